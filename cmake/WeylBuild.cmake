@@ -1,0 +1,35 @@
+# Compiler settings of the whole project, as one interface target.
+add_library(weyl_flags INTERFACE)
+target_compile_options(weyl_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
+if(WEYL_WERROR)
+  target_compile_options(weyl_flags INTERFACE -Werror)
+endif()
+if(WEYL_SANITIZE)
+  list(JOIN WEYL_SANITIZE "," sanitizers)
+  target_compile_options(weyl_flags INTERFACE
+    -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  target_link_options(weyl_flags INTERFACE -fsanitize=${sanitizers})
+endif()
+
+# ccache, when present. With precompiled headers it hits only with these settings.
+find_program(WEYL_CCACHE ccache)
+if(WEYL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+    "CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime"
+    "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" "${WEYL_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${WEYL_CCACHE}")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(weyl_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  endif()
+endif()
+
+# mold, when present.
+find_program(WEYL_MOLD mold)
+if(WEYL_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# At most two compile jobs at a time: a torch translation unit needs 0.5 GB.
+set_property(GLOBAL PROPERTY JOB_POOLS compile=2 link=2)
+set(CMAKE_JOB_POOL_COMPILE compile)
+set(CMAKE_JOB_POOL_LINK link)

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace weyl {
+
+/// A closed interval that a number must lie in.
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+};
+
+/// An enum that the config knows has a constexpr array of its names, found by argument-dependent lookup:
+///   constexpr auto names_of(Pooling) { return std::array<std::string_view, 2>{"sum", "mean"}; }
+template <class E>
+concept NamedEnum = std::is_enum_v<E> && requires(E e) { names_of(e); };
+
+class Fields;
+
+/// A struct of options has an ordinary function `void fields(Fields&, S&)` beside it (in its options.cpp).
+template <class S>
+concept OptionsStruct = requires(Fields& f, S& s) { fields(f, s); };
+
+/// An abstract visitor over the fields of an options struct. Reader, checker, override, writer, describer
+/// and JSON schema are implementations; the struct's own defaults are the only defaults.
+///
+///   void fields(Fields& f, PlatonicOptions& o) {
+///     f("blocks", o.blocks, "number of transformer blocks", {1, 1000});
+///     f("pooling", o.pooling, "how node features become graph features");
+///     f("rope", o.rope, "rotary position encoding; `rope = false` switches it off");   // optional<struct>
+///   }
+///
+/// An optional is written `key = false` when off; `key = true` switches it on with its defaults (a struct)
+/// and a value or a table sets it.
+class Fields {
+ public:
+  virtual ~Fields() = default;
+
+  void operator()(std::string_view key, bool& v, std::string_view help) { boolean(key, v, help); }
+  void operator()(std::string_view key, int64_t& v, std::string_view help, Range range = {}) { integer(key, v, help, range); }
+  void operator()(std::string_view key, double& v, std::string_view help, Range range = {}) { real(key, v, help, range); }
+  void operator()(std::string_view key, std::string& v, std::string_view help) { string(key, v, help); }
+  void operator()(std::string_view key, std::vector<int64_t>& v, std::string_view help, Range range = {}) { integers(key, v, help, range); }
+  void operator()(std::string_view key, std::vector<double>& v, std::string_view help, Range range = {}) { reals(key, v, help, range); }
+  void operator()(std::string_view key, std::vector<std::vector<double>>& v, std::string_view help) { matrix(key, v, help); }
+  void operator()(std::string_view key, std::vector<std::string>& v, std::string_view help) { strings(key, v, help); }
+
+  template <NamedEnum E>
+  void operator()(std::string_view key, E& v, std::string_view help) {
+    const auto names = names_of(v);
+    auto index = static_cast<size_t>(v);
+    choice(key, index, names, help);
+    v = static_cast<E>(index);
+  }
+
+  /// A nested struct: a table of its own.
+  template <OptionsStruct S>
+  void operator()(std::string_view key, S& v, std::string_view help) {
+    if (enter(key, help)) {
+      fields(*this, v);
+      leave();
+    }
+  }
+
+  /// An optional number, string, enum or struct.
+  template <class T>
+  void operator()(std::string_view key, std::optional<T>& v, std::string_view help, Range range = {}) {
+    switch (optional(key, v.has_value(), OptionsStruct<T>, help)) {
+      case Presence::off:
+        v.reset();
+        return;
+      case Presence::described: {   // a describer wants to see the inside whether or not it is on
+        T inside = v.value_or(T{});
+        visit_inside(key, inside, help, range);
+        return;
+      }
+      case Presence::on:
+        if (!v) {
+          v.emplace();
+        }
+        visit_inside(key, *v, help, range);
+        return;
+      case Presence::on_by_default:  // `key = true`
+        if (!v) {
+          v.emplace();
+        }
+        return;
+    }
+  }
+
+  /// An array of tables.
+  template <OptionsStruct S>
+  void operator()(std::string_view key, std::vector<S>& v, std::string_view help) {
+    const size_t n = enter_array(key, v.size(), help);
+    v.resize(n);
+    for (size_t i = 0; i < n; ++i) {
+      enter_item(i);
+      fields(*this, v[i]);
+      leave();
+    }
+    leave_array();
+  }
+
+  /// A choice of structs: `key` holds the name of the alternative (each alternative's
+  /// `static constexpr const char* name_in_config`), and each alternative has a sub-table of that name.
+  /// Tables of alternatives that are not chosen are read into a scratch struct, so they are checked too.
+  template <class... Alternatives>
+  void variant(std::string_view key, std::variant<Alternatives...>& v, std::string_view help) {
+    static constexpr std::string_view names[] = {Alternatives::name_in_config...};
+    size_t index = v.index();
+    choice(key, index, names, help);
+    if (index != v.index()) {
+      set_alternative(v, index, std::index_sequence_for<Alternatives...>{});
+    }
+    visit_alternatives(v, help, std::index_sequence_for<Alternatives...>{});
+  }
+
+ protected:
+  enum class Presence { off, on, on_by_default, described };
+
+  virtual void boolean(std::string_view key, bool&, std::string_view help) = 0;
+  virtual void integer(std::string_view key, int64_t&, std::string_view help, Range) = 0;
+  virtual void real(std::string_view key, double&, std::string_view help, Range) = 0;
+  virtual void string(std::string_view key, std::string&, std::string_view help) = 0;
+  virtual void integers(std::string_view key, std::vector<int64_t>&, std::string_view help, Range) = 0;
+  virtual void reals(std::string_view key, std::vector<double>&, std::string_view help, Range) = 0;
+  virtual void matrix(std::string_view key, std::vector<std::vector<double>>&, std::string_view help) = 0;
+  virtual void strings(std::string_view key, std::vector<std::string>&, std::string_view help) = 0;
+  virtual void choice(std::string_view key, size_t& index, std::span<const std::string_view> names, std::string_view help) = 0;
+  virtual Presence optional(std::string_view key, bool has_value, bool is_struct, std::string_view help) = 0;
+  virtual bool enter(std::string_view key, std::string_view help) = 0;   // false: skip the struct
+  virtual void leave() = 0;
+  virtual size_t enter_array(std::string_view key, size_t size, std::string_view help) = 0;
+  virtual void enter_item(size_t index) = 0;
+  virtual void leave_array() = 0;
+  /// Enters the sub-table of one alternative of a variant; false: skip it (a writer skips those not chosen).
+  virtual bool enter_alternative(std::string_view name, bool chosen, std::string_view help) = 0;
+
+ private:
+  template <class T>
+  void visit_inside(std::string_view key, T& inside, std::string_view help, Range range) {
+    if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double>) {
+      (*this)(key, inside, help, range);
+    } else {
+      (*this)(key, inside, help);
+    }
+  }
+  template <class V, size_t... I>
+  static void set_alternative(V& v, size_t index, std::index_sequence<I...>) {
+    ((I == index ? (void)v.template emplace<I>() : void()), ...);
+  }
+  template <class V, size_t... I>
+  void visit_alternatives(V& v, std::string_view help, std::index_sequence<I...>) {
+    (visit_alternative<I>(v, help), ...);
+  }
+  template <size_t I, class V>
+  void visit_alternative(V& v, std::string_view help) {
+    using A = std::variant_alternative_t<I, V>;
+    const bool chosen = v.index() == I;
+    if (enter_alternative(A::name_in_config, chosen, help)) {
+      A scratch;
+      fields(*this, chosen ? std::get<I>(v) : scratch);
+      leave();
+    }
+  }
+};
+
+}  // namespace weyl

@@ -1,0 +1,28 @@
+#include "weyl/core/quantity.h"
+
+namespace weyl {
+
+int64_t channels_of(const std::vector<Quantity>& quantities, Level level, Kind kind) {
+  int64_t sum = 0;
+  for (const auto& q : quantities) {
+    if (q.level == level && q.kind == kind) {
+      sum += q.channels;
+    }
+  }
+  return sum;
+}
+
+int64_t components(Kind kind, int64_t dimension) {
+  switch (kind) {
+    case Kind::vector:
+      return dimension;
+    case Kind::axial_vector:
+      return dimension == 2 ? 1 : dimension;
+    case Kind::symmetric_tensor:
+      return dimension * dimension;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace weyl

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weyl {
+
+/// What a quantity is attached to.
+enum class Level { node, pair, object, graph };
+
+/// How a quantity moves under x -> R x + t (R orthogonal): scalar s; pseudoscalar det(R) s; vector R v;
+/// axial_vector det(R) R v; symmetric_tensor R S R^T; category (a label) and element (of a Lie group).
+enum class Kind { scalar, pseudoscalar, vector, axial_vector, symmetric_tensor, category, element };
+
+/// Of a vector: `free` (a velocity), `offset` (a point at position + v), `normal` (an oriented plane),
+/// `point` (moves with translations too: R v + t).
+enum class Role { free, offset, normal, point };
+
+/// A named, typed number on nodes, pairs, objects or graphs. Columns of data, labels and model outputs
+/// are all Quantities: collate works by level, augmentation and audit by kind.
+struct Quantity {
+  std::string name;
+  Level level = Level::node;
+  Kind kind = Kind::scalar;
+  int64_t channels = 1;
+  Role role = Role::free;
+  bool extensive = false;  // grows with the number of nodes: summed over a graph, never averaged
+  std::string unit;
+
+  bool operator==(const Quantity&) const = default;
+};
+
+/// What a model is told and asked. `types` is the number of distinct node types (0: none),
+/// `typical_nodes` the mean number of nodes of a graph in the training data (it scales sums).
+struct Interface {
+  int64_t dimension = 3;
+  int64_t types = 0;
+  double typical_nodes = 1;
+  std::vector<Quantity> features, outputs;
+
+  bool operator==(const Interface&) const = default;
+};
+
+constexpr std::string_view level_names[] = {"node", "pair", "object", "graph"};
+constexpr std::string_view kind_names[] = {"scalar",           "pseudoscalar", "vector", "axial_vector",
+                                           "symmetric_tensor", "category",     "element"};
+constexpr std::string_view role_names[] = {"free", "offset", "normal", "point"};
+
+/// Sum of `channels` over the quantities of one level and kind.
+int64_t channels_of(const std::vector<Quantity>&, Level, Kind);
+
+/// Numbers per channel in D dimensions: 1, D (vectors), D*D (tensors); axial vectors are 1 in 2-D, 3 in 3-D.
+int64_t components(Kind, int64_t dimension);
+
+}  // namespace weyl

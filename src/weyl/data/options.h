@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "weyl/config/fields.h"
+#include "weyl/core/quantity.h"
+
+namespace weyl {
+
+/// Charged (and other) particles in motion, as made by `weyl data make nbody` or read from the original .npy
+/// files: a folder with train, valid and test.
+struct NbodyDataOptions {
+  static constexpr const char* name_in_config = "nbody";
+  std::string path = "data/nbody";
+  int64_t train = 3000;        // samples used of each split; 0: all
+  int64_t valid = 2000;
+  int64_t test = 2000;
+  int64_t input_frame = 30;    // frame k is time 0.1 (k + 1)
+  int64_t target_frame = 40;
+};
+void fields(Fields& f, NbodyDataOptions& o);
+
+/// Carrier tensor files of any origin (cli.md): train.safetensors, valid.safetensors, test.safetensors in a folder.
+/// The config's [interface] says what their tensors are.
+struct TensorsDataOptions {
+  static constexpr const char* name_in_config = "tensors";
+  std::string path = "data/tensors";
+};
+void fields(Fields& f, TensorsDataOptions& o);
+
+using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions>;
+struct DataOptions {
+  DataSet set;
+};
+void fields(Fields& f, DataOptions& o);
+
+}  // namespace weyl

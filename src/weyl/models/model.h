@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "weyl/algebra/finite_group.h"
+#include "weyl/core/quantity.h"
+#include "weyl/data/batch.h"
+#include "weyl/nn/module.h"
+
+namespace weyl {
+
+/// A set of transformations of the input under which a model says how its outputs move.
+struct Claim {
+  enum class Of { finite, rotations, rotoreflections, translations, permutations } of = Of::permutations;
+  std::string group;   // "tetrahedron", "SO(3)", "O(3)", "translations", "permutations"
+  GroupPtr finite;     // for Of::finite
+};
+
+/// What `audit` checks: exact claims must hold to rounding; approximate ones are measured and reported.
+struct Symmetry {
+  std::vector<Claim> exact, approximate;
+};
+
+/// Multiply-adds count two. Linear layers and attention of one forward pass, per token at `typical_nodes`.
+struct Flops {
+  double forward = 0;
+};
+
+/// A network on one carrier: from the features of `interface` to one tensor per output quantity, named as there,
+/// (L, c) scalars and (L, c, D) vectors, in the model's dtype. Takes all geometry from positions and cell and
+/// never detaches it, so that any output can be differentiated with respect to them.
+class Model : public Module {
+ public:
+  explicit Model(Interface interface) : interface(std::move(interface)) {}
+  virtual Named operator()(const Input& input) = 0;
+  virtual Carrier carrier() const = 0;
+  /// The example decides what holds: its size (grids), whether it has a cell.
+  virtual Symmetry symmetry() const = 0;
+  virtual Flops flops_per_token() const = 0;
+
+  const Interface interface;
+};
+
+/// A model of Points.
+class PointsModel : public Model {
+ public:
+  using Model::Model;
+  Named operator()(const Input& input) final;   // ShapeError for another carrier or missing features
+  Carrier carrier() const final { return Carrier::points; }
+  virtual Named forward(const Points& points) = 0;
+};
+
+}  // namespace weyl

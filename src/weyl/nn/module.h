@@ -1,0 +1,100 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weyl {
+
+using at::Tensor;
+
+/// One stored tensor of a model. Weight decay touches only parameters that their module declares as matrices.
+struct Parameter {
+  std::string name;    // dotted path, as in the authors' state dict
+  Tensor tensor;
+  bool decay = false;
+  bool complex_pair = false;  // the last dimension (2) holds real and imaginary part of one number
+  bool trainable = true;
+};
+
+/// How a parameter starts.
+struct Init {
+  enum class Law { zeros, ones, constant, normal, uniform } law = Law::zeros;
+  double a = 0, b = 0;
+  static Init zeros() { return {Law::zeros}; }
+  static Init ones() { return {Law::ones}; }
+  static Init constant(double value) { return {Law::constant, value}; }
+  static Init normal(double std) { return {Law::normal, std}; }                      // N(0, std^2)
+  static Init uniform(double bound) { return {Law::uniform, -bound, bound}; }        // U(-bound, bound)
+};
+
+/// A tree of named parameters; declaration order is name order. No buffers: index tables and constants belong to
+/// the objects that define them, so that `to` can never cast them. A member `Tensor weight` is set from
+/// `parameter(...)` in the constructor and stays the same tensor object for life (`to` replaces its data).
+class Module {
+ public:
+  Module() = default;
+  virtual ~Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  std::vector<Parameter> parameters() const;                       // depth first, in declaration order
+  std::vector<std::pair<std::string, int64_t>> parts() const;      // parameters counted by top-level child
+  int64_t parameter_count() const;                                 // a complex number counts once
+  int64_t parameter_count_real() const;                            // stored real numbers
+
+  /// Converts every floating-point parameter. Only before an optimiser or a graph holds them.
+  void to(at::ScalarType dtype);
+  void to(at::Device device);
+  at::ScalarType dtype() const;   // of the first parameter (float32 without any)
+  at::Device device() const;
+
+  /// Training mode switches dropout and drop path; evaluation mode may cache what is constant (expanded
+  /// kernels). Reaches every child. Weights must not be changed in place in evaluation mode: call
+  /// `train(false)` again after that.
+  void train(bool on = true);
+  bool training() const { return training_; }
+
+ protected:
+  /// Declares a parameter; made on the current construction device (see BuildOn) in its dtype.
+  Tensor parameter(std::string name, std::vector<int64_t> shape, Init init, bool decay = false);
+  /// Declares a parameter with the given start values (double precision, any device).
+  Tensor parameter(std::string name, const Tensor& start, bool decay = false, bool trainable = true);
+
+  template <class M>
+  std::shared_ptr<M> child(std::string name, std::shared_ptr<M> module) {
+    children_.emplace_back(std::move(name), module);
+    return module;
+  }
+
+  /// Called after `train` changed or renewed the mode: drop what was cached.
+  virtual void mode_changed() {}
+
+ private:
+  void collect(const std::string& prefix, std::vector<Parameter>& into) const;
+  std::vector<Parameter> own_;
+  std::vector<std::pair<std::string, std::shared_ptr<Module>>> children_;
+  bool training_ = true;
+};
+
+/// While one lives (thread-local), parameters are made on this device and dtype. The meta device builds shapes
+/// only: parameter counts without memory.
+class BuildOn {
+ public:
+  BuildOn(at::Device device, at::ScalarType dtype);
+  ~BuildOn();
+  BuildOn(const BuildOn&) = delete;
+  BuildOn& operator=(const BuildOn&) = delete;
+  static at::Device device();
+  static at::ScalarType dtype();
+
+ private:
+  at::Device old_device_;
+  at::ScalarType old_dtype_;
+};
+
+}  // namespace weyl

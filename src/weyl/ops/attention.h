@@ -1,0 +1,23 @@
+#pragma once
+
+#include "weyl/core/segments.h"
+
+namespace weyl {
+
+/// Softmax attention inside each graph, on ragged rows:
+///   y_i = sum_j a_ij v_j,  a_ij = softmax_j(scale q_i . k_j + bias_ij),  j over the graph of i.
+///
+/// Shapes: q (N, H, K), k (N, H or 1, K), v (N, H or 1, V) -> (N, H, V); one shared key and value head is
+/// multi-query attention. bias: undefined or (pairs, H), rows in the order graph, query, key
+/// (`graphs.pairs()` of them). A graph without nodes contributes nothing; a result never depends on the other
+/// graphs. Differentiable to any order (LibTorch's fused CPU attention has no second derivative).
+/// ShapeError unless shapes and dtypes agree.
+Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
+                        double scale, const Tensor& bias = {});
+
+/// Linear attention (a dynamic convolution; Platonic Transformer, eq. 17): y_i = q_i^T M_g, M_g = sum_{j in g} k_j v_j^T / norm_g.
+/// Shapes: q, k (N, H, K), v (N, H, V), norm (B) or undefined (1) -> (N, H, V).
+Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
+                        const Tensor& norm = {});
+
+}  // namespace weyl

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+namespace weyl {
+
+using at::Tensor;
+using Tensors = std::vector<Tensor>;
+
+/// How a kernel becomes a differentiable op. An op states its torch expression, `reference` (batched, never a
+/// loop over graphs, differentiable to any order), and, where it pays, kernels for the value, the first and the
+/// second derivative. `call` picks: kernels when the device and dtype have them; the reference otherwise, and
+/// for every order of derivative that has no kernel. Inputs may be non-contiguous; undefined inputs are passed
+/// through as undefined and have no gradient.
+class Differentiable {
+ public:
+  virtual ~Differentiable() = default;
+
+  virtual Tensors reference(const Tensors& inputs) const = 0;
+
+  virtual bool has_forward(const Tensors&) const { return false; }
+  virtual Tensors forward(const Tensors& inputs) const;
+
+  /// Gradients of the inputs whose `needed` is set (others undefined), given the outputs' gradients.
+  virtual bool has_backward(const Tensors&) const { return false; }
+  virtual Tensors backward(const Tensors& inputs, const Tensors& outputs, const Tensors& output_gradients,
+                           const std::vector<bool>& needed) const;
+
+  /// Derivative of `backward`: given the gradients of its results, the gradients of (inputs, output_gradients).
+  virtual bool has_second(const Tensors&) const { return false; }
+  virtual Tensors second(const Tensors& inputs, const Tensors& output_gradients,
+                         const Tensors& gradients_of_backward, const std::vector<bool>& needed) const;
+};
+
+Tensors call(std::shared_ptr<const Differentiable> op, const Tensors& inputs);
+
+/// While one lives (thread-local), ops with kernels but without a `second` use their reference, because a
+/// kernel forward would have to be recomputed for the second derivative. Set by tasks that train on gradients.
+class ExpectSecondDerivatives {
+ public:
+  ExpectSecondDerivatives();
+  ~ExpectSecondDerivatives();
+  ExpectSecondDerivatives(const ExpectSecondDerivatives&) = delete;
+  ExpectSecondDerivatives& operator=(const ExpectSecondDerivatives&) = delete;
+  static bool active();
+};
+
+/// While one lives (thread-local), every op uses its torch expression: the other side of benchmarks and tests.
+class UseReferences {
+ public:
+  UseReferences();
+  ~UseReferences();
+  UseReferences(const UseReferences&) = delete;
+  UseReferences& operator=(const UseReferences&) = delete;
+  static bool active();
+};
+
+}  // namespace weyl

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "weyl/algebra/finite_group.h"
+
+namespace weyl {
+
+using at::Tensor;
+
+/// The tables of a finite group as tensors, made once per device (and dtype) on first use. Thread-safe. Modules
+/// hold one; it is no buffer, so a module's `to(dtype)` never touches an index.
+class GroupTables {
+ public:
+  explicit GroupTables(GroupPtr group) : group_(std::move(group)) {}
+  const FiniteGroup& group() const { return *group_; }
+  const GroupPtr& group_ptr() const { return group_; }
+
+  Tensor elements(at::Device, at::ScalarType) const;   // (G, D, D)
+  Tensor determinants(at::Device, at::ScalarType) const;  // (G)
+  Tensor left_quotients(at::Device) const;             // (G, G) int64: [h][g] = index of g^-1 h
+  Tensor translation(int64_t g, at::Device) const;     // (G) int64: new[j] = old[g^-1 j], left regular representation
+
+ private:
+  GroupPtr group_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<std::string, int64_t>, Tensor> cache_;
+};
+
+}  // namespace weyl

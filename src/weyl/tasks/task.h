@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "weyl/core/tensor_file.h"
+#include "weyl/data/dataset.h"
+#include "weyl/models/model.h"
+#include "weyl/tasks/options.h"
+
+namespace weyl {
+
+struct MetricValue {
+  double value = 0;
+  std::string unit;
+};
+using Metrics = std::map<std::string, MetricValue>;
+
+/// Accumulates metrics over batches: exact sums and weights, or what a median or a Dice score needs.
+class Meter {
+ public:
+  virtual ~Meter() = default;
+  virtual void add(const Batch& batch, const Named& predictions) = 0;
+  virtual Metrics values() const = 0;
+};
+
+/// What one batch gives: the loss (a scalar with a graph when training) and predictions in the data's units.
+struct Step {
+  Tensor loss;
+  Named predictions;
+};
+
+/// What is learned: which labels, which outputs, which loss, which metrics. A task never names a system.
+class Task {
+ public:
+  virtual ~Task() = default;
+  virtual std::string name() const = 0;
+  virtual std::vector<Quantity> labels() const = 0;                        // what the loss needs
+  virtual Interface interface(const Schema& data) const = 0;               // the data's, with the outputs wanted
+  virtual std::vector<Quantity> predictions(const Interface& model) const = 0;   // what `predict` returns, for audits and files
+
+  virtual void fit(const Dataset& train) = 0;                              // statistics of the data
+  virtual NamedTensors state() const = 0;                                  // those statistics, float64
+  virtual void load(const NamedTensors& state) = 0;
+
+  /// Input and weights share a dtype; labels are float64. `predict` needs no labels.
+  virtual Step step(Model& model, const Batch& batch) const = 0;
+  virtual Named predict(Model& model, const Batch& batch) const = 0;
+
+  virtual std::unique_ptr<Meter> meter() const = 0;
+  virtual std::string headline() const = 0;                                // the metric that picks `best`
+  virtual bool lower_is_better() const { return true; }
+
+  /// Metrics of simple answers without a model ("no motion", "straight line"), to print beside.
+  virtual std::vector<std::pair<std::string, Metrics>> baselines(const Dataset&) const { return {}; }
+};
+
+std::unique_ptr<Task> make_task(const TaskOptions& options);
+
+/// Checks that the data set has every label that the task needs: ConfigError with the labels it does have.
+void require_labels(const Task& task, const Schema& data);
+
+}  // namespace weyl
