@@ -30,7 +30,12 @@ struct Schema {
   Carrier carrier = Carrier::points;
   Interface interface;            // dimension, types, typical_nodes, features; outputs stay empty
   std::vector<Quantity> labels;
+  double horizon = 0;             // of data in motion: time from the input to its labels, in the unit of the velocities; 0: none
 };
+
+/// Checks every tensor of a batch against its schema: which are there, their shapes, dtypes (labels float64, or int64
+/// for categories) and levels. ShapeError names the tensor, the shape that must hold and the one found.
+void require_consistent(const Batch& batch, const Schema& schema);
 
 /// The graphs `which` (any order, repeats allowed) of a large batch, by row gather. Levels come from the schema.
 Batch take(const Batch& all, std::span<const int64_t> which, const Schema& schema);
