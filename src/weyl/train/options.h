@@ -33,6 +33,7 @@ void fields(Fields& f, OptimiserOptions& o);
 struct ScheduleOptions {
   ScheduleLaw law = ScheduleLaw::cosine;
   double warmup = 0;                  // epochs of linear warm-up
+  bool per_epoch = false;             // the rate changes between epochs only
   double final_factor = 0;            // of the rate, at the end (cosine, linear)
   double factor = 0.1;                // step, plateau
   double every = 100;                 // step: epochs between drops
@@ -54,6 +55,7 @@ struct TrainOptions {
   double evaluate_every = 1;              // epochs between validations
   double save_every_seconds = 60;         // between `last` checkpoints
   int64_t save_every_steps = 0;           // or steps (0: by time alone)
+  int64_t log_every_steps = 50;           // between rows of metrics.csv (every validation has its row too)
   std::optional<int64_t> patience;        // validations without improvement before stopping
   OptimiserOptions optimiser;
   ScheduleOptions schedule;
