@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace weyl {
+
+/// A JSON value: what a verb prints, what a file says about itself. Objects keep the order in which their
+/// keys were set. Numbers that JSON cannot hold (NaN, infinities) are written as null: "no such number".
+class Json {
+ public:
+  Json() = default;  // null
+  Json(bool value) : value_(value) {}
+  Json(int value) : value_(static_cast<int64_t>(value)) {}
+  Json(int64_t value) : value_(value) {}
+  Json(double value) : value_(value) {}
+  Json(const char* value) : value_(std::string(value)) {}
+  Json(std::string_view value) : value_(std::string(value)) {}
+  Json(std::string value) : value_(std::move(value)) {}
+
+  static Json object();
+  static Json array();
+  /// Of a text that holds JSON. DataError naming `where` when it does not.
+  static Json parse(std::string_view text, std::string_view where);
+
+  Json& set(std::string key, Json value);  // of an object; replaces an earlier value
+  Json& add(Json value);                   // of an array
+
+  bool is_object() const { return std::holds_alternative<Members>(value_); }
+  const Json* find(std::string_view key) const;  // null when this is no object or has no such key
+  const std::vector<Json>& items() const;        // of an array, else empty
+  const std::vector<std::pair<std::string, Json>>& members() const;  // of an object, else empty
+  std::string string_or(std::string_view otherwise) const;
+  double number_or(double otherwise) const;
+
+  /// Indented by two blanks. Text that is no UTF-8 gets U+FFFD for what is wrong.
+  std::string dump() const;
+
+ private:
+  using Members = std::vector<std::pair<std::string, Json>>;
+  using Items = std::vector<Json>;
+  std::variant<std::monostate, bool, int64_t, double, std::string, Items, Members> value_;
+  friend struct JsonAccess;
+};
+
+}  // namespace weyl
