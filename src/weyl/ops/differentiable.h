@@ -11,34 +11,43 @@ using at::Tensor;
 using Tensors = std::vector<Tensor>;
 
 /// How a kernel becomes a differentiable op. An op states its torch expression, `reference` (batched, never a
-/// loop over graphs, differentiable to any order), and, where it pays, kernels for the value, the first and the
-/// second derivative. `call` picks: kernels when the device and dtype have them; the reference otherwise, and
-/// for every order of derivative that has no kernel. Inputs may be non-contiguous; undefined inputs are passed
-/// through as undefined and have no gradient.
+/// loop over graphs, differentiable to any order), and, where it pays, kernels for the value, the first and
+/// the second derivative. `call` picks: kernels when the device and dtype have them; the reference otherwise,
+/// and for every order of derivative that has no kernel. Inputs may be non-contiguous; undefined inputs are
+/// passed through as undefined and have no gradient. An op holds no tensor that could need a gradient.
 class Differentiable {
  public:
   virtual ~Differentiable() = default;
 
   virtual Tensors reference(const Tensors& inputs) const = 0;
 
+  /// How many tensors `reference` returns. `forward` may return more: by-products (row sums, say) that
+  /// `backward` and `second` find again among their `outputs`, and that callers never see.
+  virtual size_t results() const { return 1; }
+
   virtual bool has_forward(const Tensors&) const { return false; }
   virtual Tensors forward(const Tensors& inputs) const;
 
-  /// Gradients of the inputs whose `needed` is set (others undefined), given the outputs' gradients.
+  /// Gradients of the inputs whose `needed` is set (others undefined), given the gradients of the results.
   virtual bool has_backward(const Tensors&) const { return false; }
   virtual Tensors backward(const Tensors& inputs, const Tensors& outputs, const Tensors& output_gradients,
                            const std::vector<bool>& needed) const;
 
-  /// Derivative of `backward`: given the gradients of its results, the gradients of (inputs, output_gradients).
+  /// Derivative of `backward`: given the gradients of its results (undefined where zero), the gradients of
+  /// (inputs, output_gradients), in this order, those whose `needed` is set. Needs `has_backward`.
   virtual bool has_second(const Tensors&) const { return false; }
-  virtual Tensors second(const Tensors& inputs, const Tensors& output_gradients,
+  virtual Tensors second(const Tensors& inputs, const Tensors& outputs, const Tensors& output_gradients,
                          const Tensors& gradients_of_backward, const std::vector<bool>& needed) const;
+
+  /// False when `backward` and `second` never look at the results, which then need not be kept.
+  virtual bool keeps_results() const { return true; }
 };
 
 Tensors call(std::shared_ptr<const Differentiable> op, const Tensors& inputs);
 
 /// While one lives (thread-local), ops with kernels but without a `second` use their reference, because a
-/// kernel forward would have to be recomputed for the second derivative. Set by tasks that train on gradients.
+/// kernel forward would have to be recomputed for the second derivative. Set by tasks that train on
+/// gradients.
 class ExpectSecondDerivatives {
  public:
   ExpectSecondDerivatives();
@@ -48,7 +57,8 @@ class ExpectSecondDerivatives {
   static bool active();
 };
 
-/// While one lives (thread-local), every op uses its torch expression: the other side of benchmarks and tests.
+/// While one lives (thread-local), every op uses its torch expression: the other side of benchmarks and
+/// tests.
 class UseReferences {
  public:
   UseReferences();

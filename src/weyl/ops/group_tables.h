@@ -12,18 +12,19 @@ namespace weyl {
 
 using at::Tensor;
 
-/// The tables of a finite group as tensors, made once per device (and dtype) on first use. Thread-safe. Modules
-/// hold one; it is no buffer, so a module's `to(dtype)` never touches an index.
+/// The tables of a finite group as tensors, made once per device (and dtype) on first use. Thread-safe.
+/// Modules hold one; it is no buffer, so a module's `to(dtype)` never touches an index.
 class GroupTables {
  public:
   explicit GroupTables(GroupPtr group) : group_(std::move(group)) {}
   const FiniteGroup& group() const { return *group_; }
   const GroupPtr& group_ptr() const { return group_; }
 
-  Tensor elements(at::Device, at::ScalarType) const;   // (G, D, D)
+  Tensor elements(at::Device, at::ScalarType) const;      // (G, D, D)
   Tensor determinants(at::Device, at::ScalarType) const;  // (G)
-  Tensor left_quotients(at::Device) const;             // (G, G) int64: [h][g] = index of g^-1 h
-  Tensor translation(int64_t g, at::Device) const;     // (G) int64: new[j] = old[g^-1 j], left regular representation
+  Tensor left_quotients(at::Device) const;                // (G, G) int64: [h][g] = index of g^-1 h
+  Tensor translation(int64_t g,
+                     at::Device) const;  // (G) int64: new[j] = old[g^-1 j], left regular representation
 
  private:
   GroupPtr group_;

@@ -1,0 +1,55 @@
+#include "weyl/ops/segment.h"
+
+#include <ATen/ops/index_add.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/segment_reduce.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+void require_rows(const char* where, const Tensor& x, const Segments& segments) {
+  require(x.defined() && x.dim() >= 1 && x.size(0) == segments.rows(), where, ": x must have ",
+          segments.rows(), " rows, got ", x.defined() ? x.sizes() : at::IntArrayRef{});
+}
+
+std::vector<int64_t> with_rows(const Tensor& x, int64_t rows) {
+  std::vector<int64_t> shape = x.sizes().vec();
+  shape[0] = rows;
+  return shape;
+}
+
+}  // namespace
+
+Tensor segment_sum(const Tensor& x, const Segments& segments) {
+  require_rows("segment_sum", x, segments);
+  return at::zeros(with_rows(x, segments.count()), x.options()).index_add(0, segments.index, x);
+}
+
+Tensor segment_mean(const Tensor& x, const Segments& segments) {
+  require_rows("segment_mean", x, segments);
+  std::vector<double> factors;
+  for (const int64_t size : segments.sizes()) {
+    factors.push_back(1.0 / static_cast<double>(std::max<int64_t>(size, 1)));
+  }
+  std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
+  shape[0] = segments.count();
+  const Tensor factor = at::tensor(factors, at::kDouble).view(shape).to(x.device(), x.scalar_type());
+  return segment_sum(x, segments) * factor;
+}
+
+Tensor segment_softmax(const Tensor& x, const Segments& segments) {
+  require_rows("segment_softmax", x, segments);
+  // Subtracting a constant of the segment changes nothing, so the largest entry needs no derivative.
+  const Tensor lengths = at::tensor(segments.sizes(), at::kLong).to(x.device());
+  const Tensor highest = at::segment_reduce(x.detach(), "max", lengths, {}, {}, 0, /*unsafe=*/true);
+  const Tensor weight = (x - highest.index_select(0, segments.index)).exp();
+  return weight / segment_sum(weight, segments).index_select(0, segments.index);
+}
+
+}  // namespace weyl

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "weyl/core/segments.h"
+
+namespace weyl {
+
+/// y_s = sum of x_i over the rows i of segment s: x (N, ...) -> (B, ...), zeros for an empty segment.
+Tensor segment_sum(const Tensor& x, const Segments& segments);
+
+/// y_s = the mean of x_i over the rows of segment s: (N, ...) -> (B, ...), zeros for an empty segment.
+Tensor segment_mean(const Tensor& x, const Segments& segments);
+
+/// y_i = exp(x_i) / sum of exp(x_j) over the rows j of i's segment, column by column: (N, ...) -> (N, ...).
+Tensor segment_softmax(const Tensor& x, const Segments& segments);
+
+// All three: any floating dtype (sum: integers too), any device, differentiable to any order. ShapeError
+// unless x has segments.rows() rows.
+
+}  // namespace weyl

@@ -1,0 +1,56 @@
+#include "weyl/ops/segment.h"
+
+#include "tests/gradients.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+const std::vector<int64_t> sizes{2, 0, 3, 1};
+
+Tensor rows() {
+  return (at::arange(12, at::kDouble) * 0.7).sin().view({6, 2});
+}
+
+TEST(Segment, SumsAndMeansAreThoseOfEachSegment) {
+  const Segments s = Segments::of_sizes(sizes);
+  const Tensor x = rows();
+  const Tensor sum = segment_sum(x, s), mean = segment_mean(x, s);
+  for (int64_t i = 0; i < s.count(); ++i) {
+    const Tensor part = x.slice(0, s.offsets[i], s.offsets[i + 1]);
+    EXPECT_TRUE(at::allclose(sum[i], part.sum(0)));
+    EXPECT_TRUE(at::allclose(mean[i], part.sum(0) / std::max<int64_t>(s.size(i), 1)));
+  }
+  EXPECT_EQ(segment_sum(x.to(at::kLong), s).scalar_type(), at::kLong);
+}
+
+TEST(Segment, SoftmaxAddsUpToOneAndSurvivesLargeNumbers) {
+  const Segments s = Segments::of_sizes(sizes);
+  const Tensor y = segment_softmax(rows() * 1000, s);
+  EXPECT_TRUE(at::isfinite(y).all().item<bool>());
+  const Tensor total = segment_sum(y, s).select(1, 0);
+  EXPECT_TRUE(at::allclose(total, at::tensor({1.0, 0.0, 1.0, 1.0}, at::kDouble)));
+}
+
+TEST(Segment, DerivativesAreRight) {
+  const Segments s = Segments::of_sizes(sizes);
+  expect_second_gradients([&](const auto& x) { return segment_sum(x[0] * x[0], s); }, {rows()});
+  expect_second_gradients([&](const auto& x) { return segment_mean(x[0] * x[0], s); }, {rows()});
+  expect_second_gradients([&](const auto& x) { return segment_softmax(x[0], s); }, {rows()});
+}
+
+TEST(Segment, NoRowsAtAll) {
+  const Segments s = Segments::of_sizes(std::vector<int64_t>{0, 0});
+  const Tensor x = at::zeros({0, 3});
+  EXPECT_EQ(segment_sum(x, s).sizes(), (std::vector<int64_t>{2, 3}));
+  EXPECT_TRUE(at::isfinite(segment_mean(x, s)).all().item<bool>());
+  EXPECT_EQ(segment_softmax(x, s).size(0), 0);
+  EXPECT_EQ(segment_sum(x, Segments::of_sizes(std::vector<int64_t>{})).size(0), 0);
+}
+
+TEST(Segment, WrongRowsAreRefused) {
+  EXPECT_THROW(segment_sum(at::zeros({5}), Segments::of_sizes(sizes)), ShapeError);
+}
+
+}  // namespace
+}  // namespace weyl
