@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "weyl/algebra/finite_group.h"
@@ -23,10 +24,15 @@ class GroupTables {
   Tensor elements(at::Device, at::ScalarType) const;      // (G, D, D)
   Tensor determinants(at::Device, at::ScalarType) const;  // (G)
   Tensor left_quotients(at::Device) const;                // (G, G) int64: [h][g] = index of g^-1 h
-  Tensor translation(int64_t g,
-                     at::Device) const;  // (G) int64: new[j] = old[g^-1 j], left regular representation
+  /// (G) int64, the left regular representation of g as an index table: new[j] = old[g^-1 j]. ShapeError
+  /// unless 0 <= g < G.
+  Tensor translation(int64_t g, at::Device) const;
 
  private:
+  /// The table of that name and index on the device, made on the host by `make` the first time.
+  template <class Make>
+  Tensor cached(const std::string& what, int64_t index, at::Device device, Make make) const;
+
   GroupPtr group_;
   mutable std::mutex mutex_;
   mutable std::map<std::pair<std::string, int64_t>, Tensor> cache_;

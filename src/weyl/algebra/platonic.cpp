@@ -1,0 +1,233 @@
+#include "weyl/algebra/platonic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <utility>
+
+#include "weyl/algebra/planar.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+using Matrix = std::array<double, 9>;
+
+// The number (a + b phi) / 2, phi = (1 + sqrt 5) / 2: every entry of an icosahedral matrix in the standard
+// orientation, closed under their products, so that the tables are made without rounding.
+struct Golden {
+  int a = 0, b = 0;
+  double value() const { return (a + b * std::numbers::phi) / 2; }
+};
+using GoldenMatrix = std::array<Golden, 9>;
+
+GoldenMatrix operator*(const GoldenMatrix& x, const GoldenMatrix& y) {
+  GoldenMatrix product;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      int a = 0, b = 0;  // of the sum times 4; phi^2 = phi + 1
+      for (int k = 0; k < 3; ++k) {
+        const Golden p = x[3 * i + k], q = y[3 * k + j];
+        a += p.a * q.a + p.b * q.b;
+        b += p.a * q.b + p.b * q.a + p.b * q.b;
+      }
+      product[3 * i + j] = {a / 2, b / 2};
+    }
+  }
+  return product;
+}
+
+// "+y-z+x": row 0 gives +y, row 1 gives -z, row 2 gives +x.
+GoldenMatrix signed_permutation(std::string_view rows) {
+  GoldenMatrix r;
+  for (int i = 0; i < 3; ++i) {
+    r[3 * i + (rows[2 * i + 1] - 'x')] = {rows[2 * i] == '+' ? 2 : -2, 0};
+  }
+  return r;
+}
+
+std::vector<GoldenMatrix> tetrahedral_rotations() {
+  std::vector<GoldenMatrix> rotations;
+  for (const char* rows : {"+x+y+z", "+x-y-z", "-x+y-z", "-x-y+z", "+z+x+y", "+y+z+x", "-z+x-y", "-y-z+x",
+                           "+z-x-y", "-y+z-x", "-z-x+y", "+y-z-x"}) {
+    rotations.push_back(signed_permutation(rows));
+  }
+  return rotations;
+}
+
+std::vector<GoldenMatrix> octahedral_rotations() {
+  auto rotations = tetrahedral_rotations();
+  const auto quarter_turn = signed_permutation("-y+x+z");
+  for (int t = 0; t < 12; ++t) {
+    rotations.push_back(rotations[t] * quarter_turn);
+  }
+  return rotations;
+}
+
+std::vector<GoldenMatrix> icosahedral_rotations() {
+  // phi/2, 1/(2 phi) = (phi - 1)/2 and 1/2.
+  const Golden p{0, 1}, q{-1, 1}, h{1, 0}, minus_p{0, -1}, minus_h{-1, 0};
+  const GoldenMatrix fifth_of_a_turn{p, q, h, q, h, minus_p, minus_h, p, q};
+  std::vector<GoldenMatrix> rotations;
+  for (const auto& t : tetrahedral_rotations()) {
+    rotations.push_back(t);
+    for (int k = 1; k < 5; ++k) {
+      rotations.push_back(rotations.back() * fifth_of_a_turn);
+    }
+  }
+  return rotations;
+}
+
+// G, then -G.
+std::vector<GoldenMatrix> with_inversion(std::vector<GoldenMatrix> rotations) {
+  const size_t count = rotations.size();
+  for (size_t i = 0; i < count; ++i) {
+    auto r = rotations[i];
+    for (Golden& x : r) {
+      x = {-x.a, -x.b};
+    }
+    rotations.push_back(r);
+  }
+  return rotations;
+}
+
+FiniteGroup group(const char* name, const std::vector<GoldenMatrix>& elements) {
+  std::vector<std::vector<double>> values;
+  for (const auto& r : elements) {
+    auto& matrix = values.emplace_back();
+    for (const Golden& x : r) {
+      matrix.push_back(x.value());
+    }
+  }
+  return {name, 3, std::move(values)};
+}
+
+std::array<double, 3> unit(std::array<double, 3> v) {
+  const double largest = std::max({std::abs(v[0]), std::abs(v[1]), std::abs(v[2])});
+  require<ConfigError>(std::isfinite(v[0] + v[1] + v[2]) && largest > 0,
+                       "axis: must be a finite vector of a length above zero, got (", v[0], ", ", v[1], ", ",
+                       v[2], ")");
+  for (double& x : v) {
+    x /= largest;  // neither overflow nor underflow in the length
+  }
+  const double length = std::hypot(v[0], v[1], v[2]);
+  for (double& x : v) {
+    x /= length;
+  }
+  return v;
+}
+
+// Turn by an angle of the given cosine and sine about a unit axis a: c (1 - a a^T) + a a^T + s [a]x. Entries
+// within rounding of 0, 1/2 or 1 become that: turns about a cube's diagonals permute the axes exactly.
+Matrix rotation(const std::array<double, 3>& a, double c, double s) {
+  Matrix r;
+  const Matrix cross{0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      const double along = a[i] * a[j];
+      const double x = c * ((i == j ? 1 : 0) - along) + along + s * cross[3 * i + j];
+      const double halves = std::round(2 * x) / 2;
+      r[3 * i + j] = std::abs(x - halves) < 1e-15 ? halves : x;
+    }
+  }
+  return r;
+}
+
+Matrix product(const Matrix& x, const Matrix& y) {
+  Matrix r;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      r[3 * i + j] = x[3 * i] * y[j] + x[3 * i + 1] * y[3 + j] + x[3 * i + 2] * y[6 + j];
+    }
+  }
+  return r;
+}
+
+// The unit normal of `axis` described at dihedral_3d.
+std::array<double, 3> normal_of(const std::array<double, 3>& axis) {
+  int least = 0;
+  for (int i = 1; i < 3; ++i) {
+    least = std::abs(axis[i]) < std::abs(axis[least]) ? i : least;
+  }
+  std::array<double, 3> u{-axis[least] * axis[0], -axis[least] * axis[1], -axis[least] * axis[2]};
+  u[least] += 1;
+  return unit(u);
+}
+
+}  // namespace
+
+FiniteGroup tetrahedron() {
+  return group("tetrahedron", tetrahedral_rotations());
+}
+
+FiniteGroup tetrahedron_full() {
+  auto elements = tetrahedral_rotations();
+  const auto exchange = signed_permutation("+y+x+z");
+  for (int t = 0; t < 12; ++t) {
+    elements.push_back(exchange * elements[t]);
+  }
+  return group("tetrahedron_full", elements);
+}
+
+FiniteGroup octahedron() {
+  return group("octahedron", octahedral_rotations());
+}
+
+FiniteGroup octahedron_full() {
+  return group("octahedron_full", with_inversion(octahedral_rotations()));
+}
+
+FiniteGroup icosahedron() {
+  return group("icosahedron", icosahedral_rotations());
+}
+
+FiniteGroup icosahedron_full() {
+  return group("icosahedron_full", with_inversion(icosahedral_rotations()));
+}
+
+FiniteGroup octahedron_reflections() {
+  std::vector<std::vector<double>> elements;
+  for (const double x : {-1.0, 1.0}) {
+    for (const double y : {-1.0, 1.0}) {
+      for (const double z : {-1.0, 1.0}) {
+        elements.push_back({x, 0, 0, 0, y, 0, 0, 0, z});
+      }
+    }
+  }
+  return {"octahedron_reflections", 3, std::move(elements)};
+}
+
+FiniteGroup flop_3d(int64_t which) {
+  require<ConfigError>(which >= 1 && which <= 3, "flop_3d: must be 1 (x), 2 (y) or 3 (z), got ", which);
+  std::vector<double> flip{1, 0, 0, 0, 1, 0, 0, 0, 1};
+  flip[4 * (which - 1)] = -1;
+  return {text("flop_3d_", which), 3, {{1, 0, 0, 0, 1, 0, 0, 0, 1}, std::move(flip)}};
+}
+
+FiniteGroup cyclic_3d(int64_t n, std::array<double, 3> axis) {
+  const auto a = unit(axis);
+  std::vector<std::vector<double>> elements;
+  for (int64_t k = 0; k < n; ++k) {
+    const auto [c, s] = turn(k, n);
+    const auto r = rotation(a, c, s);
+    elements.emplace_back(r.begin(), r.end());
+  }
+  return {text("cyclic_3d_", n), 3, std::move(elements)};
+}
+
+FiniteGroup dihedral_3d(int64_t n, std::array<double, 3> axis) {
+  const auto a = unit(axis);
+  const auto half_turn = rotation(normal_of(a), -1, 0);
+  std::vector<std::vector<double>> elements;
+  for (const bool flipped : {false, true}) {
+    for (int64_t k = 0; k < n; ++k) {
+      const auto [c, s] = turn(k, n);
+      const auto r = flipped ? product(rotation(a, c, s), half_turn) : rotation(a, c, s);
+      elements.emplace_back(r.begin(), r.end());
+    }
+  }
+  return {text("dihedral_3d_", n), 3, std::move(elements)};
+}
+
+}  // namespace weyl
