@@ -12,38 +12,40 @@
 namespace weyl {
 
 struct LoaderOptions {
-  int64_t batch = 32;                     // samples a batch
-  std::optional<int64_t> batch_tokens;    // instead: as many samples as fit, at least one
-  bool shuffle = true;                    // false: the data set's own order
-  bool rotate = false;                    // one random rotation of space per sample
-  bool reflect = false;                   // rotations and reflections
-  int64_t ahead = 2;                      // batches made in advance by a thread; 0: made when asked for
-  at::ScalarType dtype = at::kFloat;      // of floating-point inputs; labels stay float64
+  int64_t batch = 32;                   // samples a batch
+  std::optional<int64_t> batch_tokens;  // instead: as many samples as fit, at least one
+  bool shuffle = true;                  // false: the data set's own order
+  bool rotate = false;                  // one random rotation of space per sample
+  bool reflect = false;                 // rotations and reflections
+  int64_t ahead = 2;                    // batches made in advance by a thread; 0: made when asked for
+  at::ScalarType dtype = at::kFloat;    // of floating-point inputs; labels stay float64
   at::Device device = at::kCPU;
 };
 
-/// Batches of a data set, epoch by epoch. Which samples a batch holds, their order and their augmentation are a
-/// pure function of (seed, epoch, batch), whatever was asked before and however many batches are made ahead: so
-/// a resumed run needs no state but the position. The last, incomplete batch of an epoch is kept: every sample
-/// is seen once an epoch.
+/// Batches of a data set, epoch by epoch. Which samples a batch holds, their order and their augmentation are
+/// a pure function of (seed, epoch, batch), whatever was asked before and however many batches are made
+/// ahead: so a resumed run needs no state but the position. The last, incomplete batch of an epoch is kept:
+/// every sample is seen once an epoch.
 class Loader {
  public:
-  /// ConfigError: batch < 1, batch_tokens < 1; ShapeError: rotations of a data set that is not Points or Poses.
+  /// ConfigError: batch < 1, batch_tokens < 1; ShapeError: rotations of a data set that is not Points or
+  /// Poses.
   Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint64_t seed);
-  ~Loader();   // stops the thread, also in the middle of an epoch
+  ~Loader();  // stops the thread, also in the middle of an epoch
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;
 
   /// Begins an epoch at one of its batches (0 .. batches). Whatever was made ahead is dropped.
   void start(int64_t epoch, int64_t first_batch = 0);
 
-  /// The next batch, or nothing at the end of the epoch (and before the first `start`). An exception of the data
-  /// set (a broken record) is thrown here, by the call that would have returned that batch.
+  /// The next batch, or nothing at the end of the epoch (and before the first `start`). An exception of the
+  /// data set (a broken record) is thrown here, by the call that would have returned that batch.
   std::optional<Batch> next();
 
-  int64_t epoch() const;       // of the next batch
-  int64_t position() const;    // index in the epoch of the next batch: (epoch, position) is all that resuming needs
-  int64_t batches() const;     // of the epoch begun; by token budget it may differ between epochs
+  int64_t epoch() const;  // of the next batch
+  int64_t position()
+      const;  // index in the epoch of the next batch: (epoch, position) is all that resuming needs
+  int64_t batches() const;  // of the epoch begun; by token budget it may differ between epochs
 
   /// The samples of every batch of an epoch, in order.
   std::vector<std::vector<int64_t>> plan(int64_t epoch) const;

@@ -19,6 +19,7 @@ struct NbodyDataOptions {
   int64_t test = 2000;
   int64_t input_frame = 30;    // frame k is time 0.1 (k + 1)
   int64_t target_frame = 40;
+  bool speed = true;           // the norm of the velocity as a scalar feature beside the charge
 };
 void fields(Fields& f, NbodyDataOptions& o);
 

@@ -1,0 +1,195 @@
+#include "weyl/data/loader.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+
+namespace weyl {
+
+struct Loader::State {
+  std::shared_ptr<const Dataset> data;
+  LoaderOptions options;
+  uint64_t seed = 0;
+
+  int64_t epoch = 0, position = 0;  // of the next batch that the caller gets
+  std::vector<std::vector<int64_t>> batches;
+
+  // Shared with the thread that makes batches ahead, under `mutex`.
+  struct Made {
+    std::optional<Batch> batch;
+    std::exception_ptr error;
+  };
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Made> queue;
+  bool stop = false;
+  std::thread worker;
+
+  ~State() { finish(); }
+
+  void finish() {
+    {
+      const std::lock_guard lock(mutex);
+      stop = true;
+    }
+    changed.notify_all();
+    if (worker.joinable()) {
+      worker.join();
+    }
+    queue.clear();
+    stop = false;
+  }
+
+  std::vector<std::vector<int64_t>> plan(int64_t of_epoch) const {
+    const int64_t n = data->size();
+    std::vector<int64_t> order(n);
+    std::iota(order.begin(), order.end(), int64_t{0});
+    if (options.shuffle && n > 0) {
+      order = Stream(seed, "order", {static_cast<uint64_t>(of_epoch)}).permutation(n);
+    }
+    std::vector<std::vector<int64_t>> result;
+    int64_t tokens = 0;
+    for (const int64_t sample : order) {
+      bool full = result.empty();
+      if (options.batch_tokens) {
+        const int64_t size = data->tokens(sample);
+        full = full || tokens + size > *options.batch_tokens;
+        tokens = full ? size : tokens + size;
+      } else {
+        full = full || static_cast<int64_t>(result.back().size()) == options.batch;
+      }
+      if (full) {
+        result.emplace_back();
+      }
+      result.back().push_back(sample);
+    }
+    return result;
+  }
+
+  /// The augmentation of a sample depends on (seed, epoch, sample) alone, not on the batch that it is in.
+  Motions motions(int64_t of_epoch, std::span<const int64_t> samples) const {
+    const int64_t dimension = data->schema().interface.dimension;
+    std::vector<Tensor> linear;
+    for (const int64_t sample : samples) {
+      Stream stream(seed, "augment", {static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(sample)});
+      linear.push_back(random_rotations(1, dimension, options.reflect, stream).linear);
+    }
+    return {at::cat(linear, 0), {}};
+  }
+
+  Batch make(int64_t of_epoch, std::span<const int64_t> samples) const {
+    const at::NoGradGuard no_grad;
+    Batch batch = data->batch(samples);
+    if (options.rotate || options.reflect) {
+      batch = transform(batch, motions(of_epoch, samples), data->schema());
+    }
+    return to(batch, options.device, options.dtype);
+  }
+
+  void work(int64_t of_epoch, int64_t first) {
+    for (int64_t b = first; b < static_cast<int64_t>(batches.size()); ++b) {
+      Made made;
+      try {
+        made.batch = make(of_epoch, batches[b]);
+      } catch (...) {
+        made.error = std::current_exception();
+      }
+      const bool failed = made.error != nullptr;
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return stop || static_cast<int64_t>(queue.size()) < options.ahead; });
+      if (stop) {
+        return;
+      }
+      queue.push_back(std::move(made));
+      lock.unlock();
+      changed.notify_all();
+      if (failed) {
+        return;
+      }
+    }
+  }
+};
+
+Loader::Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint64_t seed)
+    : state_(std::make_unique<State>()) {
+  require<ConfigError>(options.batch >= 1, "batch: must be at least 1, got ", options.batch);
+  require<ConfigError>(!options.batch_tokens || *options.batch_tokens >= 1,
+                       "batch_tokens: must be at least 1, got ", options.batch_tokens.value_or(0));
+  require(!(options.rotate || options.reflect) || data->schema().carrier != Carrier::grid,
+          "loader: a grid cannot be rotated by any angle without interpolation");
+  require(!options.reflect || data->schema().carrier != Carrier::poses,
+          "loader: poses cannot be reflected, a reflection leaves their group");
+  state_->data = std::move(data);
+  state_->options = options;
+  state_->seed = seed;
+}
+
+Loader::~Loader() = default;
+Loader::Loader(Loader&&) noexcept = default;
+Loader& Loader::operator=(Loader&&) noexcept = default;
+
+void Loader::start(int64_t epoch, int64_t first_batch) {
+  state_->finish();
+  state_->batches = plan(epoch);
+  const auto count = static_cast<int64_t>(state_->batches.size());
+  require(epoch >= 0 && first_batch >= 0 && first_batch <= count, "loader: epoch ", epoch,
+          " has batches 0 .. ", count, ", got ", first_batch);
+  state_->epoch = epoch;
+  state_->position = first_batch;
+  if (state_->options.ahead > 0 && first_batch < count) {
+    state_->worker =
+        std::thread([state = state_.get(), epoch, first_batch] { state->work(epoch, first_batch); });
+  }
+}
+
+std::optional<Batch> Loader::next() {
+  State& s = *state_;
+  if (s.position >= static_cast<int64_t>(s.batches.size())) {
+    return std::nullopt;
+  }
+  if (!s.worker.joinable()) {
+    Batch batch = s.make(s.epoch, s.batches[s.position]);
+    ++s.position;
+    return batch;
+  }
+  std::unique_lock lock(s.mutex);
+  s.changed.wait(lock, [&] { return !s.queue.empty(); });
+  State::Made made = std::move(s.queue.front());
+  s.queue.pop_front();
+  lock.unlock();
+  s.changed.notify_all();
+  if (made.error) {
+    s.finish();  // the thread has ended: the next call makes this batch itself, and fails likewise
+    std::rethrow_exception(made.error);
+  }
+  ++s.position;
+  return std::move(made.batch);
+}
+
+int64_t Loader::epoch() const {
+  return state_->epoch;
+}
+int64_t Loader::position() const {
+  return state_->position;
+}
+int64_t Loader::batches() const {
+  return static_cast<int64_t>(state_->batches.size());
+}
+std::vector<std::vector<int64_t>> Loader::plan(int64_t epoch) const {
+  return state_->plan(epoch);
+}
+const Dataset& Loader::data() const {
+  return *state_->data;
+}
+
+}  // namespace weyl

@@ -1,0 +1,207 @@
+#include "weyl/data/loader.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+#include "tests/data/fixtures.h"
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+
+namespace weyl {
+namespace {
+
+std::shared_ptr<const Dataset> rich_set() {
+  return std::make_shared<InMemory>(rich_batch({3, 1, 4, 2, 5, 1, 2, 3, 6, 1, 2}), rich_schema());
+}
+
+std::vector<Batch> all_of(Loader& loader, int64_t epoch, int64_t first = 0) {
+  std::vector<Batch> batches;
+  loader.start(epoch, first);
+  while (auto batch = loader.next()) {
+    batches.push_back(std::move(*batch));
+  }
+  return batches;
+}
+
+void expect_equal(const std::vector<Batch>& a, const std::vector<Batch>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(difference(a[i], b[i]), 0) << "batch " << i;
+  }
+}
+
+/// Throws on one sample, as a broken record on a disk would.
+class Broken : public InMemory {
+ public:
+  using InMemory::InMemory;
+  Batch batch(std::span<const int64_t> indices) const override {
+    if (std::count(indices.begin(), indices.end(), 4) > 0) {
+      throw DataError("record 4: broken");
+    }
+    return InMemory::batch(indices);
+  }
+};
+
+TEST(Loader, ShowsEverySampleOnceAnEpoch) {
+  for (const auto tokens : {std::optional<int64_t>(), std::optional<int64_t>(7)}) {
+    Loader loader(rich_set(), {.batch = 4, .batch_tokens = tokens}, 1);
+    for (int64_t epoch = 0; epoch < 3; ++epoch) {
+      std::vector<int64_t> seen;
+      for (const auto& batch : loader.plan(epoch)) {
+        EXPECT_FALSE(batch.empty());
+        seen.insert(seen.end(), batch.begin(), batch.end());
+      }
+      std::sort(seen.begin(), seen.end());
+      std::vector<int64_t> every(11);
+      std::iota(every.begin(), every.end(), 0);
+      EXPECT_EQ(seen, every);
+    }
+  }
+}
+
+TEST(Loader, KeepsTheLastIncompleteBatch) {
+  Loader loader(rich_set(), {.batch = 4}, 1);
+  const auto batches = all_of(loader, 0);
+  ASSERT_EQ(batches.size(), 3u);
+  EXPECT_EQ(batches[0].count(), 4);
+  EXPECT_EQ(batches[2].count(), 3);
+}
+
+TEST(Loader, FillsBatchesToTheTokenBudget) {
+  const auto set = rich_set();
+  Loader loader(set, {.batch_tokens = 7}, 1);
+  const auto plan = loader.plan(0);
+  for (size_t b = 0; b < plan.size(); ++b) {
+    int64_t tokens = 0;
+    for (const int64_t s : plan[b]) tokens += set->tokens(s);
+    EXPECT_LE(tokens, 7);
+    if (b + 1 < plan.size()) {
+      EXPECT_GT(tokens + set->tokens(plan[b + 1][0]), 7);  // the next one did not fit
+    }
+  }
+  Loader small(set, {.batch_tokens = 1}, 1);  // larger samples still come, alone
+  EXPECT_EQ(small.plan(0).size(), 11u);
+}
+
+TEST(Loader, OrderIsAFunctionOfSeedAndEpochAlone) {
+  Loader a(rich_set(), {.batch = 4}, 1), b(rich_set(), {.batch = 4}, 1), c(rich_set(), {.batch = 4}, 2);
+  all_of(a, 0);
+  all_of(a, 1);
+  a.start(2);
+  a.next();  // whatever was asked before
+  expect_equal(all_of(a, 5), all_of(b, 5));
+  EXPECT_NE(a.plan(5), a.plan(6));
+  EXPECT_NE(a.plan(5), c.plan(5));
+  Loader in_order(rich_set(), {.batch = 11, .shuffle = false}, 1);
+  const auto order = in_order.plan(3);
+  EXPECT_TRUE(std::is_sorted(order[0].begin(), order[0].end()));
+}
+
+TEST(Loader, ResumesInTheMiddleOfAnEpoch) {
+  for (const int64_t ahead : {0, 3}) {
+    Loader loader(rich_set(), {.batch = 3, .reflect = true, .ahead = ahead}, 7);
+    const auto whole = all_of(loader, 4);
+    loader.start(4);
+    loader.next();
+    loader.next();
+    EXPECT_EQ(loader.epoch(), 4);
+    EXPECT_EQ(loader.position(), 2);  // although more were made ahead
+    Loader resumed(rich_set(), {.batch = 3, .reflect = true, .ahead = ahead}, 7);
+    expect_equal(all_of(resumed, 4, 2), {whole.begin() + 2, whole.end()});
+    EXPECT_TRUE(all_of(resumed, 4, 4).empty());
+    EXPECT_THROW(resumed.start(4, 5), ShapeError);
+  }
+}
+
+TEST(Loader, MakingAheadChangesNothing) {
+  Loader now(rich_set(), {.batch = 2, .rotate = true, .ahead = 0}, 3);
+  Loader ahead(rich_set(), {.batch = 2, .rotate = true, .ahead = 4}, 3);
+  for (int64_t epoch = 0; epoch < 3; ++epoch) {
+    expect_equal(all_of(now, epoch), all_of(ahead, epoch));
+  }
+}
+
+TEST(Loader, AugmentationBelongsToTheSampleNotToItsBatch) {
+  const auto set = rich_set();
+  Loader small(set, {.batch = 2, .reflect = true, .dtype = at::kDouble}, 3);
+  Loader large(set, {.batch = 11, .shuffle = false, .reflect = true, .dtype = at::kDouble}, 3);
+  const auto batches = all_of(small, 6);
+  const Batch all = all_of(large, 6)[0];
+  const auto plan = small.plan(6);
+  for (size_t b = 0; b < plan.size(); ++b) {
+    EXPECT_LT(difference(batches[b], take(all, plan[b], set->schema())), 1e-14);
+  }
+  EXPECT_GT(difference(all, all_of(large, 7)[0]), 0.1);  // another epoch, another motion
+  EXPECT_GT(difference(all, set->batch(plan[0])), 0.1);
+  Stream stream(3, "augment", {6, 5});  // as documented
+  const Motions motion = random_rotations(1, 3, true, stream);
+  const std::vector<int64_t> five{5};
+  EXPECT_LT(difference(transform(set->batch(five), motion, set->schema()), take(all, five, set->schema())),
+            1e-14);
+}
+
+TEST(Loader, DtypeIsOfInputsAlone) {
+  Loader loader(rich_set(), {.batch = 2, .dtype = at::kFloat}, 3);
+  loader.start(0);
+  const Batch batch = *loader.next();
+  EXPECT_EQ(std::get<Points>(batch.input).positions.scalar_type(), at::kFloat);
+  EXPECT_EQ(batch.labels.at("forces").scalar_type(), at::kDouble);
+}
+
+TEST(Loader, ThrowsWhereTheBrokenBatchWouldHaveCome) {
+  const auto set = std::make_shared<Broken>(rich_batch({1, 1, 1, 1, 1, 1, 1}), rich_schema());
+  for (const int64_t ahead : {0, 5}) {
+    Loader loader(set, {.batch = 2, .shuffle = false, .ahead = ahead}, 1);
+    loader.start(0);
+    EXPECT_TRUE(loader.next());
+    EXPECT_TRUE(loader.next());
+    EXPECT_THROW(loader.next(), DataError);
+    EXPECT_THROW(loader.next(), DataError);  // and again, never a hang
+    loader.start(0, 3);
+    EXPECT_TRUE(loader.next());
+    EXPECT_FALSE(loader.next());
+  }
+}
+
+TEST(Loader, StopsCleanlyAtAnyMoment) {
+  const auto set = rich_set();
+  for (int i = 0; i < 60; ++i) {
+    Loader loader(set, {.batch = 1, .rotate = i % 2 == 0, .ahead = 1 + i % 3}, 1);
+    loader.start(i);
+    for (int k = 0; k < i % 5; ++k) {
+      loader.next();
+    }
+    if (i % 4 == 0) {
+      loader.start(i + 1, i % 3);
+    }
+    Loader moved = std::move(loader);
+    if (i % 7 == 0) {
+      moved.next();
+    }
+  }
+}
+
+TEST(Loader, OfAnEmptySetEndsAtOnce) {
+  Loader loader(std::make_shared<InMemory>(rich_batch({}), rich_schema()), {}, 1);
+  EXPECT_FALSE(loader.next());
+  loader.start(0);
+  EXPECT_EQ(loader.batches(), 0);
+  EXPECT_FALSE(loader.next());
+}
+
+TEST(Loader, RefusesImpossibleOptions) {
+  EXPECT_THROW(Loader(rich_set(), {.batch = 0}, 1), ConfigError);
+  EXPECT_THROW(Loader(rich_set(), {.batch_tokens = 0}, 1), ConfigError);
+  Schema grid;
+  grid.carrier = Carrier::grid;
+  grid.interface.dimension = 2;
+  grid.interface.features = {{"grey"}};
+  const auto images = std::make_shared<InMemory>(Batch{Grid{at::zeros({2, 1, 4, 4}), {}}, {}}, grid);
+  EXPECT_THROW(Loader(images, {.rotate = true}, 1), ShapeError);
+}
+
+}  // namespace
+}  // namespace weyl
