@@ -9,13 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "weyl/core/atomic_file.h"  // write_file_atomically
+#include "weyl/core/element_type.h"
+
 namespace weyl {
-
-/// Element types of the safetensors format, with the format's names.
-enum class ElementType { boolean, u8, i8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64 };
-
-std::string_view name_of(ElementType);   // "F32", "I64", ...
-int64_t size_of(ElementType);            // bytes
 
 /// One tensor of a file: `begin` and `end` are offsets into the data part.
 struct TensorEntry {
@@ -30,10 +27,11 @@ struct SafetensorsHeader {
   uint64_t data_begin = 0;                     // offset of the data part in the file
 };
 
-/// Parses and checks the header of a file of `bytes.size()` (or `file_size`) bytes: length within the file
-/// (at most 100 MB), valid JSON without duplicate names, known types, no negative or overflowing shape,
-/// begin <= end <= data size, size = product of shape times size of type, no overlap and no hole. `where`
-/// names the file in messages. Throws DataError; never reads outside `head`.
+/// Parses and checks the header of a file of `file_size` bytes that begins with `head` (all of it, or at
+/// least the header): length within the file (at most 100 MB), valid JSON without duplicate names, known
+/// types, no negative or overflowing shape, begin <= end <= data size, size = product of shape times size of
+/// type, no overlap and no hole, metadata from strings to strings. Data need not be aligned. `where` names
+/// the file in messages. Throws DataError; never reads outside `head`.
 SafetensorsHeader parse_safetensors(std::span<const std::byte> head, uint64_t file_size,
                                     std::string_view where);
 
@@ -48,8 +46,8 @@ class SafetensorsFile {
   const SafetensorsHeader& header() const;
   const std::string& path() const;
   bool contains(const std::string& name) const;
-  const TensorEntry& entry(const std::string& name) const;           // DataError when absent
-  std::span<const std::byte> bytes(const std::string& name) const;   // of one tensor
+  const TensorEntry& entry(const std::string& name) const;          // DataError when absent
+  std::span<const std::byte> bytes(const std::string& name) const;  // of one tensor
 
  private:
   struct Mapping;
@@ -65,12 +63,12 @@ struct TensorBytes {
 };
 
 /// Writes a file under a temporary name beside it, syncs it and renames it: `path` is whole or untouched,
-/// also when the disk is full. Tensors are laid out in the order given, data aligned to 64 bytes.
-/// Throws DataError with the system's reason; the temporary file is removed.
+/// also when the disk is full. The data part begins at a multiple of 64 bytes and tensors follow one another
+/// in the order given, without holes (the format forbids them): give those with larger elements first, and
+/// each is aligned to its element. The same input gives the same bytes. Throws ShapeError when bytes do not
+/// fit a shape or a name is given twice, DataError for text that is not UTF-8 and with the system's reason;
+/// the temporary file is removed.
 void write_safetensors(const std::string& path, std::span<const TensorBytes> tensors,
                        const std::map<std::string, std::string>& metadata = {});
-
-/// Writes text the same way (temporary name, fsync, rename).
-void write_file_atomically(const std::string& path, std::string_view contents);
 
 }  // namespace weyl

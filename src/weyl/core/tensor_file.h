@@ -15,12 +15,18 @@ using NamedTensors = std::map<std::string, Tensor>;
 at::ScalarType scalar_type(ElementType);
 ElementType element_type(at::ScalarType);  // DataError for types the format lacks (complex)
 
+/// A CPU tensor of raw row-major bytes. DataError, beginning with `where`, when they do not fit the shape or
+/// a boolean is neither 0 nor 1.
+Tensor copy_tensor(ElementType type, std::span<const int64_t> shape, std::span<const std::byte> bytes,
+                   std::string_view where);
+
 /// Copies one tensor (or all) of a mapped file to the CPU.
 Tensor load_tensor(const SafetensorsFile& file, const std::string& name);
 NamedTensors load_tensors(const SafetensorsFile& file);
 NamedTensors load_tensors(const std::string& path);
 
-/// Writes tensors of any device and layout; atomic like write_safetensors.
+/// Writes dense tensors of any device and strides, row-major, those with larger elements first, then by name;
+/// atomic like write_safetensors.
 void save_tensors(const std::string& path, const NamedTensors& tensors,
                   const std::map<std::string, std::string>& metadata = {});
 

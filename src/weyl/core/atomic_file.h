@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace weyl {
+
+/// A file under a temporary name (PATH.<process>-<n>.tmp) beside its place until `commit` syncs it, renames
+/// it and syncs the folder: PATH is whole or untouched, also when the disk is full or the process dies.
+/// Without a commit the destructor removes the temporary file. A PATH that is a symbolic link keeps the link;
+/// its target is replaced. Every member throws DataError with PATH and the system's reason (no space left,
+/// read-only, no permission). A process that may meet a file size limit (ulimit -f) must ignore SIGXFSZ to
+/// see an error instead of dying.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text);
+  void commit();
+
+ private:
+  std::string path_, target_, temporary_;
+  int descriptor_ = -1;
+};
+
+/// Writes one text that way.
+void write_file_atomically(const std::string& path, std::string_view contents);
+
+}  // namespace weyl
