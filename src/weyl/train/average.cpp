@@ -1,0 +1,99 @@
+#include "weyl/train/average.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_lerp.h>
+#include <ATen/ops/scalar_tensor.h>
+
+#include <algorithm>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+
+Average::Average(const std::vector<Parameter>& parameters, double decay) : decay_(decay) {
+  require<ConfigError>(decay >= 0 && decay < 1, "train.average: must be at least 0 and below 1, got ", decay);
+  for (const auto& p : parameters) {
+    if (p.trainable) {
+      names_.push_back(p.name);
+      weights_.push_back(p.tensor);
+      averages_.push_back(p.tensor.detach().clone());
+    }
+  }
+}
+
+void Average::update() {
+  require(!swapped_, "Average::update: weights must be in their place, got averages");
+  if (weights_.empty()) {
+    return;
+  }
+  const at::NoGradGuard no_grad;
+  const double t = static_cast<double>(updates_++);
+  const double d = std::min(decay_, 1 - 1 / (t + 1));
+  at::_foreach_lerp_(averages_, weights_, at::Scalar(1 - d));
+}
+
+void Average::swap() {
+  const at::NoGradGuard no_grad;
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    const Tensor weights = weights_[i].variable_data();
+    weights_[i].set_data(averages_[i]);
+    averages_[i] = weights;
+  }
+  swapped_ = !swapped_;
+}
+
+NamedTensors Average::state() const {
+  const auto& averages = swapped_ ? weights_ : averages_;
+  NamedTensors state;
+  for (size_t i = 0; i < names_.size(); ++i) {
+    state["average." + names_[i]] = averages[i].detach().to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
+  }
+  state["updates"] = at::scalar_tensor(updates_, at::TensorOptions(at::kLong));
+  return state;
+}
+
+void Average::load(const NamedTensors& state, const std::string& where) {
+  require(!swapped_, "Average::load: weights must be in their place, got averages");
+  const auto updates = state.find("updates");
+  require<DataError>(
+      updates != state.end() && updates->second.numel() == 1 && updates->second.scalar_type() == at::kLong,
+      where, ": average state must hold 'updates', one int64");
+  for (size_t i = 0; i < names_.size(); ++i) {
+    const auto found = state.find("average." + names_[i]);
+    require<DataError>(found != state.end(), where, ": average state must hold 'average.", names_[i],
+                       "', which is missing");
+    require<DataError>(found->second.sizes() == averages_[i].sizes() &&
+                           found->second.scalar_type() == averages_[i].scalar_type(),
+                       where, ": 'average.", names_[i], "' must be ", averages_[i].scalar_type(), " ",
+                       averages_[i].sizes(), ", got ", found->second.scalar_type(), " ",
+                       found->second.sizes());
+  }
+  for (const auto& [name, t] : state) {
+    const bool known = name.starts_with("average.") &&
+                       std::find(names_.begin(), names_.end(), name.substr(8)) != names_.end();
+    require<DataError>(known || name == "updates", where, ": average state has an unexpected tensor '", name,
+                       "'");
+  }
+  const at::NoGradGuard no_grad;
+  for (size_t i = 0; i < names_.size(); ++i) {
+    averages_[i].copy_(state.at("average." + names_[i]));
+  }
+  updates_ = updates->second.item<int64_t>();
+}
+
+WithAverage::WithAverage(Average* average, Module& model) : average_(average), model_(model) {
+  if (average_) {
+    average_->swap();
+    model_.train(model_.training());
+  }
+}
+
+WithAverage::~WithAverage() {
+  if (average_) {
+    average_->swap();
+    model_.train(model_.training());
+  }
+}
+
+}  // namespace weyl

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <vector>
+
+#include "weyl/core/tensor_file.h"
+#include "weyl/nn/module.h"
+
+namespace weyl {
+
+/// The exponential moving average (EMA) of a model's weights, after each step
+///   a <- d' a + (1 - d') w,   d' = min(d, 1 - 1 / (t + 1)),   t = 0, 1, ... updates before this one
+/// so the first update copies the weights and early ones are plain means. Kept in the parameters' own dtype.
+class Average {
+ public:
+  /// Starts as a copy of the trainable parameters. ConfigError unless 0 <= decay < 1.
+  Average(const std::vector<Parameter>& parameters, double decay);
+
+  void update();
+
+  /// Exchanges weights and averages in place (no copy). Twice is the identity. A model in evaluation mode
+  /// must be told
+  /// (`train(false)`), because it may have cached what it computed from its weights. `update` is refused
+  /// (ShapeError) while they are exchanged.
+  void swap();
+  bool swapped() const { return swapped_; }
+
+  /// "average.<name>" for every trainable parameter, and "updates" () int64; copies on the CPU.
+  NamedTensors state() const;
+  /// DataError, naming the first missing, unexpected or misshaped tensor; `where` names the file.
+  void load(const NamedTensors& state, const std::string& where);
+
+ private:
+  double decay_;
+  int64_t updates_ = 0;
+  bool swapped_ = false;
+  std::vector<std::string> names_;
+  std::vector<Tensor> weights_, averages_;
+};
+
+/// While one lives, the averages stand in the model's place; without an average it does nothing.
+class WithAverage {
+ public:
+  WithAverage(Average* average, Module& model);
+  ~WithAverage();
+  WithAverage(const WithAverage&) = delete;
+  WithAverage& operator=(const WithAverage&) = delete;
+
+ private:
+  Average* average_;
+  Module& model_;
+};
+
+}  // namespace weyl

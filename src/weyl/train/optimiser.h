@@ -1,0 +1,58 @@
+#pragma once
+
+#include <vector>
+
+#include "weyl/core/tensor_file.h"
+#include "weyl/nn/module.h"
+#include "weyl/train/options.h"
+
+namespace weyl {
+
+/// Adam with decoupled weight decay (adamw) or with decay coupled to the gradient (adam, "L2"), on parameters
+/// by name. At the t-th step of a parameter w with gradient g and rate a:
+///   adam:   g <- g + d w          adamw:  w <- w - a d w
+///   m <- b1 m + (1 - b1) g,   v <- b2 v + (1 - b2) g^2
+///   w <- w - a (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + e)
+/// The decay d touches only parameters whose module declares `decay`. A parameter without a gradient is left
+/// alone, its step count too; parameters that are not trainable are ignored.
+///
+/// Uses LibTorch's fused kernels on the CPU and on CUDA; torch expressions elsewhere and under UseReferences.
+class Optimiser {
+ public:
+  /// Holds the parameters' tensors: their dtype and device must not change any more. ShapeError: two
+  /// parameters of one name, a tensor that is neither float32 nor float64.
+  Optimiser(const std::vector<Parameter>& parameters, const OptimiserOptions& options);
+
+  /// The global norm sqrt(sum |g|^2) of the gradients as they are; then, with a limit c in the options,
+  /// scales them by min(1, c / (norm + 1e-6)). A norm that is not finite leaves the gradients alone: the
+  /// caller decides (the trainer stops before the step, so that the weights stay whole).
+  double clip_gradients();
+
+  /// One step at `factor` times the rate of the options. Gradients stay.
+  void step(double factor = 1);
+
+  void clear_gradients();
+
+  /// "first.<name>", "second.<name>" (as the parameter) and "steps.<name>" (), float32. Copies on the CPU.
+  NamedTensors state() const;
+
+  /// DataError, naming the first missing, unexpected or misshaped tensor; `where` names the file.
+  void load(const NamedTensors& state, const std::string& where);
+
+ private:
+  struct Group {  // of parameters with one weight decay
+    double decay = 0;
+    std::vector<std::string> names;
+    std::vector<Tensor> weights, first, second, steps;
+  };
+  void step_fused(const std::vector<Tensor>& weights, const std::vector<Tensor>& gradients,
+                  const std::vector<Tensor>& first, const std::vector<Tensor>& second,
+                  const std::vector<Tensor>& steps, double rate, double decay) const;
+  void step_plain(const Tensor& weight, const Tensor& gradient, const Tensor& first, const Tensor& second,
+                  double step, double rate, double decay) const;
+
+  OptimiserOptions options_;
+  Group groups_[2];  // without decay, with
+};
+
+}  // namespace weyl

@@ -1,0 +1,95 @@
+#include "weyl/train/average.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+Parameter one_parameter(std::initializer_list<double> values, std::string name = "w") {
+  Parameter p;
+  p.name = std::move(name);
+  p.tensor = at::tensor(std::vector<double>(values), at::kDouble).requires_grad_();
+  return p;
+}
+
+void set(const Parameter& p, double value) {
+  const at::NoGradGuard no_grad;
+  p.tensor.fill_(value);
+}
+
+TEST(Average, FollowsTheFormula) {
+  const Parameter p = one_parameter({5, 5});
+  Average average({p}, 0.75);
+  double a = 5;
+  for (int t = 0; t < 10; ++t) {
+    const double w = 1 + t * t;
+    set(p, w);
+    average.update();
+    const double d = std::min(0.75, 1 - 1 / (t + 1.0));
+    a = d * a + (1 - d) * w;
+    EXPECT_NEAR(average.state().at("average.w")[1].item<double>(), a, 1e-13) << t;
+    if (t == 3) EXPECT_NEAR(a, (1 + 2 + 5 + 10) / 4.0, 1e-13);  // while it warms up, the plain mean
+  }
+}
+
+TEST(Average, SwapsInPlaceAndBack) {
+  const Parameter p = one_parameter({1});
+  const auto* identity = p.tensor.unsafeGetTensorImpl();
+  Average average({p}, 0.5);
+  for (double w : {2.0, 4.0}) {
+    set(p, w);
+    average.update();
+  }
+  average.swap();
+  EXPECT_EQ(p.tensor.item<double>(), 3);
+  EXPECT_EQ(p.tensor.unsafeGetTensorImpl(), identity);
+  EXPECT_TRUE(p.tensor.requires_grad());
+  EXPECT_THROW(average.update(), ShapeError);
+  EXPECT_EQ(average.state().at("average.w").item<double>(), 3);
+  average.swap();
+  EXPECT_EQ(p.tensor.item<double>(), 4);
+  EXPECT_TRUE(p.tensor.is_leaf());
+}
+
+TEST(Average, ContinuesFromItsStateBitForBit) {
+  const Parameter p = one_parameter({1, 2}), q = one_parameter({1, 2});
+  Average through({p}, 0.9);
+  std::optional<Average> parted(std::in_place, std::vector{q}, 0.9);
+  for (int t = 0; t < 20; ++t) {
+    set(p, 1.0 / (t + 3));
+    set(q, 1.0 / (t + 3));
+    through.update();
+    parted->update();
+    if (t == 7) {
+      const auto state = parted->state();
+      parted.emplace(std::vector{q}, 0.9);
+      parted->load(state, "f");
+    }
+  }
+  EXPECT_TRUE(at::equal(through.state().at("average.w"), parted->state().at("average.w")));
+}
+
+TEST(Average, RefusesAStateThatIsNotItsOwn) {
+  Average average({one_parameter({1, 2})}, 0.9);
+  auto state = average.state();
+  auto broken = state;
+  broken.erase("average.w");
+  EXPECT_THROW(average.load(broken, "f"), DataError);
+  broken = state;
+  broken["average.w"] = at::zeros({3}, at::kDouble);
+  EXPECT_THROW(average.load(broken, "f"), DataError);
+  broken = state;
+  broken["average.v"] = at::zeros({2}, at::kDouble);
+  EXPECT_THROW(average.load(broken, "f"), DataError);
+  broken = state;
+  broken.erase("updates");
+  EXPECT_THROW(average.load(broken, "f"), DataError);
+  average.load(state, "f");
+  EXPECT_THROW(Average({one_parameter({1})}, 1.0), ConfigError);
+}
+
+}  // namespace
+}  // namespace weyl

@@ -1,0 +1,205 @@
+#include "weyl/train/optimiser.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "weyl/core/check.h"
+#include "weyl/ops/differentiable.h"
+
+namespace weyl {
+namespace {
+
+std::vector<Parameter> three_parameters(at::ScalarType dtype) {
+  at::manual_seed(3);
+  std::vector<Parameter> ps;
+  for (const auto& [name, shape, decay] : {std::tuple{"block.weight", std::vector<int64_t>{5, 7}, true},
+                                           {"block.bias", std::vector<int64_t>{7}, false},
+                                           {"head.weight", std::vector<int64_t>{3, 5, 2}, true}}) {
+    Parameter p;
+    p.name = name;
+    p.tensor = at::randn(shape, at::kDouble).to(dtype).requires_grad_();
+    p.decay = decay;
+    ps.push_back(p);
+  }
+  return ps;
+}
+
+void set_gradients(std::vector<Parameter>& ps, int64_t step, double scale = 1) {
+  at::manual_seed(100 + step);
+  for (auto& p : ps) {
+    p.tensor.mutable_grad() = at::randn(p.tensor.sizes(), at::kDouble).mul(scale).to(p.tensor.scalar_type());
+  }
+}
+
+// The formulas of the papers (Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2), by
+// hand.
+struct Textbook {
+  OptimiserOptions o;
+  std::vector<double> w, m, v;
+  double decay;
+  int t = 0;
+  Textbook(const OptimiserOptions& o, const Parameter& p) : o(o), decay(p.decay ? o.weight_decay : 0) {
+    const Tensor flat = p.tensor.detach().reshape(-1);
+    for (int64_t i = 0; i < flat.numel(); ++i) w.push_back(flat[i].item<double>());
+    m.resize(w.size());
+    v.resize(w.size());
+  }
+  void step(const Tensor& gradient, double factor) {
+    const Tensor flat = gradient.reshape(-1);
+    ++t;
+    const double rate = o.rate * factor;
+    for (size_t i = 0; i < w.size(); ++i) {
+      double g = flat[static_cast<int64_t>(i)].item<double>();
+      if (o.law == OptimiserLaw::adam) g += decay * w[i];
+      m[i] = o.beta1 * m[i] + (1 - o.beta1) * g;
+      v[i] = o.beta2 * v[i] + (1 - o.beta2) * g * g;
+      const double mh = m[i] / (1 - std::pow(o.beta1, t)), vh = v[i] / (1 - std::pow(o.beta2, t));
+      const double shrunk = o.law == OptimiserLaw::adamw ? w[i] - rate * decay * w[i] : w[i];
+      w[i] = shrunk - rate * mh / (std::sqrt(vh) + o.epsilon);
+    }
+  }
+};
+
+OptimiserOptions options(OptimiserLaw law) {
+  OptimiserOptions o;
+  o.law = law;
+  o.rate = 0.01;
+  o.weight_decay = 0.1;
+  return o;
+}
+
+double against_the_textbook(OptimiserLaw law, OptimiserOptions reference, bool fused) {
+  auto ps = three_parameters(at::kDouble);
+  Optimiser optimiser(ps, options(law));
+  std::vector<Textbook> books;
+  for (const auto& p : ps) books.emplace_back(reference, p);
+  std::optional<UseReferences> plain;
+  if (!fused) plain.emplace();
+  double error = 0;
+  for (int64_t step = 0; step < 50; ++step) {
+    set_gradients(ps, step);
+    const double factor = 1 - 0.01 * static_cast<double>(step);
+    optimiser.step(factor);
+    for (size_t p = 0; p < ps.size(); ++p) {
+      books[p].step(ps[p].tensor.grad(), factor);
+      const Tensor expected = at::tensor(books[p].w, at::kDouble).reshape(ps[p].tensor.sizes());
+      error = std::max(error, (ps[p].tensor.detach() - expected).abs().max().item<double>());
+    }
+  }
+  return error;
+}
+
+TEST(Optimiser, EqualsTheTextbook) {
+  for (auto law : {OptimiserLaw::adamw, OptimiserLaw::adam}) {
+    for (bool fused : {true, false}) {
+      EXPECT_LT(against_the_textbook(law, options(law), fused), 3e-15)
+          << names_of(law)[static_cast<int>(law)] << fused;
+    }
+  }
+}
+
+TEST(Optimiser, ControlTheTextbookTellsLawsAndDecayApart) {
+  OptimiserOptions other = options(OptimiserLaw::adam);
+  EXPECT_GT(against_the_textbook(OptimiserLaw::adamw, other, true), 1e-4);
+  other = options(OptimiserLaw::adamw);
+  other.weight_decay = 0;
+  EXPECT_GT(against_the_textbook(OptimiserLaw::adamw, other, true), 1e-3);
+}
+
+TEST(Optimiser, DecayTouchesDeclaredMatricesOnly) {
+  auto ps = three_parameters(at::kFloat);
+  const Tensor bias = ps[1].tensor.detach().clone(), weight = ps[0].tensor.detach().clone();
+  Optimiser optimiser(ps, options(OptimiserLaw::adamw));
+  for (auto& p : ps) p.tensor.mutable_grad() = at::zeros_like(p.tensor);
+  optimiser.step();
+  EXPECT_TRUE(at::equal(ps[1].tensor, bias));
+  EXPECT_LT((ps[0].tensor - weight * (1 - 0.01 * 0.1)).abs().max().item<double>(), 1e-7);
+  EXPECT_FALSE(at::equal(ps[0].tensor, weight));
+}
+
+TEST(Optimiser, LeavesParametersWithoutAGradientAlone) {
+  auto ps = three_parameters(at::kDouble);
+  ps[2].trainable = false;
+  const Tensor bias = ps[1].tensor.detach().clone(), head = ps[2].tensor.detach().clone();
+  Optimiser optimiser(ps, options(OptimiserLaw::adamw));
+  for (int64_t step = 0; step < 3; ++step) {
+    set_gradients(ps, step);
+    ps[1].tensor.mutable_grad().reset();
+    optimiser.step();
+  }
+  EXPECT_TRUE(at::equal(ps[1].tensor, bias));
+  EXPECT_TRUE(at::equal(ps[2].tensor, head));
+  const auto state = optimiser.state();
+  EXPECT_EQ(state.at("steps.block.weight").item<double>(), 3);
+  EXPECT_EQ(state.at("steps.block.bias").item<double>(), 0);
+  EXPECT_EQ(state.count("first.head.weight"), 0u);
+  optimiser.clear_gradients();
+  EXPECT_FALSE(ps[0].tensor.grad().defined());
+}
+
+TEST(Optimiser, ClipsByTheGlobalNorm) {
+  auto ps = three_parameters(at::kDouble);
+  auto o = options(OptimiserLaw::adamw);
+  o.clip = 0.5;
+  Optimiser optimiser(ps, o);
+  set_gradients(ps, 0, 3);
+  double squares = 0;
+  for (auto& p : ps) squares += p.tensor.grad().square().sum().item<double>();
+  EXPECT_NEAR(optimiser.clip_gradients(), std::sqrt(squares), 1e-12);
+  EXPECT_NEAR(optimiser.clip_gradients(), 0.5 * std::sqrt(squares) / (std::sqrt(squares) + 1e-6), 1e-12);
+  set_gradients(ps, 0, 1e-3);
+  const Tensor small = ps[0].tensor.grad().clone();
+  EXPECT_LT(optimiser.clip_gradients(), 0.5);
+  EXPECT_TRUE(at::equal(ps[0].tensor.grad(), small));
+  ps[1].tensor.mutable_grad()[2] = NAN;
+  EXPECT_FALSE(std::isfinite(optimiser.clip_gradients()));
+  EXPECT_TRUE(at::equal(ps[0].tensor.grad(), small));
+}
+
+TEST(Optimiser, ContinuesFromItsStateBitForBit) {
+  for (auto dtype : {at::kFloat, at::kDouble}) {
+    auto ps = three_parameters(dtype), qs = three_parameters(dtype);
+    Optimiser through(ps, options(OptimiserLaw::adamw));
+    std::optional<Optimiser> parted(std::in_place, qs, options(OptimiserLaw::adamw));
+    for (int64_t step = 0; step < 12; ++step) {
+      set_gradients(ps, step);
+      set_gradients(qs, step);
+      through.step();
+      parted->step();
+      if (step == 6) {
+        const auto state = parted->state();
+        std::reverse(qs.begin(), qs.end());  // state belongs to names, not to positions
+        parted.emplace(qs, options(OptimiserLaw::adamw));
+        parted->load(state, "state.safetensors");
+        std::reverse(qs.begin(), qs.end());
+      }
+    }
+    for (size_t p = 0; p < ps.size(); ++p) EXPECT_TRUE(at::equal(ps[p].tensor, qs[p].tensor));
+  }
+}
+
+TEST(Optimiser, RefusesAStateThatIsNotItsOwn) {
+  auto ps = three_parameters(at::kFloat);
+  Optimiser optimiser(ps, options(OptimiserLaw::adamw));
+  auto state = optimiser.state();
+  auto broken = state;
+  broken.erase("second.block.bias");
+  EXPECT_THROW(optimiser.load(broken, "f"), DataError);
+  broken = state;
+  broken["first.block.bias"] = at::zeros({8});
+  EXPECT_THROW(optimiser.load(broken, "f"), DataError);
+  broken = state;
+  broken["first.block.bias"] = at::zeros({7}, at::kDouble);
+  EXPECT_THROW(optimiser.load(broken, "f"), DataError);
+  broken = state;
+  broken["first.other"] = at::zeros({7});
+  EXPECT_THROW(optimiser.load(broken, "f"), DataError);
+  optimiser.load(state, "f");
+  ps[1].name = ps[0].name;
+  EXPECT_THROW(Optimiser(ps, options(OptimiserLaw::adamw)), ShapeError);
+}
+
+}  // namespace
+}  // namespace weyl
