@@ -31,7 +31,9 @@ TEST(Average, FollowsTheFormula) {
     const double d = std::min(0.75, 1 - 1 / (t + 1.0));
     a = d * a + (1 - d) * w;
     EXPECT_NEAR(average.state().at("average.w")[1].item<double>(), a, 1e-13) << t;
-    if (t == 3) EXPECT_NEAR(a, (1 + 2 + 5 + 10) / 4.0, 1e-13);  // while it warms up, the plain mean
+    if (t == 3) {
+      EXPECT_NEAR(a, (1 + 2 + 5 + 10) / 4.0, 1e-13);  // while it warms up, the plain mean
+    }
   }
 }
 

@@ -116,16 +116,13 @@ void Optimiser::step(double factor) {
 void Optimiser::step_fused(const std::vector<Tensor>& weights, const std::vector<Tensor>& gradients,
                            const std::vector<Tensor>& first, const std::vector<Tensor>& second,
                            const std::vector<Tensor>& steps, double rate, double decay) const {
-  const auto kernel =
-      options_.law == OptimiserLaw::adamw
-          ? static_cast<void (*)(at::TensorList, at::TensorList, at::TensorList, at::TensorList,
-                                 at::TensorList, at::TensorList, double, double, double, double, double, bool,
-                                 bool, const std::optional<Tensor>&, const std::optional<Tensor>&)>(
-                at::_fused_adamw_)
-          : at::_fused_adam_;
-  kernel(weights, gradients, first, second, {}, steps, rate, options_.beta1, options_.beta2, decay,
-         options_.epsilon,
-         /*amsgrad=*/false, /*maximize=*/false, {}, {});
+  if (options_.law == OptimiserLaw::adamw) {
+    at::_fused_adamw_(weights, gradients, first, second, {}, steps, rate, options_.beta1, options_.beta2,
+                      decay, options_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+  } else {
+    at::_fused_adam_(weights, gradients, first, second, {}, steps, rate, options_.beta1, options_.beta2,
+                     decay, options_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+  }
 }
 
 void Optimiser::step_plain(const Tensor& weight, const Tensor& gradient, const Tensor& first,

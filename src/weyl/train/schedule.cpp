@@ -29,7 +29,7 @@ Schedule::Schedule(const TrainOptions& options)
                        "train.schedule.every: must be above 0, got ", options_.every);
 }
 
-double Schedule::fraction(const Progress& now) const {
+double Schedule::fraction(const Elapsed& now) const {
   double used = 0;
   if (epochs_) {
     used = std::max(used, now.epoch / static_cast<double>(std::max<int64_t>(*epochs_, 1)));
@@ -43,12 +43,12 @@ double Schedule::fraction(const Progress& now) const {
   return std::clamp(used, 0.0, 1.0);
 }
 
-bool Schedule::finished(const Progress& now) const {
+bool Schedule::finished(const Elapsed& now) const {
   return (epochs_ && now.epoch >= static_cast<double>(*epochs_)) || (steps_ && now.step >= *steps_) ||
          (seconds_ && now.seconds >= *seconds_);
 }
 
-double Schedule::factor(const Progress& now) const {
+double Schedule::factor(const Elapsed& now) const {
   double epoch = now.epoch;
   double used = fraction(now);
   if (options_.per_epoch) {

@@ -8,7 +8,7 @@
 namespace weyl {
 
 /// How far training has come, in every unit that a schedule or a budget is stated in.
-struct Progress {
+struct Elapsed {
   int64_t step = 0;    // optimiser steps done
   double epoch = 0;    // epochs done, with the fraction of the one that runs
   double seconds = 0;  // of training, sums over resumed parts
@@ -42,11 +42,11 @@ class Schedule {
   explicit Schedule(const TrainOptions& options);
 
   /// The factor for the step that starts at `now`.
-  double factor(const Progress& now) const;
+  double factor(const Elapsed& now) const;
   /// Share of the budget that is used up at `now`, in [0, 1].
-  double fraction(const Progress& now) const;
+  double fraction(const Elapsed& now) const;
   /// Whether the budget ends at `now`.
-  bool finished(const Progress& now) const;
+  bool finished(const Elapsed& now) const;
 
   /// One validation's headline value.
   void observe(double value, bool lower_is_better);

@@ -1,0 +1,74 @@
+#include "weyl/train/append_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+
+AppendFile::AppendFile(std::string path, int64_t size) : path_(std::move(path)) {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  require<DataError>(descriptor_ >= 0, path_, ": cannot be opened for writing: ", std::strerror(errno));
+  struct stat status{};
+  const bool known = ::fstat(descriptor_, &status) == 0;
+  size_ = known ? static_cast<int64_t>(status.st_size) : 0;
+  if (known && size >= 0 && size < size_ && ::ftruncate(descriptor_, size) == 0) {
+    size_ = size;
+  }
+  if (!known || (size >= 0 && size != size_)) {
+    const std::string found = known ? text(size_, " bytes") : std::string(std::strerror(errno));
+    ::close(descriptor_);
+    throw DataError(text(path_, ": must have at least ", size, " bytes, got ", found));
+  }
+}
+
+AppendFile::~AppendFile() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+  }
+}
+
+AppendFile::AppendFile(AppendFile&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+
+void AppendFile::append(std::string_view record) {
+  size_t done = 0;
+  while (done < record.size()) {
+    const auto n = ::write(descriptor_, record.data() + done, record.size() - done);
+    if (n < 0 && errno == EINTR) {
+      continue;
+    }
+    if (n <= 0) {
+      const std::string reason = std::strerror(n < 0 ? errno : ENOSPC);
+      [[maybe_unused]] const int taken_back = ::ftruncate(descriptor_, size_);
+      throw DataError(text(path_, ": cannot be written: ", reason));
+    }
+    done += static_cast<size_t>(n);
+  }
+  size_ += static_cast<int64_t>(record.size());
+}
+
+void AppendFile::sync() {
+  require<DataError>(::fsync(descriptor_) == 0, path_, ": cannot be synced: ", std::strerror(errno));
+}
+
+std::string read_if_there(const std::string& path) {
+  if (::access(path.c_str(), F_OK) != 0) {
+    return {};
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream contents;
+  contents << in.rdbuf();
+  require<DataError>(in.good() || in.eof(), path, ": cannot be read");
+  return contents.str();
+}
+
+}  // namespace weyl

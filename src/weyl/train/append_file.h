@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace weyl {
+
+/// A file that grows by whole records. A record that does not fit (disk full, limit reached) is taken back,
+/// so the file never ends in a torn one while the process lives. Errors are DataError: file and the system's
+/// reason.
+class AppendFile {
+ public:
+  /// Opens or creates a file and cuts it to `size` bytes when given; DataError when it is shorter.
+  explicit AppendFile(std::string path, int64_t size = -1);
+  ~AppendFile();
+  AppendFile(AppendFile&& other) noexcept;
+  AppendFile& operator=(AppendFile&&) = delete;
+
+  void append(std::string_view record);
+  void sync();                            // to the disk
+  int64_t size() const { return size_; }  // bytes
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+  int64_t size_ = 0;
+};
+
+/// The whole contents; DataError when it cannot be read, empty when it does not exist.
+std::string read_if_there(const std::string& path);
+
+}  // namespace weyl

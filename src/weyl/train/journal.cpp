@@ -1,0 +1,175 @@
+#include "weyl/train/journal.h"
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+std::vector<std::string> split(std::string_view line) {
+  std::vector<std::string> cells{""};
+  for (const char c : line) {
+    if (c == ',') {
+      cells.emplace_back();
+    } else {
+      cells.back() += c;
+    }
+  }
+  return cells;
+}
+
+std::string header_of(const std::vector<std::string>& columns) {
+  std::string header;
+  for (const auto& name : columns) {
+    header += (header.empty() ? "" : ",") + name;
+  }
+  return header + '\n';
+}
+
+// Length up to the last whole row, or the length asked for.
+int64_t whole_rows(const std::string& path, const std::string& header, int64_t size) {
+  const std::string contents = read_if_there(path);
+  if (contents.empty() || size == 0) {
+    require<DataError>(size <= 0, path, ": must have at least ", size, " bytes, got none");
+    return 0;
+  }
+  require<DataError>(contents.starts_with(header), path, ": must begin with the columns ",
+                     header.substr(0, header.size() - 1), ", got ", contents.substr(0, contents.find('\n')));
+  return size > 0 ? size : static_cast<int64_t>(contents.rfind('\n') + 1);
+}
+
+// Length of a CSV file up to the last whole row of at most `step` (its first column).
+int64_t bytes_up_to(const std::string& path, int64_t step) {
+  const std::string contents = read_if_there(path);
+  size_t begin = contents.find('\n');
+  if (begin == std::string::npos || step <= 0) {
+    return 0;
+  }
+  for (size_t end = 0; (end = contents.find('\n', ++begin)) != std::string::npos; begin = end) {
+    if (std::strtod(contents.c_str() + begin, nullptr) > static_cast<double>(step)) {
+      break;
+    }
+  }
+  return static_cast<int64_t>(begin);
+}
+
+std::vector<std::string> metric_columns(const std::vector<std::string>& metrics) {
+  std::vector<std::string> columns{"step", "epoch", "rate", "loss", "gradient_norm"};
+  for (const auto& name : metrics) {
+    columns.push_back("valid_" + name);
+  }
+  return columns;
+}
+
+const std::vector<std::string> time_columns{"step",     "seconds",   "steps",   "batch",      "forward",
+                                            "backward", "optimiser", "logging", "validation", "saving"};
+
+double last_seconds(const std::string& path, int64_t step) {
+  double seconds = 0;
+  if (step > 0 && !read_if_there(path).empty()) {
+    for (const auto& row : read_csv(path).rows) {
+      seconds = row[0] <= static_cast<double>(step) ? row[1] : seconds;
+    }
+  }
+  return seconds;
+}
+
+}  // namespace
+
+std::string exact_text(double value) {
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  return {buffer, end};
+}
+
+CsvFile::CsvFile(const std::string& path, const std::vector<std::string>& columns, int64_t size)
+    : columns_(columns.size()), file_(path, whole_rows(path, header_of(columns), size)) {
+  if (file_.size() == 0) {
+    file_.append(header_of(columns));
+  }
+}
+
+void CsvFile::add(const std::vector<std::optional<double>>& row) {
+  require(row.size() == columns_, "CsvFile::add: row must have ", columns_, " cells, got ", row.size());
+  std::string line;
+  for (const auto& cell : row) {
+    line += (&cell == row.data() ? "" : ",") + (cell ? exact_text(*cell) : std::string());
+  }
+  file_.append(line + '\n');
+}
+
+int64_t CsvTable::column(std::string_view name) const {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i] == name) {
+      return static_cast<int64_t>(i);
+    }
+  }
+  return -1;
+}
+
+CsvTable read_csv(const std::string& path) {
+  const std::string contents = read_if_there(path);
+  require<DataError>(!contents.empty(), path, ": must be a CSV file with a header, got none");
+  CsvTable table;
+  int64_t line = 0;
+  for (size_t begin = 0, end = 0; (end = contents.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const auto cells = split(std::string_view(contents).substr(begin, end - begin));
+    if (++line == 1) {
+      table.columns = cells;
+      continue;
+    }
+    require<DataError>(cells.size() == table.columns.size(), path, ":", line, ": row must have ",
+                       table.columns.size(), " cells, got ", cells.size());
+    auto& row = table.rows.emplace_back();
+    for (const auto& cell : cells) {
+      double value = std::numeric_limits<double>::quiet_NaN();
+      const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+      require<DataError>(cell.empty() || (error == std::errc() && stop == cell.data() + cell.size()), path,
+                         ":", line, ": cell must be a number, got '", cell, "'");
+      row.push_back(value);
+    }
+  }
+  return table;
+}
+
+Journal::Journal(const std::string& folder, const std::vector<std::string>& metrics, int64_t step,
+                 int64_t metrics_bytes)
+    : metrics_(metrics),
+      seconds_before_(last_seconds(folder + "/timing.csv", step)),
+      table_(folder + "/metrics.csv", metric_columns(metrics), metrics_bytes),
+      times_(folder + "/timing.csv", time_columns, bytes_up_to(folder + "/timing.csv", step)),
+      events_(folder + "/events.out.tfevents.0.weyl", step > 0 ? step : -1) {}
+
+void Journal::record(const JournalRow& row) {
+  std::vector<std::optional<double>> cells{static_cast<double>(row.step), row.epoch, row.rate, row.loss,
+                                           row.gradient_norm};
+  std::vector<std::pair<std::string, double>> scalars{
+      {"train/loss", row.loss}, {"train/rate", row.rate}, {"train/gradient_norm", row.gradient_norm}};
+  for (const auto& name : metrics_) {
+    const auto found = row.valid.find(name);
+    cells.push_back(found == row.valid.end() ? std::nullopt : std::optional(found->second));
+  }
+  for (const auto& [name, value] : row.valid) {
+    scalars.emplace_back("valid/" + name, value);
+  }
+  table_.add(cells);
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  events_.add(row.step, scalars, now.count());
+}
+
+void Journal::record_times(int64_t step, double seconds, const StepTimes& t) {
+  times_.add({static_cast<double>(step), seconds, static_cast<double>(t.steps), t.batch, t.forward,
+              t.backward, t.optimiser, t.logging, t.validation, t.saving});
+}
+
+int64_t Journal::sync_metrics() {
+  table_.sync();
+  return table_.size();
+}
+
+}  // namespace weyl

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weyl/train/append_file.h"
+#include "weyl/train/tensorboard.h"
+
+namespace weyl {
+
+/// A table in a CSV file: a header line, then rows of numbers that read back to the same doubles. No clock,
+/// no locale: the same numbers give the same bytes.
+class CsvFile {
+ public:
+  /// Begins a file with these columns, or continues one that has them (DataError otherwise), cut to `size`
+  /// bytes when given. A file without a last newline is cut back to its last whole row.
+  CsvFile(const std::string& path, const std::vector<std::string>& columns, int64_t size = -1);
+  void add(const std::vector<std::optional<double>>& row);  // one number a column; absent ones are empty
+  void sync() { file_.sync(); }
+  int64_t size() const { return file_.size(); }
+
+ private:
+  size_t columns_;
+  AppendFile file_;
+};
+
+/// A CSV file of numbers, by column; NaN where a cell is empty. DataError: file, line, what was found.
+struct CsvTable {
+  std::vector<std::string> columns;
+  std::vector<std::vector<double>> rows;
+  int64_t column(std::string_view name) const;  // -1 when there is none
+};
+CsvTable read_csv(const std::string& path);
+
+/// The shortest text that reads back to the same double ("0.1", "nan").
+std::string exact_text(double value);
+
+/// One row of a run's log.
+struct JournalRow {
+  int64_t step = 0;
+  double epoch = 0;
+  double rate = 0;                      // of this step
+  double loss = 0;                      // mean over the steps since the row before
+  double gradient_norm = 0;             // likewise, before clipping
+  std::map<std::string, double> valid;  // metrics, when there was a validation
+};
+
+/// Where the time of some steps went, in seconds.
+struct StepTimes {
+  double batch = 0, forward = 0, backward = 0, optimiser = 0, logging = 0, validation = 0, saving = 0;
+  int64_t steps = 0;
+  double step_seconds() const { return batch + forward + backward + optimiser + logging; }
+};
+
+/// What a run writes down as it goes: metrics.csv (no clock in it: step, epoch, rate, loss, gradient_norm,
+/// valid_<metric> ...), timing.csv (seconds, and where they went) and TensorBoard events of both.
+class Journal {
+ public:
+  /// Begins (`step` 0) or continues a run's journal. metrics.csv is cut to `metrics_bytes`, the others to
+  /// `step`.
+  Journal(const std::string& folder, const std::vector<std::string>& metrics, int64_t step = 0,
+          int64_t metrics_bytes = 0);
+
+  void record(const JournalRow& row);
+  void record_times(int64_t step, double seconds, const StepTimes& times);
+
+  /// Puts metrics.csv on the disk and returns its length: what a checkpoint of this moment remembers.
+  int64_t sync_metrics();
+
+  /// Seconds of training up to the last row of timing.csv, 0 without one.
+  double seconds_before() const { return seconds_before_; }
+
+ private:
+  std::vector<std::string> metrics_;
+  double seconds_before_ = 0;
+  CsvFile table_, times_;
+  EventFile events_;
+};
+
+}  // namespace weyl

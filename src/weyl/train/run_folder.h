@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace weyl {
+
+/// The folder of one run: config.toml (resolved), environment.json, log.txt, metrics.csv, timing.csv,
+/// TensorBoard events, last/ previous/ best/ checkpoints, plots/, README.md. Never overwritten. While one of
+/// these objects lives the folder is locked: two trainings cannot share it. The lock ends with the process,
+/// however it ends.
+class RunFolder {
+ public:
+  /// A new folder: `out`, which must not exist yet or be empty (ConfigError), or, when `out` is empty, the
+  /// first free one of runs/<name>-001, -002, ... DataError when it cannot be made.
+  static RunFolder create(const std::string& out, const std::string& name);
+
+  /// An existing one. DataError: no such folder, no config.toml in it, another training is using it.
+  static RunFolder open(const std::string& path);
+
+  ~RunFolder();
+  RunFolder(RunFolder&& other) noexcept;
+  RunFolder& operator=(RunFolder&&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
+
+ private:
+  explicit RunFolder(std::string path);
+  std::string path_;
+  int lock_ = -1;
+};
+
+/// Whether a path is a folder that `create` made.
+bool is_run_folder(const std::string& path);
+
+/// The machine as environment.json records it beside what the engine adds: "Name of the CPU".
+std::string cpu_name();
+
+}  // namespace weyl

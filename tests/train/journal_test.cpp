@@ -1,0 +1,142 @@
+#include "weyl/train/journal.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Folder {
+  fs::path path;
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "weyl-journal-XXXXXX").string();
+    path = ::mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string operator/(const std::string& name) const { return (path / name).string(); }
+};
+
+void write(const std::string& path, const std::string& contents) {
+  std::ofstream(path, std::ios::binary) << contents;
+}
+
+TEST(ExactText, ReadsBackToTheSameDouble) {
+  for (double v : {0.1, 1e-300, -2.5, 3.0, 1.0 / 3, 123456789.123456789}) {
+    EXPECT_EQ(std::stod(exact_text(v)), v);
+  }
+  EXPECT_EQ(exact_text(0.1), "0.1");
+  EXPECT_EQ(exact_text(12), "12");
+}
+
+TEST(CsvFile, KeepsWholeRowsOnly) {
+  const Folder folder;
+  const std::string path = folder / "t.csv";
+  {
+    CsvFile table(path, {"a", "b"});
+    table.add({1.0, 0.1});
+    table.add({2.0, std::nullopt});
+    EXPECT_THROW(table.add({1.0}), ShapeError);
+  }
+  write(path, read_if_there(path) + "3,0.");  // torn
+  {
+    CsvFile table(path, {"a", "b"});
+  }
+  EXPECT_EQ(read_if_there(path), "a,b\n1,0.1\n2,\n");
+  const auto table = read_csv(path);
+  EXPECT_EQ(table.rows.at(0).at(1), 0.1);
+  EXPECT_TRUE(std::isnan(table.rows.at(1).at(table.column("b"))));
+  EXPECT_EQ(table.column("c"), -1);
+  {
+    CsvFile cut(path, {"a", "b"}, 10);
+  }
+  EXPECT_EQ(read_if_there(path), "a,b\n1,0.1\n");
+  EXPECT_THROW(CsvFile(path, {"a", "b"}, 11), DataError);
+  EXPECT_THROW(CsvFile(path, {"a", "c"}), DataError);
+  EXPECT_THROW(CsvFile(folder / "none.csv", {"a"}, 5), DataError);
+  EXPECT_THROW(CsvFile(folder / "no/such/folder.csv", {"a"}), DataError);
+}
+
+TEST(CsvFile, ReaderNamesTheLine) {
+  const Folder folder;
+  write(folder / "t.csv", "a,b\n1,2\n1,x\n");
+  try {
+    read_csv(folder / "t.csv");
+    FAIL();
+  } catch (const DataError& e) {
+    EXPECT_NE(std::string(e.what()).find("t.csv:3: cell must be a number, got 'x'"), std::string::npos)
+        << e.what();
+  }
+}
+
+void steps(Journal& journal, int64_t from, int64_t to) {
+  for (int64_t step = from; step <= to; ++step) {
+    JournalRow row{.step = step, .epoch = 0.1 * static_cast<double>(step), .rate = 1e-3, .loss = 1.0 / step};
+    if (step % 2 == 0) {
+      row.valid = {{"mse", 0.5 / static_cast<double>(step)}};
+    }
+    journal.record(row);
+    journal.record_times(step, 2.0 * static_cast<double>(step), {.batch = 0.25, .steps = 1});
+  }
+}
+
+TEST(Journal, ContinuesWhereACheckpointWas) {
+  const Folder through, again;
+  Journal whole(through / "", {"mse"});
+  steps(whole, 1, 6);
+  int64_t bytes = 0;
+  {
+    Journal first(again / "", {"mse"});
+    steps(first, 1, 3);
+    bytes = first.sync_metrics();
+    steps(first, 4, 5);  // lost: the checkpoint is from step 3
+  }
+  Journal second(again / "", {"mse"}, 3, bytes);
+  EXPECT_EQ(second.seconds_before(), 6);
+  steps(second, 4, 6);
+  EXPECT_EQ(read_if_there(again / "metrics.csv"), read_if_there(through / "metrics.csv"));
+  EXPECT_EQ(read_if_there(again / "timing.csv"), read_if_there(through / "timing.csv"));
+  const auto table = read_csv(again / "metrics.csv");
+  EXPECT_EQ(table.columns,
+            (std::vector<std::string>{"step", "epoch", "rate", "loss", "gradient_norm", "valid_mse"}));
+  EXPECT_EQ(table.rows.size(), 6u);
+  EXPECT_EQ(table.rows[1][5], 0.25);
+  // Events have the wall clock in them, but the same records.
+  EXPECT_EQ(fs::file_size(again / "events.out.tfevents.0.weyl"),
+            fs::file_size(through / "events.out.tfevents.0.weyl"));
+}
+
+TEST(Journal, AFullDiskIsOneLineAndNoTornRow) {
+  EXPECT_EXIT(
+      {
+        const Folder folder;
+        signal(SIGXFSZ, SIG_IGN);
+        CsvFile table(folder / "t.csv", {"a"});
+        table.add({1.0});
+        rlimit limit{8, 8};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        std::string message;
+        try {
+          for (int i = 0; i < 10; ++i) {
+            table.add({0.123456});
+          }
+        } catch (const DataError& e) {
+          message = e.what();
+        }
+        const bool whole = read_if_there(folder / "t.csv") == "a\n1\n";
+        _exit(whole && message.find("t.csv: cannot be written: File too large") != std::string::npos ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace weyl
