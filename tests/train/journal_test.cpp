@@ -122,7 +122,8 @@ TEST(Journal, AFullDiskIsOneLineAndNoTornRow) {
         signal(SIGXFSZ, SIG_IGN);
         CsvFile table(folder / "t.csv", {"a"});
         table.add({1.0});
-        rlimit limit{8, 8};
+        rlimit limit;
+        limit.rlim_cur = limit.rlim_max = 8;
         setrlimit(RLIMIT_FSIZE, &limit);
         std::string message;
         try {

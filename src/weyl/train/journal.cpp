@@ -26,9 +26,13 @@ std::vector<std::string> split(std::string_view line) {
 std::string header_of(const std::vector<std::string>& columns) {
   std::string header;
   for (const auto& name : columns) {
-    header += (header.empty() ? "" : ",") + name;
+    if (!header.empty()) {
+      header += ',';
+    }
+    header += name;
   }
-  return header + '\n';
+  header += '\n';
+  return header;
 }
 
 // Length up to the last whole row, or the length asked for.
@@ -98,9 +102,15 @@ void CsvFile::add(const std::vector<std::optional<double>>& row) {
   require(row.size() == columns_, "CsvFile::add: row must have ", columns_, " cells, got ", row.size());
   std::string line;
   for (const auto& cell : row) {
-    line += (&cell == row.data() ? "" : ",") + (cell ? exact_text(*cell) : std::string());
+    if (&cell != row.data()) {
+      line += ',';
+    }
+    if (cell) {
+      line += exact_text(*cell);
+    }
   }
-  file_.append(line + '\n');
+  line += '\n';
+  file_.append(line);
 }
 
 int64_t CsvTable::column(std::string_view name) const {
