@@ -8,8 +8,6 @@
 
 #include <utility>
 
-#include "weyl/core/check.h"
-
 namespace weyl {
 namespace {
 
@@ -174,8 +172,7 @@ struct CallNode : torch::autograd::Function<CallNode> {
     ctx->mark_non_differentiable(
         Tensors(outputs.begin() + static_cast<std::ptrdiff_t>(results), outputs.end()));
     Tensors saved = dense;
-    const size_t first = record->op->keeps_results() ? 0 : results;
-    saved.insert(saved.end(), outputs.begin() + static_cast<std::ptrdiff_t>(first), outputs.end());
+    saved.insert(saved.end(), outputs.begin(), outputs.end());
     ctx->save_for_backward(std::move(saved));
     ctx->saved_data["record"] = c10::IValue::make_capsule(record);
     return outputs;
@@ -187,8 +184,7 @@ struct CallNode : torch::autograd::Function<CallNode> {
     const Tensors saved = ctx->get_saved_variables();
     size_t next = 0, edge = 0;
     const Tensors inputs = spread(saved, next, record->defined);
-    Tensors outputs(op.keeps_results() ? 0 : op.results());
-    outputs.insert(outputs.end(), saved.begin() + static_cast<std::ptrdiff_t>(next), saved.end());
+    const Tensors outputs(saved.begin() + static_cast<std::ptrdiff_t>(next), saved.end());
     std::vector<bool> needed;
     for (const bool defined : record->defined) {
       needed.push_back(defined && ctx->needs_input_grad(edge++));
@@ -196,8 +192,6 @@ struct CallNode : torch::autograd::Function<CallNode> {
     gys.resize(op.results());
     const bool by_kernel = op.has_backward(inputs);
     for (size_t i = 0; i < gys.size() && by_kernel; ++i) {
-      require(gys[i].defined() || op.keeps_results(), "Differentiable: an op that does not keep its results ",
-              "must have one result, got ", gys.size());
       gys[i] = gys[i].defined() ? gys[i] : at::zeros_like(outputs[i]);
     }
     Tensors all;

@@ -38,9 +38,6 @@ class Differentiable {
   virtual bool has_second(const Tensors&) const { return false; }
   virtual Tensors second(const Tensors& inputs, const Tensors& outputs, const Tensors& output_gradients,
                          const Tensors& gradients_of_backward, const std::vector<bool>& needed) const;
-
-  /// False when `backward` and `second` never look at the results, which then need not be kept.
-  virtual bool keeps_results() const { return true; }
 };
 
 Tensors call(std::shared_ptr<const Differentiable> op, const Tensors& inputs);

@@ -1,5 +1,6 @@
 #include "weyl/ops/group_linear.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/index_select.h>
 
 #include "weyl/core/check.h"
@@ -15,6 +16,14 @@ Tensor expand_group_kernel(const Tensor& kernel, const GroupTables& tables) {
       .view({order, order, out, in})
       .permute({0, 2, 1, 3})
       .reshape({order * out, order * in});
+}
+
+Tensor expand_group_kernels(const std::vector<Tensor>& kernels, const GroupTables& tables) {
+  std::vector<Tensor> dense;
+  for (const Tensor& kernel : kernels) {
+    dense.push_back(expand_group_kernel(kernel, tables));
+  }
+  return dense.size() == 1 ? dense.front() : at::cat(dense, 0);
 }
 
 }  // namespace weyl

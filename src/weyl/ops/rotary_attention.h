@@ -1,0 +1,18 @@
+#pragma once
+
+#include "weyl/core/segments.h"
+
+namespace weyl {
+
+/// Softmax attention with rotary positions, from one matrix product to the next, in one pass that writes
+/// neither rotated queries nor keys (RoFormer; values rotated forth and back as in GTA, eq. 5):
+///   q'_i = R_i q_i, k'_i = R_i k_i (all ones when there are no keys), v'_i = R_i v_i or v_i,
+///   y_i = sum_j softmax_j(scale q'_i . k'_j) v'_j, with R_i^-1 before it when values are rotated,
+/// in every graph and head by itself; R_i rotates the interleaved pairs (2f, 2f+1) by angles_if.
+/// projections (N, P W): the columns of q, v and, when P = 3, k, each W = H K wide, H heads of width K;
+/// bias (P, C), C dividing W, shared by the W/C frames, or undefined; angles (N, H, K/2), never below
+/// float32, or undefined (no rotation; then P = 3) -> (N, W). Differentiable to any order, angles included.
+Tensor rotary_attention(const Tensor& projections, const Tensor& bias, const Tensor& angles,
+                        const Segments& graphs, int64_t heads, double scale, bool rotate_values);
+
+}  // namespace weyl
