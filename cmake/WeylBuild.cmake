@@ -23,10 +23,14 @@ if(WEYL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
-# mold, when present.
+# mold, when it is new enough. Up to 2.42 it puts zero-length frames (GCC makes them of empty cold parts) into the
+# table that the unwinder searches, and then a thrown Error ends the process where it should be caught (mold #1648).
 find_program(WEYL_MOLD mold)
 if(WEYL_MOLD)
-  add_link_options(-fuse-ld=mold)
+  execute_process(COMMAND "${WEYL_MOLD}" --version OUTPUT_VARIABLE mold_version ERROR_QUIET)
+  if(mold_version MATCHES "mold ([0-9.]+)" AND CMAKE_MATCH_1 VERSION_GREATER 2.42.99)
+    add_link_options(-fuse-ld=mold)
+  endif()
 endif()
 
 # At most two compile jobs at a time: a torch translation unit needs 0.5 GB.
