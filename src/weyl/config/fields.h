@@ -20,7 +20,8 @@ struct Range {
   double high = std::numeric_limits<double>::infinity();
 };
 
-/// An enum that the config knows has a constexpr array of its names, found by argument-dependent lookup:
+/// An enum that the config knows has a constexpr array of its names in the order of its values (0, 1, ...),
+/// found by argument-dependent lookup:
 ///   constexpr auto names_of(Pooling) { return std::array<std::string_view, 2>{"sum", "mean"}; }
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && requires(E e) { names_of(e); };
@@ -47,17 +48,29 @@ class Fields {
   virtual ~Fields() = default;
 
   void operator()(std::string_view key, bool& v, std::string_view help) { boolean(key, v, help); }
-  void operator()(std::string_view key, int64_t& v, std::string_view help, Range range = {}) { integer(key, v, help, range); }
-  void operator()(std::string_view key, double& v, std::string_view help, Range range = {}) { real(key, v, help, range); }
+  void operator()(std::string_view key, int64_t& v, std::string_view help, Range range = {}) {
+    integer(key, v, help, range);
+  }
+  void operator()(std::string_view key, double& v, std::string_view help, Range range = {}) {
+    real(key, v, help, range);
+  }
   void operator()(std::string_view key, std::string& v, std::string_view help) { string(key, v, help); }
-  void operator()(std::string_view key, std::vector<int64_t>& v, std::string_view help, Range range = {}) { integers(key, v, help, range); }
-  void operator()(std::string_view key, std::vector<double>& v, std::string_view help, Range range = {}) { reals(key, v, help, range); }
-  void operator()(std::string_view key, std::vector<std::vector<double>>& v, std::string_view help) { matrix(key, v, help); }
-  void operator()(std::string_view key, std::vector<std::string>& v, std::string_view help) { strings(key, v, help); }
+  void operator()(std::string_view key, std::vector<int64_t>& v, std::string_view help, Range range = {}) {
+    integers(key, v, help, range);
+  }
+  void operator()(std::string_view key, std::vector<double>& v, std::string_view help, Range range = {}) {
+    reals(key, v, help, range);
+  }
+  void operator()(std::string_view key, std::vector<std::vector<double>>& v, std::string_view help) {
+    matrix(key, v, help);
+  }
+  void operator()(std::string_view key, std::vector<std::string>& v, std::string_view help) {
+    strings(key, v, help);
+  }
 
   template <NamedEnum E>
   void operator()(std::string_view key, E& v, std::string_view help) {
-    const auto names = names_of(v);
+    const auto& names = names_of(v);
     auto index = static_cast<size_t>(v);
     choice(key, index, names, help);
     v = static_cast<E>(index);
@@ -75,11 +88,12 @@ class Fields {
   /// An optional number, string, enum or struct.
   template <class T>
   void operator()(std::string_view key, std::optional<T>& v, std::string_view help, Range range = {}) {
+    static_assert(!std::is_same_v<T, bool>, "an optional<bool> has two kinds of false: use an enum of three");
     switch (optional(key, v.has_value(), OptionsStruct<T>, help)) {
       case Presence::off:
         v.reset();
         return;
-      case Presence::described: {   // a describer wants to see the inside whether or not it is on
+      case Presence::described: {  // a describer wants to see the inside whether or not it is on
         T inside = v.value_or(T{});
         visit_inside(key, inside, help, range);
         return;
@@ -98,14 +112,21 @@ class Fields {
     }
   }
 
-  /// An array of tables.
+  /// An array of tables. A file that gives it replaces all items, each starting from the struct's defaults.
   template <OptionsStruct S>
   void operator()(std::string_view key, std::vector<S>& v, std::string_view help) {
-    const size_t n = enter_array(key, v.size(), help);
-    v.resize(n);
-    for (size_t i = 0; i < n; ++i) {
+    const Items items = enter_array(key, v.size(), help);
+    if (items.plan == Items::Plan::keep) {
+      return;
+    }
+    std::vector<S> scratch(1);
+    if (items.plan == Items::Plan::replace) {
+      v.assign(items.count, S{});
+    }
+    auto& visited = items.plan == Items::Plan::describe ? scratch : v;
+    for (size_t i = 0; i < visited.size(); ++i) {
       enter_item(i);
-      fields(*this, v[i]);
+      fields(*this, visited[i]);
       leave();
     }
     leave_array();
@@ -116,7 +137,7 @@ class Fields {
   /// Tables of alternatives that are not chosen are read into a scratch struct, so they are checked too.
   template <class... Alternatives>
   void variant(std::string_view key, std::variant<Alternatives...>& v, std::string_view help) {
-    static constexpr std::string_view names[] = {Alternatives::name_in_config...};
+    constexpr std::string_view names[] = {Alternatives::name_in_config...};
     size_t index = v.index();
     choice(key, index, names, help);
     if (index != v.index()) {
@@ -128,6 +149,13 @@ class Fields {
  protected:
   enum class Presence { off, on, on_by_default, described };
 
+  /// What becomes of an array of tables: `keep` leaves it, `visit` visits its items, `replace` makes `count`
+  /// fresh items and visits them, `describe` visits one fresh item and leaves the array as it is.
+  struct Items {
+    enum class Plan { keep, visit, replace, describe } plan = Plan::keep;
+    size_t count = 0;
+  };
+
   virtual void boolean(std::string_view key, bool&, std::string_view help) = 0;
   virtual void integer(std::string_view key, int64_t&, std::string_view help, Range) = 0;
   virtual void real(std::string_view key, double&, std::string_view help, Range) = 0;
@@ -136,11 +164,12 @@ class Fields {
   virtual void reals(std::string_view key, std::vector<double>&, std::string_view help, Range) = 0;
   virtual void matrix(std::string_view key, std::vector<std::vector<double>>&, std::string_view help) = 0;
   virtual void strings(std::string_view key, std::vector<std::string>&, std::string_view help) = 0;
-  virtual void choice(std::string_view key, size_t& index, std::span<const std::string_view> names, std::string_view help) = 0;
+  virtual void choice(std::string_view key, size_t& index, std::span<const std::string_view> names,
+                      std::string_view help) = 0;
   virtual Presence optional(std::string_view key, bool has_value, bool is_struct, std::string_view help) = 0;
-  virtual bool enter(std::string_view key, std::string_view help) = 0;   // false: skip the struct
+  virtual bool enter(std::string_view key, std::string_view help) = 0;  // false: skip the struct
   virtual void leave() = 0;
-  virtual size_t enter_array(std::string_view key, size_t size, std::string_view help) = 0;
+  virtual Items enter_array(std::string_view key, size_t size, std::string_view help) = 0;
   virtual void enter_item(size_t index) = 0;
   virtual void leave_array() = 0;
   /// Enters the sub-table of one alternative of a variant; false: skip it (a writer skips those not chosen).

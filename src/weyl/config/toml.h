@@ -10,30 +10,32 @@
 
 namespace weyl {
 
-/// `key=value` on the command line, or a line of a file: where a message says it came from.
-///
 /// A Visit calls `fields(f, options)` for the struct that the caller holds: the functions below run it with
 /// the right visitor, so they need no templates and only toml.cpp knows toml++.
 using Visit = std::function<void(Fields&)>;
 
-/// Reads a TOML file into a struct, then applies overrides ("train.epochs=5": a path and a TOML value; a bare
-/// word is a string). Throws ConfigError for an unknown key (naming the nearest), a wrong type, a value out of
-/// range, a duplicate key or a syntax error: file, line, key path, what must hold, what was found. An override
-/// is named as `override 'train.epochs=5'`.
+/// Reads a TOML file into a struct. Overrides ("train.epochs=5": a path and a TOML value; a bare word is a
+/// string) replace what the file says before anything is read. Throws ConfigError for an unknown key (naming
+/// the nearest), a wrong type (an integer serves for a number, never the reverse), a value out of range or
+/// not finite, a duplicate key or a syntax error: `file:line: key.path: what must hold, got what was found`.
+/// A value from an override is named as `override 'train.epochs=5'` in place of file and line.
 void read_toml(const std::string& path, std::span<const std::string> overrides, const Visit& visit);
 void read_toml_text(std::string_view text, std::string_view where, std::span<const std::string> overrides,
                     const Visit& visit);
 
-/// The resolved options as TOML that reads back to equal options (round-trip exact doubles).
+/// The resolved options as TOML that reads back to equal options (round-trip exact doubles). Of a variant
+/// only the chosen alternative is written. ConfigError for a number that is not finite.
 std::string write_toml(const Visit& visit);
 
-/// The reference page (Markdown: key, type, default, range or choices, help; one section a table), the JSON
-/// schema, and the description of one key or table (ConfigError with the nearest key when there is none).
+/// The reference page (Markdown: key, type, default, help; one section a table), the JSON schema (draft
+/// 2020-12), and the description of one key or table ("train.optimiser.rate"; ConfigError with the nearest
+/// key when there is none). The options visited supply the defaults.
 std::string describe_markdown(const Visit& visit, std::string_view title);
 std::string describe_json_schema(const Visit& visit);
 std::string explain(const Visit& visit, std::string_view key);
 
-/// The nearest of `candidates` by edit distance, or empty when none is near enough to be meant.
+/// The nearest of `candidates` by edit distance (swaps count one), or empty when none is near enough to be
+/// meant.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 template <class S>

@@ -25,7 +25,12 @@ struct Recipe {
 };
 void fields(Fields& f, Recipe& r);
 
-/// Reads a config with overrides ("train.epochs=5"). ConfigError: see config/toml.h.
+/// Reads a config with overrides ("train.epochs=5"). ConfigError: see config/toml.h; also for an interface
+/// with a quantity that has no name, or two of one name.
 Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides = {});
+
+/// Checks what only training asks of a recipe: ConfigError unless train.epochs, train.steps or
+/// train.max_seconds is set.
+void check_trainable(const Recipe& recipe);
 
 }  // namespace weyl

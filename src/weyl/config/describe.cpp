@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "weyl/config/description.h"
+#include "weyl/config/toml_tree.h"
+#include "weyl/config/wording.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Type = Description::Type;
+
+bool is_table(const Description& d) {
+  return d.type == Type::table || d.type == Type::tables;
+}
+
+// `|` would end a cell.
+std::string cell(std::string_view s) {
+  std::string out;
+  for (const char c : s) {
+    out += c == '|' ? "\\|" : std::string(1, c);
+  }
+  return out;
+}
+
+std::string heading(const Description& d) {
+  return d.type == Type::tables ? text("[[", d.path, "]]") : text("[", d.path, "]");
+}
+
+void write_markdown(const Description& table, std::string& out) {
+  if (!table.path.empty()) {
+    out += text("\n## `", heading(table), "`\n\n", table.help, "\n");
+    if (table.optional) {
+      out += text("\nOptional, ", table.on ? "on" : "off", " by default: `", table.key,
+                  " = false` switches it off, `", table.key, " = true` or a table on.\n");
+    }
+  }
+  bool any = false;
+  for (const auto& d : table.children) {
+    if (!is_table(d)) {
+      if (!any) {
+        out += "\n| key | must be | default | meaning |\n|---|---|---|---|\n";
+        any = true;
+      }
+      out += text("| `", d.key, "` | ", cell(requirement(d)), " | `", cell(d.standard), "` | ", cell(d.help),
+                  " |\n");
+    }
+  }
+  for (const auto& d : table.children) {
+    if (is_table(d)) {
+      write_markdown(d, out);
+    }
+  }
+}
+
+// A default as JSON. TOML's values are read by our own reader, so nothing is parsed twice by hand.
+Json to_json(const TomlNode& node) {
+  if (const auto* list = node.as<TomlNode::List>()) {
+    Json out = Json::array();
+    for (const auto& item : *list) {
+      out.push_back(to_json(item));
+    }
+    return out;
+  }
+  if (const auto* b = node.as<bool>()) {
+    return *b;
+  }
+  if (const auto* i = node.as<int64_t>()) {
+    return *i;
+  }
+  if (const auto* x = node.as<double>()) {
+    return *x;
+  }
+  const auto* s = node.as<std::string>();
+  return s ? Json(*s) : Json();
+}
+
+Json number_schema(const char* type, Range range) {
+  Json s{{"type", type}};
+  const auto bound = [&](const char* name, double x) {
+    if (std::isfinite(x)) {
+      s[name] = x == std::trunc(x) && std::abs(x) < 1e15 ? Json(static_cast<int64_t>(x)) : Json(x);
+    }
+  };
+  bound("minimum", range.low);
+  bound("maximum", range.high);
+  return s;
+}
+
+Json list_schema(Json items) {
+  return {{"type", "array"}, {"items", std::move(items)}};
+}
+
+Json schema(const Description& d);
+
+Json table_schema(const Description& d) {
+  Json properties = Json::object();
+  for (const auto& child : d.children) {
+    properties[child.key] = schema(child);
+  }
+  return {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+}
+
+Json value_schema(const Description& d) {
+  switch (d.type) {
+    case Type::boolean:
+      return {{"type", "boolean"}};
+    case Type::integer:
+      return number_schema("integer", d.range);
+    case Type::real:
+      return number_schema("number", d.range);
+    case Type::string:
+      return {{"type", "string"}};
+    case Type::integers:
+      return list_schema(number_schema("integer", d.range));
+    case Type::reals:
+      return list_schema(number_schema("number", d.range));
+    case Type::matrix:
+      return list_schema(list_schema({{"type", "number"}}));
+    case Type::strings:
+      return list_schema({{"type", "string"}});
+    case Type::choice:
+      return {{"type", "string"}, {"enum", d.choices}};
+    case Type::table:
+      return table_schema(d);
+    case Type::tables:
+      return list_schema(table_schema(d));
+  }
+  return {};
+}
+
+Json schema(const Description& d) {
+  Json s = value_schema(d);
+  if (d.optional) {
+    s = {{"anyOf",
+          Json::array({d.type == Type::table ? Json{{"type", "boolean"}} : Json{{"const", false}}, s})}};
+  }
+  if (!d.help.empty()) {
+    s["description"] = d.help;
+  }
+  if (!d.standard.empty()) {
+    s["default"] = to_json(parse_toml_value(d.standard, {0, 0}));
+  } else if (d.optional) {
+    s["default"] = d.on;
+  }
+  return s;
+}
+
+void collect(const Description& d, std::vector<const Description*>& out) {
+  for (const auto& child : d.children) {
+    out.push_back(&child);
+    collect(child, out);
+  }
+}
+
+std::string explanation(const Description& d) {
+  std::string out = is_table(d) ? heading(d) : d.path;
+  out += "\n  " + d.help + "\n  must be " + requirement(d);
+  if (!d.standard.empty()) {
+    out += "; default " + d.standard;
+  } else if (d.optional) {
+    out += text("; ", d.on ? "on" : "off", " by default");
+  }
+  out += "\n";
+  size_t width = 0;
+  for (const auto& child : d.children) {
+    width = std::max(width, child.key.size());
+  }
+  for (const auto& child : d.children) {
+    out += text("    ", child.key, std::string(width - child.key.size() + 2, ' '), child.help);
+    out += child.standard.empty() ? "\n" : text(" (", child.standard, ")\n");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string describe_markdown(const Visit& visit, std::string_view title) {
+  std::string out = text("# ", title, "\n");
+  write_markdown(describe(visit), out);
+  return out;
+}
+
+std::string describe_json_schema(const Visit& visit) {
+  Json out{{"$schema", "https://json-schema.org/draft/2020-12/schema"}};
+  out.update(table_schema(describe(visit)));
+  return out.dump(2) + "\n";
+}
+
+std::string explain(const Visit& visit, std::string_view key) {
+  const Description root = describe(visit);
+  std::vector<const Description*> all;
+  collect(root, all);
+  std::vector<std::string> paths, ends;
+  for (const auto* d : all) {
+    if (d->path == key) {
+      return explanation(*d);
+    }
+    paths.push_back(d->path);
+  }
+  // A last word alone is enough where only one key, or a few, end so.
+  for (const auto& path : paths) {
+    if (path.ends_with(text(".", key))) {
+      ends.push_back(path);
+    }
+  }
+  if (ends.size() == 1) {
+    return explain(visit, ends.front());
+  }
+  std::string hint;
+  if (!ends.empty()) {
+    hint = "; there are " + joined(ends);
+  } else {
+    std::string near = nearest(key, paths);
+    if (near.empty()) {  // the last word may be near one elsewhere
+      std::vector<std::string> words;
+      for (const auto* d : all) {
+        words.push_back(d->key);
+      }
+      const size_t dot = key.rfind('.');
+      const std::string word = nearest(dot == std::string_view::npos ? key : key.substr(dot + 1), words);
+      for (const auto* d : all) {
+        if (!word.empty() && d->key == word) {
+          near = d->path;
+          break;
+        }
+      }
+    }
+    hint = near.empty() ? "" : text("; did you mean '", near, "'?");
+  }
+  throw ConfigError(text(one_line(key), ": must be a key or table of the config", hint));
+}
+
+}  // namespace weyl

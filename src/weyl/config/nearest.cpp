@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <cctype>
+
+#include "weyl/config/toml.h"
+
+namespace weyl {
+namespace {
+
+// Optimal string alignment: insert, delete, replace and swap of neighbours cost one each.
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+std::string lower(std::string_view s) {
+  std::string out(s);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  std::replace(out.begin(), out.end(), '-', '_');
+  return out;
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  if (word.empty() || word.size() > 100) {
+    return {};
+  }
+  const std::string w = lower(word);
+  std::string best;
+  size_t least = 1000;
+  for (const auto& candidate : candidates) {
+    const std::string c = lower(candidate);
+    if (c.empty() || c.size() > 100) {
+      continue;
+    }
+    size_t d = distance(w, c);
+    const bool begins = w.size() >= 3 && c.size() >= 3 && (c.starts_with(w) || w.starts_with(c));
+    const size_t allowed = std::max<size_t>(1, std::min(w.size(), c.size()) / 3);
+    if (begins) {
+      d = std::min(d, allowed);
+    }
+    // Of words of one or two letters everything is near: only other case counts.
+    if (d <= (c.size() <= 2 ? 0 : allowed) && d < least) {
+      least = d;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace weyl

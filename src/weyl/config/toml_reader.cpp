@@ -1,0 +1,367 @@
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <utility>
+
+#include "weyl/config/toml.h"
+#include "weyl/config/toml_tree.h"
+#include "weyl/config/wording.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+constexpr size_t kLargestFile = size_t{4} << 20;
+
+std::string shown(const TomlNode& node) {
+  struct Shower {
+    std::string operator()(bool b) const { return b ? "true" : "false"; }
+    std::string operator()(int64_t i) const { return text("the integer ", i); }
+    std::string operator()(double x) const { return text("the number ", toml_number(x)); }
+    std::string operator()(const std::string& s) const { return text("the string \"", one_line(s, 60), '"'); }
+    std::string operator()(const TomlDate& d) const { return text("a ", d.kind); }
+    std::string operator()(const TomlNode::List& l) const { return text("a list of ", l.size()); }
+    std::string operator()(const TomlNode::Table&) const { return "a table"; }
+  };
+  return std::visit(Shower{}, node.value);
+}
+
+class Reader final : public Fields {
+ public:
+  Reader(const TomlNode& root, std::string where, std::span<const std::string> overrides)
+      : where_(std::move(where)), overrides_(overrides) {
+    frames_.push_back({root.as<TomlNode::Table>(), "", {}});
+  }
+
+  void finish() { leave(); }
+
+ protected:
+  void boolean(std::string_view key, bool& v, std::string_view) override {
+    if (const auto* node = take(key)) {
+      const auto* b = node->as<bool>();
+      require_that(b, *node, key, "true or false");
+      v = *b;
+    }
+  }
+
+  void integer(std::string_view key, int64_t& v, std::string_view, Range range) override {
+    if (const auto* node = take(key)) {
+      v = integer_of(*node, key, in_range("an integer", range), range);
+    }
+  }
+
+  void real(std::string_view key, double& v, std::string_view, Range range) override {
+    if (const auto* node = take(key)) {
+      v = real_of(*node, key, in_range("a number", range), range);
+    }
+  }
+
+  void string(std::string_view key, std::string& v, std::string_view) override {
+    if (const auto* node = take(key)) {
+      v = string_of(*node, key, "a string");
+    }
+  }
+
+  void integers(std::string_view key, std::vector<int64_t>& v, std::string_view, Range range) override {
+    read_list(
+        key, v, "a list, each " + in_range("an integer", range),
+        [&](const TomlNode& item, const std::string& must) { return integer_of(item, key, must, range); });
+  }
+
+  void reals(std::string_view key, std::vector<double>& v, std::string_view, Range range) override {
+    read_list(key, v, "a list, each " + in_range("a number", range),
+              [&](const TomlNode& item, const std::string& must) { return real_of(item, key, must, range); });
+  }
+
+  void matrix(std::string_view key, std::vector<std::vector<double>>& v, std::string_view) override {
+    read_list(key, v, "a list of lists of numbers", [&](const TomlNode& row, const std::string& must) {
+      const auto* list = row.as<TomlNode::List>();
+      require_that(list, row, key, must);
+      std::vector<double> numbers;
+      for (const auto& item : *list) {
+        numbers.push_back(real_of(item, key, must, {}));
+      }
+      return numbers;
+    });
+  }
+
+  void strings(std::string_view key, std::vector<std::string>& v, std::string_view) override {
+    read_list(key, v, "a list of strings",
+              [&](const TomlNode& item, const std::string& must) { return string_of(item, key, must); });
+  }
+
+  void choice(std::string_view key, size_t& index, std::span<const std::string_view> names,
+              std::string_view) override {
+    const auto* node = take(key);
+    if (!node) {
+      return;
+    }
+    const auto* s = node->as<std::string>();
+    require_that(s, *node, key, one_of(names));
+    const auto found = std::find(names.begin(), names.end(), *s);
+    if (found == names.end()) {
+      const std::vector<std::string> candidates(names.begin(), names.end());
+      fail(*node, key, one_of(names), nearest(*s, candidates));
+    }
+    index = static_cast<size_t>(found - names.begin());
+  }
+
+  Presence optional(std::string_view key, bool has_value, bool is_struct, std::string_view) override {
+    const auto* node = find(key);
+    if (!node) {
+      take(key);
+      return has_value ? Presence::on : Presence::off;
+    }
+    if (const auto* b = node->as<bool>()) {
+      if (!*b) {
+        take(key);
+        return Presence::off;
+      }
+      if (is_struct) {
+        take(key);
+        return Presence::on_by_default;
+      }
+    }
+    or_else_ = is_struct ? ", true or false" : " or false";
+    return Presence::on;
+  }
+
+  bool enter(std::string_view key, std::string_view) override {
+    const auto* node = take(key);
+    if (!node) {
+      return false;
+    }
+    push(*node, key);
+    return true;
+  }
+
+  void leave() override {
+    const Frame& frame = frames_.back();
+    if (frame.table) {
+      for (const auto& entry : *frame.table) {
+        if (!frame.known.contains(entry.key)) {
+          fail_unknown(frame, entry);
+        }
+      }
+    }
+    frames_.pop_back();
+  }
+
+  Items enter_array(std::string_view key, size_t, std::string_view) override {
+    const auto* node = take(key);
+    if (!node) {
+      return {};
+    }
+    const auto* list = node->as<TomlNode::List>();
+    require_that(list, *node, key, "a list of tables");
+    arrays_.push_back({list, std::string(key)});
+    return {Items::Plan::replace, list->size()};
+  }
+
+  void enter_item(size_t index) override {
+    const auto& [list, key] = arrays_.back();
+    push((*list)[index], text(key, "[", index, "]"));
+  }
+
+  void leave_array() override { arrays_.pop_back(); }
+
+  bool enter_alternative(std::string_view name, bool, std::string_view help) override {
+    return enter(name, help);
+  }
+
+ private:
+  struct Frame {
+    const TomlNode::Table* table;
+    std::string path;                          // "model.platonic", empty for the file itself
+    std::set<std::string, std::less<>> known;  // keys that the struct has
+  };
+
+  const TomlNode* find(std::string_view key) const {
+    for (const auto& entry : *frames_.back().table) {
+      if (entry.key == key) {
+        return &entry.node;
+      }
+    }
+    return nullptr;
+  }
+
+  // The value of a key that the struct has, or null when the file does not give it.
+  const TomlNode* take(std::string_view key) {
+    frames_.back().known.insert(std::string(key));
+    also_ = std::exchange(or_else_, "");
+    return find(key);
+  }
+
+  void push(const TomlNode& node, std::string_view key) {
+    const auto* table = node.as<TomlNode::Table>();
+    require_that(table, node, key, "a table");
+    frames_.push_back({table, path(key), {}});
+  }
+
+  int64_t integer_of(const TomlNode& node, std::string_view key, const std::string& must, Range range) const {
+    const auto* i = node.as<int64_t>();
+    require_that(i, node, key, must);
+    require_that(static_cast<double>(*i) >= range.low && static_cast<double>(*i) <= range.high, node, key,
+                 must);
+    return *i;
+  }
+
+  double real_of(const TomlNode& node, std::string_view key, const std::string& must, Range range) const {
+    const auto* i = node.as<int64_t>();
+    const auto* d = node.as<double>();
+    require_that(i || d, node, key, must);
+    const double x = i ? static_cast<double>(*i) : *d;
+    require_that(std::isfinite(x), node, key, must + ", finite");
+    require_that(x >= range.low && x <= range.high, node, key, must);
+    return x;
+  }
+
+  std::string string_of(const TomlNode& node, std::string_view key, std::string_view must) const {
+    const auto* s = node.as<std::string>();
+    require_that(s, node, key, must);
+    return *s;
+  }
+
+  template <class T, class ReadItem>
+  void read_list(std::string_view key, std::vector<T>& v, const std::string& must, ReadItem&& read_item) {
+    if (const auto* node = take(key)) {
+      const auto* list = node->as<TomlNode::List>();
+      require_that(list, *node, key, must);
+      std::vector<T> items;
+      for (const auto& item : *list) {
+        items.push_back(read_item(item, must));
+      }
+      v = std::move(items);
+    }
+  }
+
+  std::string path(std::string_view key) const {
+    const std::string& table = frames_.back().path;
+    return table.empty() ? std::string(key) : text(table, ".", key);
+  }
+
+  std::string place(TomlPlace p) const {
+    return p.override >= 0 ? text("override '", one_line(overrides_[static_cast<size_t>(p.override)]), "'")
+                           : text(where_, ":", p.line);
+  }
+
+  template <class Holds>
+  void require_that(Holds holds, const TomlNode& node, std::string_view key, std::string_view must) const {
+    if (!holds) {
+      fail(node, key, must, "");
+    }
+  }
+
+  [[noreturn]] void fail(const TomlNode& node, std::string_view key, std::string_view must,
+                         const std::string& near) const {
+    const std::string hint = near.empty() ? "" : text("; did you mean '", near, "'?");
+    throw ConfigError(
+        text(place(node.place), ": ", path(key), ": must be ", must, also_, ", got ", shown(node), hint));
+  }
+
+  [[noreturn]] void fail_unknown(const Frame& frame, const TomlEntry& entry) const {
+    const std::vector<std::string> candidates(frame.known.begin(), frame.known.end());
+    const std::string near = nearest(entry.key, candidates);
+    std::string hint;
+    if (!near.empty()) {
+      hint = text("; did you mean '", near, "'?");
+    } else if (candidates.empty()) {
+      hint = "; there are no keys here";
+    } else {
+      hint = "; the keys here are " + joined(candidates);
+    }
+    throw ConfigError(text(place(entry.place), ": ", one_line(path(entry.key)), ": unknown key", hint));
+  }
+
+  std::string where_;
+  std::span<const std::string> overrides_;
+  std::vector<Frame> frames_;
+  std::vector<std::pair<const TomlNode::List*, std::string>> arrays_;
+  std::string or_else_, also_;  // what an optional may be beside its value: pending, and of the key at hand
+};
+
+bool is_bare(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+std::string_view trimmed(std::string_view s) {
+  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) {
+    s.remove_prefix(1);
+  }
+  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) {
+    s.remove_suffix(1);
+  }
+  return s;
+}
+
+// Puts "a.b.c=value" into the document, in place of what stood there.
+void apply_override(TomlNode& root, const std::string& whole, int64_t index) {
+  const TomlPlace place{0, index};
+  const std::string where = text("override '", one_line(whole), "'");
+  const size_t equals = whole.find('=');
+  require<ConfigError>(equals != std::string::npos, where, ": must be key=value, such as train.epochs=5");
+  std::string_view path = trimmed(std::string_view(whole).substr(0, equals));
+  const std::string_view value = trimmed(std::string_view(whole).substr(equals + 1));
+
+  TomlNode* node = &root;
+  for (int depth = 0;; ++depth) {
+    const size_t dot = path.find('.');
+    const std::string_view key = path.substr(0, dot);
+    require<ConfigError>(!key.empty() && std::all_of(key.begin(), key.end(), is_bare) && depth < 32, where,
+                         ": the key must be words with dots between them, such as train.epochs");
+    require<ConfigError>(!node->as<TomlNode::List>(), where, ": a list is given whole, as in key=[1, 2]");
+    if (!node->as<TomlNode::Table>()) {
+      *node = {TomlNode::Table{}, place};
+    }
+    auto& table = std::get<TomlNode::Table>(node->value);
+    auto entry = std::find_if(table.begin(), table.end(), [&](const TomlEntry& e) { return e.key == key; });
+    if (entry == table.end()) {
+      table.push_back({std::string(key), {TomlNode::Table{}, place}, place});
+      entry = std::prev(table.end());
+    }
+    node = &entry->node;
+    if (dot == std::string_view::npos) {
+      entry->place = place;
+      break;
+    }
+    path.remove_prefix(dot + 1);
+  }
+  *node = parse_toml_value(value, place);
+}
+
+std::string file_text(const std::string& path) {
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  require<ConfigError>(in.is_open(), path, ": cannot be opened: ", std::strerror(errno));
+  std::string content;
+  char buffer[1 << 16];
+  while (in.read(buffer, sizeof buffer), in.gcount() > 0) {
+    content.append(buffer, static_cast<size_t>(in.gcount()));
+    require<ConfigError>(content.size() <= kLargestFile, path, ": a config must have at most ", kLargestFile,
+                         " bytes; this is no config");
+  }
+  require<ConfigError>(!in.bad(), path, ": cannot be read: ", std::strerror(errno ? errno : EIO));
+  return content;
+}
+
+}  // namespace
+
+void read_toml(const std::string& path, std::span<const std::string> overrides, const Visit& visit) {
+  read_toml_text(file_text(path), path, overrides, visit);
+}
+
+void read_toml_text(std::string_view content, std::string_view where, std::span<const std::string> overrides,
+                    const Visit& visit) {
+  TomlNode root = parse_toml(content, where);
+  for (size_t i = 0; i < overrides.size(); ++i) {
+    apply_override(root, overrides[i], static_cast<int64_t>(i));
+  }
+  Reader reader(root, std::string(where), overrides);
+  visit(reader);
+  reader.finish();
+}
+
+}  // namespace weyl

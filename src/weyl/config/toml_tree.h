@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace weyl {
+
+/// Where a value was written: a line of the file, or the override of that index.
+struct TomlPlace {
+  int64_t line = 0;
+  int64_t override = -1;
+};
+
+/// A parsed TOML document as plain data, so that toml++ (7 s a file to compile) stays in toml.cpp. A date or
+/// a time, which no option takes, keeps its name only.
+struct TomlDate {
+  std::string kind;
+};
+struct TomlEntry;
+struct TomlNode {
+  using List = std::vector<TomlNode>;
+  using Table = std::vector<TomlEntry>;
+  std::variant<bool, int64_t, double, std::string, TomlDate, List, Table> value;
+  TomlPlace place;
+
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&value);
+  }
+};
+struct TomlEntry {
+  std::string key;
+  TomlNode node;
+  TomlPlace place;  // of the key
+};
+
+/// The document as a table. ConfigError `where:line: not valid TOML: ...` for a syntax error, a key given
+/// twice, text that is not UTF-8, or keys nested too deep.
+TomlNode parse_toml(std::string_view text, std::string_view where);
+
+/// The value of an override: a TOML value, or else the text itself as a string.
+TomlNode parse_toml_value(std::string_view text, TomlPlace place);
+
+}  // namespace weyl

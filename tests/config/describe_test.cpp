@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/config/kitchen.h"
+#include "weyl/config/toml.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+using Json = nlohmann::json;
+
+Visit visit(Kitchen& k) {
+  return [&k](Fields& f) { fields(f, k); };
+}
+
+std::string explained(std::string_view key) {
+  Kitchen k;
+  try {
+    return explain(visit(k), key);
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+}
+
+TEST(Describe, LeavesTheOptionsAlone) {
+  Kitchen k;
+  k.dishes = {{.name = "pie"}, {.name = "tea"}};
+  k.bell.reset();
+  const Kitchen before = k;
+  describe_markdown(visit(k), "Kitchens");
+  describe_json_schema(visit(k));
+  explain(visit(k), "dishes");
+  EXPECT_EQ(k, before);
+}
+
+TEST(Describe, MarkdownHasARowForEveryKeyAndASectionForEveryTable) {
+  Kitchen k;
+  const std::string page = describe_markdown(visit(k), "Kitchens");
+  EXPECT_EQ(page.find("# Kitchens\n"), 0u);
+  for (const char* line :
+       {"| `chairs` | an integer from 1 to 1000 | `4` | seats |",
+        "| `area` | a number of at least 0 | `12.5` | square metres |",
+        "| `heat` | \"low\", \"medium\" or \"high\" | `\"medium\"` | of the stove |",
+        "| `limit` | a number from 0 to 1000000 or false | `false` | of money |",
+        "| `floor` | an integer from -2 to 100 or false | `3` | of the house |",
+        "| `hours` | a list, each an integer from 0 to 24 | `[8, 20]` | open from and to |",
+        "| `pressure` | a number from 0.5 to 4 | `1.5` | bar \\| at the valve |", "## `[clock]`",
+        "## `[[dishes]]`", "## `[dishes.timer]`", "## `[gas]`", "## `[induction]`", "## `[induction.timer]`",
+        "Options of `stove = \"gas\"`.", "Optional, off by default: `bell = false` switches it off",
+        "Optional, on by default: `alarm = false` switches it off"}) {
+    EXPECT_NE(page.find(line), std::string::npos) << line << "\n" << page;
+  }
+}
+
+TEST(Describe, TheJsonSchemaStatesTypesRangesAndDefaults) {
+  Kitchen k;
+  const Json s = Json::parse(describe_json_schema(visit(k)));
+  EXPECT_EQ(s["$schema"], "https://json-schema.org/draft/2020-12/schema");
+  EXPECT_EQ(s["additionalProperties"], false);
+  const Json& p = s["properties"];
+  EXPECT_EQ(
+      p["chairs"],
+      Json::parse(R"({"type":"integer","minimum":1,"maximum":1000,"description":"seats","default":4})"));
+  EXPECT_EQ(p["area"],
+            Json::parse(R"({"type":"number","minimum":0,"description":"square metres","default":12.5})"));
+  EXPECT_EQ(p["heat"]["enum"], Json::parse(R"(["low","medium","high"])"));
+  EXPECT_EQ(p["hours"], Json::parse(R"({"type":"array","items":{"type":"integer","minimum":0,"maximum":24},
+      "description":"open from and to","default":[8,20]})"));
+  EXPECT_EQ(p["limit"],
+            Json::parse(R"({"anyOf":[{"const":false},{"type":"number","minimum":0,"maximum":1000000}],
+      "description":"of money","default":false})"));
+  EXPECT_EQ(p["bell"]["anyOf"][0], Json::parse(R"({"type":"boolean"})"));
+  EXPECT_EQ(p["bell"]["default"], false);
+  EXPECT_EQ(p["alarm"]["default"], true);
+  EXPECT_EQ(p["alarm"]["anyOf"][1]["properties"]["minutes"]["default"], 7.0);
+  EXPECT_EQ(p["dishes"]["items"]["properties"]["timer"]["additionalProperties"], false);
+  EXPECT_EQ(p["gas"]["properties"]["pressure"]["maximum"], 4);
+  EXPECT_EQ(p["stove"]["enum"], Json::parse(R"(["gas","induction"])"));
+  EXPECT_EQ(p["owner"]["default"], "nobody");
+}
+
+TEST(Explain, TellsWhatAKeyOrATableHolds) {
+  EXPECT_EQ(explained("chairs"), "chairs\n  seats\n  must be an integer from 1 to 1000; default 4\n");
+  EXPECT_EQ(explained("clock"),
+            "[clock]\n  on the wall\n  must be a table\n    minutes  minutes to wait (5.0)\n    loud     "
+            "ring at the end (true)\n");
+  EXPECT_EQ(explained("induction.timer.loud"),
+            "induction.timer.loud\n  ring at the end\n  must be true or false; default true\n");
+  EXPECT_EQ(explained("watts"),
+            "induction.watts\n  power\n  must be an integer of at least 0; default 2000\n");
+  EXPECT_NE(explained("dishes.guests").find("how many eat"), std::string::npos);
+}
+
+TEST(Explain, NamesTheNearestKeyOnAMiss) {
+  EXPECT_EQ(explained("chiars"), "chiars: must be a key or table of the config; did you mean 'chairs'?");
+  EXPECT_EQ(explained("induction.wats"),
+            "induction.wats: must be a key or table of the config; did you mean 'induction.watts'?");
+  EXPECT_EQ(explained("wats"), "wats: must be a key or table of the config; did you mean 'induction.watts'?");
+  EXPECT_EQ(explained("zebra"), "zebra: must be a key or table of the config");
+  EXPECT_EQ(explained("minutes"),
+            "minutes: must be a key or table of the config; there are clock.minutes, alarm.minutes, "
+            "bell.minutes, dishes.timer.minutes, induction.timer.minutes");
+}
+
+}  // namespace
+}  // namespace weyl
