@@ -35,7 +35,6 @@ class Model : public Module {
   explicit Model(Interface interface) : interface(std::move(interface)) {}
   virtual Named operator()(const Input& input) = 0;
   virtual Carrier carrier() const = 0;
-  /// The example decides what holds: its size (grids), whether it has a cell.
   virtual Symmetry symmetry() const = 0;
   virtual Flops flops_per_token() const = 0;
 
@@ -46,8 +45,11 @@ class Model : public Module {
 class PointsModel : public Model {
  public:
   using Model::Model;
-  Named operator()(const Input& input) final;   // ShapeError for another carrier or missing features
+  /// ShapeError for another carrier, missing features, wrong shapes or dtypes, or a periodic cell. Adds to outputs
+  /// of role `point` the node's position (or the graph's centroid) that they are counted from.
+  Named operator()(const Input& input) final;
   Carrier carrier() const final { return Carrier::points; }
+  /// The network itself, on checked input. Outputs of role `point` as offsets.
   virtual Named forward(const Points& points) = 0;
 };
 

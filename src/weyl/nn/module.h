@@ -14,7 +14,7 @@ using at::Tensor;
 
 /// One stored tensor of a model. Weight decay touches only parameters that their module declares as matrices.
 struct Parameter {
-  std::string name;    // dotted path, as in the authors' state dict
+  std::string name;  // dotted path, as in the authors' state dict
   Tensor tensor;
   bool decay = false;
   bool complex_pair = false;  // the last dimension (2) holds real and imaginary part of one number
@@ -28,12 +28,12 @@ struct Init {
   static Init zeros() { return {Law::zeros}; }
   static Init ones() { return {Law::ones}; }
   static Init constant(double value) { return {Law::constant, value}; }
-  static Init normal(double std) { return {Law::normal, std}; }                      // N(0, std^2)
-  static Init uniform(double bound) { return {Law::uniform, -bound, bound}; }        // U(-bound, bound)
+  static Init normal(double std) { return {Law::normal, std}; }                // N(0, std^2)
+  static Init uniform(double bound) { return {Law::uniform, -bound, bound}; }  // U(-bound, bound)
 };
 
-/// A tree of named parameters; declaration order is name order. No buffers: index tables and constants belong to
-/// the objects that define them, so that `to` can never cast them. A member `Tensor weight` is set from
+/// A tree of named parameters; declaration order is name order. No buffers: index tables and constants belong
+/// to the objects that define them, so that `to` can never cast them. A member `Tensor weight` is set from
 /// `parameter(...)` in the constructor and stays the same tensor object for life (`to` replaces its data).
 class Module {
  public:
@@ -42,29 +42,33 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  std::vector<Parameter> parameters() const;                       // depth first, in declaration order
-  std::vector<std::pair<std::string, int64_t>> parts() const;      // parameters counted by top-level child
-  int64_t parameter_count() const;                                 // a complex number counts once
-  int64_t parameter_count_real() const;                            // stored real numbers
+  std::vector<Parameter> parameters() const;                   // depth first, in declaration order
+  std::vector<std::pair<std::string, int64_t>> parts() const;  // parameter_count by top-level name
+  int64_t parameter_count() const;                             // trainable; a complex number counts once
+  int64_t parameter_count_real() const;                        // trainable; real numbers
 
-  /// Converts every floating-point parameter. Only before an optimiser or a graph holds them.
+  /// Converts every floating-point parameter (and drops what was cached). Only before an optimiser or a graph
+  /// holds them.
   void to(at::ScalarType dtype);
   void to(at::Device device);
-  at::ScalarType dtype() const;   // of the first parameter (float32 without any)
+  at::ScalarType dtype() const;  // of the first parameter (float32 without any)
   at::Device device() const;
 
   /// Training mode switches dropout and drop path; evaluation mode may cache what is constant (expanded
-  /// kernels). Reaches every child. Weights must not be changed in place in evaluation mode: call
-  /// `train(false)` again after that.
+  /// kernels): weights are constants then, and get no gradient. Reaches every child. Weights must not be
+  /// changed in place in evaluation mode: call `train(false)` again after that.
   void train(bool on = true);
   bool training() const { return training_; }
 
  protected:
-  /// Declares a parameter; made on the current construction device (see BuildOn) in its dtype.
+  /// Declares a parameter; made on the current construction device (see BuildOn) in its dtype. Random starts
+  /// are drawn in float64 from torch's generator of the CPU, so that they agree on every device and in every
+  /// dtype.
   Tensor parameter(std::string name, std::vector<int64_t> shape, Init init, bool decay = false);
   /// Declares a parameter with the given start values (double precision, any device).
   Tensor parameter(std::string name, const Tensor& start, bool decay = false, bool trainable = true);
 
+  /// Declares a child. Its parameters are named `name`.x; a name may hold dots ("layers.0").
   template <class M>
   std::shared_ptr<M> child(std::string name, std::shared_ptr<M> module) {
     children_.emplace_back(std::move(name), module);
@@ -81,8 +85,8 @@ class Module {
   bool training_ = true;
 };
 
-/// While one lives (thread-local), parameters are made on this device and dtype. The meta device builds shapes
-/// only: parameter counts without memory.
+/// While one lives (thread-local), parameters are made on this device and dtype. The meta device builds
+/// shapes only: parameter counts without memory.
 class BuildOn {
  public:
   BuildOn(at::Device device, at::ScalarType dtype);

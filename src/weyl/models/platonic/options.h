@@ -1,11 +1,87 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "weyl/config/fields.h"
+#include "weyl/nn/activation.h"
+#include "weyl/nn/drop_path.h"
 
 namespace weyl {
 
+enum class FrequencyStart { random, spiral };
+constexpr auto names_of(FrequencyStart) {
+  return std::array<std::string_view, 2>{"random", "spiral"};
+}
+
+enum class FrameNorm { layer, rms };
+constexpr auto names_of(FrameNorm) {
+  return std::array<std::string_view, 2>{"layer", "rms"};
+}
+
+enum class AttentionLaw { softmax, linear };
+constexpr auto names_of(AttentionLaw) {
+  return std::array<std::string_view, 2>{"softmax", "linear"};
+}
+
+/// softmax scores of each frame by itself (paper, eq. 11), or summed over the frames first (eq. 12).
+enum class Scores { equivariant, invariant };
+constexpr auto names_of(Scores) {
+  return std::array<std::string_view, 2>{"equivariant", "invariant"};
+}
+
+/// What linear attention divides by: the typical number of nodes, or each graph's own.
+enum class LinearNorm { typical, mean };
+constexpr auto names_of(LinearNorm) {
+  return std::array<std::string_view, 2>{"typical", "mean"};
+}
+
+/// sum / typical nodes; mean; and the authors' ragged code: sum / typical^2, and sum / (typical count).
+enum class FramePooling { sum, mean, authors_sum, authors_mean };
+constexpr auto names_of(FramePooling) {
+  return std::array<std::string_view, 4>{"sum", "mean", "authors_sum", "authors_mean"};
+}
+
+struct RopeOptions {
+  double sigma = 1;
+  FrequencyStart init = FrequencyStart::spiral;
+  bool learned = true;
+};
+void fields(Fields& f, RopeOptions& o);
+
+struct ApeOptions {
+  double sigma = 1;
+  bool learned = true;
+};
+void fields(Fields& f, ApeOptions& o);
+
+/// Widths are totals over the group: `width` = G channels, `heads` = G heads per frame.
 struct PlatonicOptions {
   static constexpr const char* name_in_config = "platonic";
+  std::string group = "tetrahedron";
+  std::vector<double> axis{0, 0, 1};
+  std::vector<std::vector<double>> generators;  // when given, the group they generate, in place of `group`
+  int64_t width = 192, heads = 12, blocks = 4;
+  double ffn_factor = 4;
+  Activation activation = Activation::gelu;
+  FrameNorm norm = FrameNorm::layer;
+  AttentionLaw attention = AttentionLaw::softmax;
+  Scores scores = Scores::equivariant;
+  LinearNorm linear_norm = LinearNorm::typical;
+  bool use_key = false;
+  std::optional<RopeOptions> rope = RopeOptions{};
+  bool rope_on_values = false;
+  std::optional<ApeOptions> ape;
+  bool centre = true;
+  std::optional<double> layer_scale;
+  double dropout = 0, drop_path = 0;
+  DropPathBy drop_path_by = DropPathBy::graph;
+  FramePooling pooling = FramePooling::sum;
+  bool ffn_readout = true;
+  bool both_readouts = false;
+  bool authors_tables = false;
 };
 void fields(Fields& f, PlatonicOptions& o);
 

@@ -1,0 +1,101 @@
+#include "weyl/models/features.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/one_hot.h>
+
+#include "weyl/core/check.h"
+#include "weyl/nn/pooling.h"
+
+namespace weyl {
+namespace {
+
+bool odd(Kind kind) {
+  return kind == Kind::pseudoscalar || kind == Kind::axial_vector;
+}
+
+constexpr Level levels_in_order[] = {Level::node, Level::object, Level::graph};
+
+/// The value of one object- or graph-level feature on every node: (N, c) or (N, c, D).
+Tensor on_nodes(const Quantity& q, const Points& points) {
+  const Named& of = q.level == Level::graph ? points.of_graphs : points.of_objects;
+  return spread(of.at(q.name), q.level == Level::graph ? points.graphs : points.objects);
+}
+
+}  // namespace
+
+bool stored_as_scalar(Kind kind, int64_t dimension) {
+  return kind == Kind::scalar || kind == Kind::pseudoscalar ||
+         (kind == Kind::axial_vector && components(kind, dimension) == 1);
+}
+
+bool is_vector(Kind kind, int64_t dimension) {
+  return kind == Kind::vector || (kind == Kind::axial_vector && components(kind, dimension) == dimension);
+}
+
+InputColumns input_columns(const Interface& interface, const char* system) {
+  InputColumns columns;
+  columns.types = interface.types;
+  columns.scalars.assign(interface.types, false);
+  for (const auto& q : interface.features) {
+    const bool known =
+        stored_as_scalar(q.kind, interface.dimension) || is_vector(q.kind, interface.dimension);
+    require<ConfigError>(
+        known && q.level != Level::pair, system, ": feature '", q.name, "' (",
+        level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],
+        ") is not one that this system reads: it takes scalars and vectors of nodes, objects "
+        "and graphs");
+  }
+  for (const Level level : levels_in_order) {
+    for (const auto& q : interface.features) {
+      if (q.level == level) {
+        auto& parities = is_vector(q.kind, interface.dimension) ? columns.vectors : columns.scalars;
+        parities.insert(parities.end(), q.channels, odd(q.kind));
+      }
+    }
+  }
+  return columns;
+}
+
+InputValues input_values(const Points& points, const Interface& interface) {
+  const auto options = points.positions.options();
+  std::vector<Tensor> scalars, vectors;
+  if (interface.types > 0) {
+    scalars.push_back(at::one_hot(points.types, interface.types).to(options.dtype()));
+  }
+  int64_t scalar_column = 0, vector_column = 0;
+  for (const Level level : levels_in_order) {
+    for (const auto& q : interface.features) {
+      if (q.level != level) {
+        continue;
+      }
+      const bool vector = is_vector(q.kind, interface.dimension);
+      Tensor value;
+      if (level == Level::node) {
+        const Tensor& all = vector ? points.vectors : points.scalars;
+        int64_t& column = vector ? vector_column : scalar_column;
+        value = all.narrow(1, column, q.channels);
+        column += q.channels;
+      } else {
+        value = on_nodes(q, points);
+      }
+      if (vector && q.role == Role::point) {
+        value = value - points.positions.unsqueeze(1);
+      }
+      if (vector) {
+        vectors.push_back(value);
+      } else {
+        scalars.push_back(value.reshape({points.nodes(), q.channels}));
+      }
+    }
+  }
+  InputValues values;
+  if (!scalars.empty()) {
+    values.scalars = scalars.size() == 1 ? scalars[0] : at::cat(scalars, 1);
+  }
+  if (!vectors.empty()) {
+    values.vectors = vectors.size() == 1 ? vectors[0] : at::cat(vectors, 1);
+  }
+  return values;
+}
+
+}  // namespace weyl

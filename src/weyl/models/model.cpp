@@ -1,0 +1,92 @@
+#include "weyl/models/model.h"
+
+#include <ATen/ops/max.h>
+#include <ATen/ops/min.h>
+
+#include "weyl/core/check.h"
+#include "weyl/models/features.h"
+#include "weyl/ops/segment.h"
+
+namespace weyl {
+namespace {
+
+/// `value` must be (rows, columns) or (rows, columns, D), in the dtype and on the device of the positions.
+void check_values(const char* what, const std::string& name, const Tensor& value, int64_t rows,
+                  int64_t columns, int64_t dimension, const Tensor& positions) {
+  require(value.defined(), "model input: ", what, name, " is missing");
+  const bool vector = dimension > 0;
+  const bool fits = value.dim() == (vector ? 3 : 2) && value.size(0) == rows && value.size(1) == columns &&
+                    (!vector || value.size(2) == dimension);
+  require(fits, "model input: ", what, name, " must be (", rows, ", ", columns,
+          vector ? ", " + std::to_string(dimension) : std::string(), "), got ", value.sizes());
+  require(value.scalar_type() == positions.scalar_type() && value.device() == positions.device(),
+          "model input: ", what, name, " must be ", positions.scalar_type(), " on ", positions.device(),
+          ", got ", value.scalar_type(), " on ", value.device());
+}
+
+void check_types(const Points& points, int64_t types) {
+  require(points.types.defined() && points.types.dim() == 1 && points.types.size(0) == points.nodes() &&
+              points.types.scalar_type() == at::kLong,
+          "model input: types must be int64 (", points.nodes(), "), got ",
+          points.types.defined() ? text(points.types.scalar_type(), " ", points.types.sizes()) : "none");
+  if (points.types.numel() > 0 && points.types.is_cpu()) {  // on a device the look-up itself checks
+    const int64_t low = points.types.min().item<int64_t>(), high = points.types.max().item<int64_t>();
+    require(low >= 0 && high < types, "model input: types must lie in 0..", types - 1, ", got ", low, "..",
+            high);
+  }
+}
+
+void check_points(const Points& points, const Interface& interface, at::ScalarType dtype, at::Device device) {
+  const int64_t n = points.nodes(), d = interface.dimension;
+  const Tensor& x = points.positions;
+  require(x.defined() && x.dim() == 2 && x.size(0) == n && x.size(1) == d, "model input: positions must be (",
+          n, ", ", d, "), got ", x.defined() ? text(x.sizes()) : "none");
+  require(x.scalar_type() == dtype && x.device() == device, "model input: positions must be ", dtype, " on ",
+          device, " like the weights, got ", x.scalar_type(), " on ", x.device());
+  require(!points.cell.defined(),
+          "model input: this model knows no periodic boundaries, and the input has a cell");
+  if (interface.types > 0) {
+    check_types(points, interface.types);
+  }
+  int64_t scalars = 0, vectors = 0;
+  for (const auto& q : interface.features) {
+    const bool vector = is_vector(q.kind, d);
+    if (q.level == Level::node) {
+      (vector ? vectors : scalars) += q.channels;
+      continue;
+    }
+    const bool of_graph = q.level == Level::graph;
+    const Named& of = of_graph ? points.of_graphs : points.of_objects;
+    const auto found = of.find(q.name);
+    require(of_graph || points.objects.rows() == n, "model input: feature '", q.name,
+            "' belongs to objects, and the input has none");
+    check_values(of_graph ? "graph feature " : "object feature ", q.name,
+                 found == of.end() ? Tensor() : found->second,
+                 of_graph ? points.count() : points.objects.count(), q.channels, vector ? d : 0, x);
+  }
+  if (scalars > 0) {
+    check_values("scalars", "", points.scalars, n, scalars, 0, x);
+  }
+  if (vectors > 0) {
+    check_values("vectors", "", points.vectors, n, vectors, d, x);
+  }
+}
+
+}  // namespace
+
+Named PointsModel::operator()(const Input& input) {
+  const auto* points = std::get_if<Points>(&input);
+  require(points != nullptr, "model input: must be points, got ", carrier_names[input.index()]);
+  check_points(*points, interface, dtype(), device());
+  Named outputs = forward(*points);
+  for (const auto& q : interface.outputs) {  // a point is an offset from where it belongs
+    if (q.kind == Kind::vector && q.role == Role::point) {
+      const Tensor origin =
+          q.level == Level::node ? points->positions : segment_mean(points->positions, points->graphs);
+      outputs[q.name] = outputs[q.name] + origin.unsqueeze(1);
+    }
+  }
+  return outputs;
+}
+
+}  // namespace weyl

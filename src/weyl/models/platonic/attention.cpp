@@ -1,0 +1,94 @@
+#include "weyl/models/platonic/attention.h"
+
+#include <ATen/ops/full.h>
+
+#include <cmath>
+
+#include "weyl/core/check.h"
+#include "weyl/nn/pooling.h"
+#include "weyl/ops/attention.h"
+
+namespace weyl {
+
+FrameAttention::FrameAttention(const PlatonicOptions& options, GroupTablesPtr tables)
+    : options_(options),
+      tables_(std::move(tables)),
+      order_(tables_->group().order()),
+      head_width_(options.width / options.heads) {
+  require<ConfigError>(options.heads % order_ == 0 && options.width % options.heads == 0,
+                       "platonic.heads: must be a multiple of the order ", order_, " of ",
+                       tables_->group().name(), " and divide the width ", options.width, ", got ",
+                       options.heads);
+  require<ConfigError>(!options.rope || head_width_ % 2 == 0,
+                       "platonic.heads: rotary encoding needs an even width per head, got ", options.width,
+                       " / ", options.heads, " = ", head_width_);
+  require<ConfigError>(options.rope || !options.rope_on_values, "platonic.rope_on_values: needs rope");
+  require<ConfigError>(options.scores == Scores::equivariant || options.attention == AttentionLaw::softmax,
+                       "platonic.scores: invariant scores are defined for softmax attention alone");
+  const auto projection = [&](const char* name) {
+    return child(name, std::make_shared<GroupLinear>(tables_, options.width, options.width));
+  };
+  q_ = projection("q_proj");
+  v_ = projection("v_proj");
+  if (options.use_key || !options.rope) {
+    k_ = projection("k_proj");
+  }
+  if (options.rope) {
+    rope_ = child("rope_emb", std::make_shared<FrameRope>(*options.rope, options.heads / order_,
+                                                          head_width_ / 2, tables_->group().dimension()));
+  }
+  out_ = projection("out_proj");
+}
+
+Tensor FrameAttention::mix(const Tensor& q, const Tensor& k, const Tensor& v, const FrameInput& input) const {
+  if (options_.attention == AttentionLaw::linear) {
+    const Tensor norm = options_.linear_norm == LinearNorm::mean
+                            ? counts_of(input.graphs, q)
+                            : at::full({input.graphs.count()}, input.typical_nodes, q.options());
+    return linear_attention(q, k, v, input.graphs, norm);
+  }
+  const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
+  if (options_.scores == Scores::equivariant) {
+    return ragged_attention(q, k, v, input.graphs, scale);
+  }
+  // One pattern for all frames: frames move from the heads into the width.
+  const int64_t n = q.size(0), heads = options_.heads / order_;
+  const auto merge = [&](const Tensor& t) {
+    return t.view({n, order_, heads, head_width_}).transpose(1, 2).reshape({n, heads, order_ * head_width_});
+  };
+  return ragged_attention(merge(q), merge(k), merge(v), input.graphs, scale)
+      .view({n, heads, order_, head_width_})
+      .transpose(1, 2)
+      .reshape({n, options_.heads, head_width_});
+}
+
+Tensor FrameAttention::operator()(const Tensor& x, const FrameInput& input) const {
+  const int64_t n = x.size(0);
+  const auto in_heads = [&](const Tensor& t) { return t.view({n, options_.heads, head_width_}); };
+  Tensor q = in_heads((*q_)(x)), v = in_heads((*v_)(x));
+  Tensor k = k_ ? in_heads((*k_)(x)) : Tensor();
+  if (!rope_) {
+    return (*out_)(mix(q, k, v, input).reshape({n, options_.width}));
+  }
+  const RotaryTable table = (*rope_)(input.positions, *tables_);
+  q = rotate_pairs(q, table);
+  k = rotate_pairs(k, table).to(q.scalar_type());
+  if (options_.rope_on_values) {
+    v = rotate_pairs(v, table);
+  }
+  Tensor y = mix(q, k, v, input);
+  if (options_.rope_on_values) {
+    y = rotate_pairs(y, table, /*inverse=*/true);
+  }
+  return (*out_)(y.reshape({n, options_.width}));
+}
+
+double FrameAttention::flops(double typical_nodes) const {
+  const double width = static_cast<double>(options_.width);
+  const double mixing = options_.attention == AttentionLaw::linear
+                            ? 4 * static_cast<double>(head_width_) * width
+                            : 4 * typical_nodes * width;
+  return q_->flops() + v_->flops() + (k_ ? k_->flops() : 0) + out_->flops() + mixing;
+}
+
+}  // namespace weyl

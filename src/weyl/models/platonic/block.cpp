@@ -1,0 +1,66 @@
+#include "weyl/models/platonic/block.h"
+
+#include <ATen/ops/dropout.h>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+
+FrameBlock::FrameBlock(const PlatonicOptions& options, const GroupTablesPtr& tables)
+    : options_(options), order_(tables->group().order()) {
+  const int64_t channels = options.width / order_;
+  const auto hidden = static_cast<int64_t>(static_cast<double>(options.width) * options.ffn_factor);
+  require<ConfigError>(hidden > 0 && hidden % order_ == 0,
+                       "platonic.ffn_factor: width times factor must be a ",
+                       "positive multiple of the order ", order_, ", got ", hidden);
+  if (options.layer_scale) {
+    gamma_1_ = parameter("gamma_1", {channels}, Init::constant(*options.layer_scale));
+    gamma_2_ = parameter("gamma_2", {channels}, Init::constant(*options.layer_scale));
+  }
+  attention_ = child("interaction", std::make_shared<FrameAttention>(options, tables));
+  linear_1_ = child("linear1", std::make_shared<GroupLinear>(tables, options.width, hidden));
+  linear_2_ = child("linear2", std::make_shared<GroupLinear>(tables, hidden, options.width));
+  const auto norm = [&](const char* name) -> std::shared_ptr<Norm> {
+    if (options.norm == FrameNorm::layer) {
+      return child(name, std::make_shared<LayerNorm>(channels));
+    }
+    return child(name, std::make_shared<RmsNorm>(channels));
+  };
+  norm_1_ = norm("norm1");
+  norm_2_ = norm("norm2");
+}
+
+Tensor FrameBlock::normalised(const Norm& norm, const Tensor& x) const {
+  const int64_t n = x.size(0);
+  return norm(x.view({n, order_, options_.width / order_})).view({n, options_.width});
+}
+
+Tensor FrameBlock::residual(const Tensor& x, const Tensor& branch, const Tensor& gamma,
+                            const FrameInput& input) const {
+  Tensor y = branch;
+  if (training() && options_.dropout > 0) {
+    y = at::dropout(y, options_.dropout, /*train=*/true);
+  }
+  if (gamma.defined()) {
+    y = (y.view({y.size(0), order_, options_.width / order_}) * gamma).view({y.size(0), options_.width});
+  }
+  if (training()) {
+    y = drop_path(y, input.graphs, options_.drop_path, options_.drop_path_by);
+  }
+  return x + y;
+}
+
+Tensor FrameBlock::operator()(const Tensor& x, const FrameInput& input) const {
+  const Tensor mixed = residual(x, (*attention_)(normalised(*norm_1_, x), input), gamma_1_, input);
+  Tensor hidden = activate((*linear_1_)(normalised(*norm_2_, mixed)), options_.activation);
+  if (training() && options_.dropout > 0) {
+    hidden = at::dropout(hidden, options_.dropout, /*train=*/true);
+  }
+  return residual(mixed, (*linear_2_)(hidden), gamma_2_, input);
+}
+
+double FrameBlock::flops(double typical_nodes) const {
+  return attention_->flops(typical_nodes) + linear_1_->flops() + linear_2_->flops();
+}
+
+}  // namespace weyl

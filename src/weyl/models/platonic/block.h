@@ -1,0 +1,31 @@
+#pragma once
+
+#include "weyl/models/platonic/attention.h"
+#include "weyl/nn/norms.h"
+
+namespace weyl {
+
+/// One pre-norm block:
+///   x <- x + drop(gamma_1 dropout(attention(norm1 x)))
+///   x <- x + drop(gamma_2 dropout(W2 dropout(act(W1 norm2 x))))
+/// Norms and gammas act on the C channels of a frame and are shared by the frames. Names in the authors'
+/// order: [gamma_1, gamma_2], interaction, linear1, linear2, norm1, norm2.
+class FrameBlock : public Module {
+ public:
+  FrameBlock(const PlatonicOptions& options, const GroupTablesPtr& tables);
+  Tensor operator()(const Tensor& x, const FrameInput& input) const;  // (N, G C) -> (N, G C)
+  double flops(double typical_nodes) const;
+
+ private:
+  Tensor normalised(const Norm& norm, const Tensor& x) const;
+  Tensor residual(const Tensor& x, const Tensor& branch, const Tensor& gamma, const FrameInput& input) const;
+
+  PlatonicOptions options_;
+  int64_t order_;
+  Tensor gamma_1_, gamma_2_;
+  std::shared_ptr<FrameAttention> attention_;
+  std::shared_ptr<GroupLinear> linear_1_, linear_2_;
+  std::shared_ptr<Norm> norm_1_, norm_2_;
+};
+
+}  // namespace weyl

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <mutex>
+
+#include "weyl/nn/activation.h"
+#include "weyl/nn/module.h"
+#include "weyl/ops/group_tables.h"
+
+namespace weyl {
+
+using GroupTablesPtr = std::shared_ptr<const GroupTables>;
+
+/// A linear map of functions on a group that commutes with left translation (paper, eq. 8):
+///   y(h) = sum_g kernel[g^-1 h] x(g) + bias,   x (N, G I) -> y (N, G O), frames first.
+/// Parameters `kernel` (G, O, I) ~ N(0, 1/(G I)), which decays, and `bias` (O), shared by the frames,
+/// ~ U(-1/sqrt(G I), 1/sqrt(G I)). In evaluation mode the dense matrix is expanded once.
+class GroupLinear : public Module {
+ public:
+  /// in = G I and out = G O are totals; ConfigError unless both are multiples of G.
+  GroupLinear(GroupTablesPtr tables, int64_t in, int64_t out, bool bias = true);
+  Tensor operator()(const Tensor& x) const;
+
+  double flops() const { return 2.0 * in_ * out_; }  // of one token
+
+ protected:
+  void mode_changed() override;
+
+ private:
+  struct Dense {
+    Tensor weight, bias;  // (G O, G I), (G O)
+  };
+  Dense dense() const;
+
+  GroupTablesPtr tables_;
+  int64_t in_, out_;
+  Tensor kernel_, bias_;
+  mutable std::mutex mutex_;
+  mutable Dense expanded_;  // evaluation mode only
+};
+
+/// Two of them with an activation between, children `0` and `2`.
+class GroupMlp : public Module {
+ public:
+  GroupMlp(const GroupTablesPtr& tables, int64_t in, int64_t hidden, int64_t out);
+  Tensor operator()(const Tensor& x) const;  // exact GELU
+  double flops() const { return first_->flops() + second_->flops(); }
+
+ private:
+  std::shared_ptr<GroupLinear> first_, second_;
+};
+
+}  // namespace weyl

@@ -1,0 +1,142 @@
+#include "weyl/models/platonic/platonic.h"
+
+#include <ATen/ops/ones.h>
+
+#include "weyl/core/check.h"
+#include "weyl/models/platonic/lift.h"
+#include "weyl/nn/pooling.h"
+
+namespace weyl {
+namespace {
+
+/// The same elements rounded to float32: the tables that the authors' weights were trained with.
+GroupPtr rounded(const FiniteGroup& group) {
+  std::vector<std::vector<double>> elements;
+  for (int64_t g = 0; g < group.order(); ++g) {
+    std::vector<double> element;
+    for (const double x : group.element(g)) {
+      element.push_back(static_cast<float>(x));
+    }
+    elements.push_back(std::move(element));
+  }
+  return std::make_shared<FiniteGroup>(group.name(), group.dimension(), std::move(elements));
+}
+
+}  // namespace
+
+GroupPtr frames_of(const PlatonicOptions& options, int64_t dimension) {
+  GroupPtr group;
+  if (!options.generators.empty()) {
+    group = std::make_shared<FiniteGroup>(
+        FiniteGroup::from_generators("generated", dimension, options.generators));
+  } else {
+    require<ConfigError>(options.axis.size() == 3, "platonic.axis: must be three numbers, got ",
+                         options.axis.size());
+    group = named_group(options.group, {options.axis[0], options.axis[1], options.axis[2]});
+  }
+  require<ConfigError>(group->dimension() == dimension, "platonic.group: '", group->name(), "' acts in ",
+                       group->dimension(), " dimensions, the data have ", dimension);
+  return options.authors_tables ? rounded(*group) : group;
+}
+
+Platonic::Platonic(const PlatonicOptions& options, const Interface& interface)
+    : PointsModel(interface),
+      options(options),
+      columns_(input_columns(interface, "platonic")),
+      tables_(std::make_shared<GroupTables>(frames_of(options, interface.dimension))) {
+  const int64_t order = tables_->group().order();
+  require<ConfigError>(options.width % order == 0, "platonic.width: must be a multiple of the order ", order,
+                       " of ", tables_->group().name(), ", got ", options.width);
+  if (options.ape) {
+    ape_ = child("ape", std::make_shared<FrameApe>(*options.ape, options.width / order, interface.dimension));
+  }
+  if (columns_.scalar_count() + columns_.vector_count() == 0) {
+    columns_.scalars.push_back(false);  // the constant scalar
+  }
+  const int64_t inputs = columns_.scalar_count() + columns_.vector_count() * interface.dimension;
+  embedder_ = child("x_embedder",
+                    std::make_shared<GroupLinear>(tables_, inputs * order, options.width, /*bias=*/false));
+  for (int64_t i = 0; i < options.blocks; ++i) {
+    blocks_.push_back(child("layers." + std::to_string(i), std::make_shared<FrameBlock>(options, tables_)));
+  }
+  for (auto& plan : plan_readouts(interface, options)) {
+    readouts_.emplace_back(std::move(plan), options, tables_);
+    child(readouts_.back().plan().name, readouts_.back().module());
+  }
+}
+
+Tensor Platonic::pooled(const Tensor& trunk, const Segments& graphs) const {
+  switch (options.pooling) {
+    case FramePooling::sum:
+      return pool_nodes(trunk, graphs, Pooling::sum, interface.typical_nodes);
+    case FramePooling::mean:
+      return pool_nodes(trunk, graphs, Pooling::mean, interface.typical_nodes);
+    case FramePooling::authors_sum:
+      return pool_nodes(trunk, graphs, Pooling::sum, interface.typical_nodes) / interface.typical_nodes;
+    case FramePooling::authors_mean:
+      return pool_nodes(trunk, graphs, Pooling::mean, interface.typical_nodes) / interface.typical_nodes;
+  }
+  return {};
+}
+
+Named Platonic::forward(const Points& points) {
+  const auto dtype = points.positions.scalar_type();
+  auto [scalars, vectors] = input_values(points, interface);
+  if (!scalars.defined() && !vectors.defined()) {
+    scalars = at::ones({points.nodes(), 1}, points.positions.options());
+  }
+  const FrameInput input{options.centre ? centred(points.positions, points.graphs) : points.positions,
+                         points.graphs, interface.typical_nodes};
+  // The residual stream keeps the weights' precision under autocast.
+  Tensor x = (*embedder_)(lift(scalars, vectors, columns_.scalars, columns_.vectors, *tables_)).to(dtype);
+  if (ape_) {
+    x = x + (*ape_)(input.positions, *tables_).to(dtype);
+  }
+  for (const auto& block : blocks_) {
+    x = (*block)(x, input);
+  }
+  Named outputs;
+  Tensor of_graphs;
+  for (const auto& readout : readouts_) {
+    const bool pool = readout.plan().rows == ReadoutPlan::Rows::graph;
+    if (pool && !of_graphs.defined()) {
+      of_graphs = pooled(x, points.graphs);
+    }
+    readout(pool ? of_graphs : x, points.graphs, dtype, outputs);
+  }
+  return outputs;
+}
+
+Symmetry Platonic::symmetry() const {
+  using Of = Claim::Of;
+  const auto& group = tables_->group_ptr();
+  Symmetry symmetry;
+  symmetry.exact.push_back({Of::finite, group->name(), group});
+  if (options.centre || !options.ape) {
+    symmetry.exact.push_back({Of::translations, "translations", nullptr});
+  }
+  symmetry.exact.push_back({Of::permutations, "permutations", nullptr});
+  const auto dimension = std::to_string(group->dimension());
+  if (group->has_reflections()) {
+    symmetry.approximate.push_back({Of::rotoreflections, "O(" + dimension + ")", nullptr});
+  } else {
+    symmetry.approximate.push_back({Of::rotations, "SO(" + dimension + ")", nullptr});
+  }
+  return symmetry;
+}
+
+Flops Platonic::flops_per_token() const {
+  double forward = embedder_->flops();
+  for (const auto& block : blocks_) {
+    forward += block->flops(interface.typical_nodes);
+  }
+  for (const auto& readout : readouts_) {
+    if (!readout.plan().outputs.empty()) {
+      const bool per_graph = readout.plan().rows == ReadoutPlan::Rows::graph;
+      forward += readout.flops() / (per_graph ? interface.typical_nodes : 1);
+    }
+  }
+  return {forward};
+}
+
+}  // namespace weyl

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "weyl/models/features.h"
+#include "weyl/models/model.h"
+#include "weyl/models/platonic/ape.h"
+#include "weyl/models/platonic/block.h"
+#include "weyl/models/platonic/readout.h"
+
+namespace weyl {
+
+/// The Platonic Transformer: features are functions on a finite group G of frames, and every layer commutes
+/// with G. Inputs are lifted and embedded, go through the blocks, and are read out per node, or per graph
+/// after pooling (an `extensive` graph output is read per node and summed instead, so that it grows with the
+/// graph). Without any input feature a node has one constant scalar, 1.
+///
+/// Exact: G, node order, and translations (unless an absolute encoding sees positions that are not centred);
+/// approximate: all rotations (and reflections, when G has some).
+class Platonic : public PointsModel {
+ public:
+  Platonic(const PlatonicOptions& options, const Interface& interface);
+  Named forward(const Points& points) override;
+  Symmetry symmetry() const override;
+  Flops flops_per_token() const override;
+
+  const PlatonicOptions options;
+
+ private:
+  Tensor pooled(const Tensor& trunk, const Segments& graphs) const;
+
+  InputColumns columns_;
+  GroupTablesPtr tables_;
+  std::shared_ptr<FrameApe> ape_;
+  std::shared_ptr<GroupLinear> embedder_;
+  std::vector<std::shared_ptr<FrameBlock>> blocks_;
+  std::vector<Readout> readouts_;
+};
+
+/// The group that the options name or generate. ConfigError unless it acts in `dimension` dimensions.
+GroupPtr frames_of(const PlatonicOptions& options, int64_t dimension);
+
+}  // namespace weyl

@@ -1,0 +1,98 @@
+#include "weyl/models/platonic/readout.h"
+
+#include "weyl/core/check.h"
+#include "weyl/models/features.h"
+#include "weyl/models/platonic/lift.h"
+#include "weyl/ops/segment.h"
+
+namespace weyl {
+namespace {
+
+using Rows = ReadoutPlan::Rows;
+
+Rows rows_of(const Quantity& q) {
+  if (q.level == Level::node) {
+    return Rows::node;
+  }
+  return q.extensive ? Rows::graph_sum : Rows::graph;
+}
+
+ReadoutPlan& plan_for(std::vector<ReadoutPlan>& plans, bool vectors, Rows rows) {
+  constexpr const char* suffixes[] = {"_node", "_graph", "_sum"};
+  for (auto& plan : plans) {
+    if (plan.rows == rows) {
+      return plan;
+    }
+  }
+  ReadoutPlan plan;
+  plan.name = vectors ? "vector_readout" : "scalar_readout";
+  if (!plans.empty()) {
+    plan.name += suffixes[static_cast<int>(rows)];
+  }
+  plan.vectors = vectors;
+  plan.rows = rows;
+  plans.push_back(std::move(plan));
+  return plans.back();
+}
+
+}  // namespace
+
+std::vector<ReadoutPlan> plan_readouts(const Interface& interface, const PlatonicOptions& options) {
+  std::vector<ReadoutPlan> scalars, vectors;
+  for (const auto& q : interface.outputs) {
+    const bool vector = is_vector(q.kind, interface.dimension);
+    const bool level = q.level == Level::node || q.level == Level::graph;
+    require<ConfigError>(level && (vector || stored_as_scalar(q.kind, interface.dimension)),
+                         "platonic: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
+                         kind_names[static_cast<int>(q.kind)],
+                         ") is not one that this system gives: scalars and vectors of nodes and graphs are");
+    auto& plan = plan_for(vector ? vectors : scalars, vector, rows_of(q));
+    plan.odd.insert(plan.odd.end(), q.channels, q.kind == Kind::pseudoscalar || q.kind == Kind::axial_vector);
+    plan.outputs.push_back(q);
+  }
+  if (options.both_readouts && scalars.empty()) {
+    plan_for(scalars, false, Rows::graph);
+  }
+  if (options.both_readouts && vectors.empty()) {
+    plan_for(vectors, true, Rows::graph);
+  }
+  scalars.insert(scalars.end(), vectors.begin(), vectors.end());
+  return scalars;
+}
+
+Readout::Readout(ReadoutPlan plan, const PlatonicOptions& options, GroupTablesPtr tables)
+    : plan_(std::move(plan)), tables_(std::move(tables)) {
+  const int64_t numbers = plan_.channels() * (plan_.vectors ? tables_->group().dimension() : 1);
+  const int64_t out = tables_->group().order() * numbers;
+  if (options.ffn_readout) {
+    mlp_ = std::make_shared<GroupMlp>(tables_, options.width, options.width, out);
+  } else {
+    linear_ = std::make_shared<GroupLinear>(tables_, options.width, out);
+  }
+}
+
+std::shared_ptr<Module> Readout::module() const {
+  return mlp_ ? std::static_pointer_cast<Module>(mlp_) : std::static_pointer_cast<Module>(linear_);
+}
+
+void Readout::operator()(const Tensor& trunk, const Segments& graphs, at::ScalarType dtype,
+                         std::map<std::string, Tensor>& outputs) const {
+  if (plan_.outputs.empty()) {
+    return;
+  }
+  const Tensor on_group = (mlp_ ? (*mlp_)(trunk) : (*linear_)(trunk)).to(dtype);
+  Tensor values = plan_.vectors ? frame_vectors(on_group, plan_.odd, *tables_)
+                                : frame_scalars(on_group, plan_.odd, *tables_);
+  if (plan_.rows == Rows::graph_sum) {
+    values = segment_sum(values, graphs);
+  }
+  int64_t column = 0;
+  for (const auto& q : plan_.outputs) {
+    const Tensor value = values.narrow(1, column, q.channels);
+    // In the plane an axial vector is one number per channel, (L, c, 1).
+    outputs[q.name] = q.kind == Kind::axial_vector && !plan_.vectors ? value.unsqueeze(-1) : value;
+    column += q.channels;
+  }
+}
+
+}  // namespace weyl

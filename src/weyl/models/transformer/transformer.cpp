@@ -1,0 +1,87 @@
+#include "weyl/models/transformer/transformer.h"
+
+#include <ATen/ops/cat.h>
+
+#include "weyl/core/check.h"
+#include "weyl/ops/segment.h"
+
+namespace weyl {
+
+Transformer::Transformer(const TransformerOptions& options, const Interface& interface)
+    : PointsModel(interface), options(options), columns_(input_columns(interface, "transformer")) {
+  const int64_t d = interface.dimension, coordinates = d * (1 + columns_.vector_count());
+  if (options.fourier) {
+    fourier_ = child("fourier", std::make_shared<FourierFeatures>(coordinates, options.fourier->frequencies,
+                                                                  options.fourier->sigma));
+  }
+  inputs_ = columns_.scalar_count() + (options.fourier ? 2 * options.fourier->frequencies : coordinates);
+  for (const auto& q : interface.outputs) {
+    const bool level = q.level == Level::node || q.level == Level::graph;
+    require<ConfigError>(level && (is_vector(q.kind, d) || stored_as_scalar(q.kind, d)),
+                         "transformer: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
+                         kind_names[static_cast<int>(q.kind)],
+                         ") is not one that this system gives: scalars and vectors of nodes and graphs are");
+    outputs_ += q.channels * components(q.kind, d);
+  }
+  in_ = child("linear_in", std::make_shared<Linear>(inputs_, options.width));
+  for (int64_t i = 0; i < options.blocks; ++i) {
+    blocks_.push_back(child("blocks." + std::to_string(i), std::make_shared<TransformerBlock>(options)));
+  }
+  out_ = child("linear_out", std::make_shared<Linear>(options.width, outputs_));
+}
+
+Named Transformer::forward(const Points& points) {
+  const int64_t n = points.nodes(), d = interface.dimension;
+  const auto dtype = points.positions.scalar_type();
+  const auto [scalars, vectors] = input_values(points, interface);
+  Tensor coordinates = options.centre ? centred(points.positions, points.graphs) : points.positions;
+  if (vectors.defined()) {
+    coordinates = at::cat({coordinates, vectors.reshape({n, vectors.size(1) * d})}, 1);
+  }
+  if (fourier_) {
+    coordinates = (*fourier_)(coordinates);
+  }
+  // The residual stream keeps the weights' precision under autocast.
+  Tensor x = (*in_)(scalars.defined() ? at::cat({scalars, coordinates}, 1) : coordinates).to(dtype);
+  for (const auto& block : blocks_) {
+    x = (*block)(x, points.graphs);
+  }
+  const Tensor all = (*out_)(x).to(dtype);
+  Named outputs;
+  int64_t column = 0;
+  for (const auto& q : interface.outputs) {
+    const int64_t numbers = components(q.kind, d);
+    Tensor value = all.narrow(1, column, q.channels * numbers);
+    column += q.channels * numbers;
+    if (q.level == Level::graph) {
+      value = q.extensive ? segment_sum(value, points.graphs)
+                          : pool_nodes(value, points.graphs, options.pooling, interface.typical_nodes);
+    }
+    const bool three_axes = q.kind == Kind::vector || q.kind == Kind::axial_vector;  // (L, c, numbers)
+    outputs[q.name] = three_axes ? value.reshape({value.size(0), q.channels, numbers}) : value;
+  }
+  return outputs;
+}
+
+Symmetry Transformer::symmetry() const {
+  Symmetry symmetry;
+  if (options.centre) {
+    symmetry.exact.push_back({Claim::Of::translations, "translations", nullptr});
+  }
+  symmetry.exact.push_back({Claim::Of::permutations, "permutations", nullptr});
+  return symmetry;
+}
+
+Flops Transformer::flops_per_token() const {
+  double forward = 2.0 * static_cast<double>(options.width * (inputs_ + outputs_));
+  if (options.fourier) {
+    forward += 2.0 * static_cast<double>(options.fourier->frequencies * interface.dimension *
+                                         (1 + columns_.vector_count()));
+  }
+  for (const auto& block : blocks_) {
+    forward += block->flops(interface.typical_nodes);
+  }
+  return {forward};
+}
+
+}  // namespace weyl

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "weyl/models/features.h"
+#include "weyl/models/model.h"
+#include "weyl/models/transformer/block.h"
+#include "weyl/nn/fourier_features.h"
+
+namespace weyl {
+
+/// The plain transformer, control of every comparison: it reads coordinates as numbers and knows no symmetry
+/// but the order of nodes (and translations, when positions are centred). Each node's numbers are its
+/// scalars, its position and its vectors (or random Fourier features of position and vectors together). Names
+/// are those of the public baseline: linear_in, blocks.<i>.attention, blocks.<i>.mlp, linear_out; there is no
+/// final norm. `linear_out` gives all outputs in the order of the interface, one after the other; graph
+/// outputs are pooled after it (summed, when extensive).
+class Transformer : public PointsModel {
+ public:
+  Transformer(const TransformerOptions& options, const Interface& interface);
+  Named forward(const Points& points) override;
+  Symmetry symmetry() const override;
+  Flops flops_per_token() const override;
+
+  const TransformerOptions options;
+
+ private:
+  InputColumns columns_;
+  int64_t inputs_ = 0, outputs_ = 0;
+  std::shared_ptr<FourierFeatures> fourier_;
+  std::shared_ptr<Linear> in_, out_;
+  std::vector<std::shared_ptr<TransformerBlock>> blocks_;
+};
+
+}  // namespace weyl

@@ -1,0 +1,25 @@
+#include "weyl/nn/activation.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/mish.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/silu.h>
+
+namespace weyl {
+
+at::Tensor activate(const at::Tensor& x, Activation law) {
+  switch (law) {
+    case Activation::gelu:
+      return at::gelu(x);
+    case Activation::silu:
+      return at::silu(x);
+    case Activation::relu:
+      return at::relu(x);
+    case Activation::mish:
+      return at::mish(x);
+  }
+  return x;
+}
+
+}  // namespace weyl

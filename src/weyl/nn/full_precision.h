@@ -1,0 +1,20 @@
+#pragma once
+
+#include <c10/core/DispatchKeySet.h>
+#include <c10/core/ScalarType.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+namespace weyl {
+
+/// While one lives, autocast is off: rotary angles, frames and other geometry never fall below float32.
+class FullPrecision {
+ private:
+  c10::impl::ExcludeDispatchKeyGuard guard_{c10::autocast_dispatch_keyset};
+};
+
+/// float64 for float64, float32 for all else.
+inline c10::ScalarType at_least_float32(c10::ScalarType type) {
+  return type == c10::ScalarType::Double ? type : c10::ScalarType::Float;
+}
+
+}  // namespace weyl

@@ -1,0 +1,14 @@
+#include "weyl/nn/mlp.h"
+
+namespace weyl {
+
+Mlp::Mlp(int64_t in, int64_t hidden, int64_t out, Activation law)
+    : law_(law),
+      first_(child("0", std::make_shared<Linear>(in, hidden))),
+      second_(child("2", std::make_shared<Linear>(hidden, out))) {}
+
+Tensor Mlp::operator()(const Tensor& x) const {
+  return (*second_)(activate((*first_)(x), law_));
+}
+
+}  // namespace weyl

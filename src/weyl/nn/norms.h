@@ -1,0 +1,39 @@
+#pragma once
+
+#include "weyl/nn/module.h"
+
+namespace weyl {
+
+/// y = (x - mean) / sqrt(var + epsilon) over the last axis of x (..., C), without parameters.
+Tensor normalise_layer(const Tensor& x, double epsilon = 1e-5);
+
+/// A norm over the last axis, (..., C) -> (..., C).
+class Norm : public Module {
+ public:
+  virtual Tensor operator()(const Tensor& x) const = 0;
+};
+
+/// y = weight (x - mean) / sqrt(var + epsilon) + bias. Parameters `weight`, `bias` (C), which do not decay.
+class LayerNorm : public Norm {
+ public:
+  explicit LayerNorm(int64_t channels, double epsilon = 1e-5);
+  Tensor operator()(const Tensor& x) const override;
+
+ private:
+  double epsilon_;
+  Tensor weight_, bias_;
+};
+
+/// y = weight x / sqrt(mean(x^2) + epsilon), the quotient computed in float32 at least. Parameter `weight`
+/// (C).
+class RmsNorm : public Norm {
+ public:
+  explicit RmsNorm(int64_t channels, double epsilon = 1e-5);
+  Tensor operator()(const Tensor& x) const override;
+
+ private:
+  double epsilon_;
+  Tensor weight_;
+};
+
+}  // namespace weyl

@@ -1,0 +1,32 @@
+#include "weyl/nn/pooling.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+
+#include "weyl/ops/segment.h"
+
+namespace weyl {
+
+at::Tensor counts_of(const Segments& segments, const at::Tensor& like) {
+  std::vector<double> counts(segments.count());
+  for (int64_t s = 0; s < segments.count(); ++s) {
+    counts[s] = static_cast<double>(std::max<int64_t>(segments.size(s), 1));
+  }
+  return at::tensor(counts, at::kDouble).to(like.options());
+}
+
+at::Tensor spread(const at::Tensor& rows, const Segments& segments) {
+  return rows.index_select(0, segments.index);
+}
+
+at::Tensor centred(const at::Tensor& x, const Segments& segments) {
+  return x - spread(segment_mean(x, segments), segments);
+}
+
+at::Tensor pool_nodes(const at::Tensor& x, const Segments& graphs, Pooling law, double typical_nodes) {
+  return law == Pooling::mean ? segment_mean(x, graphs) : segment_sum(x, graphs) / typical_nodes;
+}
+
+}  // namespace weyl

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace at {
+class Tensor;
+}
+
+namespace weyl {
+
+struct Segments;
+
+/// How rows of nodes become rows of graphs: the sum divided by a typical number of nodes, or the mean.
+enum class Pooling { sum, mean };
+constexpr auto names_of(Pooling) {
+  return std::array<std::string_view, 2>{"sum", "mean"};
+}
+
+/// Rows of each segment repeated for its nodes: (B, ...) -> (N, ...).
+at::Tensor spread(const at::Tensor& rows, const Segments& segments);
+
+/// x (N, ...) minus the mean of its segment.
+at::Tensor centred(const at::Tensor& x, const Segments& segments);
+
+/// Number of nodes of each segment, at least 1, in the dtype of `like`: (B).
+at::Tensor counts_of(const Segments& segments, const at::Tensor& like);
+
+at::Tensor pool_nodes(const at::Tensor& x, const Segments& graphs, Pooling law, double typical_nodes);
+
+}  // namespace weyl
