@@ -13,4 +13,4 @@ configure_package_config_file(cmake/weyl-config.cmake.in "${CMAKE_BINARY_DIR}/we
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/weyl-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/weyl-config.cmake" "${CMAKE_BINARY_DIR}/weyl-config-version.cmake"
-  DESTINATION ${package_dir})
+  cmake/WeylTorch.cmake DESTINATION ${package_dir})
