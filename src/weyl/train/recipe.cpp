@@ -1,0 +1,69 @@
+#include "weyl/train/recipe.h"
+
+#include <set>
+
+#include "weyl/config/toml.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+void check_names(const std::vector<Quantity>& quantities, std::string_view key, const std::string& path) {
+  std::set<std::string> names;
+  for (size_t i = 0; i < quantities.size(); ++i) {
+    const auto& q = quantities[i];
+    require<ConfigError>(!q.name.empty(), path, ": interface.", key, "[", i,
+                         "].name: must be given, got nothing");
+    require<ConfigError>(names.insert(q.name).second, path, ": interface.", key, "[", i,
+                         "].name: must be a name of its own, got \"", q.name, "\" a second time");
+  }
+}
+
+}  // namespace
+
+void fields(Fields& f, Quantity& q) {
+  f("name", q.name, "its name in data files, labels and predictions; must be given");
+  f("level", q.level, "what it is attached to");
+  f("kind", q.kind, "how it moves when the input is rotated, reflected or moved");
+  f("channels", q.channels, "how many of the kind stand side by side", {1, 1e6});
+  f("role", q.role,
+    "of a vector: free (a velocity), offset (from its node), normal (of a plane), point (in space)");
+  f("extensive", q.extensive, "grows with the number of nodes: summed over a graph, never averaged");
+  f("unit", q.unit, "its unit, for reports");
+}
+
+void fields(Fields& f, Interface& i) {
+  f("dimension", i.dimension, "of space", {1, 3});
+  f("types", i.types, "how many types of node there are; 0: none", {0, 1e6});
+  f("typical_nodes", i.typical_nodes, "mean number of nodes of a graph in the training data", {1e-3, 1e9});
+  f("features", i.features,
+    "what the model is told of nodes, pairs, objects and graphs, in the order of the file's columns");
+  f("outputs", i.outputs, "what the model is asked");
+}
+
+void fields(Fields& f, Recipe& r) {
+  f("data", r.data, "what is learned from");
+  f("task", r.task, "what is learned");
+  f("model", r.model, "what learns");
+  f("train", r.train, "how it learns");
+  f("interface", r.interface, "what the model is told and asked, in place of a data set's own declaration");
+}
+
+Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides) {
+  Recipe recipe;
+  read_config(path, overrides, recipe);
+  if (recipe.interface) {
+    check_names(recipe.interface->features, "features", path);
+    check_names(recipe.interface->outputs, "outputs", path);
+  }
+  return recipe;
+}
+
+void check_trainable(const Recipe& recipe) {
+  const auto& o = recipe.train;
+  require<ConfigError>(
+      o.epochs || o.steps || o.max_seconds,
+      "train: must have a budget, train.epochs, train.steps or train.max_seconds, got none of them");
+}
+
+}  // namespace weyl

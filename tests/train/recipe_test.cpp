@@ -1,0 +1,198 @@
+#include "weyl/train/recipe.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "weyl/config/toml.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kBroken = fs::path(WEYL_SOURCE_DIR) / "tests/fixtures/broken/config";
+
+std::string message(const std::string& path, const std::vector<std::string>& overrides = {}) {
+  try {
+    read_recipe(path, overrides);
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+// What follows the path in the message of each broken config. Where toml++ words the rest, the beginning is
+// enough.
+const std::map<std::string, std::string> kMessages{
+    {"unknown_key", ":3: train.learning_rate: unknown key; the keys here are "},
+    {"misspelt_key", ":2: train.epohcs: unknown key; did you mean 'epochs'?"},
+    {"misspelt_table", ":1: train.optimizer: unknown key; did you mean 'optimiser'?"},
+    {"unknown_section", ":4: logging: unknown key; the keys here are data, interface, model, task, train"},
+    {"unknown_system",
+     ":2: model.system: must be \"transformer\" or \"platonic\", got the string \"platonik\"; did you mean "
+     "'platonic'?"},
+    {"unknown_data_set", ":2: data.set: must be \"nbody\" or \"tensors\", got the string \"imagenet\""},
+    {"text_for_number", ":2: train.optimiser.rate: must be a number from 0 to 1000, got the string \"1e-3\""},
+    {"float_for_integer", ":2: train.batch: must be an integer from 1 to 1000000000, got the number 32.0"},
+    {"number_for_flag", ":2: task.trajectory.normalise: must be true or false, got the integer 1"},
+    {"out_of_range", ":3: train.optimiser.beta1: must be a number from 0 to 0.999999, got the number 1.5"},
+    {"negative_seed", ":2: train.seed: must be an integer of at least 0, got the integer -1"},
+    {"not_a_number", ":2: train.optimiser.rate: must be a number from 0 to 1000, finite, got the number nan"},
+    {"infinite",
+     ":2: train.max_seconds: must be a number from 0 to 1000000000, finite or false, got the number inf"},
+    {"duplicate_key", ":4: not valid TOML: "},
+    {"duplicate_table", ":5: not valid TOML: "},
+    {"unclosed_string", ":2: not valid TOML: "},
+    {"unclosed_list", ":2: not valid TOML: "},
+    {"missing_value", ":2: not valid TOML: "},
+    {"not_utf8", ":2: not valid TOML: "},
+    {"integer_too_long", ":2: not valid TOML: "},
+    {"yaml", ":1: not valid TOML: "},
+    {"table_for_number", ":1: train.batch: must be an integer from 1 to 1000000000, got a table"},
+    {"number_for_table", ":1: train: must be a table, got the integer 5"},
+    {"bad_choice",
+     ":2: train.schedule.law: must be \"constant\", \"cosine\", \"linear\", \"step\" or \"plateau\", got the "
+     "string \"cosin\"; did you mean 'cosine'?"},
+    {"not_chosen_alternative", ":5: data.tensors.paht: unknown key; did you mean 'path'?"},
+    {"feature_kind",
+     ":5: interface.features[1].kind: must be \"scalar\", \"pseudoscalar\", \"vector\", \"axial_vector\", "
+     "\"symmetric_tensor\", \"category\" or \"element\", got the string \"axial-vector\"; did you mean "
+     "'axial_vector'?"},
+    {"feature_without_name", ": interface.outputs[0].name: must be given, got nothing"},
+    {"feature_twice", ": interface.features[1].name: must be a name of its own, got \"v\" a second time"},
+    {"feature_key", ":3: interface.features[0].chanels: unknown key; did you mean 'channels'?"},
+    {"dimension", ":2: interface.dimension: must be an integer from 1 to 3, got the integer 4"},
+    {"date_for_text", ":2: data.nbody.path: must be a string, got a date"},
+    {"empty_choice", ":2: model.system: must be \"transformer\" or \"platonic\", got the string \"\""},
+    {"deep_key", ":1: not valid TOML: a key must have fewer than 32 dots"},
+    {"deep_list", ":1: not valid TOML: "},
+    {"binary", ":1: not valid TOML: "},
+};
+
+TEST(BrokenConfigs, EachHasAMessageOfOneLineThatNamesTheFault) {
+  for (const auto& [name, expected] : kMessages) {
+    const std::string path = (kBroken / (name + ".toml")).string();
+    const std::string found = message(path);
+    ASSERT_EQ(found.compare(0, path.size(), path), 0) << name << ": " << found;
+    EXPECT_EQ(found.substr(path.size(), expected.size()), expected) << name << ": " << found;
+    EXPECT_EQ(found.find('\n'), std::string::npos) << name;
+    if (!expected.ends_with(' ')) {
+      EXPECT_EQ(found.size(), path.size() + expected.size()) << name << ": " << found;
+    }
+  }
+}
+
+TEST(BrokenConfigs, AllOfTheFolderAreInTheTable) {
+  size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(kBroken)) {
+    EXPECT_TRUE(kMessages.contains(entry.path().stem().string())) << entry.path();
+    ++files;
+  }
+  EXPECT_EQ(files, kMessages.size());
+}
+
+class TemporaryConfig {
+ public:
+  explicit TemporaryConfig(std::string_view toml)
+      : path(fs::path(::testing::TempDir()) / text("weyl_recipe_", getpid(), "_", count++, ".toml")) {
+    std::ofstream(path) << toml;
+  }
+  ~TemporaryConfig() { fs::remove(path); }
+  const fs::path path;
+
+ private:
+  static inline int count = 0;
+};
+
+TEST(Recipe, ReadsAWholeConfigWithOverrides) {
+  const TemporaryConfig file(R"(
+    [data]
+    set = "nbody"
+    [data.nbody]
+    path = "somewhere"
+    train = 100
+    [task]
+    name = "trajectory"
+    [task.trajectory]
+    baseline = "straight_line"
+    [model]
+    system = "transformer"
+    [train]
+    epochs = 5
+    optimiser = {rate = 5e-4, clip = 1}
+    [interface]
+    typical_nodes = 5
+    features = [{name = "velocity", kind = "vector"}, {name = "charge", level = "node"}]
+    outputs = [{name = "energy", level = "graph", extensive = true, unit = "eV"}]
+  )");
+  const Recipe r = read_recipe(file.path.string(), {"model.system=platonic", "train.epochs=7"});
+  EXPECT_EQ(std::get<NbodyDataOptions>(r.data.set).path, "somewhere");
+  EXPECT_EQ(std::get<NbodyDataOptions>(r.data.set).train, 100);
+  EXPECT_EQ(std::get<TrajectoryOptions>(r.task.task).baseline, Baseline::straight_line);
+  EXPECT_TRUE(std::holds_alternative<PlatonicOptions>(r.model.system));
+  EXPECT_EQ(r.train.epochs, 7);
+  EXPECT_EQ(r.train.optimiser.rate, 5e-4);
+  EXPECT_EQ(r.train.optimiser.clip, 1.0);
+  ASSERT_TRUE(r.interface.has_value());
+  EXPECT_EQ(r.interface->features,
+            (std::vector<Quantity>{{"velocity", Level::node, Kind::vector}, {"charge"}}));
+  EXPECT_EQ(r.interface->outputs,
+            (std::vector<Quantity>{{"energy", Level::graph, Kind::scalar, 1, Role::free, true, "eV"}}));
+}
+
+TEST(Recipe, AnOverrideOfAnUnknownSystemListsTheSystems) {
+  const TemporaryConfig file("[train]\nepochs = 1\n");
+  EXPECT_EQ(message(file.path.string(), {"model.system=gatr"}),
+            "override 'model.system=gatr': model.system: must be \"transformer\" or \"platonic\", got the "
+            "string \"gatr\"");
+}
+
+TEST(Recipe, TheResolvedConfigReadsBackToItself) {
+  const TemporaryConfig file(
+      "[interface]\nfeatures = [{name = 'v', kind = 'vector', role = 'offset'}]\n[train]\nsteps = 3\n");
+  for (const std::string system : {"transformer", "platonic"}) {
+    Recipe r = read_recipe(file.path.string(), {"model.system=" + system});
+    const std::string resolved = write_toml([&](Fields& f) { fields(f, r); });
+    const TemporaryConfig again(resolved);
+    Recipe back = read_recipe(again.path.string());
+    EXPECT_EQ(write_toml([&](Fields& f) { fields(f, back); }), resolved);
+    EXPECT_EQ(back.interface, r.interface);
+    EXPECT_EQ(back.model.system.index(), r.model.system.index());
+  }
+}
+
+TEST(Recipe, TrainingNeedsABudget) {
+  Recipe r;
+  try {
+    check_trainable(r);
+    FAIL();
+  } catch (const ConfigError& e) {
+    EXPECT_STREQ(
+        e.what(),
+        "train: must have a budget, train.epochs, train.steps or train.max_seconds, got none of them");
+  }
+  for (int which = 0; which < 3; ++which) {
+    Recipe one;
+    if (which == 0) one.train.epochs = 1;
+    if (which == 1) one.train.steps = 1;
+    if (which == 2) one.train.max_seconds = 1;
+    EXPECT_NO_THROW(check_trainable(one));
+  }
+}
+
+TEST(Recipe, EveryKeyHasHelpAndADefaultWithinItsRange) {
+  Recipe r;
+  const auto visit = [&](Fields& f) { fields(f, r); };
+  const std::string page = describe_markdown(visit, "Config reference");
+  EXPECT_EQ(page.find("|  |"), std::string::npos) << page;
+  // What is written is read back with every check: a default out of its range would be refused.
+  EXPECT_NO_THROW(read_toml_text(write_toml(visit), "defaults", {}, visit));
+}
+
+}  // namespace
+}  // namespace weyl
