@@ -50,7 +50,7 @@ class Task {
   virtual Step step(Model& model, const Batch& batch) const = 0;
   virtual Named predict(Model& model, const Batch& batch) const = 0;
 
-  virtual std::unique_ptr<Meter> meter() const = 0;
+  virtual std::unique_ptr<Meter> meter(const Interface& model) const = 0;   // units are those of the model's outputs
   virtual std::string headline() const = 0;                                // the metric that picks `best`
   virtual bool lower_is_better() const { return true; }
 

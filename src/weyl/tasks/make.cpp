@@ -1,0 +1,32 @@
+#include "weyl/core/check.h"
+#include "weyl/tasks/trajectory.h"
+
+namespace weyl {
+
+std::unique_ptr<Task> make_task(const TaskOptions& options) {
+  return std::visit(
+      [](const TrajectoryOptions& o) -> std::unique_ptr<Task> { return std::make_unique<Trajectory>(o); },
+      options.task);
+}
+
+void require_labels(const Task& task, const Schema& data) {
+  std::string has;
+  for (const auto& q : data.labels) {
+    has += (has.empty() ? "'" : ", '") + q.name + "'";
+  }
+  for (const auto& wanted : task.labels()) {
+    const auto found = std::find_if(data.labels.begin(), data.labels.end(),
+                                    [&](const Quantity& q) { return q.name == wanted.name; });
+    require<ConfigError>(found != data.labels.end(), "task ", task.name(), ": needs the label '", wanted.name,
+                         "', the data set has ", has.empty() ? "none" : has);
+    require<ConfigError>(
+        found->level == wanted.level && found->kind == wanted.kind && found->channels == wanted.channels,
+        "task ", task.name(), ": the label '", wanted.name, "' must be a ",
+        kind_names[static_cast<int>(wanted.kind)], " of ", level_names[static_cast<int>(wanted.level)],
+        " level with ", wanted.channels, " channel(s), the data set's is a ",
+        kind_names[static_cast<int>(found->kind)], " of ", level_names[static_cast<int>(found->level)],
+        " level with ", found->channels);
+  }
+}
+
+}  // namespace weyl
