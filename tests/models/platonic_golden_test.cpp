@@ -7,6 +7,7 @@
 #include "weyl/models/platonic/platonic.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/group_linear.h"
+#include "weyl/ops/rotary.h"
 
 namespace weyl {
 namespace {
@@ -94,7 +95,7 @@ TEST(PlatonicGolden, Rope) {
   const BuildOn float64(at::kCPU, at::kDouble);
   const auto group = tables("tetrahedron");
   const FrameRope rope({.sigma = 1.5}, 2, 4, 3);
-  const RotaryTable table = rope(sine({2, 3}, 0.9, 1.3), *group);
+  const RotaryTable table = rotary_table(rope.angles(sine({2, 3}, 0.9, 1.3), *group));
   const Tensor x = sine({2, 12, 2, 8}).view({2, 24, 8});
   const Tensor rotated = rotate_pairs(x, table);
   expect_digest("rotated", rotated, 4.5766251061, 234.3443297158, {}, 1e-5);

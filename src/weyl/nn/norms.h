@@ -18,6 +18,9 @@ class LayerNorm : public Norm {
  public:
   explicit LayerNorm(int64_t channels, double epsilon = 1e-5);
   Tensor operator()(const Tensor& x) const override;
+  const Tensor& weight() const { return weight_; }
+  const Tensor& bias() const { return bias_; }
+  double epsilon() const { return epsilon_; }
 
  private:
   double epsilon_;

@@ -1,12 +1,17 @@
 #include "weyl/models/platonic/attention.h"
 
 #include <ATen/ops/full.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/stack.h>
 
 #include <cmath>
 
 #include "weyl/core/check.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/attention.h"
+#include "weyl/ops/group_linear.h"
+#include "weyl/ops/rotary.h"
+#include "weyl/ops/rotary_attention.h"
 
 namespace weyl {
 
@@ -70,7 +75,7 @@ Tensor FrameAttention::operator()(const Tensor& x, const FrameInput& input) cons
   if (!rope_) {
     return (*out_)(mix(q, k, v, input).reshape({n, options_.width}));
   }
-  const RotaryTable table = (*rope_)(input.positions, *tables_);
+  const RotaryTable table = rotary_table(rope_->angles(input.positions, *tables_));
   q = rotate_pairs(q, table);
   k = rotate_pairs(k, table).to(q.scalar_type());
   if (options_.rope_on_values) {
@@ -81,6 +86,24 @@ Tensor FrameAttention::operator()(const Tensor& x, const FrameInput& input) cons
     y = rotate_pairs(y, table, /*inverse=*/true);
   }
   return (*out_)(y.reshape({n, options_.width}));
+}
+
+bool FrameAttention::has_fused() const {
+  return options_.attention == AttentionLaw::softmax && options_.scores == Scores::equivariant;
+}
+
+Tensor FrameAttention::fused_without_bias(const Tensor& x, const FrameInput& input) const {
+  std::vector<Tensor> kernels{q_->kernel(), v_->kernel()}, biases{q_->bias(), v_->bias()};
+  if (k_) {
+    kernels.push_back(k_->kernel());
+    biases.push_back(k_->bias());
+  }
+  const Tensor dense = joint_.get(training(), [&] { return expand_group_kernels(kernels, *tables_); });
+  const Tensor angles = rope_ ? rope_->angles(input.positions, *tables_) : Tensor();
+  const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
+  const Tensor y = rotary_attention(at::linear(x, dense), at::stack(biases), angles, input.graphs,
+                                    options_.heads, scale, options_.rope_on_values);
+  return out_->without_bias(y);
 }
 
 double FrameAttention::flops(double typical_nodes) const {

@@ -22,7 +22,16 @@ class FrameAttention : public Module {
  public:
   FrameAttention(const PlatonicOptions& options, GroupTablesPtr tables);
   Tensor operator()(const Tensor& x, const FrameInput& input) const;  // (N, G C) -> (N, G C)
-  double flops(double typical_nodes) const;                           // of one token
+
+  /// True for softmax attention with scores of each frame by itself, which has a fused op.
+  bool has_fused() const;
+  /// The same by the fused op, before the bias of the output projection is added.
+  Tensor fused_without_bias(const Tensor& x, const FrameInput& input) const;
+  const Tensor& output_bias() const { return out_->bias(); }
+  double flops(double typical_nodes) const;  // of one token
+
+ protected:
+  void mode_changed() override { joint_.drop(); }
 
  private:
   Tensor mix(const Tensor& q, const Tensor& k, const Tensor& v, const FrameInput& input) const;
@@ -32,6 +41,7 @@ class FrameAttention : public Module {
   int64_t order_, head_width_;
   std::shared_ptr<GroupLinear> q_, v_, k_, out_;
   std::shared_ptr<FrameRope> rope_;
+  Derived joint_;  // the dense matrices of q, v and k, one below the other
 };
 
 }  // namespace weyl

@@ -1,8 +1,11 @@
 #include "weyl/models/platonic/block.h"
 
+#include <ATen/autocast_mode.h>
 #include <ATen/ops/dropout.h>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/frame_norm.h"
+#include "weyl/ops/gelu.h"
 
 namespace weyl {
 
@@ -50,7 +53,29 @@ Tensor FrameBlock::residual(const Tensor& x, const Tensor& branch, const Tensor&
   return x + y;
 }
 
+/// The fused ops know neither dropout, drop path, layer scale, other norms or activations, nor autocast.
+bool FrameBlock::fuses(const Tensor& x) const {
+  const bool random = training() && (options_.dropout > 0 || options_.drop_path > 0);
+  return !random && !gamma_1_.defined() && options_.norm == FrameNorm::layer &&
+         options_.activation == Activation::gelu && attention_->has_fused() &&
+         !at::autocast::is_autocast_enabled(x.device().type());
+}
+
+Tensor FrameBlock::fused(const Tensor& x, const FrameInput& input) const {
+  const auto& first = static_cast<const LayerNorm&>(*norm_1_);
+  const auto& second = static_cast<const LayerNorm&>(*norm_2_);
+  const Tensor mixed = attention_->fused_without_bias(
+      frame_layer_norm(x, first.weight(), first.bias(), first.epsilon()), input);
+  const auto [sum, normed] = add_branch_and_norm(x, mixed, attention_->output_bias(), second.weight(),
+                                                 second.bias(), second.epsilon());
+  const Tensor hidden = bias_gelu(linear_1_->without_bias(normed), linear_1_->bias());
+  return add_branch(sum, linear_2_->without_bias(hidden), linear_2_->bias());
+}
+
 Tensor FrameBlock::operator()(const Tensor& x, const FrameInput& input) const {
+  if (fuses(x)) {
+    return fused(x, input);
+  }
   const Tensor mixed = residual(x, (*attention_)(normalised(*norm_1_, x), input), gamma_1_, input);
   Tensor hidden = activate((*linear_1_)(normalised(*norm_2_, mixed)), options_.activation);
   if (training() && options_.dropout > 0) {

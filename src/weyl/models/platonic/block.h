@@ -17,6 +17,8 @@ class FrameBlock : public Module {
   double flops(double typical_nodes) const;
 
  private:
+  bool fuses(const Tensor& x) const;
+  Tensor fused(const Tensor& x, const FrameInput& input) const;
   Tensor normalised(const Norm& norm, const Tensor& x) const;
   Tensor residual(const Tensor& x, const Tensor& branch, const Tensor& gamma, const FrameInput& input) const;
 

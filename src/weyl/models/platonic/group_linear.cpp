@@ -1,6 +1,5 @@
 #include "weyl/models/platonic/group_linear.h"
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/linear.h>
 
 #include <cmath>
@@ -23,31 +22,16 @@ GroupLinear::GroupLinear(GroupTablesPtr tables, int64_t in, int64_t out, bool bi
   }
 }
 
-GroupLinear::Dense GroupLinear::dense() const {
-  return {expand_group_kernel(kernel_, *tables_),
-          bias_.defined() ? bias_.repeat({tables_->group().order()}) : Tensor()};
+Tensor GroupLinear::dense() const {
+  return expanded_.get(training(), [&] { return expand_group_kernel(kernel_, *tables_); });
 }
 
-void GroupLinear::mode_changed() {
-  const std::lock_guard lock(mutex_);
-  expanded_ = {};
+Tensor GroupLinear::without_bias(const Tensor& x) const {
+  return at::linear(x, dense());
 }
 
 Tensor GroupLinear::operator()(const Tensor& x) const {
-  if (training()) {
-    const Dense d = dense();
-    return at::linear(x, d.weight, d.bias);
-  }
-  Dense d;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!expanded_.weight.defined()) {
-      const at::NoGradGuard constant;
-      expanded_ = dense();
-    }
-    d = expanded_;
-  }
-  return at::linear(x, d.weight, d.bias);
+  return at::linear(x, dense(), bias_.defined() ? bias_.repeat({tables_->group().order()}) : Tensor());
 }
 
 GroupMlp::GroupMlp(const GroupTablesPtr& tables, int64_t in, int64_t hidden, int64_t out)

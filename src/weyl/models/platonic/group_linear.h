@@ -1,8 +1,7 @@
 #pragma once
 
-#include <mutex>
-
 #include "weyl/nn/activation.h"
+#include "weyl/nn/derived.h"
 #include "weyl/nn/module.h"
 #include "weyl/ops/group_tables.h"
 
@@ -20,22 +19,21 @@ class GroupLinear : public Module {
   GroupLinear(GroupTablesPtr tables, int64_t in, int64_t out, bool bias = true);
   Tensor operator()(const Tensor& x) const;
 
-  double flops() const { return 2.0 * in_ * out_; }  // of one token
+  const Tensor& kernel() const { return kernel_; }  // (G, O, I)
+  const Tensor& bias() const { return bias_; }      // (O), for ops that add it themselves
+  Tensor dense() const;                             // (G O, G I)
+  Tensor without_bias(const Tensor& x) const;
+
+  double flops() const { return 2.0 * static_cast<double>(in_ * out_); }  // of one token
 
  protected:
-  void mode_changed() override;
+  void mode_changed() override { expanded_.drop(); }
 
  private:
-  struct Dense {
-    Tensor weight, bias;  // (G O, G I), (G O)
-  };
-  Dense dense() const;
-
   GroupTablesPtr tables_;
   int64_t in_, out_;
   Tensor kernel_, bias_;
-  mutable std::mutex mutex_;
-  mutable Dense expanded_;  // evaluation mode only
+  Derived expanded_;
 };
 
 /// Two of them with an activation between, children `0` and `2`.

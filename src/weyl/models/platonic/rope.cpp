@@ -76,10 +76,10 @@ FrameRope::FrameRope(const RopeOptions& options, int64_t heads, int64_t pairs, i
     : frequencies_(
           parameter("freqs", start(options, heads, pairs, dimension), /*decay=*/false, options.learned)) {}
 
-RotaryTable FrameRope::operator()(const Tensor& positions, const GroupTables& tables) const {
+Tensor FrameRope::angles(const Tensor& positions, const GroupTables& tables) const {
   const int64_t heads = frequencies_.size(0), pairs = frequencies_.size(1), order = tables.group().order();
-  const Tensor angles = frame_angles(positions, frequencies_.view({heads * pairs, -1}), tables);
-  return rotary_table(angles.view({positions.size(0), order * heads, pairs}));
+  return frame_angles(positions, frequencies_.view({heads * pairs, frequencies_.size(2)}), tables)
+      .view({positions.size(0), order * heads, pairs});
 }
 
 }  // namespace weyl

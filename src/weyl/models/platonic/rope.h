@@ -3,7 +3,6 @@
 #include "weyl/models/platonic/options.h"
 #include "weyl/nn/module.h"
 #include "weyl/ops/group_tables.h"
-#include "weyl/ops/rotary.h"
 
 namespace weyl {
 
@@ -23,8 +22,8 @@ Tensor frame_angles(const Tensor& positions, const Tensor& frequencies, const Gr
 class FrameRope : public Module {
  public:
   FrameRope(const RopeOptions& options, int64_t heads, int64_t pairs, int64_t dimension);
-  /// positions (N, D) -> cosine and sine (N, G H, F).
-  RotaryTable operator()(const Tensor& positions, const GroupTables& tables) const;
+  /// positions (N, D) -> (N, G H, F), for rotary_table.
+  Tensor angles(const Tensor& positions, const GroupTables& tables) const;
 
  private:
   Tensor frequencies_;

@@ -1,0 +1,143 @@
+// Layers and whole models commute with every named group, in float64 and float32.
+#include "tests/equivariance.h"
+#include "tests/models/points_fixtures.h"
+#include "weyl/models/platonic/lift.h"
+#include "weyl/models/platonic/platonic.h"
+
+namespace weyl {
+namespace {
+
+/// One of every family, both small and large orders, and every solid group.
+const std::vector<std::string> names{
+    "trivial",         "tetrahedron",  "tetrahedron_full", "octahedron",
+    "octahedron_full", "icosahedron",  "icosahedron_full", "octahedron_reflections",
+    "flop_3d_1",       "flop_3d_2",    "flop_3d_3",        "cyclic_3d_2",
+    "cyclic_3d_5",     "cyclic_3d_12", "dihedral_3d_2",    "dihedral_3d_3",
+    "dihedral_3d_6",   "trivial_2",    "flop_2d_1",        "flop_2d_2",
+    "cyclic_2",        "cyclic_3",     "cyclic_4",         "cyclic_6",
+    "cyclic_20",       "dihedral_2",   "dihedral_3",       "dihedral_4",
+    "dihedral_6",      "dihedral_20"};
+
+PlatonicOptions smallest(const std::string& group) {
+  PlatonicOptions o;
+  o.group = group;
+  const int64_t order = named_group(group)->order();
+  o.width = 4 * order;
+  o.heads = order;
+  o.blocks = 2;
+  o.ffn_factor = 2;
+  return o;
+}
+
+std::shared_ptr<Platonic> make(const PlatonicOptions& options, int64_t dimension) {
+  const BuildOn float64(at::kCPU, at::kDouble);
+  at::manual_seed(11);
+  auto model = std::make_shared<Platonic>(options, interface_of_all_kinds(dimension));
+  model->train(false);
+  return model;
+}
+
+void expect_claims_hold(const PlatonicOptions& options) {
+  const int64_t dimension = named_group(options.group)->dimension();
+  SCOPED_TRACE(options.group);
+  const auto model = make(options, dimension);
+  // Graphs of many sizes, an empty one and a single node among them.
+  const Batch batch = random_points({4, 1, 0, 7, 3, 5}, dimension);
+  equivariance::expect_claims_hold(*model, batch, schema_of_all_kinds(dimension));
+}
+
+TEST(PlatonicEquivariance, WholeModelsOfEveryNamedGroup) {
+  for (const auto& name : names) {
+    expect_claims_hold(smallest(name));
+  }
+}
+
+TEST(PlatonicEquivariance, EveryOption) {
+  std::vector<PlatonicOptions> variants;
+  const auto add = [&](auto change) {
+    auto o = smallest("tetrahedron_full");
+    change(o);
+    variants.push_back(o);
+  };
+  add([](auto& o) { o.attention = AttentionLaw::linear; });
+  add([](auto& o) {
+    o.attention = AttentionLaw::linear, o.linear_norm = LinearNorm::mean, o.rope_on_values = true;
+  });
+  add([](auto& o) { o.scores = Scores::invariant, o.use_key = true; });
+  add([](auto& o) { o.use_key = true, o.rope_on_values = true, o.rope->init = FrequencyStart::random; });
+  add([](auto& o) { o.rope.reset(), o.ape = ApeOptions{}; });
+  add([](auto& o) { o.norm = FrameNorm::rms, o.layer_scale = 0.5, o.activation = Activation::mish; });
+  add([](auto& o) {
+    o.pooling = FramePooling::mean, o.ffn_readout = false, o.activation = Activation::relu;
+  });
+  for (const auto& o : variants) {
+    expect_claims_hold(o);
+  }
+}
+
+TEST(PlatonicEquivariance, GroupsAboutAnyAxisAndFromGenerators) {
+  auto about = smallest("dihedral_3d_3");
+  about.axis = {1, -2, 0.5};
+  expect_claims_hold(about);
+  auto own = smallest("octahedron");
+  own.generators = {{0, -1, 0, 1, 0, 0, 0, 0, 1}, {0, 0, 1, 1, 0, 0, 0, 1, 0}};
+  expect_claims_hold(own);
+}
+
+TEST(PlatonicEquivariance, AbsolutePositionsWithoutCentringClaimNoTranslation) {
+  auto o = smallest("tetrahedron");
+  o.ape = ApeOptions{};
+  o.centre = false;
+  const auto model = make(o, 3);
+  for (const auto& claim : model->symmetry().exact) {
+    EXPECT_NE(claim.of, Claim::Of::translations);
+  }
+  const Claim shift{Claim::Of::translations, "translations", nullptr};
+  EXPECT_GT(equivariance::claim_error(*model, shift, random_points({4, 5}, 3), schema_of_all_kinds(3)), 1e-3);
+}
+
+TEST(PlatonicEquivariance, LayersCommuteWithTranslationsOfFrames) {
+  const BuildOn float64(at::kCPU, at::kDouble);
+  at::manual_seed(5);
+  for (const char* name : {"tetrahedron", "octahedron_reflections", "icosahedron", "octahedron_full",
+                           "cyclic_5", "dihedral_3"}) {
+    const auto tables = std::make_shared<GroupTables>(named_group(name));
+    const auto& group = tables->group();
+    const int64_t order = group.order(), d = group.dimension();
+    auto o = smallest(name);
+    o.rope_on_values = true;
+    const auto graphs = Segments::of_sizes(std::vector<int64_t>{3, 2});
+    const Tensor x = at::randn({5, o.width}, at::kDouble), p = at::randn({5, d}, at::kDouble);
+    const auto moved = [&](int64_t g) { return equivariance::moved_frames(x, *tables, g); };
+    const auto turned = [&](int64_t g) {
+      return at::matmul(p, tables->elements(at::kCPU, at::kDouble)[g].t());
+    };
+
+    const GroupLinear linear(tables, o.width, 2 * order);
+    equivariance::expect_layer_commutes(
+        "linear", *tables, [&](int64_t g) { return linear(moved(g)); }, 1e-12);
+    const FrameApe ape(ApeOptions{}, 4, d);
+    equivariance::expect_layer_commutes(
+        "ape", *tables, [&](int64_t g) { return ape(turned(g), *tables); }, 1e-12);
+    const FrameAttention attention(o, tables);
+    equivariance::expect_layer_commutes(
+        "attention", *tables, [&](int64_t g) { return attention(moved(g), {turned(g), graphs, 2}); }, 1e-12);
+    const FrameBlock block(o, tables);
+    equivariance::expect_layer_commutes(
+        "block", *tables, [&](int64_t g) { return block(moved(g), {turned(g), graphs, 2}); }, 1e-11);
+    const Tensor s = at::randn({5, 2}, at::kDouble), v = at::randn({5, 2, d}, at::kDouble);
+    const std::vector<bool> odd{false, true};
+    equivariance::expect_layer_commutes(
+        "lift", *tables,
+        [&](int64_t g) {
+          const Tensor r = tables->elements(at::kCPU, at::kDouble)[g];
+          const double det = group.determinant(g);
+          const Tensor sign = at::tensor({1.0, det}, at::kDouble);
+          return lift(s * sign, at::matmul(v, r.t()) * sign.view({2, 1}), odd, odd, *tables);
+        },
+        1e-12);
+  }
+}
+
+}  // namespace
+}  // namespace weyl
