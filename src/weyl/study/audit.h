@@ -7,38 +7,58 @@
 
 namespace weyl {
 
+/// A claim of exactness, on one output in one dtype. Of a constant output the error is infinite.
 struct AuditClaim {
   std::string group, output, dtype;
   double error = 0, tolerance = 0;
   bool passed = false;
 };
+
+/// A transformation that the model does not claim: its error (the largest over the outputs) must show.
 struct AuditControl {
   std::string transformation;
   double error = 0, at_least = 0;
   bool passed = false;
 };
-struct AuditMeasure {   // of a symmetry that is approximate, or not claimed at all
+
+/// How far a symmetry is off that is approximate, or not claimed at all. Reported, never judged.
+struct AuditMeasure {
   std::string group, output, dtype;
   double error = 0;
 };
+
 struct AuditReport {
-  bool passed = false;
+  bool passed = false;  // every claim and every control
   std::vector<AuditClaim> claims;
   std::vector<AuditControl> controls;
   std::vector<AuditMeasure> measures;
 };
 
 struct AuditOptions {
-  int64_t samples = 64;
-  int64_t elements = 24;        // random group elements a claim is checked on; finite groups are checked whole up to this order, then sampled
+  int64_t elements =
+      24;  // random group elements a claim is checked on at least; a finite group is checked whole
   uint64_t seed = 0;
-  double tolerance_float32 = 1e-5, tolerance_float64 = 1e-11;   // cli.md's limits; may only be tightened
+  std::vector<at::ScalarType> dtypes{at::kFloat, at::kDouble};
+  double tolerance_float32 = 1e-5, tolerance_float64 = 1e-11;  // the limits; may only be tightened
 };
 
-/// Checks what a model claims, in float32 and float64, on its raw outputs and, with a task, on its prediction.
-/// error = max |f(g x) - g f(x)| over samples and elements, divided by the root mean square of that output (mean
-/// removed where it is a scalar); an output whose root mean square is below 1e-8 fails as constant. Controls apply
-/// transformations that the model does not claim and must exceed their `at_least`.
+/// Ten times the widest tolerance: a control that exceeds it cannot be rounding, and a claim that is broken
+/// by less is caught by the tolerance itself.
+constexpr double control_at_least = 1e-4;
+
+/// Checks what a model claims (Model::symmetry) in float32 and float64, on its raw outputs and, with a task,
+/// on its prediction ("prediction.<name>"):
+///
+///   error = max |f(g x) - g f(x)| / rms(f(x))
+///
+/// over samples and group elements, every graph under an element of its own; the root mean square is that of
+/// the output over the samples, with its mean removed where it is a scalar or a place. Below 1e-8 the output
+/// is constant and fails. Finite groups are checked on every element, continuous ones on random elements,
+/// translations up to the extent of the data. Controls: a shear, always; a rotation, a reflection, a
+/// translation, a permutation where not claimed.
+///
+/// The model is converted in place and comes back bit for bit, in the mode and dtype it had. ShapeError for a
+/// carrier other than points, ConfigError for a loosened tolerance.
 AuditReport audit(Model& model, const Task* task, const Batch& samples, const Schema& schema,
                   const AuditOptions& options = {});
 

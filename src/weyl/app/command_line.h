@@ -1,0 +1,155 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace weyl {
+
+/// What every verb takes.
+struct Talk {
+  bool quiet = false;  // no talk on stderr, errors excepted
+  bool json = false;   // stdout holds one JSON object and nothing else
+};
+
+/// Where and how a model runs.
+struct Machine {
+  std::string device = "cpu";        // cpu, cuda, cuda:1
+  std::optional<std::string> dtype;  // float32 or float64; absent: that of the file or config
+  int64_t threads = 0;               // 0: as many as the machine has
+};
+
+/// A config file and what follows it: `train.epochs=5`.
+struct ConfigArguments {
+  std::string path;
+  std::vector<std::string> overrides;
+};
+
+struct TrainCommand {
+  Talk talk;
+  Machine machine;
+  ConfigArguments config;  // empty path with --resume
+  std::string resume;      // a run folder
+  std::string out;         // empty: runs/<name of the config>-<number>
+};
+
+struct EvalCommand {
+  Talk talk;
+  Machine machine;
+  std::string model;  // a run folder or a model file
+  std::string data;   // empty: as the model's own config says
+  std::string split = "test";
+  int64_t batch = 256;
+};
+
+struct PredictCommand {
+  Talk talk;
+  Machine machine;
+  std::string model, data, out;
+  bool gradient = false;  // d(sum of graph_scalars)/d(positions)
+  int64_t batch = 256;
+};
+
+struct AuditCommand {
+  Talk talk;
+  Machine machine;
+  ConfigArguments subject;  // run folder, model file or config
+  std::string data;
+  int64_t samples = 64;
+  int64_t seed = 0;
+};
+
+struct InfoCommand {
+  Talk talk;
+  ConfigArguments subject;
+};
+
+struct ImportCommand {
+  Talk talk;
+  std::string weights;
+  ConfigArguments config;
+  std::string out;
+  std::optional<std::string> dtype;
+};
+
+struct DataMakeCommand {
+  Talk talk;
+  std::string maker, out;
+  std::vector<std::string> overrides;
+  int64_t threads = 0;
+};
+
+struct DataInspectCommand {
+  Talk talk;
+  std::string path;
+};
+
+struct DataConvertCommand {
+  Talk talk;
+  std::string in, out;
+};
+
+struct DataSplitCommand {
+  Talk talk;
+  std::string path, out;
+  double train = 0.8, valid = 0.1;  // fractions; the rest is the test split
+  int64_t seed = 0;
+};
+
+struct ConfigSchemaCommand {
+  Talk talk;
+  bool markdown = false;
+};
+
+struct ConfigExplainCommand {
+  Talk talk;
+  std::string key;
+};
+
+struct ConfigCheckCommand {
+  Talk talk;
+  ConfigArguments config;
+};
+
+struct BenchCommand {
+  Talk talk;
+  Machine machine;
+  ConfigArguments config;
+  std::vector<std::string> compare;
+  int64_t repeats = 9;
+};
+
+struct PlotCommand {
+  Talk talk;
+  std::string run, out;
+};
+
+struct DoctorCommand {
+  Talk talk;
+};
+
+using Command = std::variant<TrainCommand, EvalCommand, PredictCommand, AuditCommand, InfoCommand,
+                             ImportCommand, DataMakeCommand, DataInspectCommand, DataConvertCommand,
+                             DataSplitCommand, ConfigSchemaCommand, ConfigExplainCommand, ConfigCheckCommand,
+                             BenchCommand, PlotCommand, DoctorCommand>;
+
+/// What the arguments came to: a command, or an answer (help, version, a usage error) with its exit code.
+struct Parsed {
+  std::optional<Command> command;
+  int exit_code = 0;
+  std::string out, err;  // for stdout and stderr
+};
+
+/// Parses the arguments after the program's name. Both executables use it, so they cannot disagree. A usage
+/// error is one line that names the nearest verb or flag, exit code 2.
+Parsed parse_command_line(std::span<const std::string> arguments);
+
+/// The verbs that exist, in the order of the help page.
+std::vector<std::string> verb_names();
+
+const Talk& talk_of(const Command& command);
+
+}  // namespace weyl

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace weyl {
+
+/// The program's talk: one line a message on stderr and, once a run folder exists, with the time in its
+/// log.txt. The library never logs; verbs do.
+enum class LogLevel { debug, info, warning, error };
+
+/// Quiet: only errors reach stderr. Files always get everything from `info` on.
+void start_log(bool quiet);
+/// Also writes to this file, appending. DataError when it cannot be opened.
+void add_log_file(const std::string& path);
+void log(LogLevel level, std::string_view message);
+inline void say(std::string_view message) {
+  log(LogLevel::info, message);
+}
+inline void warn(std::string_view message) {
+  log(LogLevel::warning, message);
+}
+void flush_log();
+
+}  // namespace weyl

@@ -1,0 +1,31 @@
+#include <cstdio>
+#include <new>
+#include <string>
+
+#include "weyl/app/exit_codes.h"
+#include "weyl/app/verbs.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+
+int report(const std::exception& error) {
+  std::string line = error.what();
+  int code = exit_failed;
+  if (dynamic_cast<const ConfigError*>(&error) != nullptr) {
+    code = exit_usage;
+  } else if (dynamic_cast<const DataError*>(&error) != nullptr) {
+    code = exit_data;
+  } else if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    code = exit_memory;
+    line = "out of memory: take smaller batches (train.batch, --batch) or a smaller model";
+  }
+  for (char& c : line) {
+    if (c == '\n' || c == '\r') {
+      c = ' ';
+    }
+  }
+  std::fprintf(stderr, "weyl: %s\n", line.c_str());
+  return code;
+}
+
+}  // namespace weyl

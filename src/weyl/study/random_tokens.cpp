@@ -1,0 +1,76 @@
+#include "weyl/study/random_tokens.h"
+
+#include <ATen/ops/empty.h>
+
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/data/layout.h"
+
+namespace weyl {
+namespace {
+
+Tensor normal(std::vector<int64_t> shape, Stream& stream) {
+  Tensor drawn = at::empty(shape, at::kDouble);
+  for (int64_t i = 0; i < drawn.numel(); ++i) {
+    drawn.data_ptr<double>()[i] = stream.normal();
+  }
+  return drawn;
+}
+
+}  // namespace
+
+Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_t seed) {
+  require<ConfigError>(schema.carrier == Carrier::points, "random tokens: the carrier must be points, got ",
+                       carrier_names[static_cast<size_t>(schema.carrier)]);
+  require<ConfigError>(graphs > 0 && nodes > 0, "random tokens: graphs and nodes must be positive, got ",
+                       graphs, " and ", nodes);
+  const Interface& interface = schema.interface;
+  const int64_t N = graphs * nodes, D = interface.dimension;
+  Points points;
+  points.graphs = Segments::of_sizes(std::vector<int64_t>(graphs, nodes));
+  Stream places(seed, "random tokens: positions");
+  points.positions = normal({N, D}, places);
+  if (interface.types > 0) {
+    Stream stream(seed, "random tokens: types");
+    points.types = at::empty({N}, at::kLong);
+    for (int64_t i = 0; i < N; ++i) {
+      points.types.data_ptr<int64_t>()[i] = stream.below(interface.types);
+    }
+  }
+  Stream stream(seed, "random tokens: features");
+  const auto width = [](const std::vector<Columns>& columns) {
+    return columns.empty() ? 0 : columns.back().end;
+  };
+  if (const int64_t S = width(scalar_columns(interface, Level::node)); S > 0) {
+    points.scalars = normal({N, S}, stream);
+  }
+  const std::vector<Columns> vectors = vector_columns(interface, Level::node);
+  if (const int64_t V = width(vectors); V > 0) {
+    points.vectors = normal({N, V, D}, stream);
+    for (const Columns& columns : vectors) {
+      if (columns.quantity->role == Role::normal) {
+        Tensor normals = points.vectors.narrow(1, columns.begin, columns.end - columns.begin);
+        normals.div_(normals.square().sum(-1, true).sqrt());
+      }
+    }
+  }
+  if (const int64_t E = width(scalar_columns(interface, Level::pair)); E > 0) {
+    points.pairs = normal({points.graphs.pairs(), E}, stream);
+  }
+  for (const Quantity& q : interface.features) {
+    const bool scalar = q.kind == Kind::scalar || q.kind == Kind::pseudoscalar;
+    const bool vector = q.kind == Kind::vector || q.kind == Kind::axial_vector;
+    const bool type = q.level == Level::node && q.kind == Kind::category;
+    if (type || (q.level == Level::node && (scalar || vector)) || (q.level == Level::pair && scalar)) {
+      continue;
+    }
+    require<ConfigError>(q.level == Level::graph && (scalar || vector), "random tokens: a ",
+                         kind_names[static_cast<size_t>(q.kind)], " at ",
+                         level_names[static_cast<size_t>(q.level)], " level cannot be drawn: feature '",
+                         q.name, "'");
+    points.of_graphs[q.name] = normal(shape_of(q, points), stream);
+  }
+  return {std::move(points), {}};
+}
+
+}  // namespace weyl

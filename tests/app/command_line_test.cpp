@@ -1,0 +1,143 @@
+#include "weyl/app/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "weyl/app/exit_codes.h"
+
+namespace weyl {
+namespace {
+
+Parsed parse(std::vector<std::string> arguments) {
+  return parse_command_line(arguments);
+}
+
+template <class C>
+C expect(std::vector<std::string> arguments) {
+  const Parsed parsed = parse(arguments);
+  EXPECT_TRUE(parsed.command.has_value()) << parsed.err;
+  EXPECT_TRUE(parsed.command && std::holds_alternative<C>(*parsed.command));
+  return parsed.command && std::holds_alternative<C>(*parsed.command) ? std::get<C>(*parsed.command) : C();
+}
+
+// A usage error is one line on stderr, exit code 2.
+std::string error_of(std::vector<std::string> arguments) {
+  const Parsed parsed = parse(arguments);
+  EXPECT_FALSE(parsed.command.has_value());
+  EXPECT_EQ(parsed.exit_code, exit_usage);
+  EXPECT_TRUE(parsed.out.empty());
+  EXPECT_EQ(std::count(parsed.err.begin(), parsed.err.end(), '\n'), 1) << parsed.err;
+  return parsed.err;
+}
+
+TEST(CommandLine, ReadsTrainWithOverridesAnywhere) {
+  const auto c =
+      expect<TrainCommand>({"train", "a.toml", "train.epochs=5", "--out", "runs/x", "model.system=platonic",
+                            "--device", "cuda:1", "--threads", "2", "--quiet", "--json"});
+  EXPECT_EQ(c.config.path, "a.toml");
+  EXPECT_EQ(c.config.overrides, (std::vector<std::string>{"train.epochs=5", "model.system=platonic"}));
+  EXPECT_EQ(c.out, "runs/x");
+  EXPECT_EQ(c.machine.device, "cuda:1");
+  EXPECT_EQ(c.machine.threads, 2);
+  EXPECT_TRUE(c.talk.quiet && c.talk.json);
+}
+
+TEST(CommandLine, TurnsDtypeAndSeedOfTrainIntoOverrides) {
+  const auto c = expect<TrainCommand>({"train", "a.toml", "--dtype", "float64", "--seed", "7"});
+  EXPECT_EQ(c.config.overrides, (std::vector<std::string>{"train.precision=float64", "train.seed=7"}));
+}
+
+TEST(CommandLine, ResumesARunAndNothingElse) {
+  EXPECT_EQ(expect<TrainCommand>({"train", "--resume", "runs/x"}).resume, "runs/x");
+  EXPECT_NE(error_of({"train", "--resume", "runs/x", "--out", "y"}).find("--resume"), std::string::npos);
+  EXPECT_NE(error_of({"train"}).find("CONFIG"), std::string::npos);
+  error_of({"train", "a.toml", "--resume", "runs/x"});
+}
+
+TEST(CommandLine, ReadsEveryOtherVerb) {
+  const auto eval =
+      expect<EvalCommand>({"eval", "runs/x", "--data", "d", "--split", "valid", "--dtype", "float64"});
+  EXPECT_EQ(eval.model, "runs/x");
+  EXPECT_EQ(eval.data, "d");
+  EXPECT_EQ(eval.split, "valid");
+  EXPECT_EQ(eval.machine.dtype, "float64");
+
+  const auto predict = expect<PredictCommand>({"predict", "m", "d", "--out", "o", "--gradient"});
+  EXPECT_EQ(predict.model + predict.data + predict.out, "mdo");
+  EXPECT_TRUE(predict.gradient);
+
+  const auto audit = expect<AuditCommand>({"audit", "a.toml", "model.x=1", "--samples", "8"});
+  EXPECT_EQ(audit.subject.overrides.size(), 1u);
+  EXPECT_EQ(audit.samples, 8);
+
+  EXPECT_EQ(expect<InfoCommand>({"info", "m"}).subject.path, "m");
+  EXPECT_EQ(
+      expect<ImportCommand>({"import", "w", "--config", "c", "a=1", "--out", "o"}).config.overrides.size(),
+      1u);
+
+  const auto make = expect<DataMakeCommand>({"data", "make", "nbody", "--out", "o", "train=20"});
+  EXPECT_EQ(make.maker + make.out, "nbodyo");
+  EXPECT_EQ(make.overrides, (std::vector<std::string>{"train=20"}));
+  EXPECT_EQ(expect<DataInspectCommand>({"data", "inspect", "p"}).path, "p");
+  EXPECT_EQ(expect<DataConvertCommand>({"data", "convert", "i", "o"}).out, "o");
+  EXPECT_EQ(expect<DataSplitCommand>({"data", "split", "p", "--out", "o"}).out, "o");
+
+  EXPECT_TRUE(expect<ConfigSchemaCommand>({"config", "schema", "--markdown"}).markdown);
+  EXPECT_EQ(expect<ConfigExplainCommand>({"config", "explain", "train.batch"}).key, "train.batch");
+  EXPECT_EQ(expect<ConfigCheckCommand>({"config", "check", "a.toml", "x=1"}).config.overrides.size(), 1u);
+
+  const auto bench = expect<BenchCommand>({"bench", "a.toml", "--compare", "b.toml", "c.toml", "x=1"});
+  EXPECT_EQ(bench.compare, (std::vector<std::string>{"b.toml", "c.toml"}));
+  EXPECT_EQ(bench.config.overrides, (std::vector<std::string>{"x=1"}));
+  EXPECT_EQ(expect<PlotCommand>({"plot", "r", "--out", "p"}).out, "p");
+  expect<DoctorCommand>({"doctor", "--json"});
+}
+
+TEST(CommandLine, NamesTheNearestVerbAndFlag) {
+  EXPECT_NE(error_of({"trian"}).find("'train'"), std::string::npos);
+  EXPECT_NE(error_of({"data", "inspekt", "x"}).find("'inspect'"), std::string::npos);
+  EXPECT_NE(error_of({"train", "a.toml", "--devise", "cpu"}).find("'--device'"), std::string::npos);
+  EXPECT_NE(error_of({"eval", "m", "--splt=test"}).find("'--split'"), std::string::npos);
+}
+
+TEST(CommandLine, RefusesWrongValues) {
+  error_of({"train", "a.toml", "--device", "gpu"});
+  error_of({"train", "a.toml", "--device", "cuda:x"});
+  error_of({"train", "a.toml", "--threads", "0"});
+  error_of({"train", "a.toml", "--dtype", "float16"});
+  error_of({"train", "a.toml", "epochs"});
+  error_of({"eval", "m", "--split", "dev"});
+  error_of({"predict", "m", "d"});
+  error_of({"data", "split", "p", "--out", "o", "--train", "0.9", "--valid", "0.2"});
+  error_of({"info"});
+  error_of({"info", "a", "b"});
+  error_of({"data"});
+}
+
+TEST(CommandLine, DoesNotKnowVerbsThatAreNotBuilt) {
+  const std::string help = parse({"--help"}).out;
+  for (const char* verb : {"scale", "md", "serve", "new", "report", "completion"}) {
+    error_of({verb});
+    EXPECT_EQ(help.find(std::string("\n  ") + verb), std::string::npos) << verb;
+  }
+}
+
+TEST(CommandLine, HelpsWithEveryVerbAndShowsAnExample) {
+  const std::string help = parse({"--help"}).out;
+  for (const std::string& verb : verb_names()) {
+    EXPECT_NE(help.find("  " + verb), std::string::npos) << verb;
+    const Parsed own = parse({verb, "--help"});
+    EXPECT_EQ(own.exit_code, exit_done);
+    EXPECT_NE(own.out.find("weyl " + verb), std::string::npos) << verb;
+    EXPECT_NE(own.out.find("Examples:"), std::string::npos) << verb;
+  }
+  for (const char* verb : {"make", "inspect", "convert", "split"}) {
+    EXPECT_NE(parse({"data", verb, "--help"}).out.find(std::string("weyl data ") + verb), std::string::npos);
+  }
+  EXPECT_EQ(parse({"--version"}).out.rfind("weyl ", 0), 0u);
+  EXPECT_EQ(parse({}).exit_code, exit_usage);
+}
+
+}  // namespace
+}  // namespace weyl
