@@ -68,6 +68,21 @@ TEST(NamedGroup, RefusesOtherNamesWithAUsefulLine) {
   }
 }
 
+TEST(NamedGroup, NamesTheNearestGroup) {
+  const auto message = [](const char* name) {
+    try {
+      named_group(name);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no ConfigError");
+  };
+  EXPECT_TRUE(message("octohedron").ends_with("; got 'octohedron', did you mean 'octahedron'?"))
+      << message("octohedron");
+  EXPECT_TRUE(message("cyclc_12").ends_with("did you mean 'cyclic_12'?")) << message("cyclc_12");
+  EXPECT_TRUE(message("poincare").ends_with("got 'poincare'")) << message("poincare");
+}
+
 TEST(NamedGroup, EveryListedNameIsAccepted) {
   for (auto name : group_names()) {
     if (name.ends_with("_n")) {

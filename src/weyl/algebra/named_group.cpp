@@ -5,6 +5,7 @@
 #include "weyl/algebra/finite_group.h"
 #include "weyl/algebra/planar.h"
 #include "weyl/algebra/platonic.h"
+#include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -78,7 +79,17 @@ GroupPtr named_group(std::string_view name, std::array<double, 3> axis) {
       return std::make_shared<const FiniteGroup>(family.make(n, axis));
     }
   }
-  throw ConfigError(text("group: must be one of ", join(group_names()), "; got '", name, "'"));
+  // Families with the number of the word asked for, so that `cyclc_4` finds `cyclic_4`.
+  auto candidates = group_names();
+  const auto digits = name.substr(name.find_last_not_of("0123456789") + 1);
+  for (auto& candidate : candidates) {
+    if (candidate.ends_with("_n") && !digits.empty()) {
+      candidate.replace(candidate.size() - 1, 1, digits);
+    }
+  }
+  const auto meant = nearest(name, candidates);
+  throw ConfigError(text("group: must be one of ", join(group_names()), "; got '", name, "'",
+                         meant.empty() ? "" : text(", did you mean '", meant, "'?")));
 }
 
 std::vector<std::string> group_names() {
