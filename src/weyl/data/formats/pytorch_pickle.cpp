@@ -1,0 +1,423 @@
+// What the symbols of a checkpoint's pickle mean: which of them are tensors, and the numbers of those.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/formats/pickle.h"
+#include "weyl/data/formats/pytorch_zip.h"
+
+namespace weyl {
+namespace {
+
+using Kind = PickleValue::Kind;
+
+constexpr int deepest = 64;                      // dicts and lists in one another
+constexpr size_t most_visits = size_t{1} << 20;   // dicts, lists and calls, each time they are met
+constexpr size_t most_items = size_t{1} << 24;    // of the dicts and lists visited
+constexpr size_t most_tensors = size_t{1} << 18, longest_name = 1024;
+
+/// A tensor as the pickle describes it; offset, shape and strides count elements.
+struct View {
+  std::string name;
+  std::string_view key;  // of the storage
+  ElementType type = ElementType::f32;
+  int64_t offset = 0;
+  std::vector<int64_t> shape, strides;
+};
+
+struct NamedType {
+  std::string_view name;
+  ElementType type;
+};
+constexpr NamedType storages[] = {
+    {"BoolStorage", ElementType::boolean}, {"ByteStorage", ElementType::u8},
+    {"CharStorage", ElementType::i8},      {"ShortStorage", ElementType::i16},
+    {"IntStorage", ElementType::i32},      {"LongStorage", ElementType::i64},
+    {"HalfStorage", ElementType::f16},     {"BFloat16Storage", ElementType::bf16},
+    {"FloatStorage", ElementType::f32},    {"DoubleStorage", ElementType::f64}};
+constexpr NamedType dtypes[] = {
+    {"bool", ElementType::boolean}, {"uint8", ElementType::u8},      {"int8", ElementType::i8},
+    {"int16", ElementType::i16},    {"uint16", ElementType::u16},    {"int32", ElementType::i32},
+    {"uint32", ElementType::u32},   {"int64", ElementType::i64},     {"uint64", ElementType::u64},
+    {"float16", ElementType::f16},  {"bfloat16", ElementType::bf16}, {"float32", ElementType::f32},
+    {"float64", ElementType::f64}};
+
+std::optional<ElementType> type_in(std::span<const NamedType> types, std::string_view name) {
+  for (const auto& type : types) {
+    if (type.name == name) {
+      return type.type;
+    }
+  }
+  return {};
+}
+
+std::string full_name(const PickleValue& global) {
+  return printable(text(global.text, ".", global.name));
+}
+
+class Reader {
+ public:
+  Reader(const Pickle& pickle, std::string_view where) : pickle_(pickle), where_(where) {}
+
+  /// The tensors of the checkpoint, in its order.
+  std::vector<View> read() {
+    uint32_t root = pickle_.root;
+    require<DataError>(pickle_[root].kind == Kind::dict, where_,
+                       ": must hold a state dict (a dict of tensors), got ", describe(root),
+                       "; save the state_dict()");
+    std::vector<View> views;
+    for (int level = 0; level < deepest; ++level) {
+      const auto inner = inner_state_dict(root);
+      auto found = inner ? tensors_of(*inner) : std::vector<View>();
+      if (found.empty()) {
+        break;
+      }
+      root = *inner;
+      views = std::move(found);
+    }
+    return views.empty() ? tensors_of(root) : views;
+  }
+
+ private:
+  /// What the entry that holds the weights is called.
+  std::optional<uint32_t> inner_state_dict(uint32_t root) const {
+    const auto& items = pickle_[root].items;
+    for (const std::string_view key : {"state_dict", "model_state_dict", "model"}) {
+      for (size_t i = 0; i < items.size(); i += 2) {
+        if (pickle_[items[i]].kind == Kind::text && pickle_[items[i]].text == key &&
+            pickle_[items[i + 1]].kind == Kind::dict) {
+          return items[i + 1];
+        }
+      }
+    }
+    return {};
+  }
+
+  std::vector<View> tensors_of(uint32_t root) {
+    views_.clear();
+    visits_ = items_ = 0;
+    walk(root, "", 0);
+    return std::move(views_);
+  }
+
+  void walk(uint32_t index, const std::string& path, int depth) {
+    require<DataError>(depth <= deepest, where_, ": ", quote(path), " nests deeper than ", deepest);
+    require<DataError>(++visits_ <= most_visits, where_, ": more than ", most_visits, " values");
+    require<DataError>(path.size() <= longest_name, where_, ": name ", quote(path), " is longer than ",
+                       longest_name, " bytes");
+    const auto& value = pickle_[index];
+    items_ += value.items.size();
+    require<DataError>(items_ <= most_items, where_, ": more than ", most_items, " items");
+    switch (value.kind) {
+      case Kind::dict:
+        for (size_t i = 0; i < value.items.size(); i += 2) {
+          walk_entry(value.items[i], value.items[i + 1], path, depth);
+        }
+        break;
+      case Kind::list:
+      case Kind::tuple:
+        for (size_t i = 0; i < value.items.size(); ++i) {
+          if (may_hold_tensors(value.items[i])) {
+            walk(value.items[i], joined(path, std::to_string(i)), depth + 1);
+          }
+        }
+        break;
+      case Kind::call:
+        if (auto view = tensor(index, path, 0)) {
+          require<DataError>(views_.size() < most_tensors, where_, ": more than ", most_tensors, " tensors");
+          view->name = path;
+          views_.push_back(std::move(*view));
+        }
+        break;
+      default:
+        break;
+    }
+  }
+
+  void walk_entry(uint32_t key_index, uint32_t value, const std::string& path, int depth) {
+    const auto& key = pickle_[key_index];
+    if (!may_hold_tensors(value)) {
+      return;
+    }
+    if (key.kind == Kind::text) {
+      require<DataError>(key.text.size() <= longest_name, where_, ": name ", quote(key.text),
+                         " is longer than ", longest_name, " bytes");
+      walk(value, joined(path, key.text), depth + 1);
+    } else if (key.kind == Kind::integer) {
+      walk(value, joined(path, std::to_string(key.integer)), depth + 1);
+    } else {
+      const size_t before = views_.size();
+      walk(value, joined(path, "?"), depth + 1);
+      require<DataError>(views_.size() == before, where_, ": a dict with tensors at ", quote(path),
+                         " must have keys that are strings or integers, got ", describe(key_index));
+    }
+  }
+
+  bool may_hold_tensors(uint32_t index) const {
+    const auto kind = pickle_[index].kind;
+    return kind == Kind::dict || kind == Kind::list || kind == Kind::tuple || kind == Kind::call;
+  }
+
+  static std::string joined(const std::string& path, std::string_view key) {
+    return path.empty() ? std::string(key) : text(path, ".", key);
+  }
+
+  std::string here(const std::string& path) const { return text(where_, ": tensor ", quote(path), ": "); }
+
+  /// The tensor that a call makes; nothing when the call makes something else.
+  std::optional<View> tensor(uint32_t index, const std::string& path, int depth) const {
+    const auto& call = pickle_[index];
+    if (call.kind != Kind::call || pickle_[call.items[0]].kind != Kind::global) {
+      return {};
+    }
+    return call_of(pickle_[call.items[0]], arguments(call.items[1], path), path, depth);
+  }
+
+  std::optional<View> call_of(const PickleValue& function, const std::vector<uint32_t>& args,
+                              const std::string& path, int depth) const {
+    require<DataError>(depth <= deepest, here(path), "nests deeper than ", deepest);
+    const auto name = full_name(function);
+    const auto has = [&](size_t least) {
+      require<DataError>(args.size() >= least, here(path), name, " must have at least ", least,
+                         " arguments, got ", args.size());
+    };
+    if (name == "torch._utils._rebuild_parameter" || name == "torch._utils._rebuild_parameter_with_state") {
+      has(1);
+      auto view = tensor(args[0], path, depth + 1);
+      require<DataError>(view.has_value(), here(path), "a parameter must be of a tensor, got ",
+                         describe(args[0]));
+      return view;
+    }
+    if (name == "torch._tensor._rebuild_from_type_v2") {
+      has(3);
+      const auto &inner = pickle_[args[0]], &type = pickle_[args[1]];
+      require<DataError>(inner.kind == Kind::global && type.kind == Kind::global, here(path), name,
+                         " must be given a function and a class");
+      const auto type_name = full_name(type);
+      require<DataError>(type_name == "torch.Tensor" || type_name == "torch.nn.parameter.Parameter" ||
+                             type_name == "torch.nn.parameter.Buffer",
+                         here(path), "is of the subclass ", type_name, ", which is not read");
+      return call_of(inner, arguments(args[2], path), path, depth + 1);
+    }
+    if (name == "torch._utils._rebuild_tensor" || name == "torch._utils._rebuild_tensor_v2") {
+      has(4);
+      return view_of(args, {}, path);
+    }
+    if (name == "torch._utils._rebuild_tensor_v3") {
+      has(7);
+      const auto& dtype = pickle_[args[6]];
+      const auto type =
+          type_in(dtypes, dtype.kind == Kind::global && dtype.text == "torch" ? dtype.name : "");
+      require<DataError>(type.has_value(), here(path), "element type ", describe(args[6]), " is not read");
+      return view_of(args, type, path);
+    }
+    require<DataError>(!(function.text == "torch" || function.text.starts_with("torch.")) ||
+                           !function.name.starts_with("_rebuild"),
+                       here(path), "is made by ", name, ", which is not read");
+    return {};
+  }
+
+  /// (storage, offset, shape, strides, ...); `type` unless the storage has one.
+  View view_of(const std::vector<uint32_t>& args, std::optional<ElementType> type,
+               const std::string& path) const {
+    const auto& persistent = pickle_[args[0]];
+    require<DataError>(persistent.kind == Kind::persistent, here(path), "must have a storage, got ",
+                       describe(args[0]));
+    const auto id = arguments(persistent.items[0], path);
+    require<DataError>(id.size() >= 5 && pickle_[id[0]].kind == Kind::text &&
+                           pickle_[id[0]].text == "storage" && pickle_[id[1]].kind == Kind::global &&
+                           pickle_[id[2]].kind == Kind::text,
+                       here(path), "its storage must be ('storage', type, key, device, size)");
+    const auto& storage = pickle_[id[1]];
+    View view;
+    view.key = pickle_[id[2]].text;
+    if (!type) {
+      type = type_in(storages, storage.text == "torch" ? storage.name : "");
+      require<DataError>(type.has_value(), here(path), "storage ", full_name(storage), " is not read");
+    }
+    view.type = *type;
+    view.offset = number(args[1], path, "offset");
+    view.shape = numbers(args[2], path, "shape");
+    view.strides = numbers(args[3], path, "strides");
+    require<DataError>(view.shape.size() == view.strides.size() && view.shape.size() <= most_dimensions,
+                       here(path), "must have as many strides as dimensions, at most ", most_dimensions,
+                       ", got ", view.strides.size(), " and ", view.shape.size());
+    return view;
+  }
+
+  const std::vector<uint32_t>& arguments(uint32_t index, const std::string& path) const {
+    require<DataError>(pickle_[index].kind == Kind::tuple, here(path), "arguments must be a tuple, got ",
+                       describe(index));
+    return pickle_[index].items;
+  }
+
+  int64_t number(uint32_t index, const std::string& path, std::string_view what) const {
+    const auto& value = pickle_[index];
+    require<DataError>(value.kind == Kind::integer && value.integer >= 0, here(path), what,
+                       " must be of integers that are not negative, got ", describe(index));
+    return value.integer;
+  }
+
+  /// A tuple, or torch.Size(tuple).
+  std::vector<int64_t> numbers(uint32_t index, const std::string& path, std::string_view what) const {
+    const auto& value = pickle_[index];
+    if (value.kind == Kind::call && pickle_[value.items[0]].kind == Kind::global &&
+        full_name(pickle_[value.items[0]]) == "torch.Size") {
+      const auto& args = arguments(value.items[1], path);
+      require<DataError>(args.size() == 1, here(path), "torch.Size must have one argument");
+      index = args[0];
+    }
+    const auto& items = arguments(index, path);
+    require<DataError>(items.size() <= most_dimensions, here(path), what, " must have at most ",
+                       most_dimensions, " numbers");
+    std::vector<int64_t> result;
+    for (const auto item : items) {
+      result.push_back(number(item, path, what));
+    }
+    return result;
+  }
+
+  std::string describe(uint32_t index) const {
+    const auto& value = pickle_[index];
+    static constexpr std::string_view names[] = {"None",
+                                                 "a boolean",
+                                                 "the integer ",
+                                                 "a float",
+                                                 "the string ",
+                                                 "bytes",
+                                                 "a tuple",
+                                                 "a list",
+                                                 "a dict",
+                                                 "a set",
+                                                 "",
+                                                 "",
+                                                 "a storage",
+                                                 "an integer beyond 64 bits"};
+    static_assert(std::size(names) == static_cast<size_t>(Kind::other) + 1);
+    const std::string name(names[static_cast<size_t>(value.kind)]);
+    switch (value.kind) {
+      case Kind::integer:
+        return name + std::to_string(value.integer);
+      case Kind::text:
+        return name + quote(value.text, 40);
+      case Kind::global:
+        return full_name(value);
+      case Kind::call: {
+        // An ordinary object is copyreg._reconstructor(class, object, None).
+        const PickleValue* made_by = &pickle_[value.items[0]];
+        const auto& args = pickle_[value.items[1]];
+        if (made_by->kind == Kind::global && made_by->name == "_reconstructor" && args.kind == Kind::tuple &&
+            !args.items.empty()) {
+          made_by = &pickle_[args.items[0]];
+        }
+        return made_by->kind == Kind::global ? text("an object made by ", full_name(*made_by)) : "an object";
+      }
+      default:
+        return name;
+    }
+  }
+
+  const Pickle& pickle_;
+  const std::string_view where_;
+  std::vector<View> views_;
+  size_t visits_ = 0, items_ = 0;
+};
+
+/// The elements of a view, row-major, little endian.
+std::vector<std::byte> gather(const View& view, std::span<const std::byte> storage, bool big_endian,
+                              const std::string& here) {
+  const auto element = static_cast<size_t>(size_of(view.type));
+  std::vector<std::byte> out(byte_count(view.type, view.shape).value());
+  if (out.empty()) {
+    return out;
+  }
+  int64_t last = view.offset;  // the last element that is read
+  bool overflow = false;
+  for (size_t d = 0; d < view.shape.size(); ++d) {
+    int64_t reach = 0;
+    overflow = overflow || __builtin_mul_overflow(view.shape[d] - 1, view.strides[d], &reach) ||
+               __builtin_add_overflow(last, reach, &last);
+  }
+  require<DataError>(!overflow && static_cast<uint64_t>(last) < storage.size() / element, here, "shape ",
+                     shape_text(view.shape), ", strides ", shape_text(view.strides), " and offset ",
+                     view.offset, " reach beyond its storage of ", storage.size() / element, " elements");
+  int64_t row_major = 1;
+  bool contiguous = true;
+  for (size_t d = view.shape.size(); d-- > 0; row_major *= view.shape[d]) {
+    contiguous = contiguous && (view.strides[d] == row_major || view.shape[d] == 1);
+  }
+  if (contiguous && !big_endian) {
+    std::memcpy(out.data(), storage.data() + static_cast<size_t>(view.offset) * element, out.size());
+    return out;
+  }
+  std::vector<int64_t> index(view.shape.size(), 0);
+  int64_t from = view.offset;
+  for (size_t to = 0; to < out.size(); to += element) {
+    std::memcpy(out.data() + to, storage.data() + static_cast<size_t>(from) * element, element);
+    if (big_endian) {
+      std::reverse(out.begin() + static_cast<ptrdiff_t>(to),
+                   out.begin() + static_cast<ptrdiff_t>(to + element));
+    }
+    for (size_t d = index.size(); d-- > 0;) {
+      from += view.strides[d];
+      if (++index[d] < view.shape[d]) {
+        break;
+      }
+      from -= view.strides[d] * view.shape[d];
+      index[d] = 0;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<NamedArray> parse_pytorch_pickle(std::span<const std::byte> bytes, const StorageReader& storage,
+                                             bool big_endian, uint64_t limit, std::string_view where) {
+  const auto pickle = parse_pickle(bytes, where);
+  auto views = Reader(pickle, where).read();
+  require<DataError>(!views.empty(), where, ": holds no tensor");
+
+  // A storage is unpacked once, and kept while a later tensor shares it.
+  struct Shared {
+    size_t users = 0;
+    std::vector<std::byte> bytes;
+    bool loaded = false;
+  };
+  std::map<std::string_view, Shared> shared;
+  std::set<std::string_view> names;
+  uint64_t left = limit;
+  for (const auto& view : views) {
+    require<DataError>(names.insert(view.name).second, where, ": tensor ", quote(view.name),
+                       " is there twice");
+    const auto size = byte_count(view.type, view.shape);
+    require<DataError>(size.has_value(), where, ": tensor ", quote(view.name), ": shape ",
+                       shape_text(view.shape), " overflows");
+    require<DataError>(*size <= left, where, ": tensor ", quote(view.name), " of shape ",
+                       shape_text(view.shape), " would take more than ", limit,
+                       " bytes, the limit for this file");
+    left -= *size;
+    ++shared[view.key].users;
+  }
+  std::vector<NamedArray> arrays;
+  for (auto& view : views) {
+    auto& source = shared[view.key];
+    if (!source.loaded) {
+      source.bytes = storage(view.key);
+      source.loaded = true;
+    }
+    const auto here = text(where, ": tensor ", quote(view.name), ": ");
+    Array array{view.type, view.shape, gather(view, source.bytes, big_endian, here)};
+    if (--source.users == 0) {
+      source.bytes = {};
+    }
+    arrays.push_back({view.name, std::move(array)});
+  }
+  return arrays;
+}
+
+}  // namespace weyl

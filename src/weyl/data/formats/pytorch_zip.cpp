@@ -1,0 +1,74 @@
+// The archive: NAME/data.pkl, NAME/data/<key> (one file a storage, stored), NAME/byteorder ("little" or
+// "big").
+#include "weyl/data/formats/pytorch_zip.h"
+
+#include "weyl/core/check.h"
+#include "weyl/core/mapped_file.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/formats/zip_archive.h"
+
+namespace weyl {
+namespace {
+
+constexpr std::string_view pickle_name = "data.pkl";
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void refuse_other_formats(std::string_view file, std::string_view where) {
+  // Protocol 2, then the legacy format's magic number as a LONG1; before 0.1.10 it was a tar archive.
+  const bool legacy = file.starts_with("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") ||
+                      (file.size() > 262 && file.substr(257, 5) == "ustar");
+  require<DataError>(!legacy, where,
+                     ": is of PyTorch's legacy format; convert it with python -c \"import torch; "
+                     "torch.save(torch.load('OLD', map_location='cpu', weights_only=True), 'NEW')\"");
+  require<DataError>(!file.starts_with('\x80'), where,
+                     ": is a plain pickle; a PyTorch checkpoint is a zip archive");
+}
+
+/// "NAME/" of the one entry NAME/data.pkl.
+std::string root_of(const ZipArchive& archive, std::string_view where) {
+  const std::string* root = nullptr;
+  for (const auto& entry : archive.entries()) {
+    const auto slash = entry.name.find('/');
+    if (slash != std::string::npos && std::string_view(entry.name).substr(slash + 1) == pickle_name) {
+      require<DataError>(root == nullptr, where, ": must hold one data.pkl, got ",
+                         quote(root == nullptr ? "" : *root), " and ", quote(entry.name));
+      root = &entry.name;
+    }
+  }
+  require<DataError>(root != nullptr, where, ": is a zip archive without data.pkl, not a PyTorch checkpoint");
+  return root->substr(0, root->size() - pickle_name.size());
+}
+
+}  // namespace
+
+std::vector<NamedArray> parse_pytorch_zip(std::span<const std::byte> file, std::string_view where) {
+  refuse_other_formats(text_of(file), where);
+  const uint64_t limit = (uint64_t{64} << 20) + 16 * file.size();
+  ZipArchive archive(file, where, limit);
+  const auto root = root_of(archive, where);
+  require<DataError>(!archive.find(root + "constants.pkl"), where,
+                     ": is a TorchScript archive; save the module's state_dict() instead");
+  bool big_endian = false;
+  if (const auto entry = archive.find(root + "byteorder")) {
+    const auto bytes = archive.unpack(*entry);
+    big_endian = text_of(bytes) == "big";
+    require<DataError>(big_endian || text_of(bytes) == "little", where,
+                       ": byteorder must be little or big, got ", quote(text_of(bytes), 20));
+  }
+  const auto pickle = archive.unpack(archive.find(root + std::string(pickle_name)).value());
+  const auto storage = [&](std::string_view key) {
+    const auto entry = archive.find(text(root, "data/", key));
+    require<DataError>(entry.has_value(), where, ": no storage ", quote(key));
+    return archive.unpack(*entry);
+  };
+  return parse_pytorch_pickle(pickle, storage, big_endian, limit, where);
+}
+
+std::vector<NamedArray> read_pytorch_zip(const std::string& path) {
+  return parse_pytorch_zip(MappedFile(path).bytes(), path);
+}
+
+}  // namespace weyl

@@ -1,0 +1,93 @@
+"""The layer check itself: a good tree passes, and every kind of fault fails."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check_layers.py"
+
+GOOD = {
+    "src/weyl/core/check.h": "#pragma once\n#include <string>\n",
+    "src/weyl/core/segments.h": '#include <ATen/core/Tensor.h>\n#include "weyl/core/check.h"\n',
+    "src/weyl/config/fields.h": '#include "weyl/core/check.h"\n',
+    "src/weyl/config/toml.cpp": "#include <toml++/toml.h>\n",
+    "src/weyl/kernels/attend.cpp": '#include "weyl/core/check.h"\n',
+    "src/weyl/ops/differentiable.cpp": "#include <torch/csrc/autograd/custom_function.h>\n",
+    "src/weyl/data/formats/npy.cpp": '#include "weyl/core/check.h"\n',
+    "src/weyl/models/options.h": '#include "weyl/models/platonic/options.h"\n#include "weyl/models/gatr/options.h"\n',
+    "src/weyl/models/platonic/options.h": '#include "weyl/config/fields.h"\n',
+    "src/weyl/models/gatr/options.h": '#include "weyl/config/fields.h"\n',
+    "src/weyl/models/platonic/block.h": '#include "weyl/models/platonic/options.h"\n#include <ATen/ops/cat.h>\n',
+    "src/weyl/app/log.cpp": "#include <spdlog/spdlog.h>\n",
+    "src/weyl/app/command_line.cpp": "#include <CLI/CLI.hpp>\n",
+    "src/weyl/torch_headers.h": "#include <ATen/core/Tensor.h>\n",
+}
+
+# What is added or replaced, and what the message must hold.
+FAULTS = [
+    ("an upward include", {"src/weyl/core/bad.h": '\n#include "weyl/config/fields.h"\n'},
+     "src/weyl/core/bad.h:2: core may include nothing else, got weyl/config/fields.h"),
+    ("a missing header", {"src/weyl/core/bad.h": '#include "weyl/core/absent.h"\n'}, "does not exist"),
+    ("torch in a kernel", {"src/weyl/kernels/bad.cpp": "#include <ATen/core/Tensor.h>\n"}, "must not reach torch"),
+    ("torch in a kernel, through a header", {"src/weyl/kernels/bad.cpp": '#include "weyl/core/segments.h"\n'},
+     "weyl/core/segments.h -> ATen/core/Tensor.h"),
+    ("torch in config", {"src/weyl/config/bad.cpp": "#include <c10/util/Half.h>\n"}, "must not reach torch"),
+    ("torch in a format", {"src/weyl/data/formats/bad.cpp": "#include <torch/script.h>\n"}, "must not reach torch"),
+    ("torch in options", {"src/weyl/tasks/options.h": '#include "weyl/core/segments.h"\n'}, "must not reach torch"),
+    ("a format that knows configs", {"src/weyl/data/formats/bad.cpp": '#include "weyl/config/fields.h"\n'},
+     "data/formats may include core"),
+    ("a system that knows another", {"src/weyl/models/gatr/block.h": '#include "weyl/models/platonic/block.h"\n'},
+     "know all systems"),
+    ("a model that knows the app", {"src/weyl/models/bad.cpp": '#include "weyl/app/log.h"\n',
+                                    "src/weyl/app/log.h": ""}, "models may include"),
+    ("torch/torch.h", {"src/weyl/ops/bad.cpp": "#include <torch/torch.h>\n"}, "may stand nowhere"),
+    ("torch/nn", {"src/weyl/ops/bad.cpp": "#include <torch/nn/module.h>\n"}, "may stand nowhere"),
+    ("ATen/Functions.h", {"src/weyl/ops/bad.cpp": "#include <ATen/Functions.h>\n"}, "may stand nowhere"),
+    ("torch/torch.h in a test", {"tests/bad_test.cpp": "#include <torch/torch.h>\n"}, "tests/bad_test.cpp:1"),
+    ("a second reader of TOML", {"src/weyl/config/bad.cpp": "#include <toml++/toml.h>\n"}, "may stand in config/toml.cpp"),
+    ("a second custom Function", {"src/weyl/ops/bad.cpp": "#include <torch/csrc/autograd/custom_function.h>\n"},
+     "may stand in ops/differentiable.cpp"),
+    ("a second command line", {"src/weyl/app/bad.cpp": "#include <CLI/CLI.hpp>\n"}, "CLI11 may stand in one file"),
+    ("json in a header", {"src/weyl/app/bad.h": "#include <nlohmann/json.hpp>\n"}, "may stand in .cpp files only"),
+    ("spdlog beside torch", {"src/weyl/app/bad.cpp": '#include <spdlog/spdlog.h>\n#include "weyl/core/segments.h"\n'},
+     "reaches torch"),
+    ("a circle", {"src/weyl/core/a.h": '#include "weyl/core/b.h"\n', "src/weyl/core/b.h": '#include "weyl/core/a.h"\n'},
+     "in a circle: core/a.h -> core/b.h -> core/a.h"),
+    ("a vague name", {"src/weyl/core/string_utils.h": ""}, "says nothing"),
+    ("a vague folder", {"src/weyl/app/common/x.h": ""}, "says nothing"),
+    ("a folder without a floor", {"src/weyl/attic/x.h": ""}, "has no floor"),
+    ("a long file", {"src/weyl/core/long.cpp": "int x;\n" * 501}, "at most 500 lines"),
+]
+
+
+def check(files):
+    with tempfile.TemporaryDirectory() as root:
+        for name, content in files.items():
+            path = pathlib.Path(root) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+        done = subprocess.run([sys.executable, str(TOOL), root], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+class CheckLayers(unittest.TestCase):
+    def test_a_good_tree_passes(self):
+        code, said = check(GOOD)
+        self.assertEqual(code, 0, said)
+
+    def test_every_fault_fails(self):
+        for what, change, message in FAULTS:
+            with self.subTest(what):
+                code, said = check({**GOOD, **change})
+                self.assertEqual(code, 1, said)
+                self.assertIn(message, said)
+                self.assertEqual(len([line for line in said.splitlines() if line.strip()]), 1, said)
+
+    def test_an_empty_tree_fails(self):
+        self.assertEqual(check({})[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Checks the floors of src/weyl: which folder may include which, and where third-party headers may stand.
+
+    tools/check_layers.py [ROOT]      one line for each fault, exit 1 when there is any
+
+The edges are explicit: a new folder, or a new edge, is added here on purpose or not at all.
+"""
+
+import pathlib
+import re
+import sys
+
+# Folder -> the folders of which its files may include headers, besides its own.
+BELOW = {
+    "core": [],
+    "config": ["core"],
+    "kernels": ["core"],
+    "algebra": ["core", "kernels"],
+    "data": ["core", "config", "algebra"],
+    "ops": ["core", "kernels", "algebra"],
+    "nn": ["core", "kernels", "algebra", "ops"],
+    "models": ["core", "config", "algebra", "ops", "nn", "data"],
+    "tasks": ["core", "config", "algebra", "ops", "nn", "data", "models"],
+    "train": ["core", "config", "algebra", "ops", "nn", "data", "models", "tasks"],
+    "study": ["core", "config", "algebra", "ops", "nn", "data", "models", "tasks", "train"],
+    "app": ["core", "config", "kernels", "algebra", "ops", "nn", "data", "models", "tasks", "train", "study"],
+}
+
+# Folders inside a folder that allow less: whole folder -> everything it may include, itself apart.
+INNER = {
+    "data/formats": ["core"],
+}
+
+# A system of models/ is a folder of its own; only these files of models/ know all systems.
+KNOW_ALL_SYSTEMS = ["models/options.h", "models/options.cpp", "models/systems.h", "models/systems.cpp"]
+
+# Nothing here may reach torch, not even through another header: these files go to the library without torch.
+TORCH_FREE_FOLDERS = ["kernels", "config", "data/formats"]
+TORCH_FREE_NAMES = ["options.h", "options.cpp"]
+TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
+
+# Headers that cost too much, or that hide what a file uses (see docs/adr): nowhere in the tree.
+BANNED = re.compile(r"^(torch/(torch|all)\.h|torch/nn[/.].*|torch/extension\.h)$")
+# In src/ operators come one by one.
+BANNED_IN_SRC = re.compile(r"^(ATen/(ATen|Functions|NativeFunctions)\.h)$")
+
+# Headers that stand in one file each.
+ONE_HOME = [
+    (re.compile(r"^toml\+\+/|^toml\.hpp$"), ["config/toml.cpp"]),
+    (re.compile(r"^torch/csrc/autograd/(custom_function|function)\.h$"), ["ops/differentiable.cpp"]),
+]
+# One file of app/, whichever it is.
+ONE_FILE_OF_APP = re.compile(r"^CLI/")
+# Only in .cpp files that do not reach torch.
+QUIET = re.compile(r"^(nlohmann|spdlog|fmt)/")
+
+VAGUE = {"utils", "util", "common", "misc", "helpers", "helper"}
+LONGEST = 500
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def includes_of(path):
+    """(line number, header) of each include."""
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            found.append((number, match.group(2)))
+    return found
+
+
+def system_of(name):
+    """models/platonic/rope.h -> platonic; models/model.h -> None."""
+    parts = name.split("/")
+    return parts[1] if len(parts) > 2 and parts[0] == "models" else None
+
+
+def is_torch_free(name):
+    return any(name.startswith(folder + "/") for folder in TORCH_FREE_FOLDERS) or name.split("/")[-1] in TORCH_FREE_NAMES
+
+
+class Tree:
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        self.src = self.root / "src" / "weyl"
+        self.files = {}
+        for path in sorted(self.src.rglob("*")):
+            if path.suffix in (".h", ".cpp", ".cu", ".cuh"):
+                self.files[path.relative_to(self.src).as_posix()] = includes_of(path)
+        self.faults = []
+
+    def fault(self, name, line, text):
+        self.faults.append(f"src/weyl/{name}:{line}: {text}")
+
+    def path_to_torch(self, name, seen=None):
+        """The chain of headers from `name` to a torch header, or None."""
+        seen = set() if seen is None else seen
+        if name in seen:
+            return None
+        seen.add(name)
+        for _, header in self.files.get(name, []):
+            if TORCH.match(header):
+                return [header]
+            if header.startswith("weyl/"):
+                rest = self.path_to_torch(header[5:], seen)
+                if rest:
+                    return [header] + rest
+        return None
+
+    def check_edge(self, name, line, target):
+        folder, other = name.split("/")[0], target.split("/")[0]
+        if target not in self.files:
+            self.fault(name, line, f"includes weyl/{target}, which does not exist")
+            return
+        for inner, allowed in INNER.items():
+            if name.startswith(inner + "/") and not target.startswith(inner + "/") and other not in allowed:
+                self.fault(name, line, f"{inner} may include {', '.join(allowed)}, got weyl/{target}")
+                return
+        if other != folder and other not in BELOW[folder]:
+            allowed = ", ".join(BELOW[folder]) or "nothing else"
+            self.fault(name, line, f"{folder} may include {allowed}, got weyl/{target}")
+        system = system_of(target)
+        if system and folder == "models" and system_of(name) != system and name not in KNOW_ALL_SYSTEMS:
+            self.fault(name, line, f"only models/options and models/systems know all systems, got weyl/{target}")
+
+    def check_third_party(self, name, line, header):
+        if BANNED.match(header) or BANNED_IN_SRC.match(header):
+            self.fault(name, line, f"<{header}> may stand nowhere in src/: include the operators used one by one")
+        for pattern, homes in ONE_HOME:
+            if pattern.match(header) and name not in homes:
+                self.fault(name, line, f"<{header}> may stand in {', '.join(homes)} only")
+        if ONE_FILE_OF_APP.match(header) and not re.match(r"app/[^/]+\.cpp$", name):
+            self.fault(name, line, f"<{header}> may stand in one .cpp of app/ only")
+        if QUIET.match(header):
+            if not name.endswith(".cpp"):
+                self.fault(name, line, f"<{header}> may stand in .cpp files only")
+            elif self.path_to_torch(name):
+                self.fault(name, line, f"<{header}> may not stand in a file that reaches torch: torch ships another fmt")
+
+    def check_cycles(self):
+        state = {}
+
+        def visit(name, trail):
+            state[name] = "open"
+            for line, header in self.files[name]:
+                target = header[5:] if header.startswith("weyl/") else None
+                if target not in self.files:
+                    continue
+                if state.get(target) == "open":
+                    circle = " -> ".join(trail[trail.index(target):] + [target])
+                    self.fault(name, line, f"headers include each other in a circle: {circle}")
+                elif target not in state:
+                    visit(target, trail + [target])
+            state[name] = "done"
+
+        for name in self.files:
+            if name not in state:
+                visit(name, [name])
+
+    def check(self):
+        if not self.files:
+            self.faults.append(f"{self.src}: holds no source files")
+        parsers = set()
+        for name, includes in self.files.items():
+            folder = name.split("/")[0]
+            if "/" in name and folder not in BELOW:
+                self.fault(name, 1, f"folder {folder} has no floor: add it to tools/check_layers.py")
+                continue
+            vague = VAGUE.intersection(re.split(r"[/._]", name))
+            if vague:
+                self.fault(name, 1, f"'{vague.pop()}' says nothing: name it with the field's word")
+            lines = len((self.src / name).read_text(encoding="utf-8", errors="replace").splitlines())
+            if lines > LONGEST:
+                self.fault(name, lines, f"a file has at most {LONGEST} lines, got {lines}")
+            for line, header in includes:
+                if header.startswith("weyl/"):
+                    if "/" in name:  # torch_headers.h itself, the precompiled header, stands on no floor
+                        self.check_edge(name, line, header[5:])
+                elif "/" in name:
+                    self.check_third_party(name, line, header)
+                if ONE_FILE_OF_APP.match(header):
+                    parsers.add(name)
+            if is_torch_free(name):
+                way = self.path_to_torch(name)
+                if way:
+                    self.fault(name, 1, "must not reach torch, but does: " + " -> ".join(way))
+        if len(parsers) > 1:
+            self.faults.append(f"src/weyl: CLI11 may stand in one file, got {', '.join(sorted(parsers))}")
+        self.check_cycles()
+        for place in ("tests", "bench", "examples"):
+            for path in sorted((self.root / place).rglob("*")):
+                if path.suffix in (".h", ".cpp"):
+                    for line, header in includes_of(path):
+                        if BANNED.match(header):
+                            where = path.relative_to(self.root).as_posix()
+                            self.faults.append(f"{where}:{line}: <{header}> may stand nowhere in the tree")
+        return self.faults
+
+
+def main(arguments):
+    if len(arguments) > 1 or (arguments and arguments[0].startswith("-")):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    root = arguments[0] if arguments else pathlib.Path(__file__).resolve().parent.parent
+    tree = Tree(root)
+    faults = tree.check()
+    for fault in faults:
+        print(fault)
+    if not faults:
+        print(f"check_layers: {len(tree.files)} files keep to their floors")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Writes tests/fixtures/broken/{safetensors,npy,npz,pytorch}/: files that must be refused with one line each.
+
+`python tools/goldens/broken_files.py` needs nothing but Python. tests/data/broken_files_test.cpp says what each
+message must name; it fails when a file here has no entry there.
+"""
+import io
+import json
+import pickle
+import shutil
+import struct
+import zipfile
+from pathlib import Path
+
+root = Path(__file__).resolve().parents[2] / "tests" / "fixtures" / "broken"
+shutil.rmtree(root, ignore_errors=True)
+
+
+def write(name, data):
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+# --- safetensors -----------------------------------------------------------------------------
+def safetensors(name, header, data=b"", length=None):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    write(f"safetensors/{name}.safetensors", struct.pack("<Q", len(text) if length is None else length) + text + data)
+
+
+def entry(begin, end, shape=(1,), dtype="F32"):
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, end]}
+
+
+write("safetensors/empty.safetensors", b"")
+write("safetensors/seven_bytes.safetensors", b"\0" * 7)
+safetensors("truncated_header", {"a": entry(0, 4)}, length=5000)
+safetensors("huge_header_length", {"a": entry(0, 4)}, b"\0" * 4, length=2**63)
+safetensors("truncated_data", {"a": entry(0, 16, (4,))}, b"\0" * 10)
+safetensors("trailing_data", {"a": entry(0, 4)}, b"\0" * 9)
+safetensors("overlap", {"a": entry(0, 8, (2,)), "b": entry(4, 12, (2,))}, b"\0" * 12)
+safetensors("hole", {"a": entry(0, 4), "b": entry(8, 12)}, b"\0" * 12)
+safetensors("end_before_begin", {"a": entry(4, 0)}, b"\0" * 4)
+safetensors("wrong_size", {"a": entry(0, 8)}, b"\0" * 8)
+safetensors("unknown_dtype", {"a": entry(0, 4, dtype="F8_E5M2")}, b"\0" * 4)
+safetensors("negative_shape", {"a": entry(0, 4, (-1,))}, b"\0" * 4)
+safetensors("float_shape", {"a": entry(0, 4, (1.0,))}, b"\0" * 4)
+safetensors("overflowing_shape", {"a": entry(0, 4, (2**33, 2**33))}, b"\0" * 4)
+safetensors("hidden_overflow", {"a": entry(0, 0, (0, 2**33, 2**33))})
+safetensors("too_many_dimensions", {"a": entry(0, 4, (1,) * 65)}, b"\0" * 4)
+safetensors("duplicate_name", b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},'
+                              b'"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}', b"\0")
+safetensors("duplicate_key", b'{"a":{"dtype":"U8","dtype":"U8","shape":[1],"data_offsets":[0,1]}}', b"\0")
+safetensors("metadata_number", {"__metadata__": {"epoch": 3}})
+safetensors("not_json", b'{"a": nope}')
+safetensors("not_utf8", b'{"\xff": {}}')
+safetensors("array_header", b'[]      ')
+safetensors("deep_nesting", b'{"a":{"shape":' + b"[" * 4000)
+safetensors("missing_offsets", {"a": {"dtype": "F32", "shape": [1]}}, b"\0" * 4)
+safetensors("hostile_name", {"a\nb\x1b[31m": {"dtype": "F32", "shape": [1]}}, b"\0" * 4)
+
+
+# --- npy -------------------------------------------------------------------------------------
+def npy_bytes(header="{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", data=b"\0" * 16, version=1, length=None):
+    text = header.encode("latin1")
+    count = len(text) if length is None else length
+    return b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", count) + text + data
+
+
+def npy(name, *args, **options):
+    write(f"npy/{name}.npy", npy_bytes(*args, **options))
+
+
+def header(descr="'<f8'", order="False", shape="(2,)"):
+    return f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}"
+
+
+write("npy/empty.npy", b"")
+write("npy/not_numpy.npy", b"PK\x03\x04 and so on")
+npy("truncated_header", length=600)
+npy("huge_header", version=2, length=2**32 - 1)
+npy("future_version", version=9)
+npy("truncated_data", data=b"\0" * 15)
+npy("trailing_data", data=b"\0" * 17)
+npy("object_array", header("'|O'"), pickle.dumps([1, 2]))
+npy("structured", header("[('x', '<f8')]"))
+npy("complex", header("'<c16'"))
+npy("unicode_text", header("'<U2'"))
+npy("negative_shape", header(shape="(-2,)"))
+npy("overflowing_shape", header(shape="(4294967296, 4294967296, 2)"))
+npy("no_shape", "{'descr': '<f8', 'fortran_order': False, }")
+npy("code_in_header", "{'descr': __import__('os').system('true'), }")
+
+
+# --- npz -------------------------------------------------------------------------------------
+def archive(members, method=zipfile.ZIP_STORED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as target:
+        for name, data in members:
+            info = zipfile.ZipInfo(name)  # dated 1980: the same bytes every time
+            info.compress_type = method
+            target.writestr(info, data)
+    return buffer.getvalue()
+
+
+good = archive([("x.npy", npy_bytes())])
+write("npz/empty.npz", b"")
+write("npz/not_a_zip.npz", b"\x93NUMPY\1\0")
+write("npz/truncated.npz", good[:-30])
+write("npz/damaged_data.npz", good.replace(b"\0" * 16, b"\1" + b"\0" * 15, 1))
+write("npz/no_npy_inside.npz", archive([("readme.txt", b"hello")]))
+write("npz/broken_member.npz", archive([("x.npy", npy_bytes(data=b""))]))
+write("npz/object_member.npz", archive([("x.npy", npy_bytes(header("'|O'"), pickle.dumps([1, 2])))]))
+write("npz/lzma.npz", archive([("x.npy", npy_bytes())], zipfile.ZIP_LZMA))
+write("npz/bomb.npz", archive([("x.npy", npy_bytes(header("'|u1'", shape="(4000000,)"), b"\0" * 4000000))], zipfile.ZIP_DEFLATED))
+central = good.rindex(b"PK\x01\x02")
+lie = bytearray(good)  # the directory claims 1 GB from 90 bytes, deflated
+struct.pack_into("<H", lie, central + 10, 8)
+struct.pack_into("<I", lie, central + 24, 10**9)
+write("npz/false_size.npz", bytes(lie))
+encrypted = bytearray(good)
+struct.pack_into("<H", encrypted, central + 8, 1)
+struct.pack_into("<H", encrypted, 6, 1)
+write("npz/encrypted.npz", bytes(encrypted))
+twice = archive([("x.npy", npy_bytes()), ("y.npy", npy_bytes())]).replace(b"y.npy", b"x.npy")
+write("npz/duplicate_name.npz", twice)
+
+
+# --- PyTorch zip: pickles by hand, as protocol 2 writes them ----------------------------------
+def s(text):
+    raw = text.encode()
+    return b"X" + struct.pack("<I", len(raw)) + raw
+
+
+def n(number):
+    return b"\x8a\x08" + struct.pack("<q", number)
+
+
+def c(module, name):
+    return f"c{module}\n{name}\n".encode()
+
+
+def t(*items):
+    return b"(" + b"".join(items) + b"t"
+
+
+def storage(kind="FloatStorage", key="0", count=4, tag="storage"):
+    return t(s(tag), c("torch", kind), s(key), s("cpu"), n(count)) + b"Q"
+
+
+def tensor(store=None, offset=0, shape=(4,), strides=(1,), function="_rebuild_tensor_v2", module="torch._utils"):
+    arguments = t(store or storage(), n(offset), t(*map(n, shape)), t(*map(n, strides)), b"\x89", c("collections", "OrderedDict") + b")R")
+    return c(module, function) + arguments + b"R"
+
+
+def state(**entries):
+    return b"\x80\x02}(" + b"".join(s(k) + v for k, v in entries.items()) + b"u."
+
+
+def pytorch(name, program, members=(("data/0", b"\0" * 16),), order=b"little"):
+    write(f"pytorch/{name}.pt", archive([("m/data.pkl", program), ("m/byteorder", order)]
+                                        + [(f"m/{k}", v) for k, v in members]))
+
+
+write("pytorch/empty.pt", b"")
+write("pytorch/plain_pickle.pt", pickle.dumps({"x": 1}, protocol=2))
+write("pytorch/truncated.pt", archive([("m/data.pkl", state(x=tensor()))])[:-40])
+write("pytorch/no_data_pkl.pt", archive([("x.npy", npy_bytes())]))
+write("pytorch/two_pickles.pt", archive([("a/data.pkl", state(x=tensor())), ("b/data.pkl", state(x=tensor()))]))
+pytorch("cut_pickle", state(x=tensor())[:-9])
+pytorch("empty_stack", b"\x80\x02R.")
+pytorch("no_memo", b"\x80\x02h\x07.")
+pytorch("old_protocol", pickle.dumps({"x": 1}, protocol=0))
+pytorch("unknown_opcode", b"\x80\x02\xff.")
+pytorch("system_call", b"\x80\x02" + c("os", "system") + t(s("touch /tmp/weyl-was-here")) + b"R.")
+pytorch("odd_dict", b"\x80\x02}(" + s("x") + b"u.")
+pytorch("missing_storage", state(x=tensor(storage(key="7"))))
+pytorch("escaping_key", state(x=tensor(storage(key="../../etc/passwd"))))
+pytorch("short_storage", state(x=tensor()), members=[("data/0", b"\0" * 12)])
+pytorch("beyond_storage", state(x=tensor(offset=1)))
+pytorch("negative_offset", state(x=tensor(offset=-1)))
+pytorch("negative_stride", state(x=tensor(strides=(-1,))))
+pytorch("overflowing_stride", state(x=tensor(shape=(2, 2), strides=(2**62, 2**62))))
+pytorch("rank_mismatch", state(x=tensor(shape=(2, 2))))
+pytorch("expanded_bomb", state(x=tensor(shape=(2**20, 2**20), strides=(0, 0))))
+pytorch("overflowing_shape", state(x=tensor(shape=(2**40, 2**40), strides=(0, 0))))
+pytorch("complex_storage", state(x=tensor(storage("ComplexFloatStorage", count=2), shape=(2,))))
+pytorch("quantised", state(x=tensor(function="_rebuild_qtensor")))
+pytorch("not_a_storage", state(x=tensor(b"N")))
+pytorch("wrong_persistent_id", state(x=tensor(storage(tag="module"))))
+pytorch("no_tensor", state(x=n(3)))
+pytorch("duplicate_name", b"\x80\x02}(" + s("a.b") + tensor() + s("a") + b"}" + s("b") + tensor() + b"s" + b"u.")
+pytorch("circle", b"\x80\x02}q\x00(" + s("x") + tensor() + s("self") + b"h\x00u.")
+laughs = b"]q\x01"  # each list holds the one before nine times
+for level in range(2, 22):
+    laughs += b"](" + bytes([ord("h"), level - 1]) * 9 + b"eq" + bytes([level])
+pytorch("billion_laughs", b"\x80\x02}(" + s("t") + tensor() + s("a") + b"(" + laughs + b"lu.")
+pytorch("byte_order", state(x=tensor()), order=b"middle")
+for path in sorted(root.rglob("*.*")):
+    print(f"{path.stat().st_size:6d} {path.relative_to(root)}")
