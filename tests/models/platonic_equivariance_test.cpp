@@ -39,7 +39,7 @@ std::shared_ptr<Platonic> make(const PlatonicOptions& options, int64_t dimension
 
 void expect_claims_hold(const PlatonicOptions& options) {
   const int64_t dimension = named_group(options.group)->dimension();
-  SCOPED_TRACE(options.group);
+  SCOPED_TRACE(options.group + ", width " + std::to_string(options.width));
   const auto model = make(options, dimension);
   // Graphs of many sizes, an empty one and a single node among them.
   const Batch batch = random_points({4, 1, 0, 7, 3, 5}, dimension);
@@ -56,6 +56,7 @@ TEST(PlatonicEquivariance, EveryOption) {
   std::vector<PlatonicOptions> variants;
   const auto add = [&](auto change) {
     auto o = smallest("tetrahedron_full");
+    o.width *= 2;  // norms over four channels amplify the rounding of float32
     change(o);
     variants.push_back(o);
   };
@@ -70,8 +71,9 @@ TEST(PlatonicEquivariance, EveryOption) {
   add([](auto& o) {
     o.pooling = FramePooling::mean, o.ffn_readout = false, o.activation = Activation::relu;
   });
-  for (const auto& o : variants) {
-    expect_claims_hold(o);
+  for (size_t i = 0; i < variants.size(); ++i) {
+    SCOPED_TRACE("variant " + std::to_string(i));
+    expect_claims_hold(variants[i]);
   }
 }
 

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "weyl/core/tensor_file.h"
+#include "weyl/models/model.h"
+#include "weyl/models/options.h"
+
+namespace weyl {
+
+/// Copies tensors into a module's parameters by name, converting between floating-point dtypes. Everything is
+/// checked before anything is copied: DataError names the first tensor that is missing, unexpected,
+/// misshaped, not of floating point or not finite. `where` names the file.
+void assign_parameters(Module& module, const NamedTensors& tensors, const std::string& where);
+
+/// Loads a state dict of the authors of a system into a model of that system: prefixes of wrappers
+/// (`module.`, `net.`,
+/// `_orig_mod.`) are dropped, buffers that hold tables of the group are ignored, and so is a readout without
+/// outputs that the model does not have (the authors always build two). DataError as above.
+void import_weights(Model& model, const ModelOptions& options, const NamedTensors& state_dict,
+                    const std::string& where);
+
+}  // namespace weyl

@@ -1,0 +1,301 @@
+// The Platonic model's corners: odd inputs, both paths through a block, gradients, errors.
+#include "weyl/models/platonic/platonic.h"
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include "tests/equivariance.h"
+#include "tests/models/points_fixtures.h"
+#include "weyl/core/check.h"
+#include "weyl/models/systems.h"
+
+namespace weyl {
+namespace {
+
+PlatonicOptions small(const char* group = "tetrahedron") {
+  PlatonicOptions o;
+  o.group = group;
+  const int64_t order = named_group(group)->order();
+  o.width = 4 * order;
+  o.heads = order;
+  o.blocks = 2;
+  o.ffn_factor = 2;
+  return o;
+}
+
+std::shared_ptr<Platonic> make(const PlatonicOptions& o, const Interface& interface) {
+  const BuildOn float64(at::kCPU, at::kDouble);
+  at::manual_seed(11);
+  return std::make_shared<Platonic>(o, interface);
+}
+
+double largest_difference(const Named& a, const Named& b) {
+  double worst = 0;
+  for (const auto& [name, value] : a) {
+    worst = std::max(worst, value.numel() ? (value - b.at(name)).abs().max().item<double>() : 0);
+  }
+  return worst;
+}
+
+TEST(Platonic, FusedBlocksEqualTheComposition) {
+  for (const bool use_key : {false, true}) {
+    for (const bool on_values : {false, true}) {
+      auto o = small();
+      o.use_key = use_key;
+      o.rope_on_values = on_values;
+      const auto fused = make(o, interface_of_all_kinds(3));
+      o.layer_scale = 1;  // a factor of one, which only the composition knows
+      const auto composed = make(o, interface_of_all_kinds(3));
+      std::map<std::string, Tensor> weights;
+      for (const auto& p : fused->parameters()) {
+        weights[p.name] = p.tensor;
+      }
+      {
+        const at::NoGradGuard quiet;
+        for (const auto& p : composed->parameters()) {
+          if (!p.name.ends_with("gamma_1") && !p.name.ends_with("gamma_2")) {
+            p.tensor.copy_(weights.at(p.name));
+          }
+        }
+      }
+      const Input input = random_points({4, 1, 5}, 3).input;
+      EXPECT_LT(largest_difference((*fused)(input), (*composed)(input)), 1e-12);
+    }
+  }
+}
+
+TEST(Platonic, EvaluationModeGivesTheSameNumbersAndFollowsNewWeights) {
+  const auto model = make(small(), interface_of_all_kinds(3));
+  const Input input = random_points({4, 3}, 3).input;
+  const Named trained = (*model)(input);
+  model->train(false);
+  EXPECT_LT(largest_difference((*model)(input), trained), 1e-13);
+  {
+    const at::NoGradGuard quiet;
+    for (const auto& p : model->parameters()) {
+      p.tensor.mul_(1.1);
+    }
+  }
+  model->train(false);
+  const Named changed = (*model)(input);
+  EXPECT_GT(largest_difference(changed, trained), 1e-3);
+  model->train(true);
+  EXPECT_LT(largest_difference((*model)(input), changed), 1e-13);
+}
+
+TEST(Platonic, GraphsDoNotSeeEachOther) {
+  const auto model = make(small(), interface_of_all_kinds(3));
+  const Schema schema = schema_of_all_kinds(3);
+  const Batch all = random_points({3, 0, 6, 1}, 3);
+  const Named together = (*model)(all.input);
+  for (int64_t b = 0; b < 4; ++b) {
+    const Named alone = (*model)(take(all, std::vector<int64_t>{b}, schema).input);
+    const auto& graphs = std::get<Points>(all.input).graphs;
+    for (const auto& q : model->interface.outputs) {
+      const Tensor& whole = together.at(q.name);
+      const Tensor part = q.level == Level::graph ? whole.slice(0, b, b + 1)
+                                                  : whole.slice(0, graphs.offsets[b], graphs.offsets[b + 1]);
+      if (part.numel() > 0 && graphs.size(b) > 0) {
+        EXPECT_LT((part - alone.at(q.name)).abs().max().item<double>(), 1e-12) << q.name;
+      }
+    }
+  }
+}
+
+TEST(Platonic, ShapesOfEveryOutput) {
+  for (const int64_t d : {2, 3}) {
+    const auto model = make(small(d == 2 ? "dihedral_3" : "tetrahedron"), interface_of_all_kinds(d));
+    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{}, {0}, {1}, {2, 3}}) {
+      const Batch batch = random_points(sizes, d);
+      const auto& points = std::get<Points>(batch.input);
+      const Named out = (*model)(batch.input);
+      for (const auto& q : model->interface.outputs) {
+        std::vector<int64_t> shape{q.level == Level::graph ? points.count() : points.nodes(), q.channels};
+        if (q.kind == Kind::vector || q.kind == Kind::axial_vector) {
+          shape.push_back(components(q.kind, d));
+        }
+        EXPECT_EQ(out.at(q.name).sizes(), at::IntArrayRef(shape)) << q.name;
+        EXPECT_TRUE(at::isfinite(out.at(q.name)).all().item<bool>()) << q.name;
+      }
+    }
+  }
+}
+
+/// Two copies of a graph, one beside the other in one graph far away, have twice its energy only without
+/// interaction; what must hold is that an extensive output is the sum over nodes, whatever `typical_nodes`
+/// is.
+TEST(Platonic, ExtensiveOutputsDoNotDependOnTypicalNodes) {
+  Interface i = interface_of_all_kinds(3);
+  const Input input = random_points({4, 3}, 3).input;
+  const Named small_scale = (*make(small(), i))(input);
+  i.typical_nodes *= 2;
+  const Named large_scale = (*make(small(), i))(input);
+  EXPECT_LT((small_scale.at("energy") - large_scale.at("energy")).abs().max().item<double>(), 1e-13);
+  EXPECT_GT((small_scale.at("class") - large_scale.at("class")).abs().max().item<double>(), 1e-4);
+}
+
+TEST(Platonic, ForcesAndTheirGradientsAreFiniteAndRightAtCoincidentPoints) {
+  Interface i;
+  i.features = {{"s", Level::node, Kind::scalar, 2}};
+  i.outputs = {{"energy", Level::graph, Kind::scalar, 1}};
+  for (const auto law : {AttentionLaw::softmax, AttentionLaw::linear}) {
+    auto o = small();
+    o.attention = law;
+    o.rope_on_values = true;
+    const auto model = make(o, i);
+    Points points;
+    points.graphs = Segments::of_sizes(std::vector<int64_t>{3, 1});
+    const Tensor start = at::randn({4, 3}, at::kDouble);
+    start[1].copy_(start[0]);  // coincident
+    points.scalars = at::randn({4, 2}, at::kDouble);
+    const auto energy_at = [&](const Tensor& positions) {
+      points.positions = positions;
+      return (*model)(points).at("energy").sum();
+    };
+    const Tensor positions = start.clone().requires_grad_(true);
+    const Tensor force = torch::autograd::grad({energy_at(positions)}, {positions}, {}, {}, true)[0];
+    const double h = 1e-5;
+    for (int64_t k = 0; k < 12; ++k) {
+      const Tensor shift =
+          at::zeros({12}, at::kDouble).index_fill(0, at::tensor({k}, at::kLong), h).view({4, 3});
+      const double numeric = (energy_at(start + shift) - energy_at(start - shift)).item<double>() / (2 * h);
+      EXPECT_NEAR(force.view({12})[k].item<double>(), numeric, 1e-8);
+    }
+    // The gradient of a loss on forces, with respect to a kernel, against a difference of losses.
+    const auto loss_at = [&] {
+      const Tensor x = start.clone().requires_grad_(true);
+      return torch::autograd::grad({energy_at(x)}, {x}, {}, {}, true)[0].pow(2).sum();
+    };
+    for (const auto& p : model->parameters()) {
+      if (p.name == "layers.0.interaction.q_proj.kernel" || p.name == "layers.1.interaction.rope_emb.freqs") {
+        const Tensor gradient = torch::autograd::grad({loss_at()}, {p.tensor})[0];
+        const at::NoGradGuard quiet;
+        Tensor flat = p.tensor.detach().view({-1});
+        const double old = flat[1].item<double>();
+        const auto loss_with = [&](double value) {
+          flat[1].fill_(value);
+          const at::AutoGradMode on(true);
+          return loss_at().item<double>();
+        };
+        const double numeric = (loss_with(old + h) - loss_with(old - h)) / (2 * h);
+        flat[1].fill_(old);
+        EXPECT_NEAR(gradient.view({-1})[1].item<double>(), numeric, 1e-6 * std::max(1.0, std::abs(numeric)))
+            << p.name;
+      }
+    }
+  }
+}
+
+TEST(Platonic, DropoutAndDropPathActInTrainingAlone) {
+  for (const auto by : {DropPathBy::graph, DropPathBy::node}) {
+    auto o = small();
+    o.drop_path = 0.5;
+    o.drop_path_by = by;
+    o.dropout = 0.2;
+    const auto model = make(o, interface_of_all_kinds(3));
+    const Input input = random_points({4, 3, 2}, 3).input;
+    EXPECT_GT(largest_difference((*model)(input), (*model)(input)), 1e-3);
+    model->train(false);
+    EXPECT_EQ(largest_difference((*model)(input), (*model)(input)), 0);
+  }
+}
+
+TEST(Platonic, WithoutFeaturesANodeHasAConstant) {
+  Interface i;
+  i.outputs = {{"y", Level::graph, Kind::scalar, 1}};
+  Points points;
+  points.graphs = Segments::of_sizes(std::vector<int64_t>{4});
+  points.positions = at::randn({4, 3}, at::kDouble);
+  const auto change_when_larger = [&](const PlatonicOptions& o) {
+    const auto model = make(o, i);
+    auto larger = points;
+    larger.positions = points.positions * 2;
+    return ((*model)(larger).at("y") - (*model)(points).at("y")).abs().max().item<double>();
+  };
+  auto o = small();
+  o.rope_on_values = true;
+  EXPECT_GT(change_when_larger(o), 1e-4);
+  // A softmax over equal values is that value: positions enter by rotated values, linear attention or `ape`
+  // only.
+  EXPECT_LT(change_when_larger(small()), 1e-12);
+}
+
+std::string config_error(const PlatonicOptions& o, const Interface& i = interface_of_all_kinds(3)) {
+  try {
+    Platonic model(o, i);
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Platonic, WrongOptionsAreNamed) {
+  auto o = small();
+  o.width = 50;
+  EXPECT_EQ(config_error(o), "platonic.width: must be a multiple of the order 12 of tetrahedron, got 50");
+  o = small();
+  o.heads = 18;
+  EXPECT_EQ(
+      config_error(o),
+      "platonic.heads: must be a multiple of the order 12 of tetrahedron and divide the width 48, got 18");
+  o = small();
+  o.group = "cyclic_4";
+  EXPECT_EQ(config_error(o), "platonic.group: 'cyclic_4' acts in 2 dimensions, the data have 3");
+  o = small();
+  o.width = 36;
+  EXPECT_EQ(config_error(o), "platonic.heads: rotary encoding needs an even width per head, got 36 / 12 = 3");
+  Interface i = interface_of_all_kinds(3);
+  i.outputs.push_back({"stress", Level::graph, Kind::symmetric_tensor, 1});
+  EXPECT_EQ(config_error(small(), i),
+            "platonic: output 'stress' (graph symmetric_tensor) is not one that this system gives: scalars "
+            "and vectors "
+            "of nodes and graphs are");
+}
+
+std::string input_error(const std::function<void(Points&)>& change) {
+  const auto model = make(small(), interface_of_all_kinds(3));
+  auto points = std::get<Points>(random_points({3, 2}, 3).input);
+  change(points);
+  try {
+    (*model)(points);
+  } catch (const ShapeError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Platonic, WrongInputsAreNamed) {
+  EXPECT_EQ(input_error([](Points&) {}), "no error");
+  EXPECT_EQ(input_error([](Points& p) { p.positions = p.positions.to(at::kFloat); }),
+            "model input: positions must be Double on cpu like the weights, got Float on cpu");
+  EXPECT_EQ(input_error([](Points& p) { p.positions = p.positions.narrow(1, 0, 2); }),
+            "model input: positions must be (5, 3), got [5, 2]");
+  EXPECT_EQ(input_error([](Points& p) { p.vectors = Tensor(); }), "model input: vectors is missing");
+  EXPECT_EQ(input_error([](Points& p) { p.of_graphs.erase("gravity"); }),
+            "model input: graph feature gravity is missing");
+  EXPECT_EQ(input_error([](Points& p) { p.types = p.types + 1; }).substr(0, 44),
+            "model input: types must lie in 0..2, got 1..");
+  EXPECT_EQ(input_error([](Points& p) { p.cell = at::eye(3).unsqueeze(0); }),
+            "model input: this model knows no periodic boundaries, and the input has a cell");
+}
+
+TEST(Systems, RefuseACarrierAndNameThoseThatTakeIt) {
+  try {
+    build({PlatonicOptions{}}, interface_of_all_kinds(3), Carrier::poses);
+    FAIL();
+  } catch (const ConfigError& e) {
+    EXPECT_STREQ(e.what(), "model.system: 'platonic' does not work on poses; systems that do: none");
+  }
+  EXPECT_EQ(system_name({TransformerOptions{}}), "transformer");
+  EXPECT_EQ(build({PlatonicOptions{}}, interface_of_all_kinds(3), Carrier::points)->carrier(),
+            Carrier::points);
+}
+
+TEST(Platonic, MatricesAloneDecay) {
+  const auto model = make(small(), interface_of_all_kinds(3));
+  for (const auto& p : model->parameters()) {
+    EXPECT_EQ(p.decay, p.name.ends_with("kernel")) << p.name;
+  }
+}
+
+}  // namespace
+}  // namespace weyl
