@@ -158,7 +158,8 @@ TEST(Transform, OfAnEmptyBatchIsEmpty) {
   const Schema schema = rich_schema();
   const Batch batch = rich_batch({});
   EXPECT_EQ(transform(batch, random_motions(0, 4), schema).count(), 0);
-  require_consistent(transform(rich_batch({0, 0}), random_motions(2, 4), schema), schema);   // two graphs of no nodes
+  require_consistent(transform(rich_batch({0, 0}), random_motions(2, 4), schema),
+                     schema);  // two graphs of no nodes
 }
 
 TEST(Transform, MovesPosesFromTheLeft) {

@@ -89,14 +89,13 @@ void require_objects(const Points& points) {
 void require_features(const Interface& interface) {
   for (const auto& q : interface.features) {
     const bool columns = q.level == Level::node || q.level == Level::pair;
-    const bool scalar = q.kind == Kind::scalar || q.kind == Kind::pseudoscalar;
-    const bool vector = q.kind == Kind::vector || q.kind == Kind::axial_vector;
+    const bool vector = q.kind == Kind::vector || (q.kind == Kind::axial_vector && interface.dimension != 2);
+    const bool scalar =
+        !vector && (q.kind == Kind::scalar || q.kind == Kind::pseudoscalar || q.kind == Kind::axial_vector);
     require(q.channels >= 1, "feature '", q.name, "': channels must be at least 1, got ", q.channels);
     require(!columns || scalar || (vector && q.level == Level::node), "feature '", q.name, "': a ",
             level_names[static_cast<int>(q.level)], " feature cannot be a ",
             kind_names[static_cast<int>(q.kind)]);
-    require(!(columns && q.kind == Kind::axial_vector && interface.dimension == 2), "feature '", q.name,
-            "': in 2-D an axial vector is a pseudoscalar, declare it so");
   }
 }
 
@@ -116,14 +115,14 @@ void require_points(const Points& points, const Input& input, const Interface& i
     require(!points.types.defined(), "types: the schema declares none");
   }
   const auto& f = interface.features;
-  const auto scalars = [&](Level level) {
-    return channels_of(f, level, Kind::scalar) + channels_of(f, level, Kind::pseudoscalar);
+  const auto width = [](const std::vector<Columns>& columns) {
+    return columns.empty() ? 0 : columns.back().end;
   };
-  require_columns(points.scalars, {nodes, scalars(Level::node)}, "scalars");
-  const int64_t v =
-      channels_of(f, Level::node, Kind::vector) + channels_of(f, Level::node, Kind::axial_vector);
+  require_columns(points.scalars, {nodes, width(scalar_columns(interface, Level::node))}, "scalars");
+  const int64_t v = width(vector_columns(interface, Level::node));
   require_columns(points.vectors, {nodes, v, d}, "vectors");
-  require_columns(points.pairs, {points.graphs.pairs(), scalars(Level::pair)}, "pairs");
+  require_columns(points.pairs, {points.graphs.pairs(), width(scalar_columns(interface, Level::pair))},
+                  "pairs");
   require_objects(points);
   require_named(points.of_graphs, f, Level::graph, false, input, "graph input");
   require_named(points.of_objects, f, Level::object, false, input, "object input");

@@ -38,14 +38,19 @@ struct Splits {
   std::shared_ptr<const Dataset> train, valid, test;
 };
 
-/// What the data set declares in code, without touching a file: enough to build a model as shapes.
-Schema declared_schema(const DataOptions& options);
+/// What the data set declares in code, without touching a file: enough to build a model as shapes. `interface` is the
+/// config's [interface], which the set `tensors` needs (ConfigError without): its features, and its outputs as labels.
+Schema declared_schema(const DataOptions& options, const Interface* interface = nullptr);
 
-/// Opens the files that the options name. DataError: which file, and the command that makes it.
-Splits open_splits(const DataOptions& options);
+/// Opens the files that the options name; typical_nodes is the mean of the training split. DataError: which file is
+/// missing or broken, and the command that makes it.
+Splits open_splits(const DataOptions& options, const Interface* interface = nullptr);
 
-/// Opens one file (or folder) as the data set that the options name; without options, by the file's own
-/// format (a weyl data file or a carrier tensor file, see cli.md).
-std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options);
+/// Opens one file, or a folder (its test split, else valid, else train), by the file's own format: a weyl data file as the
+/// options of its set say (defaults when the options name another), the original .npy folder, or a carrier tensor file
+/// (cli.md) whose columns are what `interface` says (of a model, or the config's), else what its shapes tell. Labels that the
+/// file lacks are left out of the schema.
+std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
+                                         const Interface* interface = nullptr);
 
 }  // namespace weyl

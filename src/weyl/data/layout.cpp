@@ -29,11 +29,17 @@ at::Device device_of(const Input& input) {
   return std::get<Grid>(input).values.device();
 }
 
-std::vector<Columns> columns(const Interface& interface, Level level, Kind proper, Kind axial) {
+bool is_number(Kind kind, int64_t dimension) {
+  return kind == Kind::scalar || kind == Kind::pseudoscalar || (kind == Kind::axial_vector && dimension == 2);
+}
+
+std::vector<Columns> columns(const Interface& interface, Level level, bool numbers) {
   std::vector<Columns> result;
   int64_t begin = 0;
   for (const auto& q : interface.features) {
-    if (q.level == level && (q.kind == proper || q.kind == axial)) {
+    const bool number = is_number(q.kind, interface.dimension);
+    const bool vector = q.kind == Kind::vector || (q.kind == Kind::axial_vector && !number);
+    if (q.level == level && (numbers ? number : vector)) {
       result.push_back({&q, begin, begin + q.channels});
       begin += q.channels;
     }
@@ -135,9 +141,13 @@ std::vector<int64_t> shape_of(const Quantity& q, const Input& input) {
     case Kind::pseudoscalar:
     case Kind::category:
       return {rows, q.channels};
-    case Kind::vector:
     case Kind::axial_vector:
-      return {rows, q.channels, components(q.kind, dimension)};
+      if (dimension == 2) {
+        return {rows, q.channels};
+      }
+      [[fallthrough]];
+    case Kind::vector:
+      return {rows, q.channels, dimension};
     case Kind::symmetric_tensor:
       return {rows, q.channels, dimension, dimension};
     case Kind::element:
@@ -151,11 +161,11 @@ std::vector<int64_t> shape_of(const Quantity& q, const Input& input) {
 }
 
 std::vector<Columns> scalar_columns(const Interface& interface, Level level) {
-  return columns(interface, level, Kind::scalar, Kind::pseudoscalar);
+  return columns(interface, level, true);
 }
 
 std::vector<Columns> vector_columns(const Interface& interface, Level level) {
-  return columns(interface, level, Kind::vector, Kind::axial_vector);
+  return columns(interface, level, false);
 }
 
 }  // namespace weyl

@@ -24,7 +24,7 @@ int64_t dimension_of(LieGroup group);
 int64_t matrix_size(LieGroup group);
 
 /// The shape of a named tensor with L rows: scalars, pseudoscalars and categories (L, c), vectors (L, c, D),
-/// axial vectors the same (in 2-D (L, c, 1)), symmetric tensors (L, c, D, D), elements (L, m, m); of node
+/// axial vectors the same (in 2-D one number: (L, c)), symmetric tensors (L, c, D, D), elements (L, m, m); of node
 /// level on a Grid (B, c * components, spatial axes). ShapeError for more than one channel of elements.
 std::vector<int64_t> shape_of(const Quantity& quantity, const Input& input);
 

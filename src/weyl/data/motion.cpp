@@ -144,8 +144,8 @@ Tensor RowMotions::moved(const Tensor& x, const Quantity& q) const {
       }
       return vectors(x, q.role == Role::normal ? inverse_transpose() : linear_, q.level);
     case Kind::axial_vector:
-      if (linear_.size(1) == 2) {  // one component, the area spanned by two vectors
-        return (x.to(at::kDouble) * per_row(determinant(), q.level).view({-1, 1, 1})).to(x.scalar_type());
+      if (linear_.size(1) == 2) {  // one number, the area spanned by two vectors
+        return pseudoscalars(x, q.level);
       }
       return vectors(x, determinant().view({-1, 1, 1}) * inverse_transpose(), q.level);
     case Kind::symmetric_tensor: {

@@ -1,0 +1,98 @@
+#include "weyl/data/dataset.h"
+
+#include <filesystem>
+
+#include "weyl/core/check.h"
+#include "weyl/core/safetensors.h"
+#include "weyl/data/sets/nbody.h"
+#include "weyl/data/tensor_format.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Features and, as labels, the outputs of a config's [interface] or of a model.
+Schema schema_of(const Interface& interface) {
+  Schema schema;
+  schema.interface = interface;
+  schema.labels = interface.outputs;
+  schema.interface.outputs.clear();
+  return schema;
+}
+
+std::shared_ptr<const Dataset> in_memory(TensorFile file) {
+  return std::make_shared<InMemory>(std::move(file.batch), std::move(file.schema));
+}
+
+/// The carrier of a tensor file, which the config does not tell.
+std::shared_ptr<const Dataset> open_tensors(const std::string& path, const Interface& interface) {
+  Schema schema = schema_of(interface);
+  const SafetensorsFile file(path);
+  schema.carrier = file.contains("elements") ? Carrier::poses
+                   : file.contains("values") ? Carrier::grid
+                                             : Carrier::points;
+  return in_memory(read_tensor_file(path, schema));
+}
+
+const Interface& required(const Interface* interface) {
+  require<ConfigError>(interface != nullptr,
+                       "data set `tensors`: needs an [interface] that says what its tensors are");
+  return *interface;
+}
+
+Splits open(const NbodyDataOptions& options, const Interface*) {
+  return open_nbody(options);
+}
+
+Splits open(const TensorsDataOptions& options, const Interface* interface) {
+  required(interface);
+  require<DataError>(fs::is_directory(options.path), options.path,
+                     ": there is no such folder; it must hold train.safetensors and may hold valid and test");
+  const auto split = [&](const char* name) -> std::shared_ptr<const Dataset> {
+    const std::string path = (fs::path(options.path) / (std::string(name) + ".safetensors")).string();
+    return fs::exists(path) ? open_tensors(path, *interface) : nullptr;
+  };
+  Splits splits{split("train"), split("valid"), split("test")};
+  require<DataError>(splits.train || splits.valid || splits.test, options.path,
+                     ": holds none of train.safetensors, valid.safetensors and test.safetensors");
+  return splits;
+}
+
+Schema declared(const NbodyDataOptions& options, const Interface*) {
+  return nbody_schema(options);
+}
+Schema declared(const TensorsDataOptions&, const Interface* interface) {
+  return schema_of(required(interface));
+}
+
+}  // namespace
+
+Schema declared_schema(const DataOptions& options, const Interface* interface) {
+  return std::visit([&](const auto& o) { return declared(o, interface); }, options.set);
+}
+
+Splits open_splits(const DataOptions& options, const Interface* interface) {
+  return std::visit([&](const auto& o) { return open(o, interface); }, options.set);
+}
+
+std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
+                                         const Interface* interface) {
+  require<DataError>(fs::exists(path), path, ": there is no such file");
+  if (fs::is_directory(path)) {
+    DataOptions there = options;
+    std::visit([&](auto& o) { o.path = path; }, there.set);
+    const Splits splits = open_splits(there, interface);
+    return splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
+  }
+  require<DataError>(path.ends_with(".safetensors"), path, ": must be a .safetensors file or a folder");
+  const SafetensorsFile file(path);
+  const auto format = file.header().metadata.find("format");
+  if (format != file.header().metadata.end() && format->second == nbody_format) {
+    const auto* nbody = std::get_if<NbodyDataOptions>(&options.set);
+    return open_nbody_file(path, nbody ? *nbody : NbodyDataOptions{}, 0, false);
+  }
+  return interface ? open_tensors(path, *interface) : in_memory(read_tensor_file(path));
+}
+
+}  // namespace weyl

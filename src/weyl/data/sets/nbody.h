@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "weyl/data/dataset.h"
+
+namespace weyl {
+
+/// Charged particles as points: positions (N, 3), scalars charge and (option) speed = |v|, vector velocity,
+/// all at input_frame, float64; label displacement (N, 1, 3) = x(target_frame) - x(input_frame); horizon the
+/// time between the two.
+Schema nbody_schema(const NbodyDataOptions& options);
+
+/// A folder of weyl.nbody files or of the original .npy files (loc_, vel_, charges_ then train, valid, test).
+/// DataError: no such folder, no training split, a broken file, a frame that is not there.
+Splits open_nbody(const NbodyDataOptions& options);
+
+/// One weyl.nbody file; at most `limit` samples (0: all). When the target frame is beyond the file and
+/// `labels` is false, the schema has no label.
+std::shared_ptr<const Dataset> open_nbody_file(const std::string& path, const NbodyDataOptions& options,
+                                               int64_t limit, bool labels);
+
+/// Whether the metadata of a safetensors file says that it is one of ours.
+constexpr const char* nbody_format = "weyl.nbody";
+
+}  // namespace weyl
