@@ -3,32 +3,14 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/isfinite.h>
 
-#include <array>
 #include <set>
 #include <string_view>
 
 #include "weyl/core/check.h"
+#include "weyl/data/formats/weights.h"
 
 namespace weyl {
 namespace {
-
-/// The name without what wrappers put before it (Lightning, DataParallel) or into it (torch.compile).
-std::string without_wrappers(std::string name) {
-  constexpr std::string_view compiled = "_orig_mod.";
-  for (size_t at = name.find(compiled); at != std::string::npos; at = name.find(compiled)) {
-    name.erase(at, compiled.size());
-  }
-  for (bool again = true; again;) {
-    again = false;
-    for (const std::string_view prefix : {"module.", "net."}) {
-      if (name.starts_with(prefix)) {
-        name.erase(0, prefix.size());
-        again = true;
-      }
-    }
-  }
-  return name;
-}
 
 /// Buffers of the authors' Platonic modules that hold the group itself.
 bool is_group_table(std::string_view name) {
@@ -105,7 +87,7 @@ void import_weights(Model& model, const ModelOptions& options, const NamedTensor
                     const std::string& where) {
   NamedTensors named;
   for (const auto& [name, tensor] : state_dict) {
-    const bool fresh = named.emplace(without_wrappers(name), tensor).second;
+    const bool fresh = named.emplace(unwrapped_name(name), tensor).second;
     require<DataError>(fresh, where, ": tensor '", name,
                        "' has the same name as another, once prefixes are dropped");
   }

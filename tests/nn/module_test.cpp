@@ -1,0 +1,126 @@
+#include "weyl/nn/module.h"
+
+#include <atomic>
+
+#include <thread>
+
+#include "weyl/core/check.h"
+#include "weyl/nn/derived.h"
+#include "weyl/nn/linear.h"
+#include "weyl/nn/mlp.h"
+
+namespace weyl {
+namespace {
+
+struct Tree : Module {
+  Tree() {
+    scale = parameter("scale", {3}, Init::constant(0.5));
+    first = child("first", std::make_shared<Mlp>(3, 5, 2));
+    fixed = parameter("fixed", at::arange(4, at::kDouble), /*decay=*/false, /*trainable=*/false);
+    second = child("second.0", std::make_shared<Linear>(2, 2, false));
+  }
+  void mode_changed() override { ++changes; }
+  Tensor scale, fixed;
+  std::shared_ptr<Mlp> first;
+  std::shared_ptr<Linear> second;
+  int changes = 0;
+};
+
+TEST(Module, NamesStandInTheOrderOfDeclaration) {
+  std::vector<std::string> names, decaying;
+  for (const auto& p : Tree().parameters()) {
+    names.push_back(p.name);
+    if (p.decay) {
+      decaying.push_back(p.name);
+    }
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"scale", "fixed", "first.0.weight", "first.0.bias",
+                                             "first.2.weight", "first.2.bias", "second.0.weight"}));
+  EXPECT_EQ(decaying, (std::vector<std::string>{"first.0.weight", "first.2.weight", "second.0.weight"}));
+}
+
+TEST(Module, CountsWhatIsTrained) {
+  const Tree tree;
+  EXPECT_EQ(tree.parameter_count(), 3 + (15 + 5) + (10 + 2) + 4);
+  EXPECT_EQ(tree.parameter_count_real(), tree.parameter_count());
+  EXPECT_EQ(tree.parts(), (std::vector<std::pair<std::string, int64_t>>{
+                              {"scale", 3}, {"fixed", 0}, {"first", 32}, {"second", 4}}));
+  EXPECT_FALSE(tree.fixed.requires_grad());
+  EXPECT_TRUE(tree.scale.requires_grad());
+}
+
+TEST(Module, ConvertsInPlaceOfTheSameTensors) {
+  Tree tree;
+  const Tensor member = tree.scale;
+  tree.to(at::kDouble);
+  EXPECT_EQ(tree.dtype(), at::kDouble);
+  EXPECT_EQ(member.scalar_type(), at::kDouble);
+  EXPECT_TRUE(member.is_same(tree.parameters()[0].tensor));
+  EXPECT_TRUE(member.requires_grad());
+  EXPECT_EQ(tree.second->parameters()[0].tensor.scalar_type(), at::kDouble);
+}
+
+TEST(Module, StartsTheSameInEveryDtype) {
+  const auto weights = [](at::ScalarType dtype) {
+    const BuildOn on(at::kCPU, dtype);
+    at::manual_seed(4);
+    return Linear(7, 3).parameters()[0].tensor.detach();
+  };
+  const Tensor wide = weights(at::kDouble);
+  EXPECT_EQ(wide.scalar_type(), at::kDouble);
+  EXPECT_TRUE(at::equal(wide.to(at::kFloat), weights(at::kFloat)));
+}
+
+TEST(Module, ModeReachesEveryChild) {
+  Tree tree;
+  EXPECT_TRUE(tree.second->training());
+  tree.train(false);
+  EXPECT_FALSE(tree.training());
+  EXPECT_FALSE(tree.second->training());
+  EXPECT_EQ(tree.changes, 1);
+  tree.to(at::kDouble);  // what was cached has the old dtype
+  EXPECT_EQ(tree.changes, 2);
+}
+
+TEST(Module, RefusesANameTwice) {
+  struct Twice : Module {
+    Twice() {
+      parameter("w", {1}, Init::ones());
+      parameter("w", {1}, Init::ones());
+    }
+  };
+  EXPECT_THROW(Twice(), ShapeError);
+}
+
+TEST(Module, ShapesAloneOnTheMetaDevice) {
+  const BuildOn meta(at::kMeta, at::kFloat);
+  const Linear huge(1 << 20, 1 << 20);  // 4 TiB of numbers
+  EXPECT_EQ(huge.parameter_count(), (int64_t{1} << 40) + (1 << 20));
+  EXPECT_TRUE(huge.parameters()[0].tensor.is_meta());
+}
+
+TEST(Derived, IsMadeOnceInEvaluationAndEachTimeInTraining) {
+  Derived derived;
+  std::atomic<int> made = 0;
+  const auto make = [&] {
+    ++made;
+    return at::ones({2});
+  };
+  derived.get(true, make);
+  derived.get(true, make);
+  EXPECT_EQ(made, 2);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] { EXPECT_EQ(derived.get(false, make).sum().item<float>(), 2); });
+  }
+  for (auto& t : threads) {
+    t.join();
+  }
+  EXPECT_EQ(made, 3);
+  derived.drop();
+  derived.get(false, make);
+  EXPECT_EQ(made, 4);
+}
+
+}  // namespace
+}  // namespace weyl
