@@ -30,7 +30,7 @@ TEST(Average, FollowsTheFormula) {
     average.update();
     const double d = std::min(0.75, 1 - 1 / (t + 1.0));
     a = d * a + (1 - d) * w;
-    EXPECT_NEAR(average.state().at("average.w")[1].item<double>(), a, 1e-13) << t;
+    EXPECT_NEAR(average.state().at("weights.w")[1].item<double>(), a, 1e-13) << t;
     if (t == 3) {
       EXPECT_NEAR(a, (1 + 2 + 5 + 10) / 4.0, 1e-13);  // while it warms up, the plain mean
     }
@@ -50,7 +50,7 @@ TEST(Average, SwapsInPlaceAndBack) {
   EXPECT_EQ(p.tensor.unsafeGetTensorImpl(), identity);
   EXPECT_TRUE(p.tensor.requires_grad());
   EXPECT_THROW(average.update(), ShapeError);
-  EXPECT_EQ(average.state().at("average.w").item<double>(), 3);
+  EXPECT_EQ(average.state().at("weights.w").item<double>(), 3);
   average.swap();
   EXPECT_EQ(p.tensor.item<double>(), 4);
   EXPECT_TRUE(p.tensor.is_leaf());
@@ -71,20 +71,20 @@ TEST(Average, ContinuesFromItsStateBitForBit) {
       parted->load(state, "f");
     }
   }
-  EXPECT_TRUE(at::equal(through.state().at("average.w"), parted->state().at("average.w")));
+  EXPECT_TRUE(at::equal(through.state().at("weights.w"), parted->state().at("weights.w")));
 }
 
 TEST(Average, RefusesAStateThatIsNotItsOwn) {
   Average average({one_parameter({1, 2})}, 0.9);
   auto state = average.state();
   auto broken = state;
-  broken.erase("average.w");
+  broken.erase("weights.w");
   EXPECT_THROW(average.load(broken, "f"), DataError);
   broken = state;
-  broken["average.w"] = at::zeros({3}, at::kDouble);
+  broken["weights.w"] = at::zeros({3}, at::kDouble);
   EXPECT_THROW(average.load(broken, "f"), DataError);
   broken = state;
-  broken["average.v"] = at::zeros({2}, at::kDouble);
+  broken["weights.v"] = at::zeros({2}, at::kDouble);
   EXPECT_THROW(average.load(broken, "f"), DataError);
   broken = state;
   broken.erase("updates");

@@ -47,7 +47,7 @@ NamedTensors Average::state() const {
   const auto& averages = swapped_ ? weights_ : averages_;
   NamedTensors state;
   for (size_t i = 0; i < names_.size(); ++i) {
-    state["average." + names_[i]] = averages[i].detach().to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
+    state["weights." + names_[i]] = averages[i].detach().to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
   }
   state["updates"] = at::scalar_tensor(updates_, at::TensorOptions(at::kLong));
   return state;
@@ -60,24 +60,24 @@ void Average::load(const NamedTensors& state, const std::string& where) {
       updates != state.end() && updates->second.numel() == 1 && updates->second.scalar_type() == at::kLong,
       where, ": average state must hold 'updates', one int64");
   for (size_t i = 0; i < names_.size(); ++i) {
-    const auto found = state.find("average." + names_[i]);
-    require<DataError>(found != state.end(), where, ": average state must hold 'average.", names_[i],
+    const auto found = state.find("weights." + names_[i]);
+    require<DataError>(found != state.end(), where, ": average state must hold 'weights.", names_[i],
                        "', which is missing");
     require<DataError>(found->second.sizes() == averages_[i].sizes() &&
                            found->second.scalar_type() == averages_[i].scalar_type(),
-                       where, ": 'average.", names_[i], "' must be ", averages_[i].scalar_type(), " ",
+                       where, ": 'weights.", names_[i], "' must be ", averages_[i].scalar_type(), " ",
                        averages_[i].sizes(), ", got ", found->second.scalar_type(), " ",
                        found->second.sizes());
   }
   for (const auto& [name, t] : state) {
-    const bool known = name.starts_with("average.") &&
+    const bool known = name.starts_with("weights.") &&
                        std::find(names_.begin(), names_.end(), name.substr(8)) != names_.end();
     require<DataError>(known || name == "updates", where, ": average state has an unexpected tensor '", name,
                        "'");
   }
   const at::NoGradGuard no_grad;
   for (size_t i = 0; i < names_.size(); ++i) {
-    averages_[i].copy_(state.at("average." + names_[i]));
+    averages_[i].copy_(state.at("weights." + names_[i]));
   }
   updates_ = updates->second.item<int64_t>();
 }

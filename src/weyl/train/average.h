@@ -24,7 +24,7 @@ class Average {
   void swap();
   bool swapped() const { return swapped_; }
 
-  /// "average.<name>" for every trainable parameter, and "updates" () int64; copies on the CPU.
+  /// "weights.<name>" for every trainable parameter, and "updates" () int64; copies on the CPU.
   NamedTensors state() const;
   /// DataError, naming the first missing, unexpected or misshaped tensor; `where` names the file.
   void load(const NamedTensors& state, const std::string& where);

@@ -1,41 +1,80 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "weyl/core/tensor_file.h"
 #include "weyl/models/systems.h"
 #include "weyl/tasks/task.h"
+#include "weyl/train/model_summary.h"
 #include "weyl/train/recipe.h"
+#include "weyl/train/schedule.h"
 
 namespace weyl {
 
-constexpr int64_t checkpoint_format = 1;
+class Average;
+class Optimiser;
 
 /// A model as a file holds it: everything that another program needs to use it.
 struct SavedModel {
-  Recipe recipe;           // as resolved; data and train for the record
+  Recipe recipe;  // as resolved; data and train for the record
   Interface interface;
   Carrier carrier = Carrier::points;
   std::shared_ptr<Model> model;
-  std::unique_ptr<Task> task;    // with its fitted statistics; null for imported weights without a task
-  std::map<std::string, std::string> metadata;
+  std::unique_ptr<Task> task;  // with its fitted statistics; null for imported weights without a task
+  std::map<std::string, std::string>
+      metadata;  // read: all of the file's; written: these beside (or over) its own
 };
 
-/// Writes `model.safetensors`: weights by name, the task's statistics as "task.<name>", metadata (format_version,
-/// recipe as TOML, interface as JSON, symmetry, carrier, weyl version). Atomic.
-void save_model(const std::string& path, const SavedModel& saved);
+/// Everything that the header of its file will say. `step`, `epoch` and the metric are the caller's.
+ModelSummary summarise(const SavedModel& saved);
 
-/// Reads one on `device` in `dtype` (of the file when undefined). `path` is a model file or a run folder (its `best`
-/// checkpoint). Never executes anything. DataError: a missing, unexpected or misshaped tensor by name, a non-finite
-/// weight, an unknown format version.
+/// Writes `model.safetensors`: weights by name, the task's statistics as "task.<name>", metadata (see
+/// ModelSummary). Atomic: the file is whole or untouched.
+void save_model(const std::string& path, const SavedModel& saved);
+void save_model(const std::string& path, const SavedModel& saved, const ModelSummary& summary);
+
+/// Reads one on `device` in `dtype` (of the file when undefined), in evaluation mode. `path` is a model file
+/// or a run folder (its `best` checkpoint). Never executes anything. DataError: a missing, unexpected or
+/// misshaped tensor by name, a non-finite weight, an unknown format version.
 SavedModel load_model(const std::string& path, at::Device device = at::kCPU,
                       std::optional<at::ScalarType> dtype = {});
 
-/// The model file of a path: itself, or RUN/best/model.safetensors (RUN/last when there is no best). DataError.
-std::string model_file(const std::string& path);
-
-/// Copies tensors into a model's parameters by name. DataError naming the first missing, unexpected or misshaped one.
+/// Copies tensors into a model's parameters by name. DataError naming the first missing, unexpected,
+/// misshaped or non-finite one; then no parameter has changed.
 void load_parameters(Model& model, const NamedTensors& tensors, const std::string& where);
+
+/// Where a training stands between two steps, beside weights, optimiser and average: all that resuming needs.
+struct TrainState {
+  int64_t step = 0, epoch = 0, batch = 0;  // batch: of the loader, in the epoch
+  int64_t validated_step = -1;             // of the last validation
+  std::optional<double> best;              // headline value so far, its step, and validations since
+  int64_t best_step = 0, waited = 0;
+  Schedule::State schedule;
+  double loss_sum = 0, gradient_norm_sum = 0;  // over the steps since the last row of metrics.csv
+  int64_t summed = 0;
+  int64_t metrics_bytes = 0;  // length of metrics.csv
+  bool operator==(const TrainState&) const = default;
+};
+
+/// Writes RUN/last/ as a whole: model.safetensors (averaged weights when there is an average) and
+/// state.safetensors (weights as they are, optimiser, average, TrainState). The folder is made beside, synced
+/// and exchanged in one rename, so that `last` is whole at any instant; the one before it stays as
+/// RUN/previous/. The average must not be swapped in.
+void save_checkpoint(const std::string& run, const SavedModel& saved, const TrainState& state,
+                     const Optimiser& optimiser, Average* average);
+
+/// What state.safetensors of the newest checkpoint holds. One file is read, so nothing of two checkpoints can
+/// mix.
+struct Resumed {
+  std::string file;
+  Recipe recipe;
+  ModelSummary summary;
+  TrainState state;
+  NamedTensors weights, optimiser, average, task;
+};
+Resumed read_checkpoint(const std::string& run);
 
 }  // namespace weyl

@@ -1,0 +1,282 @@
+#include "weyl/train/checkpoint.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/isfinite.h>
+
+#include <set>
+
+#include "weyl/config/toml.h"
+#include "weyl/core/check.h"
+#include "weyl/core/json.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/version.h"
+#include "weyl/train/average.h"
+#include "weyl/train/checkpoint_folder.h"
+#include "weyl/train/optimiser.h"
+
+namespace weyl {
+namespace {
+
+constexpr std::string_view task_prefix = "task.", optimiser_prefix = "optimiser.",
+                           average_prefix = "average.";
+
+void put(NamedTensors& into, std::string_view prefix, const NamedTensors& tensors) {
+  for (const auto& [name, t] : tensors) {
+    into[std::string(prefix) + name] = t;
+  }
+}
+
+// Moves the tensors whose names begin with a prefix out, without it.
+NamedTensors take_out(NamedTensors& tensors, std::string_view prefix) {
+  NamedTensors taken;
+  for (auto it = tensors.lower_bound(std::string(prefix));
+       it != tensors.end() && it->first.starts_with(prefix);) {
+    taken[it->first.substr(prefix.size())] = it->second;
+    it = tensors.erase(it);
+  }
+  return taken;
+}
+
+NamedTensors tensors_of(const SavedModel& saved) {
+  NamedTensors tensors;
+  for (const auto& p : saved.model->parameters()) {
+    tensors[p.name] = p.tensor.detach();
+  }
+  if (saved.task) {
+    put(tensors, task_prefix, saved.task->state());
+  }
+  return tensors;
+}
+
+std::string to_json(const TrainState& s) {
+  Json json = Json::object();
+  json.set("step", s.step)
+      .set("epoch", s.epoch)
+      .set("batch", s.batch)
+      .set("validated_step", s.validated_step);
+  if (s.best) {
+    json.set("best", *s.best);
+  }
+  json.set("best_step", s.best_step).set("waited", s.waited);
+  if (s.schedule.best) {
+    json.set("schedule_best", *s.schedule.best);
+  }
+  return json.set("schedule_drops", s.schedule.drops)
+      .set("schedule_waited", s.schedule.waited)
+      .set("loss_sum", s.loss_sum)
+      .set("gradient_norm_sum", s.gradient_norm_sum)
+      .set("summed", s.summed)
+      .set("metrics_bytes", s.metrics_bytes)
+      .dump();
+}
+
+TrainState state_from(const std::string& text_of_json, const std::string& where) {
+  const Json json = Json::parse(text_of_json, where);
+  const auto number = [&](const char* key) {
+    const Json* value = json.find(key);
+    const double found = value != nullptr ? value->number_or(NAN) : NAN;
+    require<DataError>(std::isfinite(found), where, ": must hold a number '", key, "'");
+    return found;
+  };
+  const auto count = [&](const char* key) {
+    const double found = number(key);
+    require<DataError>(found >= 0 && found < 9e15, where, ": '", key, "' must not be negative, got ", found);
+    return static_cast<int64_t>(found);
+  };
+  const auto optional = [&](const char* key) {
+    return json.find(key) != nullptr ? std::optional(number(key)) : std::nullopt;
+  };
+  TrainState s;
+  s.step = count("step");
+  s.epoch = count("epoch");
+  s.batch = count("batch");
+  s.validated_step = static_cast<int64_t>(number("validated_step"));
+  s.best = optional("best");
+  s.best_step = count("best_step");
+  s.waited = count("waited");
+  s.schedule = {count("schedule_drops"), optional("schedule_best"), count("schedule_waited")};
+  s.loss_sum = number("loss_sum");
+  s.gradient_norm_sum = number("gradient_norm_sum");
+  s.summed = count("summed");
+  s.metrics_bytes = count("metrics_bytes");
+  return s;
+}
+
+Recipe recipe_of(const ModelSummary& summary, const std::string& where) {
+  Recipe recipe;
+  try {
+    read_toml_text(summary.recipe, where + ": metadata 'recipe'", {}, [&](Fields& f) { fields(f, recipe); });
+  } catch (const ConfigError& error) {
+    throw DataError(error.what());
+  }
+  return recipe;
+}
+
+Carrier carrier_of(const ModelSummary& summary) {
+  size_t index = 0;
+  while (carrier_names[index] != summary.carrier) {
+    ++index;
+  }
+  return static_cast<Carrier>(index);
+}
+
+// What a file claims about itself may be hostile: an error of the construction is the file's, not the user's.
+template <class F>
+auto of_the_file(const std::string& where, F&& make) {
+  try {
+    return make();
+  } catch (const DataError&) {
+    throw;
+  } catch (const Error& error) {
+    throw DataError(text(where, ": model cannot be built from its metadata: ", error.what()));
+  }
+}
+
+// A task with the statistics of a file; null when the file names none.
+std::unique_ptr<Task> task_of(const Recipe& recipe, const ModelSummary& summary,
+                              const NamedTensors& statistics, const std::string& where) {
+  if (summary.task.empty()) {
+    return nullptr;
+  }
+  return of_the_file(where, [&] {
+    auto task = make_task(recipe.task);
+    task->load(statistics);
+    return task;
+  });
+}
+
+// Names, shapes and types before anything is built, so that a header cannot ask for more memory than its file
+// has.
+void check_shapes(const std::vector<Parameter>& parameters, const NamedTensors& tensors,
+                  const std::string& where) {
+  std::set<std::string> known;
+  for (const auto& p : parameters) {
+    const auto found = tensors.find(p.name);
+    require<DataError>(found != tensors.end(), where, ": weights must hold ", quote(p.name),
+                       ", which is missing");
+    require<DataError>(
+        found->second.sizes() == p.tensor.sizes() && at::isFloatingType(found->second.scalar_type()), where,
+        ": weight ", quote(p.name), " must be real with shape ", shape_text(p.tensor.sizes()), ", got ",
+        found->second.scalar_type(), " ", shape_text(found->second.sizes()));
+    require<DataError>(at::isfinite(found->second).all().item<bool>(), where, ": weight ", quote(p.name),
+                       " must be finite, got NaN or infinity");
+    known.insert(p.name);
+  }
+  for (const auto& [name, t] : tensors) {
+    require<DataError>(known.contains(name), where, ": weights have an unexpected tensor ", quote(name));
+  }
+}
+
+}  // namespace
+
+ModelSummary summarise(const SavedModel& saved) {
+  ModelSummary s;
+  Recipe recipe = saved.recipe;
+  const Symmetry symmetry = saved.model->symmetry();
+  s.weyl_version = version();
+  s.system = system_name(saved.recipe.model);
+  s.carrier = carrier_names[static_cast<size_t>(saved.carrier)];
+  s.task = saved.task ? saved.task->name() : "";
+  s.dtype = saved.model->dtype() == at::kDouble ? "float64" : "float32";
+  s.recipe = write_toml([&](Fields& f) { fields(f, recipe); });
+  s.interface = saved.interface;
+  for (const auto& claim : symmetry.exact) {
+    s.exact.push_back(claim.group);
+  }
+  for (const auto& claim : symmetry.approximate) {
+    s.approximate.push_back(claim.group);
+  }
+  s.parameters = saved.model->parameter_count();
+  s.parameters_real = saved.model->parameter_count_real();
+  s.parts = saved.model->parts();
+  s.flops_forward = saved.model->flops_per_token().forward;
+  return s;
+}
+
+void save_model(const std::string& path, const SavedModel& saved, const ModelSummary& summary) {
+  auto metadata = to_metadata(summary);
+  for (const auto& [key, value] : saved.metadata) {
+    metadata[key] = value;
+  }
+  save_tensors(path, tensors_of(saved), metadata);
+}
+
+void save_model(const std::string& path, const SavedModel& saved) {
+  save_model(path, saved, summarise(saved));
+}
+
+void load_parameters(Model& model, const NamedTensors& tensors, const std::string& where) {
+  const auto parameters = model.parameters();
+  check_shapes(parameters, tensors, where);
+  const at::NoGradGuard no_grad;
+  for (const auto& p : parameters) {
+    p.tensor.copy_(tensors.at(p.name));
+  }
+  model.train(model.training());  // what evaluation mode had cached is stale
+}
+
+SavedModel load_model(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype) {
+  const std::string where = model_file(path);
+  const SafetensorsFile file(where);
+  const ModelSummary summary = read_summary(file.header(), where);
+  NamedTensors tensors = load_tensors(file);
+  const NamedTensors statistics = take_out(tensors, task_prefix);
+  take_out(tensors, optimiser_prefix);  // of a state.safetensors
+  take_out(tensors, average_prefix);
+  SavedModel saved;
+  saved.recipe = recipe_of(summary, where);
+  saved.interface = summary.interface;
+  saved.carrier = carrier_of(summary);
+  saved.metadata = file.header().metadata;
+  const auto make = [&](at::Device on) {
+    const BuildOn build_on(on, dtype.value_or(summary.dtype == "float64" ? at::kDouble : at::kFloat));
+    return of_the_file(where, [&] { return build(saved.recipe.model, saved.interface, saved.carrier); });
+  };
+  check_shapes(make(at::kMeta)->parameters(), tensors, where);
+  saved.model = make(device);
+  load_parameters(*saved.model, tensors, where);
+  saved.model->train(false);
+  saved.task = task_of(saved.recipe, summary, statistics, where);
+  return saved;
+}
+
+void save_checkpoint(const std::string& run, const SavedModel& saved, const TrainState& state,
+                     const Optimiser& optimiser, Average* average) {
+  ModelSummary summary = summarise(saved);
+  summary.step = state.step;
+  summary.epoch = static_cast<double>(state.epoch);
+  CheckpointFolder folder(run);
+  {
+    const WithAverage averaged(average, *saved.model);
+    save_model(folder.path() + "/model.safetensors", saved, summary);
+  }
+  NamedTensors tensors = tensors_of(saved);
+  put(tensors, optimiser_prefix, optimiser.state());
+  if (average != nullptr) {
+    put(tensors, average_prefix, average->state());
+  }
+  auto metadata = to_metadata(summary);
+  metadata["state"] = to_json(state);
+  save_tensors(folder.path() + "/state.safetensors", tensors, metadata);
+  folder.commit();
+}
+
+Resumed read_checkpoint(const std::string& run) {
+  Resumed resumed;
+  resumed.file = newest_state(run);
+  const SafetensorsFile file(resumed.file);
+  resumed.summary = read_summary(file.header(), resumed.file);
+  const auto state = file.header().metadata.find("state");
+  require<DataError>(state != file.header().metadata.end(), resumed.file,
+                     ": metadata must have 'state', which is missing: no training can continue from it");
+  resumed.state = state_from(state->second, resumed.file + ": metadata 'state'");
+  resumed.recipe = recipe_of(resumed.summary, resumed.file);
+  resumed.weights = load_tensors(file);
+  resumed.optimiser = take_out(resumed.weights, optimiser_prefix);
+  resumed.average = take_out(resumed.weights, average_prefix);
+  resumed.task = take_out(resumed.weights, task_prefix);
+  return resumed;
+}
+
+}  // namespace weyl

@@ -1,0 +1,90 @@
+#include "weyl/train/evaluate.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/isnan.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "weyl/core/check.h"
+#include "weyl/data/loader.h"
+
+namespace weyl {
+namespace {
+
+class EvaluationMode {
+ public:
+  explicit EvaluationMode(Model& model) : model_(model), training_(model.training()) { model_.train(false); }
+  ~EvaluationMode() { model_.train(training_); }
+  EvaluationMode(const EvaluationMode&) = delete;
+  EvaluationMode& operator=(const EvaluationMode&) = delete;
+
+ private:
+  Model& model_;
+  bool training_;
+};
+
+}  // namespace
+
+Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
+                    const EvaluateOptions& options) {
+  require<DataError>(data->size() > 0, "evaluate: data set must have samples, got none");
+  const auto start = std::chrono::steady_clock::now();
+  const EvaluationMode mode(model);
+  const at::NoGradGuard no_grad;
+  LoaderOptions loading;
+  loading.batch = options.batch;
+  loading.batch_tokens = options.batch_tokens;
+  loading.shuffle = false;
+  loading.dtype = model.dtype();
+  loading.device = model.device();
+  Loader loader(std::move(data), loading, 0);
+  const auto meter = task.meter(model.interface);
+  Evaluation result;
+  loader.start(0);
+  while (const auto batch = loader.next()) {
+    meter->add(*batch, task.predict(model, *batch));
+    result.samples += batch->count();
+    if (options.progress) {
+      options.progress(result.samples);
+    }
+    if (options.stop && options.stop()) {
+      result.stopped = true;
+      break;
+    }
+  }
+  result.metrics = meter->values();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+std::vector<std::pair<std::string, int64_t>> count_labels(const Task& task, const Dataset& data) {
+  constexpr int64_t at_a_time = 1024;
+  require_labels(task, data.schema());
+  std::vector<std::pair<std::string, int64_t>> counts;
+  for (const auto& label : task.labels()) {
+    counts.emplace_back(label.name, 0);
+  }
+  std::vector<int64_t> which(at_a_time);
+  for (int64_t begin = 0; begin < data.size(); begin += at_a_time) {
+    which.resize(std::min(at_a_time, data.size() - begin));
+    std::iota(which.begin(), which.end(), begin);
+    const Batch batch = data.batch(which);
+    for (auto& [name, count] : counts) {
+      const Tensor& values = batch.labels.at(name);
+      const int64_t rows = values.dim() > 0 ? values.size(0) : 0;
+      if (values.numel() > 0) {
+        count += rows - at::isnan(values).reshape({rows, values.numel() / rows}).any(1).sum().item<int64_t>();
+      }
+    }
+  }
+  for (const auto& [name, count] : counts) {
+    require<ConfigError>(count > 0, "task ", task.name(), ": training data must have some label '", name,
+                         "', got none that is not NaN");
+  }
+  return counts;
+}
+
+}  // namespace weyl

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "weyl/tasks/task.h"
+
+namespace weyl {
+
+struct EvaluateOptions {
+  int64_t batch = 32;                     // samples at a time
+  std::optional<int64_t> batch_tokens;    // instead: as many as fit
+  std::function<bool()> stop;             // asked between batches
+  std::function<void(int64_t)> progress;  // samples done
+};
+
+struct Evaluation {
+  int64_t samples = 0;
+  double seconds = 0;
+  Metrics metrics;
+  bool stopped = false;  // by options.stop: metrics of the samples so far
+};
+
+/// A model's metrics on a data set, batch by batch in the set's order, on the model's device and in its
+/// dtype; never holds more than a few batches. The model is in evaluation mode meanwhile and gets its mode
+/// back. No gradients (a task that predicts gradients switches them on itself). DataError: the data set is
+/// empty.
+Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
+                    const EvaluateOptions& options = {});
+
+/// How many labels of each kind a task will find: rows without NaN, by label name. ConfigError when a label
+/// is absent or all of it is missing.
+std::vector<std::pair<std::string, int64_t>> count_labels(const Task& task, const Dataset& data);
+
+}  // namespace weyl

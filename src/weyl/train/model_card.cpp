@@ -1,0 +1,68 @@
+#include "weyl/train/model_card.h"
+
+#include <sstream>
+
+#include "weyl/train/journal.h"
+
+namespace weyl {
+namespace {
+
+void list(std::ostream& out, const char* title, const std::vector<Quantity>& quantities) {
+  out << "| " << title << " |";
+  const char* between = " ";
+  for (const auto& q : quantities) {
+    out << between << '`' << q.name << "` (" << level_names[static_cast<int>(q.level)] << ' '
+        << kind_names[static_cast<int>(q.kind)];
+    if (q.channels != 1) {
+      out << " x " << q.channels;
+    }
+    out << (q.unit.empty() ? "" : ", ") << q.unit << ')';
+    between = ", ";
+  }
+  out << (quantities.empty() ? " none |\n" : " |\n");
+}
+
+std::string joined(const std::vector<std::string>& items) {
+  std::string all;
+  for (const auto& item : items) {
+    all += all.empty() ? "" : ", ";
+    all += item;
+  }
+  return all.empty() ? "none" : all;
+}
+
+}  // namespace
+
+std::string model_card(const std::string& name, const ModelSummary& s,
+                       const std::vector<CardResult>& results) {
+  std::ostringstream out;
+  out << "---\nlibrary_name: weyl\ntags:\n- weyl\n- equivariance\n- " << s.system << "\n";
+  if (!s.task.empty()) {
+    out << "- " << s.task << "\n";
+  }
+  out << "---\n\n# " << name << "\n\n"
+      << "A `" << s.system << "` model on " << s.carrier << ", trained with weyl " << s.weyl_version
+      << ". Use it with `weyl eval`, `weyl predict` and\n`weyl audit` on this folder; `weyl train --resume` "
+         "continues "
+         "the training.\n\n"
+      << "| | |\n|---|---|\n"
+      << "| parameters | " << s.parameters << " (" << s.dtype << ") |\n"
+      << "| exact symmetry | " << joined(s.exact) << " |\n";
+  if (!s.approximate.empty()) {
+    out << "| approximate symmetry | " << joined(s.approximate) << " |\n";
+  }
+  list(out, "inputs", s.interface.features);
+  list(out, "outputs", s.interface.outputs);
+  out << "| trained for | " << s.step << " steps, " << exact_text(s.epoch) << " epochs |\n";
+  if (!results.empty()) {
+    out << "\n## Results\n\n| metric | value | unit |\n|---|---|---|\n";
+    for (const auto& r : results) {
+      out << "| " << r.name << " | " << exact_text(r.value) << " | " << r.unit << " |\n";
+    }
+  }
+  out << "\n`config.toml` is the resolved config, `metrics.csv` the learning curve, `timing.csv` where the "
+         "time went.\n";
+  return out.str();
+}
+
+}  // namespace weyl

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "weyl/train/model_summary.h"
+
+namespace weyl {
+
+/// One line of results in a model card: "test mse", 0.0071, "unit^2".
+struct CardResult {
+  std::string name;
+  double value = 0;
+  std::string unit;
+};
+
+/// README.md of a run: Markdown with the YAML front matter that model hubs read. `name` is the run's.
+std::string model_card(const std::string& name, const ModelSummary& summary,
+                       const std::vector<CardResult>& results);
+
+}  // namespace weyl

@@ -1,0 +1,176 @@
+#include "weyl/train/model_summary.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "weyl/config/toml.h"
+#include "weyl/core/check.h"
+#include "weyl/core/json.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/version.h"
+#include "weyl/train/recipe.h"
+
+namespace weyl {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view carriers[] = {"points", "poses", "grid"};  // in the order of Carrier
+
+Json names(const std::vector<std::string>& items) {
+  Json json = Json::array();
+  for (const auto& item : items) {
+    json.add(item);
+  }
+  return json;
+}
+
+std::vector<std::string> names(const Json* json) {
+  std::vector<std::string> items;
+  if (json != nullptr) {
+    for (const auto& item : json->items()) {
+      items.push_back(printable(item.string_or("")));
+    }
+  }
+  return items;
+}
+
+int64_t count(const Json* json) {
+  return json != nullptr ? static_cast<int64_t>(json->number_or(0)) : 0;
+}
+double number(const Json* json) {
+  return json != nullptr ? json->number_or(0) : 0;
+}
+std::string word(const Json* json) {
+  return json != nullptr ? printable(json->string_or("")) : std::string();
+}
+
+// The entries of one file's metadata, and the file's name for messages.
+struct Entries {
+  const std::map<std::string, std::string>& metadata;
+  const std::string& where;
+
+  const std::string& at(const std::string& key) const {
+    const auto found = metadata.find(key);
+    require<DataError>(found != metadata.end(), where, ": metadata must have '", key, "', which is missing");
+    return found->second;
+  }
+  Json json(const std::string& key) const {
+    return Json::parse(at(key), text(where, ": metadata '", key, "'"));
+  }
+};
+
+// The type that most weights have.
+std::string dtype_of(const SafetensorsHeader& header) {
+  static const std::map<ElementType, std::string> known{{ElementType::f16, "float16"},
+                                                        {ElementType::bf16, "bfloat16"},
+                                                        {ElementType::f32, "float32"},
+                                                        {ElementType::f64, "float64"}};
+  std::map<std::string, uint64_t> bytes;
+  for (const auto& [name, entry] : header.tensors) {
+    const auto type = known.find(entry.type);
+    if (type != known.end() && !name.starts_with("task.")) {
+      bytes[type->second] += entry.end - entry.begin;
+    }
+  }
+  const auto most = std::max_element(bytes.begin(), bytes.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == bytes.end() ? "float32" : most->first;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> to_metadata(const ModelSummary& s) {
+  Json parts = Json::array();
+  for (const auto& [name, parameters] : s.parts) {
+    parts.add(Json::object().set("name", name).set("parameters", parameters));
+  }
+  Json training = Json::object();
+  training.set("step", s.step).set("epoch", s.epoch);
+  if (!s.metric.empty()) {
+    training.set("metric", s.metric).set("value", s.value).set("unit", s.unit);
+  }
+  Interface interface = s.interface;
+  return {{"format_version", std::to_string(s.format_version)},
+          {"weyl_version", version()},
+          {"system", s.system},
+          {"carrier", s.carrier},
+          {"task", s.task},
+          {"recipe", s.recipe},
+          {"interface", write_toml([&](Fields& f) { fields(f, interface); })},
+          {"symmetry",
+           Json::object().set("exact", names(s.exact)).set("approximate", names(s.approximate)).dump()},
+          {"parameters", Json::object()
+                             .set("count", s.parameters)
+                             .set("real", s.parameters_real)
+                             .set("parts", std::move(parts))
+                             .dump()},
+          {"flops_per_token", Json::object().set("forward", s.flops_forward).dump()},
+          {"training", training.dump()}};
+}
+
+bool is_model(const SafetensorsHeader& header) {
+  return header.metadata.contains("format_version") && header.metadata.contains("recipe");
+}
+
+ModelSummary read_summary(const SafetensorsHeader& header, const std::string& where) {
+  const Entries entries{header.metadata, where};
+  ModelSummary s;
+  const std::string& format = entries.at("format_version");
+  const auto [stop, error] = std::from_chars(format.data(), format.data() + format.size(), s.format_version);
+  require<DataError>(error == std::errc() && stop == format.data() + format.size() && s.format_version >= 1 &&
+                         s.format_version <= checkpoint_format,
+                     where, ": format_version must be 1 to ", checkpoint_format, " for weyl ", version(),
+                     ", got ", quote(format));
+  s.weyl_version = printable(entries.at("weyl_version"));
+  s.system = printable(entries.at("system"));
+  s.task = printable(entries.at("task"));
+  s.carrier = entries.at("carrier");
+  require<DataError>(std::count(std::begin(carriers), std::end(carriers), s.carrier) == 1, where,
+                     ": carrier must be points, poses or grid, got ", quote(s.carrier));
+  s.recipe = entries.at("recipe");
+  try {
+    read_toml_text(entries.at("interface"), where + ": metadata 'interface'", {},
+                   [&](Fields& f) { fields(f, s.interface); });
+  } catch (const ConfigError& error) {
+    throw DataError(error.what());
+  }
+  const Json symmetry = entries.json("symmetry");
+  s.exact = names(symmetry.find("exact"));
+  s.approximate = names(symmetry.find("approximate"));
+  const Json parameters = entries.json("parameters");
+  s.parameters = count(parameters.find("count"));
+  s.parameters_real = count(parameters.find("real"));
+  if (const Json* parts = parameters.find("parts")) {
+    for (const auto& part : parts->items()) {
+      s.parts.emplace_back(word(part.find("name")), count(part.find("parameters")));
+    }
+  }
+  s.flops_forward = number(entries.json("flops_per_token").find("forward"));
+  const Json training = entries.json("training");
+  s.step = count(training.find("step"));
+  s.epoch = number(training.find("epoch"));
+  s.metric = word(training.find("metric"));
+  s.unit = word(training.find("unit"));
+  s.value = number(training.find("value"));
+  s.dtype = dtype_of(header);
+  return s;
+}
+
+std::string model_file(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    require<DataError>(fs::exists(path, error), path, ": must be a model file or a run folder, got nothing");
+    return path;
+  }
+  for (const char* place : {"best", "last", "previous", "."}) {
+    const fs::path file = (fs::path(path) / place / "model.safetensors").lexically_normal();
+    if (fs::is_regular_file(file, error)) {
+      return file.string();
+    }
+  }
+  throw DataError(
+      text(path, ": must hold a checkpoint (best/model.safetensors or last/model.safetensors), got none"));
+}
+
+}  // namespace weyl

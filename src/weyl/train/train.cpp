@@ -1,0 +1,136 @@
+#include "weyl/train/train.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+#include <filesystem>
+
+#include "weyl/config/toml.h"
+#include "weyl/core/check.h"
+#include "weyl/core/json.h"
+#include "weyl/core/random.h"
+#include "weyl/train/append_file.h"
+#include "weyl/train/checkpoint_folder.h"
+#include "weyl/train/environment.h"
+#include "weyl/train/evaluate.h"
+#include "weyl/train/model_card.h"
+#include "weyl/train/run_folder.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+using LabelCounts = std::vector<std::pair<std::string, int64_t>>;
+
+// What a training needs before it may write anything.
+struct Prepared {
+  SavedModel saved;
+  Splits data;
+  LabelCounts labels;
+};
+
+Prepared prepare(const Recipe& recipe, at::Device device, const Resumed* resumed) {
+  check_trainable(recipe);
+  require<ConfigError>(recipe.train.precision != Precision::bf16 || device.is_cuda(),
+                       "train.precision: bf16 must run on a CUDA device, got ", device.str());
+  Prepared p;
+  p.data = open_splits(recipe.data);
+  require<ConfigError>(p.data.train != nullptr && p.data.train->size() > 0,
+                       "train: data must have training samples, got none");
+  p.saved.task = make_task(recipe.task);
+  p.labels = count_labels(*p.saved.task, *p.data.train);
+  if (resumed != nullptr) {
+    p.saved.task->load(resumed->task);
+    p.saved.interface = resumed->summary.interface;
+  } else {
+    p.saved.task->fit(*p.data.train);
+    p.saved.interface = p.saved.task->interface(p.data.train->schema());
+  }
+  p.saved.recipe = recipe;
+  p.saved.carrier = p.data.train->schema().carrier;
+  const BuildOn build_on(device, recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
+  at::manual_seed(Stream(static_cast<uint64_t>(recipe.train.seed), "weights").bits());
+  p.saved.model = build(recipe.model, p.saved.interface, p.saved.carrier);
+  return p;
+}
+
+void write_card(const RunFolder& run, const SavedModel& saved, const TrainResult* result) {
+  ModelSummary summary = summarise(saved);
+  std::vector<CardResult> results;
+  if (result != nullptr) {
+    summary.step = result->steps;
+    const auto file = SafetensorsFile(model_file(run.path()));
+    summary.epoch = read_summary(file.header(), file.path()).epoch;
+    if (result->best) {
+      results.push_back({"valid " + result->best->metric, result->best->value, result->best->unit});
+    }
+    for (const auto& [name, metric] : result->test.value_or(Metrics{})) {
+      results.push_back({"test " + name, metric.value, metric.unit});
+    }
+  }
+  const std::string name = fs::path(run.path()).filename().string();
+  write_file_atomically(run.file("README.md"), model_card(name, summary, results));
+}
+
+TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resumed,
+                   const TrainRequest& request) {
+  const LabelCounts labels = std::move(prepared.labels);
+  Trainer trainer(std::move(prepared.saved), std::move(prepared.data), run.path(), request.observer,
+                  request.stop);
+  if (resumed != nullptr) {
+    trainer.load(*resumed);
+  }
+  const SavedModel& saved = trainer.saved();
+  if (request.observer != nullptr) {
+    const TrainOptions& o = saved.recipe.train;
+    request.observer->started(
+        {.run = run.path(),
+         .device = saved.model->device().str(),
+         .precision = std::string(names_of(o.precision)[static_cast<size_t>(o.precision)]),
+         .samples = trainer.samples(),
+         .steps_per_epoch = trainer.steps_per_epoch(),
+         .parameters = saved.model->parameter_count(),
+         .threads = at::get_num_threads(),
+         .resumed_step = resumed != nullptr ? resumed->state.step : 0,
+         .labels = labels});
+  }
+  write_card(run, saved, nullptr);
+  const TrainResult result = trainer.run();
+  write_card(run, saved, &result);
+  return result;
+}
+
+}  // namespace
+
+TrainResult train(const Recipe& recipe, const TrainRequest& request) {
+  Prepared prepared = prepare(recipe, request.device, nullptr);
+  const RunFolder run = RunFolder::create(request.out, request.name);
+  write_file_atomically(run.file("environment.json"),
+                        environment(request.device, recipe.train.precision).dump() + "\n");
+  Recipe resolved = recipe;
+  write_file_atomically(run.file("config.toml"), write_toml([&](Fields& f) { fields(f, resolved); }));
+  return run_in(run, std::move(prepared), nullptr, request);
+}
+
+TrainResult resume(const std::string& path, const TrainRequest& request) {
+  const RunFolder run = RunFolder::open(path);
+  std::optional<Resumed> resumed;
+  if (fs::exists(run.file("last")) || fs::exists(run.file("previous"))) {
+    resumed = read_checkpoint(path);
+  }
+  const Recipe recipe = resumed ? resumed->recipe : read_recipe(run.file("config.toml"));
+  const std::string before = read_if_there(run.file("environment.json"));
+  if (request.observer != nullptr && !before.empty()) {
+    const std::string changed = differences(environment(request.device, recipe.train.precision),
+                                            Json::parse(before, run.file("environment.json")));
+    if (!changed.empty()) {
+      request.observer->noted("the machine is not the one the run began on, so its bits will differ: " +
+                              changed);
+    }
+  }
+  return run_in(run, prepare(recipe, request.device, resumed ? &*resumed : nullptr),
+                resumed ? &*resumed : nullptr, request);
+}
+
+}  // namespace weyl

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <functional>
+#include <string>
+
+#include "weyl/train/trainer.h"
+
+namespace weyl {
+
+/// What a caller chooses about a training beside its recipe.
+struct TrainRequest {
+  std::string out;  // the run's folder; empty: runs/<name>-001, the first free number
+  std::string name = "run";
+  at::Device device = at::kCPU;
+  TrainObserver* observer = nullptr;
+  std::function<bool()> stop;  // asked between steps: true saves and ends with Ending::interrupted
+};
+
+/// Trains what a recipe says. Nothing is written before data, labels, model and options have been found to
+/// fit. ConfigError, DataError as of its parts; Error when the loss is no longer finite (see Trainer).
+TrainResult train(const Recipe& recipe, const TrainRequest& request);
+
+/// Continues a run from its last checkpoint (from its config.toml when it was ended before the first one). A
+/// run that is already at its end only reports. `request.out` and `name` are not used.
+TrainResult resume(const std::string& run, const TrainRequest& request);
+
+}  // namespace weyl

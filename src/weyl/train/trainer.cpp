@@ -1,0 +1,318 @@
+#include "weyl/train/trainer.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/autocast_mode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/train/evaluate.h"
+
+namespace weyl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point then) {
+  return std::chrono::duration<double>(Clock::now() - then).count();
+}
+
+// Adds the time it lives to a sum.
+class Timed {
+ public:
+  explicit Timed(double& sum) : sum_(sum), start_(Clock::now()) {}
+  ~Timed() { sum_ += since(start_); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  double& sum_;
+  Clock::time_point start_;
+};
+
+// bf16 arithmetic where it is safe, on CUDA, while it lives; nothing when off.
+class Autocast {
+ public:
+  explicit Autocast(bool on) : on_(on) {
+    if (on_) {
+      at::autocast::set_autocast_dtype(at::kCUDA, at::kBFloat16);
+      at::autocast::set_autocast_enabled(at::kCUDA, true);
+    }
+  }
+  ~Autocast() {
+    if (on_) {
+      at::autocast::set_autocast_enabled(at::kCUDA, false);
+      at::autocast::clear_cache();
+    }
+  }
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  bool on_;
+};
+
+LoaderOptions loading(const TrainOptions& options, const Model& model) {
+  LoaderOptions o;
+  o.batch = options.batch;
+  o.batch_tokens = options.batch_tokens;
+  o.rotate = options.augment == Augmentation::rotations;
+  o.reflect = options.augment == Augmentation::rotoreflections;
+  o.dtype = model.dtype();
+  o.device = model.device();
+  return o;
+}
+
+std::shared_ptr<const Dataset> training_set(const Splits& data) {
+  require<ConfigError>(data.train != nullptr && data.train->size() > 0,
+                       "train: data must have training samples, got none");
+  return data.train;
+}
+
+EvaluateOptions evaluation(const TrainOptions& options) {
+  return {.batch = options.batch, .batch_tokens = options.batch_tokens};
+}
+
+}  // namespace
+
+Trainer::Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* observer,
+                 std::function<bool()> stop)
+    : saved_(std::move(saved)),
+      data_(std::move(data)),
+      run_(std::move(run)),
+      observer_(observer),
+      stop_(std::move(stop)),
+      options_(saved_.recipe.train),
+      schedule_(options_),
+      loader_(training_set(data_), loading(options_, *saved_.model), static_cast<uint64_t>(options_.seed)),
+      optimiser_(saved_.model->parameters(), options_.optimiser) {
+  static TrainObserver nobody;
+  observer_ = observer_ != nullptr ? observer_ : &nobody;
+  require<ConfigError>(options_.precision != Precision::bf16 || saved_.model->device().is_cuda(),
+                       "train.precision: bf16 must run on a CUDA device, got ", saved_.model->device().str());
+  if (options_.average) {
+    average_.emplace(saved_.model->parameters(), *options_.average);
+  }
+}
+
+void Trainer::load(const Resumed& resumed) {
+  load_parameters(*saved_.model, resumed.weights, resumed.file);
+  optimiser_.load(resumed.optimiser, resumed.file);
+  require<DataError>(average_.has_value() == !resumed.average.empty(), resumed.file, ": average must be ",
+                     average_ ? "there, as train.average asks" : "absent, as in the recipe");
+  if (average_) {
+    average_->load(resumed.average, resumed.file);
+  }
+  state_ = resumed.state;
+  schedule_.load(state_.schedule);
+}
+
+int64_t Trainer::steps_per_epoch() const {
+  const auto batches = static_cast<int64_t>(loader_.plan(0).size());
+  return (batches + options_.accumulate - 1) / options_.accumulate;
+}
+
+Elapsed Trainer::elapsed() const {
+  const double part = static_cast<double>(state_.batch) / static_cast<double>(loader_.batches());
+  return {state_.step, static_cast<double>(state_.epoch) + part, seconds_before_ + since(start_)};
+}
+
+TrainResult Trainer::run() {
+  start_ = saved_at_ = Clock::now();
+  saved_.model->train(true);
+  loader_.start(state_.epoch, state_.batch);
+  std::vector<std::string> metrics;
+  if (data_.valid && data_.valid->size() > 0) {
+    // One sample, to learn the metrics' names, and to fail before the first step if validation would.
+    const int64_t first[] = {0};
+    const auto one = std::make_shared<InMemory>(data_.valid->batch(first), data_.valid->schema());
+    for (const auto& [name, value] : evaluate(*saved_.model, *saved_.task, one).metrics) {
+      metrics.push_back(name);
+    }
+  }
+  journal_.emplace(run_, metrics, state_.step, state_.metrics_bytes);
+  seconds_before_ = journal_->seconds_before();
+  const auto out_of_patience = [&] { return options_.patience && state_.waited >= *options_.patience; };
+  for (bool done = schedule_.finished(elapsed()) || out_of_patience(); !done;) {
+    if (stop_ && stop_()) {
+      save();
+      return result(Ending::interrupted);
+    }
+    const double before = elapsed().epoch;
+    train_step();
+    done = schedule_.finished(elapsed());
+    const auto interval = [&](double epoch) { return std::floor(epoch / options_.evaluate_every); };
+    std::optional<Metrics> valid;
+    if (done || interval(elapsed().epoch) > interval(before)) {
+      valid = validate();
+      done = done || out_of_patience();
+    }
+    if (done || valid || state_.step % options_.log_every_steps == 0) {
+      log(valid);
+    }
+    if (done || save_due()) {
+      save();
+    }
+  }
+  TrainResult end = result(out_of_patience() ? Ending::patience : Ending::finished);
+  if (data_.test && data_.test->size() > 0) {
+    const SavedModel best = load_model(run_, saved_.model->device());
+    end.test = evaluate(*best.model, *best.task, data_.test, evaluation(options_)).metrics;
+  }
+  return end;
+}
+
+void Trainer::train_step() {
+  std::vector<Batch> batches;
+  double graphs = 0;
+  {
+    const Timed timed(times_.batch);
+    while (static_cast<int64_t>(batches.size()) < options_.accumulate) {
+      auto batch = loader_.next();
+      if (!batch) {
+        break;
+      }
+      graphs += static_cast<double>(batch->count());
+      batches.push_back(std::move(*batch));
+    }
+  }
+  at::manual_seed(
+      Stream(static_cast<uint64_t>(options_.seed), "step", {static_cast<uint64_t>(state_.step)}).bits());
+  const double factor = schedule_.factor(elapsed());
+  double loss = 0;
+  for (const auto& batch : batches) {
+    const double share = static_cast<double>(batch.count()) / graphs;
+    Step step;
+    {
+      const Timed timed(times_.forward);
+      const Autocast autocast(options_.precision == Precision::bf16);
+      step = saved_.task->step(*saved_.model, batch);
+      loss += share * step.loss.item<double>();
+    }
+    const Timed timed(times_.backward);
+    (step.loss * share).backward();
+  }
+  double norm = 0;
+  {
+    const Timed timed(times_.optimiser);
+    norm = optimiser_.clip_gradients();
+    if (std::isfinite(loss) && std::isfinite(norm)) {
+      optimiser_.step(factor);
+      if (average_) {
+        average_->update();
+      }
+    }
+    optimiser_.clear_gradients();
+  }
+  if (!std::isfinite(loss) || !std::isfinite(norm)) {
+    save();
+    throw Error(text("train: loss and gradient must be finite, got ", loss, " and norm ", norm, " at step ",
+                     state_.step + 1, "; the state before it is saved in ", run_,
+                     "/last (a smaller train.optimiser.rate, a warm-up or train.optimiser.clip may help)"));
+  }
+  const Timed timed(times_.logging);
+  ++state_.step;
+  ++times_.steps;
+  state_.batch = loader_.position();
+  if (state_.batch == loader_.batches()) {
+    ++state_.epoch;
+    state_.batch = 0;
+    loader_.start(state_.epoch);
+  }
+  state_.loss_sum += loss;
+  state_.gradient_norm_sum += norm;
+  ++state_.summed;
+  const Elapsed now = elapsed();
+  tick_ = {now, schedule_.fraction(now), loss, options_.optimiser.rate * factor, norm};
+  observer_->stepped(tick_);
+}
+
+std::optional<Metrics> Trainer::validate() {
+  if (!data_.valid || data_.valid->size() == 0) {
+    return {};
+  }
+  const Timed timed(times_.validation);
+  const WithAverage averaged(average_ ? &*average_ : nullptr, *saved_.model);
+  Metrics metrics = evaluate(*saved_.model, *saved_.task, data_.valid, evaluation(options_)).metrics;
+  const std::string name = saved_.task->headline();
+  const auto headline = metrics.find(name);
+  require(headline != metrics.end(), "train: metrics must have the task's headline '", name,
+          "', which is missing");
+  const double value = headline->second.value;
+  const bool lower = saved_.task->lower_is_better();
+  const bool better =
+      std::isfinite(value) && (!state_.best || (lower ? value < *state_.best : value > *state_.best));
+  state_.validated_step = state_.step;
+  schedule_.observe(value, lower);
+  ++state_.waited;
+  if (better) {
+    state_.best = value;
+    state_.best_step = state_.step;
+    state_.waited = 0;
+    ModelSummary summary = summarise(saved_);
+    summary.step = state_.step;
+    summary.epoch = elapsed().epoch;
+    summary.metric = name;
+    summary.value = value;
+    summary.unit = headline->second.unit;
+    std::filesystem::create_directories(run_ + "/best");
+    save_model(run_ + "/best/model.safetensors", saved_, summary);
+  }
+  observer_->validated(tick_, metrics, better);
+  return metrics;
+}
+
+void Trainer::log(const std::optional<Metrics>& metrics) {
+  {
+    const Timed timed(times_.logging);
+    const double n = static_cast<double>(std::max<int64_t>(state_.summed, 1));
+    JournalRow row{
+        state_.step, elapsed().epoch, tick_.rate, state_.loss_sum / n, state_.gradient_norm_sum / n, {}};
+    for (const auto& [name, metric] : metrics.value_or(Metrics{})) {
+      row.valid[name] = metric.value;
+    }
+    journal_->record(row);
+    state_.loss_sum = state_.gradient_norm_sum = 0;
+    state_.summed = 0;
+  }
+  journal_->record_times(state_.step, elapsed().seconds, times_);
+  times_ = {};
+}
+
+bool Trainer::save_due() const {
+  return (options_.save_every_steps > 0 && state_.step % options_.save_every_steps == 0) ||
+         since(saved_at_) >= options_.save_every_seconds;
+}
+
+void Trainer::save() {
+  {
+    const Timed timed(times_.saving);
+    state_.schedule = schedule_.state();
+    state_.metrics_bytes = journal_->sync_metrics();
+    save_checkpoint(run_, saved_, state_, optimiser_, average_ ? &*average_ : nullptr);
+  }
+  if (times_.steps > 0) {
+    journal_->record_times(state_.step, elapsed().seconds, times_);
+    times_ = {};
+  }
+  saved_at_ = Clock::now();
+  observer_->saved(run_ + "/last", state_.step);
+}
+
+TrainResult Trainer::result(Ending ending) const {
+  TrainResult r{.run = run_, .steps = state_.step, .seconds = elapsed().seconds, .ending = ending};
+  if (state_.best) {
+    const SavedModel& s = saved_;
+    const auto file = SafetensorsFile(model_file(run_));
+    r.best = Best{s.task->headline(), read_summary(file.header(), file.path()).unit, *state_.best,
+                  state_.best_step};
+  }
+  return r;
+}
+
+}  // namespace weyl

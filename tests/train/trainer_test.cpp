@@ -1,0 +1,233 @@
+#include "weyl/train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/train/small_training.h"
+#include "weyl/core/check.h"
+#include "weyl/train/evaluate.h"
+#include "weyl/train/train.h"
+
+namespace weyl {
+namespace {
+
+TEST(Trainer, Learns) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_recipe();
+  recipe.train.epochs = 40;
+  recipe.train.augment = Augmentation::none;
+  recipe.train.schedule.law = ScheduleLaw::cosine;
+  std::get<TransformerOptions>(recipe.model.system).dropout = 0;
+  const TrainResult result = train_small(recipe, folder / "run");
+  EXPECT_EQ(result.ending, Ending::finished);
+  EXPECT_EQ(result.steps, 40 * 5);  // 9 batches of 8 and 6 graphs, two a step
+  const auto table = read_csv(folder / "run/metrics.csv");
+  const auto valid = table.column("valid_mse");
+  ASSERT_GE(valid, 0);
+  double first = NAN;
+  for (const auto& row : table.rows) {
+    if (std::isnan(first)) first = row[static_cast<size_t>(valid)];
+  }
+  ASSERT_TRUE(result.best.has_value());
+  EXPECT_EQ(result.best->metric, "mse");
+  EXPECT_EQ(result.best->unit, "m^2");
+  EXPECT_LT(result.best->value, 0.3 * first);
+  ASSERT_TRUE(result.test.has_value());
+  EXPECT_LT(result.test->at("mse").value, 0.5 * first);
+  // The best model in the file is the one that was measured.
+  const SavedModel best = load_model(folder / "run");
+  EXPECT_EQ(evaluate(*best.model, *best.task, small_data().valid, {.batch = 8}).metrics.at("mse").value,
+            result.best->value);
+}
+
+TEST(Trainer, SameSeedSameBitsOtherSeedOtherBits) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_recipe();
+  train_small(recipe, folder / "a");
+  train_small(recipe, folder / "b");
+  expect_same_bits(folder / "a", folder / "b");
+  recipe.train.seed = 6;
+  train_small(recipe, folder / "c");
+  EXPECT_NE(bits_of(folder / "a").at("metrics.csv"), bits_of(folder / "c").at("metrics.csv"));
+}
+
+class Resuming : public testing::TestWithParam<int> {};
+
+TEST_P(Resuming, GivesTheBitsOfARunThatWentThrough) {
+  const TemporaryFolder folder;
+  const Recipe recipe = small_recipe();
+  train_small(recipe, folder / "through");
+  int parts = 0;
+  for (;; ++parts) {
+    const auto result = train_small(recipe, folder / "parted", small_data(), nullptr, stop_after(GetParam()));
+    if (result.ending != Ending::interrupted) {
+      EXPECT_EQ(result.steps, 20);
+      break;
+    }
+    ASSERT_LT(parts, 30);
+  }
+  EXPECT_EQ(parts, (20 - 1) / GetParam());
+  expect_same_bits(folder / "through", folder / "parted");
+}
+INSTANTIATE_TEST_SUITE_P(AfterSteps, Resuming, testing::Values(1, 3, 7));
+
+TEST(Trainer, ResumingAFinishedRunOnlyReports) {
+  const TemporaryFolder folder;
+  const auto first = train_small(small_recipe(), folder / "run");
+  const auto before = bits_of(folder / "run");
+  const auto again = train_small(small_recipe(), folder / "run");
+  EXPECT_EQ(before, bits_of(folder / "run"));
+  EXPECT_EQ(again.steps, first.steps);
+  EXPECT_EQ(again.best->value, first.best->value);
+  EXPECT_EQ(again.test->at("mse").value, first.test->at("mse").value);
+}
+
+TEST(Trainer, AccumulationIsOneLargerBatch) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_recipe();
+  recipe.train.precision = Precision::float64;
+  recipe.train.steps = 3;
+  recipe.train.augment = Augmentation::none;
+  recipe.train.average.reset();
+  recipe.train.schedule = {.law = ScheduleLaw::constant};
+  recipe.train.optimiser.epsilon = 0.1;  // or Adam blows rounding up where a gradient is zero
+  std::get<TransformerOptions>(recipe.model.system).dropout = 0;
+  Splits data = small_data();
+  std::vector<int64_t> alike;  // graphs of one size: the loss is a mean over nodes
+  for (int64_t i = 0; i < data.train->size(); ++i) {
+    if (data.train->tokens(i) == 4) alike.push_back(i);
+  }
+  data.train = std::make_shared<InMemory>(data.train->batch(alike), data.train->schema());
+  data.test.reset();
+  recipe.train.batch = 4;
+  train_small(recipe, folder / "accumulated", data);
+  recipe.train.batch = 8;
+  recipe.train.accumulate = 1;
+  train_small(recipe, folder / "whole", data);
+  const auto a = load_tensors(folder / "accumulated/last/model.safetensors");
+  const auto b = load_tensors(folder / "whole/last/model.safetensors");
+  const auto start = small_model(recipe, data).model->parameters();
+  double error = 0, moved = 0;
+  for (const auto& p : start) {
+    error = std::max(error, (a.at(p.name) - b.at(p.name)).abs().max().item<double>());
+    moved = std::max(moved, (a.at(p.name) - p.tensor.detach()).abs().max().item<double>());
+  }
+  EXPECT_LT(error, 1e-9);
+  EXPECT_GT(moved, 1e-4);
+}
+
+TEST(Trainer, EndsWhenPatienceRunsOut) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_recipe();
+  recipe.train.epochs = 1000;
+  recipe.train.patience = 2;
+  recipe.train.optimiser.rate = 0;  // nothing ever improves
+  recipe.train.average.reset();
+  const auto result = train_small(recipe, folder / "run");
+  EXPECT_EQ(result.ending, Ending::patience);
+  EXPECT_EQ(read_csv(folder / "run/metrics.csv").rows.back()[0], static_cast<double>(result.steps));
+  EXPECT_EQ(train_small(recipe, folder / "run").steps, result.steps);
+}
+
+TEST(Trainer, StopsAtALossThatIsNotFiniteAndSavesTheStateBefore) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_recipe();
+  Splits data = small_data();
+  Batch all = dynamic_cast<const InMemory&>(*data.train).all();
+  all.labels["displacement"] = all.labels["displacement"].clone();
+  all.labels["displacement"][7] = 1e300;  // finite, but not its square
+  SavedModel saved = small_model(recipe, data);
+  data.train = std::make_shared<InMemory>(all, data.train->schema());
+  std::filesystem::create_directories(folder / "run");
+  Trainer trainer(std::move(saved), data, folder / "run");
+  try {
+    trainer.run();
+    FAIL();
+  } catch (const Error& e) {
+    const std::string message = e.what();
+    EXPECT_NE(message.find("loss and gradient must be finite, got inf"), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+  }
+  const auto resumed = read_checkpoint(folder / "run");
+  EXPECT_LT(resumed.state.step, 5);
+  for (const auto& [name, t] : resumed.weights) {
+    EXPECT_TRUE(at::isfinite(t).all().item<bool>()) << name;
+  }
+}
+
+TEST(Trainer, RefusesWhatCannotRun) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_recipe();
+  recipe.train.precision = Precision::bf16;
+  EXPECT_THROW(train_small(recipe, folder / "run"), ConfigError);
+  recipe = small_recipe();
+  recipe.train.epochs.reset();
+  EXPECT_THROW(train_small(recipe, folder / "run"), ConfigError);
+}
+
+TEST(Trainer, TellsItsObserver) {
+  struct Log : TrainObserver {
+    int64_t steps = 0, validations = 0, bests = 0, saves = 0;
+    double fraction = 0;
+    void stepped(const TrainTick& t) override {
+      ++steps;
+      fraction = t.fraction;
+      EXPECT_EQ(t.elapsed.step, steps);
+    }
+    void validated(const TrainTick&, const Metrics& m, bool best) override {
+      ++validations;
+      bests += best ? 1 : 0;
+      EXPECT_EQ(m.count("mse"), 1u);
+    }
+    void saved(const std::string&, int64_t) override { ++saves; }
+  } log;
+  const TemporaryFolder folder;
+  Recipe recipe = small_recipe();
+  recipe.train.save_every_steps = 5;
+  train_small(recipe, folder / "run", small_data(), &log);
+  EXPECT_EQ(log.steps, 20);
+  EXPECT_EQ(log.fraction, 1);
+  EXPECT_EQ(log.validations, 6);  // 0.7, 1.4, 2.1, 2.8, 3.5 and the end
+  EXPECT_GE(log.bests, 1);
+  EXPECT_EQ(log.saves, 4);
+  const auto times = read_csv(folder / "run/timing.csv");
+  EXPECT_GT(times.rows.back()[1], 0);
+}
+
+TEST(Evaluate, DoesNotDependOnBatching) {
+  const Recipe recipe = small_recipe();
+  const Splits data = small_data();
+  const SavedModel saved = small_model(recipe, data);
+  const auto one = evaluate(*saved.model, *saved.task, data.valid, {.batch = 1});
+  const auto all = evaluate(*saved.model, *saved.task, data.valid, {.batch = 1000});
+  EXPECT_EQ(one.samples, 20);
+  EXPECT_NEAR(one.metrics.at("mse").value, all.metrics.at("mse").value, 1e-6);
+  EXPECT_TRUE(saved.model->training());
+  int64_t asked = 0;
+  const auto part =
+      evaluate(*saved.model, *saved.task, data.valid, {.batch = 4, .stop = [&] { return ++asked == 2; }});
+  EXPECT_TRUE(part.stopped);
+  EXPECT_EQ(part.samples, 8);
+}
+
+TEST(Evaluate, CountsLabelsAndRefusesAbsentOnes) {
+  const Splits data = small_data();
+  const auto task = make_task({});
+  const auto& set = dynamic_cast<const InMemory&>(*data.train);
+  const int64_t nodes = set.all().tokens();
+  EXPECT_EQ(count_labels(*task, set).at(0), (std::pair<std::string, int64_t>("displacement", nodes)));
+  Batch holes = set.all();
+  holes.labels["displacement"] = holes.labels["displacement"].clone();
+  holes.labels["displacement"][3][0][1] = NAN;
+  EXPECT_EQ(count_labels(*task, InMemory(holes, set.schema())).at(0).second, nodes - 1);
+  holes.labels["displacement"].fill_(NAN);
+  EXPECT_THROW(count_labels(*task, InMemory(holes, set.schema())), ConfigError);
+  Schema schema = set.schema();
+  schema.labels.clear();
+  holes.labels.clear();
+  EXPECT_THROW(count_labels(*task, InMemory(holes, schema)), ConfigError);
+}
+
+}  // namespace
+}  // namespace weyl
