@@ -15,7 +15,7 @@ BELOW = {
     "core": [],
     "config": ["core"],
     "kernels": ["core"],
-    "algebra": ["core", "kernels"],
+    "algebra": ["core", "config", "kernels"],
     "data": ["core", "config", "algebra"],
     "ops": ["core", "kernels", "algebra"],
     "nn": ["core", "kernels", "algebra", "ops"],
