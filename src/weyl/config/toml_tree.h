@@ -38,7 +38,7 @@ struct TomlEntry {
 };
 
 /// The document as a table. ConfigError `where:line: not valid TOML: ...` for a syntax error, a key given
-/// twice, text that is not UTF-8, or keys nested too deep.
+/// twice, text that is not UTF-8 or nested too deep, and for more dots than any config has.
 TomlNode parse_toml(std::string_view text, std::string_view where);
 
 /// The value of an override: a TOML value, or else the text itself as a string.
