@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 
 #include "weyl/config/toml.h"
@@ -192,6 +193,14 @@ TEST(Recipe, EveryKeyHasHelpAndADefaultWithinItsRange) {
   EXPECT_EQ(page.find("|  |"), std::string::npos) << page;
   // What is written is read back with every check: a default out of its range would be refused.
   EXPECT_NO_THROW(read_toml_text(write_toml(visit), "defaults", {}, visit));
+}
+
+TEST(Recipe, TheReferencePageIsCurrent) {
+  std::ifstream file(fs::path(WEYL_SOURCE_DIR) / "docs/reference/config.md");
+  const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  Recipe r;
+  EXPECT_EQ(page, describe_markdown([&](Fields& f) { fields(f, r); }, "Config reference"))
+      << "after a change of options: weyl config schema --markdown > docs/reference/config.md";
 }
 
 }  // namespace

@@ -21,8 +21,7 @@ int run(const ConfigSchemaCommand& command) {
   require<ConfigError>(!(command.markdown && command.talk.json),
                        "weyl config schema: take --markdown or --json");
   std::cout << (command.markdown ? describe_markdown(visit_recipe, "Config reference")
-                                 : describe_json_schema(visit_recipe))
-            << "\n";
+                                 : describe_json_schema(visit_recipe));
   return exit_done;
 }
 
