@@ -253,6 +253,7 @@ TEST(Nearest, FindsWhatWasMeantAndNothingFarOff) {
   EXPECT_EQ(nearest("weight-decay", words), "weight_decay");
   EXPECT_EQ(nearest("weight", words), "weight_decay");
   EXPECT_EQ(nearest("epoch", words), "epochs");
+  EXPECT_EQ(nearest("model.rop", std::vector<std::string>{"model", "model.rope"}), "model.rope");
   EXPECT_EQ(nearest("zebra", words), "");
   EXPECT_EQ(nearest("m", words), "");
   EXPECT_EQ(nearest("", words), "");

@@ -40,20 +40,24 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   }
   const std::string w = lower(word);
   std::string best;
-  size_t least = 1000;
+  size_t least = 10000;
   for (const auto& candidate : candidates) {
     const std::string c = lower(candidate);
     if (c.empty() || c.size() > 100) {
       continue;
     }
     size_t d = distance(w, c);
-    const bool begins = w.size() >= 3 && c.size() >= 3 && (c.starts_with(w) || w.starts_with(c));
-    const size_t allowed = std::max<size_t>(1, std::min(w.size(), c.size()) / 3);
-    if (begins) {
-      d = std::min(d, allowed);
-    }
     // Of words of one or two letters everything is near: only other case counts.
-    if (d <= (c.size() <= 2 ? 0 : allowed) && d < least) {
+    const size_t allowed = c.size() <= 2 ? 0 : std::max<size_t>(1, std::min(w.size(), c.size()) / 3);
+    if (d > allowed) {
+      // A beginning of the other is near too, but never nearer than a slip of the fingers.
+      const bool begins = w.size() >= 3 && c.size() >= 3 && (c.starts_with(w) || w.starts_with(c));
+      if (!begins) {
+        continue;
+      }
+      d += 1000;
+    }
+    if (d < least) {
       least = d;
       best = candidate;
     }
