@@ -4,13 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
 namespace weyl {
 
 std::string clock_text(double seconds) {
-  const auto all = static_cast<int64_t>(std::max(0.0, seconds) + 0.5);
+  const int64_t all = std::llround(std::max(0.0, seconds));
   char buffer[32];
   if (all >= 3600) {
     std::snprintf(buffer, sizeof buffer, "%lld:%02d:%02d", static_cast<long long>(all / 3600),

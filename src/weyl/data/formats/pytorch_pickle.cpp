@@ -298,7 +298,7 @@ class Reader {
                                                  "a storage",
                                                  "an integer beyond 64 bits"};
     static_assert(std::size(names) == static_cast<size_t>(Kind::other) + 1);
-    const std::string name(names[static_cast<size_t>(value.kind)]);
+    std::string name(names[static_cast<size_t>(value.kind)]);
     switch (value.kind) {
       case Kind::integer:
         return name + std::to_string(value.integer);
