@@ -6,89 +6,19 @@
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <vector>
+
 #include "weyl/core/check.h"
-#include "weyl/ops/segment.h"
+#include "weyl/ops/attention_units.h"
+#include "weyl/ops/differentiable.h"
+#include "weyl/ops/kernel_inputs.h"
+#include "weyl/ops/padding.h"
 
 namespace weyl {
 namespace {
-
-/// Ragged rows as a batch of the non-empty graphs, padded to the longest. Padding repeats a real row of the
-/// same graph, so nothing that is masked out can be infinite.
-struct Padding {
-  int64_t batch = 0, longest = 1;
-  bool full = true;   // all graphs have `longest` nodes: no mask needed
-  Tensor rows;        // (batch * longest) int64: the row of each place
-  Tensor places;      // (N) int64: the place of each row
-  Tensor empty_keys;  // (batch, 1, 1, longest) bool: place holds no node
-
-  Padding(const Segments& graphs, at::Device device) {
-    longest = std::max<int64_t>(graphs.longest(), 1);
-    for (int64_t s = 0; s < graphs.count(); ++s) {
-      batch += graphs.size(s) > 0;
-      full = full && (graphs.size(s) == 0 || graphs.size(s) == longest);
-    }
-    if (full) {
-      return;
-    }
-    rows = at::empty({batch * longest}, at::kLong);
-    places = at::empty({graphs.rows()}, at::kLong);
-    empty_keys = at::empty({batch, 1, 1, longest}, at::kBool);
-    auto* row = rows.mutable_data_ptr<int64_t>();
-    auto* place = places.mutable_data_ptr<int64_t>();
-    auto* empty = empty_keys.mutable_data_ptr<bool>();
-    int64_t b = 0;
-    for (int64_t s = 0; s < graphs.count(); ++s) {
-      const int64_t n = graphs.size(s), first = graphs.offsets[s];
-      if (n == 0) {
-        continue;
-      }
-      for (int64_t i = 0; i < longest; ++i) {
-        row[b * longest + i] = first + std::min(i, n - 1);
-        empty[b * longest + i] = i >= n;
-      }
-      for (int64_t i = 0; i < n; ++i) {
-        place[first + i] = b * longest + i;
-      }
-      ++b;
-    }
-    rows = rows.to(device);
-    places = places.to(device);
-    empty_keys = empty_keys.to(device);
-  }
-
-  /// (N, H, C) -> (batch, H, longest, C)
-  Tensor pad(const Tensor& x) const {
-    const Tensor placed = full ? x : x.index_select(0, rows);
-    return placed.reshape({batch, longest, x.size(1), x.size(2)}).transpose(1, 2);
-  }
-  /// (batch, H, longest, C) -> (N, H, C)
-  Tensor unpad(const Tensor& x) const {
-    const Tensor flat = x.transpose(1, 2).reshape({batch * longest, x.size(1), x.size(3)});
-    return full ? flat : flat.index_select(0, places);
-  }
-  /// Pair rows (pairs, H) -> (batch, H, longest, longest)
-  Tensor pad_pairs(const Tensor& bias, const Segments& graphs) const {
-    const int64_t heads = bias.size(1);
-    if (full) {
-      return bias.reshape({batch, longest, longest, heads}).permute({0, 3, 1, 2});
-    }
-    Tensor index = at::empty({batch * longest * longest}, at::kLong);
-    auto* to = index.mutable_data_ptr<int64_t>();
-    int64_t first = 0;
-    for (int64_t s = 0; s < graphs.count(); ++s) {
-      const int64_t n = graphs.size(s);
-      for (int64_t i = 0; i < longest && n > 0; ++i) {
-        for (int64_t j = 0; j < longest; ++j) {
-          *to++ = first + std::min(i, n - 1) * n + std::min(j, n - 1);
-        }
-      }
-      first += n * n;
-    }
-    return bias.index_select(0, index.to(bias.device()))
-        .reshape({batch, longest, longest, heads})
-        .permute({0, 3, 1, 2});
-  }
-};
 
 void require_heads(const char* where, const char* name, const Tensor& x, const Tensor& q, int64_t width,
                    bool shared) {
@@ -98,6 +28,147 @@ void require_heads(const char* where, const char* name, const Tensor& x, const T
   require(x.scalar_type() == q.scalar_type(), where, ": ", name, " must have q's dtype ", q.scalar_type(),
           ", got ", x.scalar_type());
 }
+
+/// Inputs q, k, v, bias (or undefined). By-product: logsum (N, H).
+class RaggedAttention : public Differentiable {
+ public:
+  RaggedAttention(const Segments& graphs, double scale) : graphs_(graphs), scale_(scale) {}
+
+  Tensors reference(const Tensors& in) const override {
+    const Padding padding(graphs_, in[0].device());
+    Tensor scores = at::matmul(padding.pad(in[0]) * scale_, padding.pad(in[1]).transpose(-1, -2));
+    if (in[3].defined()) {
+      scores = scores + padding.pad_pairs(in[3], graphs_);
+    }
+    if (!padding.full) {
+      scores = scores.masked_fill(padding.empty_keys, -std::numeric_limits<double>::infinity());
+    }
+    return {padding.unpad(at::matmul(scores.softmax(-1), padding.pad(in[2])))};
+  }
+
+  bool has_forward(const Tensors& in) const override { return kernels_take(in); }
+  bool has_backward(const Tensors& in) const override { return kernels_take(in); }
+  bool has_second(const Tensors& in) const override { return kernels_take(in); }
+
+  Tensors forward(const Tensors& in) const override {
+    const Operands x(in);
+    const Tensor y = at::empty({x.q.tensor.size(0), x.heads, in[2].size(2)}, in[0].options());
+    const Tensor logsum = at::empty({y.size(0), x.heads}, in[0].options());
+    with_type(in[0].scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const auto a = arguments<T>(x);
+      run<T>(a, false, [&](T* scratch, int64_t first, int64_t last) {
+        kernels::attention<T>(a, HeadTensor(y, x.heads).write<T>(), mutable_numbers<T>(logsum), scratch,
+                              first, last);
+      });
+    });
+    return {y, logsum};
+  }
+
+  Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gy,
+                   const std::vector<bool>& needed) const override {
+    const Operands x(in);
+    const Tensors g = gradients_for(in, x.heads, needed);
+    const HeadTensor y(out[0], x.heads), gys(gy[0], x.heads);
+    const Tensor logsum = out[1].contiguous();
+    with_type(in[0].scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const auto a = arguments<T>(x);
+      const auto to = wanted<T>(g, x.heads);
+      run<T>(a, x.shared(), [&](T* scratch, int64_t first, int64_t last) {
+        kernels::attention_backward<T>(a, y.read<T>(), numbers<T>(logsum), gys.read<T>(), to, scratch, first,
+                                       last);
+      });
+    });
+    return g;
+  }
+
+  Tensors second(const Tensors& in, const Tensors&, const Tensors& gy, const Tensors& gg,
+                 const std::vector<bool>& needed) const override {
+    const Operands x(in);
+    Tensors g = gradients_for(in, x.heads, needed);
+    const Tensor ggy = needed[4] ? at::empty(gy[0].sizes(), gy[0].options()) : Tensor();
+    const HeadTensor gys(gy[0], x.heads), dq(gg[0], x.heads), dk(gg[1], x.heads), dv(gg[2], x.heads),
+        ggys(ggy, x.heads);
+    const Tensor dpairs = gg[3].defined() ? gg[3].contiguous() : gg[3];
+    with_type(in[0].scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const auto a = arguments<T>(x);
+      const auto to = wanted<T>(g, x.heads);
+      const kernels::AttentionTangents<T> d{dq.read<T>(), dk.read<T>(), dv.read<T>(), numbers<T>(dpairs)};
+      run<T>(a, x.shared(), [&](T* scratch, int64_t first, int64_t last) {
+        kernels::attention_second<T>(a, gys.read<T>(), d, to, ggys.write<T>(), scratch, first, last);
+      });
+    });
+    g.push_back(ggy);
+    return g;
+  }
+
+ private:
+  struct Operands {
+    explicit Operands(const Tensors& in)
+        : heads(in[0].size(1)),
+          value_width(in[2].size(2)),
+          q(in[0], heads),
+          k(in[1], heads),
+          v(in[2], heads),
+          pairs(in[3].defined() ? in[3].contiguous() : in[3]) {}
+    bool shared() const { return heads > 1 && (k.tensor.size(1) == 1 || v.tensor.size(1) == 1); }
+    int64_t heads, value_width;
+    HeadTensor q, k, v;
+    Tensor pairs;
+  };
+
+  template <class T>
+  kernels::Attention<T> arguments(const Operands& x) const {
+    kernels::Attention<T> a;
+    a.offsets = graphs_.offsets.data();
+    a.graphs = graphs_.count();
+    a.heads = x.heads;
+    a.key_width = x.q.tensor.size(2);
+    a.value_width = x.value_width;
+    a.scale = static_cast<T>(scale_);
+    a.q = x.q.read<T>();
+    a.k = x.k.read<T>();
+    a.v = x.v.read<T>();
+    a.pairs = numbers<T>(x.pairs);
+    return a;
+  }
+
+  static Tensors gradients_for(const Tensors& in, int64_t heads, const std::vector<bool>& needed) {
+    Tensors g(4);
+    for (size_t i = 0; i < 4; ++i) {
+      if (needed[i]) {
+        const bool shared = i < 3 && heads > 1 && in[i].size(1) == 1;
+        g[i] = shared ? at::zeros(in[i].sizes(), in[i].options()) : at::empty(in[i].sizes(), in[i].options());
+      }
+    }
+    return g;
+  }
+
+  template <class T>
+  static kernels::AttentionGradients<T> wanted(const Tensors& g, int64_t heads) {
+    kernels::AttentionGradients<T> to;
+    to.q = HeadTensor(g[0], heads).write<T>();
+    to.k = HeadTensor(g[1], heads).write<T>();
+    to.v = HeadTensor(g[2], heads).write<T>();
+    to.pairs = mutable_numbers<T>(g[3]);
+    return to;
+  }
+
+  template <class T, class F>
+  void run(const kernels::Attention<T>& a, bool whole, const F& work) const {
+    const int64_t size = kernels::attention_scratch<T>(a, std::max<int64_t>(graphs_.longest(), 1));
+    for_attention_units(graphs_, a.heads, attention_workers(graphs_, a.heads, whole), whole,
+                        [&](int64_t, int64_t first, int64_t last) {
+                          std::vector<T> scratch(static_cast<size_t>(size));
+                          work(scratch.data(), first, last);
+                        });
+  }
+
+  Segments graphs_;
+  double scale_;
+};
 
 }  // namespace
 
@@ -114,15 +185,7 @@ Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const
     require(bias.scalar_type() == q.scalar_type(), where, ": bias must have q's dtype ", q.scalar_type(),
             ", got ", bias.scalar_type());
   }
-  const Padding padding(graphs, q.device());
-  Tensor scores = at::matmul(padding.pad(q) * scale, padding.pad(k).transpose(-1, -2));
-  if (bias.defined()) {
-    scores = scores + padding.pad_pairs(bias, graphs);
-  }
-  if (!padding.full) {
-    scores = scores.masked_fill(padding.empty_keys, -std::numeric_limits<double>::infinity());
-  }
-  return padding.unpad(at::matmul(scores.softmax(-1), padding.pad(v)));
+  return call(std::make_shared<RaggedAttention>(graphs, scale), {q, k, v, bias})[0];
 }
 
 Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+
+namespace weyl::kernels {
+
+/// An array (rows, heads, width) of numbers: (i, h, c) is at data[i row + h head + c]. head = 0: one shared
+/// head.
+template <class T>
+struct HeadRows {
+  T* data = nullptr;
+  int64_t row = 0, head = 0;
+  [[gnu::always_inline]] T* at(int64_t i, int64_t h) const { return data + i * row + h * head; }
+};
+
+/// Softmax attention in every graph and head by itself, y_i = sum_j softmax_j(scale q_i . k_j + pairs_ij)
+/// v_j.
+///   offsets   (B+1) rows of each graph; H heads; widths K of q and k, V of v.
+///   k.data null: keys of ones.
+///   *_bias    (channels) added to column h K + c of q, k or v, modulo `channels`; null: none.
+///   angles    (N, H, K/2) contiguous: q and k (and v when rotate_values, then V = K) are first rotated by
+///   them in
+///             interleaved pairs, and y last by their negatives when rotate_values; null: none.
+///   pairs     (sum n^2, H) contiguous, rows in the order graph, query, key; null: none.
+/// Work comes in units, graph by graph and head by head: unit g H + h. T is float or double.
+template <class T>
+struct Attention {
+  const int64_t* offsets = nullptr;
+  int64_t graphs = 0, heads = 0, key_width = 0, value_width = 0;
+  T scale = 1;
+  HeadRows<const T> q, k, v;
+  const T *q_bias = nullptr, *k_bias = nullptr, *v_bias = nullptr;
+  int64_t channels = 1;
+  const T* angles = nullptr;
+  bool rotate_values = false;
+  const T* pairs = nullptr;
+};
+
+/// Heads with angles may be this wide at most; without angles there is no limit.
+inline constexpr int64_t widest_rotated_head = 256;
+
+/// Numbers of scratch memory that a call needs for graphs of up to `longest` nodes.
+template <class T>
+int64_t attention_scratch(const Attention<T>& args, int64_t longest);
+
+/// y and, for the derivatives, logsum (N, H): the logarithm of the sum of exponentials (null: not wanted).
+template <class T>
+void attention(const Attention<T>& args, HeadRows<T> y, T* logsum, T* scratch, int64_t first, int64_t last);
+
+/// What is wanted of a derivative; null: not wanted. q, k and v are written, or added to when their head is
+/// shared (they must then start as zeros, and whole graphs must be given to one call). The biases (H K and H
+/// V numbers, by column; not yet summed over frames) are added to.
+template <class T>
+struct AttentionGradients {
+  HeadRows<T> q, k, v;
+  T *q_bias = nullptr, *k_bias = nullptr, *v_bias = nullptr;
+  T *angles = nullptr, *pairs = nullptr;
+};
+
+template <class T>
+void attention_backward(const Attention<T>& args, HeadRows<const T> y, const T* logsum, HeadRows<const T> gy,
+                        const AttentionGradients<T>& gradients, T* scratch, int64_t first, int64_t last);
+
+/// The derivative of attention_backward for attention without biases and angles: d holds the gradients (zeros
+/// where data is null) of its results gq, gk, gv, gpairs; written are the gradients of q, k, v and pairs (as
+/// in AttentionGradients) and of gy.
+template <class T>
+struct AttentionTangents {
+  HeadRows<const T> q, k, v;
+  const T* pairs = nullptr;
+};
+
+template <class T>
+void attention_second(const Attention<T>& args, HeadRows<const T> gy, const AttentionTangents<T>& d,
+                      const AttentionGradients<T>& gradients, HeadRows<T> ggy, T* scratch, int64_t first,
+                      int64_t last);
+
+}  // namespace weyl::kernels

@@ -1,0 +1,268 @@
+// One graph and head of attention, packed for vectors. Included by kernel files alone (see simd.h).
+#pragma once
+
+#include <cmath>
+#include <cstring>
+
+#include "weyl/kernels/attention.h"
+#include "weyl/kernels/elementary.h"
+
+namespace weyl::kernels {
+namespace WEYL_ISA {
+
+inline constexpr int64_t block = 4;  // queries at a time
+
+/// The arrays of one graph and head, packed. Rotated vectors hold the first numbers of all pairs, then the
+/// second: scalar products do not mind, and rotations are plain loops.
+template <class T>
+struct Packed {
+  int64_t n, wide, key, value;        // nodes; nodes, K and V padded to whole vectors
+  T *cosine, *sine;                   // (n, K/2)
+  T *q, *k, *v;                       // (n + block, key), (n, key), (n, value)
+  T *k_across, *v_across;             // (K, wide), (V, wide)
+  T *score, *other, *third, *fourth;  // (block, wide)
+  T *row, *row_2;                     // (block, value), and (block, key)
+  T *gq, *gk, *gv;                    // (block, key), (n, key), (n, value)
+  T *dq, *dk, *dv, *dk_across, *dv_across;
+};
+
+/// Cuts scratch memory into arrays that begin at whole vectors.
+template <class T>
+struct Cutter {
+  T* at;
+  int64_t used = 0;
+  T* operator()(int64_t count) {
+    T* start = at ? at + used : nullptr;
+    used += padded<T>(count);
+    return start;
+  }
+};
+
+template <class T>
+Packed<T> cut(const Attention<T>& a, int64_t n, Cutter<T>& cutter) {
+  Packed<T> p;
+  p.n = n;
+  p.wide = padded<T>(n);
+  p.key = padded<T>(a.key_width);
+  p.value = padded<T>(a.value_width);
+  const int64_t rows = n + block;
+  p.cosine = cutter(n * a.key_width / 2 + lanes<T>);
+  p.sine = cutter(n * a.key_width / 2 + lanes<T>);
+  p.q = cutter(rows * p.key);
+  p.k = cutter(rows * p.key);
+  p.v = cutter(rows * p.value);
+  p.k_across = cutter(a.key_width * p.wide);
+  p.v_across = cutter(a.value_width * p.wide);
+  p.score = cutter(block * p.wide);
+  p.other = cutter(block * p.wide);
+  p.third = cutter(block * p.wide);
+  p.fourth = cutter(block * p.wide);
+  p.row = cutter(block * p.value);
+  p.row_2 = cutter(block * p.value);
+  p.gq = cutter(block * p.key);
+  p.gk = cutter(rows * p.key);
+  p.gv = cutter(rows * p.value);
+  p.dq = cutter(rows * p.key);
+  p.dk = cutter(rows * p.key);
+  p.dv = cutter(rows * p.value);
+  p.dk_across = cutter(a.key_width * p.wide);
+  p.dv_across = cutter(a.value_width * p.wide);
+  return p;
+}
+
+/// One packed vector from its place: plus bias, rotated (by the negative angles when `back`), times `scale`.
+template <class T>
+inline void pack_row(const T* from, const T* bias, int64_t column, int64_t channels, const T* cosine,
+                     const T* sine, bool back, T scale, int64_t width, T* to) {
+  T shifted[widest_rotated_head];
+  T* x = width <= widest_rotated_head ? shifted
+                                      : to;  // wider heads are moved in place, without rotation in between
+  for (int64_t c = 0; c < width; ++c) {
+    x[c] = from ? from[c] : T(1);
+  }
+  if (bias) {
+    for (int64_t c = 0; c < width; ++c) {
+      x[c] += bias[(column + c) % channels];
+    }
+  }
+  if (!cosine) {
+    for (int64_t c = 0; c < width; ++c) {
+      to[c] = x[c] * scale;
+    }
+    return;
+  }
+  const int64_t half = width / 2;
+  const T sign = back ? T(-1) : T(1);
+  for (int64_t f = 0; f < half; ++f) {
+    const T even = x[2 * f], odd = x[2 * f + 1], s = sine[f] * sign;
+    to[f] = (even * cosine[f] - odd * s) * scale;
+    to[half + f] = (even * s + odd * cosine[f]) * scale;
+  }
+}
+
+/// The way back: from a packed vector, rotated by the negative angles (by the angles when `forth`), to its
+/// place.
+template <class T>
+inline void unpack_row(const T* from, const T* cosine, const T* sine, bool forth, T scale, int64_t width,
+                       T* to, bool add) {
+  T moved[2];
+  if (!cosine) {
+    for (int64_t c = 0; c < width; ++c) {
+      to[c] = (add ? to[c] : T(0)) + from[c] * scale;
+    }
+    return;
+  }
+  const int64_t half = width / 2;
+  const T sign = forth ? T(-1) : T(1);
+  for (int64_t f = 0; f < half; ++f) {
+    const T s = sine[f] * sign;
+    moved[0] = (from[f] * cosine[f] + from[half + f] * s) * scale;
+    moved[1] = (from[half + f] * cosine[f] - from[f] * s) * scale;
+    to[2 * f] = (add ? to[2 * f] : T(0)) + moved[0];
+    to[2 * f + 1] = (add ? to[2 * f + 1] : T(0)) + moved[1];
+  }
+}
+
+template <class T>
+void transpose(const T* from, int64_t n, int64_t width, int64_t stride, int64_t wide, T* to) {
+  for (int64_t c = 0; c < width; ++c) {
+    for (int64_t j = 0; j < n; ++j) {
+      to[c * wide + j] = from[j * stride + c];
+    }
+    for (int64_t j = n; j < wide; ++j) {
+      to[c * wide + j] = 0;
+    }
+  }
+}
+
+template <class T>
+void pack_angles(const Attention<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
+  const int64_t half = a.key_width / 2;
+  for (int64_t i = 0; i < p.n; ++i) {
+    std::memcpy(p.cosine + i * half, a.angles + ((begin + i) * a.heads + h) * half, half * sizeof(T));
+  }
+  for (int64_t e = 0; e < p.n * half; e += lanes<T>) {
+    Vec<T> s, c;
+    sincos_of<T>(p.n * half - e >= lanes<T> ? load(p.cosine + e) : load_part(p.cosine + e, p.n * half - e), s,
+                 c);
+    store(p.cosine + e, c);
+    store(p.sine + e, s);
+  }
+}
+
+/// Packs q (scaled), k and v of one graph and head; columns beyond the widths are zeros.
+template <class T>
+void pack(const Attention<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
+  const int64_t half = a.key_width / 2;
+  if (a.angles) {
+    pack_angles(a, begin, h, p);
+  }
+  std::memset(p.q, 0, (p.n + block) * p.key * sizeof(T));
+  if (p.key != a.key_width) {
+    std::memset(p.k, 0, p.n * p.key * sizeof(T));
+  }
+  if (p.value != a.value_width) {
+    std::memset(p.v, 0, p.n * p.value * sizeof(T));
+  }
+  for (int64_t i = 0; i < p.n; ++i) {
+    const T* cosine = a.angles ? p.cosine + i * half : nullptr;
+    const T* sine = a.angles ? p.sine + i * half : nullptr;
+    pack_row<T>(a.q.at(begin + i, h), a.q_bias, h * a.key_width, a.channels, cosine, sine, false, a.scale,
+                a.key_width, p.q + i * p.key);
+    pack_row<T>(a.k.data ? a.k.at(begin + i, h) : nullptr, a.k_bias, h * a.key_width, a.channels, cosine,
+                sine, false, T(1), a.key_width, p.k + i * p.key);
+    pack_row<T>(a.v.at(begin + i, h), a.v_bias, h * a.value_width, a.channels,
+                a.rotate_values ? cosine : nullptr, sine, false, T(1), a.value_width, p.v + i * p.value);
+  }
+  transpose(p.k, p.n, a.key_width, p.key, p.wide, p.k_across);
+}
+
+/// out (block, wide) = rows (block, stride) times across (width, wide).
+template <class T>
+inline void products(const T* rows, int64_t stride, const T* across, int64_t width, int64_t wide, T* out) {
+  for (int64_t j = 0; j < wide; j += lanes<T>) {
+    Vec<T> s[block] = {};
+    for (int64_t c = 0; c < width; ++c) {
+      const Vec<T> k = load(across + c * wide + j);
+      for (int64_t r = 0; r < block; ++r) {
+        s[r] += k * rows[r * stride + c];
+      }
+    }
+    for (int64_t r = 0; r < block; ++r) {
+      store(out + r * wide + j, s[r]);
+    }
+  }
+}
+
+/// out (block, width) += weights (block, wide) times rows (n, width), width whole vectors.
+template <class T>
+inline void mixtures(const T* weights, int64_t wide, const T* rows, int64_t n, int64_t width, T* out) {
+  for (int64_t c = 0; c < width; c += lanes<T>) {
+    Vec<T> s[block];
+    for (int64_t r = 0; r < block; ++r) {
+      s[r] = load(out + r * width + c);
+    }
+    for (int64_t j = 0; j < n; ++j) {
+      const Vec<T> x = load(rows + j * width + c);
+      for (int64_t r = 0; r < block; ++r) {
+        s[r] += x * weights[r * wide + j];
+      }
+    }
+    for (int64_t r = 0; r < block; ++r) {
+      store(out + r * width + c, s[r]);
+    }
+  }
+}
+
+/// into (n, width) += weights (block, wide) transposed times rows (block, width).
+template <class T>
+inline void scatter(const T* weights, int64_t wide, const T* rows, int64_t n, int64_t width, T* into) {
+  for (int64_t c = 0; c < width; c += lanes<T>) {
+    Vec<T> x[block];
+    for (int64_t r = 0; r < block; ++r) {
+      x[r] = load(rows + r * width + c);
+    }
+    for (int64_t j = 0; j < n; ++j) {
+      Vec<T> s = load(into + j * width + c);
+      for (int64_t r = 0; r < block; ++r) {
+        s += x[r] * weights[r * wide + j];
+      }
+      store(into + j * width + c, s);
+    }
+  }
+}
+
+/// Adds the pair bias of queries i.. to their scores and closes the places that hold no key.
+template <class T>
+inline void finish_scores(const Attention<T>& a, const T* pairs, int64_t h, int64_t i, int64_t rows,
+                          int64_t n, int64_t wide, T* score) {
+  for (int64_t r = 0; r < block; ++r) {
+    if (pairs && r < rows) {
+      for (int64_t j = 0; j < n; ++j) {
+        score[r * wide + j] += pairs[((i + r) * n + j) * a.heads + h];
+      }
+    }
+    for (int64_t j = n; j < wide; ++j) {
+      score[r * wide + j] = -static_cast<T>(INFINITY);
+    }
+  }
+}
+
+/// Walks over units: calls work(g, h, begin, n, first pair row) for each graph that has nodes.
+template <class T, class F>
+inline void each_unit(const Attention<T>& a, int64_t first, int64_t last, const F& work) {
+  int64_t pair = 0;
+  for (int64_t g = 0; g < a.graphs && g * a.heads < last; ++g) {
+    const int64_t begin = a.offsets[g], n = a.offsets[g + 1] - begin;
+    for (int64_t h = 0; h < a.heads && n > 0; ++h) {
+      const int64_t unit = g * a.heads + h;
+      if (unit >= first && unit < last) {
+        work(h, begin, n, pair);
+      }
+    }
+    pair += n * n;
+  }
+}
+
+}  // namespace WEYL_ISA
+}  // namespace weyl::kernels

@@ -1,0 +1,129 @@
+// Vectors of the instruction set that a kernel file is compiled for. A kernel file is compiled once for each
+// (see CMakeLists.txt): everything in it lives in a namespace of that name, so that no function of one is
+// ever linked in place of another's; the first compilation, WEYL_DISPATCH, also holds the choice between
+// them.
+#pragma once
+
+#include <cstdint>
+
+#include "weyl/kernels/instruction_set.h"
+
+#ifndef WEYL_ISA
+#define WEYL_ISA baseline
+#define WEYL_DISPATCH
+#endif
+
+namespace weyl::kernels {
+namespace WEYL_ISA {
+
+#if defined(__AVX512F__)
+inline constexpr int vector_bytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int vector_bytes = 32;
+#else
+inline constexpr int vector_bytes = 16;
+#endif
+
+template <class T>
+struct Lanes;
+template <>
+struct Lanes<float> {
+  typedef float Vector __attribute__((vector_size(vector_bytes)));
+  typedef int32_t Bits __attribute__((vector_size(vector_bytes)));
+};
+template <>
+struct Lanes<double> {
+  typedef double Vector __attribute__((vector_size(vector_bytes)));
+  typedef int64_t Bits __attribute__((vector_size(vector_bytes)));
+};
+template <class T>
+using Vec = typename Lanes<T>::Vector;
+template <class T>
+using Bits = typename Lanes<T>::Bits;
+template <class T>
+inline constexpr int64_t lanes = vector_bytes / static_cast<int64_t>(sizeof(T));
+
+/// The smallest multiple of the vector length that holds n.
+template <class T>
+inline constexpr int64_t padded(int64_t n) {
+  return (n + lanes<T> - 1) / lanes<T> * lanes<T>;
+}
+
+template <class T>
+inline Vec<T> load(const T* p) {
+  Vec<T> v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+template <class T>
+inline void store(T* p, Vec<T> v) {
+  __builtin_memcpy(p, &v, sizeof v);
+}
+template <class T>
+inline Vec<T> spread(T x) {
+  return x - Vec<T>{};
+}
+/// The first `count` numbers; the other lanes hold `fill`.
+template <class T>
+inline Vec<T> load_part(const T* p, int64_t count, T fill = 0) {
+  Vec<T> v = spread(fill);
+  for (int64_t i = 0; i < count; ++i) {
+    v[i] = p[i];
+  }
+  return v;
+}
+template <class T>
+inline void store_part(T* p, Vec<T> v, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    p[i] = v[i];
+  }
+}
+template <class T>
+inline Vec<T> larger(Vec<T> a, Vec<T> b) {
+  return a > b ? a : b;
+}
+
+template <class T>
+inline T sum_of(Vec<T> v) {
+  T part[lanes<T>];
+  store(part, v);
+  for (int64_t width = lanes<T> / 2; width > 0; width /= 2) {
+    for (int64_t i = 0; i < width; ++i) {
+      part[i] += part[i + width];
+    }
+  }
+  return part[0];
+}
+template <class T>
+inline T largest_of(Vec<T> v) {
+  T part[lanes<T>];
+  store(part, v);
+  for (int64_t width = lanes<T> / 2; width > 0; width /= 2) {
+    for (int64_t i = 0; i < width; ++i) {
+      part[i] = part[i] > part[i + width] ? part[i] : part[i + width];
+    }
+  }
+  return part[0];
+}
+
+}  // namespace WEYL_ISA
+
+#ifdef WEYL_DISPATCH
+/// The best of three builds of a function.
+template <class F>
+F choose([[maybe_unused]] F baseline, [[maybe_unused]] F v3, [[maybe_unused]] F v4) {
+#ifdef WEYL_X86
+  switch (instruction_set()) {
+    case InstructionSet::v4:
+      return v4;
+    case InstructionSet::v3:
+      return v3;
+    case InstructionSet::baseline:
+      return baseline;
+  }
+#endif
+  return baseline;
+}
+#endif
+
+}  // namespace weyl::kernels

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "weyl/core/segments.h"
+#include "weyl/kernels/attention.h"
+
+namespace weyl {
+
+/// (N, H, C) as a kernel reads it, without a copy unless its last axis is strided; `heads` > 1 with one
+/// stored head means a shared one.
+struct HeadTensor {
+  HeadTensor() = default;
+  HeadTensor(const Tensor& x, int64_t heads);
+  template <class T>
+  kernels::HeadRows<const T> read() const {
+    return {tensor.defined() ? tensor.const_data_ptr<T>() : nullptr, row, head};
+  }
+  template <class T>
+  kernels::HeadRows<T> write() const {
+    return {tensor.defined() ? tensor.mutable_data_ptr<T>() : nullptr, row, head};
+  }
+  Tensor tensor;
+  int64_t row = 0, head = 0;
+};
+
+/// Shares the units (graph, head) of attention out among workers by their cost, sum of n^2 + 8 n: calls
+/// work(w, first, last). `whole` keeps the heads of a graph together.
+int64_t attention_workers(const Segments& graphs, int64_t heads, bool whole);
+void for_attention_units(const Segments& graphs, int64_t heads, int64_t workers, bool whole,
+                         const std::function<void(int64_t, int64_t, int64_t)>& work);
+
+}  // namespace weyl
