@@ -22,9 +22,10 @@ void frame_norm(const FrameNorm<T>& f, T* sum, T* normed, T* mean, T* rstd, int6
     const T* x = f.a + at;
     if (sum) {
       for (int64_t c = 0; c < channels; c += step) {
-        Vec<T> s = get(f.a + at + c, channels - c);
-        if (f.b) s += get(f.b + at + c, channels - c);
+        Vec<T> s{};
+        if (f.b) s = get(f.b + at + c, channels - c);
         if (f.offset) s += get(f.offset + c, channels - c);
+        s += get(f.a + at + c, channels - c);
         put(sum + at + c, s, channels - c);
       }
       x = sum + at;
