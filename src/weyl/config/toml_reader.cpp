@@ -283,55 +283,6 @@ class Reader final : public Fields {
   std::string or_else_, also_;  // what an optional may be beside its value: pending, and of the key at hand
 };
 
-bool is_bare(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-}
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) {
-    s.remove_prefix(1);
-  }
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) {
-    s.remove_suffix(1);
-  }
-  return s;
-}
-
-// Puts "a.b.c=value" into the document, in place of what stood there.
-void apply_override(TomlNode& root, const std::string& whole, int64_t index) {
-  const TomlPlace place{0, index};
-  const std::string where = text("override '", one_line(whole), "'");
-  const size_t equals = whole.find('=');
-  require<ConfigError>(equals != std::string::npos, where, ": must be key=value, such as train.epochs=5");
-  std::string_view path = trimmed(std::string_view(whole).substr(0, equals));
-  const std::string_view value = trimmed(std::string_view(whole).substr(equals + 1));
-
-  TomlNode* node = &root;
-  for (int depth = 0;; ++depth) {
-    const size_t dot = path.find('.');
-    const std::string_view key = path.substr(0, dot);
-    require<ConfigError>(!key.empty() && std::all_of(key.begin(), key.end(), is_bare) && depth < 32, where,
-                         ": the key must be words with dots between them, such as train.epochs");
-    require<ConfigError>(!node->as<TomlNode::List>(), where, ": a list is given whole, as in key=[1, 2]");
-    if (!node->as<TomlNode::Table>()) {
-      *node = {TomlNode::Table{}, place};
-    }
-    auto& table = std::get<TomlNode::Table>(node->value);
-    auto entry = std::find_if(table.begin(), table.end(), [&](const TomlEntry& e) { return e.key == key; });
-    if (entry == table.end()) {
-      table.push_back({std::string(key), {TomlNode::Table{}, place}, place});
-      entry = std::prev(table.end());
-    }
-    node = &entry->node;
-    if (dot == std::string_view::npos) {
-      entry->place = place;
-      break;
-    }
-    path.remove_prefix(dot + 1);
-  }
-  *node = parse_toml_value(value, place);
-}
-
 std::string file_text(const std::string& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
