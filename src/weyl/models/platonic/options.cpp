@@ -38,6 +38,8 @@ void fields(Fields& f, PlatonicOptions& o) {
   f("ape", o.ape, "absolute position encoding; off by default, since it knows the origin (see `centre`)");
   f("centre", o.centre,
     "count positions from each graph's centroid: exact under translations, also with `ape`");
+  f("position_vector", o.position_vector,
+    "give each node its position as one more vector; exact under translations with `centre` alone");
   f("layer_scale", o.layer_scale, "start value of a learned factor per channel on each residual branch",
     {-1e3, 1e3});
   f("dropout", o.dropout, "dropout after the attention and in the feed-forward part", {0, 0.99});

@@ -75,6 +75,7 @@ struct PlatonicOptions {
   bool rope_on_values = false;
   std::optional<ApeOptions> ape;
   bool centre = true;
+  bool position_vector = false;
   std::optional<double> layer_scale;
   double dropout = 0, drop_path = 0;
   DropPathBy drop_path_by = DropPathBy::graph;

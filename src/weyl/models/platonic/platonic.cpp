@@ -1,5 +1,6 @@
 #include "weyl/models/platonic/platonic.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/ones.h>
 
 #include "weyl/core/check.h"
@@ -53,6 +54,9 @@ Platonic::Platonic(const PlatonicOptions& options, const Interface& interface)
   if (columns_.scalar_count() + columns_.vector_count() == 0) {
     columns_.scalars.push_back(false);  // the constant scalar
   }
+  if (options.position_vector) {
+    columns_.vectors.push_back(false);
+  }
   const int64_t inputs = columns_.scalar_count() + columns_.vector_count() * interface.dimension;
   embedder_ = child("x_embedder",
                     std::make_shared<GroupLinear>(tables_, inputs * order, options.width, /*bias=*/false));
@@ -87,6 +91,10 @@ Named Platonic::forward(const Points& points) {
   }
   const FrameInput input{options.centre ? centred(points.positions, points.graphs) : points.positions,
                          points.graphs, interface.typical_nodes};
+  if (options.position_vector) {
+    const Tensor position = input.positions.unsqueeze(1);
+    vectors = vectors.defined() ? at::cat({vectors, position}, 1) : position;
+  }
   // The residual stream keeps the weights' precision under autocast.
   Tensor x = (*embedder_)(lift(scalars, vectors, columns_.scalars, columns_.vectors, *tables_)).to(dtype);
   if (ape_) {
@@ -112,7 +120,7 @@ Symmetry Platonic::symmetry() const {
   const auto& group = tables_->group_ptr();
   Symmetry symmetry;
   symmetry.exact.push_back({Of::finite, group->name(), group});
-  if (options.centre || !options.ape) {
+  if (options.centre || !(options.ape || options.position_vector)) {
     symmetry.exact.push_back({Of::translations, "translations", nullptr});
   }
   symmetry.exact.push_back({Of::permutations, "permutations", nullptr});
