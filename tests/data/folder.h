@@ -14,7 +14,8 @@ class Folder {
   Folder() {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
     path_ = std::filesystem::path(::testing::TempDir()) /
-            (std::string(info->test_suite_name()) + "_" + info->name() + "_" + std::to_string(::getpid()));
+            (std::to_string(made_++) + "_" + std::string(info->test_suite_name()) + "_" + info->name() + "_" +
+             std::to_string(::getpid()));
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }
@@ -23,6 +24,7 @@ class Folder {
   std::string path() const { return path_.string(); }
 
  private:
+  static inline int made_ = 0;
   std::filesystem::path path_;
 };
 

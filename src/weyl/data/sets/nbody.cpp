@@ -208,4 +208,33 @@ Splits open_nbody(const NbodyDataOptions& options) {
   return splits;
 }
 
+std::vector<std::string> convert_nbody(const std::string& originals, const std::string& folder) {
+  require<DataError>(fs::is_directory(originals), originals, ": there is no such folder");
+  std::vector<std::pair<std::string, Trajectories>> parts;
+  for (const std::string split : {"train", "valid", "test"}) {
+    const std::string path = (fs::path(folder) / (split + ".safetensors")).string();
+    if (const std::string suffix = original_suffix(originals, split); !suffix.empty()) {
+      require<ConfigError>(!fs::exists(path), path, ": exists already; remove it or choose another folder");
+      parts.emplace_back(path, read_originals(originals, split, suffix));
+      require_trajectories(parts.back().second, originals + " (" + split + ")");
+    }
+  }
+  require<DataError>(!parts.empty(), originals, ": holds no loc_train*.npy, loc_valid*.npy or loc_test*.npy");
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  require<DataError>(!failure, folder, ": cannot be made: ", failure.message());
+  std::vector<std::string> written;
+  for (const auto& [path, t] : parts) {
+    save_tensors(path, {{"positions", t.positions}, {"velocities", t.velocities}, {"charges", t.charges}},
+                 {{"format", nbody_format},
+                  {"format_version", "1"},
+                  {"converted_from", fs::path(originals).filename().string()},
+                  {"particles", std::to_string(t.positions.size(2))},
+                  {"frame_interval", text(t.interval)},
+                  {"units", "reduced: masses 1, charges +-1, strength of the Coulomb force 1"}});
+    written.push_back(path);
+  }
+  return written;
+}
+
 }  // namespace weyl

@@ -21,7 +21,12 @@ Splits open_nbody(const NbodyDataOptions& options);
 std::shared_ptr<const Dataset> open_nbody_file(const std::string& path, const NbodyDataOptions& options,
                                                int64_t limit, bool labels);
 
-/// Whether the metadata of a safetensors file says that it is one of ours.
+/// Writes the splits of a folder of original .npy files as weyl.nbody files into another folder; returns
+/// their paths. Files that are there already are never replaced (ConfigError). DataError: no such files, or
+/// broken ones; then nothing is written.
+std::vector<std::string> convert_nbody(const std::string& originals, const std::string& folder);
+
+/// What the metadata `format` of such a file says.
 constexpr const char* nbody_format = "weyl.nbody";
 
 }  // namespace weyl

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace weyl {
+
+/// From one format to another, chosen by the names; returns the files written.
+///
+///   a folder of original N-body .npy files  ->  a folder of weyl.nbody files (train, valid, test)
+///   X.npz                                   ->  Y.safetensors, array by array
+///   X.safetensors                           ->  Y.npz (no bfloat16, no metadata)
+///
+/// Files that are there already are never replaced (ConfigError). ConfigError for any other pair, DataError
+/// for a broken file.
+std::vector<std::string> convert(const std::string& in, const std::string& out);
+
+}  // namespace weyl

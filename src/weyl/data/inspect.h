@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "weyl/data/dataset.h"
+
+namespace weyl {
+
+/// One field over all samples: `shape` with the rows of all of them, extremes of the finite values (0 when
+/// there are none), `missing` the number of values that are not finite.
+struct FieldSummary {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::string unit;
+  double min = 0, max = 0;
+  int64_t missing = 0;
+};
+
+/// What `data inspect` reports.
+struct Inspection {
+  Carrier carrier = Carrier::points;
+  int64_t samples = 0;
+  int64_t least_tokens = 0, most_tokens = 0;
+  double mean_tokens = 0;
+  std::vector<FieldSummary> fields, labels;
+  std::vector<std::string> warnings;  // one line each
+};
+
+/// Warnings: values that are not finite, missing labels, samples without nodes, nodes of a sample at one
+/// place (nearer than 1e-9 of its extent), constant labels, periodic cells without volume.
+Inspection inspect(const Dataset& data);
+
+/// The sets that a path holds, for inspection: one file, as ("", set), or the splits of a folder by name.
+/// Values of carrier tensor files may be NaN here. DataError: see open_file.
+std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> open_for_inspection(
+    const std::string& path);
+
+}  // namespace weyl

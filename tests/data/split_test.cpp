@@ -1,0 +1,128 @@
+#include "weyl/data/split.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+#include "tests/data/fixtures.h"
+#include "tests/data/folder.h"
+#include "weyl/core/check.h"
+#include "weyl/core/tensor_file.h"
+#include "weyl/data/convert.h"
+#include "weyl/data/dataset.h"
+#include "weyl/data/formats/npy.h"
+#include "weyl/data/makers/nbody.h"
+#include "weyl/data/tensor_format.h"
+
+namespace weyl {
+namespace {
+
+TEST(Split, IsAPartitionByTheSeed) {
+  const SplitIndices parts = random_split(101, {.train = 0.7, .valid = 0.2, .seed = 3});
+  EXPECT_EQ(parts.train.size(), 71u);
+  EXPECT_EQ(parts.valid.size(), 20u);
+  EXPECT_EQ(parts.test.size(), 10u);
+  std::vector<int64_t> all;
+  for (const auto* part : {&parts.train, &parts.valid, &parts.test}) {
+    EXPECT_TRUE(std::is_sorted(part->begin(), part->end()));
+    all.insert(all.end(), part->begin(), part->end());
+  }
+  std::sort(all.begin(), all.end());
+  for (int64_t i = 0; i < 101; ++i) {
+    ASSERT_EQ(all.at(i), i);
+  }
+  EXPECT_EQ(parts.test, random_split(101, {.train = 0.7, .valid = 0.2, .seed = 3}).test);
+  EXPECT_NE(parts.test, random_split(101, {.train = 0.7, .valid = 0.2, .seed = 4}).test);
+}
+
+TEST(Split, Corners) {
+  EXPECT_TRUE(random_split(0, {}).train.empty());
+  EXPECT_EQ(random_split(1, {}).train.size(), 1u);
+  EXPECT_EQ(random_split(10, {.train = 1, .valid = 0}).train.size(), 10u);
+  EXPECT_EQ(random_split(10, {.train = 0, .valid = 0}).test.size(), 10u);
+  EXPECT_TRUE(random_split(7, {.train = 0.5, .valid = 0.5}).test.empty());
+  EXPECT_THROW(random_split(10, {.train = 0.8, .valid = 0.3}), ConfigError);
+  EXPECT_THROW(random_split(10, {.train = -0.1}), ConfigError);
+}
+
+TEST(Split, CutsCarrierFiles) {
+  const Folder folder;
+  const Schema schema = rich_schema();
+  const Batch batch = rich_batch({3, 1, 4, 2, 2, 1, 5, 3, 2, 4});
+  write_tensor_file(folder / "all.safetensors", batch, schema, {{"origin", "here"}});
+  const SplitIndices parts =
+      split_file(folder / "all.safetensors", folder / "out", {.train = 0.5, .valid = 0.2});
+  const TensorFile valid = read_tensor_file(folder / "out/valid.safetensors");
+  ASSERT_EQ(parts.valid.size(), 2u);
+  const Batch expected = take(batch, parts.valid, schema);
+  EXPECT_TRUE(
+      at::equal(std::get<Points>(valid.batch.input).positions, std::get<Points>(expected.input).positions));
+  EXPECT_TRUE(at::equal(valid.batch.labels.at("energy"), expected.labels.at("energy")));
+  const SafetensorsFile file(folder / "out/valid.safetensors");
+  EXPECT_EQ(file.header().metadata.at("origin"), "here");
+  EXPECT_EQ(file.header().metadata.at("split_of"), "all.safetensors");
+  EXPECT_THROW(split_file(folder / "all.safetensors", folder / "out", {}), ConfigError);  // never replaced
+}
+
+TEST(Split, CutsNbodyFiles) {
+  const Folder folder;
+  ASSERT_TRUE(make_nbody({.train = 10, .valid = 0, .test = 0, .steps = 300}, folder.path()));
+  const SplitIndices parts =
+      split_file(folder / "train.safetensors", folder / "out", {.train = 0.6, .valid = 0.3});
+  const NamedTensors all = load_tensors(folder / "train.safetensors"),
+                     test = load_tensors(folder / "out/test.safetensors");
+  ASSERT_EQ(parts.test.size(), 1u);
+  EXPECT_TRUE(at::equal(test.at("positions")[0], all.at("positions")[parts.test[0]]));
+  NbodyDataOptions options{.path = folder / "out", .input_frame = 0, .target_frame = 1};
+  EXPECT_EQ(open_splits({options}).valid->size(), 3);
+}
+
+TEST(Convert, PacksAndUnpacks) {
+  const Folder folder;
+  const NamedTensors tensors{{"a", at::randn({2, 3})}, {"b", at::arange(4)}};
+  save_tensors(folder / "x.safetensors", tensors);
+  convert(folder / "x.safetensors", folder / "x.npz");
+  convert(folder / "x.npz", folder / "y.safetensors");
+  const NamedTensors again = load_tensors(folder / "y.safetensors");
+  ASSERT_EQ(again.size(), 2u);
+  EXPECT_TRUE(at::equal(again.at("a"), tensors.at("a")));
+  EXPECT_TRUE(at::equal(again.at("b"), tensors.at("b")));
+  EXPECT_THROW(convert(folder / "x.npz", folder / "y.safetensors"), ConfigError);  // there already
+  EXPECT_THROW(convert(folder / "x.npz", folder / "y.csv"), ConfigError);
+  EXPECT_THROW(convert(folder / "nothing.npz", folder / "z.safetensors"), DataError);
+}
+
+TEST(Convert, MakesOurFilesOfTheOriginalOnes) {
+  const Folder made, originals, converted;
+  ASSERT_TRUE(make_nbody({.train = 4, .valid = 2, .test = 0, .steps = 400}, made.path()));
+  const auto save = [&](const std::string& name, const Tensor& t) {
+    const Tensor c = t.contiguous();
+    Array array{ElementType::f64, c.sizes().vec(), std::vector<std::byte>(c.nbytes())};
+    std::memcpy(array.bytes.data(), c.const_data_ptr(), c.nbytes());
+    write_npy(originals / name, array);
+  };
+  for (const std::string split : {"train", "valid"}) {
+    const NamedTensors t = load_tensors(made / (split + ".safetensors"));
+    save("loc_" + split + "_x.npy", t.at("positions").transpose(2, 3));
+    save("vel_" + split + "_x.npy", t.at("velocities").transpose(2, 3));
+    save("charges_" + split + "_x.npy", t.at("charges").unsqueeze(2));
+  }
+  EXPECT_EQ(convert(originals.path(), converted.path()).size(), 2u);
+  for (const std::string split : {"train", "valid"}) {
+    const NamedTensors a = load_tensors(made / (split + ".safetensors")),
+                       b = load_tensors(converted / (split + ".safetensors"));
+    for (const auto& [name, t] : a) {
+      EXPECT_TRUE(at::equal(t, b.at(name))) << name;
+    }
+  }
+  EXPECT_EQ(open_splits({NbodyDataOptions{.path = converted.path(), .input_frame = 0, .target_frame = 1}})
+                .train->size(),
+            4);
+  EXPECT_THROW(convert(originals.path(), converted.path()), ConfigError);
+}
+
+}  // namespace
+}  // namespace weyl
