@@ -243,6 +243,12 @@ TEST(Platonic, WrongOptionsAreNamed) {
   o = small();
   o.width = 36;
   EXPECT_EQ(config_error(o), "platonic.heads: rotary encoding needs an even width per head, got 36 / 12 = 3");
+  o = small();
+  o.width = 24;
+  EXPECT_EQ(config_error(o),
+            "platonic.width: a layer norm needs at least 3 channels in a frame, got 24 / 12 = 2");
+  o.norm = FrameNorm::rms;
+  EXPECT_EQ(config_error(o), "no error");
   Interface i = interface_of_all_kinds(3);
   i.outputs.push_back({"stress", Level::graph, Kind::symmetric_tensor, 1});
   EXPECT_EQ(config_error(small(), i),

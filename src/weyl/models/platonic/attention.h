@@ -1,5 +1,6 @@
 #pragma once
 
+#include "weyl/core/segments.h"
 #include "weyl/models/platonic/group_linear.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/platonic/rope.h"

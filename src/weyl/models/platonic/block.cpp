@@ -16,6 +16,12 @@ FrameBlock::FrameBlock(const PlatonicOptions& options, const GroupTablesPtr& tab
   require<ConfigError>(hidden > 0 && hidden % order_ == 0,
                        "platonic.ffn_factor: width times factor must be a ",
                        "positive multiple of the order ", order_, ", got ", hidden);
+  // Over two channels a layer norm is a sign function: it loses digits of float32, and with them the
+  // symmetry.
+  require<ConfigError>(options.norm == FrameNorm::rms || channels >= 3,
+                       "platonic.width: a layer norm needs at least "
+                       "3 channels in a frame, got ",
+                       options.width, " / ", order_, " = ", channels);
   if (options.layer_scale) {
     gamma_1_ = parameter("gamma_1", {channels}, Init::constant(*options.layer_scale));
     gamma_2_ = parameter("gamma_2", {channels}, Init::constant(*options.layer_scale));

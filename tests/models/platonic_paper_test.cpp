@@ -1,0 +1,197 @@
+// Equations of the paper, transcribed frame by frame, against the layers.
+#include "weyl/models/platonic/attention.h"
+#include "weyl/models/platonic/lift.h"
+#include "weyl/nn/pooling.h"
+#include "weyl/ops/group_linear.h"
+
+#include <gtest/gtest.h>
+
+namespace weyl {
+namespace {
+
+constexpr int64_t n = 5, width = 48, heads = 24,
+                  head_width = 2;  // two heads of two numbers in each of 12 frames
+
+struct Setting {
+  std::shared_ptr<GroupTables> tables = std::make_shared<GroupTables>(named_group("tetrahedron"));
+  Segments graphs = Segments::of_sizes(std::vector<int64_t>{n});
+  Tensor x = at::randn({n, width}, at::kDouble), p = at::randn({n, 3}, at::kDouble);
+};
+
+PlatonicOptions options() {
+  PlatonicOptions o;
+  o.width = width;
+  o.heads = heads;
+  o.rope = RopeOptions{.sigma = 1.5, .init = FrequencyStart::random};
+  return o;
+}
+
+Tensor named(const Module& m, const std::string& name) {
+  for (const auto& p : m.parameters()) {
+    if (p.name == name) {
+      return p.tensor;
+    }
+  }
+  ADD_FAILURE() << "no parameter " << name;
+  return {};
+}
+
+/// Eq. 8 with the dense matrix, then (N, frame, head, K).
+Tensor projected(const FrameAttention& a, const Setting& s, const std::string& name) {
+  const Tensor dense = expand_group_kernel(named(a, name + ".kernel"), *s.tables);
+  return (at::matmul(s.x, dense.t()) + named(a, name + ".bias").repeat({12}))
+      .view({n, 12, heads / 12, head_width});
+}
+
+/// rho_Omega of eqs. 2 and 3 at one displacement, for one head: (K, K).
+Tensor rho(const Tensor& frequencies, const Tensor& displacement) {
+  Tensor r = at::zeros({head_width, head_width}, at::kDouble);
+  for (int64_t k = 0; k < head_width / 2; ++k) {
+    const double t = (frequencies[k] * displacement).sum().item<double>();
+    r[2 * k][2 * k] = r[2 * k + 1][2 * k + 1] = std::cos(t);
+    r[2 * k][2 * k + 1] = -std::sin(t);
+    r[2 * k + 1][2 * k] = std::sin(t);
+  }
+  return r;
+}
+
+/// s_ij(R, h) of eqs. 5, 6, 11 and 22, from positions seen in the frame: (N, N), unscaled.
+Tensor scores(const FrameAttention& a, const Setting& s, int64_t frame, int64_t h, bool constant_keys) {
+  const Tensor q = projected(a, s, "q_proj").select(1, frame).select(1, h);
+  const Tensor k = constant_keys ? at::ones({n, head_width}, at::kDouble)
+                                 : projected(a, s, "k_proj").select(1, frame).select(1, h);
+  const Tensor seen = at::matmul(s.p, s.tables->elements(at::kCPU, at::kDouble)[frame]);  // R^-1 p
+  const Tensor frequencies = named(a, "rope_emb.freqs")[h];
+  Tensor result = at::empty({n, n}, at::kDouble);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      result[i][j] = at::matmul(q[i], at::matmul(rho(frequencies, seen[j] - seen[i]), k[j]));
+    }
+  }
+  return result;
+}
+
+/// The layer's result when `pattern(frame, head)` (N, N) multiplies the values, through the output
+/// projection.
+Tensor through_values(const FrameAttention& a, const Setting& s,
+                      const std::function<Tensor(int64_t, int64_t)>& pattern) {
+  const Tensor v = projected(a, s, "v_proj");
+  Tensor y = at::empty({n, 12, heads / 12, head_width}, at::kDouble);
+  for (int64_t frame = 0; frame < 12; ++frame) {
+    for (int64_t h = 0; h < heads / 12; ++h) {
+      y.select(1, frame).select(1, h).copy_(at::matmul(pattern(frame, h), v.select(1, frame).select(1, h)));
+    }
+  }
+  const Tensor out = expand_group_kernel(named(a, "out_proj.kernel"), *s.tables);
+  return at::matmul(y.view({n, width}), out.t()) + named(a, "out_proj.bias").repeat({12});
+}
+
+class PlatonicPaper : public ::testing::Test {
+ protected:
+  const BuildOn float64_{at::kCPU, at::kDouble};
+  const uint64_t seed_ = (at::manual_seed(9), 9);
+  Setting s;
+  const double scale = 1 / std::sqrt(static_cast<double>(head_width));
+
+  void expect_layer(const FrameAttention& a, const Tensor& wanted) {
+    EXPECT_LT((a(s.x, {s.p, s.graphs, 1}) - wanted).abs().max().item<double>(), 1e-12);
+    if (a.has_fused()) {
+      const Tensor fused = a.fused_without_bias(s.x, {s.p, s.graphs, 1}) + a.output_bias().repeat({12});
+      EXPECT_LT((fused - wanted).abs().max().item<double>(), 1e-12);
+    }
+  }
+};
+
+TEST_F(PlatonicPaper, Equations5To7And11AreSoftmaxAttentionInEveryFrame) {
+  for (const bool use_key : {false, true}) {
+    auto o = options();
+    o.use_key = use_key;
+    const FrameAttention a(o, s.tables);
+    expect_layer(a, through_values(a, s, [&](int64_t f, int64_t h) {
+                   return at::softmax(scores(a, s, f, h, !use_key) * scale, -1);
+                 }));
+  }
+}
+
+TEST_F(PlatonicPaper, Equation12IsOnePatternForAllFrames) {
+  auto o = options();
+  o.use_key = true;
+  o.scores = Scores::invariant;
+  const FrameAttention a(o, s.tables);
+  expect_layer(a, through_values(a, s, [&](int64_t, int64_t h) {
+                 Tensor sum = at::zeros({n, n}, at::kDouble);
+                 for (int64_t f = 0; f < 12; ++f) {
+                   sum = sum + scores(a, s, f, h, false);
+                 }
+                 return at::softmax(sum * scale, -1);
+               }));
+}
+
+TEST_F(PlatonicPaper, Proposition2AndEquation21AreADynamicConvolution) {
+  auto o = options();
+  o.attention = AttentionLaw::linear;
+  const FrameAttention a(o, s.tables);
+  const Tensor q = projected(a, s, "q_proj"), all_frequencies = named(a, "rope_emb.freqs");
+  // Eq. 10: phi_q(dp) = sum_k a_k cos(w_k dp) + b_k sin(w_k dp), a = q_2k-1 + q_2k, b = q_2k - q_2k-1.
+  expect_layer(a, through_values(a, s, [&](int64_t f, int64_t h) {
+                 const Tensor seen = at::matmul(s.p, s.tables->elements(at::kCPU, at::kDouble)[f]);
+                 const Tensor difference = seen.unsqueeze(0) - seen.unsqueeze(1);  // [i][j] = p_j - p_i
+                 Tensor kernel = at::zeros({n, n}, at::kDouble);
+                 for (int64_t k = 0; k < head_width / 2; ++k) {
+                   const Tensor odd = q.select(1, f).select(1, h).select(1, 2 * k).unsqueeze(1);
+                   const Tensor even = q.select(1, f).select(1, h).select(1, 2 * k + 1).unsqueeze(1);
+                   const Tensor t = at::matmul(difference, all_frequencies[h][k]);
+                   kernel = kernel + (odd + even) * at::cos(t) + (even - odd) * at::sin(t);
+                 }
+                 return kernel;
+               }));
+}
+
+TEST_F(PlatonicPaper, RotatedValuesAreSeenFromTheQuery) {
+  auto o = options();
+  o.rope_on_values = true;
+  const FrameAttention a(o, s.tables);
+  const Tensor v = projected(a, s, "v_proj"), frequencies = named(a, "rope_emb.freqs");
+  Tensor y = at::zeros({n, 12, heads / 12, head_width}, at::kDouble);
+  for (int64_t f = 0; f < 12; ++f) {
+    const Tensor seen = at::matmul(s.p, s.tables->elements(at::kCPU, at::kDouble)[f]);
+    for (int64_t h = 0; h < heads / 12; ++h) {
+      const Tensor pattern = at::softmax(scores(a, s, f, h, true) * scale, -1);
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          y[i][f][h] += pattern[i][j] * at::matmul(rho(frequencies[h], seen[j] - seen[i]), v[j][f][h]);
+        }
+      }
+    }
+  }
+  const Tensor out = expand_group_kernel(named(a, "out_proj.kernel"), *s.tables);
+  expect_layer(a, at::matmul(y.view({n, width}), out.t()) + named(a, "out_proj.bias").repeat({12}));
+}
+
+TEST_F(PlatonicPaper, Equations24To27SteerFrequenciesInPlaceOfPositions) {
+  const Tensor w = at::randn({4, 3}, at::kDouble);
+  const Tensor angles = frame_angles(s.p, w, *s.tables).view({n, 12, 4});
+  for (int64_t f = 0; f < 12; ++f) {
+    const Tensor seen = at::matmul(s.p, s.tables->elements(at::kCPU, at::kDouble)[f]);
+    EXPECT_LT((angles.select(1, f) - at::matmul(seen, w.t())).abs().max().item<double>(), 1e-13);
+  }
+}
+
+TEST_F(PlatonicPaper, AnglesAreNeverBelowFloat32) {
+  EXPECT_EQ(frame_angles(s.p.to(at::kHalf), at::randn({4, 3}, at::kHalf), *s.tables).scalar_type(),
+            at::kFloat);
+  EXPECT_EQ(frame_angles(s.p.to(at::kFloat), at::randn({4, 3}, at::kFloat), *s.tables).scalar_type(),
+            at::kFloat);
+  EXPECT_EQ(frame_angles(s.p, at::randn({4, 3}, at::kDouble), *s.tables).scalar_type(), at::kDouble);
+}
+
+TEST_F(PlatonicPaper, ReadingVectorsOutUndoesTheLift) {
+  const Tensor v = at::randn({n, 2, 3}, at::kDouble);
+  const std::vector<bool> proper(2, false);
+  EXPECT_LT(
+      (frame_vectors(lift({}, v, {}, proper, *s.tables), proper, *s.tables) - v).abs().max().item<double>(),
+      1e-14);
+}
+
+}  // namespace
+}  // namespace weyl
