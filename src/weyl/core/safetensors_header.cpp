@@ -36,15 +36,15 @@ class HeaderReader : public json::json_sax_t {
 
   bool number_unsigned(number_unsigned_t n) override {
     if (place_ == Place::shape) {
-      require<DataError>(n <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()), here(),
-                         "shape must be of 63-bit integers, got ", n);
-      require<DataError>(tensor_.shape.size() < most_dimensions, here(), "shape must have at most ",
-                         most_dimensions, " dimensions");
+      check(n <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()),
+            "shape must be of 63-bit integers, got ", n);
+      check(tensor_.shape.size() < most_dimensions, "shape must have at most ", most_dimensions,
+            " dimensions");
       tensor_.shape.push_back(static_cast<int64_t>(n));
       return true;
     }
     if (place_ == Place::offsets) {
-      require<DataError>(offsets_ < 2, here(), "data_offsets must be two integers, got more");
+      check(offsets_ < 2, "data_offsets must be two integers, got more");
       (offsets_++ == 0 ? tensor_.begin : tensor_.end) = n;
       return true;
     }
@@ -58,9 +58,8 @@ class HeaderReader : public json::json_sax_t {
     }
     if (place_ == Place::tensor && key_ == "dtype") {
       const auto type = element_type_named(value);
-      require<DataError>(type.has_value(), here(),
-                         "dtype must be one of BOOL, U8, I8, I16, U16, I32, U32, I64, U64, ",
-                         "F16, BF16, F32, F64, got ", quote(value, 20));
+      check(type.has_value(), "dtype must be one of BOOL, U8, I8, I16, U16, I32, U32, I64, U64, ",
+            "F16, BF16, F32, F64, got ", quote(value, 20));
       tensor_.type = *type;
       return true;
     }
@@ -84,9 +83,8 @@ class HeaderReader : public json::json_sax_t {
                      : key == "shape"        ? &has_shape_
                      : key == "data_offsets" ? &has_offsets_
                                              : nullptr;
-        require<DataError>(seen != nullptr, here(), "must have dtype, shape and data_offsets only, got ",
-                           quote(key));
-        require<DataError>(!*seen, here(), "has ", key, " twice");
+        check(seen != nullptr, "must have dtype, shape and data_offsets only, got ", quote(key));
+        check(!*seen, "has ", key, " twice");
         *seen = true;
       }
     }
@@ -112,11 +110,10 @@ class HeaderReader : public json::json_sax_t {
 
   bool end_object() override {
     if (place_ == Place::tensor) {
-      require<DataError>(has_type_ && has_shape_ && has_offsets_, here(),
-                         "must have dtype, shape and data_offsets, no ",
-                         !has_type_    ? "dtype"
-                         : !has_shape_ ? "shape"
-                                       : "data_offsets");
+      check(has_type_ && has_shape_ && has_offsets_, "must have dtype, shape and data_offsets, no ",
+            !has_type_    ? "dtype"
+            : !has_shape_ ? "shape"
+                          : "data_offsets");
       header_.tensors.emplace(name_, std::move(tensor_));
     }
     place_ = place_ == Place::file ? Place::outside : Place::file;
@@ -135,8 +132,7 @@ class HeaderReader : public json::json_sax_t {
   }
 
   bool end_array() override {
-    require<DataError>(place_ != Place::offsets || offsets_ == 2, here(),
-                       "data_offsets must be two integers, got ", offsets_);
+    check(place_ != Place::offsets || offsets_ == 2, "data_offsets must be two integers, got ", offsets_);
     place_ = Place::tensor;
     return true;
   }
@@ -149,6 +145,14 @@ class HeaderReader : public json::json_sax_t {
 
  private:
   enum class Place { outside, file, metadata, tensor, shape, offsets };
+
+  /// Like require, but says where only when it must: headers have many tensors.
+  template <class... Parts>
+  void check(bool holds, const Parts&... parts) const {
+    if (!holds) [[unlikely]] {
+      throw DataError(text(here(), parts...));
+    }
+  }
 
   std::string here() const { return text(where_, ": tensor ", quote(name_), ": "); }
 

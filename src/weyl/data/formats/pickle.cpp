@@ -32,8 +32,7 @@ class Machine {
     switch (opcode) {
       case 0x80: {  // PROTO
         const auto protocol = take<uint8_t>();
-        require<DataError>(protocol >= 2 && protocol <= 5, here(), "protocol must be 2 to 5, got ",
-                           int{protocol});
+        check(protocol >= 2 && protocol <= 5, "protocol must be 2 to 5, got ", int{protocol});
         break;
       }
       case 0x95:  // FRAME
@@ -181,8 +180,7 @@ class Machine {
       case 0x93: {  // STACK_GLOBAL
         const auto names = pop_last(2);
         const auto &module = value(names[0]), &name = value(names[1]);
-        require<DataError>(module.kind == Kind::text && name.kind == Kind::text, here(),
-                           "a class must be named by two strings");
+        check(module.kind == Kind::text && name.kind == Kind::text, "a class must be named by two strings");
         push_global(module.text, name.text);
         break;
       }
@@ -213,8 +211,16 @@ class Machine {
 
   std::string here() const { return text(where_, ": pickle, byte ", at_, ": "); }
 
+  /// Like require, but says where only when it must: this is asked at every opcode.
+  template <class... Parts>
+  void check(bool holds, const Parts&... parts) const {
+    if (!holds) [[unlikely]] {
+      throw DataError(text(here(), parts...));
+    }
+  }
+
   std::string_view text_of(uint64_t length) {
-    require<DataError>(length <= program_.size() - at_, here(), "cut short");
+    check(length <= program_.size() - at_, "cut short");
     const auto bytes = program_.substr(at_, length);
     at_ += length;
     return bytes;
@@ -229,7 +235,7 @@ class Machine {
 
   std::string_view line() {
     const auto end = program_.find('\n', at_);
-    require<DataError>(end != std::string_view::npos, here(), "cut short");
+    check(end != std::string_view::npos, "cut short");
     const auto bytes = program_.substr(at_, end - at_);
     at_ = end + 1;
     return bytes;
@@ -241,7 +247,7 @@ class Machine {
   size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
 
   uint32_t top() const {
-    require<DataError>(stack_.size() > floor(), here(), "the stack is empty");
+    check(stack_.size() > floor(), "the stack is empty");
     return stack_.back();
   }
 
@@ -252,22 +258,21 @@ class Machine {
   }
 
   std::vector<uint32_t> pop_last(size_t count) {
-    require<DataError>(stack_.size() - floor() >= count, here(), "the stack is empty");
+    check(stack_.size() - floor() >= count, "the stack is empty");
     std::vector<uint32_t> items(stack_.end() - static_cast<ptrdiff_t>(count), stack_.end());
     stack_.resize(stack_.size() - count);
     return items;
   }
 
   std::vector<uint32_t> pop_to_mark() {
-    require<DataError>(!marks_.empty(), here(), "no mark on the stack");
+    check(!marks_.empty(), "no mark on the stack");
     auto items = pop_last(stack_.size() - floor());
     marks_.pop_back();
     return items;
   }
 
   void push(PickleValue value) {
-    require<DataError>(result_.values.size() < most_pickle_values, here(), "more than ", most_pickle_values,
-                       " values");
+    check(result_.values.size() < most_pickle_values, "more than ", most_pickle_values, " values");
     stack_.push_back(static_cast<uint32_t>(result_.values.size()));
     result_.values.push_back(std::move(value));
   }
@@ -305,22 +310,21 @@ class Machine {
   }
 
   void extend(Kind kind, const std::vector<uint32_t>& items) {
-    require<DataError>(kind != Kind::dict || items.size() % 2 == 0, here(),
-                       "a dict must be given keys with values");
+    check(kind != Kind::dict || items.size() % 2 == 0, "a dict must be given keys with values");
     auto& container = value(top());
     if (container.kind == Kind::call) {
       return;  // an object that is none of ours fills itself
     }
-    require<DataError>(container.kind == kind, here(), "items must go into a ",
-                       kind == Kind::dict   ? "dict"
-                       : kind == Kind::list ? "list"
-                                            : "set");
+    check(container.kind == kind, "items must go into a ",
+          kind == Kind::dict   ? "dict"
+          : kind == Kind::list ? "list"
+                               : "set");
     container.items.insert(container.items.end(), items.begin(), items.end());
   }
 
   void recall(uint32_t key) {
     const auto found = memo_.find(key);
-    require<DataError>(found != memo_.end(), here(), "memo ", key, " was never set");
+    check(found != memo_.end(), "memo ", key, " was never set");
     stack_.push_back(found->second);
   }
 

@@ -16,8 +16,8 @@ namespace {
 using Kind = PickleValue::Kind;
 
 constexpr int deepest = 64;                      // dicts and lists in one another
-constexpr size_t most_visits = size_t{1} << 20;   // dicts, lists and calls, each time they are met
-constexpr size_t most_items = size_t{1} << 24;    // of the dicts and lists visited
+constexpr size_t most_visits = size_t{1} << 20;  // dicts, lists and calls, each time they are met
+constexpr size_t most_items = size_t{1} << 24;   // of the dicts and lists visited
 constexpr size_t most_tensors = size_t{1} << 18, longest_name = 1024;
 
 /// A tensor as the pickle describes it; offset, shape and strides count elements.
@@ -100,36 +100,42 @@ class Reader {
   std::vector<View> tensors_of(uint32_t root) {
     views_.clear();
     visits_ = items_ = 0;
-    walk(root, "", 0);
+    path_.clear();
+    walk(root, 0);
     return std::move(views_);
   }
 
-  void walk(uint32_t index, const std::string& path, int depth) {
-    require<DataError>(depth <= deepest, where_, ": ", quote(path), " nests deeper than ", deepest);
+  /// Collects the tensors under a value that `path_` names.
+  void walk(uint32_t index, int depth) {
+    if (depth > deepest || path_.size() > longest_name) {
+      throw DataError(text(where_, ": ", quote(path_),
+                           depth > deepest ? " nests deeper than " : " has a name longer than ",
+                           depth > deepest ? deepest : static_cast<int>(longest_name)));
+    }
     require<DataError>(++visits_ <= most_visits, where_, ": more than ", most_visits, " values");
-    require<DataError>(path.size() <= longest_name, where_, ": name ", quote(path), " is longer than ",
-                       longest_name, " bytes");
     const auto& value = pickle_[index];
     items_ += value.items.size();
     require<DataError>(items_ <= most_items, where_, ": more than ", most_items, " items");
     switch (value.kind) {
       case Kind::dict:
         for (size_t i = 0; i < value.items.size(); i += 2) {
-          walk_entry(value.items[i], value.items[i + 1], path, depth);
+          if (may_hold_tensors(value.items[i + 1])) {
+            walk_entry(value.items[i], value.items[i + 1], depth);
+          }
         }
         break;
       case Kind::list:
       case Kind::tuple:
         for (size_t i = 0; i < value.items.size(); ++i) {
           if (may_hold_tensors(value.items[i])) {
-            walk(value.items[i], joined(path, std::to_string(i)), depth + 1);
+            descend(value.items[i], std::to_string(i), depth);
           }
         }
         break;
       case Kind::call:
-        if (auto view = tensor(index, path, 0)) {
+        if (auto view = tensor(index, path_, 0)) {
           require<DataError>(views_.size() < most_tensors, where_, ": more than ", most_tensors, " tensors");
-          view->name = path;
+          view->name = path_;
           views_.push_back(std::move(*view));
         }
         break;
@@ -138,32 +144,35 @@ class Reader {
     }
   }
 
-  void walk_entry(uint32_t key_index, uint32_t value, const std::string& path, int depth) {
+  void walk_entry(uint32_t key_index, uint32_t value, int depth) {
     const auto& key = pickle_[key_index];
-    if (!may_hold_tensors(value)) {
-      return;
-    }
     if (key.kind == Kind::text) {
       require<DataError>(key.text.size() <= longest_name, where_, ": name ", quote(key.text),
                          " is longer than ", longest_name, " bytes");
-      walk(value, joined(path, key.text), depth + 1);
+      descend(value, key.text, depth);
     } else if (key.kind == Kind::integer) {
-      walk(value, joined(path, std::to_string(key.integer)), depth + 1);
+      descend(value, std::to_string(key.integer), depth);
     } else {
       const size_t before = views_.size();
-      walk(value, joined(path, "?"), depth + 1);
-      require<DataError>(views_.size() == before, where_, ": a dict with tensors at ", quote(path),
+      descend(value, "?", depth);
+      require<DataError>(views_.size() == before, where_, ": a dict with tensors at ", quote(path_),
                          " must have keys that are strings or integers, got ", describe(key_index));
     }
+  }
+
+  void descend(uint32_t value, std::string_view key, int depth) {
+    const size_t before = path_.size();
+    if (before > 0) {
+      path_ += '.';
+    }
+    path_ += key;
+    walk(value, depth + 1);
+    path_.resize(before);
   }
 
   bool may_hold_tensors(uint32_t index) const {
     const auto kind = pickle_[index].kind;
     return kind == Kind::dict || kind == Kind::list || kind == Kind::tuple || kind == Kind::call;
-  }
-
-  static std::string joined(const std::string& path, std::string_view key) {
-    return path.empty() ? std::string(key) : text(path, ".", key);
   }
 
   std::string here(const std::string& path) const { return text(where_, ": tensor ", quote(path), ": "); }
@@ -324,6 +333,7 @@ class Reader {
   const Pickle& pickle_;
   const std::string_view where_;
   std::vector<View> views_;
+  std::string path_;
   size_t visits_ = 0, items_ = 0;
 };
 
