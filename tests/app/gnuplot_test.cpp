@@ -23,7 +23,10 @@ std::string start_of(const std::string& path) {
 }
 
 TEST(Gnuplot, DrawsPngAndSvgAndSkipsWhatIsNotFinite) {
-  Figure figure{"a title's quote", "step", "loss, Å^2", {{"train_loss", {0, 1, 2}, {1, 0.1, NAN}}, {"valid", {0, 2}, {2, 0.2}}}};
+  Figure figure{"a title's quote",
+                "step",
+                "loss, Å^2",
+                {{"train_loss", {0, 1, 2}, {1, 0.1, NAN}}, {"valid", {0, 2}, {2, 0.2}}}};
   figure.log_y = true;
   draw(figure, place("curve"));
   EXPECT_EQ(start_of(place("curve.png")).substr(1, 3), "PNG");
@@ -38,6 +41,13 @@ TEST(Gnuplot, DrawsAConstantAndADiagonal) {
   figure.diagonal = true;
   draw(figure, place("parity"));
   EXPECT_TRUE(std::filesystem::exists(place("parity.svg")));
+}
+
+TEST(Gnuplot, DrawsASinglePoint) {
+  Figure figure{"one", "step", "loss", {{"train", {5}, {0.3}}}};
+  figure.log_y = true;
+  draw(figure, place("one"));
+  EXPECT_TRUE(std::filesystem::exists(place("one.png")));
 }
 
 TEST(Gnuplot, RefusesAFigureWithoutPointsAndAFolderThatIsNotThere) {

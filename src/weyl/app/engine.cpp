@@ -1,1 +1,85 @@
-int main() { return 2; }
+// `weyl-engine`: the verbs that need torch. Started by `weyl`, with the same command line.
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "weyl/app/command_line.h"
+#include "weyl/app/exit_codes.h"
+#include "weyl/app/log.h"
+#include "weyl/app/verbs.h"
+#include "weyl/core/check.h"
+
+namespace {
+
+using namespace weyl;
+
+// LibTorch's warnings belong in the log, not between the lines of a result.
+class WarningsToLog : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override { log(LogLevel::debug, warning.msg()); }
+};
+
+void set_threads(const Machine& machine) {
+  if (machine.threads > 0) {
+    at::set_num_threads(static_cast<int>(machine.threads));
+  }
+}
+
+template <class C>
+void prepare(const C& command) {
+  start_log(command.talk.quiet);
+  if constexpr (requires { command.machine; }) {
+    set_threads(command.machine);
+  }
+}
+
+int report_torch(const c10::Error& error) {
+  const std::string message = error.what_without_backtrace();
+  if (message.find("can't allocate memory") != std::string::npos ||
+      message.find("out of memory") != std::string::npos) {
+    return report(std::bad_alloc());
+  }
+  return report(Error(message));
+}
+
+int run_command(const std::vector<std::string>& arguments) {
+  try {
+    const Parsed parsed = parse_command_line(arguments);
+    if (!parsed.command) {
+      std::cout << parsed.out;
+      std::cerr << parsed.err;
+      return parsed.exit_code;
+    }
+    static WarningsToLog warnings;
+    c10::WarningUtils::set_warning_handler(&warnings);
+    return std::visit(
+        [](const auto& c) {
+          prepare(c);
+          return run(c);
+        },
+        *parsed.command);
+  } catch (const c10::Error& error) {
+    return report_torch(error);
+  } catch (const std::exception& error) {
+    return report(error);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int code = run_command({argv + (argc > 0 ? 1 : 0), argv + argc});
+  std::cout << std::flush;
+  if (!std::cout.good() && code == exit_done) {
+    code = report(DataError("stdout: must be writable, but a write failed"));
+  }
+  flush_log();
+  std::fflush(nullptr);
+  _exit(code);  // LibTorch's destructors take 65 ms and have nothing to save
+}

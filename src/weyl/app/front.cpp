@@ -53,6 +53,9 @@ std::optional<int> answer(const ConfigExplainCommand& c) {
 std::optional<int> answer(const ConfigCheckCommand& c) {
   return run(c);
 }
+std::optional<int> answer(const InfoCommand& c) {
+  return run_from_metadata(c);
+}
 
 }  // namespace
 

@@ -95,14 +95,21 @@ bool usable(const Figure& figure, double x, double y) {
 std::string script_of(const Figure& figure, const std::string& path) {
   std::string data, plots;
   double low = std::numeric_limits<double>::infinity(), high = -low;
+  double left = low, right = high, bottom = low, top = high;
   size_t number = 0, drawn = 0;
   for (const Series& s : figure.series) {
     std::string block;
+    size_t points = 0;
     for (size_t i = 0; i < std::min(s.x.size(), s.y.size()); ++i) {
       if (usable(figure, s.x[i], s.y[i])) {
         char line[64];
         std::snprintf(line, sizeof line, "%.9g %.9g\n", s.x[i], s.y[i]);
         block += line;
+        ++points;
+        left = std::min(left, s.x[i]);
+        right = std::max(right, s.x[i]);
+        bottom = std::min(bottom, s.y[i]);
+        top = std::max(top, s.y[i]);
         low = std::min({low, s.x[i], s.y[i]});
         high = std::max({high, s.x[i], s.y[i]});
       }
@@ -113,7 +120,10 @@ std::string script_of(const Figure& figure, const std::string& path) {
     const std::string name = "$data" + std::to_string(number++);
     data += name + " << EOD\n" + block + "EOD\n";
     plots += (plots.empty() ? "" : ", ") + name + " using 1:2 " +
-             (s.points ? "with points pt 7 ps 0.35" : "with lines lw 2") + " title " + quoted(s.title);
+             (s.points      ? "with points pt 7 ps 0.35"
+              : points == 1 ? "with points pt 7 ps 1"  // a line needs two
+                            : "with lines lw 2") +
+             " title " + quoted(s.title);
     ++drawn;
   }
   require<Error>(drawn > 0, path, ": a plot must have points to draw, got none");
@@ -124,6 +134,14 @@ std::string script_of(const Figure& figure, const std::string& path) {
             "\nset grid back lc rgb '#dddddd'\nset border 3\nset tics nomirror\nset format y '%g'\n";
   if (figure.log_y) {
     script += "set logscale y\n";
+  }
+  // gnuplot warns of an empty range, and a warning counts as a failure here.
+  if (!(left < right)) {
+    script += text("set xrange [", left - 1, ":", right + 1, "]\n");
+  }
+  if (!(bottom < top)) {
+    script += text("set yrange [", figure.log_y ? bottom / 2 : bottom - 1, ":",
+                   figure.log_y ? 2 * top : top + 1, "]\n");
   }
   if (figure.diagonal) {
     const double margin = high > low ? 0.03 * (high - low) : 1;

@@ -29,6 +29,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void update(int64_t done, std::string_view note = {});
+  /// When the end becomes known, or known better.
+  void set_total(int64_t total) { total_ = total; }
   /// Takes the bar off the terminal, so that a line can be printed; the next update draws it again.
   void clear();
 

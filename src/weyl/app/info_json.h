@@ -1,0 +1,20 @@
+#pragma once
+
+#include "weyl/core/json.h"
+#include "weyl/train/model_summary.h"
+#include "weyl/train/recipe.h"
+
+namespace weyl {
+
+/// What a model is, as `weyl info` prints it: `system`, `parameters` (a complex number counts once),
+/// `parameters_real`, `parts`, `dtype`, `carrier`, `symmetry` {`exact`, `approximate`}, `inputs`, `outputs`,
+/// `options`, `flops_per_token` {`forward`, `train`}, `format_version`; of a trained one also `training`.
+Json info_json(const ModelSummary& summary, const Recipe& recipe);
+
+/// [{name, level, kind, channels, role, extensive, unit}]
+Json quantities_json(const std::vector<Quantity>& quantities);
+
+/// The same for people.
+std::string info_text(const Json& info);
+
+}  // namespace weyl

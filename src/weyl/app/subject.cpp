@@ -1,0 +1,144 @@
+#include "weyl/app/subject.h"
+
+#include <ATen/Context.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+
+namespace weyl {
+
+std::optional<at::ScalarType> dtype_of(const std::optional<std::string>& name) {
+  if (!name) {
+    return {};
+  }
+  return *name == "float64" ? at::kDouble : at::kFloat;
+}
+
+at::Device device_of(const Machine& machine) {
+  const at::Device device(machine.device);
+  if (device.is_cuda()) {
+    require<ConfigError>(at::hasCUDA(), "--device ", machine.device,
+                         ": must be a device of this machine, but LibTorch finds no CUDA");
+    const auto count = static_cast<int64_t>(at::detail::getCUDAHooks().deviceCount());
+    require<ConfigError>(!device.has_index() || device.index() < count, "--device ", machine.device,
+                         ": must be one of the ", count, " CUDA devices of this machine");
+  }
+  return device;
+}
+
+bool is_config(const std::string& path) {
+  return path.ends_with(".toml");
+}
+
+Schema schema_of(const Recipe& recipe) {
+  const Interface* interface = recipe.interface ? &*recipe.interface : nullptr;
+  if (interface == nullptr || std::holds_alternative<TensorsDataOptions>(recipe.data.set)) {
+    return declared_schema(recipe.data, interface);
+  }
+  Schema schema;
+  schema.interface = *interface;
+  schema.interface.outputs.clear();
+  return schema;
+}
+
+Subject build_subject(const ConfigArguments& config, at::Device device, std::optional<at::ScalarType> dtype) {
+  Subject subject;
+  subject.recipe = read_recipe(config.path, config.overrides);
+  subject.schema = schema_of(subject.recipe);
+  Interface interface;
+  if (subject.recipe.interface) {
+    interface = *subject.recipe.interface;
+  }
+  // An [interface] with outputs stands alone; without, the task says what it wants.
+  if (interface.outputs.empty()) {
+    subject.task = make_task(subject.recipe.task);
+    interface = subject.task->interface(subject.schema);
+  }
+  const bool wide = subject.recipe.train.precision == Precision::float64;
+  const BuildOn build_on(device, dtype.value_or(wide ? at::kDouble : at::kFloat));
+  if (!device.is_meta()) {
+    // As train/train.cpp does, so that a config's audit sees the weights that its training starts from.
+    at::manual_seed(Stream(static_cast<uint64_t>(subject.recipe.train.seed), "weights").bits());
+  }
+  subject.model = build(subject.recipe.model, interface, subject.schema.carrier);
+  return subject;
+}
+
+Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype) {
+  SavedModel saved = load_model(path, device, dtype);
+  Subject subject;
+  subject.schema = schema_of(saved.recipe);
+  subject.schema.carrier = saved.carrier;
+  subject.schema.interface = saved.interface;
+  subject.schema.interface.outputs.clear();
+  subject.recipe = std::move(saved.recipe);
+  subject.model = std::move(saved.model);
+  subject.task = std::move(saved.task);
+  subject.trained = true;
+  subject.model->train(false);
+  return subject;
+}
+
+DataOptions at_path(DataOptions options, const std::string& path) {
+  std::visit([&](auto& o) { o.path = path; }, options.set);
+  return options;
+}
+
+namespace {
+
+const Interface* interface_of(const Recipe& recipe) {
+  return recipe.interface ? &*recipe.interface : nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
+                                         const std::string& split) {
+  if (!path.empty() && !std::filesystem::is_directory(path)) {
+    return open_file(path, recipe.data, interface_of(recipe));
+  }
+  const Splits splits =
+      open_splits(path.empty() ? recipe.data : at_path(recipe.data, path), interface_of(recipe));
+  const auto& chosen = split == "train" ? splits.train : split == "valid" ? splits.valid : splits.test;
+  require<DataError>(chosen != nullptr, path.empty() ? "the data set" : path, ": must have a ", split,
+                     " split, but has none");
+  return chosen;
+}
+
+std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path) {
+  require<DataError>(std::filesystem::exists(path), path,
+                     ": must be a data file or folder, but does not exist");
+  const std::shared_ptr<const Dataset> data = open_file(path, subject.recipe.data, &subject.model->interface);
+  const Schema& found = data->schema();
+  require<DataError>(found.carrier == subject.schema.carrier, path, ": must hold ",
+                     carrier_names[static_cast<size_t>(subject.schema.carrier)], ", got ",
+                     carrier_names[static_cast<size_t>(found.carrier)]);
+  require<DataError>(found.interface.dimension == subject.schema.interface.dimension, path, ": must have ",
+                     subject.schema.interface.dimension, " dimensions, got ", found.interface.dimension);
+  return data;
+}
+
+void stream(const Dataset& data, int64_t batch, const Model& model,
+            const std::function<void(const Batch&)>& use) {
+  for (int64_t begin = 0; begin < data.size(); begin += batch) {
+    std::vector<int64_t> indices(static_cast<size_t>(std::min(batch, data.size() - begin)));
+    std::iota(indices.begin(), indices.end(), begin);
+    use(to(data.batch(indices), model.device(), model.dtype()));
+  }
+}
+
+std::string metrics_text(const Metrics& metrics) {
+  std::string line;
+  for (const auto& [name, metric] : metrics) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%.5g", metric.value);
+    line += (line.empty() ? "" : "  ") + name + " " + number + (metric.unit.empty() ? "" : " " + metric.unit);
+  }
+  return line;
+}
+
+}  // namespace weyl

@@ -1,0 +1,135 @@
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <numeric>
+
+#include "weyl/app/exit_codes.h"
+#include "weyl/app/log.h"
+#include "weyl/app/subject.h"
+#include "weyl/app/verbs.h"
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/study/audit.h"
+#include "weyl/study/random_tokens.h"
+
+namespace weyl {
+namespace {
+
+// `count` different samples at random, so that a sorted file is not audited on one kind alone.
+Batch some_samples(const Dataset& data, int64_t count, uint64_t seed) {
+  require<DataError>(data.size() > 0, "audit: the data must have samples, but has none");
+  Stream stream(seed, "audit samples");
+  std::vector<int64_t> order = stream.permutation(data.size());
+  order.resize(static_cast<size_t>(std::min(count, data.size())));
+  return data.batch(order);
+}
+
+// The data set of the recipe or of --data; null when none was asked for and the recipe's files are not there.
+std::shared_ptr<const Dataset> data_for(const Subject& subject, const std::string& path) {
+  if (!path.empty()) {
+    return open_data(subject.recipe, path, "test");
+  }
+  const std::string own = std::visit([](const auto& o) { return o.path; }, subject.recipe.data.set);
+  const bool declared = subject.task != nullptr || !subject.recipe.interface;
+  return declared && std::filesystem::exists(own) ? open_data(subject.recipe, "", "test") : nullptr;
+}
+
+std::string scientific(double value) {
+  std::ostringstream out;
+  out << std::scientific << std::setprecision(1) << value;
+  return out.str();
+}
+
+void print(const AuditReport& report) {
+  const auto line = [](const std::string& kind, const std::string& group, const std::string& output,
+                       const std::string& dtype, double error, const std::string& verdict) {
+    std::cout << std::left << std::setw(9) << kind << std::setw(22) << group << std::setw(26) << output
+              << std::setw(9) << dtype << std::setw(9) << scientific(error) << verdict << "\n";
+  };
+  for (const AuditClaim& c : report.claims) {
+    line("claim", c.group, c.output, c.dtype, c.error,
+         (c.passed ? "PASS  (limit " : "FAIL  (limit ") + scientific(c.tolerance) + ")");
+  }
+  for (const AuditControl& c : report.controls) {
+    line("control", c.transformation, "", "", c.error,
+         (c.passed ? "PASS  (not claimed, must exceed " : "FAIL  (not claimed, must exceed ") +
+             scientific(c.at_least) + ")");
+  }
+  for (const AuditMeasure& m : report.measures) {
+    line("measure", m.group, m.output, m.dtype, m.error, "");
+  }
+  std::cout << (report.passed ? "audit passed\n" : "audit FAILED\n");
+}
+
+}  // namespace
+
+Json to_json(const AuditReport& report) {
+  Json claims = Json::array(), controls = Json::array(), measures = Json::array();
+  for (const AuditClaim& c : report.claims) {
+    claims.add(Json::object()
+                   .set("group", c.group)
+                   .set("output", c.output)
+                   .set("dtype", c.dtype)
+                   .set("error", c.error)
+                   .set("tolerance", c.tolerance)
+                   .set("passed", c.passed));
+  }
+  for (const AuditControl& c : report.controls) {
+    controls.add(Json::object()
+                     .set("transformation", c.transformation)
+                     .set("error", c.error)
+                     .set("at_least", c.at_least)
+                     .set("passed", c.passed));
+  }
+  for (const AuditMeasure& m : report.measures) {
+    measures.add(Json::object()
+                     .set("group", m.group)
+                     .set("output", m.output)
+                     .set("dtype", m.dtype)
+                     .set("error", m.error));
+  }
+  return Json::object()
+      .set("passed", report.passed)
+      .set("claims", claims)
+      .set("controls", controls)
+      .set("measures", measures);
+}
+
+int run(const AuditCommand& command) {
+  const at::Device device = device_of(command.machine);
+  Subject subject = is_config(command.subject.path) ? build_subject(command.subject, device, {})
+                                                    : load_subject(command.subject.path, device, {});
+  require<ConfigError>(is_config(command.subject.path) || command.subject.overrides.empty(),
+                       "weyl audit: overrides go with a CONFIG, but ", command.subject.path, " is none");
+  const auto data = data_for(subject, command.data);
+  const auto seed = static_cast<uint64_t>(command.seed);
+  Batch samples;
+  if (data != nullptr) {
+    samples = some_samples(*data, command.samples, seed);
+    if (!subject.trained && subject.task != nullptr) {
+      subject.task->fit(*data);  // untrained weights still need the units of what they predict
+    }
+  } else {
+    const double nodes = subject.model->interface.typical_nodes;
+    samples = random_tokens(subject.schema, command.samples, std::max<int64_t>(2, std::llround(nodes)), seed);
+    say(text("no data: ", command.samples, " samples of random tokens"));
+    if (!subject.trained) {
+      subject.task = nullptr;  // nothing to fit its statistics to: the raw outputs alone
+    }
+  }
+  AuditOptions options;
+  options.seed = seed;
+  if (const auto dtype = dtype_of(command.machine.dtype)) {
+    options.dtypes = {*dtype};
+  }
+  const AuditReport report = audit(*subject.model, subject.task.get(), samples,
+                                   data != nullptr ? data->schema() : subject.schema, options);
+  if (command.talk.json) {
+    std::cout << to_json(report).dump() << "\n";
+  } else {
+    print(report);
+  }
+  return report.passed ? exit_done : exit_failed;
+}
+
+}  // namespace weyl

@@ -1,0 +1,134 @@
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+
+#include "weyl/app/exit_codes.h"
+#include "weyl/app/info_json.h"
+#include "weyl/app/log.h"
+#include "weyl/app/progress.h"
+#include "weyl/app/subject.h"
+#include "weyl/app/verbs.h"
+#include "weyl/core/check.h"
+#include "weyl/core/version.h"
+
+namespace weyl {
+namespace {
+
+using Parts = std::map<std::string, std::vector<Tensor>>;
+
+// Where an output belongs beside its own name: graph_scalars (B,.), node_vectors (N,.,D), ...
+std::string family_of(const Quantity& q) {
+  const bool vector = q.kind == Kind::vector || q.kind == Kind::axial_vector;
+  if ((q.level != Level::graph && q.level != Level::node) || q.kind == Kind::symmetric_tensor ||
+      q.kind == Kind::element) {
+    return "";
+  }
+  return std::string(level_names[static_cast<size_t>(q.level)]) + (vector ? "_vectors" : "_scalars");
+}
+
+// Families hold what the model itself gives, in its order; a task may say the same thing in other words as
+// well.
+void gather(const Named& values, const std::vector<Quantity>& quantities, const Interface& interface,
+            Parts& parts) {
+  std::map<std::string, std::vector<Tensor>> families;
+  for (const Quantity& q : quantities) {
+    const auto found = values.find(q.name);
+    require(found != values.end(), "predict: the model must give the output '", q.name, "' it declares");
+    const Tensor value = found->second.detach().cpu();
+    parts[q.name].push_back(value);
+    const bool own = std::any_of(interface.outputs.begin(), interface.outputs.end(),
+                                 [&](const Quantity& output) { return output.name == q.name; });
+    if (const std::string family = family_of(q); own && !family.empty()) {
+      families[family].push_back(value);
+    }
+  }
+  for (const auto& [family, tensors] : families) {
+    if (std::none_of(quantities.begin(), quantities.end(),
+                     [&](const Quantity& q) { return q.name == family; })) {
+      parts[family].push_back(at::cat(tensors, 1));
+    }
+  }
+}
+
+// d(sum of the graph scalars)/d(positions), (N, D).
+Tensor gradient_of(const Named& values, const std::vector<Quantity>& quantities, const Tensor& positions) {
+  Tensor sum;
+  for (const Quantity& q : quantities) {
+    if (family_of(q) == "graph_scalars") {
+      const Tensor part = values.at(q.name).sum();
+      sum = sum.defined() ? sum + part : part;
+    }
+  }
+  require<ConfigError>(sum.defined(),
+                       "--gradient: the model must have a scalar output at graph level, but has none");
+  if (!sum.requires_grad()) {
+    return at::zeros_like(positions);  // a model without positions
+  }
+  const auto gradients = torch::autograd::grad({sum}, {positions}, {}, false, false, true);
+  return gradients[0].defined() ? gradients[0].detach().cpu() : at::zeros_like(positions).cpu();
+}
+
+}  // namespace
+
+int run(const PredictCommand& command) {
+  const auto start = std::chrono::steady_clock::now();
+  require<ConfigError>(command.out.ends_with(".safetensors"), "--out: must be a .safetensors file, got '",
+                       command.out, "'");
+  const Subject subject =
+      load_subject(command.model, device_of(command.machine), dtype_of(command.machine.dtype));
+  const auto data = open_for_prediction(subject, command.data);
+  const std::vector<Quantity> quantities = subject.task != nullptr
+                                               ? subject.task->predictions(subject.model->interface)
+                                               : subject.model->interface.outputs;
+  Progress progress("predict", data->size(), Progress::style_for_stderr(command.talk.quiet));
+  Parts parts;
+  int64_t samples = 0;
+  // Weights need no gradient here: only the positions' is asked for.
+  for (const Parameter& p : subject.model->parameters()) {
+    p.tensor.requires_grad_(false);
+  }
+  stream(*data, command.batch, *subject.model, [&](const Batch& given) {
+    Batch batch = given;
+    const at::AutoGradMode mode(command.gradient);
+    Tensor positions;
+    if (command.gradient) {
+      auto* points = std::get_if<Points>(&batch.input);
+      require<ConfigError>(points != nullptr, "--gradient: the data must be points");
+      positions = points->positions = points->positions.detach().clone().requires_grad_(true);
+    }
+    const Named values = subject.task != nullptr ? subject.task->predict(*subject.model, batch)
+                                                 : (*subject.model)(batch.input);
+    gather(values, quantities, subject.model->interface, parts);
+    if (command.gradient) {
+      parts["gradient"].push_back(gradient_of(values, quantities, positions));
+    }
+    samples += batch.count();
+    progress.update(samples);
+  });
+  NamedTensors tensors;
+  for (const auto& [name, list] : parts) {
+    tensors[name] = at::cat(list, 0);
+  }
+  save_tensors(command.out, tensors,
+               {{"format", "weyl.predictions"},
+                {"weyl_version", version()},
+                {"model", std::filesystem::path(model_file(command.model)).filename().string()},
+                {"outputs", quantities_json(quantities).dump()}});
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  progress.clear();
+  if (command.talk.json) {
+    std::cout << Json::object().set("samples", samples).set("seconds", seconds).set("out", command.out).dump()
+              << "\n";
+  } else {
+    std::cout << command.out << "\n";
+    say(text(samples, " samples in ", clock_text(seconds)));
+  }
+  return exit_done;
+}
+
+}  // namespace weyl

@@ -1,0 +1,231 @@
+#include <ATen/core/grad_mode.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+#include "weyl/app/exit_codes.h"
+#include "weyl/app/log.h"
+#include "weyl/app/pictures.h"
+#include "weyl/app/progress.h"
+#include "weyl/app/signals.h"
+#include "weyl/app/subject.h"
+#include "weyl/app/verbs.h"
+#include "weyl/core/check.h"
+#include "weyl/train/journal.h"
+#include "weyl/train/train.h"
+
+namespace weyl {
+namespace {
+
+std::string number(double value, const char* format = "%.4g") {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+// What the trainer does, as lines and a bar.
+class Console : public TrainObserver {
+ public:
+  Console(bool quiet, std::string headline)
+      : style_(Progress::style_for_stderr(quiet)), headline_(std::move(headline)) {}
+
+  void started(const TrainStart& start) override {
+    add_log_file(start.run + "/log.txt");
+    say(text("run ", start.run, "  (", start.device, ", ", start.precision, ", ", start.threads,
+             " threads)"));
+    say(text(start.parameters, " parameters, ", start.samples, " samples, ", start.steps_per_epoch,
+             " steps an epoch"));
+    std::string labels;
+    for (const auto& [name, count] : start.labels) {
+      labels += text(labels.empty() ? "" : ", ", count, " ", name);
+    }
+    say("labels: " + labels);
+    if (start.resumed_step > 0) {
+      say(text("goes on from step ", start.resumed_step));
+    }
+    progress_.emplace("train", 0, style_);
+  }
+
+  void stepped(const TrainTick& tick) override {
+    if (!progress_) {
+      return;
+    }
+    // The budget may be epochs, steps or seconds: its fraction says where the end will be.
+    if (tick.fraction > 0) {
+      progress_->set_total(
+          std::max(tick.elapsed.step,
+                   static_cast<int64_t>(static_cast<double>(tick.elapsed.step) / tick.fraction + 0.5)));
+    }
+    progress_->update(tick.elapsed.step, "loss " + number(tick.loss));
+  }
+
+  void validated(const TrainTick& tick, const Metrics& metrics, bool best) override {
+    clear();
+    std::ostringstream line;
+    line << "epoch " << number(tick.elapsed.epoch, "%.6g") << "  step " << tick.elapsed.step << "  "
+         << clock_text(tick.elapsed.seconds) << "  loss " << number(tick.loss) << "  valid "
+         << metrics_text(metrics) << (best ? "  (best)" : "");
+    say(line.str());
+  }
+
+  void noted(const std::string& line) override {
+    clear();
+    warn(line);
+  }
+
+  void clear() {
+    if (progress_) {
+      progress_->clear();
+    }
+  }
+
+ private:
+  Progress::Style style_;
+  std::string headline_;
+  std::optional<Progress> progress_;
+};
+
+// The simple answers that the model is measured beside, on the validation set, before training starts.
+void tell_baselines(const Recipe& recipe) {
+  const Splits splits = open_splits(recipe.data, recipe.interface ? &*recipe.interface : nullptr);
+  const auto task = make_task(recipe.task);
+  if (splits.train == nullptr || splits.valid == nullptr) {
+    return;
+  }
+  require_labels(*task, splits.train->schema());
+  task->fit(*splits.train);
+  for (const auto& [name, metrics] : task->baselines(*splits.valid)) {
+    say("valid, " + name + ": " + metrics_text(metrics));
+  }
+}
+
+// At most `limit` pairs of label and prediction, evenly taken, for the parity plot.
+void write_parity(const Subject& subject, const Dataset& test, const std::string& path,
+                  int64_t limit = 4000) {
+  std::vector<Tensor> labels, predictions;
+  at::NoGradGuard no_grad;
+  stream(test, 256, *subject.model, [&](const Batch& batch) {
+    for (const auto& [name, value] : subject.task->predict(*subject.model, batch)) {
+      const auto label = batch.labels.find(name);
+      if (label != batch.labels.end() && label->second.numel() == value.numel()) {
+        labels.push_back(label->second.reshape({-1}).to(at::kDouble).cpu());
+        predictions.push_back(value.reshape({-1}).to(at::kDouble).cpu());
+      }
+    }
+  });
+  int64_t total = 0;
+  for (const Tensor& t : labels) {
+    total += t.numel();
+  }
+  if (total == 0) {
+    return;
+  }
+  const int64_t every = (total + limit - 1) / limit;
+  std::string csv = "label,prediction\n";
+  int64_t seen = 0;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const Tensor label = labels[i].contiguous(), prediction = predictions[i].contiguous();
+    for (int64_t k = 0; k < label.numel(); ++k) {
+      if (seen++ % every == 0) {
+        csv += exact_text(label.data_ptr<double>()[k]) + "," + exact_text(prediction.data_ptr<double>()[k]) +
+               "\n";
+      }
+    }
+  }
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  write_file_atomically(path, csv);
+}
+
+struct Row {
+  std::string name;
+  Metrics metrics;
+};
+
+void print_table(const std::vector<Row>& rows) {
+  size_t width = 0;
+  for (const Row& row : rows) {
+    width = std::max(width, row.name.size());
+  }
+  for (const Row& row : rows) {
+    std::cout << std::left << std::setw(static_cast<int>(width) + 2) << row.name << metrics_text(row.metrics)
+              << "\n";
+  }
+}
+
+}  // namespace
+
+int run(const TrainCommand& command) {
+  catch_signals();
+  const bool resumed = !command.resume.empty();
+  Recipe recipe;
+  if (resumed) {
+    require<DataError>(std::filesystem::exists(command.resume + "/config.toml"), command.resume,
+                       ": must be a run folder with config.toml, but has none");
+    recipe = read_recipe(command.resume + "/config.toml");
+  } else {
+    recipe = read_recipe(command.config.path, command.config.overrides);
+    check_trainable(recipe);
+    tell_baselines(recipe);
+  }
+  Console console(command.talk.quiet, make_task(recipe.task)->headline());
+  TrainRequest request;
+  request.out = command.out;
+  request.name = std::filesystem::path(command.config.path).stem().string();
+  request.device = device_of(command.machine);
+  request.observer = &console;
+  request.stop = stop_requested;
+  const TrainResult result = resumed ? resume(command.resume, request) : train(recipe, request);
+  console.clear();
+
+  Json json = Json::object();
+  json.set("run", result.run).set("steps", result.steps).set("seconds", result.seconds);
+  if (result.best) {
+    json.set("best", Json::object()
+                         .set("metric", result.best->metric)
+                         .set("value", result.best->value)
+                         .set("unit", result.best->unit)
+                         .set("step", result.best->step));
+  }
+  if (result.ending == Ending::interrupted) {
+    say(text("saved at step ", result.steps, "; go on with: weyl train --resume ", result.run));
+    if (command.talk.json) {
+      std::cout << json.dump() << "\n";
+    }
+    return exit_interrupted;
+  }
+
+  std::vector<Row> table;
+  const Splits splits = open_splits(recipe.data, recipe.interface ? &*recipe.interface : nullptr);
+  if (splits.test != nullptr && splits.test->size() > 0) {
+    const Subject best = load_subject(result.run, request.device, {});
+    const Evaluation evaluation = evaluate(*best.model, *best.task, splits.test, {});
+    json.set("test", to_json(evaluation));
+    for (auto& [name, metrics] : best.task->baselines(*splits.test)) {
+      table.push_back({"test, " + name, metrics});
+    }
+    table.push_back({"test, this model", evaluation.metrics});
+    write_parity(best, *splits.test, result.run + "/plots/parity.csv");
+  }
+  try {
+    draw_run(result.run, result.run + "/plots");
+  } catch (const Error& error) {
+    warn(text("no pictures: ", error.what()));  // a run without gnuplot is a run all the same
+  }
+  if (command.talk.json) {
+    std::cout << json.dump() << "\n";
+    return exit_done;
+  }
+  if (result.best) {
+    std::cout << "best valid " << result.best->metric << " " << number(result.best->value, "%.5g") << " "
+              << result.best->unit << " at step " << result.best->step << " of " << result.steps << ", "
+              << clock_text(result.seconds) << "\n";
+  }
+  print_table(table);
+  std::cout << result.run << "\n";
+  return exit_done;
+}
+
+}  // namespace weyl

@@ -1,0 +1,194 @@
+#include "weyl/study/audit.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "weyl/core/check.h"
+#include "weyl/models/systems.h"
+#include "weyl/study/random_tokens.h"
+
+namespace weyl {
+namespace {
+
+Schema schema_of_points() {
+  Schema schema;
+  schema.interface.dimension = 3;
+  schema.interface.typical_nodes = 6;
+  schema.interface.features = {{"charge"}, {"velocity", Level::node, Kind::vector}};
+  return schema;
+}
+
+Interface asked(Interface interface) {
+  interface.outputs = {{"energy", Level::graph, Kind::scalar}, {"forces", Level::node, Kind::vector}};
+  return interface;
+}
+
+std::shared_ptr<Model> platonic(const std::string& group, int64_t width, int64_t heads) {
+  PlatonicOptions options;
+  options.group = group;
+  options.width = width;
+  options.heads = heads;
+  options.blocks = 2;
+  at::manual_seed(1);
+  return build({options}, asked(schema_of_points().interface), Carrier::points);
+}
+
+AuditOptions quick() {
+  AuditOptions options;
+  options.elements = 8;
+  return options;
+}
+
+const AuditControl& control(const AuditReport& report, const std::string& name) {
+  for (const AuditControl& c : report.controls) {
+    if (c.transformation == name) {
+      return c;
+    }
+  }
+  throw std::runtime_error("no control " + name);
+}
+
+TEST(Audit, PassesAPlatonicModelAndTellsWhatIsNotClaimed) {
+  const Schema schema = schema_of_points();
+  const auto model = platonic("tetrahedron", 48, 12);
+  const AuditReport report = audit(*model, nullptr, random_tokens(schema, 12, 6, 3), schema, quick());
+  EXPECT_TRUE(report.passed);
+  // Group, translations, permutations; two outputs; two dtypes.
+  EXPECT_EQ(report.claims.size(), 3u * 2 * 2);
+  for (const AuditClaim& c : report.claims) {
+    EXPECT_LE(c.error, c.tolerance) << c.group << " " << c.output << " " << c.dtype;
+    EXPECT_EQ(c.tolerance, c.dtype == "float64" ? 1e-11 : 1e-5);
+  }
+  for (const char* name : {"shear", "rotation", "reflection"}) {
+    EXPECT_GT(control(report, name).error, 1e-4) << name;
+  }
+  EXPECT_FALSE(report.measures.empty());
+}
+
+TEST(Audit, MeasuresRotationOfThePlainTransformerWithoutJudgingIt) {
+  const Schema schema = schema_of_points();
+  TransformerOptions options;
+  options.width = 16;
+  options.heads = 2;
+  options.blocks = 1;
+  const auto model = build({options}, asked(schema.interface), Carrier::points);
+  const AuditReport report = audit(*model, nullptr, random_tokens(schema, 12, 6, 3), schema, quick());
+  EXPECT_TRUE(report.passed);
+  for (const AuditClaim& c : report.claims) {
+    EXPECT_EQ(c.group.find("SO("), std::string::npos);
+  }
+  EXPECT_GT(control(report, "rotation").error, 1e-3);
+}
+
+TEST(Audit, GivesTheModelBackBitForBit) {
+  const Schema schema = schema_of_points();
+  for (const at::ScalarType dtype : {at::kFloat, at::kDouble}) {
+    const BuildOn build_on(at::kCPU, dtype);
+    const auto model = platonic("tetrahedron", 24, 12);
+    std::vector<Tensor> before;
+    for (const Parameter& p : model->parameters()) {
+      before.push_back(p.tensor.detach().clone());
+    }
+    model->train(true);
+    audit(*model, nullptr, random_tokens(schema, 4, 5, 3), schema, quick());
+    EXPECT_TRUE(model->training());
+    size_t i = 0;
+    for (const Parameter& p : model->parameters()) {
+      EXPECT_EQ(p.tensor.scalar_type(), dtype);
+      EXPECT_TRUE(at::equal(p.tensor, before[i++])) << p.name;
+    }
+  }
+}
+
+// A network that can be told to lie.
+class Liar : public PointsModel {
+ public:
+  enum class Does { sees_x, sees_length, constant, sees_order };
+  Liar(Interface interface, Does does, std::vector<Claim> exact)
+      : PointsModel(std::move(interface)), does_(does), exact_(std::move(exact)) {
+    parameter("weight", {1}, Init::ones());
+  }
+  Symmetry symmetry() const override { return {exact_, {}}; }
+  Flops flops_per_token() const override { return {1}; }
+  Named forward(const Points& points) override {
+    const Tensor& x = points.positions;
+    Tensor node;
+    switch (does_) {
+      case Does::sees_x:
+        node = x.narrow(1, 0, 1);
+        break;
+      case Does::sees_length:
+        node = x.square().sum(1, true);
+        break;
+      case Does::constant:
+        node = at::ones_like(x.narrow(1, 0, 1));
+        break;
+      case Does::sees_order:
+        node = at::arange(x.size(0), x.options()).unsqueeze(1) * x.square().sum(1, true);
+        break;
+    }
+    return {{"s", node}};
+  }
+
+ private:
+  Does does_;
+  std::vector<Claim> exact_;
+};
+
+AuditReport audit_liar(Liar::Does does, std::vector<Claim> exact) {
+  Schema schema;
+  schema.interface.typical_nodes = 6;
+  Interface interface = schema.interface;
+  interface.outputs = {{"s", Level::node, Kind::scalar}};
+  Liar model(interface, does, std::move(exact));
+  return audit(model, nullptr, random_tokens(schema, 8, 6, 3), schema, quick());
+}
+
+const Claim rotations{Claim::Of::rotations, "SO(3)", nullptr};
+const Claim rotoreflections{Claim::Of::rotoreflections, "O(3)", nullptr};
+const Claim permutations{Claim::Of::permutations, "permutations", nullptr};
+const Claim translations{Claim::Of::translations, "translations", nullptr};
+
+TEST(Audit, FailsAModelThatLies) {
+  EXPECT_FALSE(audit_liar(Liar::Does::sees_x, {rotations, permutations}).passed);
+  EXPECT_FALSE(audit_liar(Liar::Does::sees_length, {rotoreflections, permutations, translations}).passed);
+  EXPECT_FALSE(audit_liar(Liar::Does::sees_order, {rotoreflections, permutations}).passed);
+  // The same networks pass with what they may claim.
+  EXPECT_TRUE(audit_liar(Liar::Does::sees_length, {rotoreflections, permutations}).passed);
+  EXPECT_TRUE(audit_liar(Liar::Does::sees_x, {permutations}).passed);
+  EXPECT_TRUE(audit_liar(Liar::Does::sees_order, {rotoreflections}).passed);
+}
+
+TEST(Audit, FailsAConstantOutput) {
+  const AuditReport report = audit_liar(Liar::Does::constant, {rotoreflections, permutations});
+  EXPECT_FALSE(report.passed);
+  EXPECT_FALSE(report.claims.front().passed);
+}
+
+TEST(Audit, FailsAControlThatDoesNotShow) {
+  // Sees lengths, so rotations hold, but claims permutations alone: it should claim more.
+  const AuditReport report = audit_liar(Liar::Does::sees_length, {permutations});
+  EXPECT_FALSE(report.passed);
+  EXPECT_FALSE(control(report, "rotation").passed);
+}
+
+TEST(Audit, RefusesLooserLimits) {
+  const Schema schema = schema_of_points();
+  const auto model = platonic("tetrahedron", 24, 12);
+  AuditOptions options;
+  options.tolerance_float32 = 1e-3;
+  EXPECT_THROW(audit(*model, nullptr, random_tokens(schema, 4, 5, 3), schema, options), ConfigError);
+}
+
+TEST(RandomTokens, AreAPureFunctionOfTheSeed) {
+  const Schema schema = schema_of_points();
+  const auto positions = [&](uint64_t seed) {
+    return std::get<Points>(random_tokens(schema, 4, 5, seed).input).positions;
+  };
+  EXPECT_TRUE(at::equal(positions(1), positions(1)));
+  EXPECT_FALSE(at::equal(positions(1), positions(2)));
+  EXPECT_EQ(positions(1).sizes(), (std::vector<int64_t>{20, 3}));
+}
+
+}  // namespace
+}  // namespace weyl
