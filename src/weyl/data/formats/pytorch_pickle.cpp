@@ -133,7 +133,7 @@ class Reader {
         }
         break;
       case Kind::call:
-        if (auto view = tensor(index, path_, 0)) {
+        if (auto view = tensor(index)) {
           require<DataError>(views_.size() < most_tensors, where_, ": more than ", most_tensors, " tensors");
           view->name = path_;
           views_.push_back(std::move(*view));
@@ -147,16 +147,19 @@ class Reader {
   void walk_entry(uint32_t key_index, uint32_t value, int depth) {
     const auto& key = pickle_[key_index];
     if (key.kind == Kind::text) {
-      require<DataError>(key.text.size() <= longest_name, where_, ": name ", quote(key.text),
-                         " is longer than ", longest_name, " bytes");
+      if (key.text.size() > longest_name) {
+        throw DataError(text(where_, ": name ", quote(key.text), " is longer than ", longest_name, " bytes"));
+      }
       descend(value, key.text, depth);
     } else if (key.kind == Kind::integer) {
       descend(value, std::to_string(key.integer), depth);
     } else {
       const size_t before = views_.size();
       descend(value, "?", depth);
-      require<DataError>(views_.size() == before, where_, ": a dict with tensors at ", quote(path_),
-                         " must have keys that are strings or integers, got ", describe(key_index));
+      if (views_.size() != before) {
+        throw DataError(text(where_, ": a dict with tensors at ", quote(path_),
+                             " must have keys that are strings or integers, got ", describe(key_index)));
+      }
     }
   }
 
@@ -175,117 +178,143 @@ class Reader {
     return kind == Kind::dict || kind == Kind::list || kind == Kind::tuple || kind == Kind::call;
   }
 
-  std::string here(const std::string& path) const { return text(where_, ": tensor ", quote(path), ": "); }
+  /// Refuses the tensor at `path_`. Called behind an `if`, so that messages are made only when they are
+  /// needed: a hostile pickle has many values.
+  template <class... Parts>
+  [[noreturn]] void fail(const Parts&... parts) const {
+    throw DataError(text(where_, ": tensor ", quote(path_), ": ", parts...));
+  }
 
-  /// The tensor that a call makes; nothing when the call makes something else.
-  std::optional<View> tensor(uint32_t index, const std::string& path, int depth) const {
+  static bool is(const PickleValue& value, std::string_view module, std::string_view name) {
+    return value.kind == Kind::global && value.text == module && value.name == name;
+  }
+
+  /// The tensor that a call makes; nothing when the call makes something else. A tensor is wrapped once or
+  /// twice.
+  std::optional<View> tensor(uint32_t index, int wrapped = 0) const {
     const auto& call = pickle_[index];
     if (call.kind != Kind::call || pickle_[call.items[0]].kind != Kind::global) {
       return {};
     }
-    return call_of(pickle_[call.items[0]], arguments(call.items[1], path), path, depth);
+    return call_of(pickle_[call.items[0]], call.items[1], wrapped);
   }
 
-  std::optional<View> call_of(const PickleValue& function, const std::vector<uint32_t>& args,
-                              const std::string& path, int depth) const {
-    require<DataError>(depth <= deepest, here(path), "nests deeper than ", deepest);
-    const auto name = full_name(function);
+  std::optional<View> call_of(const PickleValue& function, uint32_t arguments, int wrapped) const {
+    constexpr std::string_view utils = "torch._utils";
+    const bool of_torch = function.text == "torch" || function.text.starts_with("torch.");
+    if (!of_torch || !function.name.starts_with("_rebuild")) {
+      return {};
+    }
+    constexpr int most_wrapped = 4;
+    if (wrapped > most_wrapped) {
+      fail("is wrapped more than ", most_wrapped, " times");
+    }
+    const auto& args = tuple(arguments);
     const auto has = [&](size_t least) {
-      require<DataError>(args.size() >= least, here(path), name, " must have at least ", least,
-                         " arguments, got ", args.size());
+      if (args.size() < least) {
+        fail(full_name(function), " must have at least ", least, " arguments, got ", args.size());
+      }
     };
-    if (name == "torch._utils._rebuild_parameter" || name == "torch._utils._rebuild_parameter_with_state") {
+    if (is(function, utils, "_rebuild_parameter") || is(function, utils, "_rebuild_parameter_with_state")) {
       has(1);
-      auto view = tensor(args[0], path, depth + 1);
-      require<DataError>(view.has_value(), here(path), "a parameter must be of a tensor, got ",
-                         describe(args[0]));
+      auto view = tensor(args[0], wrapped + 1);
+      if (!view) {
+        fail("a parameter must be of a tensor, got ", describe(args[0]));
+      }
       return view;
     }
-    if (name == "torch._tensor._rebuild_from_type_v2") {
+    if (is(function, "torch._tensor", "_rebuild_from_type_v2")) {
       has(3);
       const auto &inner = pickle_[args[0]], &type = pickle_[args[1]];
-      require<DataError>(inner.kind == Kind::global && type.kind == Kind::global, here(path), name,
-                         " must be given a function and a class");
-      const auto type_name = full_name(type);
-      require<DataError>(type_name == "torch.Tensor" || type_name == "torch.nn.parameter.Parameter" ||
-                             type_name == "torch.nn.parameter.Buffer",
-                         here(path), "is of the subclass ", type_name, ", which is not read");
-      return call_of(inner, arguments(args[2], path), path, depth + 1);
+      if (!is(type, "torch", "Tensor") && !is(type, "torch.nn.parameter", "Parameter") &&
+          !is(type, "torch.nn.parameter", "Buffer")) {
+        fail("is of the subclass ", describe(args[1]), ", which is not read");
+      }
+      if (inner.kind != Kind::global) {
+        fail("must be made by a function, got ", describe(args[0]));
+      }
+      return call_of(inner, args[2], wrapped + 1);
     }
-    if (name == "torch._utils._rebuild_tensor" || name == "torch._utils._rebuild_tensor_v2") {
+    if (is(function, utils, "_rebuild_tensor") || is(function, utils, "_rebuild_tensor_v2")) {
       has(4);
-      return view_of(args, {}, path);
+      return view_of(args, {});
     }
-    if (name == "torch._utils._rebuild_tensor_v3") {
+    if (is(function, utils, "_rebuild_tensor_v3")) {
       has(7);
       const auto& dtype = pickle_[args[6]];
       const auto type =
           type_in(dtypes, dtype.kind == Kind::global && dtype.text == "torch" ? dtype.name : "");
-      require<DataError>(type.has_value(), here(path), "element type ", describe(args[6]), " is not read");
-      return view_of(args, type, path);
+      if (!type) {
+        fail("element type ", describe(args[6]), " is not read");
+      }
+      return view_of(args, type);
     }
-    require<DataError>(!(function.text == "torch" || function.text.starts_with("torch.")) ||
-                           !function.name.starts_with("_rebuild"),
-                       here(path), "is made by ", name, ", which is not read");
-    return {};
+    fail("is made by ", full_name(function), ", which is not read");
   }
 
   /// (storage, offset, shape, strides, ...); `type` unless the storage has one.
-  View view_of(const std::vector<uint32_t>& args, std::optional<ElementType> type,
-               const std::string& path) const {
+  View view_of(const std::vector<uint32_t>& args, std::optional<ElementType> type) const {
     const auto& persistent = pickle_[args[0]];
-    require<DataError>(persistent.kind == Kind::persistent, here(path), "must have a storage, got ",
-                       describe(args[0]));
-    const auto id = arguments(persistent.items[0], path);
-    require<DataError>(id.size() >= 5 && pickle_[id[0]].kind == Kind::text &&
-                           pickle_[id[0]].text == "storage" && pickle_[id[1]].kind == Kind::global &&
-                           pickle_[id[2]].kind == Kind::text,
-                       here(path), "its storage must be ('storage', type, key, device, size)");
+    if (persistent.kind != Kind::persistent) {
+      fail("must have a storage, got ", describe(args[0]));
+    }
+    const auto& id = tuple(persistent.items[0]);
+    if (id.size() < 5 || pickle_[id[0]].kind != Kind::text || pickle_[id[0]].text != "storage" ||
+        pickle_[id[1]].kind != Kind::global || pickle_[id[2]].kind != Kind::text ||
+        pickle_[id[2]].text.size() > longest_name) {
+      fail("its storage must be ('storage', type, key, device, size)");
+    }
     const auto& storage = pickle_[id[1]];
     View view;
     view.key = pickle_[id[2]].text;
     if (!type) {
       type = type_in(storages, storage.text == "torch" ? storage.name : "");
-      require<DataError>(type.has_value(), here(path), "storage ", full_name(storage), " is not read");
+    }
+    if (!type) {
+      fail("storage ", full_name(storage), " is not read");
     }
     view.type = *type;
-    view.offset = number(args[1], path, "offset");
-    view.shape = numbers(args[2], path, "shape");
-    view.strides = numbers(args[3], path, "strides");
-    require<DataError>(view.shape.size() == view.strides.size() && view.shape.size() <= most_dimensions,
-                       here(path), "must have as many strides as dimensions, at most ", most_dimensions,
-                       ", got ", view.strides.size(), " and ", view.shape.size());
+    view.offset = number(args[1], "offset");
+    view.shape = numbers(args[2], "shape");
+    view.strides = numbers(args[3], "strides");
+    if (view.shape.size() != view.strides.size()) {
+      fail("must have as many strides as dimensions, got ", view.strides.size(), " and ", view.shape.size());
+    }
     return view;
   }
 
-  const std::vector<uint32_t>& arguments(uint32_t index, const std::string& path) const {
-    require<DataError>(pickle_[index].kind == Kind::tuple, here(path), "arguments must be a tuple, got ",
-                       describe(index));
+  const std::vector<uint32_t>& tuple(uint32_t index) const {
+    if (pickle_[index].kind != Kind::tuple) {
+      fail("arguments must be a tuple, got ", describe(index));
+    }
     return pickle_[index].items;
   }
 
-  int64_t number(uint32_t index, const std::string& path, std::string_view what) const {
+  int64_t number(uint32_t index, std::string_view what) const {
     const auto& value = pickle_[index];
-    require<DataError>(value.kind == Kind::integer && value.integer >= 0, here(path), what,
-                       " must be of integers that are not negative, got ", describe(index));
+    if (value.kind != Kind::integer || value.integer < 0) {
+      fail(what, " must be of integers that are not negative, got ", describe(index));
+    }
     return value.integer;
   }
 
   /// A tuple, or torch.Size(tuple).
-  std::vector<int64_t> numbers(uint32_t index, const std::string& path, std::string_view what) const {
+  std::vector<int64_t> numbers(uint32_t index, std::string_view what) const {
     const auto& value = pickle_[index];
-    if (value.kind == Kind::call && pickle_[value.items[0]].kind == Kind::global &&
-        full_name(pickle_[value.items[0]]) == "torch.Size") {
-      const auto& args = arguments(value.items[1], path);
-      require<DataError>(args.size() == 1, here(path), "torch.Size must have one argument");
+    if (value.kind == Kind::call && is(pickle_[value.items[0]], "torch", "Size")) {
+      const auto& args = tuple(value.items[1]);
+      if (args.size() != 1) {
+        fail("torch.Size must have one argument, got ", args.size());
+      }
       index = args[0];
     }
-    const auto& items = arguments(index, path);
-    require<DataError>(items.size() <= most_dimensions, here(path), what, " must have at most ",
-                       most_dimensions, " numbers");
+    const auto& items = tuple(index);
+    if (items.size() > most_dimensions) {
+      fail(what, " must have at most ", most_dimensions, " numbers, got ", items.size());
+    }
     std::vector<int64_t> result;
     for (const auto item : items) {
-      result.push_back(number(item, path, what));
+      result.push_back(number(item, what));
     }
     return result;
   }
