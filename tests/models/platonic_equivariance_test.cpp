@@ -37,13 +37,13 @@ std::shared_ptr<Platonic> make(const PlatonicOptions& options, int64_t dimension
   return model;
 }
 
-void expect_claims_hold(const PlatonicOptions& options) {
+void expect_claims_hold(const PlatonicOptions& options, double float32 = 1e-5) {
   const int64_t dimension = named_group(options.group)->dimension();
   SCOPED_TRACE(options.group + ", width " + std::to_string(options.width));
   const auto model = make(options, dimension);
   // Graphs of many sizes, an empty one and a single node among them.
   const Batch batch = random_points({4, 1, 0, 7, 3, 5}, dimension);
-  equivariance::expect_claims_hold(*model, batch, schema_of_all_kinds(dimension));
+  equivariance::expect_claims_hold(*model, batch, schema_of_all_kinds(dimension), {.float32 = float32});
 }
 
 TEST(PlatonicEquivariance, WholeModelsOfEveryNamedGroup) {
@@ -74,7 +74,7 @@ TEST(PlatonicEquivariance, EveryOption) {
   add([](auto& o) { o.position_vector = true; });
   for (size_t i = 0; i < variants.size(); ++i) {
     SCOPED_TRACE("variant " + std::to_string(i));
-    expect_claims_hold(variants[i]);
+    expect_claims_hold(variants[i], 2e-5);  // pseudoscalars cancel over the frames, and lose digits
   }
 }
 

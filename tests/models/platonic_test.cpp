@@ -110,8 +110,8 @@ TEST(Platonic, ShapesOfEveryOutput) {
       const Named out = (*model)(batch.input);
       for (const auto& q : model->interface.outputs) {
         std::vector<int64_t> shape{q.level == Level::graph ? points.count() : points.nodes(), q.channels};
-        if (q.kind == Kind::vector || q.kind == Kind::axial_vector) {
-          shape.push_back(components(q.kind, d));
+        if (is_vector(q.kind, d)) {
+          shape.push_back(d);
         }
         EXPECT_EQ(out.at(q.name).sizes(), at::IntArrayRef(shape)) << q.name;
         EXPECT_TRUE(at::isfinite(out.at(q.name)).all().item<bool>()) << q.name;

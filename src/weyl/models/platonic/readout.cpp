@@ -88,9 +88,7 @@ void Readout::operator()(const Tensor& trunk, const Segments& graphs, at::Scalar
   }
   int64_t column = 0;
   for (const auto& q : plan_.outputs) {
-    const Tensor value = values.narrow(1, column, q.channels);
-    // In the plane an axial vector is one number per channel, (L, c, 1).
-    outputs[q.name] = q.kind == Kind::axial_vector && !plan_.vectors ? value.unsqueeze(-1) : value;
+    outputs[q.name] = values.narrow(1, column, q.channels);
     column += q.channels;
   }
 }

@@ -57,8 +57,7 @@ Named Transformer::forward(const Points& points) {
       value = q.extensive ? segment_sum(value, points.graphs)
                           : pool_nodes(value, points.graphs, options.pooling, interface.typical_nodes);
     }
-    const bool three_axes = q.kind == Kind::vector || q.kind == Kind::axial_vector;  // (L, c, numbers)
-    outputs[q.name] = three_axes ? value.reshape({value.size(0), q.channels, numbers}) : value;
+    outputs[q.name] = is_vector(q.kind, d) ? value.reshape({value.size(0), q.channels, d}) : value;
   }
   return outputs;
 }
