@@ -34,7 +34,7 @@ TEST(Trainer, Learns) {
   EXPECT_EQ(result.best->unit, "m^2");
   EXPECT_LT(result.best->value, 0.3 * first);
   ASSERT_TRUE(result.test.has_value());
-  EXPECT_LT(result.test->at("mse").value, 0.5 * first);
+  EXPECT_LT(result.test->metrics.at("mse").value, 0.5 * first);
   // The best model in the file is the one that was measured.
   const SavedModel best = load_model(folder / "run");
   EXPECT_EQ(evaluate(*best.model, *best.task, small_data().valid, {.batch = 8}).metrics.at("mse").value,
@@ -80,7 +80,7 @@ TEST(Trainer, ResumingAFinishedRunOnlyReports) {
   EXPECT_EQ(before, bits_of(folder / "run"));
   EXPECT_EQ(again.steps, first.steps);
   EXPECT_EQ(again.best->value, first.best->value);
-  EXPECT_EQ(again.test->at("mse").value, first.test->at("mse").value);
+  EXPECT_EQ(again.test->metrics.at("mse").value, first.test->metrics.at("mse").value);
 }
 
 TEST(Trainer, AccumulationIsOneLargerBatch) {

@@ -4,11 +4,11 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/isfinite.h>
 
+#include <filesystem>
 #include <set>
 
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
-#include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/version.h"
 #include "weyl/train/average.h"
@@ -49,60 +49,6 @@ NamedTensors tensors_of(const SavedModel& saved) {
   return tensors;
 }
 
-std::string to_json(const TrainState& s) {
-  Json json = Json::object();
-  json.set("step", s.step)
-      .set("epoch", s.epoch)
-      .set("batch", s.batch)
-      .set("validated_step", s.validated_step);
-  if (s.best) {
-    json.set("best", *s.best);
-  }
-  json.set("best_step", s.best_step).set("waited", s.waited);
-  if (s.schedule.best) {
-    json.set("schedule_best", *s.schedule.best);
-  }
-  return json.set("schedule_drops", s.schedule.drops)
-      .set("schedule_waited", s.schedule.waited)
-      .set("loss_sum", s.loss_sum)
-      .set("gradient_norm_sum", s.gradient_norm_sum)
-      .set("summed", s.summed)
-      .set("metrics_bytes", s.metrics_bytes)
-      .dump();
-}
-
-TrainState state_from(const std::string& text_of_json, const std::string& where) {
-  const Json json = Json::parse(text_of_json, where);
-  const auto number = [&](const char* key) {
-    const Json* value = json.find(key);
-    const double found = value != nullptr ? value->number_or(NAN) : NAN;
-    require<DataError>(std::isfinite(found), where, ": must hold a number '", key, "'");
-    return found;
-  };
-  const auto count = [&](const char* key) {
-    const double found = number(key);
-    require<DataError>(found >= 0 && found < 9e15, where, ": '", key, "' must not be negative, got ", found);
-    return static_cast<int64_t>(found);
-  };
-  const auto optional = [&](const char* key) {
-    return json.find(key) != nullptr ? std::optional(number(key)) : std::nullopt;
-  };
-  TrainState s;
-  s.step = count("step");
-  s.epoch = count("epoch");
-  s.batch = count("batch");
-  s.validated_step = static_cast<int64_t>(number("validated_step"));
-  s.best = optional("best");
-  s.best_step = count("best_step");
-  s.waited = count("waited");
-  s.schedule = {count("schedule_drops"), optional("schedule_best"), count("schedule_waited")};
-  s.loss_sum = number("loss_sum");
-  s.gradient_norm_sum = number("gradient_norm_sum");
-  s.summed = count("summed");
-  s.metrics_bytes = count("metrics_bytes");
-  return s;
-}
-
 Recipe recipe_of(const ModelSummary& summary, const std::string& where) {
   Recipe recipe;
   try {
@@ -121,15 +67,14 @@ Carrier carrier_of(const ModelSummary& summary) {
   return static_cast<Carrier>(index);
 }
 
-// What a file claims about itself may be hostile: an error of the construction is the file's, not the user's.
+// What a file claims about itself may be hostile: an error of construction is the file's, not the user's.
 template <class F>
 auto of_the_file(const std::string& where, F&& make) {
   try {
     return make();
-  } catch (const DataError&) {
-    throw;
   } catch (const Error& error) {
-    throw DataError(text(where, ": model cannot be built from its metadata: ", error.what()));
+    const std::string message = error.what();
+    throw DataError(message.starts_with(where) ? message : text(where, ": does not fit itself: ", message));
   }
 }
 
@@ -262,6 +207,20 @@ void save_checkpoint(const std::string& run, const SavedModel& saved, const Trai
   folder.commit();
 }
 
+void save_best(const std::string& run, const SavedModel& saved, const TrainState& state, double epoch,
+               const std::string& metric, const MetricValue& value) {
+  ModelSummary summary = summarise(saved);
+  summary.step = state.step;
+  summary.epoch = epoch;
+  summary.metric = metric;
+  summary.value = value.value;
+  summary.unit = value.unit;
+  std::error_code error;
+  std::filesystem::create_directories(run + "/best", error);
+  require<DataError>(!error, run, "/best: folder cannot be made: ", error.message());
+  save_model(run + "/best/model.safetensors", saved, summary);
+}
+
 Resumed read_checkpoint(const std::string& run) {
   Resumed resumed;
   resumed.file = newest_state(run);
@@ -270,7 +229,7 @@ Resumed read_checkpoint(const std::string& run) {
   const auto state = file.header().metadata.find("state");
   require<DataError>(state != file.header().metadata.end(), resumed.file,
                      ": metadata must have 'state', which is missing: no training can continue from it");
-  resumed.state = state_from(state->second, resumed.file + ": metadata 'state'");
+  resumed.state = train_state(state->second, resumed.file + ": metadata 'state'");
   resumed.recipe = recipe_of(resumed.summary, resumed.file);
   resumed.weights = load_tensors(file);
   resumed.optimiser = take_out(resumed.weights, optimiser_prefix);

@@ -10,7 +10,7 @@
 #include "weyl/tasks/task.h"
 #include "weyl/train/model_summary.h"
 #include "weyl/train/recipe.h"
-#include "weyl/train/schedule.h"
+#include "weyl/train/train_state.h"
 
 namespace weyl {
 
@@ -46,25 +46,17 @@ SavedModel load_model(const std::string& path, at::Device device = at::kCPU,
 /// misshaped or non-finite one; then no parameter has changed.
 void load_parameters(Model& model, const NamedTensors& tensors, const std::string& where);
 
-/// Where a training stands between two steps, beside weights, optimiser and average: all that resuming needs.
-struct TrainState {
-  int64_t step = 0, epoch = 0, batch = 0;  // batch: of the loader, in the epoch
-  int64_t validated_step = -1;             // of the last validation
-  std::optional<double> best;              // headline value so far, its step, and validations since
-  int64_t best_step = 0, waited = 0;
-  Schedule::State schedule;
-  double loss_sum = 0, gradient_norm_sum = 0;  // over the steps since the last row of metrics.csv
-  int64_t summed = 0;
-  int64_t metrics_bytes = 0;  // length of metrics.csv
-  bool operator==(const TrainState&) const = default;
-};
-
 /// Writes RUN/last/ as a whole: model.safetensors (averaged weights when there is an average) and
 /// state.safetensors (weights as they are, optimiser, average, TrainState). The folder is made beside, synced
 /// and exchanged in one rename, so that `last` is whole at any instant; the one before it stays as
 /// RUN/previous/. The average must not be swapped in.
 void save_checkpoint(const std::string& run, const SavedModel& saved, const TrainState& state,
                      const Optimiser& optimiser, Average* average);
+
+/// Writes RUN/best/model.safetensors: the model as it stands, and the validation metric that made it the
+/// best.
+void save_best(const std::string& run, const SavedModel& saved, const TrainState& state, double epoch,
+               const std::string& metric, const MetricValue& value);
 
 /// What state.safetensors of the newest checkpoint holds. One file is read, so nothing of two checkpoints can
 /// mix.

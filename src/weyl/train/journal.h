@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weyl/train/append_file.h"
+#include "weyl/train/step_times.h"
 #include "weyl/train/tensorboard.h"
 
 namespace weyl {
@@ -47,13 +48,6 @@ struct JournalRow {
   double loss = 0;                      // mean over the steps since the row before
   double gradient_norm = 0;             // likewise, before clipping
   std::map<std::string, double> valid;  // metrics, when there was a validation
-};
-
-/// Where the time of some steps went, in seconds.
-struct StepTimes {
-  double batch = 0, forward = 0, backward = 0, optimiser = 0, logging = 0, validation = 0, saving = 0;
-  int64_t steps = 0;
-  double step_seconds() const { return batch + forward + backward + optimiser + logging; }
 };
 
 /// What a run writes down as it goes: metrics.csv (no clock in it: step, epoch, rate, loss, gradient_norm,

@@ -65,7 +65,7 @@ void write_card(const RunFolder& run, const SavedModel& saved, const TrainResult
     if (result->best) {
       results.push_back({"valid " + result->best->metric, result->best->value, result->best->unit});
     }
-    for (const auto& [name, metric] : result->test.value_or(Metrics{})) {
+    for (const auto& [name, metric] : result->test.value_or(Evaluation{}).metrics) {
       results.push_back({"test " + name, metric.value, metric.unit});
     }
   }

@@ -1,16 +1,13 @@
 #include "weyl/train/trainer.h"
 
 #include <ATen/Context.h>
-#include <ATen/Parallel.h>
-#include <ATen/TensorOperators.h>
-#include <ATen/autocast_mode.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/train/accumulate.h"
 #include "weyl/train/evaluate.h"
 
 namespace weyl {
@@ -21,41 +18,6 @@ using Clock = std::chrono::steady_clock;
 double since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
-
-// Adds the time it lives to a sum.
-class Timed {
- public:
-  explicit Timed(double& sum) : sum_(sum), start_(Clock::now()) {}
-  ~Timed() { sum_ += since(start_); }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-
- private:
-  double& sum_;
-  Clock::time_point start_;
-};
-
-// bf16 arithmetic where it is safe, on CUDA, while it lives; nothing when off.
-class Autocast {
- public:
-  explicit Autocast(bool on) : on_(on) {
-    if (on_) {
-      at::autocast::set_autocast_dtype(at::kCUDA, at::kBFloat16);
-      at::autocast::set_autocast_enabled(at::kCUDA, true);
-    }
-  }
-  ~Autocast() {
-    if (on_) {
-      at::autocast::set_autocast_enabled(at::kCUDA, false);
-      at::autocast::clear_cache();
-    }
-  }
-  Autocast(const Autocast&) = delete;
-  Autocast& operator=(const Autocast&) = delete;
-
- private:
-  bool on_;
-};
 
 LoaderOptions loading(const TrainOptions& options, const Model& model) {
   LoaderOptions o;
@@ -162,14 +124,13 @@ TrainResult Trainer::run() {
   TrainResult end = result(out_of_patience() ? Ending::patience : Ending::finished);
   if (data_.test && data_.test->size() > 0) {
     const SavedModel best = load_model(run_, saved_.model->device());
-    end.test = evaluate(*best.model, *best.task, data_.test, evaluation(options_)).metrics;
+    end.test = evaluate(*best.model, *best.task, data_.test, evaluation(options_));
   }
   return end;
 }
 
 void Trainer::train_step() {
   std::vector<Batch> batches;
-  double graphs = 0;
   {
     const Timed timed(times_.batch);
     while (static_cast<int64_t>(batches.size()) < options_.accumulate) {
@@ -177,26 +138,13 @@ void Trainer::train_step() {
       if (!batch) {
         break;
       }
-      graphs += static_cast<double>(batch->count());
       batches.push_back(std::move(*batch));
     }
   }
   at::manual_seed(
       Stream(static_cast<uint64_t>(options_.seed), "step", {static_cast<uint64_t>(state_.step)}).bits());
   const double factor = schedule_.factor(elapsed());
-  double loss = 0;
-  for (const auto& batch : batches) {
-    const double share = static_cast<double>(batch.count()) / graphs;
-    Step step;
-    {
-      const Timed timed(times_.forward);
-      const Autocast autocast(options_.precision == Precision::bf16);
-      step = saved_.task->step(*saved_.model, batch);
-      loss += share * step.loss.item<double>();
-    }
-    const Timed timed(times_.backward);
-    (step.loss * share).backward();
-  }
+  const double loss = accumulate_gradients(*saved_.model, *saved_.task, batches, options_.precision, times_);
   double norm = 0;
   {
     const Timed timed(times_.optimiser);
@@ -254,14 +202,7 @@ std::optional<Metrics> Trainer::validate() {
     state_.best = value;
     state_.best_step = state_.step;
     state_.waited = 0;
-    ModelSummary summary = summarise(saved_);
-    summary.step = state_.step;
-    summary.epoch = elapsed().epoch;
-    summary.metric = name;
-    summary.value = value;
-    summary.unit = headline->second.unit;
-    std::filesystem::create_directories(run_ + "/best");
-    save_model(run_ + "/best/model.safetensors", saved_, summary);
+    save_best(run_, saved_, state_, elapsed().epoch, name, headline->second);
   }
   observer_->validated(tick_, metrics, better);
   return metrics;

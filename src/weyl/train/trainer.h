@@ -9,6 +9,7 @@
 #include "weyl/data/loader.h"
 #include "weyl/train/average.h"
 #include "weyl/train/checkpoint.h"
+#include "weyl/train/evaluate.h"
 #include "weyl/train/journal.h"
 #include "weyl/train/observer.h"
 #include "weyl/train/optimiser.h"
@@ -28,9 +29,9 @@ enum class Ending { finished, patience, interrupted };
 struct TrainResult {
   std::string run;
   int64_t steps = 0;
-  double seconds = 0;           // of training, over all its parts
-  std::optional<Best> best;     // nothing without a validation set
-  std::optional<Metrics> test;  // of the best model, when there is a test set and the training ended
+  double seconds = 0;              // of training, over all its parts
+  std::optional<Best> best;        // nothing without a validation set
+  std::optional<Evaluation> test;  // of the best model, when there is a test set and the training ended
   Ending ending = Ending::finished;
 };
 

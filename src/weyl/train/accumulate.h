@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+
+#include "weyl/tasks/task.h"
+#include "weyl/train/options.h"
+#include "weyl/train/step_times.h"
+
+namespace weyl {
+
+/// Adds to the parameters' gradients those of the mean loss over some batches, each weighted by its share of
+/// the graphs, and returns that loss. With bf16, matrix products run in bf16 under CUDA's autocast (weights,
+/// norms and sums stay float32). Forward (with the loss) and backward are timed.
+double accumulate_gradients(Model& model, const Task& task, std::span<const Batch> batches,
+                            Precision precision, StepTimes& times);
+
+}  // namespace weyl

@@ -1,0 +1,64 @@
+#include "weyl/train/train_state.h"
+
+#include <cmath>
+
+#include "weyl/core/check.h"
+#include "weyl/core/json.h"
+
+namespace weyl {
+
+std::string to_json(const TrainState& s) {
+  Json json = Json::object();
+  json.set("step", s.step)
+      .set("epoch", s.epoch)
+      .set("batch", s.batch)
+      .set("validated_step", s.validated_step);
+  if (s.best) {
+    json.set("best", *s.best);
+  }
+  json.set("best_step", s.best_step).set("waited", s.waited);
+  if (s.schedule.best) {
+    json.set("schedule_best", *s.schedule.best);
+  }
+  return json.set("schedule_drops", s.schedule.drops)
+      .set("schedule_waited", s.schedule.waited)
+      .set("loss_sum", s.loss_sum)
+      .set("gradient_norm_sum", s.gradient_norm_sum)
+      .set("summed", s.summed)
+      .set("metrics_bytes", s.metrics_bytes)
+      .dump();
+}
+
+TrainState train_state(std::string_view source, const std::string& where) {
+  const Json json = Json::parse(source, where);
+  const auto number = [&](const char* key) {
+    const Json* value = json.find(key);
+    const double found = value != nullptr ? value->number_or(NAN) : NAN;
+    require<DataError>(std::isfinite(found), where, ": must hold a number '", key, "'");
+    return found;
+  };
+  const auto count = [&](const char* key) {
+    const double found = number(key);
+    require<DataError>(found >= 0 && found < 9e15, where, ": '", key, "' must not be negative, got ", found);
+    return static_cast<int64_t>(found);
+  };
+  const auto optional = [&](const char* key) {
+    return json.find(key) != nullptr ? std::optional(number(key)) : std::nullopt;
+  };
+  TrainState s;
+  s.step = count("step");
+  s.epoch = count("epoch");
+  s.batch = count("batch");
+  s.validated_step = static_cast<int64_t>(number("validated_step"));
+  s.best = optional("best");
+  s.best_step = count("best_step");
+  s.waited = count("waited");
+  s.schedule = {count("schedule_drops"), optional("schedule_best"), count("schedule_waited")};
+  s.loss_sum = number("loss_sum");
+  s.gradient_norm_sum = number("gradient_norm_sum");
+  s.summed = count("summed");
+  s.metrics_bytes = count("metrics_bytes");
+  return s;
+}
+
+}  // namespace weyl

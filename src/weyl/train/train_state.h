@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "weyl/train/schedule.h"
+
+namespace weyl {
+
+/// Where a training stands between two steps, beside weights, optimiser and average: all that resuming needs.
+struct TrainState {
+  int64_t step = 0, epoch = 0, batch = 0;  // batch: of the loader, in the epoch
+  int64_t validated_step = -1;             // of the last validation
+  std::optional<double> best;              // headline value so far, its step, and validations since
+  int64_t best_step = 0, waited = 0;
+  Schedule::State schedule;
+  double loss_sum = 0, gradient_norm_sum = 0;  // over the steps since the last row of metrics.csv
+  int64_t summed = 0;
+  int64_t metrics_bytes = 0;  // length of metrics.csv
+  bool operator==(const TrainState&) const = default;
+};
+
+/// As JSON, numbers exact, and back. DataError: what is missing or no number; `where` names the file.
+std::string to_json(const TrainState& state);
+TrainState train_state(std::string_view json, const std::string& where);
+
+}  // namespace weyl
