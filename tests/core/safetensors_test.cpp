@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -35,10 +36,17 @@ std::string refusal(const std::string& header, size_t data_bytes) {
   return "accepted";
 }
 
+/// Removed when the tests end.
+struct Folder {
+  std::string path =
+      (fs::temp_directory_path() / ("weyl-safetensors-" + std::to_string(::getpid()))).string();
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+};
+
 std::string folder() {
-  const auto path = fs::temp_directory_path() / ("weyl-safetensors-" + std::to_string(::getpid()));
-  fs::create_directories(path);
-  return path.string();
+  static const Folder folder;
+  return folder.path;
 }
 
 TEST(Safetensors, ReadsTensorsAndMetadata) {

@@ -13,11 +13,17 @@
 namespace weyl {
 namespace {
 
-std::string path_of(const std::string& name) {
-  const auto folder =
+/// Removed when the tests end.
+struct Folder {
+  std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("weyl-tensor-file-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  return (folder / name).string();
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+std::string path_of(const std::string& name) {
+  static const Folder folder;
+  return (folder.path / name).string();
 }
 
 constexpr at::ScalarType types[] = {at::kBool,     at::kByte,   at::kChar,  at::kShort,  at::kUInt16,

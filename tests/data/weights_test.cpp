@@ -15,10 +15,17 @@ namespace {
 
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/";
 
+/// Removed when the tests end.
+struct Folder {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("weyl-weights-" + std::to_string(::getpid()));
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
 std::string path_of(const std::string& name) {
-  const auto folder = std::filesystem::temp_directory_path() / ("weyl-weights-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  return (folder / name).string();
+  static const Folder folder;
+  return (folder.path / name).string();
 }
 
 void write_names(const std::string& path, const std::vector<std::string>& names) {
