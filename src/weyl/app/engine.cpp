@@ -3,6 +3,7 @@
 #include <c10/util/Exception.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -74,6 +75,7 @@ int run_command(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit (ulimit -f) is an error that names the file
   int code = run_command({argv + (argc > 0 ? 1 : 0), argv + argc});
   std::cout << std::flush;
   if (!std::cout.good() && code == exit_done) {
