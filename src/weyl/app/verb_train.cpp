@@ -175,6 +175,7 @@ int run(const TrainCommand& command) {
   request.out = command.out;
   request.name = std::filesystem::path(command.config.path).stem().string();
   request.device = device_of(command.machine);
+  request.threads = command.machine.threads;
   request.observer = &console;
   request.stop = stop_requested;
   const TrainResult result = resumed ? resume(command.resume, request) : train(recipe, request);

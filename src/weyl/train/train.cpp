@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "weyl/config/toml.h"
@@ -120,11 +121,13 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
     resumed = read_checkpoint(path);
   }
   const Recipe recipe = resumed ? resumed->recipe : read_recipe(run.file("config.toml"));
-  const std::string before = read_if_there(run.file("environment.json"));
-  if (request.observer != nullptr && !before.empty()) {
-    const std::string changed = differences(environment(request.device, recipe.train.precision),
-                                            Json::parse(before, run.file("environment.json")));
-    if (!changed.empty()) {
+  if (const std::string source = read_if_there(run.file("environment.json")); !source.empty()) {
+    const Json before = Json::parse(source, run.file("environment.json"));
+    if (const Json* threads = before.find("threads"); threads != nullptr && request.threads == 0) {
+      at::set_num_threads(static_cast<int>(std::clamp(threads->number_or(1), 1.0, 1024.0)));
+    }
+    const std::string changed = differences(environment(request.device, recipe.train.precision), before);
+    if (request.observer != nullptr && !changed.empty()) {
       request.observer->noted("the machine is not the one the run began on, so its bits will differ: " +
                               changed);
     }

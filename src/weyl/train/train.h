@@ -14,6 +14,7 @@ struct TrainRequest {
   std::string out;  // the run's folder; empty: runs/<name>-001, the first free number
   std::string name = "run";
   at::Device device = at::kCPU;
+  int64_t threads = 0;  // of a resumed run, when the caller has set them; 0: as many as the run began with
   TrainObserver* observer = nullptr;
   std::function<bool()> stop;  // asked between steps: true saves and ends with Ending::interrupted
 };
@@ -23,7 +24,8 @@ struct TrainRequest {
 TrainResult train(const Recipe& recipe, const TrainRequest& request);
 
 /// Continues a run from its last checkpoint (from its config.toml when it was ended before the first one). A
-/// run that is already at its end only reports. `request.out` and `name` are not used.
+/// run that is already at its end only reports. Takes as many threads as the run began with (its bits depend
+/// on them) unless `request.threads` says otherwise. `request.out` and `name` are not used.
 TrainResult resume(const std::string& run, const TrainRequest& request);
 
 }  // namespace weyl
