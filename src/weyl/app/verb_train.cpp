@@ -204,9 +204,12 @@ int run(const TrainCommand& command) {
     const Subject best = load_subject(result.run, request.device, {});
     const Evaluation evaluation = evaluate(*best.model, *best.task, splits.test, {});
     json.set("test", to_json(evaluation));
+    Json baselines = Json::object();
     for (auto& [name, metrics] : best.task->baselines(*splits.test)) {
+      baselines.set(name, to_json(metrics));
       table.push_back({"test, " + name, metrics});
     }
+    json.set("baselines", baselines).set("parameters", best.model->parameter_count());
     table.push_back({"test, this model", evaluation.metrics});
     write_parity(best, *splits.test, result.run + "/plots/parity.csv");
   }
