@@ -1,6 +1,7 @@
 #include "weyl/ops/attention.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/index_add.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/softmax.h>
@@ -16,6 +17,7 @@
 #include "weyl/ops/differentiable.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/padding.h"
+#include "weyl/ops/segment.h"
 
 namespace weyl {
 namespace {
@@ -29,12 +31,41 @@ void require_heads(const char* where, const char* name, const Tensor& x, const T
           ", got ", x.scalar_type());
 }
 
+thread_local int scattering = 0;
+
+/// The same by a list of all ordered pairs (i, j) and scatters: tensors of E x H x K numbers.
+Tensor by_pairs(const Tensors& in, const Segments& graphs, double scale) {
+  const Tensor &q = in[0], &k = in[1], &v = in[2], &bias = in[3];
+  Tensor query = at::empty({graphs.pairs()}, at::kLong), key = at::empty({graphs.pairs()}, at::kLong);
+  auto *i = query.mutable_data_ptr<int64_t>(), *j = key.mutable_data_ptr<int64_t>();
+  std::vector<int64_t> keys_of_query;
+  for (int64_t s = 0; s < graphs.count(); ++s) {
+    for (int64_t a = graphs.offsets[s]; a < graphs.offsets[s + 1]; ++a) {
+      keys_of_query.push_back(graphs.size(s));
+      for (int64_t b = graphs.offsets[s]; b < graphs.offsets[s + 1]; ++b) {
+        *i++ = a;
+        *j++ = b;
+      }
+    }
+  }
+  query = query.to(q.device());
+  key = key.to(q.device());
+  Tensor scores = (q.index_select(0, query) * k.index_select(0, key)).sum(-1) * scale;  // (E, H)
+  scores = bias.defined() ? scores + bias : scores;
+  const Tensor weights = segment_softmax(scores, Segments::of_sizes(keys_of_query, q.device()));
+  return at::zeros({q.size(0), q.size(1), v.size(2)}, q.options())
+      .index_add(0, query, weights.unsqueeze(-1) * v.index_select(0, key));
+}
+
 /// Inputs q, k, v, bias (or undefined). By-product: logsum (N, H).
 class RaggedAttention : public Differentiable {
  public:
   RaggedAttention(const Segments& graphs, double scale) : graphs_(graphs), scale_(scale) {}
 
   Tensors reference(const Tensors& in) const override {
+    if (UseScatteredPairs::active()) {
+      return {by_pairs(in, graphs_, scale_)};
+    }
     const Padding padding(graphs_, in[0].device());
     Tensor scores = at::matmul(padding.pad(in[0]) * scale_, padding.pad(in[1]).transpose(-1, -2));
     if (in[3].defined()) {
@@ -171,6 +202,16 @@ class RaggedAttention : public Differentiable {
 };
 
 }  // namespace
+
+UseScatteredPairs::UseScatteredPairs() {
+  ++scattering;
+}
+UseScatteredPairs::~UseScatteredPairs() {
+  --scattering;
+}
+bool UseScatteredPairs::active() {
+  return scattering > 0;
+}
 
 Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias) {

@@ -15,6 +15,18 @@ namespace weyl {
 Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias = {});
 
+/// While one lives (thread-local), the torch expression of ragged attention lists all ordered pairs of nodes
+/// of a graph and scatters them, as the authors' ragged code does: the other side of a benchmark, correct but
+/// wasteful.
+class UseScatteredPairs {
+ public:
+  UseScatteredPairs();
+  ~UseScatteredPairs();
+  UseScatteredPairs(const UseScatteredPairs&) = delete;
+  UseScatteredPairs& operator=(const UseScatteredPairs&) = delete;
+  static bool active();
+};
+
 /// Linear attention (a dynamic convolution; Platonic Transformer, eq. 17): y_i = q_i^T M_g, M_g = sum_{j in
 /// g} k_j v_j^T / norm_g. Shapes: q, k (N, H, K), v (N, H, V), norm (B) or undefined (1) -> (N, H, V).
 Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "weyl/data/batch.h"
+#include "weyl/models/model.h"
+#include "weyl/tasks/task.h"
+
+namespace weyl {
+
+struct BenchOptions {
+  int64_t repeats = 9;    // every time is the median of so many, all sides interleaved
+  bool reference = true;  // also time the model as plain torch expressions
+  bool scattered =
+      false;  // and with attention over all ordered pairs and scatters, as in the authors' ragged code
+};
+
+/// One side of a comparison. Memory is the most that tensors took beyond what was alive before the train
+/// step.
+struct BenchSide {
+  double forward_ms = 0, train_step_ms = 0, peak_mb = 0;
+};
+
+struct BenchCase {
+  std::string name;
+  int64_t parameters = 0, tokens = 0;
+  BenchSide kernels, reference, scattered;
+  double matmul_ms = 0;             // the matrix products of a forward pass alone: same shapes, same layouts
+  double matmul_train_step_ms = 0;  // those of a train step
+  double gflops = 0;                // of the train step: floating-point operations (flops.h) by time
+  double percent_of_peak = 0;  // of the rate of one large square matrix product, measured in the same run
+  double error = 0;            // largest difference of an output between kernels and torch expressions
+};
+
+/// Times a model on a batch of its own dtype: the forward pass in evaluation mode without gradients, and the
+/// train step (forward, loss, backward, one optimiser step of rate zero, so that weights stay). The loss is
+/// the task's, or the mean square of all outputs without a task. Leaves the model in evaluation mode, without
+/// gradients.
+BenchCase bench(const std::string& name, Model& model, const Task* task, const Batch& batch,
+                const BenchOptions& options = {});
+
+}  // namespace weyl

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <vector>
+
+namespace weyl {
+
+using at::Tensor;
+
+/// The matrix products (mm and addmm, not the small batched ones) that some work calls on this thread: their
+/// shapes and layouts, to be run again alone.
+class MatrixProducts {
+ public:
+  void record(const std::function<void()>& work);
+  void replay() const;  // results are dropped
+
+  size_t count() const { return shapes_.size(); }
+  double flops() const;  // a multiply-add counts two
+
+ private:
+  struct Layout {
+    std::vector<int64_t> sizes, strides;
+  };
+  struct Shape {
+    Layout a, b;
+    at::ScalarType dtype = at::kFloat;
+    at::Device device = at::kCPU;
+  };
+  std::vector<Shape> shapes_;
+  std::vector<std::pair<Tensor, Tensor>> operands_;
+};
+
+}  // namespace weyl
