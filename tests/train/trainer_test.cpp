@@ -117,6 +117,17 @@ TEST(Trainer, AccumulationIsOneLargerBatch) {
   EXPECT_GT(moved, 1e-4);
 }
 
+TEST(Trainer, ABudgetOfNoTimeLeavesAModelAllTheSame) {
+  const TemporaryFolder folder;
+  Recipe recipe = small_recipe();
+  recipe.train.epochs.reset();
+  recipe.train.max_seconds = 0;
+  EXPECT_EQ(train_small(recipe, folder / "run").steps, 0);
+  EXPECT_NO_THROW(load_model(folder / "run"));
+  recipe.train.max_seconds = 0.2;
+  EXPECT_GT(train_small(recipe, folder / "timed").steps, 0);
+}
+
 TEST(Trainer, EndsWhenPatienceRunsOut) {
   const TemporaryFolder folder;
   Recipe recipe = small_recipe();

@@ -202,7 +202,7 @@ int run(const TrainCommand& command) {
   const Splits splits = open_splits(recipe.data, recipe.interface ? &*recipe.interface : nullptr);
   if (splits.test != nullptr && splits.test->size() > 0) {
     const Subject best = load_subject(result.run, request.device, {});
-    const Evaluation evaluation = evaluate(*best.model, *best.task, splits.test, {});
+    const Evaluation evaluation = result.test.value_or(Evaluation{});
     json.set("test", to_json(evaluation));
     Json baselines = Json::object();
     for (auto& [name, metrics] : best.task->baselines(*splits.test)) {

@@ -36,7 +36,7 @@ Prepared prepare(const Recipe& recipe, at::Device device, const Resumed* resumed
   require<ConfigError>(recipe.train.precision != Precision::bf16 || device.is_cuda(),
                        "train.precision: bf16 must run on a CUDA device, got ", device.str());
   Prepared p;
-  p.data = open_splits(recipe.data);
+  p.data = open_splits(recipe.data, recipe.interface ? &*recipe.interface : nullptr);
   require<ConfigError>(p.data.train != nullptr && p.data.train->size() > 0,
                        "train: data must have training samples, got none");
   p.saved.task = make_task(recipe.task);

@@ -9,6 +9,7 @@
 #include "weyl/core/random.h"
 #include "weyl/train/accumulate.h"
 #include "weyl/train/evaluate.h"
+#include "weyl/train/loading.h"
 
 namespace weyl {
 namespace {
@@ -19,25 +20,10 @@ double since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-LoaderOptions loading(const TrainOptions& options, const Model& model) {
-  LoaderOptions o;
-  o.batch = options.batch;
-  o.batch_tokens = options.batch_tokens;
-  o.rotate = options.augment == Augmentation::rotations;
-  o.reflect = options.augment == Augmentation::rotoreflections;
-  o.dtype = model.dtype();
-  o.device = model.device();
-  return o;
-}
-
 std::shared_ptr<const Dataset> training_set(const Splits& data) {
   require<ConfigError>(data.train != nullptr && data.train->size() > 0,
                        "train: data must have training samples, got none");
   return data.train;
-}
-
-EvaluateOptions evaluation(const TrainOptions& options) {
-  return {.batch = options.batch, .batch_tokens = options.batch_tokens};
 }
 
 }  // namespace
@@ -51,7 +37,8 @@ Trainer::Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* 
       stop_(std::move(stop)),
       options_(saved_.recipe.train),
       schedule_(options_),
-      loader_(training_set(data_), loading(options_, *saved_.model), static_cast<uint64_t>(options_.seed)),
+      loader_(training_set(data_), loader_options(options_, *saved_.model),
+              static_cast<uint64_t>(options_.seed)),
       optimiser_(saved_.model->parameters(), options_.optimiser) {
   static TrainObserver nobody;
   observer_ = observer_ != nullptr ? observer_ : &nobody;
@@ -121,10 +108,13 @@ TrainResult Trainer::run() {
       save();
     }
   }
+  if (state_.step == 0) {
+    save();  // no time for a single step: the model as it started
+  }
   TrainResult end = result(out_of_patience() ? Ending::patience : Ending::finished);
   if (data_.test && data_.test->size() > 0) {
     const SavedModel best = load_model(run_, saved_.model->device());
-    end.test = evaluate(*best.model, *best.task, data_.test, evaluation(options_));
+    end.test = evaluate(*best.model, *best.task, data_.test, evaluate_options(options_));
   }
   return end;
 }
@@ -186,7 +176,7 @@ std::optional<Metrics> Trainer::validate() {
   }
   const Timed timed(times_.validation);
   const WithAverage averaged(average_ ? &*average_ : nullptr, *saved_.model);
-  Metrics metrics = evaluate(*saved_.model, *saved_.task, data_.valid, evaluation(options_)).metrics;
+  Metrics metrics = evaluate(*saved_.model, *saved_.task, data_.valid, evaluate_options(options_)).metrics;
   const std::string name = saved_.task->headline();
   const auto headline = metrics.find(name);
   require(headline != metrics.end(), "train: metrics must have the task's headline '", name,

@@ -1,0 +1,23 @@
+#include "weyl/train/loading.h"
+
+namespace weyl {
+
+LoaderOptions loader_options(const TrainOptions& options, const Model& model) {
+  LoaderOptions o;
+  o.batch = options.batch;
+  o.batch_tokens = options.batch_tokens;
+  o.rotate = options.augment == Augmentation::rotations;
+  o.reflect = options.augment == Augmentation::rotoreflections;
+  o.dtype = model.dtype();
+  o.device = model.device();
+  return o;
+}
+
+EvaluateOptions evaluate_options(const TrainOptions& options) {
+  EvaluateOptions o;
+  o.batch = options.batch;
+  o.batch_tokens = options.batch_tokens;
+  return o;
+}
+
+}  // namespace weyl

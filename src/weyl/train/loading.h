@@ -1,0 +1,16 @@
+#pragma once
+
+#include "weyl/data/loader.h"
+#include "weyl/models/model.h"
+#include "weyl/train/evaluate.h"
+#include "weyl/train/options.h"
+
+namespace weyl {
+
+/// How training reads its batches: size and augmentation from the options, device and dtype from the model.
+LoaderOptions loader_options(const TrainOptions& options, const Model& model);
+
+/// How validation and test read theirs: batches of the same size, as they are, in order.
+EvaluateOptions evaluate_options(const TrainOptions& options);
+
+}  // namespace weyl

@@ -1,0 +1,115 @@
+// From a recipe to a run: what `weyl train` does, without the program.
+#include "weyl/train/train.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/train/small_training.h"
+#include "weyl/config/toml.h"
+#include "weyl/core/check.h"
+#include "weyl/core/json.h"
+#include "weyl/data/makers/nbody.h"
+
+namespace weyl {
+namespace {
+
+class TrainTest : public testing::Test {
+ protected:
+  TrainTest() : recipe_(small_recipe()) {
+    NbodyDataOptions data;
+    data.path = folder_ / "data";
+    data.train = data.valid = data.test = 0;
+    recipe_.data.set = data;
+    recipe_.train.epochs = 3;
+    NbodyMakerOptions maker;
+    maker.train = 40;
+    maker.valid = maker.test = 10;
+    maker.threads = 1;
+    make_nbody(maker, folder_ / "data");
+  }
+  TrainRequest request(const std::string& out) {
+    TrainRequest r;
+    r.out = folder_ / out;
+    return r;
+  }
+  TemporaryFolder folder_;
+  Recipe recipe_;
+};
+
+TEST_F(TrainTest, LeavesAWholeRunFolder) {
+  const TrainResult result = train(recipe_, request("run"));
+  EXPECT_EQ(result.run, folder_ / "run");
+  EXPECT_EQ(result.steps, 9);
+  ASSERT_TRUE(result.test.has_value());
+  EXPECT_EQ(result.test->samples, 10);
+  for (const char* name :
+       {"config.toml", "environment.json", "README.md", "metrics.csv", "timing.csv",
+        "events.out.tfevents.0.weyl", "last/state.safetensors", "best/model.safetensors"}) {
+    EXPECT_FALSE(read_if_there(folder_ / ("run/" + std::string(name))).empty()) << name;
+  }
+  // config.toml is the recipe as it was resolved.
+  EXPECT_EQ(read_recipe(folder_ / "run/config.toml").train.seed, recipe_.train.seed);
+  EXPECT_NE(read_if_there(folder_ / "run/README.md").find("| test mse |"), std::string::npos);
+  EXPECT_THROW(train(recipe_, request("run")), ConfigError);  // never overwritten
+}
+
+TEST_F(TrainTest, ResumesFromWhereverItWasEnded) {
+  train(recipe_, request("through"));
+  TrainRequest stopped = request("run");
+  stopped.stop = stop_after(4);
+  EXPECT_EQ(train(recipe_, stopped).ending, Ending::interrupted);
+  EXPECT_EQ(resume(folder_ / "run", {}).ending, Ending::finished);
+  expect_same_bits(folder_ / "through", folder_ / "run");
+  // Ended before its first checkpoint: config.toml is all there is.
+  std::filesystem::create_directory(folder_ / "early");
+  for (const char* name : {"config.toml", "environment.json"}) {
+    std::filesystem::copy(folder_ / ("run/" + std::string(name)), folder_ / ("early/" + std::string(name)));
+  }
+  EXPECT_EQ(resume(folder_ / "early", {}).steps, 9);
+  expect_same_bits(folder_ / "through", folder_ / "early");
+}
+
+TEST_F(TrainTest, SaysWhatDiffersFromTheMachineItBeganOn) {
+  struct Notes : TrainObserver {
+    std::string lines;
+    void noted(const std::string& line) override { lines += line; }
+  } notes;
+  TrainRequest r = request("run");
+  r.observer = &notes;
+  train(recipe_, r);
+  resume(folder_ / "run", r);
+  EXPECT_EQ(notes.lines, "");
+  Json other = Json::parse(read_if_there(folder_ / "run/environment.json"), "environment.json");
+  other.set("torch", "1.0");
+  std::ofstream(folder_ / "run/environment.json") << other.dump();
+  resume(folder_ / "run", r);
+  EXPECT_NE(notes.lines.find("torch \"1.0\" -> "), std::string::npos) << notes.lines;
+}
+
+TEST_F(TrainTest, WritesNothingWhenItCannotStart) {
+  Recipe broken = recipe_;
+  broken.train.epochs.reset();
+  EXPECT_THROW(train(broken, request("run")), ConfigError);
+  broken = recipe_;
+  broken.train.precision = Precision::bf16;
+  EXPECT_THROW(train(broken, request("run")), ConfigError);
+  broken = recipe_;
+  std::get<NbodyDataOptions>(broken.data.set).path = folder_ / "nowhere";
+  EXPECT_THROW(train(broken, request("run")), DataError);
+  broken = recipe_;
+  std::get<TransformerOptions>(broken.model.system).heads = 7;  // of a width of 16
+  EXPECT_THROW(train(broken, request("run")), ConfigError);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
+}
+
+TEST_F(TrainTest, RunsWithoutValidationAndTestData) {
+  std::filesystem::remove(folder_ / "data/valid.safetensors");
+  std::filesystem::remove(folder_ / "data/test.safetensors");
+  const TrainResult result = train(recipe_, request("run"));
+  EXPECT_EQ(result.steps, 9);
+  EXPECT_FALSE(result.best.has_value());
+  EXPECT_FALSE(result.test.has_value());
+  EXPECT_EQ(model_file(folder_ / "run"), folder_ / "run/last/model.safetensors");
+}
+
+}  // namespace
+}  // namespace weyl
