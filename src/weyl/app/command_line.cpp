@@ -334,6 +334,8 @@ Verb add_bench(CLI::App& root) {
   add_overrides(app, c->config.overrides, override_help);
   app.add_option("--compare", c->compare, "other configs, interleaved in the same run")
       ->type_name("CONFIG ...");
+  app.add_flag("--scattered", c->scattered,
+               "also attention over all ordered pairs with scatters, as the authors' ragged code");
   app.add_option("--repeats", c->repeats, "timings of each, the median counts; default 9")
       ->check(in_range(int64_t{1}, int64_t{1000}))
       ->type_name("N");

@@ -41,12 +41,18 @@ void fields(Fields& f, Interface& i) {
   f("outputs", i.outputs, "what the model is asked");
 }
 
+void fields(Fields& f, BenchTable& b) {
+  f("graphs", b.graphs, "samples in a batch", {1, 1e6});
+  f("nodes", b.nodes, "tokens of each", {1, 1e6});
+}
+
 void fields(Fields& f, Recipe& r) {
   f("data", r.data, "what is learned from");
   f("task", r.task, "what is learned");
   f("model", r.model, "what learns");
   f("train", r.train, "how it learns");
   f("interface", r.interface, "what the model is told and asked, in place of a data set's own declaration");
+  f("bench", r.bench, "random tokens that `weyl bench` times in place of the data set's");
 }
 
 Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides) {

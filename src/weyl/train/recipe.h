@@ -15,6 +15,12 @@ namespace weyl {
 void fields(Fields& f, Quantity& q);
 void fields(Fields& f, Interface& i);
 
+/// What `weyl bench` times when no data set is meant: random tokens.
+struct BenchTable {
+  int64_t graphs = 32, nodes = 16;
+};
+void fields(Fields& f, BenchTable& b);
+
 /// A whole config file: data, task, model, train; or, for weights without data, an [interface].
 struct Recipe {
   DataOptions data;
@@ -22,6 +28,7 @@ struct Recipe {
   ModelOptions model;
   TrainOptions train;
   std::optional<Interface> interface;
+  std::optional<BenchTable> bench;
 };
 void fields(Fields& f, Recipe& r);
 

@@ -1,0 +1,75 @@
+// The built program: what needs no torch, how fast it answers, and its exit codes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/app/program.h"
+#include "weyl/app/command_line.h"
+#include "weyl/core/json.h"
+
+namespace weyl {
+namespace {
+
+int64_t lines(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+TEST(Front, AnswersEveryHelpInUnderFiftyMilliseconds) {
+  const std::string folder = scratch("help");
+  std::vector<std::string> pages{"--help", "data make --help", "config check --help"};
+  for (const std::string& verb : verb_names()) {
+    pages.push_back(verb + " --help");
+  }
+  for (const std::string& page : pages) {
+    double best = 1;
+    for (int i = 0; i < 5; ++i) {  // a busy machine may spoil one
+      const Outcome outcome = weyl_program(page, folder);
+      EXPECT_EQ(outcome.code, 0) << page;
+      EXPECT_NE(outcome.out.find("Usage: weyl"), std::string::npos) << page;
+      best = std::min(best, outcome.cpu_seconds);
+    }
+    EXPECT_LT(best, 0.05) << page;
+  }
+}
+
+TEST(Front, FailsUsageWithOneLineAndTwo) {
+  const std::string folder = scratch("usage");
+  for (const char* wrong : {"trian", "train --devise cpu", "scale run", "eval", "info a.toml b.toml c",
+                            "config explain train.bach", "config check none.toml", "train none.toml",
+                            "audit none.toml", "info none.toml", "bench none.toml",
+                            "data make planets --out x", "data make nbody --out x trian=3"}) {
+    const Outcome outcome = weyl_program(wrong, folder);
+    EXPECT_EQ(outcome.code, 2) << wrong << ": " << outcome.err;
+    EXPECT_EQ(lines(outcome.err), 1) << wrong << ": " << outcome.err;
+    EXPECT_EQ(outcome.out, "") << wrong;
+  }
+}
+
+TEST(Front, FailsFilesThatAreNotThereOrBrokenWithThree) {
+  const std::string folder = scratch("files");
+  std::ofstream(folder + "/broken.safetensors") << "not a header at all";
+  for (const char* wrong :
+       {"info none.safetensors", "info broken.safetensors", "eval none", "audit broken.safetensors",
+        "predict broken.safetensors x.safetensors --out o.safetensors", "plot none", "train --resume none",
+        "data inspect none.safetensors", "data inspect broken.safetensors"}) {
+    const Outcome outcome = weyl_program(wrong, folder);
+    EXPECT_EQ(outcome.code, 3) << wrong << ": " << outcome.err;
+    EXPECT_EQ(lines(outcome.err), 1) << wrong << ": " << outcome.err;
+    EXPECT_EQ(outcome.out, "") << wrong;
+  }
+}
+
+TEST(Front, AnswersConfigWithoutTheEngine) {
+  const std::string folder = scratch("config");
+  std::ofstream(folder + "/c.toml") << "[train]\nepochs = 3\n";
+  const Outcome check = weyl_program("config check c.toml train.epochs=5", folder);
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_NE(check.out.find("epochs = 5"), std::string::npos);
+  const Outcome schema = weyl_program("config schema", folder);
+  EXPECT_NE(Json::parse(schema.out, "schema").find("properties"), nullptr);
+  const Outcome json = weyl_program("config explain train.batch --json", folder);
+  EXPECT_EQ(Json::parse(json.out, "explain").find("key")->string_or(""), "train.batch");
+}
+
+}  // namespace
+}  // namespace weyl

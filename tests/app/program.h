@@ -1,0 +1,66 @@
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace weyl {
+
+/// What the built program did.
+struct Outcome {
+  int code = 0;
+  std::string out, err;
+  double seconds = 0;      // on the clock
+  double cpu_seconds = 0;  // of the processor, which a busy machine does not stretch
+};
+
+inline double cpu_seconds_of_children() {
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+inline std::string contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Runs build/.../bin/weyl through the shell in the folder given.
+inline Outcome weyl_program(const std::string& arguments, const std::string& folder) {
+  const std::string err = folder + "/.stderr";
+  const std::string command =
+      "cd '" + folder + "' && '" WEYL_BINARY_DIR "/bin/weyl' " + arguments + " 2> '" + err + "'";
+  Outcome outcome;
+  const double cpu = cpu_seconds_of_children();
+  const auto start = std::chrono::steady_clock::now();
+  FILE* pipe = popen(command.c_str(), "r");
+  std::array<char, 4096> buffer;
+  for (size_t n = 0; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    outcome.out.append(buffer.data(), n);
+  }
+  const int status = pclose(pipe);
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.cpu_seconds = cpu_seconds_of_children() - cpu;
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  outcome.err = contents(err);
+  return outcome;
+}
+
+/// A fresh, empty folder for one test.
+inline std::string scratch(const std::string& name) {
+  const auto folder = std::filesystem::temp_directory_path() / ("weyl-test-" + name);
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder.string();
+}
+
+}  // namespace weyl

@@ -1,0 +1,226 @@
+// One way through the program: make data, train, resume, eval, predict, audit, info, plot, convert; each
+// verb's JSON has the keys that docs/cli.md promises.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/app/program.h"
+#include "weyl/core/json.h"
+#include "weyl/core/safetensors.h"
+
+namespace weyl {
+namespace {
+
+const char* const config = R"(
+[data]
+set = "nbody"
+[data.nbody]
+path = "data"
+train = 0
+valid = 0
+test = 0
+[task]
+name = "trajectory"
+[model]
+system = "platonic"
+[model.platonic]
+width = 48
+heads = 12
+blocks = 1
+[train]
+steps = 5
+batch = 4
+)";
+
+class Verbs : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder() = scratch("verbs");
+    std::ofstream(folder() + "/c.toml") << config;
+    made() = weyl_program("data make nbody --out data train=20 valid=8 test=8 --json", folder());
+    trained() = weyl_program("train c.toml --out run --threads 1 --json", folder());
+  }
+  static std::string& folder() {
+    static std::string path;
+    return path;
+  }
+  static Outcome& made() {
+    static Outcome outcome;
+    return outcome;
+  }
+  static Outcome& trained() {
+    static Outcome outcome;
+    return outcome;
+  }
+  static Outcome weyl(const std::string& arguments) { return weyl_program(arguments, folder()); }
+
+  // One JSON object with these keys ("a.b": inside), exit code as expected, and nothing else on stdout.
+  static Json object(const Outcome& outcome, const std::vector<std::string>& keys, int code = 0) {
+    EXPECT_EQ(outcome.code, code) << outcome.err;
+    Json json;
+    EXPECT_NO_THROW(json = Json::parse(outcome.out, "stdout")) << outcome.out;
+    for (const std::string& key : keys) {
+      const Json* at = &json;
+      for (size_t begin = 0; at != nullptr && begin <= key.size();) {
+        const size_t end = std::min(key.find('.', begin), key.size());
+        at = at->find(key.substr(begin, end - begin));
+        begin = end + 1;
+      }
+      EXPECT_NE(at, nullptr) << key << " in " << outcome.out;
+    }
+    return json;
+  }
+};
+
+TEST_F(Verbs, MakeData) {
+  object(made(), {"out"});
+  EXPECT_TRUE(std::filesystem::exists(folder() + "/data/train.safetensors"));
+  EXPECT_EQ(weyl("data make nbody --out data train=20 valid=8 test=8").code, 2);  // never overwrites
+}
+
+TEST_F(Verbs, InspectData) {
+  const Json json = object(
+      weyl("data inspect data/test.safetensors --json"),
+      {"carrier", "samples", "tokens.min", "tokens.mean", "tokens.max", "fields", "labels", "warnings"});
+  EXPECT_EQ(json.find("samples")->number_or(0), 8);
+  for (const char* key : {"name", "shape", "unit", "min", "max", "missing"}) {
+    EXPECT_NE(json.find("fields")->items().at(0).find(key), nullptr) << key;
+  }
+}
+
+TEST_F(Verbs, Train) {
+  const Json json =
+      object(trained(), {"run", "steps", "seconds", "best.metric", "best.value", "best.unit", "best.step",
+                         "test.samples", "test.seconds", "test.metrics.mse.value", "test.metrics.mse.unit"});
+  EXPECT_EQ(json.find("steps")->number_or(0), 5);
+  for (const char* file : {"config.toml", "environment.json", "log.txt", "metrics.csv", "README.md",
+                           "best/model.safetensors", "last/state.safetensors", "plots/learning_curve.png",
+                           "plots/learning_curve.svg", "plots/parity.png", "plots/parity.svg"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder() + "/run/" + file)) << file;
+  }
+  EXPECT_EQ(weyl("train c.toml --out run").code, 2);  // never overwrites
+  // The talk names labels and the simple answers beside the model.
+  EXPECT_NE(trained().err.find("labels: "), std::string::npos) << trained().err;
+  EXPECT_NE(trained().err.find("straight line"), std::string::npos);
+  EXPECT_EQ(trained().err.find('\r'), std::string::npos);
+}
+
+TEST_F(Verbs, ResumeARunThatIsAtItsEnd) {
+  const Json json = object(weyl("train --resume run --threads 1 --json"), {"run", "steps"});
+  EXPECT_EQ(json.find("steps")->number_or(0), 5);
+}
+
+TEST_F(Verbs, Eval) {
+  const Json json = object(weyl("eval run --json --threads 1"),
+                           {"samples", "seconds", "metrics.mse.value", "metrics.mse.unit"});
+  const Json test = object(trained(), {});
+  EXPECT_EQ(json.find("metrics")->find("mse")->find("value")->number_or(0),
+            test.find("test")->find("metrics")->find("mse")->find("value")->number_or(1));
+  EXPECT_EQ(weyl("eval run --data data/valid.safetensors").code, 0);
+  EXPECT_EQ(weyl("eval run/best/model.safetensors --data data --split valid --dtype float64").code, 0);
+}
+
+TEST_F(Verbs, Predict) {
+  object(weyl("predict run data/test.safetensors --out predicted.safetensors --json"),
+         {"samples", "seconds", "out"});
+  const SafetensorsFile file(folder() + "/predicted.safetensors");
+  EXPECT_EQ(file.entry("displacement").shape, (std::vector<int64_t>{40, 1, 3}));
+  EXPECT_EQ(file.entry("node_vectors").shape, (std::vector<int64_t>{40, 1, 3}));
+  EXPECT_EQ(weyl("predict run data/none.safetensors --out x.safetensors").code, 3);
+  EXPECT_EQ(weyl("predict run data/test.safetensors --out x.txt").code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder() + "/x.safetensors"));
+}
+
+TEST_F(Verbs, Audit) {
+  const Json json = object(weyl("audit run --samples 8 --json"), {"passed", "claims", "controls"});
+  for (const char* key : {"group", "output", "dtype", "error", "tolerance", "passed"}) {
+    EXPECT_NE(json.find("claims")->items().at(0).find(key), nullptr) << key;
+  }
+  for (const char* key : {"transformation", "error", "at_least", "passed"}) {
+    EXPECT_NE(json.find("controls")->items().at(0).find(key), nullptr) << key;
+  }
+  const Json plain =
+      object(weyl("audit c.toml model.system=transformer model.transformer.width=16 --samples 8 --json"),
+             {"passed", "measures"});
+  for (const Json& claim : plain.find("claims")->items()) {
+    EXPECT_EQ(claim.find("group")->string_or("").find("SO("), std::string::npos);
+  }
+}
+
+TEST_F(Verbs, Info) {
+  const std::vector<std::string> keys{"system",
+                                      "parameters",
+                                      "parameters_real",
+                                      "parts",
+                                      "dtype",
+                                      "carrier",
+                                      "symmetry.exact",
+                                      "symmetry.approximate",
+                                      "inputs",
+                                      "outputs",
+                                      "options",
+                                      "flops_per_token.forward",
+                                      "flops_per_token.train",
+                                      "format_version"};
+  const Json run = object(weyl("info run --json"), keys);
+  const Json config = object(weyl("info c.toml --json"), keys);
+  EXPECT_EQ(run.find("parameters")->number_or(0), config.find("parameters")->number_or(1));
+  EXPECT_EQ(run.find("system")->string_or(""), "platonic");
+  object(weyl("info data/test.safetensors --json"), {"tensors", "metadata"});
+  EXPECT_EQ(weyl("info run train.epochs=3").code, 2);
+}
+
+TEST_F(Verbs, Plot) {
+  EXPECT_EQ(object(weyl("plot run --out pictures --json"), {"files"}).find("files")->items().size(), 4u);
+  EXPECT_TRUE(std::filesystem::exists(folder() + "/pictures/learning_curve.png"));
+}
+
+TEST_F(Verbs, Doctor) {
+  const Json json = object(weyl("doctor --json"), {"ok", "torch", "blas", "devices", "optional"});
+  EXPECT_FALSE(json.find("torch")->string_or("").empty());
+}
+
+TEST_F(Verbs, SplitAndConvert) {
+  const Json json =
+      object(weyl("data split data/train.safetensors --out parts --train 0.5 --valid 0.25 --json"),
+             {"train", "valid", "test"});
+  EXPECT_EQ(json.find("train")->number_or(0), 10);
+  object(weyl("data convert data/test.safetensors test.npz --json"), {"files"});
+  EXPECT_TRUE(std::filesystem::exists(folder() + "/test.npz"));
+}
+
+TEST_F(Verbs, ImportThenPredictOnATensorFileByAnInterface) {
+  std::ofstream(folder() + "/i.toml") << R"(
+[interface]
+dimension = 3
+typical_nodes = 5
+features = [{ name = "charge" }, { name = "speed" }, { name = "velocity", kind = "vector" }]
+outputs = [{ name = "displacement", kind = "vector" }]
+[model]
+system = "platonic"
+[model.platonic]
+width = 48
+heads = 12
+blocks = 1
+)";
+  const Outcome info = weyl("info i.toml --json");
+  object(info, {"parameters"});
+  // A model file is a state dict too, but for the statistics of its task.
+  const Outcome bad = weyl("import run/best/model.safetensors --config i.toml --out imported.safetensors");
+  EXPECT_EQ(bad.code, 3) << bad.out;
+  EXPECT_NE(bad.err.find("task."), std::string::npos) << bad.err;
+  EXPECT_FALSE(std::filesystem::exists(folder() + "/imported.safetensors"));
+}
+
+TEST_F(Verbs, AnInterruptedTrainingSavesAndExitsFive) {
+  const std::string command =
+      "train c.toml train.steps=100000000 train.evaluate_every=1e6 --out stopped --threads 1 --quiet & "
+      "pid=$!; sleep 4; kill -TERM "
+      "$pid; wait $pid; exit $?;#";
+  const Outcome outcome = weyl(command);
+  EXPECT_EQ(outcome.code, 5) << outcome.err;
+  EXPECT_TRUE(std::filesystem::exists(folder() + "/stopped/last/state.safetensors"));
+}
+
+}  // namespace
+}  // namespace weyl
