@@ -68,7 +68,7 @@ TEST_P(EveryGroup, KeepsItsClaimsThroughTraining) {
   at::manual_seed(3);
   const Tensor energy = at::randn({16, 1}), forces = at::randn({80, 1, D});
   OptimiserOptions options;
-  options.rate = 3e-3;
+  options.rate = 5e-4;  // wide and shallow: larger steps push a whole readout below its nonlinearity
   Optimiser optimiser(model->parameters(), options);
   model->train(true);
   double first = 0, last = 0;

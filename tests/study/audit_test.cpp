@@ -84,7 +84,7 @@ TEST(Audit, GivesTheModelBackBitForBit) {
   const Schema schema = schema_of_points();
   for (const at::ScalarType dtype : {at::kFloat, at::kDouble}) {
     const BuildOn build_on(at::kCPU, dtype);
-    const auto model = platonic("tetrahedron", 24, 12);
+    const auto model = platonic("tetrahedron", 48, 12);
     std::vector<Tensor> before;
     for (const Parameter& p : model->parameters()) {
       before.push_back(p.tensor.detach().clone());
@@ -174,7 +174,7 @@ TEST(Audit, FailsAControlThatDoesNotShow) {
 
 TEST(Audit, RefusesLooserLimits) {
   const Schema schema = schema_of_points();
-  const auto model = platonic("tetrahedron", 24, 12);
+  const auto model = platonic("tetrahedron", 48, 12);
   AuditOptions options;
   options.tolerance_float32 = 1e-3;
   EXPECT_THROW(audit(*model, nullptr, random_tokens(schema, 4, 5, 3), schema, options), ConfigError);
