@@ -9,35 +9,41 @@
 
 namespace weyl {
 
-enum class OptimiserLaw { adamw, adam };   // adam: L2 decay coupled to the gradient, as in torch
-constexpr auto names_of(OptimiserLaw) { return std::array<std::string_view, 2>{"adamw", "adam"}; }
+enum class OptimiserLaw { adamw, adam };  // adam: L2 decay coupled to the gradient, as in torch
+constexpr auto names_of(OptimiserLaw) {
+  return std::array<std::string_view, 2>{"adamw", "adam"};
+}
 
 enum class ScheduleLaw { constant, cosine, linear, step, plateau };
 constexpr auto names_of(ScheduleLaw) {
   return std::array<std::string_view, 5>{"constant", "cosine", "linear", "step", "plateau"};
 }
 
-enum class Precision { float32, float64, bf16 };   // bf16: autocast, on CUDA only
-constexpr auto names_of(Precision) { return std::array<std::string_view, 3>{"float32", "float64", "bf16"}; }
+enum class Precision { float32, float64, bf16 };  // bf16: autocast, on CUDA only
+constexpr auto names_of(Precision) {
+  return std::array<std::string_view, 3>{"float32", "float64", "bf16"};
+}
 
 enum class Augmentation { none, rotations, rotoreflections };
-constexpr auto names_of(Augmentation) { return std::array<std::string_view, 3>{"none", "rotations", "rotoreflections"}; }
+constexpr auto names_of(Augmentation) {
+  return std::array<std::string_view, 3>{"none", "rotations", "rotoreflections"};
+}
 
 struct OptimiserOptions {
   OptimiserLaw law = OptimiserLaw::adamw;
   double rate = 1e-3, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
-  std::optional<double> clip;         // global gradient norm
+  std::optional<double> clip;  // global gradient norm
 };
 void fields(Fields& f, OptimiserOptions& o);
 
 struct ScheduleOptions {
   ScheduleLaw law = ScheduleLaw::cosine;
-  double warmup = 0;                  // epochs of linear warm-up
-  bool per_epoch = false;             // the rate changes between epochs only
-  double final_factor = 0;            // of the rate, at the end (cosine, linear)
-  double factor = 0.1;                // step, plateau
-  double every = 100;                 // step: epochs between drops
-  int64_t patience = 10;              // plateau: evaluations without improvement
+  double warmup = 0;        // epochs of linear warm-up
+  bool per_epoch = false;   // the rate changes between epochs only
+  double final_factor = 0;  // of the rate, at the end (cosine, linear)
+  double factor = 0.1;      // step, plateau
+  double every = 100;       // step: epochs between drops
+  int64_t patience = 10;    // plateau: evaluations without improvement
 };
 void fields(Fields& f, ScheduleOptions& o);
 
@@ -45,18 +51,18 @@ void fields(Fields& f, ScheduleOptions& o);
 struct TrainOptions {
   int64_t seed = 0;
   std::optional<int64_t> epochs, steps;
-  std::optional<double> max_seconds;      // of training; outside the same-bits promise
-  int64_t batch = 32;                     // graphs a step
-  std::optional<int64_t> batch_tokens;    // instead: as many graphs as fit
-  int64_t accumulate = 1;                 // batches a step
+  std::optional<double> max_seconds;    // of training; outside the same-bits promise
+  int64_t batch = 32;                   // graphs a step
+  std::optional<int64_t> batch_tokens;  // instead: as many graphs as fit
+  int64_t accumulate = 1;               // batches a step
   Precision precision = Precision::float32;
   Augmentation augment = Augmentation::none;
-  std::optional<double> average;          // EMA decay of the weights, used for validation and kept as best
-  double evaluate_every = 1;              // epochs between validations
-  double save_every_seconds = 60;         // between `last` checkpoints
-  int64_t save_every_steps = 0;           // or steps (0: by time alone)
-  int64_t log_every_steps = 50;           // between rows of metrics.csv (every validation has its row too)
-  std::optional<int64_t> patience;        // validations without improvement before stopping
+  std::optional<double> average;    // EMA decay of the weights, used for validation and kept as best
+  double evaluate_every = 1;        // epochs between validations
+  double save_every_seconds = 60;   // between `last` checkpoints
+  int64_t save_every_steps = 0;     // or steps (0: by time alone)
+  int64_t log_every_steps = 50;     // between rows of metrics.csv (every validation has its row too)
+  std::optional<int64_t> patience;  // validations without improvement before stopping
   OptimiserOptions optimiser;
   ScheduleOptions schedule;
 };
