@@ -123,15 +123,16 @@ std::string script_of(const Figure& figure, const std::string& path) {
              (s.points      ? "with points pt 7 ps 0.35"
               : points == 1 ? "with points pt 7 ps 1"  // a line needs two
                             : "with lines lw 2") +
-             " title " + quoted(s.title);
+             (s.title.empty() ? " notitle" : " title " + quoted(s.title));
     ++drawn;
   }
   require<Error>(drawn > 0, path, ": a plot must have points to draw, got none");
   std::string script = "reset\nset encoding utf8\n" + data;
   script += "set title " + quoted(figure.title) + " noenhanced\nset xlabel " + quoted(figure.x_label) +
             " noenhanced\nset ylabel " + quoted(figure.y_label) + " noenhanced\n";
-  script += "set key noenhanced top " + std::string(figure.diagonal ? "left" : "right") +
-            "\nset grid back lc rgb '#dddddd'\nset border 3\nset tics nomirror\nset format y '%g'\n";
+  script +=
+      "set key noenhanced top " + std::string(figure.diagonal ? "left" : "right") +
+      "\nset grid back lt 1 lw 0.5 lc rgb '#dddddd'\nset border 3\nset tics nomirror\nset format y '%g'\n";
   if (figure.log_y) {
     script += "set logscale y\n";
   }

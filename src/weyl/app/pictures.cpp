@@ -19,6 +19,7 @@ Figure learning_curve(const CsvTable& table, const std::string& where) {
   Figure figure;
   figure.title = "Learning curve";
   figure.x_label = "step";
+  figure.y_label = "loss, metrics";
   figure.log_y = true;
   const int64_t step = table.column("step");
   require<DataError>(step >= 0, where, ": must have a column 'step'");
@@ -61,7 +62,7 @@ std::vector<std::string> draw_run(const std::string& run, const std::string& out
     figure.x_label = "label";
     figure.y_label = "prediction";
     figure.diagonal = true;
-    figure.series.push_back({"one number each", {}, {}, true});
+    figure.series.push_back({"", {}, {}, true});
     for (const auto& row : values.rows) {
       figure.series[0].x.push_back(row[static_cast<size_t>(label)]);
       figure.series[0].y.push_back(row[static_cast<size_t>(prediction)]);
