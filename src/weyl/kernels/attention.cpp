@@ -102,8 +102,7 @@ void attention_backward(const Attention<T>& a, HeadRows<const T> y, const T* log
         const T* gout = gy.at(begin + i + r, h);
         const T* out = y.at(begin + i + r, h);
         const T* cosine = a.rotate_values ? p.cosine + (i + r) * half : nullptr;
-        pack_row<T>(gout, nullptr, 0, 1, cosine, p.sine + (i + r) * half, false, T(1), V,
-                    p.row + r * p.value);
+        pack_row<T>(gout, nullptr, cosine, p.sine + (i + r) * half, false, T(1), V, p.row + r * p.value);
         for (int64_t c = 0; c < V; ++c) {
           delta[r] += gout[c] * out[c];
         }

@@ -19,6 +19,7 @@ struct Packed {
   int64_t n, wide, key, value;        // nodes; nodes, K and V padded to whole vectors
   T *cosine, *sine;                   // (n, K/2)
   T *q, *k, *v;                       // (n + block, key), (n, key), (n, value)
+  T* bias;                            // (max(key, value)) of this head, from what the frames share
   T *k_across, *v_across;             // (K, wide), (V, wide)
   T *score, *other, *third, *fourth;  // (block, wide)
   T *row, *row_2;                     // (block, value), and (block, key)
@@ -48,6 +49,7 @@ Packed<T> cut(const Attention<T>& a, int64_t n, Cutter<T>& cutter) {
   const int64_t rows = n + block;
   p.cosine = cutter(n * a.key_width / 2 + lanes<T>);
   p.sine = cutter(n * a.key_width / 2 + lanes<T>);
+  p.bias = cutter(p.key > p.value ? p.key : p.value);
   p.q = cutter(rows * p.key);
   p.k = cutter(rows * p.key);
   p.v = cutter(rows * p.value);
@@ -72,8 +74,8 @@ Packed<T> cut(const Attention<T>& a, int64_t n, Cutter<T>& cutter) {
 
 /// One packed vector from its place: plus bias, rotated (by the negative angles when `back`), times `scale`.
 template <class T>
-inline void pack_row(const T* from, const T* bias, int64_t column, int64_t channels, const T* cosine,
-                     const T* sine, bool back, T scale, int64_t width, T* to) {
+inline void pack_row(const T* from, const T* bias, const T* cosine, const T* sine, bool back, T scale,
+                     int64_t width, T* to) {
   T shifted[widest_rotated_head];
   T* x = width <= widest_rotated_head ? shifted
                                       : to;  // wider heads are moved in place, without rotation in between
@@ -82,7 +84,7 @@ inline void pack_row(const T* from, const T* bias, int64_t column, int64_t chann
   }
   if (bias) {
     for (int64_t c = 0; c < width; ++c) {
-      x[c] += bias[(column + c) % channels];
+      x[c] += bias[c];
     }
   }
   if (!cosine) {
@@ -164,16 +166,21 @@ void pack(const Attention<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
   if (p.value != a.value_width) {
     std::memset(p.v, 0, p.n * p.value * sizeof(T));
   }
-  for (int64_t i = 0; i < p.n; ++i) {
-    const T* cosine = a.angles ? p.cosine + i * half : nullptr;
-    const T* sine = a.angles ? p.sine + i * half : nullptr;
-    pack_row<T>(a.q.at(begin + i, h), a.q_bias, h * a.key_width, a.channels, cosine, sine, false, a.scale,
-                a.key_width, p.q + i * p.key);
-    pack_row<T>(a.k.data ? a.k.at(begin + i, h) : nullptr, a.k_bias, h * a.key_width, a.channels, cosine,
-                sine, false, T(1), a.key_width, p.k + i * p.key);
-    pack_row<T>(a.v.at(begin + i, h), a.v_bias, h * a.value_width, a.channels,
-                a.rotate_values ? cosine : nullptr, sine, false, T(1), a.value_width, p.v + i * p.value);
-  }
+  const auto rows = [&](HeadRows<const T> from, const T* shared, bool rotated, T scale, int64_t width,
+                        int64_t stride, T* to) {
+    for (int64_t c = 0; c < width && shared; ++c) {
+      p.bias[c] = shared[(h * width + c) % a.channels];
+    }
+    for (int64_t i = 0; i < p.n; ++i) {
+      pack_row<T>(from.data ? from.at(begin + i, h) : nullptr, shared ? p.bias : nullptr,
+                  rotated ? p.cosine + i * half : nullptr, p.sine + i * half, false, scale, width,
+                  to + i * stride);
+    }
+  };
+  const bool rotated = a.angles != nullptr;
+  rows(a.q, a.q_bias, rotated, a.scale, a.key_width, p.key, p.q);
+  rows(a.k, a.k_bias, rotated, T(1), a.key_width, p.key, p.k);
+  rows(a.v, a.v_bias, a.rotate_values, T(1), a.value_width, p.value, p.v);
   transpose(p.k, p.n, a.key_width, p.key, p.wide, p.k_across);
 }
 
