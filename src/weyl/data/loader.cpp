@@ -1,7 +1,6 @@
 #include "weyl/data/loader.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 
 #include <condition_variable>
@@ -13,6 +12,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/data/motion.h"
 
 namespace weyl {
 
@@ -78,13 +78,15 @@ struct Loader::State {
 
   /// The augmentation of a sample depends on (seed, epoch, sample) alone, not on the batch that it is in.
   Motions motions(int64_t of_epoch, std::span<const int64_t> samples) const {
-    const int64_t dimension = data->schema().interface.dimension;
-    std::vector<Tensor> linear;
+    const int64_t d = data->schema().interface.dimension;
+    Tensor linear = at::empty({static_cast<int64_t>(samples.size()), d, d}, at::kDouble);
+    double* r = linear.mutable_data_ptr<double>();
     for (const int64_t sample : samples) {
       Stream stream(seed, "augment", {static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(sample)});
-      linear.push_back(random_rotations(1, dimension, options.reflect, stream).linear);
+      draw_orthogonal(d, options.reflect, stream, r);
+      r += d * d;
     }
-    return {at::cat(linear, 0), {}};
+    return {linear, {}};
   }
 
   Batch make(int64_t of_epoch, std::span<const int64_t> samples) const {
@@ -127,6 +129,9 @@ Loader::Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint6
                        "batch_tokens: must be at least 1, got ", options.batch_tokens.value_or(0));
   require(!(options.rotate || options.reflect) || data->schema().carrier != Carrier::grid,
           "loader: a grid cannot be rotated by any angle without interpolation");
+  require(!(options.rotate || options.reflect) || data->schema().interface.dimension == 2 ||
+              data->schema().interface.dimension == 3,
+          "loader: rotations need 2 or 3 dimensions, got ", data->schema().interface.dimension);
   require(!options.reflect || data->schema().carrier != Carrier::poses,
           "loader: poses cannot be reflected, a reflection leaves their group");
   state_->data = std::move(data);

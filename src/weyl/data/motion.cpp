@@ -43,17 +43,21 @@ void draw_rotation(int64_t dimension, Stream& stream, double* r) {
 
 }  // namespace
 
+void draw_orthogonal(int64_t dimension, bool reflections, Stream& stream, double* r) {
+  draw_rotation(dimension, stream, r);
+  if (reflections && (stream.bits() & 1) != 0) {
+    for (int64_t i = 0; i < dimension; ++i) {  // R diag(1, .., -1): uniform on the other half of O(D)
+      r[i * dimension + dimension - 1] *= -1;
+    }
+  }
+}
+
 Motions random_rotations(int64_t count, int64_t dimension, bool reflections, Stream& stream) {
   require(dimension == 2 || dimension == 3, "random rotations: dimension must be 2 or 3, got ", dimension);
   Tensor linear = at::empty({count, dimension, dimension}, at::kDouble);
   double* r = linear.mutable_data_ptr<double>();
-  for (int64_t b = 0; b < count; ++b, r += dimension * dimension) {
-    draw_rotation(dimension, stream, r);
-    if (reflections && (stream.bits() & 1) != 0) {
-      for (int64_t i = 0; i < dimension; ++i) {  // R diag(1, .., -1): uniform on the other half of O(D)
-        r[i * dimension + dimension - 1] *= -1;
-      }
-    }
+  for (int64_t b = 0; b < count; ++b) {
+    draw_orthogonal(dimension, reflections, stream, r + b * dimension * dimension);
   }
   return {linear, {}};
 }

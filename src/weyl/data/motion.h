@@ -6,6 +6,9 @@
 
 namespace weyl {
 
+/// One uniform element of SO(D), with `reflections` of O(D), row-major into r (D, D); D is 2 or 3.
+void draw_orthogonal(int64_t dimension, bool reflections, Stream& stream, double* r);
+
 /// One motion x -> L x + t per graph, applied to the rows of that graph. L may be any invertible matrix:
 /// vectors move by L, normals of planes by L^-T, axial vectors (cross products) by det(L) L^-T, pseudoscalars
 /// (volumes) by det(L); for orthogonal L these are R, R, det(R) R and det(R). Everything is computed in
