@@ -6,13 +6,15 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/app/program.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
 namespace {
 
 std::string place(const std::string& name) {
-  return (std::filesystem::temp_directory_path() / ("weyl-gnuplot-test-" + name)).string();
+  static const std::string folder = scratch("gnuplot");
+  return folder + "/" + name;
 }
 
 std::string start_of(const std::string& path) {

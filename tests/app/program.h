@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace weyl {
 
@@ -55,11 +57,23 @@ inline Outcome weyl_program(const std::string& arguments, const std::string& fol
   return outcome;
 }
 
-/// A fresh, empty folder for one test.
+/// A fresh, empty folder for one test, of this process alone; removed when the process ends.
 inline std::string scratch(const std::string& name) {
-  const auto folder = std::filesystem::temp_directory_path() / ("weyl-test-" + name);
+  struct Made {
+    std::vector<std::filesystem::path> folders;
+    ~Made() {
+      std::error_code ignored;
+      for (const auto& folder : folders) {
+        std::filesystem::remove_all(folder, ignored);
+      }
+    }
+  };
+  static Made made;
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("weyl-test-" + name + "-" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
+  made.folders.push_back(folder);
   return folder.string();
 }
 

@@ -1,0 +1,108 @@
+// Weights from elsewhere, through the built program: `import` with an [interface], `predict --gradient` on a
+// tensor file, number for number what the library computes.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "tests/app/program.h"
+#include "weyl/core/tensor_file.h"
+#include "weyl/models/systems.h"
+#include "weyl/train/recipe.h"
+
+namespace weyl {
+namespace {
+
+const char* const config = R"(
+[interface]
+dimension = 3
+typical_nodes = 4
+features = [{ name = "charge" }, { name = "velocity", kind = "vector" }]
+outputs = [{ name = "energy", level = "graph" }, { name = "dipole", level = "graph", kind = "vector" }, { name = "push", kind = "vector" }]
+[model]
+system = "platonic"
+[model.platonic]
+width = 48
+heads = 12
+blocks = 1
+)";
+
+TEST(ImportThenPredict, GivesTheLibrarysNumbersAndTheGradient) {
+  const std::string folder = scratch("import");
+  std::ofstream(folder + "/c.toml") << config;
+  const Recipe recipe = read_recipe(folder + "/c.toml");
+  at::manual_seed(5);
+  const BuildOn build_on(at::kCPU, at::kDouble);
+  const auto model = build(recipe.model, *recipe.interface, Carrier::points);
+  model->train(false);
+  NamedTensors weights;
+  for (const Parameter& p : model->parameters()) {
+    p.tensor.requires_grad_(false);
+    weights["module." + p.name] = p.tensor;  // as a wrapper of the authors would name it
+  }
+  save_tensors(folder + "/weights.safetensors", weights);
+  const Outcome imported =
+      weyl_program("import weights.safetensors --config c.toml --out m.safetensors --json", folder);
+  ASSERT_EQ(imported.code, 0) << imported.err;
+
+  Points points;
+  points.graphs = Segments::of_sizes(std::vector<int64_t>{3, 1, 4});
+  points.positions = at::randn({8, 3}, at::kDouble);
+  points.scalars = at::randn({8, 1}, at::kDouble);
+  points.vectors = at::randn({8, 1, 3}, at::kDouble);
+  save_tensors(folder + "/points.safetensors", {{"positions", points.positions},
+                                                {"scalars", points.scalars},
+                                                {"vectors", points.vectors},
+                                                {"offsets", at::tensor(points.graphs.offsets, at::kLong)}});
+  const Outcome predicted = weyl_program(
+      "predict m.safetensors points.safetensors --out out.safetensors --gradient --batch 2", folder);
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  const NamedTensors out = load_tensors(folder + "/out.safetensors");
+
+  const Named expected = (*model)(points);
+  EXPECT_TRUE(at::allclose(out.at("energy"), expected.at("energy"), 1e-12, 1e-12));
+  EXPECT_TRUE(at::equal(out.at("graph_scalars"), out.at("energy")));
+  EXPECT_TRUE(at::allclose(out.at("graph_vectors"), expected.at("dipole"), 1e-12, 1e-12));
+  EXPECT_TRUE(at::allclose(out.at("node_vectors"), expected.at("push"), 1e-12, 1e-12));
+  EXPECT_FALSE(out.contains("node_scalars"));
+  for (const auto& [node, axis] : {std::pair<int64_t, int64_t>{0, 0}, {4, 2}, {7, 1}}) {
+    const double h = 1e-5;
+    double sums[2];
+    for (int side = 0; side < 2; ++side) {
+      Points moved = points;
+      moved.positions = points.positions.clone();
+      moved.positions[node][axis] += side == 0 ? -h : h;
+      sums[side] = (*model)(moved).at("energy").sum().item<double>();
+    }
+    EXPECT_NEAR(out.at("gradient")[node][axis].item<double>(), (sums[1] - sums[0]) / (2 * h), 1e-8);
+  }
+}
+
+TEST(ImportThenPredict, NamesAWrongTensorAndWritesNothing) {
+  const std::string folder = scratch("import-wrong");
+  std::ofstream(folder + "/c.toml") << config;
+  const Recipe recipe = read_recipe(folder + "/c.toml");
+  const auto model = build(recipe.model, *recipe.interface, Carrier::points);
+  NamedTensors weights;
+  for (const Parameter& p : model->parameters()) {
+    weights[p.name] = p.tensor.detach();
+  }
+  const std::string name = weights.begin()->first;
+  const auto fails = [&](const NamedTensors& tensors, const std::string& named) {
+    save_tensors(folder + "/w.safetensors", tensors);
+    const Outcome outcome = weyl_program("import w.safetensors --config c.toml --out m.safetensors", folder);
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_NE(outcome.err.find(named), std::string::npos) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(folder + "/m.safetensors"));
+  };
+  NamedTensors missing = weights;
+  missing.erase(name);
+  fails(missing, name);
+  NamedTensors unexpected = weights;
+  unexpected["surplus.weight"] = at::ones({2});
+  fails(unexpected, "surplus.weight");
+  NamedTensors misshaped = weights;
+  misshaped[name] = at::ones({1, 2, 3});
+  fails(misshaped, name);
+}
+
+}  // namespace
+}  // namespace weyl
