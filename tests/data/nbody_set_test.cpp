@@ -112,6 +112,19 @@ TEST(NbodySet, OpensByPath) {
   EXPECT_TRUE(open_file(folder / "valid.safetensors", {far})->schema().labels.empty());
 }
 
+TEST(NbodySet, GivesAModelTheFeaturesThatItKnows) {
+  const Folder folder;
+  ASSERT_TRUE(make_nbody({.train = 2, .valid = 0, .test = 0, .steps = 600}, folder.path()));
+  Interface told = nbody_schema(small("")).interface;
+  const std::string file = folder / "train.safetensors";
+  EXPECT_EQ(open_file(file, {small("")}, &told)->schema().interface.features.size(), 3u);
+  std::erase_if(told.features, [](const Quantity& q) { return q.name == "speed"; });
+  EXPECT_EQ(open_file(file, {small("")}, &told)->schema().interface.features.size(), 2u);
+  told.features[0].name = "mass";
+  EXPECT_EQ(message_of<DataError>([&] { open_file(file, {small("")}, &told); }),
+            file + ": must give the model's features mass, velocity, gives charge, velocity");
+}
+
 TEST(NbodySet, SaysWhatIsWrong) {
   const Folder folder;
   const auto data_error = [&](const NbodyDataOptions& o) {

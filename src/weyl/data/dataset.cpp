@@ -1,5 +1,6 @@
 #include "weyl/data/dataset.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "weyl/core/check.h"
@@ -33,6 +34,25 @@ std::shared_ptr<const Dataset> open_tensors(const std::string& path, const Inter
                    : file.contains("values") ? Carrier::grid
                                              : Carrier::points;
   return in_memory(read_tensor_file(path, schema));
+}
+
+std::string names(const std::vector<Quantity>& quantities) {
+  std::string result;
+  for (const auto& q : quantities) {
+    result += (result.empty() ? "" : ", ") + q.name;
+  }
+  return result.empty() ? "nothing" : result;
+}
+
+/// The columns of a file must be those that the model is told of, in their order.
+void require_features(const std::string& path, const std::vector<Quantity>& found,
+                      const std::vector<Quantity>& wanted) {
+  const bool equal =
+      std::equal(found.begin(), found.end(), wanted.begin(), wanted.end(), [](const auto& a, const auto& b) {
+        return a.name == b.name && a.level == b.level && a.kind == b.kind && a.channels == b.channels;
+      });
+  require<DataError>(equal, path, ": must give the model's features ", names(wanted), ", gives ",
+                     names(found));
 }
 
 const Interface& required(const Interface* interface) {
@@ -90,7 +110,16 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
   const auto format = file.header().metadata.find("format");
   if (format != file.header().metadata.end() && format->second == nbody_format) {
     const auto* nbody = std::get_if<NbodyDataOptions>(&options.set);
-    return open_nbody_file(path, nbody ? *nbody : NbodyDataOptions{}, 0, false);
+    NbodyDataOptions chosen = nbody ? *nbody : NbodyDataOptions{};
+    if (interface != nullptr) {  // the model decides whether it is told the speed
+      const auto& f = interface->features;
+      chosen.speed = std::any_of(f.begin(), f.end(), [](const Quantity& q) { return q.name == "speed"; });
+    }
+    auto set = open_nbody_file(path, chosen, 0, false);
+    if (interface != nullptr) {
+      require_features(path, set->schema().interface.features, interface->features);
+    }
+    return set;
   }
   return interface ? open_tensors(path, *interface) : in_memory(read_tensor_file(path));
 }
