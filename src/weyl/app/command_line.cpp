@@ -6,7 +6,7 @@
 #include <set>
 
 #include "weyl/app/exit_codes.h"
-#include "weyl/config/toml.h"
+#include "weyl/app/wrong_word.h"
 #include "weyl/core/check.h"
 #include "weyl/core/version.h"
 
@@ -376,52 +376,20 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   return names;
 }
 
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
-  const std::string near = nearest(word, candidates);
-  return near.empty() ? "" : "; did you mean '" + near + "'?";
-}
-
-// Finds a wrong verb or flag before CLI11 does, which does not say what was meant. Empty: none.
-std::string wrong_word(const CLI::App& root, std::span<const std::string> arguments) {
-  const CLI::App* app = &root;
-  std::string where = "weyl";
-  for (const std::string& argument : arguments) {
-    if (argument == "--") {
-      return "";
+Words words_of(const CLI::App& app) {
+  Words words{app.get_name(), {}, {}};
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      words.flags.push_back("--" + name);
     }
-    if (argument.size() > 1 && argument[0] == '-') {
-      const std::string flag = argument.substr(0, argument.find('='));
-      // A short flag may carry its value: -oFILE.
-      const std::string name = flag[1] == '-' ? flag : flag.substr(0, 2);
-      const bool number = flag[1] == '.' || (flag[1] >= '0' && flag[1] <= '9');
-      if (!number && app->get_option_no_throw(name) == nullptr) {
-        std::vector<std::string> flags;
-        for (const CLI::Option* option : app->get_options()) {
-          for (const std::string& l : option->get_lnames()) {
-            flags.push_back("--" + l);
-          }
-        }
-        return where + ": unknown flag '" + flag + "'" + did_you_mean(flag, flags);
-      }
-      continue;
+    for (const std::string& name : option->get_snames()) {
+      words.flags.push_back("-" + name);
     }
-    const std::vector<std::string> subs = subcommand_names(*app);
-    if (subs.empty()) {
-      continue;
-    }
-    if (std::find(subs.begin(), subs.end(), argument) == subs.end()) {
-      std::string list;
-      for (const std::string& s : subs) {
-        list += (list.empty() ? "" : ", ") + s;
-      }
-      const std::string meant = did_you_mean(argument, subs);
-      return where + ": there is no verb '" + argument + "'" +
-             (meant.empty() ? "; there are " + list : meant);
-    }
-    app = app->get_subcommand(argument);
-    where += " " + argument;
   }
-  return "";
+  for (const CLI::App* sub : app.get_subcommands(std::function<bool(const CLI::App*)>{})) {
+    words.verbs.push_back(words_of(*sub));
+  }
+  return words;
 }
 
 std::string one_line(std::string message) {
@@ -488,7 +456,7 @@ Parsed parse_command_line(std::span<const std::string> arguments) {
     parsed.err = one_line(message) + "\n";
     return parsed;
   };
-  if (const std::string wrong = wrong_word(tree.root, arguments); !wrong.empty()) {
+  if (const std::string wrong = wrong_word(words_of(tree.root), arguments); !wrong.empty()) {
     return fail(wrong);
   }
   try {
