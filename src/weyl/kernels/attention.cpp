@@ -53,8 +53,7 @@ void attention(const Attention<T>& a, HeadRows<T> y, T* logsum, T* scratch, int6
       mixtures(p.score, p.wide, p.v, n, p.value, p.row);
       for (int64_t r = 0; r < rows; ++r) {
         unpack_row<T>(p.row + r * p.value, a.rotate_values ? p.cosine + (i + r) * half : nullptr,
-                      p.sine + (i + r) * half, false, T(1) / total[r], a.value_width, y.at(begin + i + r, h),
-                      false);
+                      p.sine + (i + r) * half, T(1) / total[r], a.value_width, y.at(begin + i + r, h), false);
       }
     }
   });
@@ -64,7 +63,7 @@ void attention(const Attention<T>& a, HeadRows<T> y, T* logsum, T* scratch, int6
 template <class T>
 inline void turn(const T* z, const T* dz, int64_t half, T* angles) {
   for (int64_t f = 0; f < half; ++f) {
-    angles[f] += dz[half + f] * z[f] - dz[f] * z[half + f];
+    angles[f] += dz[2 * f + 1] * z[2 * f] - dz[2 * f] * z[2 * f + 1];
   }
 }
 
@@ -102,7 +101,7 @@ void attention_backward(const Attention<T>& a, HeadRows<const T> y, const T* log
         const T* gout = gy.at(begin + i + r, h);
         const T* out = y.at(begin + i + r, h);
         const T* cosine = a.rotate_values ? p.cosine + (i + r) * half : nullptr;
-        pack_row<T>(gout, nullptr, cosine, p.sine + (i + r) * half, false, T(1), V, p.row + r * p.value);
+        pack_row<T>(gout, nullptr, cosine, p.sine + (i + r) * half, T(1), V, p.row + r * p.value);
         for (int64_t c = 0; c < V; ++c) {
           delta[r] += gout[c] * out[c];
         }
@@ -143,7 +142,7 @@ void attention_backward(const Attention<T>& a, HeadRows<const T> y, const T* log
           turn(p.q + (i + r) * p.key, p.gq + r * p.key, half, angles_of(i + r));
         }
         if (g.q.data) {
-          unpack_row<T>(p.gq + r * p.key, cosine, sine, false, a.scale, K, g.q.at(begin + i + r, h), false);
+          unpack_row<T>(p.gq + r * p.key, cosine, sine, a.scale, K, g.q.at(begin + i + r, h), false);
           if (g.q_bias) {
             add_row(g.q.at(begin + i + r, h), K, g.q_bias + h * K);
           }
@@ -160,13 +159,13 @@ void attention_backward(const Attention<T>& a, HeadRows<const T> y, const T* log
         }
       }
       if (g.k.data) {
-        unpack_row<T>(p.gk + j * p.key, cosine, sine, false, T(1), K, g.k.at(begin + j, h), g.k.head == 0);
+        unpack_row<T>(p.gk + j * p.key, cosine, sine, T(1), K, g.k.at(begin + j, h), g.k.head == 0);
         if (g.k_bias) {
           add_row(g.k.at(begin + j, h), K, g.k_bias + h * K);
         }
       }
       if (g.v.data) {
-        unpack_row<T>(p.gv + j * p.value, a.rotate_values ? cosine : nullptr, sine, false, T(1), V,
+        unpack_row<T>(p.gv + j * p.value, a.rotate_values ? cosine : nullptr, sine, T(1), V,
                       g.v.at(begin + j, h), g.v.head == 0);
         if (g.v_bias) {
           add_row(g.v.at(begin + j, h), V, g.v_bias + h * V);

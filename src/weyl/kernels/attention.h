@@ -36,9 +36,6 @@ struct Attention {
   const T* pairs = nullptr;
 };
 
-/// Heads with angles may be this wide at most; without angles there is no limit.
-inline constexpr int64_t widest_rotated_head = 256;
-
 /// Numbers of scratch memory that a call needs for graphs of up to `longest` nodes.
 template <class T>
 int64_t attention_scratch(const Attention<T>& args, int64_t longest);

@@ -12,8 +12,7 @@ namespace WEYL_ISA {
 
 inline constexpr int64_t block = 4;  // queries at a time
 
-/// The arrays of one graph and head, packed. Rotated vectors hold the first numbers of all pairs, then the
-/// second: scalar products do not mind, and rotations are plain loops.
+/// The arrays of one graph and head, packed: rows are padded to whole vectors.
 template <class T>
 struct Packed {
   int64_t n, wide, key, value;        // nodes; nodes, K and V padded to whole vectors
@@ -47,8 +46,8 @@ Packed<T> cut(const Attention<T>& a, int64_t n, Cutter<T>& cutter) {
   p.key = padded<T>(a.key_width);
   p.value = padded<T>(a.value_width);
   const int64_t rows = n + block;
-  p.cosine = cutter(n * a.key_width / 2 + lanes<T>);
-  p.sine = cutter(n * a.key_width / 2 + lanes<T>);
+  p.cosine = cutter(n * a.key_width / 2 + 2 * lanes<T>);
+  p.sine = cutter(n * a.key_width / 2 + 2 * lanes<T>);
   p.bias = cutter(p.key > p.value ? p.key : p.value);
   p.q = cutter(rows * p.key);
   p.k = cutter(rows * p.key);
@@ -72,56 +71,84 @@ Packed<T> cut(const Attention<T>& a, int64_t n, Cutter<T>& cutter) {
   return p;
 }
 
-/// One packed vector from its place: plus bias, rotated (by the negative angles when `back`), times `scale`.
+/// (x1, x0, x3, x2, ...)
 template <class T>
-inline void pack_row(const T* from, const T* bias, const T* cosine, const T* sine, bool back, T scale,
-                     int64_t width, T* to) {
-  T shifted[widest_rotated_head];
-  T* x = width <= widest_rotated_head ? shifted
-                                      : to;  // wider heads are moved in place, without rotation in between
-  for (int64_t c = 0; c < width; ++c) {
-    x[c] = from ? from[c] : T(1);
-  }
-  if (bias) {
-    for (int64_t c = 0; c < width; ++c) {
-      x[c] += bias[c];
-    }
-  }
-  if (!cosine) {
-    for (int64_t c = 0; c < width; ++c) {
-      to[c] = x[c] * scale;
-    }
-    return;
-  }
-  const int64_t half = width / 2;
-  const T sign = back ? T(-1) : T(1);
-  for (int64_t f = 0; f < half; ++f) {
-    const T even = x[2 * f], odd = x[2 * f + 1], s = sine[f] * sign;
-    to[f] = (even * cosine[f] - odd * s) * scale;
-    to[half + f] = (even * s + odd * cosine[f]) * scale;
+inline Vec<T> swap_pairs(Vec<T> x) {
+  if constexpr (lanes<T> == 16) {
+    return __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
+  } else if constexpr (lanes<T> == 8) {
+    return __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
+  } else if constexpr (lanes<T> == 4) {
+    return __builtin_shufflevector(x, x, 1, 0, 3, 2);
+  } else {
+    return __builtin_shufflevector(x, x, 1, 0);
   }
 }
 
-/// The way back: from a packed vector, rotated by the negative angles (by the angles when `forth`), to its
-/// place.
+/// (x0, x0, x1, x1, ...), of the lower half
 template <class T>
-inline void unpack_row(const T* from, const T* cosine, const T* sine, bool forth, T scale, int64_t width,
-                       T* to, bool add) {
-  T moved[2];
-  if (!cosine) {
-    for (int64_t c = 0; c < width; ++c) {
-      to[c] = (add ? to[c] : T(0)) + from[c] * scale;
-    }
-    return;
+inline Vec<T> each_twice(Vec<T> x) {
+  if constexpr (lanes<T> == 16) {
+    return __builtin_shufflevector(x, x, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+  } else if constexpr (lanes<T> == 8) {
+    return __builtin_shufflevector(x, x, 0, 0, 1, 1, 2, 2, 3, 3);
+  } else if constexpr (lanes<T> == 4) {
+    return __builtin_shufflevector(x, x, 0, 0, 1, 1);
+  } else {
+    return __builtin_shufflevector(x, x, 0, 0);
   }
-  const int64_t half = width / 2;
-  const T sign = forth ? T(-1) : T(1);
-  for (int64_t f = 0; f < half; ++f) {
-    const T s = sine[f] * sign;
-    moved[0] = (from[f] * cosine[f] + from[half + f] * s) * scale;
-    moved[1] = (from[half + f] * cosine[f] - from[f] * s) * scale;
-    to[2 * f] = (add ? to[2 * f] : T(0)) + moved[0];
-    to[2 * f + 1] = (add ? to[2 * f + 1] : T(0)) + moved[1];
+}
+
+/// (-1, 1, -1, 1, ...) times `sign`
+template <class T>
+inline Vec<T> alternating(T sign) {
+  Vec<T> v;
+  for (int64_t i = 0; i < lanes<T>; ++i) {
+    v[i] = i % 2 ? sign : -sign;
+  }
+  return v;
+}
+
+/// Rotates the interleaved pairs of a vector that begins at pair f; sign -1 by the negative angles.
+template <class T>
+inline Vec<T> rotated(Vec<T> x, const T* cosine, const T* sine, T sign) {
+  return x * each_twice<T>(load(cosine)) + swap_pairs<T>(x) * (each_twice<T>(load(sine)) * alternating(sign));
+}
+
+/// One packed vector from its place: plus bias, rotated, times `scale`. `to` and bias are padded to whole
+/// vectors.
+template <class T>
+inline void pack_row(const T* from, const T* bias, const T* cosine, const T* sine, T scale, int64_t width,
+                     T* to) {
+  for (int64_t c = 0; c < width; c += lanes<T>) {
+    Vec<T> x = spread(T(1));
+    if (from) {
+      x = width - c >= lanes<T> ? load(from + c) : load_part(from + c, width - c);
+    }
+    if (bias) {
+      x += load(bias + c);
+    }
+    if (cosine) {
+      x = rotated<T>(x, cosine + c / 2, sine + c / 2, T(1));
+    }
+    store(to + c, x * scale);
+  }
+}
+
+/// The way back: from a packed vector, rotated by the negative angles, to its place, or added to it.
+template <class T>
+inline void unpack_row(const T* from, const T* cosine, const T* sine, T scale, int64_t width, T* to,
+                       bool add) {
+  for (int64_t c = 0; c < width; c += lanes<T>) {
+    const bool whole = width - c >= lanes<T>;
+    Vec<T> x = load(from + c) * scale;
+    if (cosine) {
+      x = rotated<T>(x, cosine + c / 2, sine + c / 2, T(-1));
+    }
+    if (add) {
+      x += whole ? load(to + c) : load_part(to + c, width - c);
+    }
+    whole ? store(to + c, x) : store_part(to + c, x, width - c);
   }
 }
 
@@ -168,13 +195,13 @@ void pack(const Attention<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
   }
   const auto rows = [&](HeadRows<const T> from, const T* shared, bool rotated, T scale, int64_t width,
                         int64_t stride, T* to) {
+    std::memset(p.bias, 0, (p.key > p.value ? p.key : p.value) * sizeof(T));
     for (int64_t c = 0; c < width && shared; ++c) {
       p.bias[c] = shared[(h * width + c) % a.channels];
     }
     for (int64_t i = 0; i < p.n; ++i) {
       pack_row<T>(from.data ? from.at(begin + i, h) : nullptr, shared ? p.bias : nullptr,
-                  rotated ? p.cosine + i * half : nullptr, p.sine + i * half, false, scale, width,
-                  to + i * stride);
+                  rotated ? p.cosine + i * half : nullptr, p.sine + i * half, scale, width, to + i * stride);
     }
   };
   const bool rotated = a.angles != nullptr;

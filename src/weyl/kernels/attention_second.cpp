@@ -118,19 +118,16 @@ void attention_second(const Attention<T>& a, HeadRows<const T> gy, const Attenti
         mixtures(p.fourth, p.wide, p.k, n, p.key, p.gq);
         mixtures(p.other, p.wide, p.dk, n, p.key, p.gq);
         for (int64_t r = 0; r < rows; ++r) {
-          unpack_row<T>(p.gq + r * p.key, nullptr, nullptr, false, a.scale, K, g.q.at(begin + i + r, h),
-                        false);
+          unpack_row<T>(p.gq + r * p.key, nullptr, nullptr, a.scale, K, g.q.at(begin + i + r, h), false);
         }
       }
     }
     for (int64_t j = 0; j < n; ++j) {
       if (g.k.data) {
-        unpack_row<T>(p.gk + j * p.key, nullptr, nullptr, false, T(1), K, g.k.at(begin + j, h),
-                      g.k.head == 0);
+        unpack_row<T>(p.gk + j * p.key, nullptr, nullptr, T(1), K, g.k.at(begin + j, h), g.k.head == 0);
       }
       if (g.v.data) {
-        unpack_row<T>(p.gv + j * p.value, nullptr, nullptr, false, T(1), V, g.v.at(begin + j, h),
-                      g.v.head == 0);
+        unpack_row<T>(p.gv + j * p.value, nullptr, nullptr, T(1), V, g.v.at(begin + j, h), g.v.head == 0);
       }
     }
   });

@@ -47,9 +47,7 @@ class RotaryAttention : public Differentiable {
     return {y.reshape({n, width})};
   }
 
-  bool has_forward(const Tensors& in) const override {
-    return kernels_take(in) && in[0].size(1) / parts_ / heads_ <= kernels::widest_rotated_head;
-  }
+  bool has_forward(const Tensors& in) const override { return kernels_take(in); }
   bool has_backward(const Tensors& in) const override { return has_forward(in); }
 
   Tensors forward(const Tensors& in) const override {
