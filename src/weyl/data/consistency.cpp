@@ -1,3 +1,4 @@
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/all.h>
 
 #include "weyl/core/check.h"

@@ -1,5 +1,6 @@
 #include "weyl/data/inspect.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/linalg_det.h>
 #include <ATen/ops/where.h>

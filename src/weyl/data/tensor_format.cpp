@@ -1,5 +1,6 @@
 #include "weyl/data/tensor_format.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/linalg_det.h>
 #include <ATen/ops/matmul.h>

@@ -1,5 +1,6 @@
 #include "weyl/data/sets/nbody.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 
 #include <charconv>
