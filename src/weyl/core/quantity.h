@@ -49,9 +49,15 @@ constexpr std::string_view kind_names[] = {"scalar",           "pseudoscalar", "
 constexpr std::string_view role_names[] = {"free", "offset", "normal", "point"};
 
 /// For config/fields.h.
-constexpr const auto& names_of(Level) { return level_names; }
-constexpr const auto& names_of(Kind) { return kind_names; }
-constexpr const auto& names_of(Role) { return role_names; }
+constexpr const auto& names_of(Level) {
+  return level_names;
+}
+constexpr const auto& names_of(Kind) {
+  return kind_names;
+}
+constexpr const auto& names_of(Role) {
+  return role_names;
+}
 
 /// Sum of `channels` over the quantities of one level and kind.
 int64_t channels_of(const std::vector<Quantity>&, Level, Kind);

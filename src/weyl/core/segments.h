@@ -20,12 +20,13 @@ struct Segments {
   int64_t rows() const { return offsets.back(); }
   int64_t size(int64_t s) const { return offsets[s + 1] - offsets[s]; }
   int64_t longest() const;
-  bool uniform() const;                    // all segments have the same, nonzero size
+  bool uniform() const;  // all segments have the same, nonzero size
   std::vector<int64_t> sizes() const;
-  int64_t pairs() const;                   // sum of squared sizes
+  int64_t pairs() const;  // sum of squared sizes
 
   static Segments of_sizes(std::span<const int64_t> sizes, at::Device device = at::kCPU);
-  static Segments of_offsets(std::vector<int64_t> offsets, at::Device device = at::kCPU);  // ShapeError unless 0 = o0 <= o1 <= ...
+  static Segments of_offsets(std::vector<int64_t> offsets,
+                             at::Device device = at::kCPU);  // ShapeError unless 0 = o0 <= o1 <= ...
   Segments to(at::Device device) const;
 };
 

@@ -21,23 +21,26 @@ struct Batch {
   Input input;
   Named labels;
 
-  int64_t count() const;    // B, graphs or grids
-  int64_t tokens() const;   // N, rows (grid cells for a Grid)
+  int64_t count() const;   // B, graphs or grids
+  int64_t tokens() const;  // N, rows (grid cells for a Grid)
 };
 
 /// What a data set holds beside its tensors: which columns are what.
 struct Schema {
   Carrier carrier = Carrier::points;
-  Interface interface;            // dimension, types, typical_nodes, features; outputs stay empty
+  Interface interface;  // dimension, types, typical_nodes, features; outputs stay empty
   std::vector<Quantity> labels;
-  double horizon = 0;             // of data in motion: time from the input to its labels, in the unit of the velocities; 0: none
+  double horizon =
+      0;  // of data in motion: time from the input to its labels, in the unit of the velocities; 0: none
 };
 
-/// Checks every tensor of a batch against its schema: which are there, their shapes, dtypes (labels float64, or int64
-/// for categories) and levels. ShapeError names the tensor, the shape that must hold and the one found.
+/// Checks every tensor of a batch against its schema: which are there, their shapes, dtypes (labels float64,
+/// or int64 for categories) and levels. ShapeError names the tensor, the shape that must hold and the one
+/// found.
 void require_consistent(const Batch& batch, const Schema& schema);
 
-/// The graphs `which` (any order, repeats allowed) of a large batch, by row gather. Levels come from the schema.
+/// The graphs `which` (any order, repeats allowed) of a large batch, by row gather. Levels come from the
+/// schema.
 Batch take(const Batch& all, std::span<const int64_t> which, const Schema& schema);
 
 /// Batches one after the other. All must have the same fields.
@@ -58,12 +61,13 @@ class Stream;
 /// Uniform rotations (SO(D)), D = 2 or 3; with `reflections` the full O(D). Drawn from the stream given.
 Motions random_rotations(int64_t count, int64_t dimension, bool reflections, Stream& stream);
 
-/// Moves inputs and labels, by kind and role: one function for augmentation and for audits. Computed in float64
-/// and rounded once to each tensor's own dtype.
+/// Moves inputs and labels, by kind and role: one function for augmentation and for audits. Computed in
+/// float64 and rounded once to each tensor's own dtype.
 Batch transform(const Batch& batch, const Motions& motions, const Schema& schema);
 
 /// Moves named outputs whose rows follow the batch's levels (`like` supplies graphs and objects).
-Named transform(const Named& values, std::span<const Quantity> quantities, const Motions& motions, const Input& like);
+Named transform(const Named& values, std::span<const Quantity> quantities, const Motions& motions,
+                const Input& like);
 
 /// Reorders the nodes inside each graph: `order` (N) holds for each new row the old row.
 Batch permute_nodes(const Batch& batch, const Tensor& order, const Schema& schema);

@@ -14,7 +14,7 @@ class Dataset {
   virtual ~Dataset() = default;
   virtual int64_t size() const = 0;
   virtual const Schema& schema() const = 0;
-  virtual int64_t tokens(int64_t index) const = 0;                        // N of one sample
+  virtual int64_t tokens(int64_t index) const = 0;  // N of one sample
   virtual Batch batch(std::span<const int64_t> indices) const = 0;
 };
 
@@ -38,18 +38,19 @@ struct Splits {
   std::shared_ptr<const Dataset> train, valid, test;
 };
 
-/// What the data set declares in code, without touching a file: enough to build a model as shapes. `interface` is the
-/// config's [interface], which the set `tensors` needs (ConfigError without): its features, and its outputs as labels.
+/// What the data set declares in code, without touching a file: enough to build a model as shapes.
+/// `interface` is the config's [interface], which the set `tensors` needs (ConfigError without): its
+/// features, and its outputs as labels.
 Schema declared_schema(const DataOptions& options, const Interface* interface = nullptr);
 
-/// Opens the files that the options name; typical_nodes is the mean of the training split. DataError: which file is
-/// missing or broken, and the command that makes it.
+/// Opens the files that the options name; typical_nodes is the mean of the training split. DataError: which
+/// file is missing or broken, and the command that makes it.
 Splits open_splits(const DataOptions& options, const Interface* interface = nullptr);
 
-/// Opens one file, or a folder (its test split, else valid, else train), by the file's own format: a weyl data file as the
-/// options of its set say (defaults when the options name another), the original .npy folder, or a carrier tensor file
-/// (cli.md) whose columns are what `interface` says (of a model, or the config's), else what its shapes tell. Labels that the
-/// file lacks are left out of the schema.
+/// Opens one file, or a folder (its test split, else valid, else train), by the file's own format: a weyl
+/// data file as the options of its set say (defaults when the options name another), the original .npy
+/// folder, or a carrier tensor file (cli.md) whose columns are what `interface` says (of a model, or the
+/// config's), else what its shapes tell. Labels that the file lacks are left out of the schema.
 std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
                                          const Interface* interface = nullptr);
 

@@ -24,8 +24,8 @@ int64_t dimension_of(LieGroup group);
 int64_t matrix_size(LieGroup group);
 
 /// The shape of a named tensor with L rows: scalars, pseudoscalars and categories (L, c), vectors (L, c, D),
-/// axial vectors the same (in 2-D one number: (L, c)), symmetric tensors (L, c, D, D), elements (L, m, m); of node
-/// level on a Grid (B, c * components, spatial axes). ShapeError for more than one channel of elements.
+/// axial vectors the same (in 2-D one number: (L, c)), symmetric tensors (L, c, D, D), elements (L, m, m); of
+/// node level on a Grid (B, c * components, spatial axes). ShapeError for more than one channel of elements.
 std::vector<int64_t> shape_of(const Quantity& quantity, const Input& input);
 
 /// The columns [begin, end) of one feature in the carrier's tensor of scalars or vectors.

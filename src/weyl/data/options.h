@@ -14,17 +14,17 @@ namespace weyl {
 struct NbodyDataOptions {
   static constexpr const char* name_in_config = "nbody";
   std::string path = "data/nbody";
-  int64_t train = 3000;        // samples used of each split; 0: all
+  int64_t train = 3000;  // samples used of each split; 0: all
   int64_t valid = 2000;
   int64_t test = 2000;
-  int64_t input_frame = 30;    // frame k is time 0.1 (k + 1)
+  int64_t input_frame = 30;  // frame k is time 0.1 (k + 1)
   int64_t target_frame = 40;
-  bool speed = true;           // the norm of the velocity as a scalar feature beside the charge
+  bool speed = true;  // the norm of the velocity as a scalar feature beside the charge
 };
 void fields(Fields& f, NbodyDataOptions& o);
 
-/// Carrier tensor files of any origin (cli.md): train.safetensors, valid.safetensors, test.safetensors in a folder.
-/// The config's [interface] says what their tensors are.
+/// Carrier tensor files of any origin (cli.md): train.safetensors, valid.safetensors, test.safetensors in a
+/// folder. The config's [interface] says what their tensors are.
 struct TensorsDataOptions {
   static constexpr const char* name_in_config = "tensors";
   std::string path = "data/tensors";

@@ -14,8 +14,8 @@ constexpr std::string_view lie_group_names[] = {"so2", "se2", "so3", "se3", "aff
 /// n + 1 (homogeneous) otherwise.
 struct Poses {
   LieGroup group = LieGroup::se3;
-  Tensor elements;   // (N, m, m)
-  Tensor scalars;    // (N, S)
+  Tensor elements;  // (N, m, m)
+  Tensor scalars;   // (N, S)
   Segments graphs;
 
   int64_t nodes() const { return graphs.rows(); }

@@ -13,9 +13,9 @@ namespace weyl {
 /// misshaped, not of floating point or not finite. `where` names the file.
 void assign_parameters(Module& module, const NamedTensors& tensors, const std::string& where);
 
-/// Loads a state dict of the authors of a system into a model of that system. What wrappers put around names is
-/// dropped (`unwrapped_name`), buffers that hold tables of the group are ignored, and so is a readout without
-/// outputs that the model does not have (the authors always build two). DataError as above.
+/// Loads a state dict of the authors of a system into a model of that system. What wrappers put around names
+/// is dropped (`unwrapped_name`), buffers that hold tables of the group are ignored, and so is a readout
+/// without outputs that the model does not have (the authors always build two). DataError as above.
 void import_weights(Model& model, const ModelOptions& options, const NamedTensors& state_dict,
                     const std::string& where);
 

@@ -13,8 +13,8 @@ namespace weyl {
 /// A set of transformations of the input under which a model says how its outputs move.
 struct Claim {
   enum class Of { finite, rotations, rotoreflections, translations, permutations } of = Of::permutations;
-  std::string group;   // "tetrahedron", "SO(3)", "O(3)", "translations", "permutations"
-  GroupPtr finite;     // for Of::finite
+  std::string group;  // "tetrahedron", "SO(3)", "O(3)", "translations", "permutations"
+  GroupPtr finite;    // for Of::finite
 };
 
 /// What `audit` checks: exact claims must hold to rounding; approximate ones are measured and reported.
@@ -27,9 +27,9 @@ struct Flops {
   double forward = 0;
 };
 
-/// A network on one carrier: from the features of `interface` to one tensor per output quantity, named as there,
-/// (L, c) scalars and (L, c, D) vectors, in the model's dtype. Takes all geometry from positions and cell and
-/// never detaches it, so that any output can be differentiated with respect to them.
+/// A network on one carrier: from the features of `interface` to one tensor per output quantity, named as
+/// there, (L, c) scalars and (L, c, D) vectors, in the model's dtype. Takes all geometry from positions and
+/// cell and never detaches it, so that any output can be differentiated with respect to them.
 class Model : public Module {
  public:
   explicit Model(Interface interface) : interface(std::move(interface)) {}
@@ -45,8 +45,8 @@ class Model : public Module {
 class PointsModel : public Model {
  public:
   using Model::Model;
-  /// ShapeError for another carrier, missing features, wrong shapes or dtypes, or a periodic cell. Adds to outputs
-  /// of role `point` the node's position (or the graph's centroid) that they are counted from.
+  /// ShapeError for another carrier, missing features, wrong shapes or dtypes, or a periodic cell. Adds to
+  /// outputs of role `point` the node's position (or the graph's centroid) that they are counted from.
   Named operator()(const Input& input) final;
   Carrier carrier() const final { return Carrier::points; }
   /// The network itself, on checked input. Outputs of role `point` as offsets.

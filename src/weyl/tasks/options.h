@@ -15,8 +15,8 @@ constexpr auto names_of(Baseline) {
 /// Positions now to positions later.
 struct TrajectoryOptions {
   static constexpr const char* name_in_config = "trajectory";
-  Baseline baseline = Baseline::none;   // the model predicts what this does not; every choice is equivariant
-  bool normalise = true;                // outputs in units of the root mean square of what is to be predicted
+  Baseline baseline = Baseline::none;  // the model predicts what this does not; every choice is equivariant
+  bool normalise = true;               // outputs in units of the root mean square of what is to be predicted
 };
 void fields(Fields& f, TrajectoryOptions& o);
 

@@ -38,20 +38,22 @@ class Task {
  public:
   virtual ~Task() = default;
   virtual std::string name() const = 0;
-  virtual std::vector<Quantity> labels() const = 0;                        // what the loss needs
-  virtual Interface interface(const Schema& data) const = 0;               // the data's, with the outputs wanted
-  virtual std::vector<Quantity> predictions(const Interface& model) const = 0;   // what `predict` returns, for audits and files
+  virtual std::vector<Quantity> labels() const = 0;           // what the loss needs
+  virtual Interface interface(const Schema& data) const = 0;  // the data's, with the outputs wanted
+  virtual std::vector<Quantity> predictions(
+      const Interface& model) const = 0;  // what `predict` returns, for audits and files
 
-  virtual void fit(const Dataset& train) = 0;                              // statistics of the data
-  virtual NamedTensors state() const = 0;                                  // those statistics, float64
+  virtual void fit(const Dataset& train) = 0;  // statistics of the data
+  virtual NamedTensors state() const = 0;      // those statistics, float64
   virtual void load(const NamedTensors& state) = 0;
 
   /// Input and weights share a dtype; labels are float64. `predict` needs no labels.
   virtual Step step(Model& model, const Batch& batch) const = 0;
   virtual Named predict(Model& model, const Batch& batch) const = 0;
 
-  virtual std::unique_ptr<Meter> meter(const Interface& model) const = 0;   // units are those of the model's outputs
-  virtual std::string headline() const = 0;                                // the metric that picks `best`
+  virtual std::unique_ptr<Meter> meter(
+      const Interface& model) const = 0;     // units are those of the model's outputs
+  virtual std::string headline() const = 0;  // the metric that picks `best`
   virtual bool lower_is_better() const { return true; }
 
   /// Metrics of simple answers without a model ("no motion", "straight line"), to print beside.
