@@ -74,6 +74,21 @@ TEST(ImportThenPredict, GivesTheLibrarysNumbersAndTheGradient) {
     }
     EXPECT_NEAR(out.at("gradient")[node][axis].item<double>(), (sums[1] - sums[0]) / (2 * h), 1e-8);
   }
+
+  save_tensors(folder + "/none.safetensors", {{"positions", at::zeros({0, 3})},
+                                              {"scalars", at::zeros({0, 1})},
+                                              {"vectors", at::zeros({0, 1, 3})},
+                                              {"offsets", at::zeros({1}, at::kLong)}});
+  EXPECT_EQ(
+      weyl_program("predict m.safetensors none.safetensors --out nothing.safetensors --gradient", folder)
+          .code,
+      0);
+  const NamedTensors nothing = load_tensors(folder + "/nothing.safetensors");
+  for (const auto& [name, tensor] : out) {  // no rows, and every output all the same
+    ASSERT_TRUE(nothing.contains(name)) << name;
+    EXPECT_EQ(nothing.at(name).size(0), 0) << name;
+    EXPECT_EQ(nothing.at(name).sizes().slice(1), tensor.sizes().slice(1)) << name;
+  }
 }
 
 TEST(ImportThenPredict, NamesAWrongTensorAndWritesNothing) {

@@ -83,11 +83,13 @@ TEST(Split, CutsNbodyFiles) {
 TEST(Convert, PacksAndUnpacks) {
   const Folder folder;
   const NamedTensors tensors{{"a", at::randn({2, 3})}, {"b", at::arange(4)}};
-  save_tensors(folder / "x.safetensors", tensors);
+  const std::map<std::string, std::string> metadata{{"format", "mine"}, {"unit", "\u00c5 \"quoted\""}};
+  save_tensors(folder / "x.safetensors", tensors, metadata);
   convert(folder / "x.safetensors", folder / "x.npz");
   convert(folder / "x.npz", folder / "y.safetensors");
   const NamedTensors again = load_tensors(folder / "y.safetensors");
   ASSERT_EQ(again.size(), 2u);
+  EXPECT_EQ(SafetensorsFile(folder / "y.safetensors").header().metadata, metadata);
   EXPECT_TRUE(at::equal(again.at("a"), tensors.at("a")));
   EXPECT_TRUE(at::equal(again.at("b"), tensors.at("b")));
   EXPECT_THROW(convert(folder / "x.npz", folder / "y.safetensors"), ConfigError);  // there already

@@ -234,12 +234,12 @@ TEST(RequireLabels, ListsWhatThereIs) {
   try {
     require_labels(*task, other);
     FAIL();
-  } catch (const ConfigError& e) {
+  } catch (const DataError& e) {
     EXPECT_STREQ(e.what(),
                  "task trajectory: needs the label 'displacement', the data set has 'energy', 'forces'");
   }
   other.labels = {{.name = "displacement", .level = Level::graph, .kind = Kind::vector}};
-  EXPECT_THROW(require_labels(*task, other), ConfigError);
+  EXPECT_THROW(require_labels(*task, other), DataError);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ int run(const DataMakeCommand& command) {
   const std::vector<std::string> makers{NbodyMakerOptions::name_in_config};
   if (command.maker != makers.front()) {
     const std::string near = nearest(command.maker, makers);
-    throw ConfigError(text("weyl data make: there is no maker '", command.maker, "'; ",
+    throw ConfigError(text("data make: there is no maker '", command.maker, "'; ",
                            near.empty() ? "there is nbody" : "did you mean 'nbody'?"));
   }
   catch_signals();

@@ -2,8 +2,11 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 
@@ -67,7 +70,7 @@ Tensor gradient_of(const Named& values, const std::vector<Quantity>& quantities,
   require<ConfigError>(sum.defined(),
                        "--gradient: the model must have a scalar output at graph level, but has none");
   if (!sum.requires_grad()) {
-    return at::zeros_like(positions);  // a model without positions
+    return at::zeros_like(positions).cpu();  // a model without positions
   }
   const auto gradients = torch::autograd::grad({sum}, {positions}, {}, false, false, true);
   return gradients[0].defined() ? gradients[0].detach().cpu() : at::zeros_like(positions).cpu();
@@ -79,6 +82,10 @@ int run(const PredictCommand& command) {
   const auto start = std::chrono::steady_clock::now();
   require<ConfigError>(command.out.ends_with(".safetensors"), "--out: must be a .safetensors file, got '",
                        command.out, "'");
+  // Asked before the work, not after it.
+  const auto folder = std::filesystem::absolute(command.out).parent_path();
+  const bool writable = access(folder.c_str(), W_OK) == 0;
+  require<DataError>(writable, command.out, ": cannot write: ", std::strerror(errno));
   const Subject subject =
       load_subject(command.model, device_of(command.machine), dtype_of(command.machine.dtype));
   const auto data = open_for_prediction(subject, command.data);
@@ -92,7 +99,7 @@ int run(const PredictCommand& command) {
   for (const Parameter& p : subject.model->parameters()) {
     p.tensor.requires_grad_(false);
   }
-  stream(*data, command.batch, *subject.model, [&](const Batch& given) {
+  const auto predict = [&](const Batch& given) {
     Batch batch = given;
     const at::AutoGradMode mode(command.gradient);
     Tensor positions;
@@ -109,7 +116,11 @@ int run(const PredictCommand& command) {
     }
     samples += batch.count();
     progress.update(samples);
-  });
+  };
+  stream(*data, command.batch, *subject.model, predict);
+  if (data->size() == 0) {  // no rows, and yet every output by its name and shape
+    predict(to(data->batch({}), subject.model->device(), subject.model->dtype()));
+  }
   NamedTensors tensors;
   for (const auto& [name, list] : parts) {
     tensors[name] = at::cat(list, 0);

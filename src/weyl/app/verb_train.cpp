@@ -15,6 +15,7 @@
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/train/journal.h"
+#include "weyl/train/run_folder.h"
 #include "weyl/train/train.h"
 
 namespace weyl {
@@ -160,6 +161,7 @@ void print_table(const std::vector<Row>& rows) {
 int run(const TrainCommand& command) {
   catch_signals();
   const bool resumed = !command.resume.empty();
+  const at::Device device = device_of(command.machine);
   Recipe recipe;
   if (resumed) {
     require<DataError>(std::filesystem::exists(command.resume + "/config.toml"), command.resume,
@@ -168,13 +170,14 @@ int run(const TrainCommand& command) {
   } else {
     recipe = read_recipe(command.config.path, command.config.overrides);
     check_trainable(recipe);
+    RunFolder::require_new(command.out);
     tell_baselines(recipe);
   }
   Console console(command.talk.quiet, make_task(recipe.task)->headline());
   TrainRequest request;
   request.out = command.out;
   request.name = std::filesystem::path(command.config.path).stem().string();
-  request.device = device_of(command.machine);
+  request.device = device;
   request.threads = command.machine.threads;
   request.observer = &console;
   request.stop = stop_requested;

@@ -1,8 +1,11 @@
 #include "weyl/data/convert.h"
 
 #include <filesystem>
+#include <map>
+#include <span>
 
 #include "weyl/core/check.h"
+#include "weyl/core/json.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/data/formats/npz.h"
 #include "weyl/data/sets/nbody.h"
@@ -10,13 +13,35 @@
 namespace weyl {
 namespace {
 
+// An .npz has no place for metadata, so they travel as one more array: the bytes of a JSON object. No tensor
+// can have this name, which safetensors keeps for itself.
+constexpr const char* metadata_name = "__metadata__";
+
+std::map<std::string, std::string> metadata_of(const Array& array, const std::string& where) {
+  require<DataError>(array.type == ElementType::u8 && array.shape.size() == 1, where,
+                     ": __metadata__ must be the bytes of a JSON object");
+  const std::string_view source(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size());
+  const Json json = Json::parse(source, where + ": __metadata__");
+  require<DataError>(json.is_object(), where, ": __metadata__ must be a JSON object");
+  std::map<std::string, std::string> metadata;
+  for (const auto& [key, value] : json.members()) {
+    metadata[key] = value.string_or("");
+  }
+  return metadata;
+}
+
 void npz_to_safetensors(const std::string& in, const std::string& out) {
   const std::vector<NamedArray> arrays = read_npz(in);
   std::vector<TensorBytes> tensors;
+  std::map<std::string, std::string> metadata;
   for (const auto& [name, array] : arrays) {
+    if (name == metadata_name) {
+      metadata = metadata_of(array, in);
+      continue;
+    }
     tensors.push_back({name, array.type, array.shape, array.bytes});
   }
-  write_safetensors(out, tensors);
+  write_safetensors(out, tensors, metadata);
 }
 
 void safetensors_to_npz(const std::string& in, const std::string& out) {
@@ -25,6 +50,16 @@ void safetensors_to_npz(const std::string& in, const std::string& out) {
   for (const auto& [name, entry] : file.header().tensors) {
     const auto bytes = file.bytes(name);
     arrays.push_back({name, {entry.type, entry.shape, {bytes.begin(), bytes.end()}}});
+  }
+  if (!file.header().metadata.empty()) {
+    Json json = Json::object();
+    for (const auto& [key, value] : file.header().metadata) {
+      json.set(key, value);
+    }
+    const std::string source = json.dump();
+    const auto bytes = std::as_bytes(std::span(source));
+    arrays.push_back({metadata_name,
+                      {ElementType::u8, {static_cast<int64_t>(bytes.size())}, {bytes.begin(), bytes.end()}}});
   }
   write_npz(out, arrays);
 }

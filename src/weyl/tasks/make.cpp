@@ -17,9 +17,9 @@ void require_labels(const Task& task, const Schema& data) {
   for (const auto& wanted : task.labels()) {
     const auto found = std::find_if(data.labels.begin(), data.labels.end(),
                                     [&](const Quantity& q) { return q.name == wanted.name; });
-    require<ConfigError>(found != data.labels.end(), "task ", task.name(), ": needs the label '", wanted.name,
-                         "', the data set has ", has.empty() ? "none" : has);
-    require<ConfigError>(
+    require<DataError>(found != data.labels.end(), "task ", task.name(), ": needs the label '", wanted.name,
+                       "', the data set has ", has.empty() ? "none" : has);
+    require<DataError>(
         found->level == wanted.level && found->kind == wanted.kind && found->channels == wanted.channels,
         "task ", task.name(), ": the label '", wanted.name, "' must be a ",
         kind_names[static_cast<int>(wanted.kind)], " of ", level_names[static_cast<int>(wanted.level)],

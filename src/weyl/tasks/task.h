@@ -62,7 +62,7 @@ class Task {
 
 std::unique_ptr<Task> make_task(const TaskOptions& options);
 
-/// Checks that the data set has every label that the task needs: ConfigError with the labels it does have.
+/// Checks that the data set has every label that the task needs: DataError with the labels it does have.
 void require_labels(const Task& task, const Schema& data);
 
 }  // namespace weyl

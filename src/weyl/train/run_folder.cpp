@@ -71,12 +71,19 @@ RunFolder::~RunFolder() {
 RunFolder::RunFolder(RunFolder&& other) noexcept
     : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
 
+void RunFolder::require_new(const std::string& out) {
+  std::error_code error;
+  require<ConfigError>(out.empty() || !fs::exists(fs::symlink_status(out, error)) || is_unused(out), "--out ",
+                       out, ": must not exist yet; a run is never overwritten (`weyl train --resume ", out,
+                       "` continues one)");
+}
+
 RunFolder RunFolder::create(const std::string& out, const std::string& name) {
   if (!out.empty()) {
     make_parents(out);
-    require<ConfigError>(make_folder(out) || is_unused(out), "--out ", out,
-                         ": must not exist yet; a run is never overwritten (`weyl train --resume ", out,
-                         "` continues one)");
+    if (!make_folder(out)) {
+      require_new(out);
+    }
     return RunFolder(out);
   }
   for (int number = 1;; ++number) {

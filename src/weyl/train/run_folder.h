@@ -15,6 +15,9 @@ class RunFolder {
   /// first free one of runs/<name>-001, -002, ... DataError when it cannot be made.
   static RunFolder create(const std::string& out, const std::string& name);
 
+  /// The part of `create` that can be asked before anything costly: ConfigError when `out` is there and used.
+  static void require_new(const std::string& out);
+
   /// An existing one. DataError: no such folder, no config.toml in it, another training is using it.
   static RunFolder open(const std::string& path);
 
