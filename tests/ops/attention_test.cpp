@@ -51,6 +51,11 @@ TEST(RaggedAttention, EqualsPlainLoops) {
         const Tensor y = ragged_attention(q, k, v, graphs, 0.5, bias);
         ASSERT_EQ(y.sizes(), (std::vector<int64_t>{n, 3, 5}));
         EXPECT_TRUE(at::allclose(y, by_loops(q, k, v, graphs, 0.5, bias), 1e-12, 1e-13));
+        {
+          const UseReferences expressions;
+          const UseScatteredPairs pairs;
+          EXPECT_TRUE(at::allclose(ragged_attention(q, k, v, graphs, 0.5, bias), y, 1e-12, 1e-13));
+        }
         const Tensor f = ragged_attention(q.to(at::kFloat), k.to(at::kFloat), v.to(at::kFloat), graphs, 0.5,
                                           bias.defined() ? bias.to(at::kFloat) : bias);
         EXPECT_TRUE(at::allclose(f.to(at::kDouble), y, 1e-5, 2e-6));

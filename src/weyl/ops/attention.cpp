@@ -33,23 +33,17 @@ void require_heads(const char* where, const char* name, const Tensor& x, const T
 
 thread_local int scattering = 0;
 
-/// The same by a list of all ordered pairs (i, j) and scatters: tensors of E x H x K numbers.
+/// The same by a list of all ordered pairs (i, j), found in an N x N table, and scatters: tensors of E x H x
+/// K numbers.
 Tensor by_pairs(const Tensors& in, const Segments& graphs, double scale) {
   const Tensor &q = in[0], &k = in[1], &v = in[2], &bias = in[3];
-  Tensor query = at::empty({graphs.pairs()}, at::kLong), key = at::empty({graphs.pairs()}, at::kLong);
-  auto *i = query.mutable_data_ptr<int64_t>(), *j = key.mutable_data_ptr<int64_t>();
+  // Two nodes of the batch are a pair when they are of one graph: found among all of them, in the order i, j.
+  const Tensor pairs = graphs.index.unsqueeze(1).eq(graphs.index.unsqueeze(0)).nonzero();
+  const Tensor query = pairs.select(1, 0), key = pairs.select(1, 1);
   std::vector<int64_t> keys_of_query;
   for (int64_t s = 0; s < graphs.count(); ++s) {
-    for (int64_t a = graphs.offsets[s]; a < graphs.offsets[s + 1]; ++a) {
-      keys_of_query.push_back(graphs.size(s));
-      for (int64_t b = graphs.offsets[s]; b < graphs.offsets[s + 1]; ++b) {
-        *i++ = a;
-        *j++ = b;
-      }
-    }
+    keys_of_query.insert(keys_of_query.end(), static_cast<size_t>(graphs.size(s)), graphs.size(s));
   }
-  query = query.to(q.device());
-  key = key.to(q.device());
   Tensor scores = (q.index_select(0, query) * k.index_select(0, key)).sum(-1) * scale;  // (E, H)
   scores = bias.defined() ? scores + bias : scores;
   const Tensor weights = segment_softmax(scores, Segments::of_sizes(keys_of_query, q.device()));
