@@ -58,7 +58,9 @@ TEST(PlatonicCounts, Cifar10WithLearnedAndConstantKeys) {
   EXPECT_EQ(cifar("cyclic_6", true), 14225034);
   EXPECT_EQ(cifar("cyclic_6", false), 13043850);
   EXPECT_EQ(cifar("dihedral_2", true), 21313738);
+  EXPECT_EQ(cifar("dihedral_2", false), 19541962);
   EXPECT_EQ(cifar("dihedral_3", true), 14225034);
+  EXPECT_EQ(cifar("dihedral_3", false), 13043850);
   EXPECT_EQ(cifar("dihedral_6", true), 7136330);
   EXPECT_EQ(cifar("dihedral_6", false), 6545738);
   EXPECT_THROW(cifar("dihedral_4", true), ConfigError);  // 12 heads are no multiple of 8
@@ -127,6 +129,22 @@ TEST(PlatonicCounts, ScanObjectNN) {
   EXPECT_EQ(scan("trivial_3"), 44618991);
   EXPECT_EQ(scan("flop_3d_1"), 22342335);
   EXPECT_EQ(scan("tetrahedron"), 3778455);
+}
+
+TEST(PlatonicCounts, ABlockFollowsTheClosedFormOfTheSheet) {
+  // 11 d^2/G (12 with learned keys), biases 8 C (9 C), norms 4 C, frequencies H F D.
+  const auto i = interface(3, 7, 0, graph_scalars(1));
+  for (const char* group : {"trivial_3", "octahedron_reflections", "tetrahedron", "octahedron"}) {
+    for (const bool use_key : {false, true}) {
+      auto o = options(group, 1152, 3, 72);
+      o.use_key = use_key;
+      const int64_t three = count(o, i), order = named_group(group)->order(), channels = 1152 / order;
+      o.blocks = 2;
+      EXPECT_EQ(three - count(o, i), (use_key ? 12 : 11) * 1152 * channels + (use_key ? 9 : 8) * channels +
+                                         4 * channels + 72 / order * 8 * 3)
+          << group;
+    }
+  }
 }
 
 TEST(PlatonicCounts, FixedFrequenciesAreStoredAndNotCounted) {

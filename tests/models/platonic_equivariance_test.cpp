@@ -99,6 +99,20 @@ TEST(PlatonicEquivariance, AbsolutePositionsWithoutCentringClaimNoTranslation) {
   EXPECT_GT(equivariance::claim_error(*model, shift, random_points({4, 5}, 3), schema_of_all_kinds(3)), 1e-3);
 }
 
+TEST(PlatonicEquivariance, LinearMapsCommuteWithEveryNamedGroup) {
+  const BuildOn float64(at::kCPU, at::kDouble);
+  at::manual_seed(6);
+  for (const auto& name : names) {
+    const auto tables = std::make_shared<GroupTables>(named_group(name));
+    const int64_t order = tables->group().order();
+    const GroupLinear linear(tables, 2 * order, 3 * order);
+    const Tensor x = at::randn({2, 2 * order}, at::kDouble);
+    equivariance::expect_layer_commutes(
+        "linear", *tables, [&](int64_t g) { return linear(equivariance::moved_frames(x, *tables, g)); },
+        1e-12);
+  }
+}
+
 TEST(PlatonicEquivariance, LayersCommuteWithTranslationsOfFrames) {
   const BuildOn float64(at::kCPU, at::kDouble);
   at::manual_seed(5);

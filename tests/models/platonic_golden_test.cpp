@@ -6,6 +6,8 @@
 #include "weyl/models/platonic/lift.h"
 #include "weyl/models/platonic/platonic.h"
 #include "weyl/nn/pooling.h"
+#include "weyl/ops/attention.h"
+#include "weyl/ops/differentiable.h"
 #include "weyl/ops/group_linear.h"
 #include "weyl/ops/rotary.h"
 
@@ -213,8 +215,14 @@ TEST(PlatonicGolden, Attention) {
     apply_weight_rule(attention, 0.3);
     use_float32_spiral(attention, 1.5);
     const auto graphs = three_and_two();
-    const Tensor y = attention(sine({5, 48}), {five_positions(), graphs, 2.5});
+    const auto run = [&] { return attention(sine({5, 48}), {five_positions(), graphs, 2.5}); };
+    const Tensor y = run();
     expect_digest(c.name, y, c.sum, c.absolute, c.first, 1e-6);
+    // The layouts of item 6: padded with a mask, and all ordered pairs scattered.
+    const UseReferences padded;
+    EXPECT_LT((run() - y).abs().max().item<double>(), 1e-13 * c.absolute) << c.name << ", padded";
+    const UseScatteredPairs scattered;
+    EXPECT_LT((run() - y).abs().max().item<double>(), 1e-13 * c.absolute) << c.name << ", scattered";
   }
 }
 
@@ -343,6 +351,19 @@ TEST(PlatonicGolden, ForceOfItem9) {
     expect_first("force on node 0", force, {-.000939495, .0021629976, .0030741193}, 1e-6);
     EXPECT_LT(force.narrow(0, 0, 3).sum(0).abs().max().item<double>(), 1e-12);
     EXPECT_LT(force.narrow(0, 3, 2).sum(0).abs().max().item<double>(), 1e-12);
+    // Finite differences as the sheet asks: h = 1e-5, relative 1e-6.
+    const at::NoGradGuard quiet;
+    const double h = 1e-5, size = force.abs().max().item<double>();
+    for (int64_t k = 0; k < force.numel(); ++k) {
+      const auto energy_at = [&](double shift) {
+        points.positions = five_positions();
+        points.positions.view({-1})[k] += shift;
+        return model(points).at("scalars").sum().item<double>();
+      };
+      EXPECT_NEAR(force.reshape({-1})[k].item<double>(), -(energy_at(h) - energy_at(-h)) / (2 * h),
+                  1e-6 * size)
+          << k;
+    }
   }
 }
 

@@ -35,8 +35,10 @@ std::vector<std::string> names(const Json* json) {
   return items;
 }
 
+// Zero for what no count can be: a file may claim anything.
 int64_t count(const Json* json) {
-  return json != nullptr ? static_cast<int64_t>(json->number_or(0)) : 0;
+  const double found = json != nullptr ? json->number_or(0) : 0;
+  return found >= 0 && found < 9e15 ? static_cast<int64_t>(found) : 0;
 }
 double number(const Json* json) {
   return json != nullptr ? json->number_or(0) : 0;

@@ -49,7 +49,7 @@ TrainState train_state(std::string_view source, const std::string& where) {
   s.step = count("step");
   s.epoch = count("epoch");
   s.batch = count("batch");
-  s.validated_step = static_cast<int64_t>(number("validated_step"));
+  s.validated_step = number("validated_step") < 0 ? -1 : count("validated_step");
   s.best = optional("best");
   s.best_step = count("best_step");
   s.waited = count("waited");
