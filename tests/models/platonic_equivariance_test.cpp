@@ -87,6 +87,21 @@ TEST(PlatonicEquivariance, GroupsAboutAnyAxisAndFromGenerators) {
   expect_claims_hold(own);
 }
 
+TEST(PlatonicEquivariance, RoundedTablesClaimTheirGroupOnlyWhereRoundingChangesNothing) {
+  for (const auto& [name, changed] : {std::pair{"octahedron", false}, {"icosahedron", true}}) {
+    auto o = smallest(name);
+    o.authors_tables = true;
+    const auto model = make(o, 3);
+    const auto symmetry = model->symmetry();
+    const auto& claims = changed ? symmetry.approximate : symmetry.exact;
+    ASSERT_EQ(claims.front().of, Claim::Of::finite) << name;
+    const double error =
+        equivariance::claim_error(*model, claims.front(), random_points({4, 5}, 3), schema_of_all_kinds(3));
+    EXPECT_EQ(error > 1e-11, changed) << name << ": " << error;
+    EXPECT_LT(error, 1e-4) << name;
+  }
+}
+
 TEST(PlatonicEquivariance, AbsolutePositionsWithoutCentringClaimNoTranslation) {
   auto o = smallest("tetrahedron");
   o.ape = ApeOptions{};

@@ -3,6 +3,8 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ones.h>
 
+#include <algorithm>
+
 #include "weyl/core/check.h"
 #include "weyl/models/platonic/lift.h"
 #include "weyl/nn/pooling.h"
@@ -21,6 +23,14 @@ GroupPtr rounded(const FiniteGroup& group) {
     elements.push_back(std::move(element));
   }
   return std::make_shared<FiniteGroup>(group.name(), group.dimension(), std::move(elements));
+}
+
+bool equal_elements(const FiniteGroup& a, const FiniteGroup& b) {
+  bool equal = a.order() == b.order();
+  for (int64_t g = 0; equal && g < a.order(); ++g) {
+    equal = std::ranges::equal(a.element(g), b.element(g));
+  }
+  return equal;
 }
 
 }  // namespace
@@ -119,7 +129,12 @@ Symmetry Platonic::symmetry() const {
   using Of = Claim::Of;
   const auto& group = tables_->group_ptr();
   Symmetry symmetry;
-  symmetry.exact.push_back({Of::finite, group->name(), group});
+  // Rounded tables close under products to 1e-8 only: then the group is no exact claim.
+  auto exact_options = options;
+  exact_options.authors_tables = false;
+  const GroupPtr true_group = options.authors_tables ? frames_of(exact_options, group->dimension()) : group;
+  auto& claims = equal_elements(*group, *true_group) ? symmetry.exact : symmetry.approximate;
+  claims.push_back({Of::finite, group->name(), true_group});
   if (options.centre || !(options.ape || options.position_vector)) {
     symmetry.exact.push_back({Of::translations, "translations", nullptr});
   }
