@@ -23,8 +23,12 @@ void frame_norm(const FrameNorm<T>& f, T* sum, T* normed, T* mean, T* rstd, int6
     if (sum) {
       for (int64_t c = 0; c < channels; c += step) {
         Vec<T> s{};
-        if (f.b) s = get(f.b + at + c, channels - c);
-        if (f.offset) s += get(f.offset + c, channels - c);
+        if (f.b) {
+          s = get(f.b + at + c, channels - c);
+        }
+        if (f.offset) {
+          s += get(f.offset + c, channels - c);
+        }
         s += get(f.a + at + c, channels - c);
         put(sum + at + c, s, channels - c);
       }
@@ -47,8 +51,12 @@ void frame_norm(const FrameNorm<T>& f, T* sum, T* normed, T* mean, T* rstd, int6
         T(1) / static_cast<T>(__builtin_sqrt(sum_of<T>(squares) / static_cast<T>(channels) + f.epsilon));
     for (int64_t c = 0; c < channels; c += step) {
       Vec<T> y = (get(x + c, channels - c) - m) * r;
-      if (f.weight) y *= get(f.weight + c, channels - c);
-      if (f.bias) y += get(f.bias + c, channels - c);
+      if (f.weight) {
+        y *= get(f.weight + c, channels - c);
+      }
+      if (f.bias) {
+        y += get(f.bias + c, channels - c);
+      }
       put(normed + at + c, y, channels - c);
     }
     mean[frame] = m;
@@ -70,8 +78,12 @@ void frame_norm_backward(const FrameNorm<T>& f, const T* mean, const T* rstd, co
       const Vec<T> weighted = f.weight ? g * get(f.weight + c, left) : g;
       plain += weighted;
       against += weighted * normal;
-      if (gweight) put(gweight + c, get(gweight + c, left) + g * normal, left);
-      if (gbias) put(gbias + c, get(gbias + c, left) + g, left);
+      if (gweight) {
+        put(gweight + c, get(gweight + c, left) + g * normal, left);
+      }
+      if (gbias) {
+        put(gbias + c, get(gbias + c, left) + g, left);
+      }
     }
     const T shift = sum_of<T>(plain) / static_cast<T>(channels),
             slope = sum_of<T>(against) / static_cast<T>(channels);
@@ -79,9 +91,15 @@ void frame_norm_backward(const FrameNorm<T>& f, const T* mean, const T* rstd, co
       const int64_t left = channels - c;
       const Vec<T> normal = (get(f.a + at + c, left) - m) * r, g = get(gnormed + at + c, left);
       Vec<T> d = ((f.weight ? g * get(f.weight + c, left) : g) - shift - normal * slope) * r;
-      if (gsum) d += get(gsum + at + c, left);
-      if (gx) put(gx + at + c, d, left);
-      if (goffset) put(goffset + c, get(goffset + c, left) + d, left);
+      if (gsum) {
+        d += get(gsum + at + c, left);
+      }
+      if (gx) {
+        put(gx + at + c, d, left);
+      }
+      if (goffset) {
+        put(goffset + c, get(goffset + c, left) + d, left);
+      }
     }
   }
 }

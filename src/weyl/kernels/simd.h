@@ -26,6 +26,7 @@ inline constexpr int vector_bytes = 16;
 
 template <class T>
 struct Lanes;
+// NOLINTBEGIN(modernize-use-using): the attribute of a vector stands on a typedef
 template <>
 struct Lanes<float> {
   typedef float Vector __attribute__((vector_size(vector_bytes)));
@@ -36,6 +37,7 @@ struct Lanes<double> {
   typedef double Vector __attribute__((vector_size(vector_bytes)));
   typedef int64_t Bits __attribute__((vector_size(vector_bytes)));
 };
+// NOLINTEND(modernize-use-using)
 template <class T>
 using Vec = typename Lanes<T>::Vector;
 template <class T>
