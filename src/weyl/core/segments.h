@@ -25,8 +25,8 @@ struct Segments {
   int64_t pairs() const;  // sum of squared sizes
 
   static Segments of_sizes(std::span<const int64_t> sizes, at::Device device = at::kCPU);
-  static Segments of_offsets(std::vector<int64_t> offsets,
-                             at::Device device = at::kCPU);  // ShapeError unless 0 = o0 <= o1 <= ...
+  /// ShapeError unless 0 = o0 <= o1 <= ...
+  static Segments of_offsets(std::vector<int64_t> offsets, at::Device device = at::kCPU);
   Segments to(at::Device device) const;
 };
 

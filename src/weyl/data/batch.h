@@ -30,8 +30,8 @@ struct Schema {
   Carrier carrier = Carrier::points;
   Interface interface;  // dimension, types, typical_nodes, features; outputs stay empty
   std::vector<Quantity> labels;
-  double horizon =
-      0;  // of data in motion: time from the input to its labels, in the unit of the velocities; 0: none
+  /// Of data in motion: time from the input to its labels, in the unit of the velocities; 0: none.
+  double horizon = 0;
 };
 
 /// Checks every tensor of a batch against its schema: which are there, their shapes, dtypes (labels float64,

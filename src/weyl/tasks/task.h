@@ -40,8 +40,8 @@ class Task {
   virtual std::string name() const = 0;
   virtual std::vector<Quantity> labels() const = 0;           // what the loss needs
   virtual Interface interface(const Schema& data) const = 0;  // the data's, with the outputs wanted
-  virtual std::vector<Quantity> predictions(
-      const Interface& model) const = 0;  // what `predict` returns, for audits and files
+  /// What `predict` returns, for audits and files.
+  virtual std::vector<Quantity> predictions(const Interface& model) const = 0;
 
   virtual void fit(const Dataset& train) = 0;  // statistics of the data
   virtual NamedTensors state() const = 0;      // those statistics, float64
@@ -51,8 +51,8 @@ class Task {
   virtual Step step(Model& model, const Batch& batch) const = 0;
   virtual Named predict(Model& model, const Batch& batch) const = 0;
 
-  virtual std::unique_ptr<Meter> meter(
-      const Interface& model) const = 0;     // units are those of the model's outputs
+  /// Units are those of the model's outputs.
+  virtual std::unique_ptr<Meter> meter(const Interface& model) const = 0;
   virtual std::string headline() const = 0;  // the metric that picks `best`
   virtual bool lower_is_better() const { return true; }
 
