@@ -33,7 +33,8 @@ const std::map<std::string, std::string> kMessages{
     {"unknown_key", ":3: train.learning_rate: unknown key; the keys here are "},
     {"misspelt_key", ":2: train.epohcs: unknown key; did you mean 'epochs'?"},
     {"misspelt_table", ":1: train.optimizer: unknown key; did you mean 'optimiser'?"},
-    {"unknown_section", ":4: logging: unknown key; the keys here are data, interface, model, task, train"},
+    {"unknown_section",
+     ":4: logging: unknown key; the keys here are bench, data, interface, model, task, train"},
     {"unknown_system",
      ":2: model.system: must be \"transformer\" or \"platonic\", got the string \"platonik\"; did you mean "
      "'platonic'?"},

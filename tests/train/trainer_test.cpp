@@ -237,7 +237,7 @@ TEST(Evaluate, CountsLabelsAndRefusesAbsentOnes) {
   Schema schema = set.schema();
   schema.labels.clear();
   holes.labels.clear();
-  EXPECT_THROW(count_labels(*task, InMemory(holes, schema)), ConfigError);
+  EXPECT_THROW(count_labels(*task, InMemory(holes, schema)), DataError);
 }
 
 }  // namespace
