@@ -29,8 +29,12 @@ void attention_second(const Attention<T>& a, HeadRows<const T> gy, const Attenti
       for (int64_t c = 0; c < K && d.q.data; ++c) {
         p.dq[i * p.key + c] = d.q.at(begin + i, h)[c] * a.scale;
       }
-      if (d.k.data) std::memcpy(p.dk + i * p.key, d.k.at(begin + i, h), K * sizeof(T));
-      if (d.v.data) std::memcpy(p.dv + i * p.value, d.v.at(begin + i, h), V * sizeof(T));
+      if (d.k.data) {
+        std::memcpy(p.dk + i * p.key, d.k.at(begin + i, h), K * sizeof(T));
+      }
+      if (d.v.data) {
+        std::memcpy(p.dv + i * p.value, d.v.at(begin + i, h), V * sizeof(T));
+      }
     }
     transpose(p.dk, n, K, p.key, p.wide, p.dk_across);
     transpose(p.dv, n, V, p.value, p.wide, p.dv_across);
