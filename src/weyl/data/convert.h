@@ -9,9 +9,8 @@ namespace weyl {
 ///
 ///   a folder of original N-body .npy files  ->  a folder of weyl.nbody files (train, valid, test)
 ///   X.npz                                   ->  Y.safetensors, array by array
-///   X.safetensors                           ->  Y.npz (no bfloat16; metadata as the bytes of a JSON object
-///   in the
-///                                               array `__metadata__`, which the way back reads)
+///   X.safetensors                           ->  Y.npz (no bfloat16; metadata as the bytes of a JSON
+///                                               object in the array `__metadata__`, read on the way back)
 ///
 /// Files that are there already are never replaced (ConfigError). ConfigError for any other pair, DataError
 /// for a broken file.
