@@ -158,7 +158,7 @@ TEST(ReadToml, RefusesWhatIsNotToml) {
   for (int i = 0; i < 100000; ++i) {
     deep += ".a";
   }
-  EXPECT_EQ(message(deep + " = 1"), "k.toml: a config must have at most 4000 dots, got 100000");
+  EXPECT_EQ(message(deep + " = 1"), "k.toml: a config must have at most 1000 dots, got 100000");
   EXPECT_NE(message("a = " + std::string(100000, '[')).find("k.toml:1: not valid TOML: "), std::string::npos);
   for (const auto& broken : {"open = \"\n\"", "= 3", "[a", "a = 1 b = 2", "a = \"\\q\""}) {
     EXPECT_EQ(message(broken).find('\n'), std::string::npos) << broken;
@@ -169,7 +169,7 @@ TEST(ReadToml, RefusesWhatIsNotToml) {
     nested += ".a";
   }
   std::string value = "1";
-  for (int i = 0; i < 240; ++i) {
+  for (int i = 0; i < 60; ++i) {
     value = "{" + nested + "=" + value + "}";
   }
   EXPECT_EQ(message("x = " + value).substr(0, 28), "k.toml:1: x: unknown key; th");

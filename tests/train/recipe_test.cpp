@@ -71,7 +71,7 @@ const std::map<std::string, std::string> kMessages{
     {"dimension", ":2: interface.dimension: must be an integer from 1 to 3, got the integer 4"},
     {"date_for_text", ":2: data.nbody.path: must be a string, got a date"},
     {"empty_choice", ":2: model.system: must be \"transformer\" or \"platonic\", got the string \"\""},
-    {"deep_key", ": a config must have at most 4000 dots, got 5000"},
+    {"deep_key", ": a config must have at most 1000 dots, got 5000"},
     {"deep_list", ":1: not valid TOML: "},
     {"binary", ":1: not valid TOML: "},
 };

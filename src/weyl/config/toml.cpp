@@ -11,7 +11,7 @@ namespace {
 
 // toml++ destroys tables recursively: a key of a million dots would overflow the stack. It limits the depth
 // of values itself, so the number of dots bounds the depth of the whole document, quotes and comments or not.
-constexpr int64_t kMostDots = 4000;
+constexpr int64_t kMostDots = 1000;
 
 void require_shallow(std::string_view text, std::string_view where) {
   const int64_t dots = std::count(text.begin(), text.end(), '.');

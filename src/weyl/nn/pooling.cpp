@@ -22,7 +22,8 @@ at::Tensor spread(const at::Tensor& rows, const Segments& segments) {
 }
 
 at::Tensor centred(const at::Tensor& x, const Segments& segments) {
-  return x - spread(segment_mean(x, segments), segments);
+  const at::Tensor wide = x.to(at::kDouble);
+  return (wide - spread(segment_mean(wide, segments), segments)).to(x.scalar_type());
 }
 
 at::Tensor pool_nodes(const at::Tensor& x, const Segments& graphs, Pooling law, double typical_nodes) {

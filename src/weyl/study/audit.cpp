@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/round.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
@@ -103,18 +104,41 @@ Transformation shears(const Schema& schema) {
   });
 }
 
+/// Edge of the box that holds all positions; 1 without any.
+double extent_of(const Tensor& x) {
+  return x.size(0) > 0 ? (std::get<0>(x.max(0)) - std::get<0>(x.min(0))).max().item<double>() : 1;
+}
+
+/// Rounds positions or shifts to a grid so coarse (2^-23 of their reach) that position + shift is exact in
+/// float32 too. A rounded sum would be another input: its rounding times the slope of the model, which is
+/// large at a close encounter, is not an error of symmetry.
+Tensor on_grid(const Tensor& values, const Tensor& positions) {
+  const double largest = positions.numel() > 0 ? positions.abs().max().item<double>() : 0;
+  const double reach = largest + extent_of(positions);
+  if (!std::isfinite(reach) || reach == 0) {
+    return values;
+  }
+  const double step = std::exp2(std::ceil(std::log2(reach)) - 23);
+  return at::round(values / step) * step;
+}
+
+Batch on_grid(Batch batch) {
+  Tensor& x = std::get<Points>(batch.input).positions;
+  x = on_grid(x.to(at::kDouble), x);
+  return batch;
+}
+
 Transformation translations(const Schema& schema) {
   const int64_t D = schema.interface.dimension;
   return moving("translations", 0, schema, [D](const Batch& batch, int64_t, Stream& stream) {
     const Tensor& x = points_of(batch).positions;
-    const double extent =
-        x.size(0) > 0 ? (std::get<0>(x.max(0)) - std::get<0>(x.min(0))).max().item<double>() : 1;
+    const double extent = extent_of(x);
     const int64_t B = batch.count();
     Tensor shift = at::empty({B, D}, at::kDouble);
     for (int64_t i = 0; i < B * D; ++i) {
       shift.data_ptr<double>()[i] = extent * (2 * stream.uniform() - 1);
     }
-    return Motions{at::eye(D, at::kDouble).expand({B, D, D}), shift};
+    return Motions{at::eye(D, at::kDouble).expand({B, D, D}), on_grid(shift, x)};
   });
 }
 
@@ -370,7 +394,7 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
 
   AuditReport report;
   Restore restore(model);
-  Auditor auditor(model, task, samples, inputs, options);
+  Auditor auditor(model, task, on_grid(samples), inputs, options);
   for (const at::ScalarType dtype : options.dtypes) {
     restore.convert(dtype);
     auditor.set_dtype(dtype);
