@@ -1,5 +1,6 @@
 #include "weyl/models/features.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/one_hot.h>
 

@@ -1,5 +1,6 @@
 #include "weyl/models/model.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/max.h>
 #include <ATen/ops/min.h>
 

@@ -1,5 +1,6 @@
 #include "weyl/nn/drop_path.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/bernoulli.h>
 #include <ATen/ops/full.h>

@@ -1,5 +1,6 @@
 #include "weyl/nn/norms.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/mean.h>
 #include <ATen/ops/rsqrt.h>

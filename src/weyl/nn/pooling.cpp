@@ -1,5 +1,6 @@
 #include "weyl/nn/pooling.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/tensor.h>
 

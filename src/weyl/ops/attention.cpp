@@ -1,5 +1,6 @@
 #include "weyl/ops/attention.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/index_add.h>
 #include <ATen/ops/index_select.h>

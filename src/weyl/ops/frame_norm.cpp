@@ -1,5 +1,6 @@
 #include "weyl/ops/frame_norm.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/zeros.h>

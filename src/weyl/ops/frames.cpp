@@ -1,5 +1,7 @@
 #include "weyl/ops/frames.h"
 
+#include <ATen/TensorOperators.h>
+
 #include "weyl/core/check.h"
 
 namespace weyl {

@@ -1,5 +1,6 @@
 #include "weyl/ops/rotary.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cos.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/sin.h>

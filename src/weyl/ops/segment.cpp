@@ -1,5 +1,6 @@
 #include "weyl/ops/segment.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/index_add.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/segment_reduce.h>

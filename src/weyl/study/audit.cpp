@@ -1,5 +1,6 @@
 #include "weyl/study/audit.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eye.h>

@@ -1,5 +1,6 @@
 #include "weyl/models/platonic/ape.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/cos.h>
 #include <ATen/ops/empty.h>

@@ -1,5 +1,6 @@
 #include "weyl/models/platonic/lift.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>

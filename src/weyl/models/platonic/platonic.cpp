@@ -1,5 +1,6 @@
 #include "weyl/models/platonic/platonic.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ones.h>
 

@@ -1,5 +1,6 @@
 #include "weyl/models/platonic/rope.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/randn.h>

@@ -1,5 +1,6 @@
 #include "weyl/models/transformer/block.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>
 
 #include <cmath>
