@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "weyl/core/random.h"
+#include "weyl/data/batch.h"
+#include "weyl/models/model.h"
+
+namespace weyl {
+
+/// A batch g x, and f(x) -> g f(x) for its outputs.
+struct Moved {
+  Batch batch;
+  std::function<Named(const Named& values, std::span<const Quantity> quantities)> act;
+};
+
+/// A set of transformations of a batch of Points, as an audit applies them: in each round every graph under
+/// an element of its own.
+struct Transformation {
+  std::string name;
+  int64_t order = 0;  // of a finite group, whose elements the rounds go through; 0: drawn from the stream
+  std::function<Moved(const Batch& batch, int64_t round, Stream& stream)> apply;
+};
+
+/// Every element of a finite group of orthogonal matrices.
+Transformation finite_motions(const Schema& schema, const GroupPtr& group);
+
+/// Uniform elements of SO(D), with `reflections` of O(D).
+Transformation rotations(const Schema& schema, bool reflections, std::string name);
+
+/// Uniform elements of O(D) of determinant -1.
+Transformation mirrors(const Schema& schema);
+
+/// x -> Q diag(0.6, 1, 1.5) Q^T x with a uniform rotation Q: no system claims it.
+Transformation shears(const Schema& schema);
+
+/// Shifts by up to the extent of the positions, on a grid (2^-23 of their reach) on which position + shift is
+/// exact in float32 for positions that lie on it (`on_grid`).
+Transformation translations(const Schema& schema);
+
+/// Uniform permutations of the nodes of each graph.
+Transformation permutations(const Schema& schema);
+
+/// What a claim is checked on. ShapeError for a claim of a finite group that does not name it.
+Transformation transformation_of(const Claim& claim, const Schema& schema);
+
+/// The samples with their positions on the grid of `translations`, in float64. ShapeError for a carrier other
+/// than points.
+Batch on_grid(Batch batch);
+
+}  // namespace weyl
