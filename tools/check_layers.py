@@ -44,13 +44,12 @@ BANNED = re.compile(r"^(torch/(torch|all)\.h|torch/nn[/.].*|torch/extension\.h)$
 # In src/ operators come one by one.
 BANNED_IN_SRC = re.compile(r"^(ATen/(ATen|Functions|NativeFunctions)\.h)$")
 
-# Headers that stand in one file each.
+# Headers that stand in one file each, or in the files of one concept.
 ONE_HOME = [
+    (re.compile(r"^CLI/"), [f"app/command_line{part}.cpp" for part in ("", "_arguments", "_verbs")]),
     (re.compile(r"^toml\+\+/|^toml\.hpp$"), ["config/toml.cpp"]),
     (re.compile(r"^torch/csrc/autograd/(custom_function|function)\.h$"), ["ops/differentiable.cpp"]),
 ]
-# One file of app/, whichever it is.
-ONE_FILE_OF_APP = re.compile(r"^CLI/")
 # Only in .cpp files that do not reach torch.
 QUIET = re.compile(r"^(nlohmann|spdlog|fmt)/")
 
@@ -130,8 +129,6 @@ class Tree:
         for pattern, homes in ONE_HOME:
             if pattern.match(header) and name not in homes:
                 self.fault(name, line, f"<{header}> may stand in {', '.join(homes)} only")
-        if ONE_FILE_OF_APP.match(header) and not re.match(r"app/[^/]+\.cpp$", name):
-            self.fault(name, line, f"<{header}> may stand in one .cpp of app/ only")
         if QUIET.match(header):
             if not name.endswith(".cpp"):
                 self.fault(name, line, f"<{header}> may stand in .cpp files only")
@@ -161,7 +158,6 @@ class Tree:
     def check(self):
         if not self.files:
             self.faults.append(f"{self.src}: holds no source files")
-        parsers = set()
         for name, includes in self.files.items():
             folder = name.split("/")[0]
             if "/" in name and folder not in BELOW:
@@ -179,14 +175,10 @@ class Tree:
                         self.check_edge(name, line, header[5:])
                 elif "/" in name:
                     self.check_third_party(name, line, header)
-                if ONE_FILE_OF_APP.match(header):
-                    parsers.add(name)
             if is_torch_free(name):
                 way = self.path_to_torch(name)
                 if way:
                     self.fault(name, 1, "must not reach torch, but does: " + " -> ".join(way))
-        if len(parsers) > 1:
-            self.faults.append(f"src/weyl: CLI11 may stand in one file, got {', '.join(sorted(parsers))}")
         self.check_cycles()
         for place in ("tests", "bench", "examples"):
             for path in sorted((self.root / place).rglob("*")):

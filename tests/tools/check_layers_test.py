@@ -22,6 +22,7 @@ GOOD = {
     "src/weyl/models/platonic/block.h": '#include "weyl/models/platonic/options.h"\n#include <ATen/ops/cat.h>\n',
     "src/weyl/app/log.cpp": "#include <spdlog/spdlog.h>\n",
     "src/weyl/app/command_line.cpp": "#include <CLI/CLI.hpp>\n",
+    "src/weyl/app/command_line_verbs.cpp": "#include <CLI/CLI.hpp>\n",
     "src/weyl/torch_headers.h": "#include <ATen/core/Tensor.h>\n",
 }
 
@@ -49,7 +50,8 @@ FAULTS = [
     ("a second reader of TOML", {"src/weyl/config/bad.cpp": "#include <toml++/toml.h>\n"}, "may stand in config/toml.cpp"),
     ("a second custom Function", {"src/weyl/ops/bad.cpp": "#include <torch/csrc/autograd/custom_function.h>\n"},
      "may stand in ops/differentiable.cpp"),
-    ("a second command line", {"src/weyl/app/bad.cpp": "#include <CLI/CLI.hpp>\n"}, "CLI11 may stand in one file"),
+    ("a second command line", {"src/weyl/app/bad.cpp": "#include <CLI/CLI.hpp>\n"}, "may stand in app/command_line.cpp"),
+    ("CLI11 in a header", {"src/weyl/app/command_line_verbs.h": "#include <CLI/CLI.hpp>\n"}, "may stand in app/command_line.cpp"),
     ("json in a header", {"src/weyl/app/bad.h": "#include <nlohmann/json.hpp>\n"}, "may stand in .cpp files only"),
     ("spdlog beside torch", {"src/weyl/app/bad.cpp": '#include <spdlog/spdlog.h>\n#include "weyl/core/segments.h"\n'},
      "reaches torch"),

@@ -1,0 +1,138 @@
+#include "weyl/app/command_line_arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+
+namespace weyl {
+namespace {
+
+constexpr int64_t most_samples = int64_t{1} << 24, largest_seed = int64_t{1} << 53;
+constexpr int64_t most_threads = 1024;
+
+// Without the text that CLI11 would add to the help: the type says it.
+template <class T>
+CLI::Validator in_range(T low, T high) {
+  CLI::Validator range = CLI::Range(low, high);
+  range.description("");
+  return range;
+}
+
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  CLI::Validator member = CLI::IsMember(words);
+  member.description("");
+  return member;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    line += (line.empty() ? "" : "|") + word;
+  }
+  return line;
+}
+
+std::string check_device(const std::string& device) {
+  const bool good =
+      device == "cpu" || device == "cuda" ||
+      (device.starts_with("cuda:") && device.size() > 5 && device.size() < 8 &&
+       std::all_of(device.begin() + 5, device.end(), [](unsigned char c) { return std::isdigit(c); }));
+  return good ? std::string() : "must be cpu, cuda or cuda:i, got '" + device + "'";
+}
+
+std::string check_override(const std::string& item) {
+  const auto equals = item.find('=');
+  return equals != std::string::npos && equals > 0 ? std::string()
+                                                   : "overrides are written key=value, got '" + item + "'";
+}
+
+template <class T>
+void add_whole(CLI::App& app, const std::string& flag, T& number, int64_t low, int64_t high,
+               const std::string& help) {
+  app.add_option(flag, number, help)->check(in_range(low, high))->type_name("N");
+}
+
+}  // namespace
+
+void add_overrides(CLI::App& app, std::vector<std::string>& overrides, const std::string& help) {
+  app.add_option("key=value", overrides, help)
+      ->check(CLI::Validator(check_override, "", "override"))
+      ->type_name("");
+}
+
+void add_config(CLI::App& app, ConfigArguments& config, bool required) {
+  app.add_option("CONFIG", config.path, "config file (TOML)")->required(required)->type_name("");
+  add_overrides(app, config.overrides, "overrides of the config: train.epochs=5 ...");
+}
+
+void add_subject(CLI::App& app, ConfigArguments& subject, const std::string& name, const std::string& help) {
+  add_path(app, name, subject.path, help);
+  add_overrides(app, subject.overrides, "with a CONFIG: override a key");
+}
+
+void add_path(CLI::App& app, const std::string& name, std::string& path, const std::string& help) {
+  app.add_option(name, path, help)->required()->type_name("");
+}
+
+void add_model(CLI::App& app, std::string& model) {
+  add_path(app, "RUN|MODEL", model, "run folder (its best checkpoint) or model file");
+}
+
+void add_out(CLI::App& app, std::string& out, const std::string& type, const std::string& help,
+             bool required) {
+  app.add_option("-o,--out", out, help)->required(required)->type_name(type);
+}
+
+void add_data(CLI::App& app, std::string& data, const std::string& help) {
+  app.add_option("--data", data, help)->type_name("PATH");
+}
+
+void add_number(CLI::App& app, const std::string& flag, int64_t& number, int64_t low, int64_t high,
+                const std::string& help) {
+  add_whole(app, flag, number, low, high, help);
+}
+
+void add_fraction(CLI::App& app, const std::string& flag, double& fraction, const std::string& help) {
+  app.add_option(flag, fraction, help)->check(in_range(0.0, 1.0))->type_name("X");
+}
+
+void add_choice(CLI::App& app, const std::string& flag, std::string& choice,
+                const std::vector<std::string>& words, const std::string& help) {
+  app.add_option(flag, choice, help)->check(one_of(words))->type_name(joined(words));
+}
+
+void add_batch(CLI::App& app, int64_t& batch) {
+  add_whole(app, "--batch", batch, 1, most_samples, "samples in memory at a time");
+}
+
+void add_seed(CLI::App& app, int64_t& seed, const std::string& help) {
+  add_whole(app, "--seed", seed, 0, largest_seed, help);
+}
+
+void add_seed(CLI::App& app, std::optional<int64_t>& seed, const std::string& help) {
+  add_whole(app, "--seed", seed, 0, largest_seed, help);
+}
+
+void add_threads(CLI::App& app, int64_t& threads, const std::string& help) {
+  add_whole(app, "--threads", threads, 1, most_threads, help);
+}
+
+void add_dtype(CLI::App& app, std::optional<std::string>& dtype, const std::string& help) {
+  const std::vector<std::string> words{"float32", "float64"};
+  app.add_option("--dtype", dtype, help)->check(one_of(words))->type_name(joined(words));
+}
+
+void add_machine(CLI::App& app, Machine& machine, const std::string& dtype_help) {
+  app.add_option("--device", machine.device, "where the model runs, default cpu")
+      ->check(CLI::Validator(check_device, "", "device"))
+      ->type_name("cpu|cuda[:i]");
+  add_dtype(app, machine.dtype, dtype_help);
+  add_threads(app, machine.threads, "threads, default all cores; results are reproducible at a given number");
+}
+
+void add_talk(CLI::App& app, Talk& talk) {
+  app.add_flag("-q,--quiet", talk.quiet, "no talk on stderr, errors excepted");
+  app.add_flag("--json", talk.json, "print one JSON object on stdout and nothing else");
+}
+
+}  // namespace weyl

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weyl/app/command_line.h"
+
+namespace CLI {
+class App;
+}
+
+namespace weyl {
+
+/// Arguments that several verbs take, so that each has one name, one check and one explanation. They stand on
+/// a help page in the order in which they are added.
+
+/// CONFIG [key=value ...]
+void add_config(CLI::App& app, ConfigArguments& config, bool required = true);
+/// What a verb looks at, RUN|MODEL|CONFIG or the like, and overrides for a CONFIG.
+void add_subject(CLI::App& app, ConfigArguments& subject, const std::string& name, const std::string& help);
+void add_overrides(CLI::App& app, std::vector<std::string>& overrides, const std::string& help);
+/// A path that must be given, by its place: RUN|MODEL, DATA, PATH.
+void add_path(CLI::App& app, const std::string& name, std::string& path, const std::string& help);
+/// RUN|MODEL, a trained model.
+void add_model(CLI::App& app, std::string& model);
+
+/// --out, a place to write to.
+void add_out(CLI::App& app, std::string& out, const std::string& type, const std::string& help,
+             bool required);
+/// --data, in place of the data that a config names.
+void add_data(CLI::App& app, std::string& data, const std::string& help);
+
+/// A flag with a whole number from `low` to `high`.
+void add_number(CLI::App& app, const std::string& flag, int64_t& number, int64_t low, int64_t high,
+                const std::string& help);
+/// A flag with a fraction of 1.
+void add_fraction(CLI::App& app, const std::string& flag, double& fraction, const std::string& help);
+/// A flag with one of a few words.
+void add_choice(CLI::App& app, const std::string& flag, std::string& choice,
+                const std::vector<std::string>& words, const std::string& help);
+
+/// --batch, for verbs that only read their samples.
+void add_batch(CLI::App& app, int64_t& batch);
+void add_seed(CLI::App& app, int64_t& seed, const std::string& help);
+void add_seed(CLI::App& app, std::optional<int64_t>& seed, const std::string& help);
+void add_threads(CLI::App& app, int64_t& threads, const std::string& help);
+void add_dtype(CLI::App& app, std::optional<std::string>& dtype, const std::string& help);
+
+/// --device, --dtype, --threads.
+void add_machine(CLI::App& app, Machine& machine, const std::string& dtype_help);
+/// --quiet, --json: every verb.
+void add_talk(CLI::App& app, Talk& talk);
+
+}  // namespace weyl

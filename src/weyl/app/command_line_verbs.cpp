@@ -1,0 +1,292 @@
+#include "weyl/app/command_line_verbs.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "weyl/app/command_line_arguments.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+constexpr int64_t most_samples = int64_t{1} << 24;
+
+// A verb in the making: its arguments are added to `app` and fill `c`.
+template <class C>
+struct Draft {
+  CLI::App& app;
+  std::shared_ptr<C> c = std::make_shared<C>();
+
+  // `settle` checks what the arguments say together, or changes it.
+  Verb done(std::function<void(C&)> settle = {}) const {
+    add_talk(app, c->talk);
+    return {&app, [c = c, settle]() -> Command {
+              if (settle) {
+                settle(*c);
+              }
+              return *c;
+            }};
+  }
+};
+
+std::string examples(const std::vector<std::string>& lines, const std::string& last = {}) {
+  std::string footer = "Examples:";
+  for (const std::string& line : lines) {
+    footer += "\n  weyl " + line;
+  }
+  return footer + (last.empty() ? "" : "\n" + last);
+}
+
+template <class C>
+Draft<C> begin(CLI::App& parent, const char* name, const char* what, const std::string& footer) {
+  CLI::App& app = *parent.add_subcommand(name, what);
+  app.footer(footer);
+  return {app};
+}
+
+Verb add_train(CLI::App& root) {
+  const auto draft = begin<TrainCommand>(
+      root, "train", "train a model as a config says, or go on with a run",
+      examples({"train configs/nbody/platonic.toml",
+                "train configs/nbody/platonic.toml train.epochs=5 model.platonic.group=icosahedron --out "
+                "runs/ico",
+                "train --resume runs/ico"},
+               "Ctrl-C finishes the step, saves and exits 5; a second one stops at once."));
+  auto& [app, c] = draft;
+  const auto seed = std::make_shared<std::optional<int64_t>>();
+  add_config(app, c->config, /*required=*/false);
+  app.add_option("--resume", c->resume,
+                 "go on with the run in this folder; ends with the same bits as a run that was never stopped")
+      ->type_name("RUN");
+  add_out(app, c->out, "DIR", "run folder to make, default runs/<config>-<number>; never overwritten", false);
+  add_machine(app, c->machine, "same as train.precision=...");
+  add_seed(app, *seed, "same as train.seed=...");
+  return draft.done([seed](TrainCommand& t) {
+    require<ConfigError>(t.resume.empty() != t.config.path.empty(), "give either CONFIG or --resume RUN");
+    const bool changed = !t.out.empty() || t.machine.dtype || *seed || !t.config.overrides.empty();
+    require<ConfigError>(t.resume.empty() || !changed,
+                         "--resume takes the run as it is: no overrides, --out, --dtype or --seed");
+    if (t.machine.dtype) {
+      t.config.overrides.push_back("train.precision=" + *t.machine.dtype);
+    }
+    if (*seed) {
+      t.config.overrides.push_back("train.seed=" + std::to_string(**seed));
+    }
+  });
+}
+
+Verb add_eval(CLI::App& root) {
+  const auto draft = begin<EvalCommand>(
+      root, "eval", "measure a model on data with labels",
+      examples({"eval runs/platonic-1", "eval model.safetensors --data data/nbody --split valid --json"}));
+  auto& [app, c] = draft;
+  add_model(app, c->model);
+  add_data(app, c->data, "data folder or file, default that of the model's config");
+  add_choice(app, "--split", c->split, {"train", "valid", "test"}, "which split, default test");
+  add_batch(app, c->batch);
+  add_machine(app, c->machine, "default that of the file");
+  return draft.done();
+}
+
+Verb add_predict(CLI::App& root) {
+  const auto draft = begin<PredictCommand>(
+      root, "predict", "write a model's predictions for a data file",
+      examples({"predict runs/platonic-1 data/nbody/test.safetensors --out predicted.safetensors",
+                "predict model.safetensors points.safetensors --out out.safetensors --gradient --dtype "
+                "float64"}));
+  auto& [app, c] = draft;
+  add_model(app, c->model);
+  add_path(app, "DATA", c->data, "a data file, or .safetensors with the carrier's fields by name");
+  add_out(app, c->out, "FILE", "file to write (.safetensors)", true);
+  app.add_flag("--gradient", c->gradient,
+               "also the gradient of the sum of graph_scalars with respect to positions");
+  add_batch(app, c->batch);
+  add_machine(app, c->machine, "default that of the file");
+  return draft.done();
+}
+
+Verb add_audit(CLI::App& root) {
+  const auto draft = begin<AuditCommand>(
+      root, "audit", "check the symmetry that a model claims; exit 1 when it fails",
+      examples({"audit runs/platonic-1",
+                "audit configs/nbody/platonic.toml model.platonic.group=cyclic_3d_5 --samples 16 --json"}));
+  auto& [app, c] = draft;
+  add_subject(app, c->subject, "RUN|MODEL|CONFIG", "run folder, model file, or a config (untrained weights)");
+  add_data(app, c->data, "data folder or file, default that of the config; without any, random tokens");
+  add_number(app, "--samples", c->samples, 1, most_samples, "samples to check on, default 64");
+  add_seed(app, c->seed, "of the random transformations, default 0");
+  add_machine(app, c->machine, "check in this one only, default both");
+  return draft.done();
+}
+
+Verb add_info(CLI::App& root) {
+  const auto draft = begin<InfoCommand>(
+      root, "info", "what a model is: parameters, symmetry, inputs, outputs, cost",
+      examples({"info runs/platonic-1", "info configs/nbody/platonic.toml model.platonic.blocks=8 --json"}));
+  auto& [app, c] = draft;
+  add_subject(app, c->subject, "RUN|MODEL|CONFIG|FILE",
+              "run folder, model file, config, or any .safetensors file");
+  return draft.done();
+}
+
+Verb add_import(CLI::App& root) {
+  const auto draft = begin<ImportCommand>(
+      root, "import", "turn an author's weights into a model file",
+      examples({"import authors.pt --config configs/mine.toml --out model.safetensors"}));
+  auto& [app, c] = draft;
+  add_path(app, "WEIGHTS", c->weights,
+           "safetensors file, or a PyTorch zip checkpoint (read without executing anything)");
+  app.add_option("--config", c->config.path, "config that names the system, its options and the [interface]")
+      ->required()
+      ->type_name("CONFIG");
+  add_overrides(app, c->config.overrides, "overrides of the config: train.epochs=5 ...");
+  add_out(app, c->out, "MODEL", "model file to write", true);
+  add_dtype(app, c->dtype, "of the model file, default that of the weights");
+  return draft.done();
+}
+
+Verb add_data_make(CLI::App& data) {
+  const auto draft =
+      begin<DataMakeCommand>(data, "make", "make a data set",
+                             examples({"data make nbody --out data/nbody",
+                                       "data make nbody --out data/small train=300 valid=100 test=100"}));
+  auto& [app, c] = draft;
+  add_path(app, "MAKER", c->maker, "what to make: nbody");
+  add_overrides(app, c->overrides, "options of the maker");
+  add_out(app, c->out, "PATH", "folder to write", true);
+  add_threads(app, c->threads, "threads, default all cores; the data do not depend on it");
+  return draft.done();
+}
+
+Verb add_data_inspect(CLI::App& data) {
+  const auto draft =
+      begin<DataInspectCommand>(data, "inspect", "fields, units, ranges, missing values, warnings",
+                                examples({"data inspect data/nbody/train.safetensors --json"}));
+  auto& [app, c] = draft;
+  add_path(app, "PATH", c->path, "data file or folder");
+  return draft.done();
+}
+
+Verb add_data_convert(CLI::App& data) {
+  const auto draft =
+      begin<DataConvertCommand>(data, "convert", "from one format to another, chosen by the names",
+                                examples({"data convert n_body_system/dataset data/nbody"}));
+  auto& [app, c] = draft;
+  add_path(app, "IN", c->in, "data file or folder");
+  add_path(app, "OUT", c->out, "file or folder to write");
+  return draft.done();
+}
+
+Verb add_data_split(CLI::App& data) {
+  const auto draft = begin<DataSplitCommand>(
+      data, "split", "one file into train, valid and test, at random",
+      examples({"data split all.safetensors --out data/mine --train 0.9 --valid 0.05"}));
+  auto& [app, c] = draft;
+  add_path(app, "PATH", c->path, "data file");
+  add_out(app, c->out, "DIR", "folder to write", true);
+  add_fraction(app, "--train", c->train, "fraction, default 0.8");
+  add_fraction(app, "--valid", c->valid, "fraction, default 0.1; the rest is the test split");
+  add_seed(app, c->seed, "of the random order, default 0");
+  return draft.done([](DataSplitCommand& s) {
+    require<ConfigError>(s.train + s.valid <= 1 + 1e-12,
+                         "--train and --valid are fractions that sum to at most 1, got ", s.train + s.valid);
+  });
+}
+
+Verb add_config_schema(CLI::App& config) {
+  const auto draft = begin<ConfigSchemaCommand>(config, "schema", "the JSON schema of a config file",
+                                                examples({"config schema > weyl.schema.json"}));
+  auto& [app, c] = draft;
+  app.add_flag("--markdown", c->markdown, "the reference page instead");
+  return draft.done();
+}
+
+Verb add_config_explain(CLI::App& config) {
+  const auto draft =
+      begin<ConfigExplainCommand>(config, "explain", "what a key means, its type, range and default",
+                                  examples({"config explain model.platonic.group"}));
+  auto& [app, c] = draft;
+  add_path(app, "KEY", c->key, "a key or a table: train.batch, model.platonic");
+  return draft.done();
+}
+
+Verb add_config_check(CLI::App& config) {
+  const auto draft = begin<ConfigCheckCommand>(
+      config, "check", "read a config, print it resolved",
+      examples({"config check configs/nbody/platonic.toml model.platonic.blocks=4"}));
+  auto& [app, c] = draft;
+  add_config(app, c->config);
+  return draft.done();
+}
+
+// Moves the overrides that a greedy list option swallowed: `--compare a.toml train.batch=4`.
+void move_overrides(std::vector<std::string>& from, std::vector<std::string>& to) {
+  const auto is_override = [](const std::string& s) { return s.find('=') != std::string::npos; };
+  std::copy_if(from.begin(), from.end(), std::back_inserter(to), is_override);
+  std::erase_if(from, is_override);
+}
+
+Verb add_bench(CLI::App& root) {
+  const auto draft = begin<BenchCommand>(
+      root, "bench", "time a model: forward, train step, memory, share of the machine's peak",
+      examples({"bench configs/bench/platonic.toml",
+                "bench configs/nbody/platonic.toml --compare configs/nbody/transformer.toml"}));
+  auto& [app, c] = draft;
+  add_config(app, c->config);
+  app.add_option("--compare", c->compare, "other configs, interleaved in the same run")
+      ->type_name("CONFIG ...");
+  app.add_flag("--scattered", c->scattered,
+               "also attention over all ordered pairs with scatters, as the authors' ragged code");
+  add_number(app, "--repeats", c->repeats, 1, 1000, "timings of each, the median counts; default 9");
+  add_machine(app, c->machine, "default that of the config");
+  return draft.done([](BenchCommand& b) { move_overrides(b.compare, b.config.overrides); });
+}
+
+Verb add_plot(CLI::App& root) {
+  const auto draft = begin<PlotCommand>(root, "plot", "draw a run's pictures again (gnuplot)",
+                                        examples({"plot runs/platonic-1 --out pictures"}));
+  auto& [app, c] = draft;
+  add_path(app, "RUN", c->run, "run folder");
+  add_out(app, c->out, "DIR", "folder for the pictures, default RUN/plots", false);
+  return draft.done();
+}
+
+Verb add_doctor(CLI::App& root) {
+  return begin<DoctorCommand>(root, "doctor", "versions, devices, optional programs",
+                              examples({"doctor --json"}))
+      .done();
+}
+
+// A verb of verbs: `weyl data make`.
+CLI::App& add_group(CLI::App& root, const char* name, const char* what, const std::string& footer) {
+  CLI::App& group = *root.add_subcommand(name, what);
+  group.require_subcommand(1);
+  group.footer(footer);
+  return group;
+}
+
+}  // namespace
+
+std::vector<Verb> add_verbs(CLI::App& root) {
+  std::vector<Verb> verbs{add_train(root), add_eval(root), add_predict(root),
+                          add_audit(root), add_info(root), add_import(root)};
+  CLI::App& data =
+      add_group(root, "data", "make, inspect, convert and split data",
+                examples({"data make nbody --out data/nbody", "data inspect data/nbody/train.safetensors"}));
+  for (const auto add : {add_data_make, add_data_inspect, add_data_convert, add_data_split}) {
+    verbs.push_back(add(data));
+  }
+  CLI::App& config = add_group(
+      root, "config", "the config's keys: schema, explanation, check",
+      examples({"config explain train.batch", "config check configs/nbody/platonic.toml train.epochs=5"}));
+  for (const auto add : {add_config_schema, add_config_explain, add_config_check}) {
+    verbs.push_back(add(config));
+  }
+  for (const auto add : {add_bench, add_plot, add_doctor}) {
+    verbs.push_back(add(root));
+  }
+  return verbs;
+}
+
+}  // namespace weyl
