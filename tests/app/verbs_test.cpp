@@ -145,6 +145,10 @@ TEST_F(Verbs, Audit) {
   for (const Json& claim : plain.find("claims")->items()) {
     EXPECT_EQ(claim.find("group")->string_or("").find("SO("), std::string::npos);
   }
+  for (const Json& measure : plain.find("measures")->items()) {  // the rest is told as controls
+    EXPECT_EQ(measure.find("group")->string_or(""), "SO(3)");
+    EXPECT_GT(measure.find("error")->number_or(0), 1e-4);
+  }
 }
 
 TEST_F(Verbs, Info) {

@@ -17,6 +17,7 @@ TEST(Quantity, CountsChannelsByLevelAndKind) {
 
 TEST(Quantity, ComponentsFollowKindAndDimension) {
   EXPECT_EQ(components(Kind::vector, 2), 2);
+  EXPECT_EQ(components(Kind::axial_vector, 1), 0);
   EXPECT_EQ(components(Kind::axial_vector, 2), 1);
   EXPECT_EQ(components(Kind::axial_vector, 3), 3);
   EXPECT_EQ(components(Kind::symmetric_tensor, 3), 9);

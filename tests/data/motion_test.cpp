@@ -43,6 +43,15 @@ TEST(RandomRotations, AreOrthogonalAndOfTheSignAskedFor) {
   }
 }
 
+TEST(RandomRotations, OfALineAreItsTwoSigns) {
+  Stream stream(5, "line");
+  EXPECT_TRUE(random_rotations(500, 1, false, stream).linear.eq(1).all().item<bool>());
+  const Tensor o = random_rotations(500, 1, true, stream).linear;
+  EXPECT_TRUE(o.abs().eq(1).all().item<bool>());
+  EXPECT_GT(o.lt(0).sum().item<int64_t>(), 200);
+  EXPECT_LT(o.lt(0).sum().item<int64_t>(), 300);
+}
+
 TEST(RandomRotations, AreUniform) {
   // Haar measure: the mean of R is 0, of trace^2 is 1 (3-D), of every entry squared 1/D.
   Stream stream(6, "rotations");

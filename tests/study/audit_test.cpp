@@ -62,7 +62,11 @@ TEST(Audit, PassesAPlatonicModelAndTellsWhatIsNotClaimed) {
   for (const char* name : {"shear", "rotation", "reflection"}) {
     EXPECT_GT(control(report, name).error, 1e-4) << name;
   }
-  EXPECT_FALSE(report.measures.empty());
+  // Told beyond the controls: SO(3), which holds approximately, for each output.
+  ASSERT_EQ(report.measures.size(), 2u);
+  EXPECT_EQ(report.measures[0].group, "SO(3)");
+  EXPECT_EQ(report.measures[0].output, "energy");
+  EXPECT_EQ(report.measures[1].output, "forces");
 }
 
 TEST(Audit, MeasuresRotationOfThePlainTransformerWithoutJudgingIt) {
@@ -78,6 +82,45 @@ TEST(Audit, MeasuresRotationOfThePlainTransformerWithoutJudgingIt) {
     EXPECT_EQ(c.group.find("SO("), std::string::npos);
   }
   EXPECT_GT(control(report, "rotation").error, 1e-3);
+  ASSERT_EQ(report.measures.size(), 2u);
+  double worst = 0;
+  for (const AuditMeasure& m : report.measures) {
+    EXPECT_EQ(m.group, "SO(3)");
+    EXPECT_EQ(m.dtype, "float64");
+    EXPECT_GT(m.error, 1e-3) << m.output;
+    worst = std::max(worst, m.error);
+  }
+  EXPECT_EQ(worst, control(report, "rotation").error);
+}
+
+TEST(Audit, KnowsTheLine) {
+  Schema schema;
+  schema.interface.dimension = 1;
+  schema.interface.typical_nodes = 6;
+  schema.interface.features = {{"charge"}, {"velocity", Level::node, Kind::vector}};
+  TransformerOptions options;
+  options.width = 16;
+  options.heads = 2;
+  options.blocks = 1;
+  const Batch samples = random_tokens(schema, 12, 6, 3);
+  const auto model = build({options}, asked(schema.interface), Carrier::points);
+  const AuditReport report = audit(*model, nullptr, samples, schema, quick());
+  EXPECT_TRUE(report.passed);
+  EXPECT_EQ(report.claims.size(), 2u * 2 * 2);  // translations, permutations; two outputs; two dtypes
+  ASSERT_EQ(report.controls.size(), 2u);        // there are no rotations to show
+  EXPECT_GT(control(report, "shear").error, 1e-3);
+  EXPECT_GT(control(report, "reflection").error, 1e-3);
+  EXPECT_TRUE(report.measures.empty());
+  options.centre = false;
+  const auto fixed = build({options}, asked(schema.interface), Carrier::points);
+  EXPECT_GT(control(audit(*fixed, nullptr, samples, schema, quick()), "translation").error, 1e-3);
+}
+
+TEST(Audit, RefusesCrossProductsOfALine) {
+  Schema schema;
+  schema.interface.dimension = 1;
+  schema.interface.features = {{"spin", Level::node, Kind::axial_vector}};
+  EXPECT_THROW(build({TransformerOptions{}}, asked(schema.interface), Carrier::points), ConfigError);
 }
 
 TEST(Audit, GivesTheModelBackBitForBit) {

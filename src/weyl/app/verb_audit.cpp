@@ -56,7 +56,7 @@ void print(const AuditReport& report) {
              scientific(c.at_least) + ")");
   }
   for (const AuditMeasure& m : report.measures) {
-    line("measure", m.group, m.output, m.dtype, m.error, "");
+    line("measure", m.group, m.output, m.dtype, m.error, "(how far it is off; not judged)");
   }
   std::cout << (report.passed ? "audit passed\n" : "audit FAILED\n");
 }

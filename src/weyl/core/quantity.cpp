@@ -17,7 +17,7 @@ int64_t components(Kind kind, int64_t dimension) {
     case Kind::vector:
       return dimension;
     case Kind::axial_vector:
-      return dimension == 2 ? 1 : dimension;
+      return dimension * (dimension - 1) / 2;
     case Kind::symmetric_tensor:
       return dimension * dimension;
     default:

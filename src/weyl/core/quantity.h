@@ -62,7 +62,8 @@ constexpr const auto& names_of(Role) {
 /// Sum of `channels` over the quantities of one level and kind.
 int64_t channels_of(const std::vector<Quantity>&, Level, Kind);
 
-/// Numbers per channel in D dimensions: 1, D (vectors), D*D (tensors); axial vectors are 1 in 2-D, 3 in 3-D.
+/// Numbers per channel in D dimensions: 1, D (vectors), D*D (tensors); axial vectors are 1 in 2-D, 3 in 3-D
+/// (and none in 1-D).
 int64_t components(Kind, int64_t dimension);
 
 }  // namespace weyl

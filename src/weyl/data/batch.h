@@ -58,7 +58,8 @@ struct Motions {
 
 class Stream;
 
-/// Uniform rotations (SO(D)), D = 2 or 3; with `reflections` the full O(D). Drawn from the stream given.
+/// Uniform rotations (SO(D)), D = 1 (the identity), 2 or 3; with `reflections` the full O(D). Drawn from the
+/// stream given.
 Motions random_rotations(int64_t count, int64_t dimension, bool reflections, Stream& stream);
 
 /// Moves inputs and labels, by kind and role: one function for augmentation and for audits. Computed in

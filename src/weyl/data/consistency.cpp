@@ -94,6 +94,8 @@ void require_features(const Interface& interface) {
     const bool scalar =
         !vector && (q.kind == Kind::scalar || q.kind == Kind::pseudoscalar || q.kind == Kind::axial_vector);
     require(q.channels >= 1, "feature '", q.name, "': channels must be at least 1, got ", q.channels);
+    require(q.kind != Kind::axial_vector || interface.dimension > 1, "feature '", q.name,
+            "': an axial vector needs 2 or 3 dimensions, got ", interface.dimension);
     require(!columns || scalar || (vector && q.level == Level::node), "feature '", q.name, "': a ",
             level_names[static_cast<int>(q.level)], " feature cannot be a ",
             kind_names[static_cast<int>(q.kind)]);

@@ -130,9 +130,9 @@ Loader::Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint6
                        "batch_tokens: must be at least 1, got ", options.batch_tokens.value_or(0));
   require(!(options.rotate || options.reflect) || data->schema().carrier != Carrier::grid,
           "loader: a grid cannot be rotated by any angle without interpolation");
-  require(!(options.rotate || options.reflect) || data->schema().interface.dimension == 2 ||
-              data->schema().interface.dimension == 3,
-          "loader: rotations need 2 or 3 dimensions, got ", data->schema().interface.dimension);
+  require(!(options.rotate || options.reflect) ||
+              (data->schema().interface.dimension >= 1 && data->schema().interface.dimension <= 3),
+          "loader: rotations need 1, 2 or 3 dimensions, got ", data->schema().interface.dimension);
   require(!options.reflect || data->schema().carrier != Carrier::poses,
           "loader: poses cannot be reflected, a reflection leaves their group");
   state_->data = std::move(data);

@@ -16,9 +16,13 @@
 namespace weyl {
 namespace {
 
-/// A uniform rotation, row-major: in 2-D from one uniform angle, in 3-D from a normalised Gaussian quaternion
-/// (a, b, c, d).
+/// A uniform rotation, row-major: in 1-D the identity, in 2-D from one uniform angle, in 3-D from a
+/// normalised Gaussian quaternion (a, b, c, d).
 void draw_rotation(int64_t dimension, Stream& stream, double* r) {
+  if (dimension == 1) {
+    *r = 1;
+    return;
+  }
   if (dimension == 2) {
     const double angle = 2 * M_PI * stream.uniform();
     const double c = std::cos(angle), s = std::sin(angle);
@@ -54,7 +58,7 @@ void draw_orthogonal(int64_t dimension, bool reflections, Stream& stream, double
 }
 
 Motions random_rotations(int64_t count, int64_t dimension, bool reflections, Stream& stream) {
-  require(dimension == 2 || dimension == 3, "random rotations: dimension must be 2 or 3, got ", dimension);
+  require(dimension >= 1 && dimension <= 3, "random rotations: dimension must be 1, 2 or 3, got ", dimension);
   Tensor linear = at::empty({count, dimension, dimension}, at::kDouble);
   double* r = linear.mutable_data_ptr<double>();
   for (int64_t b = 0; b < count; ++b) {

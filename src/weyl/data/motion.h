@@ -6,7 +6,8 @@
 
 namespace weyl {
 
-/// One uniform element of SO(D), with `reflections` of O(D), row-major into r (D, D); D is 2 or 3.
+/// One uniform element of SO(D), with `reflections` of O(D), row-major into r (D, D); D is 1, 2 or 3 (SO(1)
+/// is the identity, O(1) the two signs).
 void draw_orthogonal(int64_t dimension, bool reflections, Stream& stream, double* r);
 
 /// One motion x -> L x + t per graph, applied to the rows of that graph. L may be any invertible matrix:

@@ -205,7 +205,6 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
   Schema inputs = schema;
   inputs.labels.clear();
   const int64_t D = schema.interface.dimension;
-  const std::string dimension = std::to_string(D);
 
   const Symmetry symmetry = model.symmetry();
   const Covered covered = covered_by(symmetry.exact);
@@ -213,7 +212,7 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
   for (const Claim& claim : symmetry.exact) {
     claims.push_back(transformation_of(claim, inputs));
   }
-  // What is not claimed must show: as controls, judged, and as measures, told output by output.
+  // What is not claimed must show.
   std::vector<Transformation> controls{shears(inputs)};
   if (!covered.rotations && D > 1) {
     controls.push_back(rotations(inputs, false, "rotation"));
@@ -265,11 +264,11 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
   for (const Claim& claim : symmetry.approximate) {
     measure(transformation_of(claim, inputs), claim.group);
   }
+  // A control tells its worst output; of rotations every output is told, unless that was done just now.
+  const std::string rotations_as =
+      covered_by(symmetry.approximate).rotations ? "" : "SO(" + std::to_string(D) + ")";
   for (const Transformation& control : controls) {
-    // Rotations have been measured already where they are claimed to hold approximately.
-    const bool rotation = control.name == "rotation";
-    const bool told = rotation && covered_by(symmetry.approximate).rotations;
-    const double error = measure(control, told ? "" : rotation ? "SO(" + dimension + ")" : control.name);
+    const double error = measure(control, control.name == "rotation" ? rotations_as : "");
     report.controls.push_back({control.name, error, control_at_least, error >= control_at_least});
   }
 

@@ -21,7 +21,8 @@ struct AuditControl {
   bool passed = false;
 };
 
-/// How far a symmetry is off that is approximate, or not claimed at all. Reported, never judged.
+/// How far off a symmetry is that holds approximately, and rotations of space where they are not claimed,
+/// output by output. Reported, never judged.
 struct AuditMeasure {
   std::string group, output, dtype;
   double error = 0;

@@ -110,12 +110,13 @@ Transformation translations(const Schema& schema) {
 
 Transformation permutations(const Schema& schema) {
   return {"permutations", 0, [schema](const Batch& batch, int64_t, Stream& stream) {
-            const Segments& graphs = points_of(batch).graphs;
-            const Tensor order = at::empty({graphs.rows()}, at::kLong);
-            for (int64_t s = 0; s < graphs.count(); ++s) {
-              const auto shuffled = stream.permutation(graphs.size(s));
-              for (int64_t i = 0; i < graphs.size(s); ++i) {
-                order.data_ptr<int64_t>()[graphs.offsets[s] + i] = graphs.offsets[s] + shuffled[i];
+            const Points& points = points_of(batch);
+            const Segments& groups = points.objects.count() > 0 ? points.objects : points.graphs;
+            const Tensor order = at::empty({groups.rows()}, at::kLong);
+            for (int64_t s = 0; s < groups.count(); ++s) {
+              const auto shuffled = stream.permutation(groups.size(s));
+              for (int64_t i = 0; i < groups.size(s); ++i) {
+                order.data_ptr<int64_t>()[groups.offsets[s] + i] = groups.offsets[s] + shuffled[i];
               }
             }
             return Moved{permute_nodes(batch, order, schema),

@@ -27,20 +27,21 @@ struct Transformation {
 /// Every element of a finite group of orthogonal matrices.
 Transformation finite_motions(const Schema& schema, const GroupPtr& group);
 
-/// Uniform elements of SO(D), with `reflections` of O(D).
+/// Uniform elements of SO(D), with `reflections` of O(D); D is 1 (the identity, and the two signs), 2 or 3.
 Transformation rotations(const Schema& schema, bool reflections, std::string name);
 
 /// Uniform elements of O(D) of determinant -1.
 Transformation mirrors(const Schema& schema);
 
-/// x -> Q diag(0.6, 1, 1.5) Q^T x with a uniform rotation Q: no system claims it.
+/// x -> Q diag(0.6, 1, 1.5) Q^T x with a uniform rotation Q, without the 1 in the plane; x -> 1.5 x on a
+/// line. No system claims it.
 Transformation shears(const Schema& schema);
 
 /// Shifts by up to the extent of the positions, on a grid (2^-23 of their reach) on which position + shift is
 /// exact in float32 for positions that lie on it (`on_grid`).
 Transformation translations(const Schema& schema);
 
-/// Uniform permutations of the nodes of each graph.
+/// Uniform permutations of the nodes of each graph, or of each object where there are objects.
 Transformation permutations(const Schema& schema);
 
 /// What a claim is checked on. ShapeError for a claim of a finite group that does not name it.
