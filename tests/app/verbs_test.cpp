@@ -105,6 +105,26 @@ TEST_F(Verbs, Train) {
   EXPECT_EQ(trained().err.find('\r'), std::string::npos);
 }
 
+TEST_F(Verbs, TrainOpensItsDataOnce) {
+  // Gone as soon as there are metrics: neither the test split nor the table at the end asks for the files
+  // again.
+  const std::string data = folder() + "/data", gone = folder() + "/gone",
+                    csv = folder() + "/once/metrics.csv";
+  const Outcome outcome = weyl(
+      "train c.toml train.steps=40 --out once --threads 1 --json & pid=$!; "
+      "for i in $(seq 2000); do [ -e " +
+      csv + " ] && break; sleep 0.01; done; mv " + data + " " + gone + "; wait $pid; code=$?; mv " + gone +
+      " " + data + "; exit $code;#");
+  EXPECT_GT(object(outcome, {"test.metrics.mse", "baselines.no motion"}).find("baselines")->members().size(),
+            1u);
+}
+
+TEST_F(Verbs, TrainRefusesBf16OnACpuInOneLine) {
+  const Outcome outcome = weyl("train c.toml train.precision=bf16 --out half");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err, "weyl: train.precision: bf16 must run on a CUDA device, got cpu\n");
+}
+
 TEST_F(Verbs, ResumeARunThatIsAtItsEnd) {
   const Json json = object(weyl("train --resume run --threads 1 --json"), {"run", "steps"});
   EXPECT_EQ(json.find("steps")->number_or(0), 5);

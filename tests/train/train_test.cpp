@@ -52,6 +52,35 @@ TEST_F(TrainTest, LeavesAWholeRunFolder) {
   EXPECT_THROW(train(recipe_, request("run")), ConfigError);  // never overwritten
 }
 
+TEST_F(TrainTest, OpensTheDataAndFitsTheTaskOnce) {
+  struct Watch : TrainObserver {
+    std::string data;
+    int opened_times = 0;
+    Metrics straight_line;
+    void opened(const Splits& splits, const Task& task) override {
+      ++opened_times;
+      straight_line = task.baselines(*splits.valid).back().second;  // of a fitted task
+      std::filesystem::remove_all(data);                            // whoever opens it again fails
+    }
+  } watch;
+  watch.data = folder_ / "data";
+  TrainRequest r = request("run");
+  r.observer = &watch;
+  EXPECT_EQ(train(recipe_, r).test->samples, 10);
+  EXPECT_EQ(watch.opened_times, 1);
+  EXPECT_GT(watch.straight_line.at("mse").value, 0);
+}
+
+TEST_F(TrainTest, RefusesWhatNoDataCanMendBeforeItOpensThem) {
+  std::filesystem::remove_all(folder_ / "data");
+  recipe_.train.precision = Precision::bf16;
+  EXPECT_THROW(train(recipe_, request("run")), ConfigError);  // not DataError
+  recipe_.train.precision = Precision::float32;
+  EXPECT_THROW(train(recipe_, request("run")), DataError);
+  std::filesystem::create_directories(folder_ / "used/by/others");
+  EXPECT_THROW(train(recipe_, request("used")), ConfigError);
+}
+
 TEST_F(TrainTest, ResumesFromWhereverItWasEnded) {
   train(recipe_, request("through"));
   TrainRequest stopped = request("run");

@@ -15,7 +15,6 @@
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/train/journal.h"
-#include "weyl/train/run_folder.h"
 #include "weyl/train/train.h"
 
 namespace weyl {
@@ -30,8 +29,17 @@ std::string number(double value, const char* format = "%.4g") {
 // What the trainer does, as lines and a bar.
 class Console : public TrainObserver {
  public:
-  Console(bool quiet, std::string headline)
-      : style_(Progress::style_for_stderr(quiet)), headline_(std::move(headline)) {}
+  Console(bool quiet, bool resumed) : style_(Progress::style_for_stderr(quiet)), resumed_(resumed) {}
+
+  // The simple answers that the model is measured beside come first.
+  void opened(const Splits& data, const Task& task) override {
+    data_ = data;
+    if (data.valid != nullptr && !resumed_) {
+      for (const auto& [name, metrics] : task.baselines(*data.valid)) {
+        say("valid, " + name + ": " + metrics_text(metrics));
+      }
+    }
+  }
 
   void started(const TrainStart& start) override {
     add_log_file(start.run + "/log.txt");
@@ -83,25 +91,15 @@ class Console : public TrainObserver {
     }
   }
 
+  // What the training opened.
+  const Splits& data() const { return data_; }
+
  private:
   Progress::Style style_;
-  std::string headline_;
+  bool resumed_;
+  Splits data_;
   std::optional<Progress> progress_;
 };
-
-// The simple answers that the model is measured beside, on the validation set, before training starts.
-void tell_baselines(const Recipe& recipe) {
-  const Splits splits = open_splits(recipe.data, recipe.interface ? &*recipe.interface : nullptr);
-  const auto task = make_task(recipe.task);
-  if (splits.train == nullptr || splits.valid == nullptr) {
-    return;
-  }
-  require_labels(*task, splits.train->schema());
-  task->fit(*splits.train);
-  for (const auto& [name, metrics] : task->baselines(*splits.valid)) {
-    say("valid, " + name + ": " + metrics_text(metrics));
-  }
-}
 
 // At most `limit` pairs of label and prediction, evenly taken, for the parity plot.
 void write_parity(const Subject& subject, const Dataset& test, const std::string& path,
@@ -161,27 +159,17 @@ void print_table(const std::vector<Row>& rows) {
 int run(const TrainCommand& command) {
   catch_signals();
   const bool resumed = !command.resume.empty();
-  const at::Device device = device_of(command.machine);
-  Recipe recipe;
-  if (resumed) {
-    require<DataError>(std::filesystem::exists(command.resume + "/config.toml"), command.resume,
-                       ": must be a run folder with config.toml, but has none");
-    recipe = read_recipe(command.resume + "/config.toml");
-  } else {
-    recipe = read_recipe(command.config.path, command.config.overrides);
-    check_trainable(recipe);
-    RunFolder::require_new(command.out);
-    tell_baselines(recipe);
-  }
-  Console console(command.talk.quiet, make_task(recipe.task)->headline());
+  Console console(command.talk.quiet, resumed);
   TrainRequest request;
   request.out = command.out;
   request.name = std::filesystem::path(command.config.path).stem().string();
-  request.device = device;
+  request.device = device_of(command.machine);
   request.threads = command.machine.threads;
   request.observer = &console;
   request.stop = stop_requested;
-  const TrainResult result = resumed ? resume(command.resume, request) : train(recipe, request);
+  const TrainResult result = resumed
+                                 ? resume(command.resume, request)
+                                 : train(read_recipe(command.config.path, command.config.overrides), request);
   console.clear();
 
   Json json = Json::object();
@@ -202,19 +190,18 @@ int run(const TrainCommand& command) {
   }
 
   std::vector<Row> table;
-  const Splits splits = open_splits(recipe.data, recipe.interface ? &*recipe.interface : nullptr);
-  if (splits.test != nullptr && splits.test->size() > 0) {
+  if (const auto& test = console.data().test; test != nullptr && test->size() > 0) {
     const Subject best = load_subject(result.run, request.device, {});
     const Evaluation evaluation = result.test.value_or(Evaluation{});
     json.set("test", to_json(evaluation));
     Json baselines = Json::object();
-    for (auto& [name, metrics] : best.task->baselines(*splits.test)) {
+    for (auto& [name, metrics] : best.task->baselines(*test)) {
       baselines.set(name, to_json(metrics));
       table.push_back({"test, " + name, metrics});
     }
     json.set("baselines", baselines).set("parameters", best.model->parameter_count());
     table.push_back({"test, this model", evaluation.metrics});
-    write_parity(best, *splits.test, result.run + "/plots/parity.csv");
+    write_parity(best, *test, result.run + "/plots/parity.csv");
   }
   try {
     draw_run(result.run, result.run + "/plots");

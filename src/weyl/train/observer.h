@@ -30,6 +30,9 @@ struct TrainTick {
 class TrainObserver {
  public:
   virtual ~TrainObserver() = default;
+  /// The data are open, the task is fitted to them (of a resumed run: loaded) and the model fits: before
+  /// anything is written.
+  virtual void opened(const Splits&, const Task&) {}
   virtual void started(const TrainStart&) {}
   virtual void stepped(const TrainTick&) {}
   virtual void validated(const TrainTick&, const Metrics&, bool /*best*/) {}

@@ -24,6 +24,13 @@ namespace fs = std::filesystem;
 
 using LabelCounts = std::vector<std::pair<std::string, int64_t>>;
 
+// What can be refused before any data is opened.
+void check(const Recipe& recipe, at::Device device) {
+  check_trainable(recipe);
+  require<ConfigError>(recipe.train.precision != Precision::bf16 || device.is_cuda(),
+                       "train.precision: bf16 must run on a CUDA device, got ", device.str());
+}
+
 // What a training needs before it may write anything.
 struct Prepared {
   SavedModel saved;
@@ -31,12 +38,10 @@ struct Prepared {
   LabelCounts labels;
 };
 
-Prepared prepare(const Recipe& recipe, at::Device device, const Resumed* resumed) {
-  check_trainable(recipe);
-  require<ConfigError>(recipe.train.precision != Precision::bf16 || device.is_cuda(),
-                       "train.precision: bf16 must run on a CUDA device, got ", device.str());
+Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOptions& data,
+                 const Resumed* resumed) {
   Prepared p;
-  p.data = open_splits(recipe.data, recipe.interface ? &*recipe.interface : nullptr);
+  p.data = open_splits(data, recipe.interface ? &*recipe.interface : nullptr);
   require<ConfigError>(p.data.train != nullptr && p.data.train->size() > 0,
                        "train: data must have training samples, got none");
   p.saved.task = make_task(recipe.task);
@@ -50,9 +55,13 @@ Prepared prepare(const Recipe& recipe, at::Device device, const Resumed* resumed
   }
   p.saved.recipe = recipe;
   p.saved.carrier = p.data.train->schema().carrier;
-  const BuildOn build_on(device, recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
+  const BuildOn build_on(request.device,
+                         recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
   at::manual_seed(Stream(static_cast<uint64_t>(recipe.train.seed), "weights").bits());
   p.saved.model = build(recipe.model, p.saved.interface, p.saved.carrier);
+  if (request.observer != nullptr) {
+    request.observer->opened(p.data, *p.saved.task);
+  }
   return p;
 }
 
@@ -105,7 +114,9 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
 }  // namespace
 
 TrainResult train(const Recipe& recipe, const TrainRequest& request) {
-  Prepared prepared = prepare(recipe, request.device, nullptr);
+  check(recipe, request.device);
+  RunFolder::require_new(request.out);
+  Prepared prepared = prepare(recipe, request, recipe.data, nullptr);
   const RunFolder run = RunFolder::create(request.out, request.name);
   write_file_atomically(run.file("environment.json"),
                         environment(request.device, recipe.train.precision).dump() + "\n");
@@ -121,6 +132,7 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
     resumed = read_checkpoint(path);
   }
   const Recipe recipe = resumed ? resumed->recipe : read_recipe(run.file("config.toml"));
+  check(recipe, request.device);
   if (const std::string source = read_if_there(run.file("environment.json")); !source.empty()) {
     const Json before = Json::parse(source, run.file("environment.json"));
     if (const Json* threads = before.find("threads"); threads != nullptr && request.threads == 0) {
@@ -132,8 +144,8 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
                               changed);
     }
   }
-  return run_in(run, prepare(recipe, request.device, resumed ? &*resumed : nullptr),
-                resumed ? &*resumed : nullptr, request);
+  const Resumed* from = resumed ? &*resumed : nullptr;
+  return run_in(run, prepare(recipe, request, recipe.data, from), from, request);
 }
 
 }  // namespace weyl

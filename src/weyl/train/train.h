@@ -19,8 +19,9 @@ struct TrainRequest {
   std::function<bool()> stop;  // asked between steps: true saves and ends with Ending::interrupted
 };
 
-/// Trains what a recipe says. Nothing is written before data, labels, model and options have been found to
-/// fit. ConfigError, DataError as of its parts; Error when the loss is no longer finite (see Trainer).
+/// Trains what a recipe says. Data are opened once (`observer->opened`), nothing is written before data,
+/// labels, model and options have been found to fit. ConfigError, DataError as of its parts; Error when the
+/// loss is no longer finite (see Trainer).
 TrainResult train(const Recipe& recipe, const TrainRequest& request);
 
 /// Continues a run from its last checkpoint (from its config.toml when it was ended before the first one). A
