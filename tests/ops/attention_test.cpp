@@ -94,27 +94,6 @@ TEST(RaggedAttention, WrongShapesAreRefusedInOneLine) {
   EXPECT_THROW(ragged_attention(q, q.to(at::kFloat), q, graphs, 1), ShapeError);
   EXPECT_THROW(ragged_attention(q, q, q, graphs, 1, wave({8, 2}, 0)), ShapeError);
   EXPECT_THROW(ragged_attention(wave({4, 2, 4}, 0), q, q, graphs, 1), ShapeError);
-  EXPECT_THROW(linear_attention(q, q, wave({3, 1, 4}, 0), graphs), ShapeError);
-}
-
-TEST(LinearAttention, EqualsItsEquationAndHasRightDerivatives) {
-  for (const auto& sizes : batches) {
-    const Segments graphs = Segments::of_sizes(sizes);
-    const int64_t n = graphs.rows();
-    const Tensor q = wave({n, 2, 3}, 0.1), k = wave({n, 2, 3}, 0.5), v = wave({n, 2, 4}, 0.9);
-    const Tensor norm = at::arange(graphs.count(), at::kDouble) + 2;
-    const Tensor y = linear_attention(q, k, v, graphs, norm);
-    for (int64_t s = 0; s < graphs.count(); ++s) {
-      const int64_t a = graphs.offsets[s], b = graphs.offsets[s + 1];
-      const Tensor m = at::einsum("nhk,nhv->hkv", {k.slice(0, a, b), v.slice(0, a, b)}) / norm[s];
-      EXPECT_TRUE(
-          at::allclose(y.slice(0, a, b), at::einsum("nhk,hkv->nhv", {q.slice(0, a, b), m}), 1e-12, 1e-13));
-    }
-    if (n < 9) {
-      expect_second_gradients([&](const auto& x) { return linear_attention(x[0], x[1], x[2], graphs, norm); },
-                              {q, k, v});
-    }
-  }
 }
 
 TEST(Rotary, RotatesPairsAndUndoesItself) {

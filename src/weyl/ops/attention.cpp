@@ -224,25 +224,4 @@ Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const
   return call(std::make_shared<RaggedAttention>(graphs, scale), {q, k, v, bias})[0];
 }
 
-Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
-                        const Tensor& norm) {
-  const char* where = "linear_attention";
-  require(q.dim() == 3 && q.size(0) == graphs.rows(), where, ": q must be (", graphs.rows(), ", H, K), got ",
-          q.sizes());
-  require_heads(where, "k", k, q, q.size(2), false);
-  require_heads(where, "v", v, q, -1, false);
-  // One (H, K, V) matrix a graph, from padded rows whose padding is zeroed in k.
-  const Padding padding(graphs, q.device());
-  Tensor keys = padding.pad(k), values = padding.pad(v);
-  if (norm.defined()) {
-    require(norm.dim() == 1 && norm.size(0) == graphs.count(), where, ": norm must be (", graphs.count(),
-            "), got ", norm.sizes());
-    values = padding.pad(v / norm.to(v.scalar_type()).index_select(0, graphs.index).view({-1, 1, 1}));
-  }
-  if (!padding.full) {
-    keys = keys.masked_fill(padding.empty_keys.transpose(-1, -2), 0);
-  }
-  return padding.unpad(at::matmul(padding.pad(q), at::matmul(keys.transpose(-1, -2), values)));
-}
-
 }  // namespace weyl

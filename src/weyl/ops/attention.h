@@ -27,9 +27,4 @@ class UseScatteredPairs {
   static bool active();
 };
 
-/// Linear attention (a dynamic convolution; Platonic Transformer, eq. 17): y_i = q_i^T M_g, M_g = sum_{j in
-/// g} k_j v_j^T / norm_g. Shapes: q, k (N, H, K), v (N, H, V), norm (B) or undefined (1) -> (N, H, V).
-Tensor linear_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
-                        const Tensor& norm = {});
-
 }  // namespace weyl

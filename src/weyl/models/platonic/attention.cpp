@@ -10,6 +10,7 @@
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/attention.h"
 #include "weyl/ops/group_linear.h"
+#include "weyl/ops/linear_attention.h"
 #include "weyl/ops/rotary.h"
 #include "weyl/ops/rotary_attention.h"
 
