@@ -110,6 +110,7 @@ TEST(CommandLine, RefusesWrongValues) {
   error_of({"eval", "m", "--split", "dev"});
   error_of({"predict", "m", "d"});
   error_of({"data", "split", "p", "--out", "o", "--train", "0.9", "--valid", "0.2"});
+  error_of({"bench", "a.toml", "--scattered"});
   error_of({"info"});
   error_of({"info", "a", "b"});
   error_of({"data"});

@@ -8,6 +8,7 @@
 #include "weyl/nn/derived.h"
 #include "weyl/nn/linear.h"
 #include "weyl/nn/mlp.h"
+#include "weyl/ops/differentiable.h"
 
 namespace weyl {
 namespace {
@@ -120,6 +121,10 @@ TEST(Derived, IsMadeOnceInEvaluationAndEachTimeInTraining) {
   derived.drop();
   derived.get(false, make);
   EXPECT_EQ(made, 4);
+  const UseReferences anew;
+  derived.get(false, make);
+  derived.get(false, make);
+  EXPECT_EQ(made, 6);
 }
 
 }  // namespace

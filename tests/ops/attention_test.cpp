@@ -2,6 +2,7 @@
 
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
+#include "weyl/ops/attention_forms.h"
 #include "weyl/ops/differentiable.h"
 #include "weyl/ops/rotary.h"
 
@@ -51,14 +52,52 @@ TEST(RaggedAttention, EqualsPlainLoops) {
         const Tensor y = ragged_attention(q, k, v, graphs, 0.5, bias);
         ASSERT_EQ(y.sizes(), (std::vector<int64_t>{n, 3, 5}));
         EXPECT_TRUE(at::allclose(y, by_loops(q, k, v, graphs, 0.5, bias), 1e-12, 1e-13));
-        {
-          const UseReferences expressions;
-          const UseScatteredPairs pairs;
-          EXPECT_TRUE(at::allclose(ragged_attention(q, k, v, graphs, 0.5, bias), y, 1e-12, 1e-13));
-        }
         const Tensor f = ragged_attention(q.to(at::kFloat), k.to(at::kFloat), v.to(at::kFloat), graphs, 0.5,
                                           bias.defined() ? bias.to(at::kFloat) : bias);
         EXPECT_TRUE(at::allclose(f.to(at::kDouble), y, 1e-5, 2e-6));
+      }
+    }
+  }
+}
+
+/// The value and, given weights on it, the gradients of q, k, v and, where there is one, the bias.
+template <class F>
+Tensors value_and_gradients(const F& attention, Tensors inputs) {
+  Tensors wanted;
+  for (Tensor& x : inputs) {
+    x = x.defined() ? x.detach().requires_grad_() : x;
+    if (x.defined()) {
+      wanted.push_back(x);
+    }
+  }
+  const Tensor y = attention(inputs);
+  Tensors found = torch::autograd::grad({y}, wanted, {wave(y.sizes().vec(), 2.1)});
+  found.push_back(y.detach());
+  return found;
+}
+
+TEST(RaggedAttention, KernelPairsAndPaddingAgree) {
+  for (const auto& sizes : batches) {
+    const Segments graphs = Segments::of_sizes(sizes);
+    const int64_t n = graphs.rows();
+    for (const int64_t h : {int64_t{1}, int64_t{3}}) {
+      for (const bool biased : {false, true}) {
+        const Tensors inputs{wave({n, 3, 4}, 0.1), wave({n, h, 4}, 0.5), wave({n, h, 5}, 0.9),
+                             biased ? wave({graphs.pairs(), 3}, 1.3) : Tensor()};
+        const auto through = [&](auto attention) {
+          return value_and_gradients(
+              [&](const Tensors& x) { return attention(x[0], x[1], x[2], graphs, 0.5, x[3]); }, inputs);
+        };
+        const Tensors kernel = through(ragged_attention), pairs = through(attention_by_pairs),
+                      padded = through(attention_padded);
+        for (size_t i = 0; i < kernel.size(); ++i) {
+          EXPECT_TRUE(at::allclose(pairs[i], kernel[i], 1e-12, 1e-13)) << "by pairs, " << i;
+          EXPECT_TRUE(at::allclose(padded[i], kernel[i], 1e-12, 1e-13)) << "padded, " << i;
+          EXPECT_TRUE(at::allclose(padded[i], pairs[i], 1e-12, 1e-13)) << "padded and by pairs, " << i;
+        }
+        const UseReferences definition;
+        EXPECT_TRUE(at::equal(ragged_attention(inputs[0], inputs[1], inputs[2], graphs, 0.5, inputs[3]),
+                              pairs.back()));
       }
     }
   }

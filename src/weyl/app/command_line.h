@@ -120,7 +120,6 @@ struct BenchCommand {
   ConfigArguments config;
   std::vector<std::string> compare;
   int64_t repeats = 9;
-  bool scattered = false;  // also all ordered pairs with scatters, the authors' ragged form
 };
 
 struct PlotCommand {

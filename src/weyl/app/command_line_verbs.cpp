@@ -236,8 +236,6 @@ Verb add_bench(CLI::App& root) {
   add_config(app, c->config);
   app.add_option("--compare", c->compare, "other configs, interleaved in the same run")
       ->type_name("CONFIG ...");
-  app.add_flag("--scattered", c->scattered,
-               "also attention over all ordered pairs with scatters, as the authors' ragged code");
   add_number(app, "--repeats", c->repeats, 1, 1000, "timings of each, the median counts; default 9");
   add_machine(app, c->machine, "default that of the config");
   return draft.done([](BenchCommand& b) { move_overrides(b.compare, b.config.overrides); });

@@ -46,15 +46,15 @@ Json to_json(const BenchCase& c) {
       .set("percent_of_peak", c.percent_of_peak)
       .set("reference_forward_ms", c.reference.forward_ms)
       .set("reference_train_step_ms", c.reference.train_step_ms)
-      .set("reference_peak_mb", c.reference.peak_mb);
-  if (c.scattered.forward_ms > 0) {
-    json.set("scattered_forward_ms", c.scattered.forward_ms)
-        .set("scattered_train_step_ms", c.scattered.train_step_ms)
-        .set("scattered_peak_mb", c.scattered.peak_mb);
-  }
-  return json.set("matmul_ms", c.matmul_ms)
+      .set("reference_peak_mb", c.reference.peak_mb)
+      .set("matmul_ms", c.matmul_ms)
       .set("matmul_train_step_ms", c.matmul_train_step_ms)
+      .set("forward_speedup", c.forward_speedup.median)
+      .set("train_step_speedup", c.train_step_speedup.median)
+      .set("forward_over_matmul", c.forward_over_matmul.median)
+      .set("train_step_over_matmul", c.train_step_over_matmul.median)
       .set("error", c.error);
+  return json;
 }
 
 void print(const BenchCase& c) {
@@ -67,10 +67,19 @@ void print(const BenchCase& c) {
             << "                        forward ms   train step ms  peak MB\n";
   side("kernels", c.kernels);
   side("torch expressions", c.reference);
-  if (c.scattered.forward_ms > 0) {
-    side("all pairs, scattered", c.scattered);
-  }
   side("matrix products alone", {c.matmul_ms, c.matmul_train_step_ms, 0});
+  const auto ratio = [](const char* name, const BenchRatio& forward, const BenchRatio& train_step) {
+    const auto number = [](const BenchRatio& r) {
+      std::cout << r.median << " (" << r.low << " to " << r.high << ")";
+    };
+    std::cout << "  " << name << ": forward ";
+    number(forward);
+    std::cout << ", train step ";
+    number(train_step);
+    std::cout << "\n";
+  };
+  ratio("torch expressions / kernels", c.forward_speedup, c.train_step_speedup);
+  ratio("kernels / matrix products", c.forward_over_matmul, c.train_step_over_matmul);
   std::cout << "  " << c.gflops << " GFLOP/s, " << c.percent_of_peak
             << " % of a large matrix product's; error " << std::scientific << c.error << "\n"
             << std::defaultfloat;
@@ -84,7 +93,6 @@ int run(const BenchCommand& command) {
   const at::Device device = device_of(command.machine);
   BenchOptions options;
   options.repeats = command.repeats;
-  options.scattered = command.scattered;
   Json cases = Json::array();
   for (const std::string& path : paths) {
     require<ConfigError>(is_config(path), "weyl bench: must be given a config (.toml), got ", path);

@@ -5,10 +5,13 @@
 
 #include <mutex>
 
+#include "weyl/ops/differentiable.h"
+
 namespace weyl {
 
 /// A tensor that follows from a module's parameters: made anew on each use in training, once (as a constant,
-/// without a graph) in evaluation mode. Safe to use from several threads.
+/// without a graph) in evaluation mode, where only UseReferences makes it anew. Safe to use from several
+/// threads.
 class Derived {
  public:
   template <class Make>
@@ -16,9 +19,12 @@ class Derived {
     if (training) {
       return make();
     }
+    const at::NoGradGuard constant;
+    if (UseReferences::active()) {
+      return make();
+    }
     const std::lock_guard lock(mutex_);
     if (!made_.defined()) {
-      const at::NoGradGuard constant;
       made_ = make();
     }
     return made_;

@@ -2,23 +2,17 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/index_add.h>
-#include <ATen/ops/index_select.h>
-#include <ATen/ops/matmul.h>
-#include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/attention_forms.h"
 #include "weyl/ops/attention_units.h"
 #include "weyl/ops/differentiable.h"
 #include "weyl/ops/kernel_inputs.h"
-#include "weyl/ops/padding.h"
-#include "weyl/ops/segment.h"
 
 namespace weyl {
 namespace {
@@ -32,44 +26,16 @@ void require_heads(const char* where, const char* name, const Tensor& x, const T
           ", got ", x.scalar_type());
 }
 
-thread_local int scattering = 0;
-
-/// The same by a list of all ordered pairs (i, j), found in an N x N table, and scatters: tensors of E x H x
-/// K numbers.
-Tensor by_pairs(const Tensors& in, const Segments& graphs, double scale) {
-  const Tensor &q = in[0], &k = in[1], &v = in[2], &bias = in[3];
-  // Two nodes of the batch are a pair when they are of one graph: found among all of them, in the order i, j.
-  const Tensor pairs = graphs.index.unsqueeze(1).eq(graphs.index.unsqueeze(0)).nonzero();
-  const Tensor query = pairs.select(1, 0), key = pairs.select(1, 1);
-  std::vector<int64_t> keys_of_query;
-  for (int64_t s = 0; s < graphs.count(); ++s) {
-    keys_of_query.insert(keys_of_query.end(), static_cast<size_t>(graphs.size(s)), graphs.size(s));
-  }
-  Tensor scores = (q.index_select(0, query) * k.index_select(0, key)).sum(-1) * scale;  // (E, H)
-  scores = bias.defined() ? scores + bias : scores;
-  const Tensor weights = segment_softmax(scores, Segments::of_sizes(keys_of_query, q.device()));
-  return at::zeros({q.size(0), q.size(1), v.size(2)}, q.options())
-      .index_add(0, query, weights.unsqueeze(-1) * v.index_select(0, key));
-}
-
 /// Inputs q, k, v, bias (or undefined). By-product: logsum (N, H).
 class RaggedAttention : public Differentiable {
  public:
   RaggedAttention(const Segments& graphs, double scale) : graphs_(graphs), scale_(scale) {}
 
   Tensors reference(const Tensors& in) const override {
-    if (UseScatteredPairs::active()) {
-      return {by_pairs(in, graphs_, scale_)};
-    }
-    const Padding padding(graphs_, in[0].device());
-    Tensor scores = at::matmul(padding.pad(in[0]) * scale_, padding.pad(in[1]).transpose(-1, -2));
-    if (in[3].defined()) {
-      scores = scores + padding.pad_pairs(in[3], graphs_);
-    }
-    if (!padding.full) {
-      scores = scores.masked_fill(padding.empty_keys, -std::numeric_limits<double>::infinity());
-    }
-    return {padding.unpad(at::matmul(scores.softmax(-1), padding.pad(in[2])))};
+    return {attention_by_pairs(in[0], in[1], in[2], graphs_, scale_, in[3])};
+  }
+  Tensors without_kernels(const Tensors& in) const override {
+    return {attention_padded(in[0], in[1], in[2], graphs_, scale_, in[3])};
   }
 
   bool has_forward(const Tensors& in) const override { return kernels_take(in); }
@@ -197,16 +163,6 @@ class RaggedAttention : public Differentiable {
 };
 
 }  // namespace
-
-UseScatteredPairs::UseScatteredPairs() {
-  ++scattering;
-}
-UseScatteredPairs::~UseScatteredPairs() {
-  --scattering;
-}
-bool UseScatteredPairs::active() {
-  return scattering > 0;
-}
 
 Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias) {

@@ -15,16 +15,4 @@ namespace weyl {
 Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias = {});
 
-/// While one lives (thread-local), the torch expression of ragged attention lists all ordered pairs of nodes
-/// of a graph and scatters them, and rotary tables are made anew for each use, as the authors' ragged code
-/// does: the other side of a benchmark, correct but wasteful.
-class UseScatteredPairs {
- public:
-  UseScatteredPairs();
-  ~UseScatteredPairs();
-  UseScatteredPairs(const UseScatteredPairs&) = delete;
-  UseScatteredPairs& operator=(const UseScatteredPairs&) = delete;
-  static bool active();
-};
-
 }  // namespace weyl

@@ -90,23 +90,23 @@ Tensors gradient(const Tensors& ys, const Tensors& gys, const Tensors& xs, const
   return spread(dense, next, needed);
 }
 
-/// The first derivative by the reference; itself differentiable when grad mode is on.
-Tensors first_by_reference(const Differentiable& op, const Tensors& inputs, const Tensors& gys,
-                           const std::vector<bool>& needed) {
+/// The first derivative by the torch expression; itself differentiable when grad mode is on.
+Tensors first_without_kernel(const Differentiable& op, const Tensors& inputs, const Tensors& gys,
+                             const std::vector<bool>& needed) {
   const bool create_graph = at::GradMode::is_enabled();
   at::AutoGradMode on(true);
   const Tensors xs = aliases(inputs, create_graph);
-  return gradient(op.reference(xs), gys, xs, needed, create_graph);
+  return gradient(op.without_kernels(xs), gys, xs, needed, create_graph);
 }
 
-/// The derivative of the first derivative by the reference, with respect to (inputs, gys).
-Tensors second_by_reference(const Differentiable& op, const Tensors& inputs, const Tensors& gys,
-                            const std::vector<bool>& first_needed, const Tensors& ggxs,
-                            const std::vector<bool>& needed) {
+/// The derivative of the first derivative by the torch expression, with respect to (inputs, gys).
+Tensors second_without_kernel(const Differentiable& op, const Tensors& inputs, const Tensors& gys,
+                              const std::vector<bool>& first_needed, const Tensors& ggxs,
+                              const std::vector<bool>& needed) {
   const bool create_graph = at::GradMode::is_enabled();
   at::AutoGradMode on(true);
   const Tensors xs = aliases(inputs, create_graph), gs = aliases(gys, create_graph);
-  const Tensors gxs = gradient(op.reference(xs), gs, xs, first_needed, /*create_graph=*/true);
+  const Tensors gxs = gradient(op.without_kernels(xs), gs, xs, first_needed, /*create_graph=*/true);
   Tensors all = xs;
   all.insert(all.end(), gs.begin(), gs.end());
   return gradient(gxs, ggxs, all, needed, create_graph);
@@ -150,7 +150,7 @@ struct BackwardNode : torch::autograd::Function<BackwardNode> {
     const Tensors ggxs = spread(incoming, next, record->needed);
     const bool by_kernel = !at::GradMode::is_enabled() && record->op->has_second(inputs);
     Tensors all = by_kernel ? record->op->second(inputs, record->outputs, gys, ggxs, needed)
-                            : second_by_reference(*record->op, inputs, gys, record->needed, ggxs, needed);
+                            : second_without_kernel(*record->op, inputs, gys, record->needed, ggxs, needed);
     Tensors result;
     for (size_t i = 0; i < all.size(); ++i) {
       if (i >= inputs.size() || record->defined[i]) {
@@ -196,7 +196,7 @@ struct CallNode : torch::autograd::Function<CallNode> {
     }
     Tensors all;
     if (!by_kernel) {
-      all = first_by_reference(op, inputs, gys, needed);
+      all = first_without_kernel(op, inputs, gys, needed);
     } else if (at::GradMode::is_enabled()) {
       auto again = c10::make_intrusive<Record>();
       again->op = record->op;
@@ -227,12 +227,12 @@ struct CallNode : torch::autograd::Function<CallNode> {
 }  // namespace
 
 Tensors Differentiable::forward(const Tensors& inputs) const {
-  return reference(inputs);
+  return without_kernels(inputs);
 }
 
 Tensors Differentiable::backward(const Tensors& inputs, const Tensors&, const Tensors& output_gradients,
                                  const std::vector<bool>& needed) const {
-  return first_by_reference(*this, inputs, output_gradients, needed);
+  return first_without_kernel(*this, inputs, output_gradients, needed);
 }
 
 Tensors Differentiable::second(const Tensors& inputs, const Tensors&, const Tensors& output_gradients,
@@ -241,13 +241,15 @@ Tensors Differentiable::second(const Tensors& inputs, const Tensors&, const Tens
   for (size_t i = 0; i < inputs.size(); ++i) {
     first[i] = gradients_of_backward[i].defined();
   }
-  return second_by_reference(*this, inputs, output_gradients, first, gradients_of_backward, needed);
+  return second_without_kernel(*this, inputs, output_gradients, first, gradients_of_backward, needed);
 }
 
 Tensors call(std::shared_ptr<const Differentiable> op, const Tensors& inputs) {
-  if (UseReferences::active() || !op->has_forward(inputs) ||
-      (ExpectSecondDerivatives::active() && !op->has_second(inputs))) {
+  if (UseReferences::active()) {
     return op->reference(inputs);
+  }
+  if (!op->has_forward(inputs) || (ExpectSecondDerivatives::active() && !op->has_second(inputs))) {
+    return op->without_kernels(inputs);
   }
   bool differentiated = false;
   for (const Tensor& x : inputs) {

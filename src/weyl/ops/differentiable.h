@@ -10,16 +10,20 @@ namespace weyl {
 using at::Tensor;
 using Tensors = std::vector<Tensor>;
 
-/// How a kernel becomes a differentiable op. An op states its torch expression, `reference` (batched, never a
-/// loop over graphs, differentiable to any order), and, where it pays, kernels for the value, the first and
-/// the second derivative. `call` picks: kernels when the device and dtype have them; the reference otherwise,
-/// and for every order of derivative that has no kernel. Inputs may be non-contiguous; undefined inputs are
-/// passed through as undefined and have no gradient. An op holds no tensor that could need a gradient.
+/// How a kernel becomes a differentiable op. An op states its definition as a torch expression, `reference`
+/// (batched, never a loop over graphs, differentiable to any order), and, where it pays, kernels for the
+/// value, the first and the second derivative. `call` picks: kernels when the device and dtype have them;
+/// `without_kernels` otherwise, and for every order of derivative that has no kernel; the reference under
+/// UseReferences. Inputs may be non-contiguous; undefined inputs are passed through as undefined and have no
+/// gradient. An op holds no tensor that could need a gradient.
 class Differentiable {
  public:
   virtual ~Differentiable() = default;
 
   virtual Tensors reference(const Tensors& inputs) const = 0;
+
+  /// The torch expression to use where no kernel runs: the reference, unless a faster one says the same.
+  virtual Tensors without_kernels(const Tensors& inputs) const { return reference(inputs); }
 
   /// How many tensors `reference` returns. `forward` may return more: by-products (row sums, say) that
   /// `backward` and `second` find again among their `outputs`, and that callers never see.
@@ -42,7 +46,7 @@ class Differentiable {
 
 Tensors call(std::shared_ptr<const Differentiable> op, const Tensors& inputs);
 
-/// While one lives (thread-local), ops with kernels but without a `second` use their reference, because a
+/// While one lives (thread-local), ops with kernels but without a `second` run without kernels, because a
 /// kernel forward would have to be recomputed for the second derivative. Set by tasks that train on
 /// gradients.
 class ExpectSecondDerivatives {
@@ -54,8 +58,8 @@ class ExpectSecondDerivatives {
   static bool active();
 };
 
-/// While one lives (thread-local), every op uses its torch expression: the other side of benchmarks and
-/// tests.
+/// While one lives (thread-local), every op uses its reference, and modules neither fuse ops nor keep what
+/// follows from their parameters: a model as its plain definition, the other side of benchmarks and tests.
 class UseReferences {
  public:
   UseReferences();

@@ -33,17 +33,15 @@ class RotaryAttention : public Differentiable {
           .reshape({n, heads_, head});
     };
     Tensor q = part(0), v = part(1), k = parts_ == 3 ? part(2) : Tensor();
-    const RotaryTable once =
-        angles.defined() && !UseScatteredPairs::active() ? rotary_table(angles) : RotaryTable();
-    const auto table = [&] { return UseScatteredPairs::active() ? rotary_table(angles) : once; };
+    const RotaryTable table = angles.defined() ? rotary_table(angles) : RotaryTable();
     if (angles.defined()) {
-      q = rotate_pairs(q, table());
-      k = rotate_pairs(k, table()).to(q.scalar_type());
-      v = rotate_values_ ? rotate_pairs(v, table()) : v;
+      q = rotate_pairs(q, table);
+      k = rotate_pairs(k, table).to(q.scalar_type());
+      v = rotate_values_ ? rotate_pairs(v, table) : v;
     }
     Tensor y = ragged_attention(q, k, v, graphs_, scale_);
     if (rotate_values_) {
-      y = rotate_pairs(y, table(), /*inverse=*/true);
+      y = rotate_pairs(y, table, /*inverse=*/true);
     }
     return {y.reshape({n, width})};
   }

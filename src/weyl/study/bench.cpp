@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <optional>
 
-#include "weyl/ops/attention.h"
 #include "weyl/ops/differentiable.h"
 #include "weyl/study/allocation_peak.h"
 #include "weyl/study/flops.h"
@@ -27,9 +27,23 @@ double milliseconds(const std::function<void()>& work) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-double median(std::vector<double> times) {
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
+/// The value at a fraction of the way through sorted values.
+double quantile(std::vector<double> values, double fraction) {
+  const auto at = static_cast<std::ptrdiff_t>(fraction * static_cast<double>(values.size() - 1) + 0.5);
+  std::nth_element(values.begin(), values.begin() + at, values.end());
+  return values[static_cast<size_t>(at)];
+}
+
+double median(const std::vector<double>& values) {
+  return quantile(values, 0.5);
+}
+
+BenchRatio ratio(const std::vector<double>& these, const std::vector<double>& those) {
+  std::vector<double> quotients;
+  for (size_t i = 0; i < these.size(); ++i) {
+    quotients.push_back(these[i] / those[i]);
+  }
+  return {median(quotients), quantile(quotients, 0.25), quantile(quotients, 0.75)};
 }
 
 Tensor loss_of(Model& model, const Task* task, const Batch& batch) {
@@ -61,17 +75,12 @@ struct Subject {
   }
 };
 
-/// Runs work as one of the sides: kernels, torch expressions, or those with scattered pairs.
-enum class Side { kernels, reference, scattered };
+/// Runs work by kernels, or as torch expressions alone.
 template <class F>
-auto as(Side side, const F& work) {
-  std::unique_ptr<UseReferences> expressions;
-  std::unique_ptr<UseScatteredPairs> pairs;
-  if (side != Side::kernels) {
-    expressions = std::make_unique<UseReferences>();
-  }
-  if (side == Side::scattered) {
-    pairs = std::make_unique<UseScatteredPairs>();
+auto as(bool reference, const F& work) {
+  std::optional<UseReferences> expressions;
+  if (reference) {
+    expressions.emplace();
   }
   return work();
 }
@@ -107,50 +116,58 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   result.tokens = batch.tokens();
   Subject subject{model, task, batch, Optimiser(model.parameters(), OptimiserOptions{})};
 
-  std::vector<std::pair<Side, BenchSide*>> sides{{Side::kernels, &result.kernels}};
+  struct Side {
+    bool reference;
+    BenchSide& into;
+    std::vector<double> forward, train_step;
+  };
+  std::vector<Side> sides{{false, result.kernels, {}, {}}};
   if (options.reference) {
-    sides.emplace_back(Side::reference, &result.reference);
-  }
-  if (options.scattered) {
-    sides.emplace_back(Side::scattered, &result.scattered);
+    sides.push_back({true, result.reference, {}, {}});
   }
 
   MatrixProducts forward_products, train_products;
   model.train(true);
-  for (const auto& [side, into] : sides) {  // the first step makes the optimiser's state and warms the caches
-    as(side, [&] { subject.train_step(); });
+  for (const Side& side : sides) {  // the first step makes the optimiser's state and warms the caches
+    as(side.reference, [&] { subject.train_step(); });
     const AllocationPeak peak;
-    as(side, [&] { subject.train_step(); });
-    into->peak_mb = static_cast<double>(peak.bytes()) / 1e6;
+    as(side.reference, [&] { subject.train_step(); });
+    side.into.peak_mb = static_cast<double>(peak.bytes()) / 1e6;
   }
   train_products.record([&] { subject.train_step(); });
   model.train(false);
-  const Named found = as(Side::kernels, [&] { return subject.forward(); });
-  result.error = largest_difference(found, as(Side::reference, [&] { return subject.forward(); }));
+  const Named found = subject.forward();
+  result.error = largest_difference(found, as(true, [&] { return subject.forward(); }));
   forward_products.record([&] { subject.forward(); });
 
-  std::vector<std::vector<double>> forward(sides.size()), train(sides.size());
   std::vector<double> forward_matmul, train_matmul;
   for (int64_t repeat = 0; repeat < options.repeats; ++repeat) {
-    for (size_t s = 0; s < sides.size(); ++s) {
-      forward[s].push_back(as(sides[s].first, [&] { return milliseconds([&] { subject.forward(); }); }));
+    for (Side& side : sides) {
+      side.forward.push_back(as(side.reference, [&] { return milliseconds([&] { subject.forward(); }); }));
     }
     forward_matmul.push_back(milliseconds([&] { forward_products.replay(); }));
   }
   model.train(true);
   for (int64_t repeat = 0; repeat < options.repeats; ++repeat) {
-    for (size_t s = 0; s < sides.size(); ++s) {
-      train[s].push_back(as(sides[s].first, [&] { return milliseconds([&] { subject.train_step(); }); }));
+    for (Side& side : sides) {
+      side.train_step.push_back(
+          as(side.reference, [&] { return milliseconds([&] { subject.train_step(); }); }));
     }
     train_matmul.push_back(milliseconds([&] { train_products.replay(); }));
   }
   model.train(false);
-  for (size_t s = 0; s < sides.size(); ++s) {
-    sides[s].second->forward_ms = median(forward[s]);
-    sides[s].second->train_step_ms = median(train[s]);
+  for (const Side& side : sides) {
+    side.into.forward_ms = median(side.forward);
+    side.into.train_step_ms = median(side.train_step);
   }
   result.matmul_ms = median(forward_matmul);
   result.matmul_train_step_ms = median(train_matmul);
+  result.forward_over_matmul = ratio(sides[0].forward, forward_matmul);
+  result.train_step_over_matmul = ratio(sides[0].train_step, train_matmul);
+  if (options.reference) {
+    result.forward_speedup = ratio(sides[1].forward, sides[0].forward);
+    result.train_step_speedup = ratio(sides[1].train_step, sides[0].train_step);
+  }
   const double rate = flops_per_token(model).train * static_cast<double>(result.tokens) /
                       (result.kernels.train_step_ms * 1e-3);
   result.gflops = rate * 1e-9;

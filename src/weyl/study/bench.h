@@ -11,8 +11,6 @@ namespace weyl {
 struct BenchOptions {
   int64_t repeats = 9;    // every time is the median of so many, all sides interleaved
   bool reference = true;  // also time the model as plain torch expressions
-  bool scattered =
-      false;  // and with attention over all ordered pairs and scatters, as in the authors' ragged code
 };
 
 /// One side of a comparison. Memory is the most that tensors took beyond what was alive before the train
@@ -21,13 +19,22 @@ struct BenchSide {
   double forward_ms = 0, train_step_ms = 0, peak_mb = 0;
 };
 
+/// How many times as long one side took as another, repeat by repeat: median and quartiles. On a busy machine
+/// it holds when times do not.
+struct BenchRatio {
+  double median = 0, low = 0, high = 0;
+};
+
 struct BenchCase {
   std::string name;
   int64_t parameters = 0, tokens = 0;
-  BenchSide kernels, reference, scattered;
+  BenchSide kernels;
+  BenchSide reference;              // the same model under UseReferences: the definition in torch expressions
   double matmul_ms = 0;             // the matrix products of a forward pass alone: same shapes, same layouts
   double matmul_train_step_ms = 0;  // those of a train step
-  double gflops = 0;                // of the train step: floating-point operations (flops.h) by time
+  BenchRatio forward_speedup, train_step_speedup;          // reference / kernels
+  BenchRatio forward_over_matmul, train_step_over_matmul;  // kernels / matrix products alone
+  double gflops = 0;           // of the train step: floating-point operations (flops.h) by time
   double percent_of_peak = 0;  // of the rate of one large square matrix product, measured in the same run
   double error = 0;            // largest difference of an output between kernels and torch expressions
 };

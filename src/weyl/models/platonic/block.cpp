@@ -4,6 +4,7 @@
 #include <ATen/ops/dropout.h>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/differentiable.h"
 #include "weyl/ops/frame_norm.h"
 #include "weyl/ops/gelu.h"
 
@@ -59,10 +60,11 @@ Tensor FrameBlock::residual(const Tensor& x, const Tensor& branch, const Tensor&
   return x + y;
 }
 
-/// The fused ops know neither dropout, drop path, layer scale, other norms or activations, nor autocast.
+/// The fused ops know neither dropout, drop path, layer scale, other norms or activations, nor autocast; the
+/// plain composition is their reference.
 bool FrameBlock::fuses(const Tensor& x) const {
   const bool random = training() && (options_.dropout > 0 || options_.drop_path > 0);
-  return !random && !gamma_1_.defined() && options_.norm == FrameNorm::layer &&
+  return !UseReferences::active() && !random && !gamma_1_.defined() && options_.norm == FrameNorm::layer &&
          options_.activation == Activation::gelu && attention_->has_fused() &&
          !at::autocast::is_autocast_enabled(x.device().type());
 }
