@@ -9,10 +9,7 @@ namespace weyl {
 
 std::string to_json(const TrainState& s) {
   Json json = Json::object();
-  json.set("step", s.step)
-      .set("epoch", s.epoch)
-      .set("batch", s.batch)
-      .set("validated_step", s.validated_step);
+  json.set("step", s.step).set("epoch", s.epoch).set("batch", s.batch);
   if (s.best) {
     json.set("best", *s.best);
   }
@@ -49,7 +46,6 @@ TrainState train_state(std::string_view source, const std::string& where) {
   s.step = count("step");
   s.epoch = count("epoch");
   s.batch = count("batch");
-  s.validated_step = number("validated_step") < 0 ? -1 : count("validated_step");
   s.best = optional("best");
   s.best_step = count("best_step");
   s.waited = count("waited");

@@ -12,7 +12,6 @@ namespace weyl {
 /// Where a training stands between two steps, beside weights, optimiser and average: all that resuming needs.
 struct TrainState {
   int64_t step = 0, epoch = 0, batch = 0;  // batch: of the loader, in the epoch
-  int64_t validated_step = -1;             // of the last validation
   std::optional<double> best;              // headline value so far, its step, and validations since
   int64_t best_step = 0, waited = 0;
   Schedule::State schedule;

@@ -185,7 +185,6 @@ std::optional<Metrics> Trainer::validate() {
   const bool lower = saved_.task->lower_is_better();
   const bool better =
       std::isfinite(value) && (!state_.best || (lower ? value < *state_.best : value > *state_.best));
-  state_.validated_step = state_.step;
   schedule_.observe(value, lower);
   ++state_.waited;
   if (better) {
