@@ -37,6 +37,20 @@ TEST(Average, FollowsTheFormula) {
   }
 }
 
+TEST(Average, WithoutWarmUpTheFirstWeightsFade) {
+  const Parameter p = one_parameter({5});
+  Average average({p}, 0.75, /*warmup=*/false), warm({p}, 0.75);
+  double a = 5;
+  for (int t = 0; t < 10; ++t) {
+    set(p, 1 + t * t);
+    average.update();
+    warm.update();
+    a = 0.75 * a + 0.25 * (1 + t * t);
+    EXPECT_NEAR(average.state().at("weights.w").item<double>(), a, 1e-13) << t;
+  }
+  EXPECT_GT(std::abs(warm.state().at("weights.w").item<double>() - a), 0.1);
+}
+
 TEST(Average, SwapsInPlaceAndBack) {
   const Parameter p = one_parameter({1});
   const auto* identity = p.tensor.unsafeGetTensorImpl();

@@ -5,9 +5,11 @@ namespace weyl {
 void fields(Fields& f, NbodyDataOptions& o) {
   f("path", o.path,
     "folder with train, valid and test: made by `weyl data make nbody`, or the original .npy files");
-  f("train", o.train, "samples used of the training split; 0: all", {0, 1e9});
-  f("valid", o.valid, "samples used of the validation split; 0: all", {0, 1e9});
-  f("test", o.test, "samples used of the test split; 0: all", {0, 1e9});
+  f("train", o.train, "the first so many samples of the training split, which must have them; 0: all",
+    {0, 1e9});
+  f("valid", o.valid, "the first so many samples of the validation split, which must have them; 0: all",
+    {0, 1e9});
+  f("test", o.test, "the first so many samples of the test split, which must have them; 0: all", {0, 1e9});
   f("input_frame", o.input_frame, "frame that the model sees; frame k is time 0.1 (k + 1)", {0, 1e9});
   f("target_frame", o.target_frame, "frame whose positions it predicts", {0, 1e9});
   f("speed", o.speed, "adds the norm of the velocity as a scalar feature");
@@ -20,6 +22,22 @@ void fields(Fields& f, TensorsDataOptions& o) {
 
 void fields(Fields& f, DataOptions& o) {
   f.variant("set", o.set, "the data set");
+}
+
+const std::string& path_of(const DataOptions& options) {
+  return std::visit([](const auto& o) -> const std::string& { return o.path; }, options.set);
+}
+
+DataOptions moved_to(DataOptions options, const std::string& path) {
+  std::visit([&](auto& o) { o.path = path; }, options.set);
+  return options;
+}
+
+DataOptions all_of(DataOptions options, const std::string& path) {
+  if (auto* nbody = std::get_if<NbodyDataOptions>(&options.set)) {
+    nbody->train = nbody->valid = nbody->test = 0;
+  }
+  return moved_to(std::move(options), path);
 }
 
 }  // namespace weyl

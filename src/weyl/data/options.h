@@ -14,10 +14,8 @@ namespace weyl {
 struct NbodyDataOptions {
   static constexpr const char* name_in_config = "nbody";
   std::string path = "data/nbody";
-  int64_t train = 3000;  // samples used of each split; 0: all
-  int64_t valid = 2000;
-  int64_t test = 2000;
-  int64_t input_frame = 30;  // frame k is time 0.1 (k + 1)
+  int64_t train = 0, valid = 0, test = 0;  // the first so many samples of a split; 0: all
+  int64_t input_frame = 30;                // frame k is time 0.1 (k + 1)
   int64_t target_frame = 40;
   bool speed = true;  // the norm of the velocity as a scalar feature beside the charge
 };
@@ -36,5 +34,12 @@ struct DataOptions {
   DataSet set;
 };
 void fields(Fields& f, DataOptions& o);
+
+/// The folder or file that the options name.
+const std::string& path_of(const DataOptions& options);
+/// The same samples at another place.
+DataOptions moved_to(DataOptions options, const std::string& path);
+/// Another set of the kind, with all its samples.
+DataOptions all_of(DataOptions options, const std::string& path);
 
 }  // namespace weyl

@@ -11,7 +11,8 @@
 
 namespace weyl {
 
-Average::Average(const std::vector<Parameter>& parameters, double decay) : decay_(decay) {
+Average::Average(const std::vector<Parameter>& parameters, double decay, bool warmup)
+    : decay_(decay), warmup_(warmup) {
   require<ConfigError>(decay >= 0 && decay < 1, "train.average: must be at least 0 and below 1, got ", decay);
   for (const auto& p : parameters) {
     if (p.trainable) {
@@ -29,7 +30,7 @@ void Average::update() {
   }
   const at::NoGradGuard no_grad;
   const double t = static_cast<double>(updates_++);
-  const double d = std::min(decay_, 1 - 1 / (t + 1));
+  const double d = warmup_ ? std::min(decay_, 1 - 1 / (t + 1)) : decay_;
   at::_foreach_lerp_(averages_, weights_, at::Scalar(1 - d));
 }
 

@@ -9,11 +9,12 @@ namespace weyl {
 
 /// The exponential moving average (EMA) of a model's weights, after each step
 ///   a <- d' a + (1 - d') w,   d' = min(d, 1 - 1 / (t + 1)),   t = 0, 1, ... updates before this one
-/// so the first update copies the weights and early ones are plain means. Kept in the parameters' own dtype.
+/// so the first update copies the weights and early ones are plain means; without warm-up d' = d always, and
+/// the initial weights fade as d^t. Kept in the parameters' own dtype.
 class Average {
  public:
   /// Starts as a copy of the trainable parameters. ConfigError unless 0 <= decay < 1.
-  Average(const std::vector<Parameter>& parameters, double decay);
+  Average(const std::vector<Parameter>& parameters, double decay, bool warmup = true);
 
   void update();
 
@@ -31,6 +32,7 @@ class Average {
 
  private:
   double decay_;
+  bool warmup_;
   int64_t updates_ = 0;
   bool swapped_ = false;
   std::vector<std::string> names_;

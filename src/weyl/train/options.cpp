@@ -36,6 +36,10 @@ void fields(Fields& f, TrainOptions& o) {
   f("augment", o.augment, "random motions of the training samples");
   f("average", o.average, "decay of the weights' moving average, which is validated and kept as best",
     {0, 0.99999999});
+  f("average_warmup", o.average_warmup,
+    "at step t the decay is at most 1 - 1/t, so that the weights before training do not count; false: the "
+    "decay "
+    "from the first step on");
   f("evaluate_every", o.evaluate_every, "epochs between validations, in fractions if need be", {1e-6, 1e9});
   f("save_every_seconds", o.save_every_seconds, "seconds between `last` checkpoints", {0, 1e9});
   f("save_every_steps", o.save_every_steps, "steps between `last` checkpoints; 0: by time alone", {0, 1e15});

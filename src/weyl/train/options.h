@@ -58,6 +58,7 @@ struct TrainOptions {
   Precision precision = Precision::float32;
   Augmentation augment = Augmentation::none;
   std::optional<double> average;    // EMA decay of the weights, used for validation and kept as best
+  bool average_warmup = true;       // early averages are plain means of the steps so far
   double evaluate_every = 1;        // epochs between validations
   double save_every_seconds = 60;   // between `last` checkpoints
   int64_t save_every_steps = 0;     // or steps (0: by time alone)

@@ -45,7 +45,7 @@ Trainer::Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* 
   require<ConfigError>(options_.precision != Precision::bf16 || saved_.model->device().is_cuda(),
                        "train.precision: bf16 must run on a CUDA device, got ", saved_.model->device().str());
   if (options_.average) {
-    average_.emplace(saved_.model->parameters(), *options_.average);
+    average_.emplace(saved_.model->parameters(), *options_.average, options_.average_warmup);
   }
 }
 

@@ -42,7 +42,11 @@ void fields(Fields& f, PlatonicOptions& o) {
     "give each node its position as one more vector; exact under translations with `centre` alone");
   f("layer_scale", o.layer_scale, "start value of a learned factor per channel on each residual branch",
     {-1e3, 1e3});
-  f("dropout", o.dropout, "dropout after the attention and in the feed-forward part", {0, 0.99});
+  f("dropout", o.dropout,
+    "dropout of the outputs of both residual branches (attention after its output projection, feed-forward "
+    "after its "
+    "second matrix) and of the hidden layer of the feed-forward part; attention weights keep all",
+    {0, 0.99});
   f("drop_path", o.drop_path, "probability that a residual branch is skipped", {0, 0.99});
   f("drop_path_by", o.drop_path_by,
     "what drop path skips as one: a graph, or a node (the authors' ragged code)");

@@ -17,7 +17,11 @@ void fields(Fields& f, TransformerOptions& o) {
   f("activation", o.activation, "nonlinearity of the feed-forward part");
   f("fourier", o.fourier, "random Fourier features of all coordinates together, in place of the coordinates");
   f("centre", o.centre, "count positions from each graph's centroid, which makes translations exact");
-  f("dropout", o.dropout, "dropout after the attention and in the feed-forward part", {0, 0.99});
+  f("dropout", o.dropout,
+    "dropout of the outputs of both residual branches (attention after its output projection, feed-forward "
+    "after its "
+    "second matrix), before drop path; attention weights and hidden layers keep all",
+    {0, 0.99});
   f("drop_path", o.drop_path, "probability that a residual branch is skipped", {0, 0.99});
   f("drop_path_by", o.drop_path_by, "what drop path skips as one: a graph, or a node");
   f("pooling", o.pooling, "how nodes become a graph: sum / typical nodes, or mean");
