@@ -82,13 +82,18 @@ TEST(Inspect, OpensFilesAndFolders) {
   EXPECT_EQ(sets[1].first, "test");
   const Inspection found = inspect(*sets[0].second);
   EXPECT_EQ(named(found.fields, "velocity").unit, "length/time");
+  EXPECT_EQ(named(found.fields, "positions").unit, "length");
   EXPECT_EQ(named(found.labels, "displacement").shape, (std::vector<int64_t>{15, 1, 3}));
   Batch batch = rich_batch({3});
   std::get<Points>(batch.input).scalars.fill_(NAN);  // inspected, not refused
-  write_tensor_file(folder / "other.safetensors", batch, rich_schema());
+  Schema schema = rich_schema();
+  schema.length_unit = "nm";
+  write_tensor_file(folder / "other.safetensors", batch, schema);
   const auto other = open_for_inspection(folder / "other.safetensors");
   ASSERT_EQ(other.size(), 1u);
   EXPECT_EQ(inspect(*other[0].second).warnings.at(0), "scalars: 9 values are not finite");
+  EXPECT_EQ(named(inspect(*other[0].second).fields, "positions").unit, "nm");
+  EXPECT_EQ(named(inspect(*other[0].second).fields, "cell").unit, "nm");
 }
 
 TEST(Inspect, SeesPosesAndGrids) {

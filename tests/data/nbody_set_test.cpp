@@ -105,7 +105,7 @@ TEST(NbodySet, OpensByPath) {
   const DataOptions options{small("/elsewhere")};
   EXPECT_EQ(open_file(folder.path(), options)->size(), 4);  // the test split
   EXPECT_EQ(open_file(folder / "valid.safetensors", options)->size(), 3);
-  EXPECT_EQ(open_splits({small(folder.path())}).train->size(), 2);
+  EXPECT_EQ(open_splits(all_of({small("")}, folder.path())).train->size(), 2);
   // beyond the file: no label, but still an input
   NbodyDataOptions far = small("");
   far.target_frame = 40;
@@ -125,6 +125,23 @@ TEST(NbodySet, GivesAModelTheFeaturesThatItKnows) {
             file + ": must give the model's features mass, velocity, gives charge, velocity");
 }
 
+TEST(NbodySet, RefusesToUseFewerSamplesThanAskedFor) {
+  const Folder folder;
+  ASSERT_TRUE(make_nbody({.train = 3, .valid = 2, .test = 2, .steps = 600}, folder.path()));
+  NbodyDataOptions options = small(folder.path());
+  EXPECT_EQ(message_of<DataError>([&] { open_nbody(options); }),
+            folder / "train.safetensors" +
+                ": data.nbody.train must be at most 3, the samples there are (0: all), got 4");
+  options.train = 3;
+  EXPECT_EQ(open_nbody(options).train->size(), 3);
+  options.test = 5;
+  EXPECT_NE(message_of<DataError>([&] { open_nbody(options); }).find("data.nbody.test must be at most 2"),
+            std::string::npos);
+  // What another path holds is used whole, whatever this set was cut to.
+  EXPECT_EQ(open_file(folder.path(), {options})->size(), 2);
+  EXPECT_EQ(open_splits(all_of({options}, folder.path())).train->size(), 3);
+}
+
 TEST(NbodySet, SaysWhatIsWrong) {
   const Folder folder;
   const auto data_error = [&](const NbodyDataOptions& o) {
@@ -133,7 +150,7 @@ TEST(NbodySet, SaysWhatIsWrong) {
   EXPECT_NE(data_error(small("/nowhere/nbody")).find("weyl data make nbody --out /nowhere/nbody"),
             std::string::npos);
   EXPECT_NE(data_error(small(folder.path())).find("holds neither"), std::string::npos);
-  ASSERT_TRUE(make_nbody({.train = 2, .valid = 0, .test = 0, .steps = 400}, folder.path()));
+  ASSERT_TRUE(make_nbody({.train = 4, .valid = 0, .test = 0, .steps = 400}, folder.path()));
   EXPECT_NE(data_error(small(folder.path())).find("target_frame must be one of 0 .. 2, got 3"),
             std::string::npos);
   NbodyDataOptions backwards = small(folder.path());
@@ -153,7 +170,7 @@ TEST(NbodySet, SaysWhatIsWrong) {
   const std::map<std::string, std::string> good{
       {"format", "weyl.nbody"}, {"format_version", "1"}, {"frame_interval", "0.1"}};
   EXPECT_EQ(spoiled("charges", t["charges"], good), "");
-  EXPECT_NE(spoiled("charges", t["charges"].slice(1, 1), good).find("charges must be (2, 5), got (2, 4)"),
+  EXPECT_NE(spoiled("charges", t["charges"].slice(1, 1), good).find("charges must be (4, 5), got (4, 4)"),
             std::string::npos);
   EXPECT_NE(spoiled("velocities", t["velocities"].slice(0, 1), good).find("velocities must be"),
             std::string::npos);

@@ -29,7 +29,7 @@ std::shared_ptr<const Dataset> data_for(const Subject& subject, const std::strin
   if (!path.empty()) {
     return open_data(subject.recipe, path, "test");
   }
-  const std::string own = std::visit([](const auto& o) { return o.path; }, subject.recipe.data.set);
+  const std::string own = path_of(subject.recipe.data);
   const bool declared = subject.task != nullptr || !subject.recipe.interface;
   return declared && std::filesystem::exists(own) ? open_data(subject.recipe, "", "test") : nullptr;
 }

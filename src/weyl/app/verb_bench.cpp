@@ -21,7 +21,7 @@ namespace {
 Batch bench_batch(Subject& subject) {
   const Recipe& recipe = subject.recipe;
   const int64_t nodes = std::max<int64_t>(1, std::llround(subject.model->interface.typical_nodes));
-  const std::string path = std::visit([](const auto& o) { return o.path; }, recipe.data.set);
+  const std::string path = path_of(recipe.data);
   if (recipe.bench || subject.task == nullptr || !std::filesystem::exists(path)) {
     subject.task = nullptr;  // random tokens have no labels: the loss is the mean square of the outputs
     const BenchTable table = recipe.bench.value_or(BenchTable{recipe.train.batch, nodes});

@@ -100,9 +100,7 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
                                          const Interface* interface) {
   require<DataError>(fs::exists(path), path, ": there is no such file");
   if (fs::is_directory(path)) {
-    DataOptions there = options;
-    std::visit([&](auto& o) { o.path = path; }, there.set);
-    const Splits splits = open_splits(there, interface);
+    const Splits splits = open_splits(all_of(options, path), interface);
     return splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
   }
   require<DataError>(path.ends_with(".safetensors"), path, ": must be a .safetensors file or a folder");
@@ -115,7 +113,7 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
       const auto& f = interface->features;
       chosen.speed = std::any_of(f.begin(), f.end(), [](const Quantity& q) { return q.name == "speed"; });
     }
-    auto set = open_nbody_file(path, chosen, 0, false);
+    auto set = open_nbody_file(path, chosen, false);
     if (interface != nullptr) {
       require_features(path, set->schema().interface.features, interface->features);
     }

@@ -78,14 +78,15 @@ std::string unit_of(const std::vector<Quantity>& quantities, const std::string& 
   return "";
 }
 
-void add_inputs(Summaries& to, const Input& input, const Interface& interface) {
+void add_inputs(Summaries& to, const Input& input, const Schema& schema) {
+  const Interface& interface = schema.interface;
   if (const auto* p = std::get_if<Points>(&input)) {
-    to.add("positions", "", p->positions);
+    to.add("positions", schema.length_unit, p->positions);
     to.add("types", "", p->types);
     add_columns(to, p->scalars, scalar_columns(interface, Level::node));
     add_columns(to, p->vectors, vector_columns(interface, Level::node));
     add_columns(to, p->pairs, scalar_columns(interface, Level::pair));
-    to.add("cell", "", p->cell);
+    to.add("cell", schema.length_unit, p->cell);
     to.add("pbc", "", p->pbc);
     for (const auto* named : {&p->of_graphs, &p->of_objects}) {
       for (const auto& [name, t] : *named) {
@@ -212,7 +213,7 @@ Inspection inspect(const Dataset& data) {
       tokens += n;
     }
     const Batch batch = data.batch(samples);
-    add_inputs(fields, batch.input, schema.interface);
+    add_inputs(fields, batch.input, schema);
     for (const auto& q : schema.labels) {
       labels.add(q.name, q.unit, batch.labels.at(q.name));
     }
@@ -260,7 +261,7 @@ std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> open_for_ins
     }
   }
   if (!found) {  // the original .npy files
-    const Splits splits = open_nbody({.path = path, .train = 0, .valid = 0, .test = 0});
+    const Splits splits = open_nbody({.path = path});
     for (const auto& [name, set] :
          {std::pair{"train", splits.train}, {"valid", splits.valid}, {"test", splits.test}}) {
       if (set) {

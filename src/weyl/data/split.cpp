@@ -35,7 +35,7 @@ Source open_source(const std::string& path, std::map<std::string, std::string> a
   if (format != metadata.end() && format->second == nbody_format) {
     metadata.erase("first_simulation");  // no longer consecutive
     metadata.erase("split");
-    open_nbody_file(path, {.input_frame = 0, .target_frame = 1}, 0, false);  // checks the shapes
+    open_nbody_file(path, {.input_frame = 0, .target_frame = 1}, false);  // checks the shapes
     auto tensors = load_tensors(file);
     const int64_t size = tensors.at("charges").size(0);
     return {size, [tensors = std::move(tensors), metadata](const std::string& out,

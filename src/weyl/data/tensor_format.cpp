@@ -163,6 +163,9 @@ TensorFile read(const TensorReader& file, Schema schema) {
     }
   }
   schema.labels = std::move(labels);
+  if (const auto unit = file.metadata().find("length_unit"); unit != file.metadata().end()) {
+    schema.length_unit = unit->second;
+  }
   schema.interface.outputs.clear();
   const int64_t count = batch.count();
   schema.interface.typical_nodes =

@@ -53,6 +53,9 @@ void write_tensor_file(const std::string& path, const Batch& batch, const Schema
     add(name, t);
   }
   metadata["format"] = "weyl.tensors";
+  if (!schema.length_unit.empty()) {
+    metadata["length_unit"] = schema.length_unit;
+  }
   save_tensors(path, tensors, metadata);
 }
 

@@ -117,8 +117,17 @@ void require_finite(const Tensor& t, const std::string& where, const char* name)
                      " must be finite, some values are not");
 }
 
+// How many samples of a split are used: the first `asked`, all for 0.
+int64_t count_of(const Trajectories& t, const std::string& where, const std::string& split, int64_t asked) {
+  const int64_t found = t.positions.size(0);
+  require<DataError>(asked <= found, where, ": data.nbody.", split, " must be at most ", found,
+                     ", the samples there are (0: all), got ", asked);
+  return asked > 0 ? asked : found;
+}
+
 std::shared_ptr<const Dataset> as_points(const Trajectories& t, const std::string& where,
-                                         const NbodyDataOptions& o, int64_t limit, bool labels) {
+                                         const NbodyDataOptions& o, bool labels,
+                                         const std::string& split = {}, int64_t asked = 0) {
   require_trajectories(t, where);
   const int64_t frames = t.positions.size(1), n = t.positions.size(2);
   require<DataError>(o.input_frame < frames, where, ": input_frame must be one of 0 .. ", frames - 1,
@@ -126,7 +135,7 @@ std::shared_ptr<const Dataset> as_points(const Trajectories& t, const std::strin
   const bool has_target = o.target_frame < frames;
   require<DataError>(has_target || !labels, where, ": target_frame must be one of 0 .. ", frames - 1,
                      ", got ", o.target_frame);
-  const int64_t count = limit > 0 ? std::min(limit, t.positions.size(0)) : t.positions.size(0);
+  const int64_t count = count_of(t, where, split, asked);
   const auto rows = [&](const Tensor& of_frames, int64_t frame) {
     return of_frames.slice(0, 0, count).select(1, frame).reshape({count * n, 3}).clone();
   };
@@ -167,6 +176,7 @@ void require_frames(const NbodyDataOptions& o) {
 Schema nbody_schema(const NbodyDataOptions& options) {
   require_frames(options);
   Schema schema;
+  schema.length_unit = "length";
   schema.interface.typical_nodes = 5;
   schema.interface.features = {{.name = "charge", .unit = "charge"}};
   if (options.speed) {
@@ -179,9 +189,9 @@ Schema nbody_schema(const NbodyDataOptions& options) {
 }
 
 std::shared_ptr<const Dataset> open_nbody_file(const std::string& path, const NbodyDataOptions& options,
-                                               int64_t limit, bool labels) {
+                                               bool labels) {
   require_frames(options);
-  return as_points(read_file(path), path, options, limit, labels);
+  return as_points(read_file(path), path, options, labels);
 }
 
 Splits open_nbody(const NbodyDataOptions& options) {
@@ -189,17 +199,17 @@ Splits open_nbody(const NbodyDataOptions& options) {
   require<DataError>(fs::is_directory(options.path), options.path,
                      ": there is no such folder; make it with `weyl data make nbody --out ", options.path,
                      "`");
-  const auto open = [&](const std::string& split, int64_t limit) -> std::shared_ptr<const Dataset> {
+  const auto open = [&](const std::string& split, int64_t asked) -> std::shared_ptr<const Dataset> {
     const std::string path = (fs::path(options.path) / (split + ".safetensors")).string();
     if (fs::exists(path)) {
-      return open_nbody_file(path, options, limit, true);
+      return as_points(read_file(path), path, options, true, split, asked);
     }
     const std::string suffix = original_suffix(options.path, split);
     if (suffix.empty()) {
       return nullptr;
     }
     return as_points(read_originals(options.path, split, suffix), options.path + " (" + split + ")", options,
-                     limit, true);
+                     true, split, asked);
   };
   Splits splits{open("train", options.train), open("valid", options.valid), open("test", options.test)};
   require<DataError>(

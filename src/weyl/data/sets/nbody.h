@@ -13,13 +13,14 @@ namespace weyl {
 Schema nbody_schema(const NbodyDataOptions& options);
 
 /// A folder of weyl.nbody files or of the original .npy files (loc_, vel_, charges_ then train, valid, test).
-/// DataError: no such folder, no training split, a broken file, a frame that is not there.
+/// DataError: no such folder, no split at all, a broken file, a frame that is not there, fewer samples than
+/// the options ask for.
 Splits open_nbody(const NbodyDataOptions& options);
 
-/// One weyl.nbody file; at most `limit` samples (0: all). When the target frame is beyond the file and
-/// `labels` is false, the schema has no label.
+/// One weyl.nbody file, all its samples. When the target frame is beyond the file and `labels` is false, the
+/// schema has no label.
 std::shared_ptr<const Dataset> open_nbody_file(const std::string& path, const NbodyDataOptions& options,
-                                               int64_t limit, bool labels);
+                                               bool labels);
 
 /// Writes the splits of a folder of original .npy files as weyl.nbody files into another folder; returns
 /// their paths. Files that are there already are never replaced (ConfigError). DataError: no such files, or
