@@ -86,6 +86,9 @@ TEST_F(Verbs, InspectData) {
   for (const char* key : {"name", "shape", "unit", "min", "max", "missing"}) {
     EXPECT_NE(json.find("fields")->items().at(0).find(key), nullptr) << key;
   }
+  for (const Json& field : json.find("fields")->items()) {
+    EXPECT_FALSE(field.find("unit")->string_or("").empty()) << field.dump();
+  }
 }
 
 TEST_F(Verbs, Train) {
@@ -138,6 +141,29 @@ TEST_F(Verbs, Eval) {
             test.find("test")->find("metrics")->find("mse")->find("value")->number_or(1));
   EXPECT_EQ(weyl("eval run --data data/valid.safetensors").code, 0);
   EXPECT_EQ(weyl("eval run/best/model.safetensors --data data --split valid --dtype float64").code, 0);
+}
+
+TEST_F(Verbs, ARunFindsItsDataFromAnyFolder) {
+  const std::string elsewhere = scratch("elsewhere"), run = folder() + "/run";
+  const auto mse = [](const Json& json) {
+    return json.find("metrics")->find("mse")->find("value")->number_or(0);
+  };
+  const Json here = object(weyl("eval run --json --threads 1"), {"metrics.mse.value"});
+  for (const std::string& subject : {run, run + "/best/model.safetensors"}) {
+    const Json there =
+        object(weyl_program("eval " + subject + " --json --threads 1", elsewhere), {"metrics.mse.value"});
+    EXPECT_EQ(mse(there), mse(here));
+  }
+  const Outcome audit = weyl_program("audit " + run + " --samples 4", elsewhere);
+  EXPECT_EQ(audit.code, 0) << audit.err;
+  EXPECT_EQ(audit.err.find("no data"), std::string::npos) << audit.err;
+  EXPECT_EQ(weyl_program("train --resume " + run, elsewhere).code, 0);
+  std::filesystem::copy(run, elsewhere + "/copy", std::filesystem::copy_options::recursive);
+  std::filesystem::remove(elsewhere + "/copy/environment.json");  // as of another machine
+  const Outcome lost = weyl_program("eval copy", elsewhere);
+  EXPECT_EQ(lost.code, 3);
+  EXPECT_EQ(lost.err,
+            "weyl: data: there is no such folder; make it with `weyl data make nbody --out data`\n");
 }
 
 TEST_F(Verbs, Predict) {

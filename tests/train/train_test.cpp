@@ -8,6 +8,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/data/makers/nbody.h"
+#include "weyl/train/run_data.h"
 
 namespace weyl {
 namespace {
@@ -95,6 +96,36 @@ TEST_F(TrainTest, ResumesFromWhereverItWasEnded) {
   }
   EXPECT_EQ(resume(folder_ / "early", {}).steps, 9);
   expect_same_bits(folder_ / "through", folder_ / "early");
+}
+
+// The current folder, until the end of a test.
+struct Standing {
+  std::filesystem::path before = std::filesystem::current_path();
+  explicit Standing(const std::string& folder) { std::filesystem::current_path(folder); }
+  ~Standing() { std::filesystem::current_path(before); }
+};
+
+TEST_F(TrainTest, FindsItsDataFromAnyFolder) {
+  auto& path = std::get<NbodyDataOptions>(recipe_.data.set).path;
+  path = "data";
+  const Standing at_home(folder_.path);
+  train(recipe_, request("through"));
+  TrainRequest stopped = request("run");
+  stopped.stop = stop_after(4);
+  train(recipe_, stopped);
+  std::filesystem::create_directories(folder_ / "elsewhere/data");  // other data of the same name
+  const Standing elsewhere(folder_ / "elsewhere");
+  EXPECT_EQ(path_of(data_of_run(recipe_.data, folder_ / "run")), folder_ / "data");
+  EXPECT_EQ(path_of(data_of_run(recipe_.data, "../run/last/model.safetensors")), folder_ / "data");
+  EXPECT_EQ(path_of(data_of_run(recipe_.data, "model.safetensors")), "data");  // in no run
+  EXPECT_EQ(resume("../run", {}).ending, Ending::finished);
+  expect_same_bits(folder_ / "through", folder_ / "run");  // the path is kept as it was written
+  EXPECT_EQ(path_of(read_recipe("../run/config.toml").data), "data");
+  // Without the folder it was started in, a path means what it says.
+  std::filesystem::rename(folder_ / "data", folder_ / "gone");
+  EXPECT_EQ(path_of(data_of_run(recipe_.data, folder_ / "run")), "data");
+  std::ofstream(folder_ / "run/environment.json") << "nonsense";
+  EXPECT_EQ(path_of(data_of_run(recipe_.data, folder_ / "run")), "data");
 }
 
 TEST_F(TrainTest, SaysWhatDiffersFromTheMachineItBeganOn) {

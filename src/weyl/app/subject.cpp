@@ -8,6 +8,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/train/run_data.h"
 
 namespace weyl {
 
@@ -76,16 +77,12 @@ Subject load_subject(const std::string& path, at::Device device, std::optional<a
   subject.schema.interface = saved.interface;
   subject.schema.interface.outputs.clear();
   subject.recipe = std::move(saved.recipe);
+  subject.recipe.data = data_of_run(subject.recipe.data, path);
   subject.model = std::move(saved.model);
   subject.task = std::move(saved.task);
   subject.trained = true;
   subject.model->train(false);
   return subject;
-}
-
-DataOptions at_path(DataOptions options, const std::string& path) {
-  std::visit([&](auto& o) { o.path = path; }, options.set);
-  return options;
 }
 
 namespace {
@@ -102,7 +99,7 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
     return open_file(path, recipe.data, interface_of(recipe));
   }
   const Splits splits =
-      open_splits(path.empty() ? recipe.data : at_path(recipe.data, path), interface_of(recipe));
+      open_splits(path.empty() ? recipe.data : all_of(recipe.data, path), interface_of(recipe));
   const auto& chosen = split == "train" ? splits.train : split == "valid" ? splits.valid : splits.test;
   require<DataError>(chosen != nullptr, path.empty() ? "the data set" : path, ": must have a ", split,
                      " split, but has none");

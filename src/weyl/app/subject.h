@@ -37,14 +37,11 @@ struct Subject {
 /// fitted.
 Subject build_subject(const ConfigArguments& config, at::Device device, std::optional<at::ScalarType> dtype);
 
-/// Of a run folder or model file.
+/// Of a run folder or model file; the data of its recipe are found from here (data_of_run).
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype);
 
-/// The data options of a recipe with another path.
-DataOptions at_path(DataOptions options, const std::string& path);
-
-/// The data set named by `--data` (a folder with splits, or a file) or, when empty, by the recipe. DataError
-/// when the split is absent.
+/// The data set named by `--data` (a folder with splits, or a file; all its samples) or, when empty, by the
+/// recipe. DataError when the split is absent.
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
                                          const std::string& split);
 

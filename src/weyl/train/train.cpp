@@ -15,6 +15,7 @@
 #include "weyl/train/environment.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/model_card.h"
+#include "weyl/train/run_data.h"
 #include "weyl/train/run_folder.h"
 
 namespace weyl {
@@ -118,8 +119,9 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   RunFolder::require_new(request.out);
   Prepared prepared = prepare(recipe, request, recipe.data, nullptr);
   const RunFolder run = RunFolder::create(request.out, request.name);
-  write_file_atomically(run.file("environment.json"),
-                        environment(request.device, recipe.train.precision).dump() + "\n");
+  Json machine = environment(request.device, recipe.train.precision);
+  record_folder(machine);
+  write_file_atomically(run.file("environment.json"), machine.dump() + "\n");
   Recipe resolved = recipe;
   write_file_atomically(run.file("config.toml"), write_toml([&](Fields& f) { fields(f, resolved); }));
   return run_in(run, std::move(prepared), nullptr, request);
@@ -145,7 +147,7 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
     }
   }
   const Resumed* from = resumed ? &*resumed : nullptr;
-  return run_in(run, prepare(recipe, request, recipe.data, from), from, request);
+  return run_in(run, prepare(recipe, request, data_of_run(recipe.data, path), from), from, request);
 }
 
 }  // namespace weyl

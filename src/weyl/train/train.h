@@ -25,7 +25,8 @@ struct TrainRequest {
 TrainResult train(const Recipe& recipe, const TrainRequest& request);
 
 /// Continues a run from its last checkpoint (from its config.toml when it was ended before the first one). A
-/// run that is already at its end only reports. Takes as many threads as the run began with (its bits depend
+/// run that is already at its end only reports. Its data are those of the folder that it was started in
+/// (data_of_run). Takes as many threads as the run began with (its bits depend
 /// on them) unless `request.threads` says otherwise. `request.out` and `name` are not used.
 TrainResult resume(const std::string& run, const TrainRequest& request);
 

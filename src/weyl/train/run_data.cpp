@@ -1,0 +1,61 @@
+#include "weyl/train/run_data.h"
+
+#include <filesystem>
+
+#include "weyl/core/check.h"
+#include "weyl/train/append_file.h"
+#include "weyl/train/run_folder.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+// RUN of RUN/best/model.safetensors; empty when the file is in no run.
+std::string run_around(const std::string& path) {
+  if (is_run_folder(path)) {
+    return path;
+  }
+  const std::string run = (fs::path(path).parent_path() / "..").string();
+  return is_run_folder(run) ? run : "";
+}
+
+// Empty when the run does not say, or says it in a way that cannot be read: it is an aid, no part of the
+// model.
+std::string started_in(const std::string& run) {
+  const std::string file = run + "/environment.json";
+  try {
+    const Json environment = Json::parse(read_if_there(file), file);
+    const Json* folder = environment.find("folder");
+    return folder != nullptr ? folder->string_or("") : "";
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+}  // namespace
+
+void record_folder(Json& environment) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (!error) {
+    environment.set("folder", here.string());
+  }
+}
+
+DataOptions data_of_run(DataOptions options, const std::string& run) {
+  const fs::path path = path_of(options);
+  const std::string around = run_around(run);
+  if (path.empty() || path.is_absolute() || around.empty()) {
+    return options;
+  }
+  const fs::path folder = started_in(around);
+  std::error_code error;
+  if (folder.empty() || fs::equivalent(folder, fs::current_path(error), error)) {
+    return options;
+  }
+  const fs::path there = folder / path;
+  return fs::exists(there, error) ? moved_to(std::move(options), there.string()) : options;
+}
+
+}  // namespace weyl
