@@ -96,11 +96,16 @@ TEST_F(Verbs, Train) {
       object(trained(), {"run", "steps", "seconds", "best.metric", "best.value", "best.unit", "best.step",
                          "test.samples", "test.seconds", "test.metrics.mse.value", "test.metrics.mse.unit"});
   EXPECT_EQ(json.find("steps")->number_or(0), 5);
-  for (const char* file : {"config.toml", "environment.json", "log.txt", "metrics.csv", "README.md",
-                           "best/model.safetensors", "last/state.safetensors", "plots/learning_curve.png",
-                           "plots/learning_curve.svg", "plots/parity.png", "plots/parity.svg"}) {
+  for (const char* file :
+       {"config.toml", "environment.json", "log.txt", "metrics.csv", "README.md", "best/model.safetensors",
+        "last/state.safetensors", "plots/learning_curve.png", "plots/learning_curve.svg",
+        "plots/parity_displacement.png", "plots/parity_displacement.svg"}) {
     EXPECT_TRUE(std::filesystem::exists(folder() + "/run/" + file)) << file;
   }
+  // The axes say what is drawn, and in which unit.
+  const std::string picture = contents(folder() + "/run/plots/parity_displacement.svg");
+  EXPECT_NE(picture.find(">displacement / length<"), std::string::npos);
+  EXPECT_NE(picture.find(">predicted displacement / length<"), std::string::npos);
   EXPECT_EQ(weyl("train c.toml --out run").code, 2);  // never overwrites
   // The talk names labels and the simple answers beside the model.
   EXPECT_NE(trained().err.find("labels: "), std::string::npos) << trained().err;

@@ -1,7 +1,7 @@
 #include "weyl/app/pictures.h"
 
+#include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "weyl/app/gnuplot.h"
 #include "weyl/core/check.h"
@@ -39,6 +39,36 @@ Figure learning_curve(const CsvTable& table, const std::string& where) {
   return figure;
 }
 
+// The two columns say what they are, with units.
+Figure parity(const CsvTable& table, const std::string& where) {
+  require<DataError>(table.columns.size() == 2, where, ": must have two columns, label and prediction, got ",
+                     table.columns.size());
+  Figure figure;
+  figure.title = "Parity on the test split";
+  figure.x_label = table.columns[0];
+  figure.y_label = table.columns[1];
+  figure.diagonal = true;
+  figure.series.push_back({"", {}, {}, true});
+  for (const auto& row : table.rows) {
+    figure.series[0].x.push_back(row[0]);
+    figure.series[0].y.push_back(row[1]);
+  }
+  return figure;
+}
+
+std::vector<std::string> parity_files(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("parity") && name.ends_with(".csv")) {
+      files.push_back(entry.path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 }  // namespace
 
 std::vector<std::string> draw_run(const std::string& run, const std::string& out) {
@@ -52,24 +82,11 @@ std::vector<std::string> draw_run(const std::string& run, const std::string& out
   draw(learning_curve(table, metrics), out + "/learning_curve");
   keep(files, out + "/learning_curve");
 
-  const std::string pairs = run + "/plots/parity.csv";
-  if (std::filesystem::exists(pairs)) {
-    const CsvTable values = read_csv(pairs);
-    const int64_t label = values.column("label"), prediction = values.column("prediction");
-    require<DataError>(label >= 0 && prediction >= 0, pairs, ": must have the columns label and prediction");
-    Figure figure;
-    figure.title = "Parity on the test split";
-    figure.x_label = "label";
-    figure.y_label = "prediction";
-    figure.diagonal = true;
-    figure.series.push_back({"", {}, {}, true});
-    for (const auto& row : values.rows) {
-      figure.series[0].x.push_back(row[static_cast<size_t>(label)]);
-      figure.series[0].y.push_back(row[static_cast<size_t>(prediction)]);
-    }
-    if (!values.rows.empty()) {
-      draw(figure, out + "/parity");
-      keep(files, out + "/parity");
+  for (const std::string& csv : parity_files(run + "/plots")) {
+    if (const CsvTable pairs = read_csv(csv); !pairs.rows.empty()) {
+      const std::string picture = out + "/" + std::filesystem::path(csv).stem().string();
+      draw(parity(pairs, csv), picture);
+      keep(files, picture);
     }
   }
   return files;

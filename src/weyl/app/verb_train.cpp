@@ -1,4 +1,5 @@
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -101,41 +102,51 @@ class Console : public TrainObserver {
   std::optional<Progress> progress_;
 };
 
-// At most `limit` pairs of label and prediction, evenly taken, for the parity plot.
-void write_parity(const Subject& subject, const Dataset& test, const std::string& path,
+// "displacement / length", as an axis or a column is named; without a comma, which would end the column.
+std::string with_unit(std::string name, const std::string& unit) {
+  if (!unit.empty()) {
+    name += unit.find_first_of("/ ") == std::string::npos ? " / " + unit : " / (" + unit + ")";
+  }
+  std::replace(name.begin(), name.end(), ',', ' ');
+  return name;
+}
+
+std::string parity_csv(const Quantity& label, const std::vector<Tensor>& labels,
+                       const std::vector<Tensor>& predictions, int64_t limit) {
+  const Tensor x = at::cat(labels), y = at::cat(predictions);
+  const int64_t every = (x.numel() + limit - 1) / limit;
+  std::string csv =
+      with_unit(label.name, label.unit) + "," + with_unit("predicted " + label.name, label.unit) + "\n";
+  for (int64_t i = 0; i < x.numel(); i += every) {
+    csv += exact_text(x.data_ptr<double>()[i]) + "," + exact_text(y.data_ptr<double>()[i]) + "\n";
+  }
+  return csv;
+}
+
+// Of each label that the task predicts as it stands, at most `limit` pairs of label and prediction, evenly
+// taken, for a parity plot: plots/parity_<label>.csv.
+void write_parity(const Subject& subject, const Dataset& test, const std::string& folder,
                   int64_t limit = 4000) {
-  std::vector<Tensor> labels, predictions;
+  std::map<std::string, std::pair<std::vector<Tensor>, std::vector<Tensor>>> pairs;
   at::NoGradGuard no_grad;
   stream(test, 256, *subject.model, [&](const Batch& batch) {
     for (const auto& [name, value] : subject.task->predict(*subject.model, batch)) {
       const auto label = batch.labels.find(name);
-      if (label != batch.labels.end() && label->second.numel() == value.numel()) {
-        labels.push_back(label->second.reshape({-1}).to(at::kDouble).cpu());
-        predictions.push_back(value.reshape({-1}).to(at::kDouble).cpu());
+      if (label != batch.labels.end() && label->second.numel() == value.numel() && value.numel() > 0) {
+        pairs[name].first.push_back(label->second.reshape({-1}).to(at::kDouble).cpu());
+        pairs[name].second.push_back(value.reshape({-1}).to(at::kDouble).cpu());
       }
     }
   });
-  int64_t total = 0;
-  for (const Tensor& t : labels) {
-    total += t.numel();
-  }
-  if (total == 0) {
-    return;
-  }
-  const int64_t every = (total + limit - 1) / limit;
-  std::string csv = "label,prediction\n";
-  int64_t seen = 0;
-  for (size_t i = 0; i < labels.size(); ++i) {
-    const Tensor label = labels[i].contiguous(), prediction = predictions[i].contiguous();
-    for (int64_t k = 0; k < label.numel(); ++k) {
-      if (seen++ % every == 0) {
-        csv += exact_text(label.data_ptr<double>()[k]) + "," + exact_text(prediction.data_ptr<double>()[k]) +
-               "\n";
-      }
+  for (const Quantity& label : test.schema().labels) {
+    if (const auto found = pairs.find(label.name); found != pairs.end()) {
+      std::filesystem::create_directories(folder);
+      const auto& [labels, predictions] = found->second;
+      std::string file = "parity_" + label.name + ".csv";
+      std::replace(file.begin(), file.end(), '/', '_');
+      write_file_atomically(folder + "/" + file, parity_csv(label, labels, predictions, limit));
     }
   }
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  write_file_atomically(path, csv);
 }
 
 struct Row {
@@ -201,7 +212,7 @@ int run(const TrainCommand& command) {
     }
     json.set("baselines", baselines).set("parameters", best.model->parameter_count());
     table.push_back({"test, this model", evaluation.metrics});
-    write_parity(best, *test, result.run + "/plots/parity.csv");
+    write_parity(best, *test, result.run + "/plots");
   }
   try {
     draw_run(result.run, result.run + "/plots");
