@@ -1,8 +1,10 @@
 #include "weyl/data/loader.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <thread>
 
@@ -164,6 +166,32 @@ TEST(Loader, ThrowsWhereTheBrokenBatchWouldHaveCome) {
     EXPECT_TRUE(loader.next());
     EXPECT_FALSE(loader.next());
   }
+}
+
+/// Notes how many threads an operation of its would take.
+class Counting : public InMemory {
+ public:
+  using InMemory::InMemory;
+  Batch batch(std::span<const int64_t> indices) const override {
+    threads = at::get_num_threads();
+    return InMemory::batch(indices);
+  }
+  mutable std::atomic<int> threads = 0;
+};
+
+TEST(Loader, MakesBatchesWithTheThreadsOfItsCaller) {
+  const int before = at::get_num_threads();
+  for (const int chosen : {1, 3}) {
+    at::set_num_threads(chosen);
+    for (const int64_t ahead : {0, 2}) {
+      const auto set = std::make_shared<Counting>(rich_batch({3, 1, 4}), rich_schema());
+      Loader loader(set, {.ahead = ahead}, 1);
+      loader.start(0);
+      EXPECT_TRUE(loader.next());
+      EXPECT_EQ(set->threads, chosen) << "ahead " << ahead;
+    }
+  }
+  at::set_num_threads(before);
 }
 
 TEST(Loader, StopsCleanlyAtAnyMoment) {
