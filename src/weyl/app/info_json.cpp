@@ -20,7 +20,7 @@ double number_of(const Json* json) {
 std::string grouped(double count) {
   std::string digits = std::to_string(static_cast<long long>(count));
   for (auto i = static_cast<int64_t>(digits.size()) - 3; i > 0; i -= 3) {
-    digits.insert(static_cast<size_t>(i), ",");
+    digits.insert(static_cast<size_t>(i), 1, ',');
   }
   return digits;
 }

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "weyl/core/check.h"
+
 namespace weyl {
 
 std::string clock_text(double seconds) {
@@ -29,16 +31,16 @@ std::string progress_line(std::string_view what, int64_t done, int64_t total, do
     const double share = std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
     if (width > 0) {
       const int full = static_cast<int>(share * width);
-      line += " [" + std::string(full, '#') + std::string(width - full, '.') + "]";
+      line.append(" [").append(static_cast<size_t>(full), '#');
+      line.append(static_cast<size_t>(width - full), '.').append("]");
     }
-    line += " " + std::to_string(done) + "/" + std::to_string(total) + " " +
-            std::to_string(static_cast<int>(100 * share)) + "%";
+    line += text(" ", done, "/", total, " ", static_cast<int>(100 * share), "%");
     line += "  " + clock_text(seconds);
     if (done > 0 && done < total) {
       line += " left " + clock_text(seconds * (1 - share) / share);
     }
   } else {
-    line += " " + std::to_string(done) + "  " + clock_text(seconds);
+    line += text(" ", done, "  ", clock_text(seconds));
   }
   if (!note.empty()) {
     line += "  ";

@@ -23,7 +23,7 @@ int run(const DoctorCommand& command) {
   // A product that is known: the installation computes.
   const at::Tensor ones = at::ones({8, 8}, at::kFloat);
   if (at::matmul(ones, ones).sum().item<float>() != 512.0F) {
-    report.problems.push_back("a matrix product of LibTorch is wrong");
+    report.problems.emplace_back("a matrix product of LibTorch is wrong");
   }
   if (at::hasCUDA()) {
     const auto count = at::detail::getCUDAHooks().deviceCount();
