@@ -194,6 +194,21 @@ TEST(Loader, MakesBatchesWithTheThreadsOfItsCaller) {
   at::set_num_threads(before);
 }
 
+TEST(Loader, BitsDoNotDependOnTheNumberOfThreads) {
+  const auto set = std::make_shared<InMemory>(rich_batch(std::vector<int64_t>(4000, 5)), rich_schema());
+  const int before = at::get_num_threads();
+  const auto with = [&](int threads) {
+    at::set_num_threads(threads);
+    Loader loader(set, {.batch = 4000, .reflect = true, .dtype = at::kDouble}, 1);
+    return all_of(loader, 3);
+  };
+  const auto one = with(1);
+  expect_equal(one, with(3));
+  at::set_num_threads(before);
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_GT(std::get<Points>(one[0].input).positions.numel(), 32768);  // what LibTorch leaves to one thread
+}
+
 TEST(Loader, StopsCleanlyAtAnyMoment) {
   const auto set = rich_set();
   for (int i = 0; i < 60; ++i) {

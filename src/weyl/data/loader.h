@@ -27,11 +27,9 @@ struct LoaderOptions {
 /// ahead: so a resumed run needs no state but the position. The last, incomplete batch of an epoch is kept:
 /// every sample is seen once an epoch.
 ///
-/// The thread takes the number of threads that its maker has set (LibTorch reads at::set_num_threads in every
-/// thread that asks for the first time). It could make do with one, but LibTorch has no such setting for one
-/// thread alone, and a batch's tensors are below the size from which operations are divided (32768 numbers)
-/// or copied at the memory's speed: what is computed ahead does not depend on it, row gathers and products of
-/// D x D with D never divide a sum.
+/// The thread that makes batches computes with as many threads as at::set_num_threads has set for all:
+/// LibTorch has no setting for one thread alone. The bits of a batch do not depend on that number: row
+/// gathers, and products of D x D matrices, divide no sum.
 class Loader {
  public:
   /// ConfigError: batch < 1, batch_tokens < 1; ShapeError: rotations of a data set that is not Points or
