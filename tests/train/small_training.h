@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "weyl/core/random.h"
+#include "weyl/core/random_tensor.h"
 #include "weyl/train/append_file.h"
 #include "weyl/train/train.h"
 
@@ -38,17 +38,10 @@ inline std::shared_ptr<const Dataset> small_set(int64_t samples, uint64_t seed) 
     sizes.push_back(3 + stream.below(3));
     nodes += sizes.back();
   }
-  const auto draw = [&](std::vector<int64_t> shape) {
-    const Tensor t = at::empty(shape, at::kDouble);
-    for (int64_t i = 0; i < t.numel(); ++i) {
-      t.data_ptr<double>()[i] = stream.normal();
-    }
-    return t;
-  };
   Points points;
-  points.positions = draw({nodes, 3});
-  points.vectors = draw({nodes, 1, 3});
-  points.scalars = draw({nodes, 1}).sign();
+  points.positions = normal_tensor({nodes, 3}, stream);
+  points.vectors = normal_tensor({nodes, 1, 3}, stream);
+  points.scalars = normal_tensor({nodes, 1}, stream).sign();
   points.graphs = Segments::of_sizes(sizes);
   Schema schema;
   schema.interface.typical_nodes = static_cast<double>(nodes) / static_cast<double>(samples);

@@ -3,22 +3,10 @@
 #include <ATen/ops/empty.h>
 
 #include "weyl/core/check.h"
-#include "weyl/core/random.h"
+#include "weyl/core/random_tensor.h"
 #include "weyl/data/layout.h"
 
 namespace weyl {
-namespace {
-
-Tensor normal(std::vector<int64_t> shape, Stream& stream) {
-  Tensor drawn = at::empty(shape, at::kDouble);
-  for (int64_t i = 0; i < drawn.numel(); ++i) {
-    drawn.data_ptr<double>()[i] = stream.normal();
-  }
-  return drawn;
-}
-
-}  // namespace
-
 Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_t seed) {
   require<ConfigError>(schema.carrier == Carrier::points, "random tokens: the carrier must be points, got ",
                        carrier_names[static_cast<size_t>(schema.carrier)]);
@@ -29,7 +17,7 @@ Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_
   Points points;
   points.graphs = Segments::of_sizes(std::vector<int64_t>(graphs, nodes));
   Stream places(seed, "random tokens: positions");
-  points.positions = normal({N, D}, places);
+  points.positions = normal_tensor({N, D}, places);
   if (interface.types > 0) {
     Stream stream(seed, "random tokens: types");
     points.types = at::empty({N}, at::kLong);
@@ -42,11 +30,11 @@ Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_
     return columns.empty() ? 0 : columns.back().end;
   };
   if (const int64_t S = width(scalar_columns(interface, Level::node)); S > 0) {
-    points.scalars = normal({N, S}, stream);
+    points.scalars = normal_tensor({N, S}, stream);
   }
   const std::vector<Columns> vectors = vector_columns(interface, Level::node);
   if (const int64_t V = width(vectors); V > 0) {
-    points.vectors = normal({N, V, D}, stream);
+    points.vectors = normal_tensor({N, V, D}, stream);
     for (const Columns& columns : vectors) {
       if (columns.quantity->role == Role::normal) {
         Tensor normals = points.vectors.narrow(1, columns.begin, columns.end - columns.begin);
@@ -55,7 +43,7 @@ Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_
     }
   }
   if (const int64_t E = width(scalar_columns(interface, Level::pair)); E > 0) {
-    points.pairs = normal({points.graphs.pairs(), E}, stream);
+    points.pairs = normal_tensor({points.graphs.pairs(), E}, stream);
   }
   for (const Quantity& q : interface.features) {
     const bool scalar = q.kind == Kind::scalar || q.kind == Kind::pseudoscalar;
@@ -68,7 +56,7 @@ Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_
                          kind_names[static_cast<size_t>(q.kind)], " at ",
                          level_names[static_cast<size_t>(q.level)], " level cannot be drawn: feature '",
                          q.name, "'");
-    points.of_graphs[q.name] = normal(shape_of(q, points), stream);
+    points.of_graphs[q.name] = normal_tensor(shape_of(q, points), stream);
   }
   return {std::move(points), {}};
 }

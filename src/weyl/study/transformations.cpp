@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/core/random_tensor.h"
 
 namespace weyl {
 namespace {
@@ -100,10 +101,7 @@ Transformation translations(const Schema& schema) {
     const Tensor& x = points_of(batch).positions;
     const double extent = extent_of(x);
     const int64_t B = batch.count();
-    Tensor shift = at::empty({B, D}, at::kDouble);
-    for (int64_t i = 0; i < B * D; ++i) {
-      shift.data_ptr<double>()[i] = extent * (2 * stream.uniform() - 1);
-    }
+    const Tensor shift = uniform_tensor({B, D}, -extent, extent, stream);
     return Motions{at::eye(D, at::kDouble).expand({B, D, D}), on_grid(shift, x)};
   });
 }
