@@ -53,6 +53,26 @@ TEST_F(TrainTest, LeavesAWholeRunFolder) {
   EXPECT_THROW(train(recipe_, request("run")), ConfigError);  // never overwritten
 }
 
+TEST_F(TrainTest, TakesTheCallersOwnData) {
+  std::filesystem::remove_all(folder_ / "data");  // what the recipe names is not looked for
+  TrainRequest own = request("own");
+  own.data = small_data();
+  EXPECT_EQ(train(recipe_, own).test->samples, 20);
+  const Recipe recorded = read_recipe(folder_ / "own/config.toml");
+  EXPECT_TRUE(std::holds_alternative<TensorsDataOptions>(recorded.data.set));
+  EXPECT_EQ(recorded.interface->features, small_data().train->schema().interface.features);
+  Recipe longer = recipe_;
+  longer.train.epochs = 1;
+  TrainRequest part = request("part");
+  part.data = small_data();
+  part.stop = stop_after(3);
+  EXPECT_EQ(train(longer, part).ending, Ending::interrupted);
+  part.stop = {};
+  EXPECT_EQ(resume(folder_ / "part", part).test->samples, 20);
+  EXPECT_THROW(resume(folder_ / "part", request("part")), DataError);
+  EXPECT_THROW(train(recipe_, request("none")), DataError);
+}
+
 TEST_F(TrainTest, OpensTheDataAndFitsTheTaskOnce) {
   struct Watch : TrainObserver {
     std::string data;

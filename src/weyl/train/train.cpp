@@ -42,7 +42,7 @@ struct Prepared {
 Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOptions& data,
                  const Resumed* resumed) {
   Prepared p;
-  p.data = open_splits(data, recipe.interface ? &*recipe.interface : nullptr);
+  p.data = request.data ? *request.data : open_splits(data, recipe.interface ? &*recipe.interface : nullptr);
   require<ConfigError>(p.data.train != nullptr && p.data.train->size() > 0,
                        "train: data must have training samples, got none");
   p.saved.task = make_task(recipe.task);
@@ -55,6 +55,10 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOp
     p.saved.interface = p.saved.task->interface(p.data.train->schema());
   }
   p.saved.recipe = recipe;
+  if (request.data) {  // nobody else can open them: the record says so, and what they hold
+    p.saved.recipe.data.set = TensorsDataOptions{"(given by the program that trained)"};
+    p.saved.recipe.interface = p.saved.interface;
+  }
   p.saved.carrier = p.data.train->schema().carrier;
   const BuildOn build_on(request.device,
                          recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
@@ -122,7 +126,7 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   Json machine = environment(request.device, recipe.train.precision);
   record_folder(machine);
   write_file_atomically(run.file("environment.json"), machine.dump() + "\n");
-  Recipe resolved = recipe;
+  Recipe resolved = prepared.saved.recipe;
   write_file_atomically(run.file("config.toml"), write_toml([&](Fields& f) { fields(f, resolved); }));
   return run_in(run, std::move(prepared), nullptr, request);
 }

@@ -3,6 +3,7 @@
 #include <c10/core/Device.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "weyl/train/trainer.h"
@@ -15,6 +16,9 @@ struct TrainRequest {
   std::string name = "run";
   at::Device device = at::kCPU;
   int64_t threads = 0;  // of a resumed run, when the caller has set them; 0: as many as the run began with
+  /// The caller's own, in place of what the recipe names (which is recorded as `tensors` with their
+  /// interface); to resume such a run, give them again.
+  std::optional<Splits> data;
   TrainObserver* observer = nullptr;
   std::function<bool()> stop;  // asked between steps: true saves and ends with Ending::interrupted
 };
