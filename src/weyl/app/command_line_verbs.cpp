@@ -19,7 +19,7 @@ struct Draft {
   std::shared_ptr<C> c = std::make_shared<C>();
 
   // `settle` checks what the arguments say together, or changes it.
-  Verb done(std::function<void(C&)> settle = {}) const {
+  Verb done(const std::function<void(C&)>& settle = {}) const {
     add_talk(app, c->talk);
     return {&app, [c = c, settle]() -> Command {
               if (settle) {
