@@ -7,9 +7,9 @@ namespace weyl {
 // Ragged attention (attention.h: shapes, equation) as two torch expressions, both differentiable to any
 // order on any device. Arguments are not checked again.
 
-/// The definition, written out: a list of all ordered pairs (i, j) of one graph, one softmax over the pairs
-/// of each i, a scatter into i; as in the ragged code of the field. Tensors of pairs x H x K numbers, and an
-/// N x N table.
+/// The definition, written out: a list of all ordered pairs (i, j) of one graph, a softmax over the pairs of
+/// each (i, h), a sum over them; gathers and scatters, as in the ragged code of the field. Tensors of pairs x
+/// H x K numbers, and an N x N table.
 Tensor attention_by_pairs(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                           double scale, const Tensor& bias = {});
 
