@@ -24,9 +24,9 @@ at::Device device_of(const Machine& machine) {
   if (device.is_cuda()) {
     require<ConfigError>(at::hasCUDA(), "--device ", machine.device,
                          ": must be a device of this machine, but LibTorch finds no CUDA");
-    const auto count = static_cast<int64_t>(at::detail::getCUDAHooks().deviceCount());
+    const c10::DeviceIndex count = at::detail::getCUDAHooks().deviceCount();
     require<ConfigError>(!device.has_index() || device.index() < count, "--device ", machine.device,
-                         ": must be one of the ", count, " CUDA devices of this machine");
+                         ": must be one of the ", std::to_string(count), " CUDA devices of this machine");
   }
   return device;
 }

@@ -1,10 +1,13 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
+#include <map>
 #include <sstream>
 
 #include "weyl/app/exit_codes.h"
@@ -65,9 +68,8 @@ class Console : public TrainObserver {
     }
     // The budget may be epochs, steps or seconds: its fraction says where the end will be.
     if (tick.fraction > 0) {
-      progress_->set_total(
-          std::max(tick.elapsed.step,
-                   static_cast<int64_t>(static_cast<double>(tick.elapsed.step) / tick.fraction + 0.5)));
+      progress_->set_total(std::max(
+          tick.elapsed.step, int64_t{std::llround(static_cast<double>(tick.elapsed.step) / tick.fraction)}));
     }
     progress_->update(tick.elapsed.step, "loss " + number(tick.loss));
   }
