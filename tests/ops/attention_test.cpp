@@ -103,6 +103,14 @@ TEST(RaggedAttention, KernelPairsAndPaddingAgree) {
   }
 }
 
+TEST(RaggedAttention, ADtypeWithoutKernelsIsPadded) {
+  const Segments graphs = Segments::of_sizes(std::vector<int64_t>{3, 0, 5});
+  const Tensor q = wave({8, 2, 4}, 0.1).to(at::kBFloat16);
+  const Tensor y = ragged_attention(q, q, q, graphs, 1);
+  EXPECT_TRUE(at::equal(y, attention_padded(q, q, q, graphs, 1)));
+  EXPECT_FALSE(at::equal(y, attention_by_pairs(q, q, q, graphs, 1)));  // control: another order of rounding
+}
+
 TEST(RaggedAttention, DerivativesAreRight) {
   for (const auto& sizes : {std::vector<int64_t>{3, 0, 2, 1}, std::vector<int64_t>{2, 2}}) {
     const Segments graphs = Segments::of_sizes(sizes);
