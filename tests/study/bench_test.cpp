@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "weyl/core/check.h"
 #include "weyl/models/systems.h"
 #include "weyl/study/allocation_peak.h"
 #include "weyl/study/matrix_products.h"
 #include "weyl/study/random_tokens.h"
+#include "weyl/study/training_steps.h"
 
 namespace weyl {
 namespace {
@@ -72,6 +74,18 @@ TEST(Bench, TimesEverySideAndLeavesTheWeights) {
   EXPECT_LT(c.error, 1e-4);
   EXPECT_GT(c.error, 0);  // the sides differ in rounding: both were really run
   EXPECT_TRUE(at::equal(before, model->parameters()[1].tensor));
+
+  TrainOptions training;
+  training.batch = 2;
+  training.log_every_steps = 2;
+  const auto data = std::make_shared<InMemory>(random_tokens(schema, 3, 4, 1), schema);
+  const StepTimes parts = time_training_steps(*model, nullptr, data, training, 5);  // more than two epochs
+  EXPECT_EQ(parts.steps, 5);
+  for (const double seconds : {parts.batch, parts.forward, parts.backward, parts.optimiser, parts.logging}) {
+    EXPECT_GT(seconds, 0);
+  }
+  EXPECT_TRUE(at::equal(before, model->parameters()[1].tensor));
+  EXPECT_THROW(time_training_steps(*model, nullptr, data, training, 0), ConfigError);
 }
 
 }  // namespace

@@ -234,7 +234,7 @@ Verb add_bench(CLI::App& root) {
                 "bench configs/nbody/platonic.toml --compare configs/nbody/transformer.toml"}));
   auto& [app, c] = draft;
   add_config(app, c->config);
-  app.add_option("--compare", c->compare, "other configs, interleaved in the same run")
+  app.add_option("--compare", c->compare, "other configs, timed after it in the same run")
       ->type_name("CONFIG ...");
   add_number(app, "--repeats", c->repeats, 1, 1000, "timings of each, the median counts; default 9");
   add_machine(app, c->machine, "default that of the config");

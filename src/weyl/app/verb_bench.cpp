@@ -12,29 +12,29 @@
 #include "weyl/core/check.h"
 #include "weyl/study/bench.h"
 #include "weyl/study/random_tokens.h"
+#include "weyl/study/training_steps.h"
 
 namespace weyl {
 namespace {
 
-// What is timed: the batch of the config's [bench], else a training batch of its data set, else random tokens
-// of as many.
-Batch bench_batch(Subject& subject) {
+// What is trained on: random tokens as the config's [bench] says, else its data set, else one batch of random
+// tokens.
+std::shared_ptr<const Dataset> bench_data(Subject& subject) {
   const Recipe& recipe = subject.recipe;
-  const int64_t nodes = std::max<int64_t>(1, std::llround(subject.model->interface.typical_nodes));
-  const std::string path = path_of(recipe.data);
-  if (recipe.bench || subject.task == nullptr || !std::filesystem::exists(path)) {
+  if (recipe.bench || subject.task == nullptr || !std::filesystem::exists(path_of(recipe.data))) {
     subject.task = nullptr;  // random tokens have no labels: the loss is the mean square of the outputs
+    const int64_t nodes = std::max<int64_t>(1, std::llround(subject.model->interface.typical_nodes));
     const BenchTable table = recipe.bench.value_or(BenchTable{recipe.train.batch, nodes});
-    return random_tokens(subject.schema, table.graphs, table.nodes, 0);
+    return std::make_shared<InMemory>(random_tokens(subject.schema, table.graphs, table.nodes, 0),
+                                      subject.schema);
   }
-  const auto data = open_data(recipe, "", "train");
+  auto data = open_data(recipe, "", "train");
   subject.task->fit(*data);
-  std::vector<int64_t> indices(static_cast<size_t>(std::min(recipe.train.batch, data->size())));
-  std::iota(indices.begin(), indices.end(), 0);
-  return data->batch(indices);
+  return data;
 }
 
-Json to_json(const BenchCase& c) {
+Json to_json(const BenchCase& c, const StepTimes& parts) {
+  const double per_step = 1e3 / static_cast<double>(parts.steps);
   Json json = Json::object();
   json.set("name", c.name)
       .set("forward_ms", c.kernels.forward_ms)
@@ -53,11 +53,17 @@ Json to_json(const BenchCase& c) {
       .set("train_step_speedup", c.train_step_speedup.median)
       .set("forward_over_matmul", c.forward_over_matmul.median)
       .set("train_step_over_matmul", c.train_step_over_matmul.median)
-      .set("error", c.error);
+      .set("error", c.error)
+      .set("train_step_parts_ms", Json::object()
+                                      .set("batch", parts.batch * per_step)
+                                      .set("forward", parts.forward * per_step)
+                                      .set("backward", parts.backward * per_step)
+                                      .set("optimiser", parts.optimiser * per_step)
+                                      .set("logging", parts.logging * per_step));
   return json;
 }
 
-void print(const BenchCase& c) {
+void print(const BenchCase& c, const StepTimes& parts) {
   const auto side = [](const char* name, const BenchSide& s) {
     std::cout << "  " << std::left << std::setw(22) << name << std::right << std::setw(11) << s.forward_ms
               << std::setw(13) << s.train_step_ms << std::setw(10) << s.peak_mb << "\n";
@@ -81,8 +87,18 @@ void print(const BenchCase& c) {
   ratio("torch expressions / kernels", c.forward_speedup, c.train_step_speedup);
   ratio("kernels / matrix products", c.forward_over_matmul, c.train_step_over_matmul);
   std::cout << "  " << c.gflops << " GFLOP/s, " << c.percent_of_peak
-            << " % of a large matrix product's; error " << std::scientific << c.error << "\n"
-            << std::defaultfloat;
+            << " % of a large matrix product's; error " << std::scientific << c.error << std::fixed
+            << "\n  a training step of " << 1e3 * parts.step_seconds() / static_cast<double>(parts.steps)
+            << " ms:";
+  const auto part = [&](const char* name, double seconds) {
+    std::cout << " " << name << " " << 100 * seconds / parts.step_seconds() << " %";
+  };
+  part("batch", parts.batch);
+  part("forward", parts.forward);
+  part("backward", parts.backward);
+  part("optimiser", parts.optimiser);
+  part("logging", parts.logging);
+  std::cout << "\n" << std::defaultfloat;
 }
 
 }  // namespace
@@ -98,14 +114,24 @@ int run(const BenchCommand& command) {
     require<ConfigError>(is_config(path), "weyl bench: must be given a config (.toml), got ", path);
     Subject subject =
         build_subject({path, command.config.overrides}, device, dtype_of(command.machine.dtype));
-    const Batch batch = to(bench_batch(subject), device, subject.model->dtype());
+    const auto data = bench_data(subject);
+    std::vector<int64_t> first(static_cast<size_t>(
+        subject.recipe.bench ? data->size() : std::min(subject.recipe.train.batch, data->size())));
+    std::iota(first.begin(), first.end(), 0);
+    const Batch batch = to(data->batch(first), device, subject.model->dtype());
+    TrainOptions training = subject.recipe.train;
+    training.batch = batch.count();
     const std::string name = std::filesystem::path(path).stem().string();
     say("timing " + name);
     const BenchCase result = bench(name, *subject.model, subject.task.get(), batch, options);
+    // For two seconds: the parts of a short step need more of them.
+    const auto steps = static_cast<int64_t>(std::min(200.0, 2000 / result.kernels.train_step_ms));
+    const StepTimes parts = time_training_steps(*subject.model, subject.task.get(), data, training,
+                                                std::max(steps, command.repeats));
     if (command.talk.json) {
-      cases.add(to_json(result));
+      cases.add(to_json(result, parts));
     } else {
-      print(result);
+      print(result, parts);
     }
   }
   if (command.talk.json) {

@@ -5,7 +5,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/randn.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +15,7 @@
 #include "weyl/study/allocation_peak.h"
 #include "weyl/study/flops.h"
 #include "weyl/study/matrix_products.h"
+#include "weyl/study/training_steps.h"
 #include "weyl/train/optimiser.h"
 
 namespace weyl {
@@ -44,17 +44,6 @@ BenchRatio ratio(const std::vector<double>& these, const std::vector<double>& th
     quotients.push_back(these[i] / those[i]);
   }
   return {median(quotients), quantile(quotients, 0.25), quantile(quotients, 0.75)};
-}
-
-Tensor loss_of(Model& model, const Task* task, const Batch& batch) {
-  if (task) {
-    return task->step(model, batch).loss;
-  }
-  Tensor loss = at::zeros({}, at::TensorOptions().dtype(model.dtype()).device(model.device()));
-  for (const auto& [name, y] : model(batch.input)) {
-    loss = loss + (y * y).mean();
-  }
-  return loss;
 }
 
 /// What is timed: a model on a batch.

@@ -1,0 +1,109 @@
+#include "weyl/study/training_steps.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "weyl/core/check.h"
+#include "weyl/train/journal.h"
+#include "weyl/train/loading.h"
+#include "weyl/train/optimiser.h"
+
+namespace weyl {
+namespace {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "weyl-bench-XXXXXX").string()) {
+    require<DataError>(::mkdtemp(path_.data()) != nullptr,
+                       "bench: a temporary folder must be made, got none at ", path_);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// The next batch; after an epoch's last one the next epoch begins, so that its batches are made ahead.
+Batch next_batch(Loader& loader) {
+  Batch batch = *loader.next();
+  if (loader.position() == loader.batches()) {
+    loader.start(loader.epoch() + 1);
+  }
+  return batch;
+}
+
+}  // namespace
+
+Tensor loss_of(Model& model, const Task* task, const Batch& batch) {
+  if (task != nullptr) {
+    return task->step(model, batch).loss;
+  }
+  Tensor loss = at::zeros({}, at::TensorOptions().dtype(model.dtype()).device(model.device()));
+  for (const auto& [name, y] : model(batch.input)) {
+    loss = loss + (y * y).mean();
+  }
+  return loss;
+}
+
+StepTimes time_training_steps(Model& model, const Task* task, std::shared_ptr<const Dataset> data,
+                              const TrainOptions& options, int64_t steps) {
+  require<ConfigError>(steps >= 1, "bench: steps must be at least 1, got ", steps);
+  require<DataError>(data->size() > 0, "bench: the data set must have samples, got none");
+  const TemporaryFolder folder;
+  Journal journal(folder.path(), {});
+  Loader loader(std::move(data), loader_options(options, model), static_cast<uint64_t>(options.seed));
+  Optimiser optimiser(model.parameters(), options.optimiser);
+  loader.start(0);
+  model.train(true);
+
+  StepTimes times;
+  double losses = 0;
+  for (int64_t step = 0; step <= steps; ++step) {
+    if (step == 1) {  // the one before made the optimiser's state and warmed the caches
+      times = {};
+    }
+    Batch batch;
+    {
+      const Timed timed(times.batch);
+      batch = next_batch(loader);
+    }
+    Tensor loss;
+    {
+      const Timed timed(times.forward);
+      loss = loss_of(model, task, batch);
+      losses += loss.item<double>();
+    }
+    {
+      const Timed timed(times.backward);
+      loss.backward();
+    }
+    double norm = 0;
+    {
+      const Timed timed(times.optimiser);
+      norm = optimiser.clip_gradients();
+      optimiser.step(/*factor=*/0);
+      optimiser.clear_gradients();
+    }
+    const Timed timed(times.logging);
+    if (step == steps || (step + 1) % options.log_every_steps == 0) {
+      journal.record(
+          {.step = step, .epoch = 0, .rate = 0, .loss = losses, .gradient_norm = norm, .valid = {}});
+      journal.record_times(step, 0, times);
+    }
+    ++times.steps;
+  }
+  model.train(false);
+  return times;
+}
+
+}  // namespace weyl
