@@ -119,14 +119,6 @@ int64_t dimension_of(const Input& input) {
   return std::get<Grid>(input).values.dim() - 2;
 }
 
-int64_t dimension_of(LieGroup group) {
-  return group == LieGroup::so2 || group == LieGroup::se2 || group == LieGroup::aff2 ? 2 : 3;
-}
-
-int64_t matrix_size(LieGroup group) {
-  return dimension_of(group) + (group == LieGroup::so2 || group == LieGroup::so3 ? 0 : 1);
-}
-
 std::vector<int64_t> shape_of(const Quantity& q, const Input& input) {
   const int64_t rows = rows_of(input, q.level);
   const int64_t dimension = dimension_of(input);

@@ -19,10 +19,6 @@ Tensor graph_of_rows(const Input& input, Level level);
 /// D of the input: columns of positions, n of the Lie group, spatial axes of the grid.
 int64_t dimension_of(const Input& input);
 
-/// n of SO(n), SE(n), Aff(n), and m of its matrices: n for SO(n), else n + 1.
-int64_t dimension_of(LieGroup group);
-int64_t matrix_size(LieGroup group);
-
 /// The shape of a named tensor with L rows: scalars, pseudoscalars and categories (L, c), vectors (L, c, D),
 /// axial vectors the same (in 2-D one number: (L, c)), symmetric tensors (L, c, D, D), elements (L, m, m); of
 /// node level on a Grid (B, c * components, spatial axes). ShapeError for more than one channel of elements.

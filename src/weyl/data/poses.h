@@ -1,14 +1,9 @@
 #pragma once
 
-#include <string_view>
-
+#include "weyl/core/lie_group.h"
 #include "weyl/core/segments.h"
 
 namespace weyl {
-
-/// The Lie groups whose elements can be tokens.
-enum class LieGroup { so2, se2, so3, se3, aff2, aff3 };
-constexpr std::string_view lie_group_names[] = {"so2", "se2", "so3", "se3", "aff2", "aff3"};
 
 /// Tokens that are group elements, in ragged graphs. `elements` (N, m, m) are matrices, m = n for SO(n),
 /// n + 1 (homogeneous) otherwise.
