@@ -1,5 +1,11 @@
 #pragma once
 
+// The namespace of what is compiled once for each instruction set (see simd.h).
+#ifndef WEYL_ISA
+#define WEYL_ISA baseline
+#define WEYL_DISPATCH
+#endif
+
 namespace weyl::kernels {
 
 /// Kernels are compiled once for each of these; the best that the processor has is chosen at run time.

@@ -8,11 +8,6 @@
 
 #include "weyl/kernels/instruction_set.h"
 
-#ifndef WEYL_ISA
-#define WEYL_ISA baseline
-#define WEYL_DISPATCH
-#endif
-
 namespace weyl::kernels {
 namespace WEYL_ISA {
 
