@@ -1,0 +1,140 @@
+// What stands for the logarithm beyond its chart.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "weyl/algebra/lie_group.h"
+
+namespace weyl {
+namespace {
+
+using Numbers = std::vector<double>;
+constexpr LieGroup groups[] = {LieGroup::so2, LieGroup::se2,  LieGroup::so3,
+                               LieGroup::se3, LieGroup::aff2, LieGroup::aff3};
+
+struct Of : Lie<double> {
+  using Lie::Lie;
+  Stream stream{5, "charts"};
+
+  Numbers tangent(double scale) {
+    Numbers w(degrees_of_freedom(group));
+    std::ranges::generate(w, [&] { return scale * stream.normal(); });
+    return w;
+  }
+  Numbers element(const Numbers& w) const {
+    Numbers g(compact_size(group));
+    exp(w, g);
+    return g;
+  }
+};
+
+double largest_difference(const Numbers& a, const Numbers& b, double sign = -1) {
+  double worst = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    worst = std::max(worst, std::abs(a[i] + sign * b[i]));
+  }
+  return worst;
+}
+
+TEST(LieCharts, FrobeniusIsOddAndEqualToSecondOrder) {
+  for (const LieGroup group : groups) {
+    SCOPED_TRACE(name_of(group));
+    Of of(group);
+    Numbers w(degrees_of_freedom(group)), v = w, back(compact_size(group)), g = back;
+    of.random(of.stream, g);
+    of.frobenius_log(g, w);
+    of.inverse(g, back);
+    of.frobenius_log(back, v);
+    EXPECT_LE(largest_difference(w, v, 1), 1e-13);
+    // The difference from the logarithm shrinks with the third power.
+    const Numbers direction = of.tangent(1);
+    double off[2];
+    for (int k = 0; k < 2; ++k) {
+      Numbers small = direction;
+      for (double& x : small) {
+        x *= k ? 1e-3 : 1e-2;
+      }
+      of.frobenius_log(of.element(small), w);
+      off[k] = largest_difference(w, small);
+    }
+    EXPECT_LE(off[1], 1.1e-3 * off[0]);
+    EXPECT_GT(off[0], 1e-8);
+  }
+}
+
+TEST(LieCharts, FrobeniusSquaresAreThoseOfTheLogarithmToThirdOrder) {
+  for (const LieGroup group : groups) {
+    SCOPED_TRACE(name_of(group));
+    Of of(group);
+    const auto blocks = blocks_of(group);
+    const Numbers direction = of.tangent(1);
+    double off[2];
+    for (int k = 0; k < 2; ++k) {
+      Numbers w = direction, squares(blocks.size()), wanted(blocks.size(), 0);
+      for (double& x : w) {
+        x *= k ? 1e-3 : 1e-2;
+      }
+      of.frobenius_squares(of.element(w), squares);
+      of.to_orthonormal(w);
+      for (size_t b = 0; b < blocks.size(); ++b) {
+        for (int i = blocks[b].begin; i < blocks[b].begin + blocks[b].size; ++i) {
+          wanted[b] += w[i] * w[i];
+        }
+      }
+      off[k] = largest_difference(squares, wanted);
+    }
+    EXPECT_LE(off[1], 1.2e-4 * off[0]);
+  }
+  // A half-turn is as far as a rotation can be, though (g - g^-1)/2 vanishes there.
+  const Lie<double> so3(LieGroup::so3);
+  Numbers w(3), squares(1);
+  so3.frobenius_log(Numbers{0, 0, 1, 0}, w);
+  so3.frobenius_squares(Numbers{0, 0, 1, 0}, squares);
+  EXPECT_LE(largest_difference(w, Numbers(3, 0.0)), 1e-15);
+  EXPECT_NEAR(squares[0], 8, 1e-14);
+}
+
+TEST(LieCharts, PolarPartsMakeTheElement) {
+  for (const LieGroup group : {LieGroup::aff2, LieGroup::aff3}) {
+    SCOPED_TRACE(name_of(group));
+    Of of(group);
+    const size_t n = dimension_of(group), rotations = n == 2 ? 1 : 3;
+    int beyond = 0;
+    for (int k = 0; k < 200; ++k) {
+      Numbers g(compact_size(group)), w(g.size()), turn(g.size(), 0), stretch(g.size(), 0), product(g.size());
+      of.random(of.stream, g);
+      const double margin = of.polar_log(g, w);
+      ASSERT_GT(margin, 0);
+      beyond += of.chart_margin(g) <= 0;
+      for (size_t i = 0; i < w.size(); ++i) {
+        (i < n + rotations ? turn : stretch)[i] = i < n ? 0 : w[i];
+      }
+      of.compose(of.element(turn), of.element(stretch), product);
+      for (size_t i = 0; i < n; ++i) {
+        product[n * n + i] = w[i];
+      }
+      EXPECT_LE(largest_difference(product, g), 1e-12);
+    }
+    EXPECT_GT(beyond, 5) << "the samples do not leave the chart of the logarithm";
+    Numbers mirrored(compact_size(group), 0.0), w(mirrored.size(), 7.0);
+    for (size_t i = 0; i < n; ++i) {
+      mirrored[i * n + i] = i ? 1 : -1;
+    }
+    EXPECT_EQ(of.polar_log(mirrored, w), -1);
+    EXPECT_EQ(w, Numbers(w.size(), 0.0));
+  }
+}
+
+TEST(LieCharts, PolarOfARigidMotionIsItsTranslationAndRotation) {
+  Of of(LieGroup::se3);
+  const Numbers w = of.tangent(0.5), g = of.element(w);
+  Numbers found(6);
+  EXPECT_NEAR(of.polar_log(g, found), std::numbers::pi - std::hypot(w[3], w[4], w[5]), 1e-14);
+  EXPECT_LE(largest_difference(found, {g[0], g[1], g[2], w[3], w[4], w[5]}), 1e-14);
+}
+
+}  // namespace
+}  // namespace weyl
