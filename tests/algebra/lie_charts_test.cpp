@@ -136,5 +136,14 @@ TEST(LieCharts, PolarOfARigidMotionIsItsTranslationAndRotation) {
   EXPECT_LE(largest_difference(found, {g[0], g[1], g[2], w[3], w[4], w[5]}), 1e-14);
 }
 
+TEST(LieCharts, OfNotANumberComesNotANumber) {
+  for (const LieGroup group : groups) {
+    const Lie<double> lie(group);
+    Numbers g(compact_size(group), NAN), w(degrees_of_freedom(group), 0.0);
+    EXPECT_FALSE(lie.log(g, w) > 0) << name_of(group);
+    EXPECT_TRUE(std::isnan(w[0])) << name_of(group);
+  }
+}
+
 }  // namespace
 }  // namespace weyl

@@ -307,6 +307,34 @@ TEST(LiePairs, SecondDerivativesAreThoseOfTheFormulas) {
   expect_second<formulas::AFF3, float>(0.2);
 }
 
+TEST(LiePairs, OfNotANumberComesNotANumber) {
+  const auto check = []<class G>(G) {
+    SCOPED_TRACE(name_of(G::group));
+    const Tokens<G, double> a("a", 2, 0.2);
+    for (int c = 0; c < G::compact; ++c) {
+      Tokens<G, double> b = a;
+      b.planes[c * b.stride + 1] = NAN;
+      for (const InstructionSet set : sets) {
+        const kernels::UseInstructionSet scope(set);
+        std::vector<double> w(G::dof * 2), margin(2);
+        kernels::lie_logs<double>(a.view(), b.view(), w.data(), 2, margin.data(), 0, 2);
+        bool lost = true;
+        for (int k = 0; k < G::dof; ++k) {
+          EXPECT_NEAR(w[2 * k], 0, 1e-12);
+          lost &= !std::isnan(w[2 * k + 1]);
+        }
+        EXPECT_FALSE(lost) << c;
+      }
+    }
+  };
+  check(formulas::SO2{});
+  check(formulas::SE2{});
+  check(formulas::SO3{});
+  check(formulas::SE3{});
+  check(formulas::AFF2{});
+  check(formulas::AFF3{});
+}
+
 TEST(LiePairs, PlanesAndRowsGoBackAndForth) {
   const std::vector<float> rows{1, 2, 3, 4, 5, 6};
   std::vector<float> planes(2 * 4, 0), back(6, 0);

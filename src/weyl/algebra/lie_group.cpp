@@ -1,5 +1,8 @@
 #include "weyl/algebra/lie_group.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "weyl/algebra/lie_formulas.h"
 #include "weyl/core/check.h"
 #include "weyl/kernels/lie/charts.h"
@@ -117,8 +120,13 @@ T Lie<T>::log(In g, Out w) const {
   return visit<T>(group, [&]<class G, class S>(G, S) {
     const auto e = element<G, S>(g, "log: g");
     const S margin = G::margin(e);
-    const bool inside = is_rigid(group) || margin > 0;
-    put(inside ? G::log(e) : formulas::zeros<S, G::dof>(), w, "log: w");
+    auto found = formulas::zeros<S, G::dof>();
+    if (is_rigid(group) || margin > 0) {
+      found = G::log(e);
+    } else if (std::isnan(margin)) {
+      std::ranges::fill(found.v, margin);
+    }
+    put(found, w, "log: w");
     return static_cast<T>(margin);
   });
 }

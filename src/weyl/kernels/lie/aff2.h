@@ -101,7 +101,8 @@ struct AFF2 : Affine<AFF2, 2> {
     const T det = determinant(A);
     const auto regular = det > T(0);
     const T root = sqrt_of(select(regular, det, T(1)));
-    return select(regular, (T(0.5) * (A[0][0] + A[1][1]) + root) / root, T(-1));
+    const T outside = select(det < T(1), T(-1), det);  // NaN stays
+    return select(regular, (T(0.5) * (A[0][0] + A[1][1]) + root) / root, outside);
   }
 
   /// log A = sigma 1 + scale (p 1*, b, c): what log and its derivative share.

@@ -55,7 +55,7 @@ struct AFF3 : Affine<AFF3, 3> {
     const T x = (sqrt_of(select(turns, square, T(0))) - i1) * T(1.0 / 3);
     const T lowest = T(1) + x * (i2 + x * (i1 + x)) / select(regular, i3, T(1));
     const T inside = select(turns, select(x > T(0), lowest, T(1)), T(1));
-    return select(regular, inside, T(-1));
+    return select(regular, inside, select(i3 < T(1), T(-1), i3));  // NaN stays
   }
 
   /// X = log A and y <- V^-1(X) y, y a vector or a matrix.

@@ -192,7 +192,7 @@ inline Pack<S> atan2_of(Pack<S> y, Pack<S> x) {
   const Vec<S> ax = x.v < zero ? -x.v : x.v, ay = y.v < zero ? -y.v : y.v;
   const Bits<S> steep = ay > ax;
   const Vec<S> low = steep ? ax : ay, larger = steep ? ay : ax;
-  const Vec<S> high = larger > zero ? larger : spread(S(1));
+  const Vec<S> high = larger == zero ? spread(S(1)) : larger;     // NaN stays
   const Bits<S> turned = low > high * S(0.41421356237309504880);  // tan(pi/8)
   const Vec<S> r = (turned ? low - high : low) / (turned ? low + high : high), z = r * r;
   Vec<S> p;

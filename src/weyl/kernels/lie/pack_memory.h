@@ -99,6 +99,10 @@ inline typename G::template Tangent<Pack<S>> guarded_log(const typename G::templ
   } else {
     const Pack<S> inside = G::margin(g);
     w = select(inside > Pack<S>(0), w, zeros<Pack<S>, G::dof>());
+    const auto number = (inside > Pack<S>(0)) | (inside < Pack<S>(1));
+    for (int k = 0; k < G::dof; ++k) {
+      w[k] = select(number, w[k], inside);  // of NaN comes NaN
+    }
     if (margin) {
       *margin = inside;
     }
