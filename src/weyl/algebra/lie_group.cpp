@@ -3,64 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "weyl/algebra/lie_formulas.h"
-#include "weyl/core/check.h"
+#include "weyl/algebra/lie_spans.h"
 #include "weyl/kernels/lie/charts.h"
 
 namespace weyl {
-namespace {
 
-namespace formulas = kernels::WEYL_ISA::lie;
-
-/// f(SO2{}, S{}), S what the group computes in.
-template <class T, class F>
-decltype(auto) visit(LieGroup group, F&& f) {
-  return formulas::visit(group, [&](auto tag) { return f(tag, formulas::Computed<decltype(tag), T>{}); });
-}
-
-template <class S, int n, class T>
-formulas::Vector<S, n> taken(std::span<const T> from, const char* what) {
-  require(from.size() == n, "Lie::", what, " must have ", n, " numbers, got ", from.size());
-  formulas::Vector<S, n> v;
-  for (int i = 0; i < n; ++i) {
-    v[i] = static_cast<S>(from[i]);
-  }
-  return v;
-}
-template <class S, int n, class T>
-formulas::Matrix<S, n> taken_matrix(std::span<const T> from, const char* what) {
-  const auto flat = taken<S, n * n>(from, what);
-  formulas::Matrix<S, n> m;
-  for (int i = 0; i < n * n; ++i) {
-    m[i / n][i % n] = flat[i];
-  }
-  return m;
-}
-template <class G, class S, class T>
-typename G::template Element<S> element(std::span<const T> from, const char* what) {
-  return taken<S, G::compact>(from, what);
-}
-template <class G, class S, class T>
-typename G::template Tangent<S> tangent(std::span<const T> from, const char* what) {
-  return taken<S, G::dof>(from, what);
-}
-
-template <class S, int n, class T>
-void put(const formulas::Vector<S, n>& v, std::span<T> to, const char* what) {
-  require(to.size() == n, "Lie::", what, " must have ", n, " numbers, got ", to.size());
-  for (int i = 0; i < n; ++i) {
-    to[i] = static_cast<T>(v[i]);
-  }
-}
-template <class S, int n, class T>
-void put(const formulas::Matrix<S, n>& m, std::span<T> to, const char* what) {
-  require(to.size() == n * n, "Lie::", what, " must have ", n * n, " numbers, got ", to.size());
-  for (int i = 0; i < n * n; ++i) {
-    to[i] = static_cast<T>(m[i / n][i % n]);
-  }
-}
-
-}  // namespace
+using namespace lie_spans;  // NOLINT(google-build-using-namespace): the other half of this file
 
 template <class T>
 void Lie<T>::identity(Out g) const {
@@ -157,110 +105,6 @@ T Lie<T>::polar_log(In g, Out w) const {
 }
 
 template <class T>
-void Lie<T>::integral(In w, Out V) const {
-  visit<T>(group, [&]<class G, class S>(G, S) {
-    constexpr int n = G::dimension;
-    require(G::dof > n, "Lie::integral: ", name_of(group), " has no translations");
-    auto moved = tangent<G, S>(w, "integral: w");
-    formulas::Matrix<S, n> columns{};
-    if constexpr (G::matrix > n) {
-      for (int k = 0; k < n; ++k) {
-        for (int i = 0; i < n; ++i) {
-          moved[i] = i == k;
-        }
-        const auto g = G::translation(G::exp(moved));
-        for (int i = 0; i < n; ++i) {
-          columns[i][k] = g[i];
-        }
-      }
-    }
-    put(columns, V, "integral: V");
-  });
-}
-
-template <class T>
-void Lie<T>::integral_inverse(In w, Out V_inverse) const {
-  visit<T>(group, [&]<class G, class S>(G, S) {
-    constexpr int n = G::dimension;
-    require(G::dof > n, "Lie::integral_inverse: ", name_of(group), " has no translations");
-    formulas::Matrix<S, n> columns{};
-    if constexpr (G::matrix > n) {
-      auto g = G::to_matrix(G::exp(tangent<G, S>(w, "integral_inverse: w")));
-      for (int k = 0; k < n; ++k) {
-        for (int i = 0; i < n; ++i) {
-          g[i][n] = i == k;
-        }
-        const auto log = G::log(G::from_matrix(g));
-        for (int i = 0; i < n; ++i) {
-          columns[i][k] = log[i];
-        }
-      }
-    }
-    put(columns, V_inverse, "integral_inverse: V");
-  });
-}
-
-template <class T>
-void Lie<T>::left_jacobian(In w, Out J) const {
-  visit<T>(group, [&]<class G, class S>(G, S) {
-    put(G::left_jacobian(tangent<G, S>(w, "left_jacobian: w")), J, "left_jacobian: J");
-  });
-}
-
-template <class T>
-void Lie<T>::right_jacobian(In w, Out J) const {
-  visit<T>(group, [&]<class G, class S>(G, S) {
-    put(G::left_jacobian(-tangent<G, S>(w, "right_jacobian: w")), J, "right_jacobian: J");
-  });
-}
-
-template <class T>
-void Lie<T>::left_jacobian_inverse(In w, Out J) const {
-  visit<T>(group, [&]<class G, class S>(G, S) {
-    put(G::left_jacobian_inverse(tangent<G, S>(w, "left_jacobian_inverse: w")), J,
-        "left_jacobian_inverse: J");
-  });
-}
-
-template <class T>
-void Lie<T>::right_jacobian_inverse(In w, Out J) const {
-  visit<T>(group, [&]<class G, class S>(G, S) {
-    put(G::left_jacobian_inverse(-tangent<G, S>(w, "right_jacobian_inverse: w")), J,
-        "right_jacobian_inverse: J");
-  });
-}
-
-template <class T>
-void Lie<T>::adjoint(In g, Out Ad) const {
-  visit<T>(group, [&]<class G, class S>(G, S) {
-    put(G::adjoint(element<G, S>(g, "adjoint: g")), Ad, "adjoint: Ad");
-  });
-}
-
-template <class T>
-void Lie<T>::log_adjoint(In a, In b, In gw, Out by_a, Out by_b) const {
-  visit<T>(group, [&]<class G, class S>(G, S) {
-    const auto g =
-        formulas::between<G, S>(element<G, S>(a, "log_adjoint: a"), element<G, S>(b, "log_adjoint: b"));
-    auto left = formulas::zeros<S, G::dof>(), right = left;
-    if (is_rigid(group) || G::margin(g) > 0) {
-      formulas::log_adjoint<G, S>(g, tangent<G, S>(gw, "log_adjoint: gw"), left, right);
-    }
-    put(left, by_a, "log_adjoint: by_a");
-    put(right, by_b, "log_adjoint: by_b");
-  });
-}
-
-template <class T>
-void Lie<T>::compact_gradient(In g, In by_tangent, Out by_element) const {
-  visit<T>(group, [&]<class G, class S>(G, S) {
-    put(G::compact_gradient(element<G, S>(g, "compact_gradient: g"),
-                            tangent<G, S>(by_tangent, "compact_gradient: by_tangent")),
-        by_element, "compact_gradient: by_element");
-  });
-}
-
-template <class T>
 void Lie<T>::hat(In w, Out X) const {
   visit<T>(group, [&]<class G, class S>(G, S) { put(G::hat(tangent<G, S>(w, "hat: w")), X, "hat: X"); });
 }
@@ -299,7 +143,7 @@ void Lie<T>::from_orthonormal(Out w) const {
   }
 }
 
-// Members that take matrices or random numbers: lie_input.cpp.
+// Derivatives: lie_derivatives.cpp; what takes matrices or random numbers: lie_input.cpp.
 template class Lie<float>;
 template class Lie<double>;
 

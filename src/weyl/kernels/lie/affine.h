@@ -241,38 +241,5 @@ struct Affine {  // NOLINT(bugprone-crtp-constructor-accessibility): static func
   }
 };
 
-/// -J_l^-T(w) gw and J_r^-T(w) gw of SO(n) and SE(n), w = log g.
-template <class G, class T>
-inline void log_adjoint(const typename G::template Element<T>& g, const typename G::template Tangent<T>& gw,
-                        typename G::template Tangent<T>& left, typename G::template Tangent<T>& right) {
-  if constexpr (is_rigid(G::group)) {
-    const auto w = G::log(g);
-    left = -G::left_inverse_transposed(w, gw);
-    right = G::left_inverse_transposed(-w, gw);
-  } else {
-    G::log_adjoint(g, gw, left, right);
-  }
-}
-
-/// g_a^-1 g_b, the difference of the translations first.
-template <class G, class T>
-inline typename G::template Element<T> between(const typename G::template Element<T>& a,
-                                               const typename G::template Element<T>& b) {
-  return G::from_anchor(G::anchor(a), b);
-}
-
-/// Of a gradient gw by w = log(a^-1 b), the gradients by the numbers of a and b, of any norm of q and (c, s).
-/// On dual numbers: the second derivative.
-template <class G, class T>
-inline void log_between_gradient(const typename G::template Element<T>& a,
-                                 const typename G::template Element<T>& b,
-                                 const typename G::template Tangent<T>& gw,
-                                 typename G::template Element<T>& ga, typename G::template Element<T>& gb) {
-  typename G::template Tangent<T> left, right;
-  log_adjoint<G, T>(between<G, T>(G::exactly_normalised(a), G::exactly_normalised(b)), gw, left, right);
-  ga = G::compact_gradient(a, left);
-  gb = G::compact_gradient(b, right);
-}
-
 }  // namespace WEYL_ISA::lie
 }  // namespace weyl::kernels
