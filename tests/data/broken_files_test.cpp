@@ -10,6 +10,7 @@
 #include "weyl/core/safetensors.h"
 #include "weyl/data/formats/npy.h"
 #include "weyl/data/formats/npz.h"
+#include "weyl/data/formats/pose_file.h"
 #include "weyl/data/formats/pytorch_zip.h"
 #include "weyl/data/formats/weights.h"
 
@@ -121,6 +122,38 @@ TEST(BrokenFiles, Npz) {
                       {"duplicate_name", "the archive has 'x.npy' twice"},
                   },
                   [](const std::string& path) { read_npz(path, limit); });
+}
+
+TEST(BrokenFiles, Poses) {
+  expect_refusals(
+      "poses",
+      {
+          {"empty", "must hold at least one pose, holds none"},
+          {"only_comments", "must hold at least one pose, holds none"},
+          {"seven_columns", "line 2: must have the 8 columns timestamp tx ty tz qx qy qz qw, got 7"},
+          {"nine_columns", "line 1: must have 8 columns (tum), 12 columns (kitti) or commas (euroc), got 9"},
+          {"not_a_number", "line 2: column 3 must be a number, got 'oops'"},
+          {"not_finite", "line 2: column 3 must be finite, got 'nan'"},
+          {"too_large", "line 2: column 3 must be a number, got '1e999'"},
+          {"long_quaternion", "line 2: the quaternion must have norm 1, got 1.2 (off by 0.2)"},
+          {"zero_quaternion", "line 1: the quaternion must have norm 1, got 0 (off by 1)"},
+          {"time_stands", "line 2: the time must increase, got '1305031098.6659' after '1305031098.6659'"},
+          {"time_goes_back", "line 3: the time must increase, got '1305031098.5' after '1305031098.6659'"},
+          {"binary", "line 1: column 1 must be a number, got '\\x00\\x01\\x02\\x1b[31m'"},
+          {"long_line", "line 2: a line must have at most 65536 characters, got 70002"},
+          {"other_separator", "got 1 columns: '1305031098.6;1.34;0.62;1.65;0;0;0;1'"},
+          {"sheared", "line 1: the matrix must be a rotation, R^T R is off the identity by 0.2"},
+          {"reflected", "line 1: the matrix must be a rotation, it is a reflection"},
+          {"eleven_numbers", "line 2: must have the 12 numbers of a 3 x 4 matrix, got 11"},
+          {"wrong_order", "line 1: column 5 must be q_w (the order is w x y z), the header names it 'q_x'"},
+          {"seconds", "line 2: column 1 must be a whole number of nanoseconds, got '1403636580.838'"},
+          {"short_row",
+           "line 2: must have the 8 columns timestamp, p_x, p_y, p_z, q_w, q_x, q_y, q_z, got 7"},
+          {"ragged", "line 2: must have 9 columns as the lines before, got 8"},
+          {"empty_cell", "line 1: column 3 must be a number, got ''"},
+          {"trailing_comma", "line 1: column 9 must be a number, got ''"},
+      },
+      [](const std::string& path) { read_poses(path); });
 }
 
 TEST(BrokenFiles, AFalseSizeIsNotWorthItsMemory) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/fixtures/broken/{safetensors,npy,npz,pytorch}/: files that must be refused with one line each.
+"""Writes tests/fixtures/broken/{safetensors,npy,npz,pytorch,poses}/: files that must be refused with one line each.
 
 `python tools/goldens/broken_files.py` needs nothing but Python. tests/data/broken_files_test.cpp says what each
 message must name; it fails when a file here has no entry there.
@@ -13,7 +13,8 @@ import zipfile
 from pathlib import Path
 
 root = Path(__file__).resolve().parents[2] / "tests" / "fixtures" / "broken"
-shutil.rmtree(root, ignore_errors=True)
+for kind in ("safetensors", "npy", "npz", "pytorch", "poses"):
+    shutil.rmtree(root / kind, ignore_errors=True)
 
 
 def write(name, data):
@@ -196,5 +197,30 @@ for level in range(2, 22):
     laughs += b"](" + bytes([ord("h"), level - 1]) * 9 + b"eq" + bytes([level])
 pytorch("billion_laughs", b"\x80\x02}(" + s("t") + tensor() + s("a") + b"(" + laughs + b"lu.")
 pytorch("byte_order", state(x=tensor()), order=b"middle")
+# --- poses -----------------------------------------------------------------------------------
+pose = b"1305031098.6659 1.3405 0.6266 1.6575 0 0 0 1\n"
+write("poses/binary.txt", b"\x00\x01\x02\x1b[31m 1 2 3 4 5 6 7\n")
+write("poses/eleven_numbers.txt", b"1 0 0 0 0 1 0 0 0 0 1 0\n1 0 0 0 0 1 0 0 0 0 1\n")
+write("poses/empty.txt", b"")
+write("poses/empty_cell.csv", b"1403636580838555648,4.6,,0.8,1,0,0,0\n")
+write("poses/long_line.txt", pose + b"# " + b"x" * 70000 + b"\n")
+write("poses/long_quaternion.txt", pose + b"1305031098.7 1.34 0.62 1.65 0 0 0 1.2\n")
+write("poses/nine_columns.txt", b"1305031098.7 1.34 0.62 1.65 0 0 0 1 7\n")
+write("poses/not_a_number.txt", pose + b"1305031098.7 1.34 oops 1.65 0 0 0 1\n")
+write("poses/not_finite.txt", pose + b"1305031098.7 1.34 nan 1.65 0 0 0 1\n")
+write("poses/only_comments.txt", b"# timestamp tx ty tz qx qy qz qw\n\n# nothing\n")
+write("poses/other_separator.txt", b"1305031098.6;1.34;0.62;1.65;0;0;0;1\n")
+write("poses/ragged.csv", b"1403636580838555648,4.6,-1.7,0.8,1,0,0,0,5\n1403636580839555648,4.6,-1.7,0.8,1,0,0,0\n")
+write("poses/reflected.txt", b"1 0 0 0 0 1 0 0 0 0 -1 0\n")
+write("poses/seconds.csv", b"#timestamp,p_x,p_y,p_z,q_w,q_x,q_y,q_z\n1403636580.838,4.6,-1.7,0.8,1,0,0,0\n")
+write("poses/seven_columns.txt", pose + b"1305031098.7 1.34 0.62 1.65 0 0 0\n")
+write("poses/sheared.txt", b"1 0.2 0 0 0 1 0 0 0 0 1 0\n")
+write("poses/short_row.csv", b"#timestamp,p_x,p_y,p_z,q_w,q_x,q_y,q_z\n1403636580838555648,4.6,-1.7,0.8,1,0,0\n")
+write("poses/time_goes_back.txt", b"# crlf\r\n1305031098.6659 1.3405 0.6266 1.6575 0 0 0 1\r\n1305031098.5 1.34 0.62 1.65 0 0 0 1\r\n")
+write("poses/time_stands.txt", pose + pose)
+write("poses/too_large.txt", pose + b"1305031098.7 1.34 1e999 1.65 0 0 0 1\n")
+write("poses/trailing_comma.csv", b"1403636580838555648,4.6,-1.7,0.8,1,0,0,0,\n")
+write("poses/wrong_order.csv", b"#timestamp [ns],p_x,p_y,p_z,q_x,q_y,q_z,q_w\n1403636580838555648,4.6,-1.7,0.8,0,0,0,1\n")
+write("poses/zero_quaternion.txt", b"1305031098.7 1.34 0.62 1.65 0 0 0 0\n")
 for path in sorted(root.rglob("*.*")):
     print(f"{path.stat().st_size:6d} {path.relative_to(root)}")

@@ -1,0 +1,96 @@
+#include "weyl/data/formats/pose_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/poses/";
+
+/// The largest entry of R^T R - 1 over all poses.
+double off_rotation(const PoseTrajectory& t) {
+  double worst = 0;
+  for (int64_t p = 0; p < t.size(); ++p) {
+    const double* g = &t.matrices[16 * p];
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        double sum = i == j ? -1 : 0;
+        for (int k = 0; k < 3; ++k) {
+          sum += g[4 * k + i] * g[4 * k + j];
+        }
+        worst = std::max(worst, std::abs(sum));
+      }
+    }
+  }
+  return worst;
+}
+
+TEST(PoseFile, ReadsTum) {
+  const PoseTrajectory t = read_poses(fixtures + "desk.tum.txt");
+  EXPECT_EQ(t.format, PoseFormat::tum);
+  ASSERT_EQ(t.size(), 12);
+  EXPECT_EQ(t.start, "1305031098.6659");
+  EXPECT_EQ(t.times[0], 0);
+  EXPECT_NEAR(t.times[11], 0.3663, 1e-6);
+  EXPECT_EQ(t.matrices[3], 1.3405);
+  EXPECT_EQ(t.matrices[16 * 11 + 11], 1.5365);
+  // q = (x, y, z, w) = (0.7867, -0.1209, 0.5184, 0.3127): R_00 = 1 - 2 (y^2 + z^2), R_10 = 2 (x y + z w)
+  EXPECT_NEAR(t.matrices[0], 0.4333, 2e-4);
+  EXPECT_NEAR(t.matrices[4], 0.1340, 2e-4);
+  EXPECT_LT(off_rotation(t), 1e-15);  // of four decimals in the file, unit all the same
+  EXPECT_GT(t.off_group, 1e-6);
+  EXPECT_LT(t.off_group, 1e-4);
+}
+
+TEST(PoseFile, ReadsKitti) {
+  const PoseTrajectory t = read_poses(fixtures + "street.kitti.txt");
+  EXPECT_EQ(t.format, PoseFormat::kitti);
+  ASSERT_EQ(t.size(), 8);
+  EXPECT_TRUE(t.times.empty());
+  EXPECT_EQ(t.matrices[16 * 7 + 11], 6.02);
+  EXPECT_NEAR(t.matrices[16 * 7 + 2], 0.2089082, 1e-6);
+  EXPECT_LT(off_rotation(t), 1e-14);
+}
+
+TEST(PoseFile, ReadsEuroc) {
+  const PoseTrajectory t = read_poses(fixtures + "hall.euroc.csv");
+  EXPECT_EQ(t.format, PoseFormat::euroc);
+  ASSERT_EQ(t.size(), 10);
+  EXPECT_EQ(t.start, "1403636580838555648");
+  EXPECT_NEAR(t.times[9], 0.045, 1e-12);  // nanoseconds: more digits than a double of the timestamp has
+  // The same motion as the TUM file: there the quaternion ends with w, here it begins with it.
+  const PoseTrajectory tum = read_poses(fixtures + "desk.tum.txt");
+  for (size_t k = 0; k < t.matrices.size(); ++k) {
+    EXPECT_NEAR(t.matrices[k], tum.matrices[k], 3e-4) << k;
+  }
+}
+
+TEST(PoseFile, AcceptsWhatEditorsDo) {
+  const std::string row = "1.5 1 2 3 0 0 0 1";
+  const auto same = parse_poses(row, "x").matrices;
+  for (const std::string& file :
+       std::vector<std::string>{row + "\n", row + "\r\n", "\xEF\xBB\xBF" + row, "\n\n  # note\n" + row,
+                                "\t1.5\t1  2 3 0 0   0 1 \n", "+1.5 +1 2e0 3 0 0 0 1"}) {
+    EXPECT_EQ(parse_poses(file, "x").matrices, same) << file;
+  }
+  // A header without a comment sign, as data frames are written.
+  EXPECT_EQ(parse_poses("timestamp,p_x,p_y,p_z,q_w,q_x,q_y,q_z\n5,1,2,3,1,0,0,0\n", "x").matrices, same);
+}
+
+TEST(PoseFile, TakesTheFormatThatIsNamed) {
+  EXPECT_THROW(parse_poses("1 0 0 0 0 1 0 0 0 0 1 0", "x", PoseFormat::tum), DataError);
+  EXPECT_EQ(parse_poses("1 0 0 0 0 1 0 0 0 0 1 0", "x", PoseFormat::kitti).size(), 1);
+  EXPECT_THROW(parse_poses("1.5 1 2 3 0 0 0 1", "x", PoseFormat::euroc), DataError);
+}
+
+TEST(PoseFile, AQuaternionAndItsNegativeAreOnePose) {
+  EXPECT_EQ(parse_poses("0 0 0 0 0.5 0.5 -0.5 0.5", "x").matrices,
+            parse_poses("0 0 0 0 -0.5 -0.5 0.5 -0.5", "x").matrices);
+}
+
+}  // namespace
+}  // namespace weyl
