@@ -119,6 +119,10 @@ TEST_F(CheckpointTest, HostileFilesAreOneLine) {
       has(loading([&](NamedTensors&, Metadata& m) { m["recipe"] += "\nnonsense = 1\n"; }), "nonsense"));
   EXPECT_TRUE(
       has(loading([&](NamedTensors&, Metadata& m) { m["interface"] = "dimension = 9\n"; }), "dimension"));
+  EXPECT_TRUE(has(loading([&](NamedTensors&, Metadata& m) { m["carrier"] = "poses"; }),
+                  "must name the group of its poses, names none"));
+  EXPECT_TRUE(
+      has(loading([&](NamedTensors&, Metadata& m) { m["interface"] += "group = \"se3\"\n"; }), "interface"));
   // A header that asks for a huge model is refused by its shapes, before memory is asked for.
   loading([&](NamedTensors&, Metadata& m) {
     auto& text = m["recipe"];

@@ -38,7 +38,8 @@ const std::map<std::string, std::string> kMessages{
     {"unknown_system",
      ":2: model.system: must be \"transformer\" or \"platonic\", got the string \"platonik\"; did you mean "
      "'platonic'?"},
-    {"unknown_data_set", ":2: data.set: must be \"nbody\" or \"tensors\", got the string \"imagenet\""},
+    {"unknown_data_set",
+     ":2: data.set: must be \"nbody\", \"tensors\" or \"pose_sequences\", got the string \"imagenet\""},
     {"text_for_number", ":2: train.optimiser.rate: must be a number from 0 to 1000, got the string \"1e-3\""},
     {"float_for_integer", ":2: train.batch: must be an integer from 1 to 1000000000, got the number 32.0"},
     {"number_for_flag", ":2: task.trajectory.normalise: must be true or false, got the integer 1"},
@@ -68,6 +69,10 @@ const std::map<std::string, std::string> kMessages{
     {"feature_without_name", ": interface.outputs[0].name: must be given, got nothing"},
     {"feature_twice", ": interface.features[1].name: must be a name of its own, got \"v\" a second time"},
     {"feature_key", ":3: interface.features[0].chanels: unknown key; did you mean 'channels'?"},
+    {"group",
+     ":2: interface.group: must be \"so2\", \"se2\", \"so3\", \"se3\", \"aff2\" or \"aff3\" or false, got "
+     "the "
+     "string \"se4\"; did you mean 'se2'?"},
     {"dimension", ":2: interface.dimension: must be an integer from 1 to 3, got the integer 4"},
     {"date_for_text", ":2: data.nbody.path: must be a string, got a date"},
     {"empty_choice", ":2: model.system: must be \"transformer\" or \"platonic\", got the string \"\""},
@@ -166,6 +171,16 @@ TEST(Recipe, TheResolvedConfigReadsBackToItself) {
     EXPECT_EQ(back.interface, r.interface);
     EXPECT_EQ(back.model.system.index(), r.model.system.index());
   }
+}
+
+TEST(Recipe, AGroupBringsItsDimension) {
+  const TemporaryConfig file("[interface]\ngroup = 'aff2'\noutputs = [{name = 'gap'}]\n[train]\nsteps = 3\n");
+  Recipe r = read_recipe(file.path.string());
+  EXPECT_EQ(r.interface->group, LieGroup::aff2);
+  EXPECT_EQ(r.interface->dimension, 2);
+  const TemporaryConfig again(write_toml([&](Fields& f) { fields(f, r); }));
+  EXPECT_EQ(read_recipe(again.path.string()).interface, r.interface);
+  EXPECT_FALSE(read_recipe(file.path.string(), {"interface.group=false"}).interface->group.has_value());
 }
 
 TEST(Recipe, TrainingNeedsABudget) {

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "weyl/core/lie_group.h"
 
 namespace weyl {
 
@@ -33,12 +36,14 @@ struct Quantity {
 };
 
 /// What a model is told and asked. `types` is the number of distinct node types (0: none),
-/// `typical_nodes` the mean number of nodes of a graph in the training data (it scales sums).
+/// `typical_nodes` the mean number of nodes of a graph in the training data (it scales sums), `group` the Lie
+/// group whose elements the tokens are (poses; `dimension` is its own), absent for other carriers.
 struct Interface {
   int64_t dimension = 3;
   int64_t types = 0;
   double typical_nodes = 1;
   std::vector<Quantity> features, outputs;
+  std::optional<LieGroup> group;
 
   bool operator==(const Interface&) const = default;
 };
@@ -57,6 +62,9 @@ constexpr const auto& names_of(Kind) {
 }
 constexpr const auto& names_of(Role) {
   return role_names;
+}
+constexpr const auto& names_of(LieGroup) {
+  return lie_group_names;
 }
 
 /// Sum of `channels` over the quantities of one level and kind.

@@ -145,9 +145,17 @@ void require_poses(const Poses& poses, const Interface& interface) {
   const int64_t nodes = poses.nodes(), m = matrix_size(poses.group);
   require(interface.dimension == dimension_of(poses.group), "poses: the group acts on ",
           dimension_of(poses.group), " dimensions, the schema has ", interface.dimension);
+  require(!interface.group || *interface.group == poses.group, "poses: must be of ",
+          interface.group ? name_of(*interface.group) : "", ", got ", name_of(poses.group));
   require_shape(poses.elements, {nodes, m, m}, "elements");
   require_floating(poses.elements, "elements");
+  require_shape(poses.graphs.index, {nodes}, "graphs.index");
   const auto& f = interface.features;
+  for (const auto& q : f) {
+    require(q.level == Level::node && (q.kind == Kind::scalar || q.kind == Kind::pseudoscalar), "feature '",
+            q.name, "': of poses must be a scalar of node level, got a ",
+            kind_names[static_cast<int>(q.kind)], " of ", level_names[static_cast<int>(q.level)], " level");
+  }
   require_columns(
       poses.scalars,
       {nodes, channels_of(f, Level::node, Kind::scalar) + channels_of(f, Level::node, Kind::pseudoscalar)},

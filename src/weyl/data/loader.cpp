@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 
+#include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -14,13 +15,31 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/motion.h"
+#include "weyl/data/pose_elements.h"
 
 namespace weyl {
+namespace {
+
+constexpr int64_t kLooked = 256;  // samples whose translations tell how far apart those of a set are
+
+/// The root mean square of the coordinates of translations of poses; 1 where there are none.
+double spread_of(const Dataset& data) {
+  const LieGroup group = data.schema().interface.group.value();
+  std::vector<int64_t> first(std::min(kLooked, data.size()));
+  std::iota(first.begin(), first.end(), int64_t{0});
+  const Motions motions = motions_of(group, std::get<Poses>(data.batch(first).input).elements);
+  const Tensor& t = motions.translation;
+  const double spread = t.defined() && t.numel() > 0 ? std::sqrt(t.square().mean().item<double>()) : 1;
+  return std::isfinite(spread) && spread > 0 ? spread : 1;
+}
+
+}  // namespace
 
 struct Loader::State {
   std::shared_ptr<const Dataset> data;
   LoaderOptions options;
   uint64_t seed = 0;
+  double spread = 1;  // of the translations of random motions of poses
 
   int64_t epoch = 0, position = 0;  // of the next batch that the caller gets
   std::vector<std::vector<int64_t>> batches;
@@ -79,11 +98,24 @@ struct Loader::State {
 
   /// The augmentation of a sample depends on (seed, epoch, sample) alone, not on the batch that it is in.
   Motions motions(int64_t of_epoch, std::span<const int64_t> samples) const {
+    const auto stream_of = [&](int64_t sample) {
+      return Stream(seed, "augment", {static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(sample)});
+    };
+    if (options.move) {
+      const LieGroup group = data->schema().interface.group.value();
+      const int64_t m = matrix_size(group);
+      const Tensor elements = at::empty({static_cast<int64_t>(samples.size()), m, m}, at::kDouble);
+      for (size_t i = 0; i < samples.size(); ++i) {
+        Stream stream = stream_of(samples[i]);
+        elements[static_cast<int64_t>(i)].copy_(random_elements(group, 1, spread, stream)[0]);
+      }
+      return motions_of(group, elements);
+    }
     const int64_t d = data->schema().interface.dimension;
     Tensor linear = at::empty({static_cast<int64_t>(samples.size()), d, d}, at::kDouble);
     double* r = linear.mutable_data_ptr<double>();
     for (const int64_t sample : samples) {
-      Stream stream(seed, "augment", {static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(sample)});
+      Stream stream = stream_of(sample);
       draw_orthogonal(d, options.reflect, stream, r);
       r += d * d;
     }
@@ -93,7 +125,7 @@ struct Loader::State {
   Batch make(int64_t of_epoch, std::span<const int64_t> samples) const {
     const at::NoGradGuard no_grad;
     Batch batch = data->batch(samples);
-    if (options.rotate || options.reflect) {
+    if (options.rotate || options.reflect || options.move) {
       batch = transform(batch, motions(of_epoch, samples), data->schema());
     }
     return to(batch, options.device, options.dtype);
@@ -135,6 +167,12 @@ Loader::Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint6
           "loader: rotations need 1, 2 or 3 dimensions, got ", data->schema().interface.dimension);
   require(!options.reflect || data->schema().carrier != Carrier::poses,
           "loader: poses cannot be reflected, a reflection leaves their group");
+  if (options.move) {
+    require(data->schema().carrier == Carrier::poses && data->schema().interface.group.has_value(),
+            "loader: random motions of a Lie group need poses of one, got ",
+            carrier_names[static_cast<int>(data->schema().carrier)]);
+    state_->spread = spread_of(*data);
+  }
   state_->data = std::move(data);
   state_->options = options;
   state_->seed = seed;

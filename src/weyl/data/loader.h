@@ -17,6 +17,8 @@ struct LoaderOptions {
   bool shuffle = true;                  // false: the data set's own order
   bool rotate = false;                  // one random rotation of space per sample
   bool reflect = false;                 // rotations and reflections
+  bool move = false;                    // of poses: one random element of their group per sample, from the
+                                        // left, translations as spread as those of the data
   int64_t ahead = 2;                    // batches made in advance by a thread; 0: made when asked for
   at::ScalarType dtype = at::kFloat;    // of floating-point inputs; labels stay float64
   at::Device device = at::kCPU;
@@ -33,7 +35,7 @@ struct LoaderOptions {
 class Loader {
  public:
   /// ConfigError: batch < 1, batch_tokens < 1; ShapeError: rotations of a data set that is not Points or
-  /// Poses.
+  /// Poses, motions of one that is not Poses.
   Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint64_t seed);
   ~Loader();  // stops the thread, also in the middle of an epoch
   Loader(Loader&&) noexcept;

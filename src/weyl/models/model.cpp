@@ -73,7 +73,54 @@ void check_points(const Points& points, const Interface& interface, at::ScalarTy
   }
 }
 
+void check_poses(const Poses& poses, const Interface& interface, at::ScalarType dtype, at::Device device) {
+  const LieGroup group = *interface.group;
+  require(poses.group == group, "model input: poses must be of ", name_of(group), ", got ",
+          name_of(poses.group));
+  const int64_t n = poses.nodes(), m = matrix_size(group);
+  const Tensor& g = poses.elements;
+  require(g.defined() && g.dim() == 3 && g.size(0) == n && g.size(1) == m && g.size(2) == m,
+          "model input: elements must be (", n, ", ", m, ", ", m, "), got ",
+          g.defined() ? text(g.sizes()) : "none");
+  require(g.scalar_type() == dtype && g.device() == device, "model input: elements must be ", dtype, " on ",
+          device, " like the weights, got ", g.scalar_type(), " on ", g.device());
+  int64_t scalars = 0;
+  for (const auto& q : interface.features) {
+    scalars += q.channels;
+  }
+  if (scalars > 0) {
+    check_values("scalars", "", poses.scalars, n, scalars, 0, g);
+  }
+}
+
 }  // namespace
+
+PosesModel::PosesModel(Interface given) : Model(std::move(given)) {
+  require<ConfigError>(interface.group.has_value(),
+                       "model of poses: the interface must name their Lie group, got none");
+  const LieGroup group = *interface.group;
+  require<ConfigError>(interface.dimension == dimension_of(group), "model of poses: ", name_of(group),
+                       " moves ", dimension_of(group), " dimensions, the interface has ",
+                       interface.dimension);
+  for (const auto& q : interface.features) {
+    require<ConfigError>(q.level == Level::node && (q.kind == Kind::scalar || q.kind == Kind::pseudoscalar),
+                         "model of poses: feature '", q.name, "' must be a scalar of nodes, got a ",
+                         kind_names[static_cast<int>(q.kind)], " of ", level_names[static_cast<int>(q.level)],
+                         " level");
+  }
+}
+
+Named PosesModel::operator()(const Input& input) {
+  const auto* poses = std::get_if<Poses>(&input);
+  require(poses != nullptr, "model input: must be poses, got ", carrier_names[input.index()]);
+  check_poses(*poses, interface, dtype(), device());
+  return forward(*poses);
+}
+
+std::string symbol_of(LieGroup group) {
+  constexpr const char* symbols[] = {"SO(2)", "SE(2)", "SO(3)", "SE(3)", "Aff(2)", "Aff(3)"};
+  return symbols[static_cast<int>(group)];
+}
 
 Named PointsModel::operator()(const Input& input) {
   const auto* points = std::get_if<Points>(&input);

@@ -12,8 +12,16 @@ namespace weyl {
 
 /// A set of transformations of the input under which a model says how its outputs move.
 struct Claim {
-  enum class Of { finite, rotations, rotoreflections, translations, permutations } of = Of::permutations;
-  std::string group;  // "tetrahedron", "SO(3)", "O(3)", "translations", "permutations"
+  /// `left_motions`: g -> a g of all tokens of a graph, a any element of their Lie group (poses).
+  enum class Of {
+    finite,
+    rotations,
+    rotoreflections,
+    translations,
+    permutations,
+    left_motions
+  } of = Of::permutations;
+  std::string group;  // "tetrahedron", "SO(3)", "O(3)", "translations", "permutations", "SE(3)"
   GroupPtr finite;    // for Of::finite
 };
 
@@ -52,5 +60,22 @@ class PointsModel : public Model {
   /// The network itself, on checked input. Outputs of role `point` as offsets.
   virtual Named forward(const Points& points) = 0;
 };
+
+/// A model of Poses, all of one Lie group: the interface's.
+class PosesModel : public Model {
+ public:
+  /// ConfigError: an interface without a group or with the dimension of another, or with features that are
+  /// not scalars of nodes.
+  explicit PosesModel(Interface interface);
+  /// ShapeError for another carrier or group, wrong shapes, dtypes or devices.
+  Named operator()(const Input& input) final;
+  Carrier carrier() const final { return Carrier::poses; }
+  LieGroup group() const { return *interface.group; }
+  /// The network itself, on checked input. Outputs of kind `element` are (L, m, m).
+  virtual Named forward(const Poses& poses) = 0;
+};
+
+/// As papers write it: "SE(3)".
+std::string symbol_of(LieGroup group);
 
 }  // namespace weyl

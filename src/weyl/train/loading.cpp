@@ -8,6 +8,7 @@ LoaderOptions loader_options(const TrainOptions& options, const Model& model) {
   o.batch_tokens = options.batch_tokens;
   o.rotate = options.augment == Augmentation::rotations;
   o.reflect = options.augment == Augmentation::rotoreflections;
+  o.move = options.augment == Augmentation::motions;
   o.dtype = model.dtype();
   o.device = model.device();
   return o;

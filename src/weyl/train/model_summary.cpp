@@ -137,6 +137,10 @@ ModelSummary read_summary(const SafetensorsHeader& header, const std::string& wh
   } catch (const ConfigError& error) {
     throw DataError(error.what());
   }
+  const bool poses = s.carrier == "poses";
+  require<DataError>(poses == s.interface.group.has_value(), where,
+                     poses ? ": metadata 'interface' must name the group of its poses, names none"
+                           : ": metadata 'interface' must name no group, its carrier is not poses");
   const Json symmetry = entries.json("symmetry");
   s.exact = names(symmetry.find("exact"));
   s.approximate = names(symmetry.find("approximate"));

@@ -24,9 +24,9 @@ constexpr auto names_of(Precision) {
   return std::array<std::string_view, 3>{"float32", "float64", "bf16"};
 }
 
-enum class Augmentation { none, rotations, rotoreflections };
+enum class Augmentation { none, rotations, rotoreflections, motions };  // motions: of the group of poses
 constexpr auto names_of(Augmentation) {
-  return std::array<std::string_view, 3>{"none", "rotations", "rotoreflections"};
+  return std::array<std::string_view, 4>{"none", "rotations", "rotoreflections", "motions"};
 }
 
 struct OptimiserOptions {

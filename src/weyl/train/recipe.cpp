@@ -33,7 +33,11 @@ void fields(Fields& f, Quantity& q) {
 }
 
 void fields(Fields& f, Interface& i) {
-  f("dimension", i.dimension, "of space", {1, 3});
+  f("dimension", i.dimension, "of space; where a group is given, that of the group", {1, 3});
+  f("group", i.group, "the Lie group whose elements the tokens are: the carrier is then poses");
+  if (i.group) {
+    i.dimension = dimension_of(*i.group);
+  }
   f("types", i.types, "how many types of node there are; 0: none", {0, 1e6});
   f("typical_nodes", i.typical_nodes, "mean number of nodes of a graph in the training data", {1e-3, 1e9});
   f("features", i.features,
