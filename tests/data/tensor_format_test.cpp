@@ -165,15 +165,15 @@ TEST(TensorFile, BrokenPosesAndGridsToo) {
   EXPECT_EQ(read({{"elements", eye}, {"offsets", offsets}}, {{"group", "so3"}}, poses),
             "elements: must be (N, 3, 3), got (2, 4, 4)");
   EXPECT_EQ(read({{"elements", eye * 2}, {"offsets", offsets}}, se3, poses),
-            "elements: the last row of every matrix must be 0 .. 0 1");
+            "elements: must be of se3, matrix 0 is off it by 3");
   Tensor sheared = eye.clone();
   sheared[1][0][1] = 0.5;
   EXPECT_EQ(read({{"elements", sheared}, {"offsets", offsets}}, se3, poses),
-            "elements: must be rotations, element 1 is not orthogonal");
+            "elements: must be of se3, matrix 1 is off it by 0.5");
   EXPECT_EQ(read({{"elements", sheared}, {"offsets", offsets}}, {{"group", "aff3"}}, poses), "");
   EXPECT_EQ(read({{"elements", -at::eye(3).unsqueeze(0)}, {"offsets", offsets.clone().clamp_max(1)}},
                  {{"group", "so3"}}, poses),
-            "elements: must be rotations, element 0 is a reflection");
+            "elements: must be of so3, matrix 0 is a reflection");
   Schema images;
   images.carrier = Carrier::grid;
   images.interface.dimension = 2;

@@ -90,6 +90,7 @@ struct DataInspectCommand {
 struct DataConvertCommand {
   Talk talk;
   std::string in, out;
+  std::vector<std::string> options;  // of a trajectory of poses: format, length, stride
 };
 
 struct DataSplitCommand {

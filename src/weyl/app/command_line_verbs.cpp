@@ -150,9 +150,10 @@ Verb add_data_make(CLI::App& data) {
   const auto draft =
       begin<DataMakeCommand>(data, "make", "make a data set",
                              examples({"data make nbody --out data/nbody",
-                                       "data make nbody --out data/small train=300 valid=100 test=100"}));
+                                       "data make nbody --out data/small train=300 valid=100 test=100",
+                                       "data make pose_sequences --out data/se3 group=se3"}));
   auto& [app, c] = draft;
-  add_path(app, "MAKER", c->maker, "what to make: nbody");
+  add_path(app, "MAKER", c->maker, "what to make: nbody, pose_sequences");
   add_overrides(app, c->overrides, "options of the maker");
   add_out(app, c->out, "PATH", "folder to write", true);
   add_threads(app, c->threads, "threads, default all cores; the data do not depend on it");
@@ -169,12 +170,15 @@ Verb add_data_inspect(CLI::App& data) {
 }
 
 Verb add_data_convert(CLI::App& data) {
-  const auto draft =
-      begin<DataConvertCommand>(data, "convert", "from one format to another, chosen by the names",
-                                examples({"data convert n_body_system/dataset data/nbody"}));
+  const auto draft = begin<DataConvertCommand>(
+      data, "convert", "from one format to another, chosen by the names",
+      examples({"data convert n_body_system/dataset data/nbody",
+                "data convert trajectory.txt poses.safetensors",
+                "data convert trajectory.txt poses.safetensors length=64 stride=32"}));
   auto& [app, c] = draft;
   add_path(app, "IN", c->in, "data file or folder");
   add_path(app, "OUT", c->out, "file or folder to write");
+  add_overrides(app, c->options, "of a trajectory of poses: format=tum|kitti|euroc length=N stride=N");
   return draft.done();
 }
 

@@ -100,6 +100,9 @@ Json info_json(const ModelSummary& s, const Recipe& recipe) {
       .set("flops_per_token",
            Json::object().set("forward", s.flops_forward).set("train", 3 * s.flops_forward))
       .set("format_version", s.format_version);
+  if (s.interface.group) {
+    json.set("group", name_of(*s.interface.group));
+  }
   if (!s.task.empty()) {
     json.set("task", s.task);
   }
@@ -125,7 +128,7 @@ std::string info_text(const Json& d) {
     }
   }
   row(out, "dtype", of(d, "dtype"));
-  row(out, "carrier", of(d, "carrier"));
+  row(out, "carrier", of(d, "carrier") + (of(d, "group").empty() ? "" : " of " + of(d, "group")));
   if (const Json* symmetry = d.find("symmetry")) {
     row(out, "exact", names(symmetry->find("exact")));
     row(out, "approximate", names(symmetry->find("approximate")));

@@ -43,6 +43,7 @@ Schema schema_of(const Recipe& recipe) {
   Schema schema;
   schema.interface = *interface;
   schema.interface.outputs.clear();
+  schema.carrier = interface->group ? Carrier::poses : Carrier::points;
   return schema;
 }
 
@@ -91,12 +92,27 @@ const Interface* interface_of(const Recipe& recipe) {
   return recipe.interface ? &*recipe.interface : nullptr;
 }
 
+std::string said(const Schema& schema) {
+  const auto& group = schema.interface.group;
+  return std::string(carrier_names[static_cast<size_t>(schema.carrier)]) +
+         (group ? text(" of ", name_of(*group)) : "");
+}
+
+// What a file holds must be what the model takes: DataError, before the model's own ShapeError.
+void require_same_carrier(const std::string& path, const Schema& found, const Schema& wanted) {
+  const auto &has = found.interface.group, &takes = wanted.interface.group;
+  require<DataError>(found.carrier == wanted.carrier && (!has || !takes || has == takes), path,
+                     ": must hold ", said(wanted), ", got ", said(found));
+}
+
 }  // namespace
 
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
                                          const std::string& split) {
   if (!path.empty() && !std::filesystem::is_directory(path)) {
-    return open_file(path, recipe.data, interface_of(recipe));
+    auto data = open_file(path, recipe.data, interface_of(recipe));
+    require_same_carrier(path, data->schema(), schema_of(recipe));
+    return data;
   }
   const Splits splits =
       open_splits(path.empty() ? recipe.data : all_of(recipe.data, path), interface_of(recipe));
@@ -111,9 +127,7 @@ std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const
                      ": must be a data file or folder, but does not exist");
   const std::shared_ptr<const Dataset> data = open_file(path, subject.recipe.data, &subject.model->interface);
   const Schema& found = data->schema();
-  require<DataError>(found.carrier == subject.schema.carrier, path, ": must hold ",
-                     carrier_names[static_cast<size_t>(subject.schema.carrier)], ", got ",
-                     carrier_names[static_cast<size_t>(found.carrier)]);
+  require_same_carrier(path, found, subject.schema);
   require<DataError>(found.interface.dimension == subject.schema.interface.dimension, path, ": must have ",
                      subject.schema.interface.dimension, " dimensions, got ", found.interface.dimension);
   return data;

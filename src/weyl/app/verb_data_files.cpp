@@ -2,6 +2,7 @@
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/verbs.h"
+#include "weyl/config/toml.h"
 #include "weyl/core/json.h"
 #include "weyl/data/convert.h"
 #include "weyl/data/split.h"
@@ -9,7 +10,12 @@
 namespace weyl {
 
 int run(const DataConvertCommand& command) {
-  const std::vector<std::string> files = convert(command.in, command.out);
+  std::optional<PoseFileOptions> poses;
+  if (!command.options.empty()) {
+    poses.emplace();
+    read_toml_text("", "weyl data convert", command.options, [&](Fields& f) { fields(f, *poses); });
+  }
+  const std::vector<std::string> files = convert(command.in, command.out, poses);
   Json list = Json::array();
   for (const std::string& file : files) {
     list.add(file);

@@ -34,8 +34,8 @@ Json to_json(const Inspection& found) {
   for (const std::string& warning : found.warnings) {
     warnings.add(warning);
   }
-  return Json::object()
-      .set("carrier", carrier_names[static_cast<size_t>(found.carrier)])
+  Json json = Json::object();
+  json.set("carrier", carrier_names[static_cast<size_t>(found.carrier)])
       .set("samples", found.samples)
       .set("tokens", Json::object()
                          .set("min", found.least_tokens)
@@ -44,6 +44,15 @@ Json to_json(const Inspection& found) {
       .set("fields", fields)
       .set("labels", labels)
       .set("warnings", warnings);
+  if (const auto& g = found.group) {  // null where a number is infinite: no element, no pair
+    json.set("group", Json::object()
+                          .set("name", name_of(g->group))
+                          .set("residual", g->residual)
+                          .set("off", g->off)
+                          .set("least_chart_margin", g->least_margin)
+                          .set("outside_chart", g->outside));
+  }
+  return json;
 }
 
 void print(const Inspection& found, const std::string& name) {
@@ -63,6 +72,10 @@ void print(const Inspection& found, const std::string& name) {
                 << (f.unit.empty() ? "" : " " + f.unit) << "  " << f.min << " to " << f.max
                 << (f.missing > 0 ? text(", ", f.missing, " missing") : "") << "\n";
     }
+  }
+  if (const auto& g = found.group) {
+    std::cout << "  group  " << name_of(g->group) << "  matrices off it by at most " << g->residual
+              << ", least margin of the chart of the logarithm " << g->least_margin << "\n";
   }
   for (const std::string& warning : found.warnings) {
     std::cout << "  warning  " << warning << "\n";

@@ -28,6 +28,9 @@ using Parts = std::map<std::string, std::vector<Tensor>>;
 // Where an output belongs beside its own name: graph_scalars (B,.), node_vectors (N,.,D), ...
 std::string family_of(const Quantity& q) {
   const bool vector = q.kind == Kind::vector || q.kind == Kind::axial_vector;
+  if (q.kind == Kind::element && q.level == Level::graph) {
+    return "elements";
+  }
   if ((q.level != Level::graph && q.level != Level::node) || q.kind == Kind::symmetric_tensor ||
       q.kind == Kind::element) {
     return "";
@@ -36,7 +39,7 @@ std::string family_of(const Quantity& q) {
 }
 
 // Families hold what the model itself gives, in its order; a task may say the same thing in other words as
-// well.
+// well. Elements of a Lie group are the task's.
 void gather(const Named& values, const std::vector<Quantity>& quantities, const Interface& interface,
             Parts& parts) {
   std::map<std::string, std::vector<Tensor>> families;
@@ -44,10 +47,12 @@ void gather(const Named& values, const std::vector<Quantity>& quantities, const 
     const auto found = values.find(q.name);
     require(found != values.end(), "predict: the model must give the output '", q.name, "' it declares");
     const Tensor value = found->second.detach().cpu();
-    parts[q.name].push_back(value);
+    const bool column = interface.group && q.level == Level::node && value.dim() == 2 && value.size(1) == 1;
+    parts[q.name].push_back(column ? value.squeeze(1)
+                                   : value);  // one number a pose is (N), as in docs/cli.md
     const bool own = std::any_of(interface.outputs.begin(), interface.outputs.end(),
                                  [&](const Quantity& output) { return output.name == q.name; });
-    if (const std::string family = family_of(q); own && !family.empty()) {
+    if (const std::string family = family_of(q); (own || q.kind == Kind::element) && !family.empty()) {
       families[family].push_back(value);
     }
   }

@@ -9,6 +9,7 @@
 #include "weyl/core/safetensors.h"
 #include "weyl/data/formats/npz.h"
 #include "weyl/data/sets/nbody.h"
+#include "weyl/data/sets/pose_files.h"
 
 namespace weyl {
 namespace {
@@ -66,20 +67,30 @@ void safetensors_to_npz(const std::string& in, const std::string& out) {
 
 }  // namespace
 
-std::vector<std::string> convert(const std::string& in, const std::string& out) {
+std::vector<std::string> convert(const std::string& in, const std::string& out,
+                                 const std::optional<PoseFileOptions>& poses) {
   namespace fs = std::filesystem;
   require<DataError>(fs::exists(in), in, ": there is no such file");
+  const bool trajectory = !fs::is_directory(in) && (is_pose_file(in) || (poses && poses->format)) &&
+                          out.ends_with(".safetensors");
+  require<ConfigError>(!poses || trajectory,
+                       "convert: options go with a trajectory of poses (.txt, .csv, "
+                       ".tum, .kitti) to .safetensors, got ",
+                       in, " to ", out);
   if (fs::is_directory(in)) {
     return convert_nbody(in, out);
   }
   const bool pack = in.ends_with(".npz") && out.ends_with(".safetensors");
   const bool unpack = in.ends_with(".safetensors") && out.ends_with(".npz");
-  require<ConfigError>(pack || unpack,
-                       "convert: must be a folder of N-body .npy files to a folder, .npz to .safetensors, or "
-                       ".safetensors to .npz, got ",
+  require<ConfigError>(pack || unpack || trajectory,
+                       "convert: must be a folder of N-body .npy files to a folder, .npz to .safetensors, "
+                       ".safetensors to .npz, or a trajectory of poses (.txt, .csv, .tum, .kitti) to "
+                       ".safetensors, got ",
                        in, " to ", out);
   require<ConfigError>(!fs::exists(out), out, ": exists already; remove it or choose another name");
-  if (pack) {
+  if (trajectory) {
+    convert_pose_file(in, out, poses.value_or(PoseFileOptions{}));
+  } else if (pack) {
     npz_to_safetensors(in, out);
   } else {
     safetensors_to_npz(in, out);

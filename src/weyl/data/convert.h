@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "weyl/data/options.h"
 
 namespace weyl {
 
@@ -11,9 +14,12 @@ namespace weyl {
 ///   X.npz                                   ->  Y.safetensors, array by array
 ///   X.safetensors                           ->  Y.npz (no bfloat16; metadata as the bytes of a JSON
 ///                                               object in the array `__metadata__`, read on the way back)
+///   a trajectory of text (.txt, .csv, ...)  ->  X.safetensors, poses of SE(3) (sets/pose_files.h); `poses`
+///                                               says how it is read and cut
 ///
 /// Files that are there already are never replaced (ConfigError). ConfigError for any other pair, DataError
 /// for a broken file.
-std::vector<std::string> convert(const std::string& in, const std::string& out);
+std::vector<std::string> convert(const std::string& in, const std::string& out,
+                                 const std::optional<PoseFileOptions>& poses = {});
 
 }  // namespace weyl

@@ -6,6 +6,8 @@
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/data/sets/nbody.h"
+#include "weyl/data/sets/pose_files.h"
+#include "weyl/data/sets/pose_sequences.h"
 #include "weyl/data/tensor_format.h"
 
 namespace weyl {
@@ -19,6 +21,7 @@ Schema schema_of(const Interface& interface) {
   schema.interface = interface;
   schema.labels = interface.outputs;
   schema.interface.outputs.clear();
+  schema.carrier = interface.group ? Carrier::poses : Carrier::points;
   return schema;
 }
 
@@ -26,13 +29,15 @@ std::shared_ptr<const Dataset> in_memory(TensorFile file) {
   return std::make_shared<InMemory>(std::move(file.batch), std::move(file.schema));
 }
 
-/// The carrier of a tensor file, which the config does not tell.
+/// The carrier of a tensor file, which the config does not tell but for poses of a group.
 std::shared_ptr<const Dataset> open_tensors(const std::string& path, const Interface& interface) {
   Schema schema = schema_of(interface);
   const SafetensorsFile file(path);
-  schema.carrier = file.contains("elements") ? Carrier::poses
-                   : file.contains("values") ? Carrier::grid
-                                             : Carrier::points;
+  if (schema.carrier != Carrier::poses) {
+    schema.carrier = file.contains("elements") ? Carrier::poses
+                     : file.contains("values") ? Carrier::grid
+                                               : Carrier::points;
+  }
   return in_memory(read_tensor_file(path, schema));
 }
 
@@ -79,6 +84,13 @@ Splits open(const TensorsDataOptions& options, const Interface* interface) {
   return splits;
 }
 
+Splits open(const PoseSequencesDataOptions& options, const Interface*) {
+  return open_pose_sequences(options);
+}
+
+Schema declared(const PoseSequencesDataOptions& options, const Interface*) {
+  return pose_sequences_schema(options);
+}
 Schema declared(const NbodyDataOptions& options, const Interface*) {
   return nbody_schema(options);
 }
@@ -103,7 +115,17 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
     const Splits splits = open_splits(all_of(options, path), interface);
     return splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
   }
-  require<DataError>(path.ends_with(".safetensors"), path, ": must be a .safetensors file or a folder");
+  if (is_pose_file(path)) {
+    auto set = open_pose_file(path);
+    if (interface != nullptr) {
+      require<DataError>(interface->group == LieGroup::se3, path, ": holds poses of se3, the model takes ",
+                         interface->group ? name_of(*interface->group) : "none");
+      require_features(path, set->schema().interface.features, interface->features);
+    }
+    return set;
+  }
+  require<DataError>(path.ends_with(".safetensors"), path,
+                     ": must be a .safetensors file, poses (.txt, .csv, .tum, .kitti) or a folder");
   const SafetensorsFile file(path);
   const auto format = file.header().metadata.find("format");
   if (format != file.header().metadata.end() && format->second == nbody_format) {

@@ -12,6 +12,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/data/layout.h"
+#include "weyl/data/pose_elements.h"
 #include "weyl/data/sets/nbody.h"
 #include "weyl/data/tensor_format.h"
 
@@ -193,6 +194,39 @@ struct Suspects {
   }
 };
 
+/// Adds the samples of one more chunk.
+void look_at_group(GroupSummary& to, const Poses& poses) {
+  to.group = poses.group;
+  const Tensor off = distances_to_group(poses.group, poses.elements);
+  for (int64_t g = 0; g < poses.count(); ++g) {
+    const int64_t begin = poses.graphs.offsets[g], end = poses.graphs.offsets[g + 1];
+    double worst = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      const double distance = off.const_data_ptr<double>()[i];
+      to.off += distance > kOffGroup ? 1 : 0;
+      worst = std::max(worst, distance);
+    }
+    to.residual = std::max(to.residual, worst);
+    if (std::isfinite(worst)) {
+      const double margin = least_chart_margin(poses.group, poses.elements.slice(0, begin, end));
+      to.least_margin = std::min(to.least_margin, margin);
+      to.outside += margin > 0 ? 0 : 1;
+    }
+  }
+}
+
+void warn(std::vector<std::string>& warnings, const GroupSummary& found) {
+  const std::string name(name_of(found.group));
+  if (found.off > 0) {
+    warnings.push_back(text("elements: ", found.off, found.off == 1 ? " matrix is" : " matrices are", " off ",
+                            name, " by more than ", kOffGroup, ", the worst by ", found.residual));
+  }
+  if (found.outside > 0) {
+    warnings.push_back(text("elements: ", found.outside, found.outside == 1 ? " sample has" : " samples have",
+                            " relative poses outside the chart of the logarithm of ", name));
+  }
+}
+
 }  // namespace
 
 Inspection inspect(const Dataset& data) {
@@ -218,6 +252,12 @@ Inspection inspect(const Dataset& data) {
       labels.add(q.name, q.unit, batch.labels.at(q.name));
     }
     suspects.look(batch.input, begin);
+    if (const auto* poses = std::get_if<Poses>(&batch.input)) {
+      if (!result.group) {
+        result.group = GroupSummary{poses->group, 0, 0, INFINITY, 0};
+      }
+      look_at_group(*result.group, *poses);
+    }
   }
   result.mean_tokens = data.size() > 0 ? static_cast<double>(tokens) / static_cast<double>(data.size()) : 0;
   result.fields = fields.done();
@@ -238,6 +278,9 @@ Inspection inspect(const Dataset& data) {
     if (all - f.missing > 1 && f.min == f.max) {
       result.warnings.push_back(text("label ", f.name, ": is constant, ", f.min));
     }
+  }
+  if (result.group) {
+    warn(result.warnings, *result.group);
   }
   suspects.empty.warn(result.warnings, "without nodes");
   suspects.coincident_nodes.warn(result.warnings, "with two nodes at one place");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,16 @@ struct FieldSummary {
   int64_t missing = 0;
 };
 
+/// How the matrices of poses stand to their group and to the chart of its logarithm.
+struct GroupSummary {
+  LieGroup group = LieGroup::se3;
+  double residual = 0;      // the largest distance of a matrix to the group, infinite for what is no element
+  int64_t off = 0;          // matrices further off than kOffGroup
+  double least_margin = 0;  // of the chart, over relative poses within samples (pose_elements.h)
+  int64_t outside = 0;      // samples with a relative pose outside the chart
+};
+constexpr double kOffGroup = 1e-5;  // float32 rounds to 1e-6
+
 /// What `data inspect` reports.
 struct Inspection {
   Carrier carrier = Carrier::points;
@@ -26,11 +37,13 @@ struct Inspection {
   int64_t least_tokens = 0, most_tokens = 0;
   double mean_tokens = 0;
   std::vector<FieldSummary> fields, labels;
+  std::optional<GroupSummary> group;  // of poses
   std::vector<std::string> warnings;  // one line each
 };
 
 /// Warnings: values that are not finite, missing labels, samples without nodes, nodes of a sample at one
-/// place (nearer than 1e-9 of its extent), constant labels, periodic cells without volume.
+/// place (nearer than 1e-9 of its extent), constant labels, periodic cells without volume, matrices off their
+/// group, relative poses outside the chart of the logarithm.
 Inspection inspect(const Dataset& data);
 
 /// The sets that a path holds, for inspection: one file, as ("", set), or the splits of a folder by name.

@@ -20,6 +20,20 @@ void fields(Fields& f, TensorsDataOptions& o) {
     "folder with train.safetensors, valid.safetensors and test.safetensors (carrier tensor files)");
 }
 
+void fields(Fields& f, PoseSequencesDataOptions& o) {
+  f("path", o.path, "folder with train, valid and test: made by `weyl data make pose_sequences`");
+  f("group", o.group, "the Lie group of the poses; the files must hold the same");
+  f("train", o.train, "samples used of the training split; 0: all", {0, 1e9});
+  f("valid", o.valid, "samples used of the validation split; 0: all", {0, 1e9});
+  f("test", o.test, "samples used of the test split; 0: all", {0, 1e9});
+}
+
+void fields(Fields& f, PoseFileOptions& o) {
+  f("format", o.format, "of the file; told from its first line unless given");
+  f("length", o.length, "tokens of a sample; 0: the whole trajectory is one", {0, 1e9});
+  f("stride", o.stride, "poses between the beginnings of two samples; 0: the length", {0, 1e9});
+}
+
 void fields(Fields& f, DataOptions& o) {
   f.variant("set", o.set, "the data set");
 }
@@ -34,9 +48,13 @@ DataOptions moved_to(DataOptions options, const std::string& path) {
 }
 
 DataOptions all_of(DataOptions options, const std::string& path) {
-  if (auto* nbody = std::get_if<NbodyDataOptions>(&options.set)) {
-    nbody->train = nbody->valid = nbody->test = 0;
-  }
+  std::visit(
+      [](auto& o) {
+        if constexpr (requires { o.train = o.valid = o.test = 0; }) {
+          o.train = o.valid = o.test = 0;
+        }
+      },
+      options.set);
   return moved_to(std::move(options), path);
 }
 

@@ -6,6 +6,7 @@
 
 #include "weyl/config/fields.h"
 #include "weyl/core/quantity.h"
+#include "weyl/data/formats/pose_file.h"
 
 namespace weyl {
 
@@ -29,7 +30,20 @@ struct TensorsDataOptions {
 };
 void fields(Fields& f, TensorsDataOptions& o);
 
-using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions>;
+/// Sequences of poses with one missing, as made by `weyl data make pose_sequences`: a folder with train,
+/// valid and test. Poses of one Lie group; labels `element`, the missing one, and `flank`, 1 on the two
+/// tokens beside it.
+struct PoseSequencesDataOptions {
+  static constexpr const char* name_in_config = "pose_sequences";
+  std::string path = "data/pose_sequences";
+  LieGroup group = LieGroup::se2;
+  int64_t train = 0;  // samples used of each split, which must have them; 0: all
+  int64_t valid = 0;
+  int64_t test = 0;
+};
+void fields(Fields& f, PoseSequencesDataOptions& o);
+
+using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions>;
 struct DataOptions {
   DataSet set;
 };
@@ -41,5 +55,13 @@ const std::string& path_of(const DataOptions& options);
 DataOptions moved_to(DataOptions options, const std::string& path);
 /// Another set of the kind, with all its samples.
 DataOptions all_of(DataOptions options, const std::string& path);
+
+/// How a trajectory of text is read (`weyl data convert traj.txt out.safetensors length=64`).
+struct PoseFileOptions {
+  std::optional<PoseFormat> format;  // told from the file unless given
+  int64_t length = 0;                // tokens of a window; 0: the whole trajectory is one sample
+  int64_t stride = 0;                // poses between the beginnings of two windows; 0: the length
+};
+void fields(Fields& f, PoseFileOptions& o);
 
 }  // namespace weyl

@@ -15,6 +15,7 @@ class TensorReader {
  public:
   TensorReader(const SafetensorsFile& file, bool finite) : file_(file), finite_(finite) {}
 
+  bool finite() const { return finite_; }  // values must be finite, matrices in their group
   const std::string& path() const { return file_.path(); }
   bool has(const std::string& name) const { return file_.contains(name); }
   const auto& metadata() const { return file_.header().metadata; }

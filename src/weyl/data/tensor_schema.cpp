@@ -12,9 +12,10 @@ bool is_real(ElementType type) {
          type == ElementType::f64;
 }
 
-/// A label of the level whose rows it has, of the kind that its axes tell; nothing when neither fits.
+/// A label of the level whose rows it has, of the kind that its axes tell; nothing when neither fits. `m`: of
+/// the matrices of poses, else 0.
 std::optional<Quantity> label(const std::string& name, const TensorEntry& entry, int64_t graphs,
-                              int64_t nodes, int64_t dimension) {
+                              int64_t nodes, int64_t dimension, int64_t m) {
   const auto& shape = entry.shape;
   if (shape.empty() || (shape[0] != graphs && shape[0] != nodes)) {
     return std::nullopt;
@@ -23,7 +24,10 @@ std::optional<Quantity> label(const std::string& name, const TensorEntry& entry,
   q.name = name;
   q.level = shape[0] == graphs ? Level::graph : Level::node;
   q.channels = shape.size() > 1 ? shape[1] : 1;
-  if (shape.size() == 3 && shape[2] == dimension && is_real(entry.type)) {
+  if (m > 0 && shape.size() == 3 && shape[1] == m && shape[2] == m && is_real(entry.type)) {
+    q.kind = Kind::element;
+    q.channels = 1;
+  } else if (shape.size() == 3 && shape[2] == dimension && is_real(entry.type)) {
     q.kind = Kind::vector;
   } else if (shape.size() == 4 && shape[2] == dimension && shape[3] == dimension && is_real(entry.type)) {
     q.kind = Kind::symmetric_tensor;
@@ -45,6 +49,7 @@ Schema implied_schema(const SafetensorsFile& file, Carrier carrier) {
                                             "elements",  "values",  "spacing", "object_offsets"};
   Schema schema;
   schema.carrier = carrier;
+  int64_t matrix = 0;  // m of the elements of poses
   const auto shape = [&](const char* name) {
     return file.contains(name) ? file.entry(name).shape : std::vector<int64_t>();
   };
@@ -76,6 +81,7 @@ Schema implied_schema(const SafetensorsFile& file, Carrier carrier) {
       const auto group = file.header().metadata.find("group");
       schema.interface.dimension =
           group != file.header().metadata.end() && group->second.ends_with('2') ? 2 : 3;
+      matrix = elements.size() == 3 ? elements[1] : 0;
     }
   }
   const auto offsets = shape("offsets"), values = shape("values");
@@ -86,7 +92,7 @@ Schema implied_schema(const SafetensorsFile& file, Carrier carrier) {
   for (const auto& [name, entry] : file.header().tensors) {
     if (!fields.contains(name)) {
       if (const auto q =
-              label(name, entry, graphs, rows.empty() ? -1 : rows[0], schema.interface.dimension)) {
+              label(name, entry, graphs, rows.empty() ? -1 : rows[0], schema.interface.dimension, matrix)) {
         schema.labels.push_back(*q);
       }
     }

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "weyl/config/fields.h"
+#include "weyl/data/makers/jobs.h"
 
 namespace weyl {
 
@@ -33,13 +33,6 @@ void fields(Fields& f, NbodyMakerOptions& o);
 struct NbodyTrajectories {
   int64_t simulations = 0, frames = 0, particles = 0;
   std::vector<double> positions, velocities, charges;
-};
-
-/// What a long job tells and asks: `report(done, total)` from the calling thread about every 0.1 s; a true
-/// `stop()` ends it.
-struct JobHooks {
-  std::function<void(int64_t done, int64_t total)> report;
-  std::function<bool()> stop;
 };
 
 /// Simulations [first, first + count) of the stream, in parallel. Empty `positions` when stopped. DataError

@@ -1,0 +1,65 @@
+#include "weyl/data/makers/jobs.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace weyl {
+
+bool run_samples(int64_t count, int64_t threads, const JobHooks& hooks,
+                 const std::function<void(int64_t)>& make) {
+  const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const int64_t workers = std::clamp<int64_t>(threads > 0 ? threads : cores, 1, std::max<int64_t>(count, 1));
+  std::atomic<int64_t> next{0}, done{0};
+  std::atomic<bool> stopped{false};
+  std::mutex mutex;
+  std::condition_variable changed;
+  int64_t running = workers;
+  std::exception_ptr error;
+  const auto work = [&] {
+    try {
+      for (int64_t i = next++; i < count && !stopped; i = next++) {
+        make(i);
+        ++done;
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!error) {
+        error = std::current_exception();
+      }
+      stopped = true;
+    }
+    const std::lock_guard lock(mutex);
+    --running;
+    changed.notify_all();
+  };
+  {
+    std::vector<std::jthread> pool;
+    for (int64_t i = 0; i < workers; ++i) {
+      pool.emplace_back(work);
+    }
+    std::unique_lock lock(mutex);
+    while (running > 0) {
+      changed.wait_for(lock, std::chrono::milliseconds(100));
+      lock.unlock();
+      if (hooks.report) {
+        hooks.report(done, count);
+      }
+      if (hooks.stop && hooks.stop()) {
+        stopped = true;
+      }
+      lock.lock();
+    }
+  }
+  if (error) {
+    std::rethrow_exception(error);
+  }
+  return done == count;
+}
+
+}  // namespace weyl

@@ -1,0 +1,341 @@
+#include "weyl/data/makers/pose_sequences.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+#include <span>
+
+#include "weyl/algebra/lie_group.h"
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/core/safetensors.h"
+
+namespace weyl {
+
+void fields(Fields& f, PoseSequencesMakerOptions& o) {
+  f("group", o.group, "the Lie group of the poses");
+  f("train", o.train, "training sequences", {0, 1e8});
+  f("valid", o.valid, "validation sequences", {0, 1e8});
+  f("test", o.test, "test sequences", {0, 1e8});
+  f("seed", o.seed, "of the streams of random numbers", {0, 9.2e18});
+  f("variant", o.variant, "one step for a sequence, or two in turn from different blocks of the algebra");
+  f("length", o.length, "elements of a sequence, the missing one included", {4, 10000});
+  f("longest", o.longest, "lengths are uniform up to this one; 0: all are the same", {0, 10000});
+  f("spread", o.spread, "standard deviation of the translation of the first element", {0, 1e6});
+  f("step", o.step, "standard deviation of the translation of a step", {0, 1e6});
+  f("noise", o.noise, "standard deviation of the noise on each element, in orthonormal coordinates", {0, 1});
+  f("threads", o.threads, "threads that make sequences; 0: one per core", {0, 1024});
+}
+
+namespace {
+
+constexpr double kAffineStep = 0.15;  // of the entries of a step's linear part
+constexpr double kMargin = 0.05;      // from the edge of the chart
+constexpr int kAttempts = 1000;
+
+using Vector = std::vector<double>;
+
+void require_options(const PoseSequencesMakerOptions& o) {
+  require<ConfigError>(o.length >= 4, "pose_sequences: length must be at least 4, got ", o.length);
+  require<ConfigError>(o.longest == 0 || o.longest >= o.length,
+                       "pose_sequences: longest must be 0 or at least length, ", o.length, ", got ",
+                       o.longest);
+  require<ConfigError>(o.variant == SequenceVariant::constant || blocks_of(o.group).size() > 1,
+                       "pose_sequences: variant blocks needs a group with more than one block, ",
+                       name_of(o.group), " has the rotation alone");
+}
+
+/// Draws one sequence; each kind of draw has a stream of its own.
+class Drawing {
+ public:
+  Drawing(const PoseSequencesMakerOptions& options, std::string_view split, int64_t index)
+      : o_(options),
+        lie_(options.group),
+        dof_(degrees_of_freedom(o_.group)),
+        sample_(static_cast<uint64_t>(index)),
+        name_("pose_sequences " + std::string(split)) {
+    Stream shape = stream("shape");
+    elements_ = o_.length + (o_.longest > o_.length ? shape.below(o_.longest - o_.length + 1) : 0);
+    hole_ = 1 + shape.below(elements_ - 2);
+    order_ = shape.permutation(elements_ - 1);
+    bound_ = std::numbers::pi / static_cast<double>(elements_);
+  }
+
+  PoseSequence draw() const {
+    Stream first = stream("first"), steps = stream("steps"), noise = stream("noise");
+    Vector g0(compact_size(o_.group));
+    lie_.random(first, g0, o_.spread);
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      const auto path = walk(g0, steps);
+      const auto seen = o_.noise > 0 ? disturbed(path, noise) : path;
+      const bool powers = o_.variant == SequenceVariant::constant && o_.noise == 0;
+      if (powers || inside_chart(seen)) {
+        return sequence(path, seen);
+      }
+    }
+    throw ConfigError(text("pose_sequences: no sequence of ", elements_, " elements inside the chart of ",
+                           name_of(o_.group), " was found in ", kAttempts,
+                           " attempts; choose a smaller noise or length"));
+  }
+
+ private:
+  Stream stream(std::string_view what) const {
+    return {static_cast<uint64_t>(o_.seed), name_ + " " + std::string(what), {sample_}};
+  }
+
+  /// A step's coordinates: translation, and a linear part whose rotation over the sequence stays below pi.
+  Vector generator(Stream& stream) const {
+    Vector w(dof_);
+    while (true) {
+      const auto blocks = blocks_of(o_.group);
+      for (const LieBlock& block : blocks) {
+        if (block.name == "translation") {
+          for (int k = 0; k < block.size; ++k) {
+            w[block.begin + k] = o_.step * stream.normal();
+          }
+        } else if (is_rigid(o_.group)) {
+          draw_rotation(stream, std::span(w).subspan(block.begin, block.size));
+        }
+      }
+      if (is_rigid(o_.group)) {
+        return w;
+      }
+      draw_affine(stream, w);
+      if (largest_angle(w) < bound_) {
+        return w;
+      }
+    }
+  }
+
+  /// Uniform in the ball (interval) of radius b.
+  void draw_rotation(Stream& stream, std::span<double> omega) const {
+    double square = 0;
+    do {
+      square = 0;
+      for (double& x : omega) {
+        x = 2 * stream.uniform() - 1;
+        square += x * x;
+      }
+    } while (square >= 1);
+    for (double& x : omega) {
+      x *= bound_;
+    }
+  }
+
+  /// X with independent entries, through hat and vee so that the order of coordinates is the algebra's.
+  void draw_affine(Stream& stream, Vector& w) const {
+    const int n = dimension_of(o_.group), m = matrix_size(o_.group);
+    Vector hat(m * m);
+    lie_.hat(w, hat);
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        hat[i * m + j] = kAffineStep * stream.normal();
+      }
+    }
+    lie_.vee(hat, w);
+  }
+
+  /// The largest |Im lambda| of the linear part X. It is the angle of the complex pair: from the discriminant
+  /// in the plane, from the one real root and the trace in space.
+  double largest_angle(const Vector& w) const {
+    const int n = dimension_of(o_.group), m = matrix_size(o_.group);
+    Vector X(m * m);
+    lie_.hat(w, X);
+    const auto x = [&](int i, int j) { return X[i * m + j]; };
+    if (n == 2) {
+      const double p = (x(0, 0) - x(1, 1)) / 2, d = p * p + x(0, 1) * x(1, 0);
+      return d < 0 ? std::sqrt(-d) : 0;
+    }
+    const double trace = x(0, 0) + x(1, 1) + x(2, 2);
+    double second = 0;
+    for (int i = 0; i < 3; ++i) {
+      for (int j = i + 1; j < 3; ++j) {
+        second += x(i, i) * x(j, j) - x(i, j) * x(j, i);
+      }
+    }
+    const double det = x(0, 0) * (x(1, 1) * x(2, 2) - x(1, 2) * x(2, 1)) -
+                       x(0, 1) * (x(1, 0) * x(2, 2) - x(1, 2) * x(2, 0)) +
+                       x(0, 2) * (x(1, 0) * x(2, 1) - x(1, 1) * x(2, 0));
+    // lambda = y + trace/3 with y^3 + p y + q = 0
+    const double p = second - trace * trace / 3;
+    const double q = -2 * trace * trace * trace / 27 + trace * second / 3 - det;
+    const double discriminant = q * q / 4 + p * p * p / 27;
+    if (discriminant <= 0) {
+      return 0;  // three real roots
+    }
+    const double root = std::sqrt(discriminant);
+    return std::numbers::sqrt3 / 2 * std::abs(std::cbrt(-q / 2 + root) - std::cbrt(-q / 2 - root));
+  }
+
+  /// The part of w in one block.
+  Vector only(const Vector& w, const LieBlock& block) const {
+    Vector part(dof_);
+    std::copy_n(w.begin() + block.begin, block.size, part.begin() + block.begin);
+    return part;
+  }
+
+  /// g_0, g_0 h_0, g_0 h_0 h_1, ... in compact storage.
+  std::vector<Vector> walk(const Vector& g0, Stream& steps) const {
+    std::vector<Vector> h(2, Vector(compact_size(o_.group)));
+    if (o_.variant == SequenceVariant::blocks) {
+      const auto blocks = blocks_of(o_.group);
+      const auto pick = steps.permutation(static_cast<int64_t>(blocks.size()));
+      for (int k = 0; k < 2; ++k) {
+        lie_.exp(only(generator(steps), blocks[pick[k]]), h[k]);
+      }
+    } else {
+      lie_.exp(generator(steps), h[0]);
+      h[1] = h[0];
+    }
+    std::vector<Vector> path{g0};
+    for (int64_t k = 1; k < elements_; ++k) {
+      Vector next(g0.size());
+      lie_.compose(path.back(), h[(k - 1) % 2], next);
+      lie_.normalise(next);
+      path.push_back(std::move(next));
+    }
+    return path;
+  }
+
+  std::vector<Vector> disturbed(const std::vector<Vector>& path, Stream& noise) const {
+    std::vector<Vector> seen;
+    for (const Vector& g : path) {
+      Vector e(dof_), factor(g.size()), moved(g.size());
+      for (double& x : e) {
+        x = o_.noise * noise.normal();
+      }
+      lie_.from_orthonormal(e);
+      lie_.exp(e, factor);
+      lie_.compose(g, factor, moved);
+      lie_.normalise(moved);
+      seen.push_back(std::move(moved));
+    }
+    return seen;
+  }
+
+  bool inside_chart(const std::vector<Vector>& path) const {
+    Vector relative(path[0].size());
+    for (size_t i = 0; i < path.size(); ++i) {
+      for (size_t j = i + 1; j < path.size(); ++j) {
+        lie_.between(path[i], path[j], relative);
+        if (!(lie_.chart_margin(relative) > kMargin)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  PoseSequence sequence(const std::vector<Vector>& path, const std::vector<Vector>& seen) const {
+    const size_t size = matrix_size(o_.group) * matrix_size(o_.group);
+    PoseSequence result;
+    result.tokens.resize(order_.size() * size);
+    result.element.resize(size);
+    lie_.to_matrix(path[hole_], result.element);
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const int64_t k = order_[i] < hole_ ? order_[i] : order_[i] + 1;
+      lie_.to_matrix(seen[k], std::span(result.tokens).subspan(i * size, size));
+      result.flank.push_back(k == hole_ - 1 || k == hole_ + 1 ? 1 : 0);
+    }
+    return result;
+  }
+
+  const PoseSequencesMakerOptions& o_;
+  Lie<double> lie_;
+  int dof_;
+  uint64_t sample_;
+  std::string name_;
+  int64_t elements_ = 0, hole_ = 0;
+  std::vector<int64_t> order_;
+  double bound_ = 0;
+};
+
+/// Writes the sequences of one split.
+void write(const PoseSequencesMakerOptions& o, std::span<const PoseSequence> sequences,
+           const std::string& split, const std::string& path) {
+  const int64_t m = matrix_size(o.group);
+  Vector tokens, element;
+  std::vector<int64_t> flank, offsets{0};
+  for (const PoseSequence& s : sequences) {
+    tokens.insert(tokens.end(), s.tokens.begin(), s.tokens.end());
+    element.insert(element.end(), s.element.begin(), s.element.end());
+    flank.insert(flank.end(), s.flank.begin(), s.flank.end());
+    offsets.push_back(static_cast<int64_t>(flank.size()));
+  }
+  const auto n = offsets.back(), b = static_cast<int64_t>(sequences.size());
+  const TensorBytes tensors[] = {{"elements", ElementType::f64, {n, m, m}, std::as_bytes(std::span(tokens))},
+                                 {"element", ElementType::f64, {b, m, m}, std::as_bytes(std::span(element))},
+                                 {"offsets", ElementType::i64, {b + 1}, std::as_bytes(std::span(offsets))},
+                                 {"flank", ElementType::i64, {n, 1}, std::as_bytes(std::span(flank))}};
+  write_safetensors(path, tensors,
+                    {{"format", "weyl.tensors"},
+                     {"group", std::string(name_of(o.group))},
+                     {"maker", PoseSequencesMakerOptions::name_in_config},
+                     {"maker_version", "1"},
+                     {"split", split},
+                     {"seed", std::to_string(o.seed)},
+                     {"variant", std::string(names_of(o.variant)[static_cast<size_t>(o.variant)])},
+                     {"length", std::to_string(o.length)},
+                     {"longest", std::to_string(o.longest)},
+                     {"spread", text(o.spread)},
+                     {"step", text(o.step)},
+                     {"noise", text(o.noise)},
+                     {"units", "translations in a unit of length of its own, rotations as matrices"}});
+}
+
+}  // namespace
+
+PoseSequence make_pose_sequence(const PoseSequencesMakerOptions& options, std::string_view split,
+                                int64_t index) {
+  require_options(options);
+  return Drawing(options, split, index).draw();
+}
+
+bool make_pose_sequences(const PoseSequencesMakerOptions& options, const std::string& folder,
+                         const JobHooks& hooks) {
+  namespace fs = std::filesystem;
+  require_options(options);
+  struct Part {
+    std::string split, path;
+    int64_t first, count;
+  };
+  std::vector<Part> parts;
+  int64_t total = 0;
+  for (const auto& [split, count] :
+       {std::pair{"train", options.train}, {"valid", options.valid}, {"test", options.test}}) {
+    if (count > 0) {
+      const std::string path = (fs::path(folder) / (std::string(split) + ".safetensors")).string();
+      require<ConfigError>(!fs::exists(path), path, ": exists already; remove it or choose another folder");
+      parts.push_back({split, path, total, count});
+      total += count;
+    }
+  }
+  require<ConfigError>(total > 0,
+                       "pose_sequences: train, valid and test are all 0, there is nothing to make");
+  std::vector<PoseSequence> made(total);
+  const bool whole = run_samples(total, options.threads, hooks, [&](int64_t i) {
+    const auto part = std::find_if(parts.rbegin(), parts.rend(), [&](const Part& p) { return p.first <= i; });
+    made[i] = make_pose_sequence(options, part->split, i - part->first);
+  });
+  if (!whole) {
+    return false;
+  }
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  require<DataError>(!failure, folder, ": cannot be made: ", failure.message());
+  for (size_t k = 0; k < parts.size(); ++k) {
+    try {
+      const auto [split, path, first, count] = parts[k];
+      write(options, std::span(made).subspan(first, count), split, path);
+    } catch (...) {
+      for (size_t j = 0; j < k; ++j) {
+        fs::remove(parts[j].path, failure);
+      }
+      throw;
+    }
+  }
+  return true;
+}
+
+}  // namespace weyl

@@ -1,0 +1,83 @@
+// Poses through the program: sequences made, trajectories inspected and converted, and what is refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/app/program.h"
+#include "weyl/core/json.h"
+#include "weyl/core/safetensors.h"
+
+namespace weyl {
+namespace {
+
+const std::string trajectories = WEYL_SOURCE_DIR "/tests/fixtures/poses/";
+
+TEST(PosesProgram, MakesInspectsAndSplitsSequences) {
+  const std::string folder = scratch("pose-sequences");
+  const Outcome made = weyl_program(
+      "data make pose_sequences --out aff2 group=aff2 train=30 valid=4 test=4 variant=blocks --json", folder);
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(Json::parse(made.out, "stdout").find("train")->number_or(0), 30);
+  const Json seen = Json::parse(weyl_program("data inspect aff2 --json", folder).out, "stdout");
+  EXPECT_EQ(seen.find("carrier")->string_or(""), "poses");
+  EXPECT_EQ(seen.find("samples")->number_or(0), 30);
+  EXPECT_EQ(seen.find("group")->find("name")->string_or(""), "aff2");
+  EXPECT_EQ(seen.find("group")->find("off")->number_or(1), 0);
+  EXPECT_EQ(seen.find("group")->find("outside_chart")->number_or(1), 0);
+  const Outcome split = weyl_program("data split aff2/train.safetensors --out parts --json", folder);
+  ASSERT_EQ(split.code, 0) << split.err;
+  EXPECT_EQ(SafetensorsFile(folder + "/parts/valid.safetensors").entry("element").shape,
+            (std::vector<int64_t>{3, 3, 3}));
+}
+
+TEST(PosesProgram, InspectsAndConvertsTrajectories) {
+  const std::string folder = scratch("pose-files");
+  for (const std::string file : {"desk.tum.txt", "street.kitti.txt", "hall.euroc.csv"}) {
+    const Outcome seen = weyl_program("data inspect " + trajectories + file + " --json", folder);
+    ASSERT_EQ(seen.code, 0) << seen.err;
+    const Json json = Json::parse(seen.out, "stdout");
+    EXPECT_EQ(json.find("samples")->number_or(0), 1);
+    EXPECT_EQ(json.find("group")->find("name")->string_or(""), "se3");
+    EXPECT_LT(json.find("group")->find("residual")->number_or(1), 1e-14);
+  }
+  const Outcome converted = weyl_program(
+      "data convert " + trajectories + "desk.tum.txt desk.safetensors length=6 stride=3", folder);
+  ASSERT_EQ(converted.code, 0) << converted.err;
+  EXPECT_EQ(SafetensorsFile(folder + "/desk.safetensors").entry("elements").shape,
+            (std::vector<int64_t>{18, 4, 4}));
+}
+
+struct Refusal {
+  std::string arguments, says;
+  int code;
+};
+
+TEST(PosesProgram, RefusesInOneLine) {
+  const std::string folder = scratch("pose-refusals");
+  const std::string desk = trajectories + "desk.tum.txt";
+  std::ofstream(folder + "/se3.toml") << "[interface]\ngroup = \"se3\"\noutputs = [{name = \"gap\"}]\n"
+                                         "[model]\nsystem = \"platonic\"\n";
+  for (const Refusal& r : std::vector<Refusal>{
+           {"data convert " + desk + " x.safetensors lenght=4", "did you mean 'length'?", 2},
+           {"data convert " + desk + " x.safetensors length=99",
+            "length must be at most its 12 poses, got 99", 2},
+           {"data convert " + desk + " x.safetensors format=kitti", "line 4: must have the 12 numbers", 3},
+           {"data convert " + desk + " x.npz", "convert: must be", 2},
+           {"data inspect " + trajectories + "../broken/poses/sheared.txt",
+            "R^T R is off the identity by 0.2", 3},
+           {"data make pose_sequences --out x group=so2 variant=blocks", "so2 has the rotation alone", 2},
+           {"data make pose_sequences --out x group=se4", "did you mean 'se2'?", 2},
+           {"data make pose_sequence --out x", "did you mean 'pose_sequences'?", 2},
+           {"info se3.toml", "'platonic' does not work on poses", 2}}) {
+    const Outcome outcome = weyl_program(r.arguments, folder);
+    EXPECT_EQ(outcome.code, r.code) << r.arguments << "\n" << outcome.err;
+    EXPECT_NE(outcome.err.find(r.says), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_FALSE(std::filesystem::exists(folder + "/x.safetensors"));
+    EXPECT_FALSE(std::filesystem::exists(folder + "/x"));
+  }
+}
+
+}  // namespace
+}  // namespace weyl

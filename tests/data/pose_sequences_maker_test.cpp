@@ -1,0 +1,238 @@
+// Sequences of each group: what stands in the gap is what the neighbours say, by the laws that the maker's
+// header states.
+#include "weyl/data/makers/pose_sequences.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <numbers>
+#include <numeric>
+
+#include "tests/data/folder.h"
+#include "weyl/algebra/lie_group.h"
+#include "weyl/core/check.h"
+#include "weyl/core/safetensors.h"
+
+namespace weyl {
+namespace {
+
+using Vector = std::vector<double>;
+
+constexpr LieGroup all_groups[] = {LieGroup::so2, LieGroup::se2,  LieGroup::so3,
+                                   LieGroup::se3, LieGroup::aff2, LieGroup::aff3};
+
+/// log(a^-1 b) of matrices.
+Vector relative(LieGroup group, std::span<const double> a, std::span<const double> b) {
+  const Lie<double> lie(group);
+  Vector g(compact_size(group)), h(g.size()), r(g.size()), w(degrees_of_freedom(group));
+  lie.from_matrix(a, g);
+  lie.from_matrix(b, h);
+  lie.between(g, h, r);
+  EXPECT_GT(lie.log(r, w), 0);
+  return w;
+}
+
+double norm(const Vector& w) {
+  return std::sqrt(std::inner_product(w.begin(), w.end(), w.begin(), 0.0));
+}
+
+Vector sum(const Vector& a, const Vector& b, double factor = 1) {
+  Vector c(a);
+  for (size_t k = 0; k < c.size(); ++k) {
+    c[k] += factor * b[k];
+  }
+  return c;
+}
+
+struct Tokens {
+  const PoseSequence& s;
+  size_t size;
+  size_t count() const { return s.flank.size(); }
+  std::span<const double> operator[](size_t i) const { return std::span(s.tokens).subspan(i * size, size); }
+  std::vector<size_t> flanks() const {
+    std::vector<size_t> found;
+    for (size_t i = 0; i < count(); ++i) {
+      if (s.flank[i] == 1) {
+        found.push_back(i);
+      }
+    }
+    return found;
+  }
+};
+
+Tokens tokens_of(LieGroup group, const PoseSequence& s) {
+  return {s, static_cast<size_t>(matrix_size(group) * matrix_size(group))};
+}
+
+TEST(PoseSequences, TheGapLiesOneStepFromBothFlanks) {
+  for (const LieGroup group : all_groups) {
+    PoseSequencesMakerOptions o;
+    o.group = group;
+    for (int64_t i = 0; i < 50; ++i) {
+      const PoseSequence s = make_pose_sequence(o, "train", i);
+      const Tokens t = tokens_of(group, s);
+      ASSERT_EQ(t.count(), 7u);
+      const auto flanks = t.flanks();
+      ASSERT_EQ(flanks.size(), 2u);
+      const Vector to = relative(group, t[flanks[0]], s.element),
+                   from = relative(group, s.element, t[flanks[1]]);
+      EXPECT_LT(norm(sum(to, from, -1)), 1e-10) << name_of(group);  // the same step before and after
+      EXPECT_GT(norm(to), 0);
+      // Every relative pose is a whole multiple of the step: no logarithm wraps.
+      std::vector<bool> seen(15, false);
+      for (size_t a = 0; a < t.count(); ++a) {
+        const Vector w = relative(group, t[flanks[0]], t[a]);
+        const double k = std::inner_product(w.begin(), w.end(), to.begin(), 0.0) / (norm(to) * norm(to));
+        EXPECT_LT(norm(sum(w, to, -std::round(k))), 1e-9) << name_of(group) << " " << k;
+        ASSERT_LE(std::abs(std::round(k)), 7);
+        EXPECT_FALSE(seen[7 + std::lround(k)]);
+        seen[7 + std::lround(k)] = true;
+      }
+    }
+  }
+}
+
+TEST(PoseSequences, RotationsStayBelowTheBound) {
+  for (const LieGroup group : {LieGroup::so2, LieGroup::so3, LieGroup::se3}) {
+    PoseSequencesMakerOptions o;
+    o.group = group;
+    const int size = group == LieGroup::so2 ? 1 : 3, begin = group == LieGroup::se3 ? 3 : 0;
+    double largest = 0, mean = 0;
+    for (int64_t i = 0; i < 400; ++i) {
+      const PoseSequence s = make_pose_sequence(o, "train", i);
+      const Tokens t = tokens_of(group, s);
+      const Vector w = relative(group, t[t.flanks()[0]], s.element);
+      const double angle = norm({w.begin() + begin, w.begin() + begin + size});
+      largest = std::max(largest, angle);
+      mean += angle / 400;
+    }
+    const double bound = std::numbers::pi / 8;
+    EXPECT_LT(largest, bound);
+    EXPECT_GT(largest, 0.95 * bound);
+    EXPECT_NEAR(mean, bound * size / (size + 1), 0.05 * bound);  // of a ball of that dimension
+  }
+}
+
+TEST(PoseSequences, BlocksAlternate) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::se3, LieGroup::aff2, LieGroup::aff3}) {
+    PoseSequencesMakerOptions o;
+    o.group = group;
+    o.variant = SequenceVariant::blocks;
+    for (int64_t i = 0; i < 20; ++i) {
+      const PoseSequence s = make_pose_sequence(o, "train", i);
+      const Tokens t = tokens_of(group, s);
+      const auto flanks = t.flanks();
+      const Vector to = relative(group, t[flanks[0]], s.element),
+                   from = relative(group, s.element, t[flanks[1]]);
+      // Each step lies in one block, and the two in different ones.
+      std::vector<std::string_view> found;
+      for (const Vector& w : {to, from}) {
+        int blocks = 0;
+        for (const LieBlock& b : blocks_of(group)) {
+          if (norm({w.begin() + b.begin, w.begin() + b.begin + b.size}) > 1e-9) {
+            ++blocks;
+            found.push_back(b.name);
+          }
+        }
+        EXPECT_EQ(blocks, 1) << name_of(group);
+      }
+      EXPECT_NE(found.at(0), found.at(1)) << name_of(group);
+    }
+  }
+  PoseSequencesMakerOptions o;
+  o.group = LieGroup::so3;
+  o.variant = SequenceVariant::blocks;
+  EXPECT_THROW(make_pose_sequence(o, "train", 0), ConfigError);
+}
+
+TEST(PoseSequences, LengthsVaryAndNoiseDisturbsTokensAlone) {
+  PoseSequencesMakerOptions o;
+  o.longest = 12;
+  std::vector<int> counts(13);
+  for (int64_t i = 0; i < 200; ++i) {
+    ++counts.at(make_pose_sequence(o, "train", i).flank.size());
+  }
+  for (int n = 0; n < 13; ++n) {
+    EXPECT_EQ(counts[n] > 0, n >= 7 && n <= 11) << n;
+  }
+  for (const LieGroup group : all_groups) {
+    PoseSequencesMakerOptions clean, noisy;
+    clean.group = noisy.group = group;
+    noisy.noise = 0.01;
+    const PoseSequence a = make_pose_sequence(clean, "test", 3), b = make_pose_sequence(noisy, "test", 3);
+    EXPECT_EQ(a.flank, b.flank);
+    EXPECT_EQ(a.element, b.element) << name_of(group);
+    Vector off(a.tokens.size());
+    for (size_t k = 0; k < off.size(); ++k) {
+      off[k] = std::abs(a.tokens[k] - b.tokens[k]);
+    }
+    EXPECT_GT(*std::max_element(off.begin(), off.end()), 1e-3);
+    const Tokens before = tokens_of(group, a), after = tokens_of(group, b);
+    double square = 0;
+    for (size_t i = 0; i < 7; ++i) {
+      Vector e = relative(group, before[i], after[i]);
+      Lie<double>(group).to_orthonormal(e);
+      square += norm(e) * norm(e) / 7;
+    }
+    EXPECT_GT(square, 1e-4 * degrees_of_freedom(group) * 0.2);
+    EXPECT_LT(square, 1e-4 * degrees_of_freedom(group) * 3);
+  }
+}
+
+TEST(PoseSequences, AreAPureFunctionOfSeedSplitAndIndex) {
+  PoseSequencesMakerOptions o;
+  o.train = 40;
+  o.valid = 10;
+  o.test = 0;
+  const auto bytes = [](const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const Folder folder;
+  o.threads = 1;
+  ASSERT_TRUE(make_pose_sequences(o, folder / "one"));
+  o.threads = 3;
+  ASSERT_TRUE(make_pose_sequences(o, folder / "three"));
+  EXPECT_EQ(bytes(folder / "one/train.safetensors"), bytes(folder / "three/train.safetensors"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "one/test.safetensors"));
+  EXPECT_THROW(make_pose_sequences(o, folder / "one"), ConfigError);  // never replaced
+  const auto tokens = [&](std::string_view split, int64_t i, int64_t seed) {
+    o.seed = seed;
+    return make_pose_sequence(o, split, i).tokens;
+  };
+  EXPECT_EQ(tokens("train", 7, 0), tokens("train", 7, 0));
+  EXPECT_NE(tokens("train", 7, 0), tokens("train", 8, 0));
+  EXPECT_NE(tokens("train", 7, 0), tokens("valid", 7, 0));
+  EXPECT_NE(tokens("train", 7, 0), tokens("train", 7, 1));
+  const SafetensorsFile file(folder / "one/train.safetensors");
+  EXPECT_EQ(file.header().metadata.at("group"), "se2");
+  EXPECT_EQ(file.header().metadata.at("maker"), "pose_sequences");
+  EXPECT_EQ(file.entry("elements").shape, (std::vector<int64_t>{280, 3, 3}));
+  EXPECT_EQ(file.entry("element").shape, (std::vector<int64_t>{40, 3, 3}));
+}
+
+TEST(PoseSequences, StopsWithoutAFile) {
+  PoseSequencesMakerOptions o;
+  o.train = 100000;
+  const Folder folder;
+  JobHooks hooks;
+  hooks.stop = [] { return true; };
+  EXPECT_FALSE(make_pose_sequences(o, folder / "none", hooks));
+  EXPECT_FALSE(std::filesystem::exists(folder / "none"));
+}
+
+TEST(PoseSequences, RefusesWhatCannotBeMade) {
+  PoseSequencesMakerOptions o;
+  o.length = 3;
+  EXPECT_THROW(make_pose_sequence(o, "train", 0), ConfigError);
+  o.length = 8;
+  o.longest = 6;
+  EXPECT_THROW(make_pose_sequence(o, "train", 0), ConfigError);
+  o.longest = 0;
+  o.train = o.valid = o.test = 0;
+  EXPECT_THROW(make_pose_sequences(o, "x"), ConfigError);
+}
+
+}  // namespace
+}  // namespace weyl
