@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -21,7 +22,8 @@ std::string dtype_name(at::ScalarType dtype) {
 
 /// What the exact claims cover.
 struct Covered {
-  bool rotations = false, reflections = false, translations = false, permutations = false;
+  bool rotations = false, reflections = false, translations = false, permutations = false,
+       left_motions = false;
 };
 
 Covered covered_by(const std::vector<Claim>& claims) {
@@ -31,6 +33,7 @@ Covered covered_by(const std::vector<Claim>& claims) {
     covered.reflections |= claim.of == Claim::Of::rotoreflections;
     covered.translations |= claim.of == Claim::Of::translations;
     covered.permutations |= claim.of == Claim::Of::permutations;
+    covered.left_motions |= claim.of == Claim::Of::left_motions;
   }
   return covered;
 }
@@ -72,6 +75,37 @@ class Restore {
   bool training_;
   std::vector<Tensor> kept_;
 };
+
+bool has_reflections(const Claim& claim) {
+  return claim.of == Claim::Of::rotoreflections ||
+         (claim.of == Claim::Of::finite && claim.finite->has_reflections());
+}
+
+/// Transformations of points that no system claims, or this one does not: they must show.
+std::vector<Transformation> controls_of_points(const Symmetry& symmetry, const Schema& inputs) {
+  const Covered covered = covered_by(symmetry.exact);
+  const int64_t D = inputs.interface.dimension;
+  std::vector<Transformation> controls{shears(inputs)};
+  if (!covered.rotations && D > 1) {
+    controls.push_back(rotations(inputs, false, "rotation"));
+  }
+  if (std::none_of(symmetry.exact.begin(), symmetry.exact.end(), has_reflections)) {
+    controls.push_back(mirrors(inputs));
+  }
+  if (!covered.translations) {
+    controls.push_back(translations(inputs));
+    controls.back().name = "translation";
+  }
+  return controls;
+}
+
+std::vector<Transformation> controls_of_poses(const Symmetry& symmetry, const Schema& inputs) {
+  std::vector<Transformation> controls{right_factors(inputs)};
+  if (!covered_by(symmetry.exact).left_motions) {
+    controls.push_back(left_motions(inputs, "left multiplication"));
+  }
+  return controls;
+}
 
 class Auditor {
  public:
@@ -213,21 +247,9 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
     claims.push_back(transformation_of(claim, inputs));
   }
   // What is not claimed must show.
-  std::vector<Transformation> controls{shears(inputs)};
-  if (!covered.rotations && D > 1) {
-    controls.push_back(rotations(inputs, false, "rotation"));
-  }
-  bool reflections = covered.reflections;
-  for (const Claim& claim : symmetry.exact) {
-    reflections |= claim.of == Claim::Of::finite && claim.finite->has_reflections();
-  }
-  if (!reflections) {
-    controls.push_back(mirrors(inputs));
-  }
-  if (!covered.translations) {
-    controls.push_back(translations(inputs));
-    controls.back().name = "translation";
-  }
+  const bool points = std::holds_alternative<Points>(samples.input);
+  std::vector<Transformation> controls =
+      points ? controls_of_points(symmetry, inputs) : controls_of_poses(symmetry, inputs);
   if (!covered.permutations) {
     controls.push_back(permutations(inputs));
     controls.back().name = "permutation";
@@ -263,6 +285,9 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
   };
   for (const Claim& claim : symmetry.approximate) {
     measure(transformation_of(claim, inputs), claim.group);
+  }
+  if (!points && inputs.interface.group != LieGroup::so2) {  // left and right are one there
+    measure(right_motions(inputs), "right multiplication");
   }
   // A control tells its worst output; of rotations every output is told, unless that was done just now.
   const std::string rotations_as =

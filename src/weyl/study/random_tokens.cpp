@@ -1,18 +1,48 @@
 #include "weyl/study/random_tokens.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/matmul.h>
 
 #include "weyl/core/check.h"
 #include "weyl/core/random_tensor.h"
 #include "weyl/data/layout.h"
+#include "weyl/data/pose_elements.h"
 
 namespace weyl {
+namespace {
+
+Batch random_poses(const Interface& interface, int64_t graphs, int64_t nodes, uint64_t seed) {
+  require<ConfigError>(interface.group.has_value(), "random tokens: poses need a Lie group, got none");
+  const LieGroup group = *interface.group;
+  Poses poses;
+  poses.group = group;
+  poses.graphs = Segments::of_sizes(std::vector<int64_t>(graphs, nodes));
+  Stream first(seed, "random tokens: first poses"), others(seed, "random tokens: poses");
+  Tensor e = normal_tensor({graphs * nodes, degrees_of_freedom(group)}, others);
+  const bool translates = blocks_of(group).front().name == "translation";
+  e.slice(1, translates ? blocks_of(group).front().size : 0, e.size(1)).mul_(0.2);
+  const Tensor start = at::index_select(random_elements(group, graphs, 3, first), 0, poses.graphs.index);
+  poses.elements = at::matmul(start, exponentials(group, e));
+  const auto columns = scalar_columns(interface, Level::node);
+  if (!columns.empty()) {
+    Stream stream(seed, "random tokens: features");
+    poses.scalars = normal_tensor({graphs * nodes, columns.back().end}, stream);
+  }
+  return {std::move(poses), {}};
+}
+
+}  // namespace
+
 Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_t seed) {
-  require<ConfigError>(schema.carrier == Carrier::points, "random tokens: the carrier must be points, got ",
-                       carrier_names[static_cast<size_t>(schema.carrier)]);
+  require<ConfigError>(schema.carrier != Carrier::grid,
+                       "random tokens: the carrier must be points or poses, got grid");
   require<ConfigError>(graphs > 0 && nodes > 0, "random tokens: graphs and nodes must be positive, got ",
                        graphs, " and ", nodes);
   const Interface& interface = schema.interface;
+  if (schema.carrier == Carrier::poses) {
+    return random_poses(interface, graphs, nodes, seed);
+  }
   const int64_t N = graphs * nodes, D = interface.dimension;
   Points points;
   points.graphs = Segments::of_sizes(std::vector<int64_t>(graphs, nodes));

@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eye.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/round.h>
 
@@ -10,6 +11,8 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/random_tensor.h"
+#include "weyl/data/layout.h"
+#include "weyl/data/pose_elements.h"
 
 namespace weyl {
 namespace {
@@ -18,6 +21,12 @@ const Points& points_of(const Batch& batch) {
   const auto* points = std::get_if<Points>(&batch.input);
   require(points != nullptr, "audit: the samples must be points, got another carrier");
   return *points;
+}
+
+const Poses& poses_of(const Batch& batch) {
+  const auto* poses = std::get_if<Poses>(&batch.input);
+  require(poses != nullptr, "audit: the samples must be poses, got another carrier");
+  return *poses;
 }
 
 /// Edge of the box that holds all positions; 1 without any.
@@ -106,10 +115,71 @@ Transformation translations(const Schema& schema) {
   });
 }
 
+namespace {
+
+/// Half the edge of the box that holds the translations of poses: what they spread by; 1 without any.
+double spread_of(const Poses& poses) {
+  const int64_t n = dimension_of(poses.group);
+  if (matrix_size(poses.group) == n || poses.nodes() < 2) {
+    return 1;
+  }
+  const double spread = extent_of(poses.elements.slice(1, 0, n).select(2, n)) / 2;
+  return std::isfinite(spread) && spread > 0 ? spread : 1;
+}
+
+/// Multiplies elements (L, m, m) by one of `factors` (F, m, m) each from the right, in float64.
+Tensor times(const Tensor& elements, const Tensor& factors) {
+  return at::matmul(elements.to(at::kDouble), factors).to(elements.scalar_type());
+}
+
+/// g_i -> g_i exp(e), coordinates of e N(0, size^2), e one per graph or one per token.
+Transformation from_the_right(std::string name, double size, bool one_per_graph) {
+  return {std::move(name), 0, [size, one_per_graph](const Batch& batch, int64_t, Stream& stream) {
+            const Poses& poses = poses_of(batch);
+            const int64_t rows = one_per_graph ? poses.count() : poses.nodes();
+            const Tensor e = size * normal_tensor({rows, degrees_of_freedom(poses.group)}, stream);
+            const Tensor drawn = exponentials(poses.group, e);
+            const Tensor of_nodes = one_per_graph ? at::index_select(drawn, 0, poses.graphs.index) : drawn;
+            Moved moved{batch, {}};
+            auto& elements = std::get<Poses>(moved.batch.input).elements;
+            elements = times(elements, of_nodes);
+            moved.act = [of_nodes, of_graphs = one_per_graph ? drawn : Tensor()](
+                            const Named& values, std::span<const Quantity> quantities) {
+              Named result = values;
+              for (const Quantity& q : quantities) {
+                const Tensor& factors = q.level == Level::node ? of_nodes : of_graphs;
+                if (q.kind == Kind::element && factors.defined()) {
+                  result[q.name] = times(values.at(q.name), factors);
+                }
+              }
+              return result;
+            };
+            return moved;
+          }};
+}
+
+}  // namespace
+
+Transformation left_motions(const Schema& schema, std::string name) {
+  return moving(std::move(name), 0, schema, [](const Batch& batch, int64_t, Stream& stream) {
+    const Poses& poses = poses_of(batch);
+    return motions_of(poses.group, random_elements(poses.group, batch.count(), spread_of(poses), stream));
+  });
+}
+
+Transformation right_motions(const Schema&) {
+  return from_the_right("right multiplication", 0.3, true);
+}
+
+Transformation right_factors(const Schema&) {
+  return from_the_right("right factors", 0.1, false);
+}
+
 Transformation permutations(const Schema& schema) {
   return {"permutations", 0, [schema](const Batch& batch, int64_t, Stream& stream) {
-            const Points& points = points_of(batch);
-            const Segments& groups = points.objects.count() > 0 ? points.objects : points.graphs;
+            const auto* points = std::get_if<Points>(&batch.input);
+            const bool objects = points != nullptr && points->objects.count() > 0;
+            const Segments& groups = objects ? points->objects : graphs_of(batch.input);
             const Tensor order = at::empty({groups.rows()}, at::kLong);
             for (int64_t s = 0; s < groups.count(); ++s) {
               const auto shuffled = stream.permutation(groups.size(s));
@@ -138,11 +208,17 @@ Transformation transformation_of(const Claim& claim, const Schema& schema) {
       return translations(schema);
     case Claim::Of::permutations:
       return permutations(schema);
+    case Claim::Of::left_motions:
+      return left_motions(schema, claim.group);
   }
   throw ShapeError("audit: a claim of an unknown kind");
 }
 
 Batch on_grid(Batch batch) {
+  if (auto* poses = std::get_if<Poses>(&batch.input)) {
+    poses->elements = nearest_elements(poses->group, poses->elements);
+    return batch;
+  }
   const Tensor x = points_of(batch).positions;
   std::get<Points>(batch.input).positions = on_grid(x.to(at::kDouble), x);
   return batch;

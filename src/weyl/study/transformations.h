@@ -16,8 +16,8 @@ struct Moved {
   std::function<Named(const Named& values, std::span<const Quantity> quantities)> act;
 };
 
-/// A set of transformations of a batch of Points, as an audit applies them: in each round every graph under
-/// an element of its own.
+/// A set of transformations of a batch of Points or Poses, as an audit applies them: in each round every
+/// graph under an element of its own.
 struct Transformation {
   std::string name;
   int64_t order = 0;  // of a finite group, whose elements the rounds go through; 0: drawn from the stream
@@ -41,14 +41,26 @@ Transformation shears(const Schema& schema);
 /// exact in float32 for positions that lie on it (`on_grid`).
 Transformation translations(const Schema& schema);
 
+/// g -> a g of every token of a graph, a drawn by the law of the poses' group, with translations up to the
+/// extent of the data.
+Transformation left_motions(const Schema& schema, std::string name);
+
+/// g -> g exp(e), e the same for all tokens of a graph, with coordinates N(0, 0.3^2). Node elements move
+/// likewise, elements of graphs too: what a model that knows relative poses alone does not claim.
+Transformation right_motions(const Schema& schema);
+
+/// g_i -> g_i exp(e_i), e_i of its own for each token, with coordinates N(0, 0.1^2): relative poses change,
+/// so no model that sees them claims it. Node elements move likewise, those of graphs stay.
+Transformation right_factors(const Schema& schema);
+
 /// Uniform permutations of the nodes of each graph, or of each object where there are objects.
 Transformation permutations(const Schema& schema);
 
 /// What a claim is checked on. ShapeError for a claim of a finite group that does not name it.
 Transformation transformation_of(const Claim& claim, const Schema& schema);
 
-/// The samples with their positions on the grid of `translations`, in float64. ShapeError for a carrier other
-/// than points.
+/// The samples with their positions on the grid of `translations`, in float64; poses as the nearest elements
+/// of their group. ShapeError for a carrier other than points and poses.
 Batch on_grid(Batch batch);
 
 }  // namespace weyl
