@@ -8,7 +8,8 @@ namespace weyl {
 /// results are float64 on the CPU.
 
 /// How far each matrix is from the group (N): the largest entry of R^T R - 1 and of the last row's difference
-/// from (0, ..., 0, 1); infinite for a reflection in SO(n) and SE(n), a singular affine map, and what is not finite.
+/// from (0, ..., 0, 1); infinite for a reflection in SO(n) and SE(n), a singular affine map, and what is not
+/// finite.
 Tensor distances_to_group(LieGroup group, const Tensor& elements);
 
 /// The nearest elements (N, m, m). ShapeError where there is none, naming the row.
