@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "weyl/core/random.h"
-#include "weyl/data/batch.h"
+#include "weyl/data/layout.h"
+#include "weyl/data/pose_elements.h"
 #include "weyl/models/model.h"
 #include "weyl/ops/group_tables.h"
+#include "weyl/study/transformations.h"
 
 namespace weyl::equivariance {
 
@@ -47,6 +49,13 @@ inline double permutation_error(Model& model, const Batch& batch, const Schema& 
       out, permute_nodes(model(to(batch.input, at::kCPU, dtype)), model.interface.outputs, order));
 }
 
+/// How much a right factor for each token moves the outputs of a model of poses: their control.
+inline double right_factors_error(Model& model, const Batch& batch, const Schema& schema, Stream& stream) {
+  const Moved moved = right_factors(schema).apply(batch, 0, stream);
+  const auto of = [&](const Batch& b) { return model(to(b.input, at::kCPU, model.dtype())); };
+  return relative_error(of(moved.batch), moved.act(of(batch), model.interface.outputs));
+}
+
 /// One element of a finite group for each graph of a batch: graph b moves by element (first + b) mod G.
 inline Motions elements_from(const FiniteGroup& group, int64_t first, int64_t graphs) {
   const int64_t d = group.dimension();
@@ -66,7 +75,7 @@ inline Motions translations(int64_t graphs, int64_t dimension, Stream& stream) {
   return motions;
 }
 
-/// A random order of the nodes inside each graph of points.
+/// A random order of the nodes inside each graph.
 inline Tensor random_order(const Segments& graphs, Stream& stream) {
   Tensor order = at::empty({graphs.rows()}, at::TensorOptions(at::kLong));
   auto* row = order.mutable_data_ptr<int64_t>();
@@ -105,8 +114,14 @@ inline double claim_error(Model& model, const Claim& claim, const Batch& batch, 
         worst = std::max(worst, motion_error(model, batch, schema, translations(graphs, dimension, stream)));
         break;
       case Of::permutations: {
-        const auto& points = std::get<Points>(batch.input);
-        worst = std::max(worst, permutation_error(model, batch, schema, random_order(points.graphs, stream)));
+        const auto& segments = graphs_of(batch.input);
+        worst = std::max(worst, permutation_error(model, batch, schema, random_order(segments, stream)));
+        break;
+      }
+      case Of::left_motions: {
+        const LieGroup group = *model.interface.group;
+        const Tensor elements = random_elements(group, graphs, 1, stream);
+        worst = std::max(worst, motion_error(model, batch, schema, motions_of(group, elements)));
         break;
       }
     }
@@ -119,14 +134,19 @@ struct Tolerances {
 };
 
 /// Every exact claim holds in float64 and in float32, and random rotations, which are claimed by no finite
-/// group, move the outputs by at least `control`. The model comes in float64 and leaves in float32.
+/// group (of poses: right factors), move the outputs by at least `control`. The model comes in float64 and
+/// leaves in float32.
 inline void expect_claims_hold(Model& model, const Batch& batch, const Schema& schema,
                                Tolerances tolerances = {}) {
   const Claim rotations{Claim::Of::rotations, "rotations", nullptr};
   const Symmetry symmetry = model.symmetry();
   EXPECT_FALSE(symmetry.exact.empty());
-  EXPECT_GT(claim_error(model, rotations, batch, schema), tolerances.control)
-      << "the control passed: the model is blind to rotations";
+  Stream stream(8, "equivariance control");
+  const bool poses = std::holds_alternative<Poses>(batch.input);
+  EXPECT_GT(poses ? right_factors_error(model, batch, schema, stream)
+                  : claim_error(model, rotations, batch, schema),
+            tolerances.control)
+      << "the control passed: the model is blind to " << (poses ? "relative poses" : "rotations");
   for (const auto dtype : {at::kDouble, at::kFloat}) {
     model.to(dtype);
     for (const auto& claim : symmetry.exact) {

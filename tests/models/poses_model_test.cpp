@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/data/folder.h"
+#include "tests/equivariance.h"
 #include "tests/relative_poses.h"
 #include "weyl/core/check.h"
 #include "weyl/models/systems.h"
@@ -36,6 +37,21 @@ TEST(PosesModel, TakesItsGroupAloneInOneLineEach) {
   EXPECT_EQ(refused(model, bad), "model input: elements must be (3, 4, 4), got none");
   bad.elements = good.elements.slice(0, 0, 2);
   EXPECT_EQ(refused(model, bad), "model input: elements must be (3, 4, 4), got [2, 4, 4]");
+}
+
+TEST(PosesModel, ThatSeesRelativePosesCommutesWithItsGroup) {
+  for (const LieGroup group : {LieGroup::so3, LieGroup::se2, LieGroup::aff3}) {
+    const BuildOn build_on(at::kCPU, at::kDouble);
+    at::manual_seed(2);
+    RelativePoses model(poses_interface(group));
+    Schema schema;
+    schema.carrier = Carrier::poses;
+    schema.interface = model.interface;
+    Stream stream(4, "poses");
+    Poses poses = identities(group, at::kDouble);
+    poses.elements = random_elements(group, 3, 1, stream);
+    equivariance::expect_claims_hold(model, {poses, {}}, schema);
+  }
 }
 
 TEST(PosesModel, ChecksItsScalars) {
