@@ -1,0 +1,32 @@
+#pragma once
+
+#include "weyl/core/lie_group.h"
+#include "weyl/ops/differentiable.h"
+
+namespace weyl {
+
+// Elements of a Lie group as rows of numbers in compact storage, (N, c), c = compact_size(group); tangents
+// (N, dof) in physical coordinates unless said otherwise (core/lie_group.h, algebra/lie_group.h). float32 or
+// float64, any device; differentiable to any order, with first and second derivatives finite everywhere. The
+// affine groups compute in float64. ShapeError unless shapes and dtypes agree.
+//
+// Gradients by (c, s) and by quaternions are those of functions that do not depend on their norm.
+
+/// Matrices (N, m, m) to compact storage: the quaternion is the column of 4 q q^T with the largest diagonal,
+/// normalised; (c, s) the nearest turn. Matrices must be elements to rounding (Lie::distance measures it).
+Tensor compact_elements(const Tensor& matrices, LieGroup group);
+/// (N, c) -> (N, m, m), homogeneous unless m = n.
+Tensor element_matrices(const Tensor& compact, LieGroup group);
+
+/// exp(hat w), defined for every w: (N, dof) -> (N, c).
+Tensor lie_exp(const Tensor& coordinates, LieGroup group);
+/// a b, with rotations normalised again.
+Tensor lie_compose(const Tensor& a, const Tensor& b, LieGroup group);
+/// a^-1 b, the difference of the translations first.
+Tensor lie_between(const Tensor& a, const Tensor& b, LieGroup group);
+
+/// Physical coordinates (..., dof) to those whose squares sum to the squared Frobenius norm, and back.
+Tensor to_orthonormal(const Tensor& w, LieGroup group);
+Tensor from_orthonormal(const Tensor& w, LieGroup group);
+
+}  // namespace weyl
