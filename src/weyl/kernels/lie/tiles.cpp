@@ -1,0 +1,155 @@
+#include "weyl/kernels/lie/tiles.h"
+
+#include "weyl/kernels/lie/charts.h"
+#include "weyl/kernels/lie/pack_memory.h"
+
+namespace weyl::kernels {
+namespace WEYL_ISA::lie {
+
+/// g is a half-turn, the rigid groups' only elements outside the chart.
+template <class S>
+inline auto half_turn(SO2, const Vector<Pack<S>, 2>& g) {
+  const Pack<S> tiny(1e-30);
+  return (g[1] < tiny) & (g[1] > -tiny) & (g[0] < Pack<S>(0));
+}
+template <class S>
+inline auto half_turn(SE2, const Vector<Pack<S>, 4>& g) {
+  return half_turn(SO2{}, SE2::rotation(g));
+}
+template <class S>
+inline auto half_turn(SO3, const Vector<Pack<S>, 4>& g) {
+  const Pack<S> tiny(1e-30);
+  return (g[3] < tiny) & (g[3] > -tiny);
+}
+template <class S>
+inline auto half_turn(SE3, const Vector<Pack<S>, 7>& g) {
+  return half_turn(SO3{}, SE3::rotation(g));
+}
+
+/// What attention takes from a relative pose.
+template <class G, class S>
+struct Geometry {
+  using P = Pack<S>;
+  static constexpr int blocks = blocks_of(G::group).size();
+  typename G::template Tangent<P> w;  // orthonormal
+  Vector<P, blocks> squares;
+  Mask<S> outside, closed;
+
+  Geometry(const typename G::template Element<P>& g, ChartPolicy policy) {
+    const P zero(0);
+    P margin(0);
+    if constexpr (is_rigid(G::group)) {
+      outside = half_turn(G{}, g);
+      closed = zero > zero;
+    } else {
+      margin = G::margin(g);
+      closed = outside = (!(margin > zero)) & (margin < P(1));  // NaN is neither
+    }
+    if (policy == ChartPolicy::frobenius) {
+      w = frobenius_log<G, P>(g);
+      squares = frobenius_squares<G, P, blocks>(g);
+      closed = zero > zero;
+    } else if (policy == ChartPolicy::polar) {
+      P angle;
+      w = polar_log(G{}, g, angle);
+      if constexpr (!is_rigid(G::group)) {
+        closed = angle < zero;
+      }
+    } else {
+      w = guarded_log<G>(g, static_cast<P*>(nullptr));
+    }
+    constexpr auto scale = orthonormal_scales(G::group);
+    for (int k = 0; k < G::dof; ++k) {
+      w[k] = P(scale[k]) * w[k];
+    }
+    if (policy != ChartPolicy::frobenius) {
+      constexpr auto parts = blocks_of(G::group);
+      for (int b = 0; b < blocks; ++b) {
+        squares[b] = w[parts[b].begin] * w[parts[b].begin];
+        for (int k = parts[b].begin + 1; k < parts[b].begin + parts[b].size; ++k) {
+          squares[b] += w[k] * w[k];
+        }
+      }
+    }
+  }
+};
+
+template <class T>
+int64_t fill_tile(const LieElements<T>& g, ChartPolicy policy, int64_t i, int64_t j, int64_t count,
+                  const PairTile<T>& to) {
+  int64_t outside = 0;
+  visit(g.group, [&](auto tag) {
+    using G = decltype(tag);
+    using S = Computed<G, T>;
+    using P = Pack<S>;
+    const auto anchor = anchor_of<G, S>(g, i);
+    const P none(0), never(-__builtin_inf());
+    for (int64_t k = 0; k < padded<T>(count); k += P::lanes) {
+      const Geometry<G, S> at(G::from_anchor(anchor, read_elements<G, S>(g, j + k)), policy);
+      for (int c = 0; c < G::dof; ++c) {
+        write(to.coordinates + c * tile + k, at.w[c], P::lanes);
+      }
+      for (int b = 0; b < Geometry<G, S>::blocks; ++b) {
+        write(to.squares + b * tile + k, at.squares[b], P::lanes);
+      }
+      write(to.open + k, select(at.closed, never, none), P::lanes);
+      if (any(at.outside)) {
+        for (int l = 0; l < P::lanes && k + l < count; ++l) {
+          outside += at.outside.bits[l] != 0 && j + k + l != i;
+        }
+      }
+    }
+    if (j <= i && i < j + count) {
+      for (int c = 0; c < G::dof; ++c) {
+        to.coordinates[c * tile + i - j] = 0;
+      }
+      for (int b = 0; b < Geometry<G, S>::blocks; ++b) {
+        to.squares[b * tile + i - j] = 0;
+      }
+      to.open[i - j] = -static_cast<T>(__builtin_inf());
+    }
+    for (int64_t k = count; k < padded<T>(count); ++k) {
+      to.open[k] = -static_cast<T>(__builtin_inf());
+    }
+  });
+  return outside;
+}
+
+template <class T>
+void pull_tile(const LieElements<T>& g, int64_t i, int64_t j, int64_t count, const T* gw, T* ga, T* gb) {
+  visit(g.group, [&](auto tag) {
+    using G = decltype(tag);
+    using S = Computed<G, T>;
+    using P = Pack<S>;
+    constexpr auto scale = orthonormal_scales(G::group);
+    const auto anchor = anchor_of<G, S>(g, i);
+    auto sum = zeros<P, G::dof>();
+    for (int64_t k = 0; k < count; k += P::lanes) {
+      const int64_t left = count - k;
+      auto physical = read_tangents<G, S>(gw + k, tile, left);
+      for (int c = 0; c < G::dof; ++c) {
+        physical[c] = P(scale[c]) * physical[c];
+      }
+      typename G::template Tangent<P> by_a, by_b;
+      guarded_adjoint<G>(G::from_anchor(anchor, read_elements<G, S>(g, j + k)), physical, by_a, by_b);
+      sum = sum + by_a;
+      T* to = gb + j + k;
+      write_tangents<G>(to, g.stride, left, by_b + read_tangents<G, S>(to, g.stride, left));
+    }
+    for (int c = 0; c < G::dof; ++c) {
+      ga[c * g.stride + i] += static_cast<T>(sum_of<S>(sum[c].v));
+    }
+  });
+}
+
+template int64_t fill_tile<float>(const LieElements<float>&, ChartPolicy, int64_t, int64_t, int64_t,
+                                  const PairTile<float>&);
+template int64_t fill_tile<double>(const LieElements<double>&, ChartPolicy, int64_t, int64_t, int64_t,
+                                   const PairTile<double>&);
+template void pull_tile<float>(const LieElements<float>&, int64_t, int64_t, int64_t, const float*, float*,
+                               float*);
+template void pull_tile<double>(const LieElements<double>&, int64_t, int64_t, int64_t, const double*, double*,
+                                double*);
+
+}  // namespace WEYL_ISA::lie
+}  // namespace weyl::kernels
