@@ -16,11 +16,11 @@ at::Tensor drawn(const std::vector<int64_t>& shape, Draw draw) {
 
 }  // namespace
 
-at::Tensor normal_tensor(std::vector<int64_t> shape, Stream& stream) {
+at::Tensor normal_tensor(const std::vector<int64_t>& shape, Stream& stream) {
   return drawn(shape, [&] { return stream.normal(); });
 }
 
-at::Tensor uniform_tensor(std::vector<int64_t> shape, double low, double high, Stream& stream) {
+at::Tensor uniform_tensor(const std::vector<int64_t>& shape, double low, double high, Stream& stream) {
   return drawn(shape, [&] { return low + (high - low) * stream.uniform(); });
 }
 

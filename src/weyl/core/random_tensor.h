@@ -9,8 +9,8 @@
 namespace weyl {
 
 /// Independent draws from a stream in row-major order, float64 on the CPU.
-at::Tensor normal_tensor(std::vector<int64_t> shape, Stream& stream);  // N(0, 1)
-at::Tensor uniform_tensor(std::vector<int64_t> shape, double low, double high,
+at::Tensor normal_tensor(const std::vector<int64_t>& shape, Stream& stream);  // N(0, 1)
+at::Tensor uniform_tensor(const std::vector<int64_t>& shape, double low, double high,
                           Stream& stream);  // U(low, high)
 
 }  // namespace weyl

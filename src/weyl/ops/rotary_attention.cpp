@@ -24,26 +24,13 @@ class RotaryAttention : public Differentiable {
   RotaryAttention(const Segments& graphs, int64_t heads, int64_t parts, double scale, bool rotate_values)
       : graphs_(graphs), heads_(heads), parts_(parts), scale_(scale), rotate_values_(rotate_values) {}
 
+  /// As the definition reads, and the authors' code: cosine and sine anew for each of q, k, v and the output.
   Tensors reference(const Tensors& in) const override {
-    const Tensor &projections = in[0], &bias = in[1], &angles = in[2];
-    const int64_t n = projections.size(0), width = projections.size(1) / parts_, head = width / heads_;
-    const auto part = [&](int64_t p) {
-      const Tensor columns = projections.slice(1, p * width, (p + 1) * width);
-      return (bias.defined() ? add_to_frames(columns.contiguous(), bias[p]) : columns)
-          .reshape({n, heads_, head});
-    };
-    Tensor q = part(0), v = part(1), k = parts_ == 3 ? part(2) : Tensor();
-    const RotaryTable table = angles.defined() ? rotary_table(angles) : RotaryTable();
-    if (angles.defined()) {
-      q = rotate_pairs(q, table);
-      k = rotate_pairs(k, table).to(q.scalar_type());
-      v = rotate_values_ ? rotate_pairs(v, table) : v;
-    }
-    Tensor y = ragged_attention(q, k, v, graphs_, scale_);
-    if (rotate_values_) {
-      y = rotate_pairs(y, table, /*inverse=*/true);
-    }
-    return {y.reshape({n, width})};
+    return expression(in, [&] { return rotary_table(in[2]); });
+  }
+  Tensors without_kernels(const Tensors& in) const override {
+    const RotaryTable once = in[2].defined() ? rotary_table(in[2]) : RotaryTable();
+    return expression(in, [&] { return once; });
   }
 
   bool has_forward(const Tensors& in) const override { return kernels_take(in); }
@@ -107,6 +94,28 @@ class RotaryAttention : public Differentiable {
   }
 
  private:
+  template <class Table>
+  Tensors expression(const Tensors& in, const Table& table) const {
+    const Tensor &projections = in[0], &bias = in[1], &angles = in[2];
+    const int64_t n = projections.size(0), width = projections.size(1) / parts_, head = width / heads_;
+    const auto part = [&](int64_t p) {
+      const Tensor columns = projections.slice(1, p * width, (p + 1) * width);
+      return (bias.defined() ? add_to_frames(columns.contiguous(), bias[p]) : columns)
+          .reshape({n, heads_, head});
+    };
+    Tensor q = part(0), v = part(1), k = parts_ == 3 ? part(2) : Tensor();
+    if (angles.defined()) {
+      q = rotate_pairs(q, table());
+      k = rotate_pairs(k, table()).to(q.scalar_type());
+      v = rotate_values_ ? rotate_pairs(v, table()) : v;
+    }
+    Tensor y = ragged_attention(q, k, v, graphs_, scale_);
+    if (rotate_values_) {
+      y = rotate_pairs(y, table(), /*inverse=*/true);
+    }
+    return {y.reshape({n, width})};
+  }
+
   struct Operands {
     Operands(const Tensors& in, int64_t parts)
         : projections(in[0].contiguous()),
