@@ -61,11 +61,13 @@ struct Inputs {
 Tensors values(const Inputs& in, Pass pass, bool plain) {
   at::AutoGradMode mode(pass != Pass::forward);
   const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
-  const LiePairs pairs = plain ? lie_pairs(in.elements, in.graphs, in.group, ChartPolicy::mask) : LiePairs();
+  const bool at_hand = plain || (in.graphs.longest() <= 64 && pass != Pass::elements);  // as models choose
+  const LiePairs pairs =
+      at_hand ? lie_pairs(in.elements, in.graphs, in.group, ChartPolicy::mask) : LiePairs();
   Tensor x = in.values;
   for (const Tensor& w : in.weights) {
-    const LieAttention y = plain ? lie_attention(pairs, x, w, in.graphs)
-                                 : lie_attention(in.elements, x, w, in.graphs, in.group, ChartPolicy::mask);
+    const LieAttention y = at_hand ? lie_attention(pairs, x, w, in.graphs)
+                                   : lie_attention(in.elements, x, w, in.graphs, in.group, ChartPolicy::mask);
     x = x + y.mixed + y.coordinates.sum(2, true);
   }
   Tensors found{x.detach()};

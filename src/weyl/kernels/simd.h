@@ -80,27 +80,33 @@ inline Vec<T> larger(Vec<T> a, Vec<T> b) {
   return a > b ? a : b;
 }
 
+/// f(upper half, lower half) again and again, down to one number.
+template <class T, class F>
+inline T folded(Vec<T> v, const F& f) {
+  if constexpr (lanes<T> == 16) {
+    v = f(v, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15));
+    v = f(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7));
+    v = f(v, __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3));
+    v = f(v, __builtin_shufflevector(v, v, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+  } else if constexpr (lanes<T> == 8) {
+    v = f(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7));
+    v = f(v, __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3));
+    v = f(v, __builtin_shufflevector(v, v, 1, 1, 1, 1, 1, 1, 1, 1));
+  } else if constexpr (lanes<T> == 4) {
+    v = f(v, __builtin_shufflevector(v, v, 2, 3, 2, 3));
+    v = f(v, __builtin_shufflevector(v, v, 1, 1, 1, 1));
+  } else {
+    v = f(v, __builtin_shufflevector(v, v, 1, 1));
+  }
+  return v[0];
+}
 template <class T>
 inline T sum_of(Vec<T> v) {
-  T part[lanes<T>];
-  store(part, v);
-  for (int64_t width = lanes<T> / 2; width > 0; width /= 2) {
-    for (int64_t i = 0; i < width; ++i) {
-      part[i] += part[i + width];
-    }
-  }
-  return part[0];
+  return folded<T>(v, [](Vec<T> a, Vec<T> b) { return a + b; });
 }
 template <class T>
 inline T largest_of(Vec<T> v) {
-  T part[lanes<T>];
-  store(part, v);
-  for (int64_t width = lanes<T> / 2; width > 0; width /= 2) {
-    for (int64_t i = 0; i < width; ++i) {
-      part[i] = part[i] > part[i + width] ? part[i] : part[i + width];
-    }
-  }
-  return part[0];
+  return folded<T>(v, [](Vec<T> a, Vec<T> b) { return larger<T>(a, b); });
 }
 
 }  // namespace WEYL_ISA

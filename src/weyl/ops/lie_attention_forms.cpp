@@ -108,7 +108,7 @@ LiePairs lie_pairs_of(const Tensor& compact, const Segments& graphs, LieGroup gr
 }
 
 Tensor block_scores(const Tensor& squares, const Tensor& weights) {
-  return -at::matmul(squares, weights.t());
+  return at::matmul(-weights, squares.t()).t();
 }
 
 Tensors attention_over_pairs(const Tensor& scores, const Tensor& coordinates, const Tensor& present,

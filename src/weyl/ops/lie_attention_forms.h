@@ -14,7 +14,7 @@ Tensor block_squares(const Tensor& coordinates, LieGroup group);
 /// lie_pairs without its error.
 LiePairs lie_pairs_of(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy);
 
-/// -sum_b weights_hb squares_b: (P, K), (H, K) -> (P, H).
+/// -sum_b weights_hb squares_b: (P, K), (H, K) -> (P, H), head by head in memory.
 Tensor block_scores(const Tensor& squares, const Tensor& weights);
 
 /// a_ij^h = softmax over the present j of scores (P, H): {sum_j a_ij v_j (N, H, C), sum_j a_ij w_ij (N, H,
