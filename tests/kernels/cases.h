@@ -12,6 +12,9 @@
 #include "weyl/ops/frame_norm.h"
 #include "weyl/ops/gelu.h"
 #include "weyl/ops/group_linear.h"
+#include "weyl/ops/lie_attention.h"
+#include "weyl/ops/lie_elements.h"
+#include "weyl/ops/lie_log.h"
 #include "weyl/ops/rotary_attention.h"
 
 namespace weyl {
@@ -43,6 +46,25 @@ inline KernelCase attention_case(const std::string& name, const std::vector<int6
       1e-5,
       1e-13,
       timed};
+}
+
+/// Inputs tangents, values and logarithms of the block weights; the results also hold coordinates and
+/// logarithms of all pairs, and matrices.
+inline KernelCase lie_case(LieGroup group, const std::vector<int64_t>& sizes, int64_t heads, int64_t width,
+                           double scale, bool timed = false) {
+  const Segments graphs = Segments::of_sizes(sizes);
+  const int64_t n = graphs.rows(), blocks = static_cast<int64_t>(blocks_of(group).size());
+  return {"lie_attention/" + std::string(name_of(group)),
+          [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
+            const at::Tensor g = lie_exp(x[0], group);
+            const LieAttention y = lie_attention(g, x[1], x[2].exp(), graphs, group, ChartPolicy::mask);
+            return {y.mixed, y.coordinates, lie_pair_logs(g, graphs, group).w, element_matrices(g, group)};
+          },
+          {noise({n, degrees_of_freedom(group)}, 1, scale), noise({n, heads, width}, 2),
+           noise({heads, blocks}, 3, 0.3)},
+          3e-4,
+          1e-10,
+          timed};
 }
 
 inline KernelCase rotary_case(const std::string& name, const std::vector<int64_t>& sizes, int64_t heads,
@@ -141,6 +163,15 @@ inline std::vector<KernelCase> kernel_cases() {
                      1e-13,
                      out == 48});
   }
+  for (const auto& [group, scale] : {std::pair{LieGroup::so2, 0.5},
+                                     {LieGroup::se2, 0.5},
+                                     {LieGroup::so3, 0.5},
+                                     {LieGroup::se3, 0.5},
+                                     {LieGroup::aff2, 0.25},
+                                     {LieGroup::aff3, 0.2}}) {
+    cases.push_back(lie_case(group, {7, 0, 1, 70, 2}, 2, 5, scale));
+  }
+  cases.push_back(lie_case(LieGroup::se3, {512}, 4, 16, 0.5, true));
   cases.push_back(attention_case("96x18x72x16", molecules, 72, 72, 16, 16, false, true));
   cases.push_back(rotary_case("96x18x72x16", molecules, 72, 16, 2, true, 3, true, true));
   return cases;

@@ -40,6 +40,28 @@ TEST_F(Cuda, AttentionAndItsGradients) {
   }
 }
 
+TEST_F(Cuda, LieAttentionAndItsGradients) {
+  const Segments host = Segments::of_sizes(std::vector<int64_t>{5, 0, 18, 1}), device = host.to(at::kCUDA);
+  for (const LieGroup group : {LieGroup::se3, LieGroup::aff2, LieGroup::aff3}) {
+    const auto run = [&](const Segments& graphs, at::Device where) {
+      const auto blocks = static_cast<int64_t>(blocks_of(group).size());
+      const at::Tensor w = noise({24, degrees_of_freedom(group)}, 1, 0.2).to(where).requires_grad_();
+      const at::Tensor v = noise({24, 2, 5}, 2).to(where).requires_grad_();
+      const at::Tensor weights = noise({2, blocks}, 3).exp().to(where).requires_grad_();
+      const LieAttention y = lie_attention(lie_exp(w, group), v, weights, graphs, group, ChartPolicy::mask);
+      auto result =
+          torch::autograd::grad({y.mixed.pow(2).sum() + y.coordinates.pow(2).sum()}, {w, v, weights});
+      result.push_back(y.mixed.detach());
+      result.push_back(y.coordinates.detach());
+      return result;
+    };
+    const auto on_host = run(host, at::kCPU), on_device = run(device, at::kCUDA);
+    for (size_t i = 0; i < on_host.size(); ++i) {
+      expect_same(on_device[i], on_host[i]);
+    }
+  }
+}
+
 TEST_F(Cuda, FrameOpsAndGroupKernels) {
   const at::Tensor x = noise({9, 12}, 1), b = noise({4}, 2), w = noise({4}, 3);
   const auto to = [](const at::Tensor& t) { return t.to(at::kCUDA); };

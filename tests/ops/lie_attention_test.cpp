@@ -7,6 +7,7 @@
 #include "weyl/core/check.h"
 #include "weyl/ops/lie_attention_forms.h"
 #include "weyl/ops/lie_log.h"
+#include "weyl/study/allocation_peak.h"
 
 namespace weyl {
 namespace {
@@ -272,6 +273,19 @@ TEST(LieAttention, TheSameBitsEachTimeAndOtherThreadsToRounding) {
     EXPECT_TRUE(at::equal(a[i], b[i])) << i;
   }
   expect_same(a, one, 1e-5);
+}
+
+TEST(LieAttention, MemoryIsThatOfTheTokensNotOfThePairs) {
+  const auto bytes = [](int64_t n, bool plain) {
+    const Case c(LieGroup::se3, {n}, 0.4, 2, 16);
+    const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+    const AllocationPeak peak;
+    c.all(at::kFloat, ChartPolicy::mask, true);
+    return static_cast<double>(peak.bytes());
+  };
+  EXPECT_LT(bytes(1600, false), 5 * bytes(400, false));
+  EXPECT_LT(bytes(1600, false), 0.25 * 1600 * 1600 * 4);  // of one number for each pair
+  EXPECT_GT(bytes(200, true), 12 * bytes(50, true));      // control
 }
 
 TEST(LieAttention, WrongShapesAreRefused) {

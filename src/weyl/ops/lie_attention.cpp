@@ -98,11 +98,11 @@ class LieAttentionKernel : public Differentiable {
       before += n * n;
     }
     const int64_t size = kernels::lie_attention_scratch<T>(in, graphs_.longest());
+    const Tensor scratch = at::empty({count, size}, c10::CppTypeToScalarType<T>::value);
     for_workers(count, [&](int64_t index) {
       const auto i = static_cast<size_t>(index);
       if (begins[i] < begins[i + 1]) {
-        const std::unique_ptr<T[]> scratch(new T[static_cast<size_t>(size)]);
-        work(index, scratch.get(), begins[i], begins[i + 1]);
+        work(index, mutable_numbers<T>(scratch) + index * size, begins[i], begins[i + 1]);
       }
     });
   }
