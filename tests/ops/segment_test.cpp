@@ -32,11 +32,28 @@ TEST(Segment, SoftmaxAddsUpToOneAndSurvivesLargeNumbers) {
   EXPECT_TRUE(at::allclose(total, at::tensor({1.0, 0.0, 1.0, 1.0}, at::kDouble)));
 }
 
+TEST(Segment, LogSumExpOfRaggedAndOfEqualSegments) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Tensor x = rows() * 1000;
+  x[5][1] = -infinity;  // alone in its segment
+  for (const auto& lengths : {sizes, std::vector<int64_t>{3, 3}}) {
+    const Segments s = Segments::of_sizes(lengths);
+    const Tensor y = segment_logsumexp(x, s);
+    for (int64_t i = 0; i < s.count(); ++i) {
+      const Tensor part = x.slice(0, s.offsets[i], s.offsets[i + 1]);
+      EXPECT_TRUE(
+          at::allclose(y[i], s.size(i) > 0 ? at::logsumexp(part, 0) : at::full({2}, -infinity, at::kDouble)));
+    }
+  }
+}
+
 TEST(Segment, DerivativesAreRight) {
   const Segments s = Segments::of_sizes(sizes);
   expect_second_gradients([&](const auto& x) { return segment_sum(x[0] * x[0], s); }, {rows()});
   expect_second_gradients([&](const auto& x) { return segment_mean(x[0] * x[0], s); }, {rows()});
   expect_second_gradients([&](const auto& x) { return segment_softmax(x[0], s); }, {rows()});
+  const Segments full = Segments::of_sizes(std::vector<int64_t>{2, 3, 1});
+  expect_second_gradients([&](const auto& x) { return segment_logsumexp(x[0], full); }, {rows()});
 }
 
 TEST(Segment, NoRowsAtAll) {

@@ -3,11 +3,13 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/index_add.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/logsumexp.h>
 #include <ATen/ops/segment_reduce.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "weyl/core/check.h"
 
@@ -42,6 +44,20 @@ Tensor segment_mean(const Tensor& x, const Segments& segments) {
   shape[0] = segments.count();
   const Tensor factor = at::tensor(factors, at::kDouble).view(shape).to(x.device(), x.scalar_type());
   return segment_sum(x, segments) * factor;
+}
+
+Tensor segment_logsumexp(const Tensor& x, const Segments& segments) {
+  require_rows("segment_logsumexp", x, segments);
+  if (segments.uniform()) {
+    std::vector<int64_t> shape = with_rows(x, segments.count());
+    shape.insert(shape.begin() + 1, segments.size(0));
+    return at::logsumexp(x.reshape(shape), 1);
+  }
+  const Tensor lengths = at::tensor(segments.sizes(), at::kLong).to(x.device());
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Tensor highest = at::segment_reduce(x.detach(), "max", lengths, {}, {}, 0, /*unsafe=*/true, -infinity);
+  highest = highest.masked_fill(highest == -infinity, 0);
+  return segment_sum((x - highest.index_select(0, segments.index)).exp(), segments).log() + highest;
 }
 
 Tensor segment_softmax(const Tensor& x, const Segments& segments) {

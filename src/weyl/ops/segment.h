@@ -13,7 +13,11 @@ Tensor segment_mean(const Tensor& x, const Segments& segments);
 /// y_i = exp(x_i) / sum of exp(x_j) over the rows j of i's segment, column by column: (N, ...) -> (N, ...).
 Tensor segment_softmax(const Tensor& x, const Segments& segments);
 
-// All three: any floating dtype (sum: integers too), any device, differentiable to any order. ShapeError
+/// y_s = log of the sum of exp(x_i) over the rows i of segment s: (N, ...) -> (B, ...); -infinity for an
+/// empty segment and for one of -infinity alone.
+Tensor segment_logsumexp(const Tensor& x, const Segments& segments);
+
+// All: any floating dtype (sum: integers too), any device, differentiable to any order. ShapeError
 // unless x has segments.rows() rows.
 
 }  // namespace weyl
