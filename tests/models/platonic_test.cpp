@@ -289,7 +289,7 @@ TEST(Systems, RefuseACarrierAndNameThoseThatTakeIt) {
     build({PlatonicOptions{}}, interface_of_all_kinds(3), Carrier::poses);
     FAIL();
   } catch (const ConfigError& e) {
-    EXPECT_STREQ(e.what(), "model.system: 'platonic' does not work on poses; systems that do: none");
+    EXPECT_STREQ(e.what(), "model.system: 'platonic' does not work on poses; systems that do: lie");
   }
   EXPECT_EQ(system_name({TransformerOptions{}}), "transformer");
   EXPECT_EQ(build({PlatonicOptions{}}, interface_of_all_kinds(3), Carrier::points)->carrier(),

@@ -36,7 +36,8 @@ const std::map<std::string, std::string> kMessages{
     {"unknown_section",
      ":4: logging: unknown key; the keys here are bench, data, interface, model, task, train"},
     {"unknown_system",
-     ":2: model.system: must be \"transformer\" or \"platonic\", got the string \"platonik\"; did you mean "
+     ":2: model.system: must be \"transformer\", \"platonic\" or \"lie\", got the string \"platonik\"; did "
+     "you mean "
      "'platonic'?"},
     {"unknown_data_set",
      ":2: data.set: must be \"nbody\", \"tensors\" or \"pose_sequences\", got the string \"imagenet\""},
@@ -75,7 +76,8 @@ const std::map<std::string, std::string> kMessages{
      "string \"se4\"; did you mean 'se2'?"},
     {"dimension", ":2: interface.dimension: must be an integer from 1 to 3, got the integer 4"},
     {"date_for_text", ":2: data.nbody.path: must be a string, got a date"},
-    {"empty_choice", ":2: model.system: must be \"transformer\" or \"platonic\", got the string \"\""},
+    {"empty_choice",
+     ":2: model.system: must be \"transformer\", \"platonic\" or \"lie\", got the string \"\""},
     {"deep_key", ": a config must have at most 1000 dots, got 5000"},
     {"deep_list", ":1: not valid TOML: "},
     {"binary", ":1: not valid TOML: "},
@@ -154,9 +156,10 @@ TEST(Recipe, ReadsAWholeConfigWithOverrides) {
 
 TEST(Recipe, AnOverrideOfAnUnknownSystemListsTheSystems) {
   const TemporaryConfig file("[train]\nepochs = 1\n");
-  EXPECT_EQ(message(file.path.string(), {"model.system=gatr"}),
-            "override 'model.system=gatr': model.system: must be \"transformer\" or \"platonic\", got the "
-            "string \"gatr\"");
+  EXPECT_EQ(
+      message(file.path.string(), {"model.system=gatr"}),
+      "override 'model.system=gatr': model.system: must be \"transformer\", \"platonic\" or \"lie\", got the "
+      "string \"gatr\"");
 }
 
 TEST(Recipe, TheResolvedConfigReadsBackToItself) {

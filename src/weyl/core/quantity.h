@@ -18,7 +18,9 @@ enum class Level { node, pair, object, graph };
 enum class Kind { scalar, pseudoscalar, vector, axial_vector, symmetric_tensor, category, element };
 
 /// Of a vector: `free` (a velocity), `offset` (a point at position + v), `normal` (an oriented plane),
-/// `point` (moves with translations too: R v + t).
+/// `point` (moves with translations too: R v + t). Of a scalar of poses with as many channels as the Lie
+/// algebra has dimensions: `offset`, the orthonormal coordinates w of a right factor, g exp(w), which no left
+/// multiplication changes.
 enum class Role { free, offset, normal, point };
 
 /// A named, typed number on nodes, pairs, objects or graphs. Columns of data, labels and model outputs

@@ -41,6 +41,10 @@ NamedTensors translated(const TransformerOptions&, const NamedTensors& tensors, 
   return tensors;
 }
 
+NamedTensors translated(const LieOptions&, const NamedTensors& tensors, const Model&) {
+  return tensors;  // the authors have published no code: the names are ours
+}
+
 NamedTensors translated(const PlatonicOptions&, const NamedTensors& tensors, const Model& model) {
   std::set<std::string> known;
   for (const auto& p : model.parameters()) {

@@ -2,13 +2,14 @@
 
 #include <variant>
 
+#include "weyl/models/lie/options.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/transformer/options.h"
 
 namespace weyl {
 
 /// The one list of systems.
-using SystemOptions = std::variant<TransformerOptions, PlatonicOptions>;
+using SystemOptions = std::variant<TransformerOptions, PlatonicOptions, LieOptions>;
 
 struct ModelOptions {
   SystemOptions system;

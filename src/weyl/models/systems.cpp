@@ -1,6 +1,7 @@
 #include "weyl/models/systems.h"
 
 #include "weyl/core/check.h"
+#include "weyl/models/lie/lie.h"
 #include "weyl/models/platonic/platonic.h"
 #include "weyl/models/transformer/transformer.h"
 
@@ -14,6 +15,9 @@ std::shared_ptr<Model> make(const TransformerOptions& o, const Interface& interf
 std::shared_ptr<Model> make(const PlatonicOptions& o, const Interface& interface) {
   return std::make_shared<Platonic>(o, interface);
 }
+std::shared_ptr<Model> make(const LieOptions& o, const Interface& interface) {
+  return std::make_shared<LieTransformer>(o, interface);
+}
 
 // The carrier that each system reads.
 constexpr Carrier carrier_of(const TransformerOptions*) {
@@ -21,6 +25,9 @@ constexpr Carrier carrier_of(const TransformerOptions*) {
 }
 constexpr Carrier carrier_of(const PlatonicOptions*) {
   return Carrier::points;
+}
+constexpr Carrier carrier_of(const LieOptions*) {
+  return Carrier::poses;
 }
 
 template <class... Systems>

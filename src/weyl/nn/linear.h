@@ -10,6 +10,8 @@ class Linear : public Module {
  public:
   Linear(int64_t in, int64_t out, bool bias = true);
   Tensor operator()(const Tensor& x) const;
+  const Tensor& weight() const { return weight_; }
+  const Tensor& bias() const { return bias_; }  // undefined without
 
  private:
   Tensor weight_, bias_;

@@ -1,12 +1,21 @@
 #include "weyl/core/check.h"
+#include "weyl/tasks/completion.h"
 #include "weyl/tasks/trajectory.h"
 
 namespace weyl {
+namespace {
+
+std::unique_ptr<Task> make(const TrajectoryOptions& o) {
+  return std::make_unique<Trajectory>(o);
+}
+std::unique_ptr<Task> make(const CompletionOptions& o) {
+  return std::make_unique<Completion>(o);
+}
+
+}  // namespace
 
 std::unique_ptr<Task> make_task(const TaskOptions& options) {
-  return std::visit(
-      [](const TrajectoryOptions& o) -> std::unique_ptr<Task> { return std::make_unique<Trajectory>(o); },
-      options.task);
+  return std::visit([](const auto& o) { return make(o); }, options.task);
 }
 
 void require_labels(const Task& task, const Schema& data) {

@@ -20,7 +20,14 @@ struct TrajectoryOptions {
 };
 void fields(Fields& f, TrajectoryOptions& o);
 
-using TaskChoice = std::variant<TrajectoryOptions>;
+/// The missing element of a sequence of poses, from the others in any order.
+struct CompletionOptions {
+  static constexpr const char* name_in_config = "completion";
+  double gap_weight = 1, pose_weight = 1;  // of the two parts of the loss
+};
+void fields(Fields& f, CompletionOptions& o);
+
+using TaskChoice = std::variant<TrajectoryOptions, CompletionOptions>;
 struct TaskOptions {
   TaskChoice task;
 };

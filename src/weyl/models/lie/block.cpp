@@ -1,0 +1,94 @@
+#include "weyl/models/lie/block.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/linear.h>
+
+#include <cmath>
+
+#include "weyl/ops/attention.h"
+#include "weyl/ops/frame_norm.h"
+#include "weyl/ops/gelu.h"
+#include "weyl/ops/lie_attention.h"
+
+namespace weyl {
+namespace {
+
+/// x W^T in the precision of x, also under autocast.
+Tensor product(const Tensor& x, const Tensor& weight) {
+  return at::linear(x, weight).to(x.scalar_type());
+}
+
+}  // namespace
+
+LieTransformerBlock::LieTransformerBlock(const LieOptions& options, int64_t pair_width)
+    : width_(options.width),
+      heads_(options.heads),
+      pair_width_(pair_width),
+      hidden_(options.ffn_factor * options.width) {
+  const auto linear = [&](const char* name, int64_t in, int64_t out) {
+    return child(name, std::make_shared<Linear>(in, out));
+  };
+  norm1_ = child("norm1", std::make_shared<LayerNorm>(width_));
+  if (options.variant == LieVariant::A) {
+    query_ = linear("query", width_, width_);
+    key_ = linear("key", width_, width_);
+  }
+  value_ = linear("value", width_ + pair_width_, width_);
+  out_ = linear("out", width_, width_);
+  norm2_ = child("norm2", std::make_shared<LayerNorm>(width_));
+  first_ = linear("ffn.0", width_, hidden_);
+  second_ = linear("ffn.2", hidden_, width_);
+}
+
+Tensor LieTransformerBlock::attention(const Tensor& x, const LieScore* score, int64_t layer,
+                                      const Relations& relations, const Segments& graphs) const {
+  const int64_t n = x.size(0), channels = width_ / heads_;
+  const std::vector<int64_t> by_head{n, heads_, channels};
+  if (score == nullptr) {
+    const auto dtype = x.scalar_type();
+    const Tensor q = (*query_)(x).to(dtype), k = (*key_)(x).to(dtype), v = (*value_)(x).to(dtype);
+    return ragged_attention(q.view(by_head), k.view(by_head), v.view(by_head), graphs,
+                            1 / std::sqrt(static_cast<double>(channels)))
+        .reshape({n, width_});
+  }
+  // W_V [x; w] = W_h x + b + W_w w: the weights of a row sum to one, so W_w may act on the mean of w, and the
+  // bias, added to each value, comes out once (and not at all for a row without pairs).
+  const Tensor from_h = value_->weight().narrow(1, 0, width_);
+  const Tensor from_w =
+      value_->weight().narrow(1, width_, pair_width_).reshape({heads_, channels, pair_width_});
+  const Tensor values = at::linear(x, from_h, value_->bias()).to(x.scalar_type()).view(by_head);
+  const auto mixed = [&]() -> LieAttention {
+    if (relations.pairs) {
+      const LiePairs& pairs = *relations.pairs;
+      return lie_attention_scored((*score)(layer, pairs.coordinates, pairs.squares).to(x.scalar_type()),
+                                  pairs, values, graphs);
+    }
+    const Tensor weights = static_cast<const LieNormScore&>(*score).ratios(layer);
+    return lie_attention(relations.elements, values, weights, graphs, relations.group, relations.chart);
+  }();
+  const Tensor turned =
+      at::bmm(mixed.coordinates.transpose(0, 1), from_w.transpose(1, 2)).to(x.scalar_type());  // (H, N, C)
+  return (mixed.mixed + turned.transpose(0, 1)).view({n, width_});
+}
+
+LieStream LieTransformerBlock::operator()(const LieStream& in, const LayerNorm& next, const LieScore* score,
+                                          int64_t layer, const Relations& relations,
+                                          const Segments& graphs) const {
+  const Tensor mixed = product(attention(in.normed, score, layer, relations, graphs), out_->weight());
+  const auto middle = add_branch_and_norm(in.h, mixed, out_->bias(), norm2_->weight(), norm2_->bias());
+  const Tensor inner = bias_gelu(product(middle.normed, first_->weight()), first_->bias());
+  const auto end = add_branch_and_norm(middle.sum, product(inner, second_->weight()), second_->bias(),
+                                       next.weight(), next.bias());
+  return {end.sum, end.normed};
+}
+
+double LieTransformerBlock::flops(double typical_nodes) const {
+  const auto d = static_cast<double>(width_), e = static_cast<double>(pair_width_),
+             h = static_cast<double>(heads_);
+  const double projections = 2 * d * d * (query_ ? 4 : 2) + 2 * d * e;
+  const double pairs = typical_nodes * (2 * d + 2 * h * e + (query_ ? 2 * d : 0));
+  return projections + pairs + 4 * d * static_cast<double>(hidden_);
+}
+
+}  // namespace weyl

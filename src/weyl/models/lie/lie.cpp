@@ -1,0 +1,163 @@
+#include "weyl/models/lie/lie.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/eye.h>
+
+#include "weyl/core/check.h"
+#include "weyl/ops/lie_elements.h"
+#include "weyl/ops/lie_log.h"
+
+namespace weyl {
+namespace {
+
+/// The raw numbers of an element: (c, s) or the rows of R or A, then t.
+int64_t raw_numbers(LieGroup group) {
+  const int64_t n = dimension_of(group), m = matrix_size(group);
+  const int64_t linear = n == 2 && is_rigid(group) ? 2 : n * n;
+  return linear + (m > n ? n : 0);
+}
+
+Tensor raw(LieGroup group, const Tensor& matrices) {
+  const int64_t n = dimension_of(group), m = matrix_size(group);
+  Tensor linear = matrices.narrow(1, 0, n).narrow(2, 0, n);
+  if (n == 2 && is_rigid(group)) {
+    linear = linear.select(2, 0);
+  }
+  linear = linear.reshape({matrices.size(0), -1});
+  return m == n ? linear : at::cat({linear, matrices.narrow(1, 0, n).select(2, n)}, 1);
+}
+
+/// Corrections and elements are both made by a network that gives coordinates of the algebra.
+bool is_correction(const Quantity& q, LieGroup group) {
+  return q.kind == Kind::element ||
+         (q.kind == Kind::scalar && q.role == Role::offset && q.channels == degrees_of_freedom(group));
+}
+
+}  // namespace
+
+LieTransformer::LieTransformer(const LieOptions& given, const Interface& interface)
+    : PosesModel(interface), options(given) {
+  const int64_t dof = degrees_of_freedom(group()), d = options.width;
+  const bool raw_poses = options.variant == LieVariant::A;
+  require<ConfigError>(d % options.heads == 0, "model.lie.heads: must divide the width ", d, ", got ",
+                       options.heads);
+  require<ConfigError>(!(options.move_tokens && raw_poses),
+                       "model.lie.move_tokens: goes with variants G and C, which see poses in every block");
+  for (const auto& q : interface.features) {
+    scalars_ += q.channels;
+  }
+  if (!raw_poses) {
+    score_ = child("score", make_score(options, static_cast<int64_t>(blocks_of(group()).size()), dof));
+    start_ = parameter("start", {d}, Init::normal(0.02));
+    if (scalars_ > 0) {
+      features_ = child("features", std::make_shared<Linear>(scalars_, d, /*bias=*/false));
+    }
+  } else {
+    embedding_ = child("embedding", std::make_shared<Linear>(raw_numbers(group()) + scalars_, d));
+  }
+  for (int64_t l = 0; l < options.blocks; ++l) {
+    const std::string at = "." + std::to_string(l);
+    blocks_.push_back(
+        child("blocks" + at, std::make_shared<LieTransformerBlock>(options, raw_poses ? 0 : dof)));
+    if (options.move_tokens && l + 1 < options.blocks) {
+      moves_.push_back(child("move" + at, std::make_shared<Linear>(d, dof)));
+    }
+  }
+  norm_ = child("norm", std::make_shared<LayerNorm>(d));
+  for (const auto& q : interface.outputs) {
+    require<ConfigError>(q.level == Level::node && (q.kind == Kind::scalar || q.kind == Kind::element),
+                         "lie: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
+                         kind_names[static_cast<int>(q.kind)],
+                         ") is not one that this system gives: scalars and elements of nodes are");
+    const std::string name = "head." + q.name;
+    heads_.push_back(is_correction(q, group())
+                         ? std::static_pointer_cast<Module>(child(name, std::make_shared<Mlp>(d, d, dof)))
+                         : child(name, std::make_shared<Linear>(d, q.channels)));
+  }
+}
+
+Tensor LieTransformer::factor_of(const Tensor& orthonormal) const {
+  return lie_exp(from_orthonormal(orthonormal, group()), group());
+}
+
+Tensor LieTransformer::coordinates_of(const Tensor& factor) const {
+  const Tensor one = compact_elements(at::eye(matrix_size(group()), factor.options()).unsqueeze(0), group());
+  return to_orthonormal(lie_logs(one.expand_as(factor), factor, group()).w, group());
+}
+
+Tensor LieTransformer::started(const Poses& poses) const {
+  if (embedding_) {
+    const Tensor numbers = raw(group(), poses.elements);
+    return (*embedding_)(scalars_ > 0 ? at::cat({numbers, poses.scalars}, 1) : numbers);
+  }
+  const Tensor h = start_.expand({poses.nodes(), options.width});
+  return features_ ? h + (*features_)(poses.scalars) : h.contiguous();
+}
+
+Named LieTransformer::forward(const Poses& poses) {
+  const auto dtype = poses.elements.scalar_type();
+  const Segments& graphs = poses.graphs;
+  const bool streaming = options.variant == LieVariant::G;
+  Tensor moved;  // by what: now = before * moved; undefined: not at all
+  Relations relations;
+  Tensor tokens = compact_elements(poses.elements, group());  // where they are now, (N, compact)
+  if (score_) {
+    relations = relate(group(), tokens, graphs, options.chart, streaming);
+  }
+  LieStream stream{started(poses).to(dtype), {}};
+  stream.normed = (blocks_.empty() ? *norm_ : blocks_[0]->entry_norm())(stream.h);
+  for (size_t l = 0; l < blocks_.size(); ++l) {
+    const bool last = l + 1 == blocks_.size();
+    stream = (*blocks_[l])(stream, last ? *norm_ : blocks_[l + 1]->entry_norm(), score_.get(),
+                           static_cast<int64_t>(l), relations, graphs);
+    if (!last && !moves_.empty()) {
+      const Tensor step = factor_of((*moves_[l])(stream.normed).to(dtype));
+      tokens = lie_compose(tokens, step, group());
+      moved = moved.defined() ? lie_compose(moved, step, group()) : step;
+      relations = relate(group(), tokens, graphs, options.chart, streaming);
+    }
+  }
+  Named outputs;
+  for (size_t k = 0; k < heads_.size(); ++k) {
+    const Quantity& q = interface.outputs[k];
+    if (!is_correction(q, group())) {
+      outputs[q.name] = static_cast<const Linear&>(*heads_[k])(stream.normed).to(dtype);
+      continue;
+    }
+    const Tensor delta = static_cast<const Mlp&>(*heads_[k])(stream.normed).to(dtype);
+    outputs[q.name] = q.kind == Kind::element
+                          ? element_matrices(lie_compose(tokens, factor_of(delta), group()), group())
+                      : moved.defined() ? coordinates_of(lie_compose(moved, factor_of(delta), group()))
+                                        : delta;
+  }
+  return outputs;
+}
+
+Symmetry LieTransformer::symmetry() const {
+  Symmetry symmetry;
+  if (score_) {
+    symmetry.exact.push_back({Claim::Of::left_motions, symbol_of(group()), nullptr});
+  }
+  symmetry.exact.push_back({Claim::Of::permutations, "permutations", nullptr});
+  return symmetry;
+}
+
+Flops LieTransformer::flops_per_token() const {
+  const auto d = static_cast<double>(options.width), dof = static_cast<double>(degrees_of_freedom(group()));
+  double forward = 2 * d * static_cast<double>(scalars_);
+  if (embedding_) {
+    forward += 2 * d * static_cast<double>(raw_numbers(group()));
+  }
+  for (const auto& block : blocks_) {
+    forward += block->flops(interface.typical_nodes);
+    forward += score_ ? interface.typical_nodes * score_->flops() : 0;
+  }
+  forward += 2 * d * dof * static_cast<double>(moves_.size());
+  for (const auto& q : interface.outputs) {
+    forward += is_correction(q, group()) ? 2 * d * (d + dof) : 2 * d * static_cast<double>(q.channels);
+  }
+  return {forward};
+}
+
+}  // namespace weyl

@@ -1,0 +1,21 @@
+#include "weyl/models/lie/options.h"
+
+namespace weyl {
+
+void fields(Fields& f, LieOptions& o) {
+  f("variant", o.variant,
+    "score of two tokens: G, the weighted norm of the logarithm of their relative pose; C, a small network "
+    "on it; A, queries and keys of the raw numbers, the control without the symmetry");
+  f("width", o.width, "channels of a token", {1, 1e6});
+  f("heads", o.heads, "attention heads (divide the width)", {1, 1e6});
+  f("blocks", o.blocks, "transformer blocks", {0, 1000});
+  f("ffn_factor", o.ffn_factor, "hidden width of the feed-forward part, in widths", {1, 64});
+  f("chart", o.chart,
+    "where the chart of the logarithm ends: leave such pairs out (affine groups), take (g - 1/g)/2 or the "
+    "logarithms of the polar factors in its place, for every pair, or fail");
+  f("move_tokens", o.move_tokens,
+    "each block but the last moves the tokens too, g -> g exp(delta), and the next one sees them moved (not "
+    "in the paper; G and C)");
+}
+
+}  // namespace weyl

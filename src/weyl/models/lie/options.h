@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+#include "weyl/config/fields.h"
+#include "weyl/core/chart_policy.h"
+
+namespace weyl {
+
+/// How tokens attend: G, by the weighted norm of the logarithm of their relative pose; C, by a small network
+/// on that logarithm; A, by plain queries and keys of their raw numbers, the control without the symmetry.
+enum class LieVariant { G, C, A };
+constexpr auto names_of(LieVariant) {
+  return std::array<std::string_view, 3>{"G", "C", "A"};
+}
+
+struct LieOptions {
+  static constexpr const char* name_in_config = "lie";
+  LieVariant variant = LieVariant::G;
+  int64_t width = 32, heads = 4, blocks = 3;
+  int64_t ffn_factor = 4;
+  ChartPolicy chart = ChartPolicy::mask;
+  bool move_tokens = false;
+};
+void fields(Fields& f, LieOptions& o);
+
+}  // namespace weyl

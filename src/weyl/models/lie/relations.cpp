@@ -1,0 +1,19 @@
+#include "weyl/models/lie/relations.h"
+
+namespace weyl {
+namespace {
+
+constexpr int64_t many_pairs = 1 << 17;  // with more, their numbers cost more than making them in each layer
+
+}  // namespace
+
+Relations relate(LieGroup group, const Tensor& elements, const Segments& graphs, ChartPolicy chart,
+                 bool streaming) {
+  Relations relations{group, chart, elements, {}};
+  if (!streaming || graphs.pairs() <= many_pairs) {
+    relations.pairs = lie_pairs(elements, graphs, group, chart);
+  }
+  return relations;
+}
+
+}  // namespace weyl

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+
+#include "weyl/models/lie/options.h"
+#include "weyl/ops/lie_attention.h"
+
+namespace weyl {
+
+/// How the tokens of each graph stand to each other, none of it changed by g -> a g: their logarithms pair by
+/// pair, for all layers, or, of very many pairs, only the elements that each layer takes them from.
+struct Relations {
+  LieGroup group = LieGroup::se3;
+  ChartPolicy chart = ChartPolicy::mask;
+  Tensor elements;  // (N, compact)
+  std::optional<LiePairs> pairs;
+};
+
+/// Of elements (N, compact). `streaming`: the layers can do without stored pairs. ShapeError under
+/// ChartPolicy::error when a pair lies outside the chart.
+Relations relate(LieGroup group, const Tensor& elements, const Segments& graphs, ChartPolicy chart,
+                 bool streaming);
+
+}  // namespace weyl

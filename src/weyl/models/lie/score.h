@@ -1,0 +1,50 @@
+#pragma once
+
+#include "weyl/models/lie/options.h"
+#include "weyl/nn/module.h"
+
+namespace weyl {
+
+/// The scores of all layers and heads, s_ij for the pairs of tokens (i, j) from w_ij, the orthonormal
+/// coordinates of log(g_i^-1 g_j). L layers, H heads, K blocks of the algebra, E coordinates, P pairs.
+class LieScore : public Module {
+ public:
+  /// (P, H): the scores of layer l. squares (P, K) holds |w_ij|^2 block by block.
+  virtual Tensor operator()(int64_t l, const Tensor& w, const Tensor& squares) const = 0;
+  virtual double flops() const = 0;  // of one pair in one layer
+};
+
+/// G (paper, eqs. 2 and 3): s = -(sum_b lambda_b |w^(b)|^2) / tau, lambda = softplus(weight) + 0.001,
+/// tau = softplus(temperature) + 0.001. Parameters `weight` (L, H, K) and `temperature` (L, H), started at 0,
+/// so that s = -|w|^2.
+class LieNormScore : public LieScore {
+ public:
+  LieNormScore(int64_t layers, int64_t heads, int64_t blocks);
+  Tensor operator()(int64_t l, const Tensor& w, const Tensor& squares) const override;
+  double flops() const override { return 2.0 * static_cast<double>(heads_ * blocks_); }
+
+  /// lambda / tau of one layer, (H, K).
+  Tensor ratios(int64_t l) const;
+
+ private:
+  int64_t heads_, blocks_;
+  Tensor weight_, temperature_;
+};
+
+/// C (paper, 5): a network E -> 32 -> 1 with a GELU for each layer and head. Parameters `first.weight` (L, 32
+/// H, E), `first.bias` (L, 32 H), `second.weight` (L, H, 32), `second.bias` (L, H).
+class LieKernelScore : public LieScore {
+ public:
+  LieKernelScore(int64_t layers, int64_t heads, int64_t coordinates);
+  Tensor operator()(int64_t l, const Tensor& w, const Tensor& squares) const override;
+  double flops() const override;
+
+ private:
+  int64_t heads_, coordinates_;
+  Tensor first_weight_, first_bias_, second_weight_, second_bias_;
+};
+
+/// Of variant G or C.
+std::shared_ptr<LieScore> make_score(const LieOptions& options, int64_t blocks, int64_t coordinates);
+
+}  // namespace weyl

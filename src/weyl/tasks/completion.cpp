@@ -1,0 +1,227 @@
+#include "weyl/tasks/completion.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/eye.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/nonzero.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "weyl/core/check.h"
+#include "weyl/ops/lie_elements.h"
+#include "weyl/ops/lie_log.h"
+#include "weyl/ops/segment.h"
+
+namespace weyl {
+namespace {
+
+constexpr const char* kElement = "element";
+constexpr const char* kFlank = "flank";
+constexpr const char* kGap = "gap";
+constexpr const char* kCorrection = "correction";
+constexpr int64_t kChunk = 2048;  // samples at a time when a whole set is read
+
+const Poses& poses_of(const Input& input) {
+  const auto* poses = std::get_if<Poses>(&input);
+  require(poses != nullptr, "completion: the input must be poses, got ", carrier_names[input.index()]);
+  return *poses;
+}
+
+const Tensor& label_of(const Batch& batch, const char* name) {
+  const auto found = batch.labels.find(name);
+  require(found != batch.labels.end(), "completion: the batch has no label '", name, "'");
+  return found->second;
+}
+
+const Tensor& output_of(const Named& outputs, const char* name) {
+  const auto found = outputs.find(name);
+  require(found != outputs.end(), "completion: the model has no output '", name, "'");
+  return found->second;
+}
+
+Tensor rows_of(const Tensor& x, const Tensor& rows) {
+  return at::index_select(x, 0, rows);
+}
+
+/// |log(a^-1 b)|^2 and the margin, of compact elements (N, c).
+PoseDistances distances(LieGroup group, const Tensor& a, const Tensor& b) {
+  const LieLogs logs = lie_logs(a, b, group);
+  Tensor squared = logs.w.square().sum(1);
+  const Tensor outside = logs.margin <= 0;
+  if (!is_rigid(group) && outside.any().item<bool>()) {
+    const Tensor off =
+        element_matrices(lie_between(a, b, group), group) - at::eye(matrix_size(group), a.options());
+    squared = at::where(outside, off.square().sum({1, 2}), squared);
+  }
+  return {squared, logs.margin};
+}
+
+/// g_i exp(delta_i) in float64, compact, of some rows.
+Tensor corrected(const Poses& poses, const Tensor& correction, const Tensor& rows) {
+  const Tensor g = compact_elements(rows_of(poses.elements, rows).to(at::kDouble), poses.group);
+  const Tensor delta = rows_of(correction, rows).to(at::kDouble);
+  return lie_compose(g, lie_exp(from_orthonormal(delta, poses.group), poses.group), poses.group);
+}
+
+Named answer(const Poses& poses, const Named& outputs) {
+  const at::NoGradGuard no_grad;
+  const Tensor& gap = output_of(outputs, kGap);
+  const Tensor bases = at::tensor(largest_rows(gap, poses.graphs), at::kLong).to(gap.device());
+  const Tensor g = corrected(poses, output_of(outputs, kCorrection).detach(), bases);
+  return {{kElement, element_matrices(g, poses.group)}, {kGap, gap}};
+}
+
+double median_of(std::vector<double> values) {
+  const size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + middle, values.end());
+  if (values.size() % 2 == 1) {
+    return values[middle];
+  }
+  return (values[middle] + *std::max_element(values.begin(), values.begin() + middle)) / 2;
+}
+
+class PoseError : public Meter {
+ public:
+  void add(const Batch& batch, const Named& predictions) override {
+    const Poses& poses = poses_of(batch.input);
+    const Segments& graphs = poses.graphs;
+    const Tensor truth = label_of(batch, kElement).to(at::kCPU, at::kDouble);
+    const PoseDistances error = pose_distances(poses.group, output_of(predictions, kElement).detach(), truth);
+    const Tensor flank = label_of(batch, kFlank).to(at::kCPU, at::kLong).contiguous();
+    const auto* beside = flank.const_data_ptr<int64_t>();
+    const auto bases = largest_rows(output_of(predictions, kGap), graphs);
+    std::vector<int64_t> neighbours;
+    for (int64_t s = 0; s < graphs.count(); ++s) {
+      const auto *first = beside + graphs.offsets[s], *end = beside + graphs.offsets[s + 1];
+      neighbours.push_back(std::find(first, end, 1) - beside);
+      require(neighbours.back() < graphs.offsets[s + 1], "completion: graph ", s,
+              " must have a token of flank 1, got none");
+      hits_ += beside[bases[s]] == 1 ? 1 : 0;
+    }
+    const Tensor from = rows_of(poses.elements.to(at::kCPU, at::kDouble), at::tensor(neighbours, at::kLong));
+    const Tensor step = pose_distances(poses.group, from, truth).squared;
+    for (int64_t s = 0; s < graphs.count(); ++s) {
+      const double e = error.squared.const_data_ptr<double>()[s];
+      errors_.push_back(e);
+      relative_ += e / std::max(step.const_data_ptr<double>()[s], 1e-300);
+      outside_ += error.margin.const_data_ptr<double>()[s] <= 0 ? 1 : 0;
+    }
+  }
+
+  Metrics values() const override {
+    if (errors_.empty()) {
+      return {};
+    }
+    const auto n = static_cast<double>(errors_.size());
+    return {{"pose_error", {std::accumulate(errors_.begin(), errors_.end(), 0.0) / n, ""}},
+            {"pose_error_median", {median_of(errors_), ""}},
+            {"relative_error", {relative_ / n, ""}},
+            {"flanking_accuracy", {static_cast<double>(hits_) / n, ""}},
+            {"outside_chart", {static_cast<double>(outside_) / n, ""}}};
+  }
+
+ private:
+  std::vector<double> errors_;
+  double relative_ = 0;
+  int64_t hits_ = 0, outside_ = 0;
+};
+
+}  // namespace
+
+std::vector<int64_t> largest_rows(const Tensor& values, const Segments& graphs) {
+  const Tensor x = values.detach().to(at::kCPU, at::kDouble).contiguous();
+  const auto* numbers = x.const_data_ptr<double>();
+  std::vector<int64_t> rows;
+  for (int64_t s = 0; s < graphs.count(); ++s) {
+    require(graphs.size(s) > 0, "completion: each graph must have tokens, graph ", s, " has none");
+    rows.push_back(std::max_element(numbers + graphs.offsets[s], numbers + graphs.offsets[s + 1]) - numbers);
+  }
+  return rows;
+}
+
+PoseDistances pose_distances(LieGroup group, const Tensor& a, const Tensor& b) {
+  const at::NoGradGuard no_grad;
+  const auto compact = [&](const Tensor& g) { return compact_elements(g.to(at::kCPU, at::kDouble), group); };
+  PoseDistances found = distances(group, compact(a), compact(b));
+  return {found.squared.contiguous(), found.margin.contiguous()};
+}
+
+std::vector<Quantity> Completion::labels() const {
+  return {{.name = kElement, .level = Level::graph, .kind = Kind::element},
+          {.name = kFlank, .kind = Kind::category}};
+}
+
+Interface Completion::interface(const Schema& data) const {
+  require<ConfigError>(data.carrier == Carrier::poses && data.interface.group.has_value(),
+                       "task completion: needs poses, the data set holds ",
+                       carrier_names[static_cast<int>(data.carrier)]);
+  Interface result = data.interface;
+  result.outputs = {
+      {.name = kGap},
+      {.name = kCorrection, .channels = degrees_of_freedom(*data.interface.group), .role = Role::offset}};
+  return result;
+}
+
+std::vector<Quantity> Completion::predictions(const Interface&) const {
+  return {labels()[0], {.name = kGap}};
+}
+
+Step Completion::step(Model& model, const Batch& batch) const {
+  const Poses& poses = poses_of(batch.input);
+  const Segments& graphs = poses.graphs;
+  const Named outputs = model(batch.input);
+  const Tensor gap = output_of(outputs, kGap).to(at::kDouble);
+  const Tensor beside = label_of(batch, kFlank).to(gap.device()) == 1;  // (N, 1)
+  const Tensor rows = at::nonzero(beside.select(1, 0)).select(1, 0);    // (M) of F, in the order of graphs
+  const Tensor graph = rows_of(graphs.index, rows);
+  const Tensor sizes = segment_sum(beside.to(at::kDouble), graphs);  // (B, 1)
+  require((sizes > 0).all().item<bool>(), "completion: each graph must have a token of flank 1");
+
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Tensor right = segment_logsumexp(gap.masked_fill(beside.logical_not(), -infinity), graphs);
+  const Tensor gap_loss = (segment_logsumexp(gap, graphs) - right).mean();
+
+  const Tensor truth = compact_elements(label_of(batch, kElement).to(gap.device(), at::kDouble), poses.group);
+  const Tensor made = corrected(poses, output_of(outputs, kCorrection), rows);
+  const Tensor squared = distances(poses.group, made, rows_of(truth, graph)).squared;
+  const Tensor shares = 1 / (rows_of(sizes, graph).select(1, 0) * static_cast<double>(graphs.count()));
+  const Tensor pose_loss = (squared * shares).sum();
+  return {options_.gap_weight * gap_loss + options_.pose_weight * pose_loss,
+          model.training() ? Named{} : answer(poses, outputs)};
+}
+
+Named Completion::predict(Model& model, const Batch& batch) const {
+  return answer(poses_of(batch.input), model(batch.input));
+}
+
+std::unique_ptr<Meter> Completion::meter(const Interface&) const {
+  return std::make_unique<PoseError>();
+}
+
+std::vector<std::pair<std::string, Metrics>> Completion::baselines(const Dataset& data) const {
+  const at::NoGradGuard no_grad;
+  PoseError flanking, random;
+  for (int64_t begin = 0; begin < data.size(); begin += kChunk) {
+    std::vector<int64_t> indices(std::min(kChunk, data.size() - begin));
+    std::iota(indices.begin(), indices.end(), begin);
+    const Batch batch = data.batch(indices);
+    const Poses& poses = poses_of(batch.input);
+    // Tokens stand in any order: the first one is any.
+    for (const auto& [meter, gap] : {std::pair{&flanking, label_of(batch, kFlank).to(at::kDouble)},
+                                     {&random, at::zeros({poses.nodes(), 1}, at::kDouble)}}) {
+      const Tensor bases = at::tensor(largest_rows(gap, poses.graphs), at::kLong);
+      meter->add(batch, {{kElement, rows_of(poses.elements, bases)}, {kGap, gap}});
+    }
+  }
+  return {{"flanking token", flanking.values()}, {"random token", random.values()}};
+}
+
+}  // namespace weyl

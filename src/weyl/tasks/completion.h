@@ -1,0 +1,60 @@
+#pragma once
+
+#include "weyl/tasks/task.h"
+
+namespace weyl {
+
+/// The missing element of a sequence of poses, from the others in any order. Labels `element` (B, m, m), the
+/// missing pose g, and `flank` (N, 1) int64, 1 on the tokens F that stand beside the gap. The model gives
+/// `gap` (N, 1), the logits of a token to stand beside the gap, and `correction` (N, dof), orthonormal
+/// coordinates delta_i of the factor from a token to the missing pose. Per graph, p = softmax(gap):
+///
+///   loss      -log sum_{i in F} p_i + mean_{i in F} |log((g_i exp delta_i)^-1 g)|^2, each with its weight,
+///             averaged over the graphs; the second in float64
+///   predicts  `element` (B, m, m) float64, g_b exp(delta_b) from the base b = argmax p, and `gap`
+///   metrics   pose_error, the headline: mean of E = |log(prediction^-1 g)|^2; pose_error_median;
+///             relative_error, the mean of E over |log(g_f^-1 g)|^2, f the first of F: against the step of
+///             the sequence; flanking_accuracy, how often b is in F; outside_chart, how often E had to be
+///             |prediction^-1 g - 1|_F^2 because the logarithm is not defined there
+///
+/// |.|^2 sums the squares of physical coordinates: angles in radians, scales as exponents, translations in
+/// the unit of the data. In the loss too the Frobenius norm takes over outside the chart.
+class Completion : public Task {
+ public:
+  explicit Completion(CompletionOptions options) : options_(options) {}
+
+  std::string name() const override { return CompletionOptions::name_in_config; }
+  std::vector<Quantity> labels() const override;
+  Interface interface(const Schema& data) const override;  // ConfigError unless poses
+  std::vector<Quantity> predictions(const Interface& model) const override;
+
+  void fit(const Dataset&) override {}
+  NamedTensors state() const override { return {}; }
+  void load(const NamedTensors&) override {}
+
+  /// While the model trains it makes no predictions: nobody reads them, and they would cost a tenth of a
+  /// step. ShapeError for a graph without a token of flank 1, or without tokens at all.
+  Step step(Model& model, const Batch& batch) const override;
+  Named predict(Model& model, const Batch& batch) const override;
+
+  std::unique_ptr<Meter> meter(const Interface& model) const override;
+  std::string headline() const override { return "pose_error"; }
+  /// "flanking token": the pose of a token beside the gap, told which they are; "random token": of any token.
+  std::vector<std::pair<std::string, Metrics>> baselines(const Dataset& data) const override;
+
+ private:
+  CompletionOptions options_;
+};
+
+/// The row of the largest value in each graph, the first among equals: values (N, 1) -> (B). ShapeError for a
+/// graph without rows.
+std::vector<int64_t> largest_rows(const Tensor& values, const Segments& graphs);
+
+/// |log(a^-1 b)|^2 in physical coordinates, matrices (B, m, m), in float64 on the CPU; the margin of the
+/// chart (B) beside it, and |a^-1 b - 1|_F^2 where that is not positive (affine groups).
+struct PoseDistances {
+  Tensor squared, margin;
+};
+PoseDistances pose_distances(LieGroup group, const Tensor& a, const Tensor& b);
+
+}  // namespace weyl

@@ -1,0 +1,190 @@
+#include "weyl/tasks/completion.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "tests/data/folder.h"
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/data/pose_elements.h"
+#include "weyl/data/sets/pose_sequences.h"
+#include "weyl/ops/lie_elements.h"
+#include "weyl/ops/lie_log.h"
+
+namespace weyl {
+namespace {
+
+constexpr LieGroup groups[] = {LieGroup::so2, LieGroup::se2,  LieGroup::so3,
+                               LieGroup::se3, LieGroup::aff2, LieGroup::aff3};
+
+/// g_0 exp(k w) without element `hole`, the others in order: tokens 0 .. hole - 1, hole + 1 .. 5.
+Batch sequences(LieGroup group, int64_t count, int64_t hole = 2) {
+  Stream stream(5, "completion test");
+  const int64_t n = 6, dof = degrees_of_freedom(group);
+  const Tensor first = random_elements(group, count, 1, stream);
+  Tensor w = at::empty({count, dof}, at::kDouble);
+  std::generate_n(w.mutable_data_ptr<double>(), w.numel(), [&] { return 0.2 * stream.normal(); });
+  std::vector<Tensor> tokens, missing;
+  for (int64_t b = 0; b < count; ++b) {
+    for (int64_t k = 0; k < n; ++k) {
+      const Tensor g = at::matmul(first[b], exponentials(group, w[b].unsqueeze(0) * k)[0]);
+      (k == hole ? missing : tokens).push_back(g);
+    }
+  }
+  Batch batch;
+  Poses poses;
+  poses.group = group;
+  poses.elements = at::stack(tokens);
+  poses.graphs = Segments::of_sizes(std::vector<int64_t>(count, n - 1));
+  batch.input = poses;
+  batch.labels["element"] = at::stack(missing);
+  Tensor flank = at::zeros({n - 1, 1}, at::kLong);
+  flank[hole - 1] = 1;
+  flank[hole] = 1;
+  batch.labels["flank"] = flank.repeat({count, 1});
+  return batch;
+}
+
+Schema schema(LieGroup group) {
+  PoseSequencesDataOptions options;
+  options.group = group;
+  return pose_sequences_schema(options);
+}
+
+/// Says what it is told.
+class Says : public PosesModel {
+ public:
+  Says(LieGroup group, Tensor gap, Tensor correction)
+      : PosesModel(Completion({}).interface(schema(group))), gap_(gap), correction_(correction) {
+    const BuildOn wide(at::kCPU, at::kDouble);
+    parameter("none", {1}, Init::zeros());
+  }
+  Named forward(const Poses&) override { return {{"gap", gap_}, {"correction", correction_}}; }
+  Symmetry symmetry() const override { return {}; }
+  Flops flops_per_token() const override { return {}; }
+
+ private:
+  Tensor gap_, correction_;
+};
+
+/// log(g_i^-1 g), orthonormal: the right answer of every token.
+Tensor right_corrections(const Batch& batch) {
+  const auto& poses = std::get<Poses>(batch.input);
+  const Tensor truth = batch.labels.at("element").index_select(0, poses.graphs.index);
+  const LieLogs logs = lie_logs(compact_elements(poses.elements, poses.group),
+                                compact_elements(truth, poses.group), poses.group);
+  return to_orthonormal(logs.w, poses.group);
+}
+
+Metrics metrics_of(const Completion& task, Model& model, const Batch& batch) {
+  const auto meter = task.meter(model.interface);
+  meter->add(batch, task.predict(model, batch));
+  return meter->values();
+}
+
+TEST(Completion, TheRightCorrectionsHaveNoError) {
+  const Completion task({});
+  for (const LieGroup group : groups) {
+    const Batch batch = sequences(group, 4);
+    const Tensor gap = batch.labels.at("flank").to(at::kDouble) * 1e3;
+    Says model(group, gap, right_corrections(batch));
+    model.train(false);
+    const Step step = task.step(model, batch);
+    EXPECT_LT(step.loss.item<double>(), 1e-24) << name_of(group);
+    const Metrics found = metrics_of(task, model, batch);
+    EXPECT_LT(found.at("pose_error").value, 1e-24) << name_of(group);
+    EXPECT_LT(found.at("relative_error").value, 1e-20);
+    EXPECT_EQ(found.at("flanking_accuracy").value, 1);
+    EXPECT_EQ(found.at("outside_chart").value, 0);
+    EXPECT_TRUE(at::allclose(step.predictions.at("element"), batch.labels.at("element"), 1e-9, 1e-11));
+    model.train(true);
+    EXPECT_TRUE(task.step(model, batch).predictions.empty());
+  }
+}
+
+// -log sum_F p + mean_F |log|^2, by hand: without corrections both neighbours are one step away.
+TEST(Completion, LossByHand) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::aff3}) {
+    const Batch batch = sequences(group, 3);
+    Tensor gap = at::arange(15, at::kDouble).unsqueeze(1).sin();
+    Says model(group, gap, at::zeros({15, degrees_of_freedom(group)}, at::kDouble));
+    double expected = 0, pose = 0;
+    const Tensor w = right_corrections(batch) /
+                     to_orthonormal(at::ones({1, degrees_of_freedom(group)}, at::kDouble), group);
+    for (int64_t b = 0; b < 3; ++b) {
+      const Tensor p = at::softmax(gap.narrow(0, 5 * b, 5), 0);
+      expected -= std::log((p[1] + p[2]).item<double>()) / 3;
+      pose += (w[5 * b + 1].square().sum() + w[5 * b + 2].square().sum()).item<double>() / 6;
+    }
+    EXPECT_NEAR(Completion({}).step(model, batch).loss.item<double>(), expected + pose, 1e-12);
+    CompletionOptions weighted;
+    weighted.gap_weight = 2;
+    weighted.pose_weight = 0.5;
+    EXPECT_NEAR(Completion(weighted).step(model, batch).loss.item<double>(), 2 * expected + 0.5 * pose,
+                1e-12);
+  }
+}
+
+TEST(Completion, MetricsOfWrongAnswers) {
+  const Completion task({});
+  const Batch batch = sequences(LieGroup::se2, 4);
+  // Graphs 0 and 1 choose a neighbour, 2 and 3 the far end; nobody corrects.
+  Tensor gap = at::zeros({20, 1}, at::kDouble);
+  for (const int64_t row : {1, 5 + 2, 10 + 4, 15 + 4}) {
+    gap[row] = 1;
+  }
+  Says model(LieGroup::se2, gap, at::zeros({20, 3}, at::kDouble));
+  const Metrics found = metrics_of(task, model, batch);
+  EXPECT_EQ(found.at("flanking_accuracy").value, 0.5);
+  // In steps: 1, 1 (from the other side), 3 and 3, squared, over one step squared.
+  EXPECT_NEAR(found.at("relative_error").value, (1 + 1 + 9 + 9) / 4.0, 1e-9);
+  const Tensor step = right_corrections(batch) / to_orthonormal(at::ones({1, 3}, at::kDouble), LieGroup::se2);
+  std::vector<double> errors;
+  for (int64_t b = 0; b < 4; ++b) {
+    errors.push_back((b < 2 ? 1 : 9) * step[5 * b + 1].square().sum().item<double>());
+  }
+  std::sort(errors.begin(), errors.end());
+  EXPECT_NEAR(found.at("pose_error_median").value, (errors[1] + errors[2]) / 2, 1e-12);
+}
+
+// diag(-1, -2) has no logarithm: the Frobenius norm of the difference takes over, and is counted.
+TEST(Completion, OutsideTheChartTheFrobeniusNormTakesOver) {
+  Batch batch = sequences(LieGroup::aff2, 1);
+  auto& poses = std::get<Poses>(batch.input);
+  const Tensor odd = at::eye(3, at::kDouble);
+  odd[0][0] = -1;
+  odd[1][1] = -2;
+  poses.elements = at::matmul(batch.labels.at("element"), at::linalg_inv(odd)).repeat({5, 1, 1});
+  Says model(LieGroup::aff2, at::zeros({5, 1}, at::kDouble), at::zeros({5, 6}, at::kDouble).requires_grad_());
+  const Completion task({});
+  const Metrics found = metrics_of(task, model, batch);
+  EXPECT_EQ(found.at("outside_chart").value, 1);
+  EXPECT_NEAR(found.at("pose_error").value, 4 + 9, 1e-9);
+  EXPECT_NEAR(task.step(model, batch).loss.item<double>(), std::log(5 / 2.0) + 13, 1e-9);
+}
+
+TEST(Completion, AsksForPosesAndTheirLabels) {
+  const Completion task({});
+  Schema points;
+  EXPECT_NE(message_of<ConfigError>([&] { task.interface(points); }).find("needs poses"), std::string::npos);
+  Batch batch = sequences(LieGroup::so3, 2);
+  Says model(LieGroup::so3, at::zeros({10, 1}, at::kDouble), at::zeros({10, 3}, at::kDouble));
+  batch.labels["flank"].narrow(0, 0, 5).zero_();
+  EXPECT_NE(message_of<ShapeError>([&] { task.step(model, batch); }).find("flank 1"), std::string::npos);
+  batch.labels["flank"].fill_(1);
+  batch.labels.erase("element");
+  EXPECT_NE(message_of<ShapeError>([&] { task.step(model, batch); }).find("'element'"), std::string::npos);
+}
+
+TEST(Completion, BaselinesAreATokenBesideTheGapAndAnyToken) {
+  const Batch batch = sequences(LieGroup::se3, 5, 3);
+  Schema data = schema(LieGroup::se3);
+  const InMemory set(batch, data);
+  const auto lines = Completion({}).baselines(set);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_NEAR(lines[0].second.at("relative_error").value, 1, 1e-9);
+  EXPECT_NEAR(lines[1].second.at("relative_error").value, 9, 1e-8);  // the first token, three steps away
+}
+
+}  // namespace
+}  // namespace weyl
