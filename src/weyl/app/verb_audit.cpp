@@ -10,6 +10,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/study/audit.h"
+#include "weyl/study/pose_equivariance.h"
 #include "weyl/study/random_tokens.h"
 
 namespace weyl {
@@ -62,6 +63,16 @@ void print(const AuditReport& report) {
 }
 
 }  // namespace
+
+Json to_json(const PoseEquivariance& e) {
+  return Json::object()
+      .set("count", e.count)
+      .set("flips", e.flips)
+      .set("mean_square", e.mean_square)
+      .set("root_mean_square", e.root_mean_square)
+      .set("median_square", e.median_square)
+      .set("largest", e.largest);
+}
 
 Json to_json(const AuditReport& report) {
   Json claims = Json::array(), controls = Json::array(), measures = Json::array();
@@ -124,10 +135,25 @@ int run(const AuditCommand& command) {
   }
   const AuditReport report = audit(*subject.model, subject.task.get(), samples,
                                    data != nullptr ? data->schema() : subject.schema, options);
+  std::optional<PoseEquivariance> of_prediction;
+  if (const auto* completion = dynamic_cast<const Completion*>(subject.task.get())) {
+    of_prediction = pose_equivariance(*subject.model, *completion, samples, subject.schema, seed);
+  }
   if (command.talk.json) {
-    std::cout << to_json(report).dump() << "\n";
+    Json json = to_json(report);
+    if (of_prediction) {
+      json.set("prediction_equivariance", to_json(*of_prediction));
+    }
+    std::cout << json.dump() << "\n";
   } else {
     print(report);
+    if (of_prediction) {
+      std::cout << "prediction: |log((a f(S))^-1 f(a S))|^2 mean " << scientific(of_prediction->mean_square)
+                << ", median " << scientific(of_prediction->median_square) << ", largest "
+                << scientific(of_prediction->largest) << "; root mean square "
+                << scientific(of_prediction->root_mean_square) << "; " << of_prediction->flips << " flips in "
+                << of_prediction->count << "\n";
+    }
   }
   return report.passed ? exit_done : exit_failed;
 }

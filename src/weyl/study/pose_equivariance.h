@@ -1,0 +1,26 @@
+#pragma once
+
+#include "weyl/data/batch.h"
+#include "weyl/models/model.h"
+#include "weyl/tasks/completion.h"
+
+namespace weyl {
+
+/// How far the predicted element is from moving with its input, as Lie-algebra attention's paper measures it:
+/// e = |log((a f(S))^-1 f(a S))|^2, in physical coordinates, over samples S and random elements a. When a
+/// turns the choice between tokens of equal merit, the prediction jumps to that of the other token, which
+/// says nothing of rounding: such flips are counted and left out of the rest.
+struct PoseEquivariance {
+  int64_t count = 0, flips = 0;                            // of pairs (S, a)
+  double mean_square = 0, median_square = 0, largest = 0;  // of e, without flips; NaN when all flip
+  double root_mean_square = 0;
+};
+
+/// `elements` for each sample, drawn as the first elements of the sequences are: rotations uniform,
+/// translations N(0, spread^2), affine maps R exp(S). Samples are rounded to the model's dtype, moved in
+/// float64, rounded once; everything behind the model is float64. In the model's present dtype and mode.
+PoseEquivariance pose_equivariance(Model& model, const Completion& task, const Batch& samples,
+                                   const Schema& schema, uint64_t seed = 0, int64_t elements = 10,
+                                   double spread = 3);
+
+}  // namespace weyl

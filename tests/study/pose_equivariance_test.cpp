@@ -1,0 +1,64 @@
+#include "weyl/study/pose_equivariance.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "weyl/models/systems.h"
+#include "weyl/study/random_tokens.h"
+
+namespace weyl {
+namespace {
+
+Schema schema_of(LieGroup group) {
+  Schema schema;
+  schema.carrier = Carrier::poses;
+  schema.interface.group = group;
+  schema.interface.dimension = dimension_of(group);
+  schema.interface.typical_nodes = 7;
+  return schema;
+}
+
+std::shared_ptr<Model> model_of(LieGroup group, LieVariant variant) {
+  at::manual_seed(2);
+  LieOptions options;
+  options.variant = variant;
+  const auto model = build({options}, Completion({}).interface(schema_of(group)), Carrier::poses);
+  model->train(false);
+  return model;
+}
+
+// The limits of a trained model, in float32; and the model that does not have the symmetry.
+TEST(PoseEquivariance, OfThePredictionWithItsControl) {
+  const struct {
+    LieGroup group;
+    double limit;
+  } rows[] = {{LieGroup::so2, 1e-13}, {LieGroup::so3, 1e-13}, {LieGroup::se2, 4e-10},
+              {LieGroup::se3, 4e-10}, {LieGroup::aff2, 1e-9}, {LieGroup::aff3, 1e-9}};
+  const Completion task({});
+  for (const auto& [group, limit] : rows) {
+    const Schema schema = schema_of(group);
+    const Batch samples = random_tokens(schema, 12, 7, 4);
+    for (const LieVariant variant : {LieVariant::G, LieVariant::C}) {
+      const auto found = pose_equivariance(*model_of(group, variant), task, samples, schema);
+      EXPECT_EQ(found.count, 120);
+      EXPECT_LE(found.flips, 6);
+      EXPECT_LT(found.mean_square, limit) << name_of(group);
+      EXPECT_GT(found.mean_square, 0) << name_of(group);
+      EXPECT_DOUBLE_EQ(found.root_mean_square * found.root_mean_square, found.mean_square);
+      EXPECT_LE(found.median_square, found.largest);
+    }
+    const auto control = pose_equivariance(*model_of(group, LieVariant::A), task, samples, schema);
+    EXPECT_TRUE(control.flips == control.count || control.mean_square > 1e-4) << name_of(group);
+  }
+}
+
+TEST(PoseEquivariance, InFloat64TheErrorIsThatOfFloat64) {
+  const Schema schema = schema_of(LieGroup::aff2);
+  const Batch samples = random_tokens(schema, 8, 7, 4);
+  const auto model = model_of(LieGroup::aff2, LieVariant::G);
+  model->to(at::kDouble);
+  EXPECT_LT(pose_equivariance(*model, Completion({}), samples, schema).mean_square, 1e-24);
+}
+
+}  // namespace
+}  // namespace weyl
