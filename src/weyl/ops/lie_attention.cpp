@@ -1,5 +1,6 @@
 #include "weyl/ops/lie_attention.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
@@ -126,7 +127,7 @@ class StreamedAttention : public LieAttentionKernel {
 
   bool has_forward(const Tensors& in) const override {
     const bool logarithm = policy_ == ChartPolicy::mask || policy_ == ChartPolicy::error;
-    return kernels_take(in) && (logarithm || !in[0].requires_grad());
+    return kernels_take(in) && (logarithm || !in[0].requires_grad() || !at::GradMode::is_enabled());
   }
   bool has_backward(const Tensors& in) const override { return has_forward(in); }
 
