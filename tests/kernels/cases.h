@@ -54,7 +54,7 @@ inline KernelCase lie_case(LieGroup group, const std::vector<int64_t>& sizes, in
                            double scale, bool timed = false) {
   const Segments graphs = Segments::of_sizes(sizes);
   const int64_t n = graphs.rows(), blocks = static_cast<int64_t>(blocks_of(group).size());
-  return {"lie_attention/" + std::string(name_of(group)),
+  return {std::string("lie_attention/").append(name_of(group)),
           [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
             const at::Tensor g = lie_exp(x[0], group);
             const LieAttention y = lie_attention(g, x[1], x[2].exp(), graphs, group, ChartPolicy::mask);

@@ -105,7 +105,7 @@ TEST(LieAttention, StreamingEqualsTheListOfPairs) {
   for (const LieGroup group : lie_groups) {
     for (const ChartPolicy policy : policies) {
       for (const double scale : {0.3, is_rigid(group) ? 0.8 : 0.5}) {
-        SCOPED_TRACE(std::string(name_of(group)) + " policy " + std::to_string(static_cast<int>(policy)));
+        SCOPED_TRACE(testing::Message() << name_of(group) << " policy " << static_cast<int>(policy));
         const Case c(group, {0, 1, 2, 7, 70, 3}, scale);
         const bool by_elements = policy == ChartPolicy::mask;
         for (const auto type : {at::kDouble, at::kFloat}) {
