@@ -40,7 +40,7 @@ struct Geometry {
     P margin(0);
     if constexpr (is_rigid(G::group)) {
       outside = half_turn(G{}, g);
-      closed = zero > zero;
+      closed = Mask<S>{Bits<S>{}};
     } else {
       margin = G::margin(g);
       closed = outside = (!(margin > zero)) & (margin < P(1));  // NaN is neither
@@ -48,7 +48,7 @@ struct Geometry {
     if (policy == ChartPolicy::frobenius) {
       w = frobenius_log<G, P>(g);
       squares = frobenius_squares<G, P, blocks>(g);
-      closed = zero > zero;
+      closed = Mask<S>{Bits<S>{}};
     } else if (policy == ChartPolicy::polar) {
       P angle;
       w = polar_log(G{}, g, angle);
