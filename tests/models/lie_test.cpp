@@ -311,8 +311,8 @@ TEST(Lie, StreamingEqualsStoredPairs) {
   LayerNorm next(8);
   apply_weight_rule(block, 0.4);
   const Poses poses = tokens(group);
-  Relations relations =
-      relate(group, compact_elements(poses.elements, group), poses.graphs, ChartPolicy::mask, true);
+  Relations relations = relate(group, compact_elements(poses.elements, group), poses.graphs,
+                               ChartPolicy::mask, true, at::kDouble);
   ASSERT_TRUE(relations.pairs.has_value());
   const Tensor h = sine({10, 8});
   const LieStream in{h, block.entry_norm()(h)};
@@ -322,8 +322,10 @@ TEST(Lie, StreamingEqualsStoredPairs) {
   EXPECT_LT((stored - streamed).abs().max().item<double>(), 1e-12);
   const Segments large = Segments::of_sizes(std::vector<int64_t>{400});
   const Tensor line = exponentials(group, sine({400, 6}));
-  EXPECT_FALSE(relate(group, compact_elements(line, group), large, ChartPolicy::mask, true).pairs);
-  EXPECT_TRUE(relate(group, compact_elements(line, group), large, ChartPolicy::mask, false).pairs);
+  EXPECT_FALSE(
+      relate(group, compact_elements(line, group), large, ChartPolicy::mask, true, at::kDouble).pairs);
+  EXPECT_TRUE(
+      relate(group, compact_elements(line, group), large, ChartPolicy::mask, false, at::kDouble).pairs);
 }
 
 TEST(Lie, AGraphOfOneTokenAndARowWithoutPairs) {

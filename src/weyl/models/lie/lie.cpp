@@ -78,7 +78,7 @@ LieTransformer::LieTransformer(const LieOptions& given, const Interface& interfa
 }
 
 Tensor LieTransformer::factor_of(const Tensor& orthonormal) const {
-  return lie_exp(from_orthonormal(orthonormal, group()), group());
+  return lie_exp(from_orthonormal(orthonormal.to(at::kDouble), group()), group());
 }
 
 Tensor LieTransformer::coordinates_of(const Tensor& factor) const {
@@ -101,9 +101,9 @@ Named LieTransformer::forward(const Poses& poses) {
   const bool streaming = options.variant == LieVariant::G;
   Tensor moved;  // by what: now = before * moved; undefined: not at all
   Relations relations;
-  Tensor tokens = compact_elements(poses.elements, group());  // where they are now, (N, compact)
+  Tensor tokens = compact_elements(poses.elements.to(at::kDouble), group());  // where they are now
   if (score_) {
-    relations = relate(group(), tokens, graphs, options.chart, streaming);
+    relations = relate(group(), tokens, graphs, options.chart, streaming, dtype);
   }
   LieStream stream{started(poses).to(dtype), {}};
   stream.normed = (blocks_.empty() ? *norm_ : blocks_[0]->entry_norm())(stream.h);
@@ -112,10 +112,10 @@ Named LieTransformer::forward(const Poses& poses) {
     stream = (*blocks_[l])(stream, last ? *norm_ : blocks_[l + 1]->entry_norm(), score_.get(),
                            static_cast<int64_t>(l), relations, graphs);
     if (!last && !moves_.empty()) {
-      const Tensor step = factor_of((*moves_[l])(stream.normed).to(dtype));
+      const Tensor step = factor_of((*moves_[l])(stream.normed));
       tokens = lie_compose(tokens, step, group());
       moved = moved.defined() ? lie_compose(moved, step, group()) : step;
-      relations = relate(group(), tokens, graphs, options.chart, streaming);
+      relations = relate(group(), tokens, graphs, options.chart, streaming, dtype);
     }
   }
   Named outputs;
@@ -126,10 +126,12 @@ Named LieTransformer::forward(const Poses& poses) {
       continue;
     }
     const Tensor delta = static_cast<const Mlp&>(*heads_[k])(stream.normed).to(dtype);
-    outputs[q.name] = q.kind == Kind::element
-                          ? element_matrices(lie_compose(tokens, factor_of(delta), group()), group())
-                      : moved.defined() ? coordinates_of(lie_compose(moved, factor_of(delta), group()))
-                                        : delta;
+    if (q.kind == Kind::element) {
+      outputs[q.name] = element_matrices(lie_compose(tokens, factor_of(delta), group()), group()).to(dtype);
+    } else {
+      outputs[q.name] =
+          moved.defined() ? coordinates_of(lie_compose(moved, factor_of(delta), group())).to(dtype) : delta;
+    }
   }
   return outputs;
 }
