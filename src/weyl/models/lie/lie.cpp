@@ -57,11 +57,11 @@ LieTransformer::LieTransformer(const LieOptions& given, const Interface& interfa
     embedding_ = child("embedding", std::make_shared<Linear>(raw_numbers(group()) + scalars_, d));
   }
   for (int64_t l = 0; l < options.blocks; ++l) {
-    const std::string at = "." + std::to_string(l);
+    const std::string number = std::to_string(l);
     blocks_.push_back(
-        child("blocks" + at, std::make_shared<LieTransformerBlock>(options, raw_poses ? 0 : dof)));
+        child("blocks." + number, std::make_shared<LieTransformerBlock>(options, raw_poses ? 0 : dof)));
     if (options.move_tokens && l + 1 < options.blocks) {
-      moves_.push_back(child("move" + at, std::make_shared<Linear>(d, dof)));
+      moves_.push_back(child("move." + number, std::make_shared<Linear>(d, dof)));
     }
   }
   norm_ = child("norm", std::make_shared<LayerNorm>(d));
