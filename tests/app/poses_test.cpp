@@ -47,6 +47,50 @@ TEST(PosesProgram, InspectsAndConvertsTrajectories) {
             (std::vector<int64_t>{18, 4, 4}));
 }
 
+TEST(PosesProgram, TrainsCompletesAndAuditsSequencesOfPoses) {
+  const std::string folder = scratch("pose-completion");
+  const std::string config = WEYL_SOURCE_DIR "/configs/completion/se3.toml";
+  ASSERT_EQ(
+      weyl_program("data make pose_sequences --out sequences group=se3 train=40 valid=8 test=6", folder).code,
+      0);
+  const Outcome trained = weyl_program(
+      "train " + config + " data.pose_sequences.path=sequences train.epochs=2 --out run --json", folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Json result = Json::parse(trained.out, "stdout");
+  EXPECT_EQ(result.find("best")->find("metric")->string_or(""), "pose_error");
+  EXPECT_NE(result.find("test")->find("metrics")->find("flanking_accuracy"), nullptr);
+
+  const Outcome audited = weyl_program("audit run --samples 6 --json", folder);
+  EXPECT_LE(audited.code, 1) << audited.err;  // two epochs: raw outputs may be within rounding or just beyond
+  const Json audit = Json::parse(audited.out, "stdout");
+  for (const Json& claim : audit.find("claims")->items()) {
+    if (claim.find("output")->string_or("") == "prediction.element") {
+      EXPECT_LE(claim.find("error")->number_or(1), claim.find("tolerance")->number_or(0)) << claim.dump();
+    }
+  }
+  const Json* moved = audit.find("prediction_equivariance");
+  ASSERT_NE(moved, nullptr);
+  EXPECT_EQ(moved->find("count")->number_or(0), 60);
+  EXPECT_LT(moved->find("mean_square")->number_or(1), 4e-10);
+
+  // A trajectory that no task has labelled: a pose for each window, and who stands beside it.
+  ASSERT_EQ(
+      weyl_program("data convert " + trajectories + "desk.tum.txt desk.safetensors length=6", folder).code,
+      0);
+  const Outcome predicted = weyl_program("predict run desk.safetensors --out missing.safetensors", folder);
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  const SafetensorsFile missing(folder + "/missing.safetensors");
+  const int64_t windows = SafetensorsFile(folder + "/desk.safetensors").entry("offsets").shape[0] - 1;
+  EXPECT_EQ(missing.entry("elements").shape, (std::vector<int64_t>{windows, 4, 4}));
+  EXPECT_EQ(missing.entry("gap").shape, (std::vector<int64_t>{6 * windows}));
+
+  const Json counts = Json::parse(
+      weyl_program("info " WEYL_SOURCE_DIR "/configs/completion/se2.toml model.lie.variant=C --json", folder)
+          .out,
+      "stdout");
+  EXPECT_EQ(counts.find("parameters")->number_or(0), 35280);
+}
+
 struct Refusal {
   std::string arguments, says;
   int code;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
@@ -110,8 +111,8 @@ std::vector<Transformation> controls_of_poses(const Symmetry& symmetry, const Sc
 class Auditor {
  public:
   Auditor(Model& model, const Task* task, const Batch& samples, const Schema& schema,
-          const AuditOptions& options)
-      : model_(model), task_(task), samples_(samples), schema_(schema), options_(options) {
+          const AuditOptions& options, Restore& restore)
+      : model_(model), task_(task), samples_(samples), schema_(schema), options_(options), restore_(restore) {
     samples_.labels.clear();
     schema_.labels.clear();
     for (const Quantity& q : model.interface.outputs) {
@@ -150,7 +151,7 @@ class Auditor {
       Stream stream(options_.seed, "audit " + transformation.name, {static_cast<uint64_t>(round)});
       const Moved moved = transformation.apply(rounded_, round, stream);
       const std::vector<Tensor> seen = evaluate(moved.batch);
-      const std::vector<Tensor> expected = act(moved);
+      const std::vector<Tensor> expected = act(moved, moved.before ? in_float64(*moved.before) : base_);
       for (size_t i = 0; i < labels_.size(); ++i) {
         if (constant(i)) {
           worst[i] = std::numeric_limits<double>::infinity();
@@ -187,13 +188,24 @@ class Auditor {
     return values;
   }
 
-  std::vector<Tensor> act(const Moved& moved) const {
+  /// What rounding the moved input does to a sensitive model is no lack of symmetry: the output to compare
+  /// with is then that of the input whose image the rounded one is, which only float64 can hold.
+  std::vector<Tensor> in_float64(const Batch& batch) {
+    const at::ScalarType dtype = std::exchange(dtype_, at::kDouble);
+    restore_.convert(dtype_);
+    std::vector<Tensor> values = evaluate(batch);
+    dtype_ = dtype;
+    restore_.convert(dtype_);
+    return values;
+  }
+
+  std::vector<Tensor> act(const Moved& moved, const std::vector<Tensor>& base) const {
     std::vector<Tensor> values;
     size_t first = 0;
     for (const auto* quantities : {&raw_, &predicted_}) {
       Named named;
       for (size_t i = 0; i < quantities->size(); ++i) {
-        named[(*quantities)[i].name] = base_[first + i];
+        named[(*quantities)[i].name] = base[first + i];
       }
       append(moved.act(named, *quantities), *quantities, values);
       first += quantities->size();
@@ -217,6 +229,7 @@ class Auditor {
   Batch samples_, rounded_;
   Schema schema_;
   AuditOptions options_;
+  Restore& restore_;
   std::vector<Quantity> raw_, predicted_;
   std::vector<std::string> labels_;
   std::vector<Tensor> base_;
@@ -257,7 +270,7 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
 
   AuditReport report;
   Restore restore(model);
-  Auditor auditor(model, task, exact, inputs, options);
+  Auditor auditor(model, task, exact, inputs, options, restore);
   for (const at::ScalarType dtype : options.dtypes) {
     restore.convert(dtype);
     auditor.set_dtype(dtype);

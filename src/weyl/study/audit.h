@@ -57,9 +57,11 @@ constexpr double control_at_least = 1e-4;
 /// is constant and fails. Finite groups are checked on every element, continuous ones on random elements,
 /// translations up to the extent of the data, with positions and shifts on a grid (2^-23 of their reach) on
 /// which their sum is exact in float32; an output that is an element of a Lie group is compared entry by
-/// entry. Controls of points: a shear, always; a rotation, a reflection, a translation, a permutation where
-/// not claimed. Of poses, which are put on their group before: a right factor for each token, always; a left
-/// multiplication, a permutation where not claimed; measured: one right factor for all.
+/// entry. Poses moved from the left cannot be exact in float32: there f(x) is the float64 output of the x
+/// whose image the rounded poses are. Controls of points: a shear, always; a rotation, a reflection, a
+/// translation, a permutation where not claimed. Of poses, which are put on their group before: a right
+/// factor for each token, always; a left multiplication, a permutation where not claimed; measured: one right
+/// factor for all.
 ///
 /// The model is converted in place and comes back bit for bit, in the mode and dtype it had. ShapeError for a
 /// carrier other than points and poses, ConfigError for a loosened tolerance.

@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/linalg_inv.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/round.h>
 
@@ -161,10 +162,24 @@ Transformation from_the_right(std::string name, double size, bool one_per_graph)
 }  // namespace
 
 Transformation left_motions(const Schema& schema, std::string name) {
-  return moving(std::move(name), 0, schema, [](const Batch& batch, int64_t, Stream& stream) {
+  const auto draw = [](const Batch& batch, int64_t, Stream& stream) {
     const Poses& poses = poses_of(batch);
     return motions_of(poses.group, random_elements(poses.group, batch.count(), spread_of(poses), stream));
-  });
+  };
+  const Transformation plain = moving(name, 0, schema, draw);
+  return {std::move(name), 0, [plain, draw, schema](const Batch& batch, int64_t round, Stream& stream) {
+            Stream again = stream;
+            Moved moved = plain.apply(batch, round, stream);
+            if (poses_of(batch).elements.scalar_type() == at::kFloat) {
+              const Motions there = draw(batch, round, again);
+              Motions back{at::linalg_inv(there.linear), {}};
+              if (there.translation.defined()) {
+                back.translation = -at::matmul(back.linear, there.translation.unsqueeze(2)).squeeze(2);
+              }
+              moved.before = transform(to(moved.batch, at::kCPU, at::kDouble), back, schema);
+            }
+            return moved;
+          }};
 }
 
 Transformation right_motions(const Schema&) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,6 +15,9 @@ namespace weyl {
 struct Moved {
   Batch batch;
   std::function<Named(const Named& values, std::span<const Quantity> quantities)> act;
+  /// Where a float32 batch cannot be moved exactly: the float64 batch that `batch`, as rounded, is the image
+  /// of.
+  std::optional<Batch> before;
 };
 
 /// A set of transformations of a batch of Points or Poses, as an audit applies them: in each round every
