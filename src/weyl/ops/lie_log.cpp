@@ -23,7 +23,7 @@ using lie_number::Number;
 
 /// {w, margin} of relative elements (as columns); `zero`, where defined, marks the rows whose w is 0.
 template <class G, class S>
-Tensors logs_of(typename G::template Element<Number<S>> relative, const Tensor& zero, int64_t rows,
+Tensors logs_of(const typename G::template Element<Number<S>>& relative, const Tensor& zero, int64_t rows,
                 const at::TensorOptions& options) {
   Number<S> margin;
   {

@@ -169,7 +169,8 @@ struct AFF2 : Affine<AFF2, 2> {
 
   template <class T>
   static Element<T> exp(const Tangent<T>& w) {
-    const T sigma = w[3], size = abs_of(sigma), z = w[4] * w[4] + w[5] * w[5] - w[2] * w[2];
+    const T& sigma = w[3];
+    const T size = abs_of(sigma), z = w[4] * w[4] + w[5] * w[5] - w[2] * w[2];
     const Entire<T> e(z);
     const DividedDifferences<T> d(sigma, z, e.C, e.S);
     const T shrink = exp_of(-size), v1 = shrink * (d.C2 + size * d.S2);

@@ -17,7 +17,7 @@ struct AFF3 : Affine<AFF3, 3> {
 
   template <class T>
   static Matrix<T, 3> generator(const Tangent<T>& w) {
-    const T s = w[6];
+    const T& s = w[6];
     return {{{s + w[10] + w[11], w[7] - w[5], w[8] + w[4]},
              {w[7] + w[5], s - w[10] + w[11], w[9] - w[3]},
              {w[8] - w[4], w[9] + w[3], s - T(2) * w[11]}}};

@@ -136,7 +136,8 @@ struct SO3 {
   }
   template <class T>
   static Matrix<T, 3> to_matrix(const Element<T>& q) {
-    const T x = q[0], y = q[1], z = q[2], w = q[3], two(2);
+    const T &x = q[0], &y = q[1], &z = q[2], &w = q[3];
+    const T two(2);
     return {{{T(1) - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w)},
              {two * (x * y + z * w), T(1) - two * (x * x + z * z), two * (y * z - x * w)},
              {two * (x * z - y * w), two * (y * z + x * w), T(1) - two * (x * x + y * y)}}};
