@@ -10,12 +10,13 @@ pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)  # its CMake package f
 
 if(NOT WEYL_BASE_ONLY)
   # LibTorch: WEYL_TORCH (environment or -D), else the wheel that scripts/setup installs in .venv.
-  set(WEYL_TORCH "$ENV{WEYL_TORCH}" CACHE PATH "LibTorch: a `torch` package folder or an unpacked LibTorch")
-  if(NOT WEYL_TORCH)
-    file(GLOB torch_in_venv "${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
-    if(torch_in_venv)
-      set(WEYL_TORCH "${torch_in_venv}" CACHE PATH "" FORCE)
+  set(WEYL_TORCH "" CACHE PATH "LibTorch: a `torch` package folder or an unpacked LibTorch")
+  if(NOT WEYL_TORCH)  # an empty value may be that of an earlier try, before there was one
+    file(GLOB torch_found "${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
+    if(DEFINED ENV{WEYL_TORCH})
+      set(torch_found "$ENV{WEYL_TORCH}")
     endif()
+    set_property(CACHE WEYL_TORCH PROPERTY VALUE "${torch_found}")
   endif()
   include(WeylTorch)
   weyl_find_torch()

@@ -394,5 +394,31 @@ TEST(Lie, GradientsByParameters) {
   }
 }
 
+TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32) {
+  // Tokens at equal steps, and steep weights: a token's two neighbours score -6000 each,
+  // and which of them is a little nearer shows only beyond the digits of -6000.
+  const LieGroup group = LieGroup::se2;
+  auto model = make(small(LieVariant::G), interface_of(group));
+  for (const auto& p : model->parameters()) {
+    if (p.name == "score.weight") {
+      p.tensor.detach().fill_(1000);
+    }
+  }
+  Poses poses = tokens(group, 1, 7);
+  for (int64_t i = 0; i < 7; ++i) {
+    const Tensor step = at::tensor({2.0, 0.3, 0.2}, at::kDouble).unsqueeze(0) * static_cast<double>(i);
+    poses.elements[i].copy_(exponentials(group, step)[0]);
+  }
+  poses.elements = poses.elements.to(at::kFloat).to(at::kDouble);
+  const Named wide = model->forward(poses);
+  model->to(at::kFloat);
+  poses.elements = poses.elements.to(at::kFloat);
+  const Named narrow = model->forward(poses);
+  for (const auto& [name, y] : wide) {
+    const double limit = name == "moved" ? 5e-6 : 1e-6;  // of elements and of numbers near 1
+    EXPECT_LT((narrow.at(name).to(at::kDouble) - y).abs().max().item<double>(), limit) << name;
+  }
+}
+
 }  // namespace
 }  // namespace weyl

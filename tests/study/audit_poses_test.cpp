@@ -1,4 +1,5 @@
 // The audit on the second carrier: left multiplications hold, right factors show, and liars fail.
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "tests/data/folder.h"
@@ -162,6 +163,39 @@ TEST(PoseTransformations, MoveInputsAndOutputsAlike) {
       EXPECT_FALSE(at::equal(elements_of(moved.batch), elements_of(batch))) << t.name;
       EXPECT_LT(distances_to_group(group, elements_of(moved.batch)).max().item<double>(), 1e-12) << t.name;
     }
+  }
+}
+
+/// The entries of a g, of one graph, that float64 cannot hold.
+int64_t inexact_entries(const Tensor& a, const Tensor& g) {
+  int64_t found = 0;
+  for (int64_t token = 0; token < g.size(0); ++token) {
+    for (int64_t i = 0; i < g.size(1); ++i) {
+      for (int64_t j = 0; j < g.size(2); ++j) {
+        long double sum = 0;
+        for (int64_t k = 0; k < g.size(2); ++k) {
+          sum += static_cast<long double>(a[i][k].item<double>()) * g[token][k][j].item<double>();
+        }
+        found += sum == static_cast<long double>(static_cast<double>(sum)) ? 0 : 1;
+      }
+    }
+  }
+  return found;
+}
+
+TEST(PoseTransformations, AffineProductsAreExact) {
+  for (const LieGroup group : {LieGroup::aff2, LieGroup::aff3}) {
+    const Schema schema = schema_of(group);
+    const Batch plain = random_tokens(schema, 1, 5, 3), batch = on_grid(plain);
+    Stream stream(1, "left");
+    const Moved moved = left_motions(schema, "left").apply(batch, 0, stream);
+    const int64_t m = matrix_size(group);
+    const Named one{{"pose", at::eye(m, at::kDouble).expand({5, m, m}).contiguous()}};
+    const std::vector<Quantity> outputs{{"pose", Level::node, Kind::element}};
+    const Tensor a = moved.act(one, outputs).at("pose")[0];
+    EXPECT_EQ(inexact_entries(a, elements_of(batch)), 0);
+    EXPECT_TRUE(at::equal(elements_of(moved.batch), at::matmul(a, elements_of(batch))));
+    EXPECT_GT(inexact_entries(a, elements_of(plain)), 0);
   }
 }
 

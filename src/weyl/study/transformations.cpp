@@ -35,17 +35,30 @@ double extent_of(const Tensor& x) {
   return x.size(0) > 0 ? (std::get<0>(x.max(0)) - std::get<0>(x.min(0))).max().item<double>() : 1;
 }
 
-/// Rounds positions or shifts to a grid so coarse (2^-23 of their reach) that position + shift is exact in
-/// float32 too. A rounded sum would be another input: its rounding times the slope of the model, which is
-/// large at a close encounter, is not an error of symmetry.
-Tensor on_grid(const Tensor& values, const Tensor& positions) {
-  const double largest = positions.numel() > 0 ? positions.abs().max().item<double>() : 0;
-  const double reach = largest + extent_of(positions);
+double largest_of(const Tensor& x) {
+  return x.numel() > 0 ? x.abs().max().item<double>() : 0;
+}
+
+/// Rounds values to multiples of 2^-bits of their reach.
+Tensor rounded(const Tensor& values, double reach, int bits) {
   if (!std::isfinite(reach) || reach == 0) {
     return values;
   }
-  const double step = std::exp2(std::ceil(std::log2(reach)) - 23);
+  const double step = std::exp2(std::ceil(std::log2(reach)) - bits);
   return at::round(values / step) * step;
+}
+
+/// Rounds positions or shifts to a grid so coarse that position + shift is exact in float32 too. A rounded
+/// sum would be another input: its rounding times the slope of the model, which is large at a close
+/// encounter, is not an error of symmetry.
+Tensor on_grid(const Tensor& values, const Tensor& positions) {
+  return rounded(values, largest_of(positions) + extent_of(positions), 23);
+}
+
+/// Rounds affine maps so that the product of two is exact in float64, for the same reason: 2 x 21 bits, and
+/// 2 more for the sum. Matrices of rotations have no such neighbours.
+Tensor affine_on_grid(const Tensor& maps) {
+  return rounded(maps, largest_of(maps), 21);
 }
 
 Transformation moving(std::string name, int64_t order, Schema schema,
@@ -164,7 +177,8 @@ Transformation from_the_right(std::string name, double size, bool one_per_graph)
 Transformation left_motions(const Schema& schema, std::string name) {
   const auto draw = [](const Batch& batch, int64_t, Stream& stream) {
     const Poses& poses = poses_of(batch);
-    return motions_of(poses.group, random_elements(poses.group, batch.count(), spread_of(poses), stream));
+    const Tensor drawn = random_elements(poses.group, batch.count(), spread_of(poses), stream);
+    return motions_of(poses.group, is_rigid(poses.group) ? drawn : affine_on_grid(drawn));
   };
   const Transformation plain = moving(name, 0, schema, draw);
   return {std::move(name), 0, [plain, draw, schema](const Batch& batch, int64_t round, Stream& stream) {
@@ -231,7 +245,8 @@ Transformation transformation_of(const Claim& claim, const Schema& schema) {
 
 Batch on_grid(Batch batch) {
   if (auto* poses = std::get_if<Poses>(&batch.input)) {
-    poses->elements = nearest_elements(poses->group, poses->elements);
+    const Tensor elements = nearest_elements(poses->group, poses->elements);
+    poses->elements = is_rigid(poses->group) ? elements : affine_on_grid(elements);
     return batch;
   }
   const Tensor x = points_of(batch).positions;

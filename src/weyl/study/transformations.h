@@ -46,7 +46,7 @@ Transformation shears(const Schema& schema);
 Transformation translations(const Schema& schema);
 
 /// g -> a g of every token of a graph, a drawn by the law of the poses' group, with translations up to the
-/// extent of the data.
+/// extent of the data; affine a on the grid of `on_grid`.
 Transformation left_motions(const Schema& schema, std::string name);
 
 /// g -> g exp(e), e the same for all tokens of a graph, with coordinates N(0, 0.3^2). Node elements move
@@ -64,7 +64,8 @@ Transformation permutations(const Schema& schema);
 Transformation transformation_of(const Claim& claim, const Schema& schema);
 
 /// The samples with their positions on the grid of `translations`, in float64; poses as the nearest elements
-/// of their group. ShapeError for a carrier other than points and poses.
+/// of their group, affine ones on a grid (2^-21 of their largest entry) on which `left_motions` are exact in
+/// float64. ShapeError for a carrier other than points and poses.
 Batch on_grid(Batch batch);
 
 }  // namespace weyl

@@ -1,9 +1,31 @@
 #include "weyl/models/lie/relations.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/logical_not.h>
+#include <ATen/ops/segment_reduce.h>
+#include <ATen/ops/tensor.h>
+
+#include <limits>
+
+#include "weyl/ops/pairs.h"
+
 namespace weyl {
 namespace {
 
 constexpr int64_t many_pairs = 1 << 17;  // with more, their numbers cost more than making them in each layer
+
+/// squares (P, K) less the least of each token's row, block by block: no softmax over the row notices, and
+/// what decides it, differences between near tokens of nearly the same square, is then still there when
+/// rounded.
+Tensor above_least(const Tensor& squares, const Tensor& present, const Segments& graphs) {
+  const Pairs pairs = all_pairs(graphs);
+  const Tensor lengths = at::tensor(pairs.of_first.sizes(), at::kLong).to(squares.device());
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Tensor seen = squares.detach().masked_fill(at::logical_not(present).unsqueeze(1), infinity);
+  Tensor least = at::segment_reduce(seen, "min", lengths, {}, {}, 0, /*unsafe=*/true, infinity);
+  least = least.masked_fill(least == infinity, 0);
+  return squares - least.index_select(0, pairs.first);
+}
 
 }  // namespace
 
@@ -13,7 +35,8 @@ Relations relate(LieGroup group, const Tensor& elements, const Segments& graphs,
   if (!streaming || graphs.pairs() <= many_pairs) {
     relations.pairs = lie_pairs(elements, graphs, group, chart);
     relations.pairs->coordinates = relations.pairs->coordinates.to(dtype);
-    relations.pairs->squares = relations.pairs->squares.to(dtype);
+    relations.pairs->squares =
+        above_least(relations.pairs->squares, relations.pairs->present, graphs).to(dtype);
   }
   return relations;
 }

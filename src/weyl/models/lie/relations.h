@@ -12,8 +12,8 @@ namespace weyl {
 struct Relations {
   LieGroup group = LieGroup::se3;
   ChartPolicy chart = ChartPolicy::mask;
-  Tensor elements;  // (N, compact)
-  std::optional<LiePairs> pairs;
+  Tensor elements;                // (N, compact)
+  std::optional<LiePairs> pairs;  // squares counted from the least of their row, which scores do not notice
 };
 
 /// Of elements (N, compact) in float64, for layers in `dtype`: logarithms are made in float64 and rounded

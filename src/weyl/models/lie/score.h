@@ -9,7 +9,8 @@ namespace weyl {
 /// coordinates of log(g_i^-1 g_j). L layers, H heads, K blocks of the algebra, E coordinates, P pairs.
 class LieScore : public Module {
  public:
-  /// (P, H): the scores of layer l. squares (P, K) holds |w_ij|^2 block by block.
+  /// (P, H): the scores of layer l. squares (P, K) holds |w_ij|^2 block by block, up
+  /// to constants of i.
   virtual Tensor operator()(int64_t l, const Tensor& w, const Tensor& squares) const = 0;
   virtual double flops() const = 0;  // of one pair in one layer
 };
