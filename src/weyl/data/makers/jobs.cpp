@@ -1,7 +1,6 @@
 #include "weyl/data/makers/jobs.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -12,7 +11,7 @@
 namespace weyl {
 
 bool run_samples(int64_t count, int64_t threads, const JobHooks& hooks,
-                 const std::function<void(int64_t)>& make) {
+                 const std::function<void(int64_t i, const std::atomic<bool>& stopped)>& make) {
   const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
   const int64_t workers = std::clamp<int64_t>(threads > 0 ? threads : cores, 1, std::max<int64_t>(count, 1));
   std::atomic<int64_t> next{0}, done{0};
@@ -24,7 +23,7 @@ bool run_samples(int64_t count, int64_t threads, const JobHooks& hooks,
   const auto work = [&] {
     try {
       for (int64_t i = next++; i < count && !stopped; i = next++) {
-        make(i);
+        make(i, stopped);
         ++done;
       }
     } catch (...) {
@@ -44,14 +43,13 @@ bool run_samples(int64_t count, int64_t threads, const JobHooks& hooks,
       pool.emplace_back(work);
     }
     std::unique_lock lock(mutex);
-    while (running > 0) {
-      changed.wait_for(lock, std::chrono::milliseconds(100));
+    while (!changed.wait_for(lock, std::chrono::milliseconds(100), [&] { return running == 0; })) {
       lock.unlock();
-      if (hooks.report) {
-        hooks.report(done, count);
-      }
       if (hooks.stop && hooks.stop()) {
         stopped = true;
+      }
+      if (hooks.report) {
+        hooks.report(done, count);
       }
       lock.lock();
     }
@@ -59,7 +57,10 @@ bool run_samples(int64_t count, int64_t threads, const JobHooks& hooks,
   if (error) {
     std::rethrow_exception(error);
   }
-  return done == count;
+  if (hooks.report && !stopped) {
+    hooks.report(done, count);
+  }
+  return !stopped;
 }
 
 }  // namespace weyl

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 
@@ -12,9 +13,10 @@ struct JobHooks {
   std::function<bool()> stop;
 };
 
-/// Calls `make(i)` for 0 <= i < count, in any order, on `threads` threads (0: one per core). False when
-/// stopped; then some were not made. The first exception of a call ends the job and is thrown here.
+/// Calls `make(i, stopped)` for 0 <= i < count, in any order, on `threads` threads (0: one per core); a call
+/// that takes long looks at `stopped`, and may return early when it is true. False when stopped; then some
+/// were not made. The first exception of a call ends the job and is thrown here.
 bool run_samples(int64_t count, int64_t threads, const JobHooks& hooks,
-                 const std::function<void(int64_t)>& make);
+                 const std::function<void(int64_t i, const std::atomic<bool>& stopped)>& make);
 
 }  // namespace weyl

@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <exception>
 #include <mutex>
-#include <thread>
 
 #include "weyl/core/check.h"
 #include "weyl/data/makers/numpy_random.h"
@@ -131,8 +127,7 @@ void simulate(const Start& start, const NbodyMakerOptions& o, double* positions,
   }
 }
 
-/// The threads of one call: each takes the next simulation, drawing it under the lock, for the stream is
-/// sequential.
+/// The simulations of some jobs, one after the other.
 class Simulator {
  public:
   Simulator(const NbodyMakerOptions& options, std::span<NbodyJob> jobs)
@@ -149,64 +144,22 @@ class Simulator {
     }
   }
 
-  /// False when stopped.
-  bool run(const JobHooks& hooks) {
-    int64_t count = o_.threads > 0 ? o_.threads : std::max(1u, std::thread::hardware_concurrency());
-    count = std::clamp<int64_t>(count, 1, std::max<int64_t>(total_, 1));
-    running_ = count;
-    std::vector<std::jthread> threads;
-    for (int64_t t = 0; t < count; ++t) {
-      threads.emplace_back([this] { work(); });
-    }
-    std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return running_ == 0; })) {
-      lock.unlock();
-      if (hooks.stop && hooks.stop()) {
-        stopped_ = true;
-      }
-      if (hooks.report) {
-        hooks.report(done_, total_);
-      }
-      lock.lock();
-    }
-    lock.unlock();
-    threads.clear();
-    if (error_) {
-      std::rethrow_exception(error_);
-    }
-    if (hooks.report && !stopped_) {
-      hooks.report(done_, total_);
-    }
-    return !stopped_;
-  }
+  int64_t total() const { return total_; }
 
- private:
-  void work() {
-    try {
-      while (!stopped_ && step()) {
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      error_ = std::current_exception();
-      stopped_ = true;
-    }
-    const std::lock_guard lock(mutex_);
-    --running_;
-    changed_.notify_all();
-  }
-
-  bool step() {
+  /// Makes the next simulation, whichever thread asks: it is drawn under the lock, for the stream is
+  /// sequential.
+  void next(const std::atomic<bool>& stopped) {
     std::unique_lock lock(mutex_);
-    while (job_ < jobs_.size() && in_job_ == jobs_[job_].count) {
+    while (in_job_ == jobs_[job_].count) {
       ++job_;
       in_job_ = 0;
     }
-    if (job_ == jobs_.size()) {
-      return false;
-    }
     NbodyJob& job = jobs_[job_];
     const int64_t index = in_job_++;
-    for (; drawn_ < job.first + index && !stopped_; ++drawn_) {
+    for (; drawn_ < job.first + index; ++drawn_) {
+      if (stopped) {
+        return;
+      }
       skip(random_, o_);
     }
     const Start start = draw(random_, o_);
@@ -221,26 +174,23 @@ class Simulator {
                          "nbody: simulation ", job.first + index,
                          " is not finite: two particles met exactly");
     }
-    ++done_;
-    return true;
   }
 
+ private:
   const NbodyMakerOptions& o_;
   std::span<NbodyJob> jobs_;
   std::mutex mutex_;
-  std::condition_variable changed_;
   NumpyRandom random_;
   size_t job_ = 0;
-  int64_t in_job_ = 0, drawn_ = 0, total_ = 0, running_ = 0;
-  std::atomic<int64_t> done_{0};
-  std::atomic<bool> stopped_{false};
-  std::exception_ptr error_;
+  int64_t in_job_ = 0, drawn_ = 0, total_ = 0;
 };
 
 }  // namespace
 
 bool run_nbody(const NbodyMakerOptions& options, std::span<NbodyJob> jobs, const JobHooks& hooks) {
-  return Simulator(options, jobs).run(hooks);
+  Simulator simulator(options, jobs);
+  return run_samples(simulator.total(), options.threads, hooks,
+                     [&](int64_t, const auto& stopped) { simulator.next(stopped); });
 }
 
 }  // namespace weyl

@@ -314,7 +314,7 @@ bool make_pose_sequences(const PoseSequencesMakerOptions& options, const std::st
   require<ConfigError>(total > 0,
                        "pose_sequences: train, valid and test are all 0, there is nothing to make");
   std::vector<PoseSequence> made(total);
-  const bool whole = run_samples(total, options.threads, hooks, [&](int64_t i) {
+  const bool whole = run_samples(total, options.threads, hooks, [&](int64_t i, const auto&) {
     const auto part = std::find_if(parts.rbegin(), parts.rend(), [&](const Part& p) { return p.first <= i; });
     made[i] = make_pose_sequence(options, part->split, i - part->first);
   });
