@@ -12,6 +12,7 @@
 #include "weyl/core/random.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/sets/nbody.h"
+#include "weyl/data/split_files.h"
 #include "weyl/data/tensor_format.h"
 
 namespace weyl {
@@ -79,32 +80,18 @@ SplitIndices split_file(const std::string& path, const std::string& folder, cons
   const Source source = open_source(
       path, {{"split_of", fs::path(path).filename().string()}, {"split_seed", std::to_string(options.seed)}});
   SplitIndices parts = random_split(source.size, options);
-  const std::pair<const char*, const std::vector<int64_t>*> named[] = {
-      {"train", &parts.train}, {"valid", &parts.valid}, {"test", &parts.test}};
-  const auto path_of = [&](const char* name) {
-    return (fs::path(folder) / (std::string(name) + ".safetensors")).string();
+  std::vector<SplitFile> files;
+  std::vector<const std::vector<int64_t>*> samples;
+  const auto add = [&](const char* split, const std::vector<int64_t>& part) {
+    if (!part.empty()) {
+      files.push_back(new_split_file(folder, split));
+      samples.push_back(&part);
+    }
   };
-  for (const auto& [name, samples] : named) {
-    require<ConfigError>(samples->empty() || !fs::exists(path_of(name)), path_of(name),
-                         ": exists already; remove it or choose another folder");
-  }
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  require<DataError>(!failure, folder, ": cannot be made: ", failure.message());
-  std::vector<std::string> written;
-  try {
-    for (const auto& [name, samples] : named) {
-      if (!samples->empty()) {
-        source.write(path_of(name), *samples);
-        written.push_back(path_of(name));
-      }
-    }
-  } catch (...) {
-    for (const auto& file : written) {
-      fs::remove(file, failure);
-    }
-    throw;
-  }
+  add("train", parts.train);
+  add("valid", parts.valid);
+  add("test", parts.test);
+  write_split_files(folder, files, [&](size_t i) { source.write(files[i].path, *samples[i]); });
   return parts;
 }
 

@@ -1,11 +1,11 @@
 #include "weyl/data/makers/nbody.h"
 
-#include <filesystem>
 #include <span>
 
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/data/makers/nbody_simulation.h"
+#include "weyl/data/split_files.h"
 
 namespace weyl {
 
@@ -33,8 +33,7 @@ void require_options(const NbodyMakerOptions& o) {
                        " and ", o.every);
 }
 
-void write(const NbodyMakerOptions& o, const NbodyJob& job, const std::string& split,
-           const std::string& path) {
+void write(const NbodyMakerOptions& o, const NbodyJob& job, const SplitFile& file) {
   const auto& r = job.result;
   const auto bytes = [](const std::vector<double>& x) { return std::as_bytes(std::span(x)); };
   const TensorBytes tensors[] = {
@@ -42,10 +41,10 @@ void write(const NbodyMakerOptions& o, const NbodyJob& job, const std::string& s
       {"velocities", ElementType::f64, {r.simulations, r.frames, r.particles, 3}, bytes(r.velocities)},
       {"charges", ElementType::f64, {r.simulations, r.particles}, bytes(r.charges)}};
   write_safetensors(
-      path, tensors,
+      file.path, tensors,
       {{"format", "weyl.nbody"},
        {"format_version", "1"},
-       {"split", split},
+       {"split", file.split},
        {"generator", "charged particles in free space (EGNN benchmark), MT19937, numpy legacy draws"},
        {"seed", std::to_string(o.seed)},
        {"first_simulation", std::to_string(job.first)},
@@ -71,20 +70,16 @@ NbodyTrajectories simulate_nbody(const NbodyMakerOptions& options, int64_t first
 }
 
 bool make_nbody(const NbodyMakerOptions& options, const std::string& folder, const JobHooks& hooks) {
-  namespace fs = std::filesystem;
   require_options(options);
   require<ConfigError>(
       options.train <= kFirstValid && options.valid <= kFirstTest - kFirstValid,
       "nbody: at most 10000 training and 2000 validation simulations, or splits would share some");
   std::vector<NbodyJob> jobs;
-  std::vector<std::string> splits, paths;
+  std::vector<SplitFile> files;
   const auto add = [&](const char* split, int64_t first, int64_t count) {
     if (count > 0) {
       jobs.push_back({first, count, {}});
-      splits.emplace_back(split);
-      paths.push_back((fs::path(folder) / (std::string(split) + ".safetensors")).string());
-      require<ConfigError>(!fs::exists(paths.back()), paths.back(),
-                           ": exists already; remove it or choose another folder");
+      files.push_back(new_split_file(folder, split));
     }
   };
   add("train", 0, options.train);
@@ -94,19 +89,7 @@ bool make_nbody(const NbodyMakerOptions& options, const std::string& folder, con
   if (!run_nbody(options, jobs, hooks)) {
     return false;
   }
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  require<DataError>(!failure, folder, ": cannot be made: ", failure.message());
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    try {
-      write(options, jobs[i], splits[i], paths[i]);
-    } catch (...) {
-      for (size_t k = 0; k < i; ++k) {
-        fs::remove(paths[k], failure);
-      }
-      throw;
-    }
-  }
+  write_split_files(folder, files, [&](size_t i) { write(options, jobs[i], files[i]); });
   return true;
 }
 

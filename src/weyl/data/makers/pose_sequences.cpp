@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <numbers>
 #include <span>
 
@@ -10,6 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/data/split_files.h"
 
 namespace weyl {
 
@@ -253,7 +253,7 @@ class Drawing {
 
 /// Writes the sequences of one split.
 void write(const PoseSequencesMakerOptions& o, std::span<const PoseSequence> sequences,
-           const std::string& split, const std::string& path) {
+           const SplitFile& file) {
   const int64_t m = matrix_size(o.group);
   Vector tokens, element;
   std::vector<int64_t> flank, offsets{0};
@@ -268,12 +268,12 @@ void write(const PoseSequencesMakerOptions& o, std::span<const PoseSequence> seq
                                  {"element", ElementType::f64, {b, m, m}, std::as_bytes(std::span(element))},
                                  {"offsets", ElementType::i64, {b + 1}, std::as_bytes(std::span(offsets))},
                                  {"flank", ElementType::i64, {n, 1}, std::as_bytes(std::span(flank))}};
-  write_safetensors(path, tensors,
+  write_safetensors(file.path, tensors,
                     {{"format", "weyl.tensors"},
                      {"group", std::string(name_of(o.group))},
                      {"maker", PoseSequencesMakerOptions::name_in_config},
                      {"maker_version", "1"},
-                     {"split", split},
+                     {"split", file.split},
                      {"seed", std::to_string(o.seed)},
                      {"variant", std::string(names_of(o.variant)[static_cast<size_t>(o.variant)])},
                      {"length", std::to_string(o.length)},
@@ -294,20 +294,15 @@ PoseSequence make_pose_sequence(const PoseSequencesMakerOptions& options, std::s
 
 bool make_pose_sequences(const PoseSequencesMakerOptions& options, const std::string& folder,
                          const JobHooks& hooks) {
-  namespace fs = std::filesystem;
   require_options(options);
-  struct Part {
-    std::string split, path;
-    int64_t first, count;
-  };
-  std::vector<Part> parts;
+  std::vector<SplitFile> files;
+  std::vector<int64_t> firsts;
   int64_t total = 0;
   for (const auto& [split, count] :
        {std::pair{"train", options.train}, {"valid", options.valid}, {"test", options.test}}) {
     if (count > 0) {
-      const std::string path = (fs::path(folder) / (std::string(split) + ".safetensors")).string();
-      require<ConfigError>(!fs::exists(path), path, ": exists already; remove it or choose another folder");
-      parts.push_back({split, path, total, count});
+      files.push_back(new_split_file(folder, split));
+      firsts.push_back(total);
       total += count;
     }
   }
@@ -315,26 +310,16 @@ bool make_pose_sequences(const PoseSequencesMakerOptions& options, const std::st
                        "pose_sequences: train, valid and test are all 0, there is nothing to make");
   std::vector<PoseSequence> made(total);
   const bool whole = run_samples(total, options.threads, hooks, [&](int64_t i, const auto&) {
-    const auto part = std::find_if(parts.rbegin(), parts.rend(), [&](const Part& p) { return p.first <= i; });
-    made[i] = make_pose_sequence(options, part->split, i - part->first);
+    const auto part = std::upper_bound(firsts.begin(), firsts.end(), i) - firsts.begin() - 1;
+    made[i] = make_pose_sequence(options, files[part].split, i - firsts[part]);
   });
   if (!whole) {
     return false;
   }
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  require<DataError>(!failure, folder, ": cannot be made: ", failure.message());
-  for (size_t k = 0; k < parts.size(); ++k) {
-    try {
-      const auto [split, path, first, count] = parts[k];
-      write(options, std::span(made).subspan(first, count), split, path);
-    } catch (...) {
-      for (size_t j = 0; j < k; ++j) {
-        fs::remove(parts[j].path, failure);
-      }
-      throw;
-    }
-  }
+  firsts.push_back(total);
+  write_split_files(folder, files, [&](size_t k) {
+    write(options, std::span(made).subspan(firsts[k], firsts[k + 1] - firsts[k]), files[k]);
+  });
   return true;
 }
 

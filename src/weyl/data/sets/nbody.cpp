@@ -9,6 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/formats/npy.h"
+#include "weyl/data/split_files.h"
 
 namespace weyl {
 namespace {
@@ -221,30 +222,29 @@ Splits open_nbody(const NbodyDataOptions& options) {
 
 std::vector<std::string> convert_nbody(const std::string& originals, const std::string& folder) {
   require<DataError>(fs::is_directory(originals), originals, ": there is no such folder");
-  std::vector<std::pair<std::string, Trajectories>> parts;
+  std::vector<SplitFile> files;
+  std::vector<Trajectories> parts;
   for (const std::string split : {"train", "valid", "test"}) {
-    const std::string path = (fs::path(folder) / (split + ".safetensors")).string();
     if (const std::string suffix = original_suffix(originals, split); !suffix.empty()) {
-      require<ConfigError>(!fs::exists(path), path, ": exists already; remove it or choose another folder");
-      parts.emplace_back(path, read_originals(originals, split, suffix));
-      require_trajectories(parts.back().second, originals + " (" + split + ")");
+      files.push_back(new_split_file(folder, split));
+      parts.push_back(read_originals(originals, split, suffix));
+      require_trajectories(parts.back(), originals + " (" + split + ")");
     }
   }
   require<DataError>(!parts.empty(), originals, ": holds no loc_train*.npy, loc_valid*.npy or loc_test*.npy");
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  require<DataError>(!failure, folder, ": cannot be made: ", failure.message());
   std::vector<std::string> written;
-  for (const auto& [path, t] : parts) {
-    save_tensors(path, {{"positions", t.positions}, {"velocities", t.velocities}, {"charges", t.charges}},
+  write_split_files(folder, files, [&](size_t i) {
+    const Trajectories& t = parts[i];
+    save_tensors(files[i].path,
+                 {{"positions", t.positions}, {"velocities", t.velocities}, {"charges", t.charges}},
                  {{"format", nbody_format},
                   {"format_version", "1"},
                   {"converted_from", fs::path(originals).filename().string()},
                   {"particles", std::to_string(t.positions.size(2))},
                   {"frame_interval", text(t.interval)},
                   {"units", "reduced: masses 1, charges +-1, strength of the Coulomb force 1"}});
-    written.push_back(path);
-  }
+    written.push_back(files[i].path);
+  });
   return written;
 }
 

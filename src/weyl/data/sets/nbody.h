@@ -24,7 +24,7 @@ std::shared_ptr<const Dataset> open_nbody_file(const std::string& path, const Nb
 
 /// Writes the splits of a folder of original .npy files as weyl.nbody files into another folder; returns
 /// their paths. Files that are there already are never replaced (ConfigError). DataError: no such files, or
-/// broken ones; then nothing is written.
+/// broken ones, or one cannot be written; then none of the new ones is left.
 std::vector<std::string> convert_nbody(const std::string& originals, const std::string& folder);
 
 /// What the metadata `format` of such a file says.
