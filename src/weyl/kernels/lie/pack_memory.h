@@ -70,20 +70,19 @@ inline typename G::template Element<Pack<S>> anchor_of(const LieElements<T>& g, 
   }
   return all;
 }
-/// `dof` coordinates at p, p + stride, ...
-template <class G, class S, class T>
-inline typename G::template Tangent<Pack<S>> read_tangents(const T* p, int64_t stride, int64_t left) {
-  typename G::template Tangent<Pack<S>> w;
-  for (int k = 0; k < G::dof; ++k) {
-    w[k] = read<S>(p + k * stride, left, 0);
+/// `n` planes at p, p + stride, ...; zeros beyond their end.
+template <class S, int n, class T>
+inline Vector<Pack<S>, n> read_planes(const T* p, int64_t stride, int64_t left) {
+  Vector<Pack<S>, n> v;
+  for (int c = 0; c < n; ++c) {
+    v[c] = read<S>(p + c * stride, left, 0);
   }
-  return w;
+  return v;
 }
-template <class G, class S, class T>
-inline void write_tangents(T* p, int64_t stride, int64_t left,
-                           const typename G::template Tangent<Pack<S>>& w) {
-  for (int k = 0; k < G::dof; ++k) {
-    write(p + k * stride, w[k], left);
+template <class S, int n, class T>
+inline void write_planes(T* p, int64_t stride, int64_t left, const Vector<Pack<S>, n>& v) {
+  for (int c = 0; c < n; ++c) {
+    write(p + c * stride, v[c], left);
   }
 }
 

@@ -21,7 +21,7 @@ void lie_pair_logs(const LieElements<T>& a, const LieElements<T>& b, T* w, T* ma
         P inside;
         const auto log = lie::guarded_log<G>(G::from_anchor(anchor, lie::read_elements<G, S>(b, j)),
                                              margin ? &inside : nullptr);
-        lie::write_tangents<G>(row + j, b.count, left, log);
+        lie::write_planes(row + j, b.count, left, log);
         if (margin) {
           lie::write(margin + i * b.count + j, inside, left);
         }
@@ -46,7 +46,7 @@ void lie_logs(const LieElements<T>& a, const LieElements<T>& b, T* w, int64_t st
       const auto anchor = G::anchor(lie::read_elements<G, S>(a, k));
       const auto log = lie::guarded_log<G>(G::from_anchor(anchor, lie::read_elements<G, S>(b, k)),
                                            margin ? &inside : nullptr);
-      lie::write_tangents<G>(w + k, stride, left, log);
+      lie::write_planes(w + k, stride, left, log);
       if (margin) {
         lie::write(margin + k, inside, left);
       }

@@ -19,11 +19,11 @@ void lie_pair_logs_backward(const LieElements<T>& a, const LieElements<T>& b, co
         const int64_t left = b.count - j;
         typename G::template Tangent<P> by_a, by_b;
         lie::guarded_adjoint<G>(G::from_anchor(anchor, lie::read_elements<G, S>(b, j)),
-                                lie::read_tangents<G, S>(row + j, b.count, left), by_a, by_b);
+                                lie::read_planes<S, G::dof>(row + j, b.count, left), by_a, by_b);
         sum = sum + by_a;
         if (gb) {
-          lie::write_tangents<G>(gb + j, b.stride, left,
-                                 by_b + lie::read_tangents<G, S>(gb + j, b.stride, left));
+          lie::write_planes(gb + j, b.stride, left,
+                            by_b + lie::read_planes<S, G::dof>(gb + j, b.stride, left));
         }
       }
       for (int k = 0; ga && k < G::dof; ++k) {
@@ -45,12 +45,12 @@ void lie_logs_backward(const LieElements<T>& a, const LieElements<T>& b, const T
       typename G::template Tangent<P> by_a, by_b;
       const auto anchor = G::anchor(lie::read_elements<G, S>(a, k));
       lie::guarded_adjoint<G>(G::from_anchor(anchor, lie::read_elements<G, S>(b, k)),
-                              lie::read_tangents<G, S>(gw + k, stride, left), by_a, by_b);
+                              lie::read_planes<S, G::dof>(gw + k, stride, left), by_a, by_b);
       if (ga) {
-        lie::write_tangents<G>(ga + k, a.stride, left, by_a);
+        lie::write_planes(ga + k, a.stride, left, by_a);
       }
       if (gb) {
-        lie::write_tangents<G>(gb + k, b.stride, left, by_b);
+        lie::write_planes(gb + k, b.stride, left, by_b);
       }
     }
   });
@@ -65,10 +65,8 @@ void lie_compact_gradients(const LieElements<T>& g, const T* by_tangent, T* by_e
     for (int64_t k = first; k < last; k += lie::Pack<S>::lanes) {
       const int64_t left = last - k;
       const auto gradient = G::compact_gradient(lie::read_elements<G, S>(g, k),
-                                                lie::read_tangents<G, S>(by_tangent + k, g.stride, left));
-      for (int c = 0; c < G::compact; ++c) {
-        lie::write(by_element + c * g.stride + k, gradient[c], left);
-      }
+                                                lie::read_planes<S, G::dof>(by_tangent + k, g.stride, left));
+      lie::write_planes(by_element + k, g.stride, left, gradient);
     }
   });
 }

@@ -44,21 +44,6 @@ struct SecondOfLog {
   }
 };
 
-/// `n` planes at p, p + stride, ...
-template <class S, int n, class T>
-inline Vector<Pack<S>, n> read_planes(const T* p, int64_t stride, int64_t left) {
-  Vector<Pack<S>, n> v;
-  for (int c = 0; c < n; ++c) {
-    v[c] = read<S>(p + c * stride, left, 0);
-  }
-  return v;
-}
-template <class S, int n, class T>
-inline void write_planes(T* p, int64_t stride, int64_t left, const Vector<Pack<S>, n>& v) {
-  for (int c = 0; c < n; ++c) {
-    write(p + c * stride, v[c], left);
-  }
-}
 /// The numbers at p, p + stride, ..., each in every lane.
 template <class S, int n, class T>
 inline Vector<Pack<S>, n> spread_planes(const T* p, int64_t stride) {

@@ -126,7 +126,7 @@ void pull_tile(const LieElements<T>& g, int64_t i, int64_t j, int64_t count, con
     auto sum = zeros<P, G::dof>();
     for (int64_t k = 0; k < count; k += P::lanes) {
       const int64_t left = count - k;
-      auto physical = read_tangents<G, S>(gw + k, tile, left);
+      auto physical = read_planes<S, G::dof>(gw + k, tile, left);
       for (int c = 0; c < G::dof; ++c) {
         physical[c] = P(scale[c]) * physical[c];
       }
@@ -134,7 +134,7 @@ void pull_tile(const LieElements<T>& g, int64_t i, int64_t j, int64_t count, con
       guarded_adjoint<G>(G::from_anchor(anchor, read_elements<G, S>(g, j + k)), physical, by_a, by_b);
       sum = sum + by_a;
       T* to = gb + j + k;
-      write_tangents<G>(to, g.stride, left, by_b + read_tangents<G, S>(to, g.stride, left));
+      write_planes(to, g.stride, left, by_b + read_planes<S, G::dof>(to, g.stride, left));
     }
     for (int c = 0; c < G::dof; ++c) {
       ga[c * g.stride + i] += static_cast<T>(sum_of<S>(sum[c].v));
