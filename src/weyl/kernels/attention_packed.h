@@ -211,21 +211,27 @@ void pack(const Attention<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
   transpose(p.k, p.n, a.key_width, p.key, p.wide, p.k_across);
 }
 
-/// out (block, wide) = rows (block, stride) times across (width, wide).
+/// out (block, pitch) = rows (block, stride) times across (width, across_pitch), the first `count` columns.
 template <class T>
-inline void products(const T* rows, int64_t stride, const T* across, int64_t width, int64_t wide, T* out) {
-  for (int64_t j = 0; j < wide; j += lanes<T>) {
+inline void products(const T* rows, int64_t stride, const T* across, int64_t width, int64_t across_pitch,
+                     int64_t count, T* out, int64_t pitch) {
+  for (int64_t j = 0; j < count; j += lanes<T>) {
     Vec<T> s[block] = {};
     for (int64_t c = 0; c < width; ++c) {
-      const Vec<T> k = load(across + c * wide + j);
+      const Vec<T> x = load(across + c * across_pitch + j);
       for (int64_t r = 0; r < block; ++r) {
-        s[r] += k * rows[r * stride + c];
+        s[r] += x * rows[r * stride + c];
       }
     }
     for (int64_t r = 0; r < block; ++r) {
-      store(out + r * wide + j, s[r]);
+      store(out + r * pitch + j, s[r]);
     }
   }
+}
+/// out (block, wide) = rows (block, stride) times across (width, wide).
+template <class T>
+inline void products(const T* rows, int64_t stride, const T* across, int64_t width, int64_t wide, T* out) {
+  products(rows, stride, across, width, wide, wide, out, wide);
 }
 
 /// out (block, width) += weights (block, wide) times rows (n, width), width whole vectors.

@@ -52,8 +52,8 @@ void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOu
       }
       for (int64_t h = 0; h < in.heads; ++h) {
         const T* gout = s.gout + h * block * s.value;
-        lie::tile_products(gout, s.value, s.v_across + h * in.width * s.wide + j - at.begin, in.width, s.wide,
-                           wide, s.slope);
+        products(gout, s.value, s.v_across + h * in.width * s.wide + j - at.begin, in.width, s.wide, wide,
+                 s.slope, tile);
         for (int64_t r = 0; r < block; ++r) {
           T* weight = s.weight + r * tile;
           T* slope = s.slope + r * tile;

@@ -159,23 +159,5 @@ inline T scores(const LieAttentionInput<T>& in, const Rows& at, int64_t h, int64
   return largest_of<T>(top);
 }
 
-/// out (block, tile) = rows (block, stride) times across (width, pitch), `count` columns.
-template <class T>
-inline void tile_products(const T* rows, int64_t stride, const T* across, int64_t width, int64_t pitch,
-                          int64_t count, T* out) {
-  for (int64_t j = 0; j < count; j += lanes<T>) {
-    Vec<T> s[block] = {};
-    for (int64_t c = 0; c < width; ++c) {
-      const Vec<T> x = load(across + c * pitch + j);
-      for (int64_t r = 0; r < block; ++r) {
-        s[r] += x * rows[r * stride + c];
-      }
-    }
-    for (int64_t r = 0; r < block; ++r) {
-      store(out + r * tile + j, s[r]);
-    }
-  }
-}
-
 }  // namespace WEYL_ISA::lie
 }  // namespace weyl::kernels
