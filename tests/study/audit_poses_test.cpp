@@ -183,6 +183,30 @@ int64_t inexact_entries(const Tensor& a, const Tensor& g) {
   return found;
 }
 
+TEST(AuditOfPoses, PassesOnASingleTrajectory) {
+  at::manual_seed(1);
+  RelativePoses model(poses_interface(LieGroup::se3));
+  const AuditReport report = audited(model, LieGroup::se3, 1);
+  EXPECT_TRUE(report.passed);
+  for (const AuditClaim& c : report.claims) {
+    EXPECT_LE(c.error, c.tolerance) << c.group << " " << c.output << " " << c.dtype;
+  }
+}
+
+TEST(PoseTransformations, StayWithinTheExtentOfTheData) {
+  const Schema schema = schema_of(LieGroup::se3);
+  Batch batch = on_grid(random_tokens(schema, 200, 5, 3));
+  Stream stream(1, "left");
+  const Named one{{"pose", at::eye(4, at::kDouble).expand({1000, 4, 4}).contiguous()}};
+  const std::vector<Quantity> outputs{{"pose", Level::node, Kind::element}};
+  const Tensor a = left_motions(schema, "left").apply(batch, 0, stream).act(one, outputs).at("pose");
+  const Tensor t = elements_of(batch).slice(1, 0, 3).select(2, 3);
+  const double extent = (std::get<0>(t.max(0)) - std::get<0>(t.min(0))).max().item<double>();
+  const double largest = a.slice(1, 0, 3).select(2, 3).abs().max().item<double>();
+  EXPECT_LE(largest, extent);
+  EXPECT_GT(largest, 0.9 * extent);
+}
+
 TEST(PoseTransformations, AffineProductsAreExact) {
   for (const LieGroup group : {LieGroup::aff2, LieGroup::aff3}) {
     const Schema schema = schema_of(group);

@@ -66,6 +66,7 @@ void print(const AuditReport& report) {
 
 Json to_json(const PoseEquivariance& e) {
   return Json::object()
+      .set("dtype", e.dtype)
       .set("count", e.count)
       .set("flips", e.flips)
       .set("mean_square", e.mean_square)
@@ -130,13 +131,15 @@ int run(const AuditCommand& command) {
   }
   AuditOptions options;
   options.seed = seed;
-  if (const auto dtype = dtype_of(command.machine.dtype)) {
+  const auto dtype = dtype_of(command.machine.dtype);
+  if (dtype) {
     options.dtypes = {*dtype};
   }
   const AuditReport report = audit(*subject.model, subject.task.get(), samples,
                                    data != nullptr ? data->schema() : subject.schema, options);
   std::optional<PoseEquivariance> of_prediction;
   if (const auto* completion = dynamic_cast<const Completion*>(subject.task.get())) {
+    subject.model->to(dtype.value_or(subject.model->dtype()));
     of_prediction = pose_equivariance(*subject.model, *completion, samples, subject.schema, seed);
   }
   if (command.talk.json) {
@@ -148,8 +151,9 @@ int run(const AuditCommand& command) {
   } else {
     print(report);
     if (of_prediction) {
-      std::cout << "prediction: |log((a f(S))^-1 f(a S))|^2 mean " << scientific(of_prediction->mean_square)
-                << ", median " << scientific(of_prediction->median_square) << ", largest "
+      std::cout << "prediction (" << of_prediction->dtype << "): |log((a f(S))^-1 f(a S))|^2 mean "
+                << scientific(of_prediction->mean_square) << ", median "
+                << scientific(of_prediction->median_square) << ", largest "
                 << scientific(of_prediction->largest) << "; root mean square "
                 << scientific(of_prediction->root_mean_square) << "; " << of_prediction->flips << " flips in "
                 << of_prediction->count << "\n";

@@ -17,10 +17,6 @@ namespace {
 
 constexpr double constant_below = 1e-8;
 
-std::string dtype_name(at::ScalarType dtype) {
-  return dtype == at::kDouble ? "float64" : "float32";
-}
-
 /// What the exact claims cover.
 struct Covered {
   bool rotations = false, reflections = false, translations = false, permutations = false,
@@ -217,10 +213,10 @@ class Auditor {
     if (values.numel() == 0) {
       return 0;
     }
-    const bool centred =
-        q.kind != Kind::vector && q.kind != Kind::axial_vector && q.kind != Kind::symmetric_tensor;
-    const bool place = q.kind == Kind::vector && q.role == Role::point;
-    const Tensor v = centred || place ? values - values.mean(0, true) : values;
+    const bool place = q.kind == Kind::element || (q.kind == Kind::vector && q.role == Role::point);
+    const bool centred = place || q.kind == Kind::scalar || q.kind == Kind::pseudoscalar;
+    const bool alone = values.size(0) == 1;  // a row that is its own mean
+    const Tensor v = centred && !alone ? values - values.mean(0, true) : values;
     return std::sqrt(v.square().mean().item<double>());
   }
 
@@ -238,6 +234,10 @@ class Auditor {
 };
 
 }  // namespace
+
+std::string dtype_name(at::ScalarType dtype) {
+  return dtype == at::kDouble ? "float64" : "float32";
+}
 
 AuditReport audit(Model& model, const Task* task, const Batch& samples, const Schema& schema,
                   const AuditOptions& options) {

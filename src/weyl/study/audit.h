@@ -7,6 +7,9 @@
 
 namespace weyl {
 
+/// "float64" or "float32", as reports name them.
+std::string dtype_name(at::ScalarType dtype);
+
 /// A claim of exactness, on one output in one dtype. Of a constant output the error is infinite.
 struct AuditClaim {
   std::string group, output, dtype;

@@ -11,6 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/pose_elements.h"
+#include "weyl/study/audit.h"
 
 namespace weyl {
 
@@ -33,6 +34,7 @@ PoseEquivariance pose_equivariance(Model& model, const Completion& task, const B
   const auto bases = largest_rows(still.at("gap"), given->graphs);
 
   PoseEquivariance found;
+  found.dtype = dtype_name(dtype);
   std::vector<double> errors;
   Stream stream(seed, "pose equivariance");
   for (int64_t k = 0; k < elements; ++k) {

@@ -11,6 +11,7 @@ namespace weyl {
 /// turns the choice between tokens of equal merit, the prediction jumps to that of the other token, which
 /// says nothing of rounding: such flips are counted and left out of the rest.
 struct PoseEquivariance {
+  std::string dtype;                                       // of the model
   int64_t count = 0, flips = 0;                            // of pairs (S, a)
   double mean_square = 0, median_square = 0, largest = 0;  // of e, without flips; NaN when all flip
   double root_mean_square = 0;

@@ -131,14 +131,10 @@ Transformation translations(const Schema& schema) {
 
 namespace {
 
-/// Half the edge of the box that holds the translations of poses: what they spread by; 1 without any.
-double spread_of(const Poses& poses) {
-  const int64_t n = dimension_of(poses.group);
-  if (matrix_size(poses.group) == n || poses.nodes() < 2) {
-    return 1;
-  }
-  const double spread = extent_of(poses.elements.slice(1, 0, n).select(2, n)) / 2;
-  return std::isfinite(spread) && spread > 0 ? spread : 1;
+/// The translations of matrices (L, m, m), (L, n); none for SO(n).
+Tensor translations_of(LieGroup group, const Tensor& elements) {
+  const int64_t n = dimension_of(group);
+  return matrix_size(group) == n ? elements.new_empty({0, n}) : elements.slice(1, 0, n).select(2, n);
 }
 
 /// Multiplies elements (L, m, m) by one of `factors` (F, m, m) each from the right, in float64.
@@ -177,7 +173,12 @@ Transformation from_the_right(std::string name, double size, bool one_per_graph)
 Transformation left_motions(const Schema& schema, std::string name) {
   const auto draw = [](const Batch& batch, int64_t, Stream& stream) {
     const Poses& poses = poses_of(batch);
-    const Tensor drawn = random_elements(poses.group, batch.count(), spread_of(poses), stream);
+    const Tensor drawn = random_elements(poses.group, batch.count(), 1, stream);
+    const Tensor shifts = translations_of(poses.group, drawn);
+    const double extent = extent_of(translations_of(poses.group, poses.elements));
+    if (shifts.numel() > 0 && extent > 0) {
+      shifts.copy_(uniform_tensor(shifts.sizes().vec(), -extent, extent, stream));
+    }
     return motions_of(poses.group, is_rigid(poses.group) ? drawn : affine_on_grid(drawn));
   };
   const Transformation plain = moving(name, 0, schema, draw);

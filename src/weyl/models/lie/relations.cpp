@@ -12,7 +12,7 @@
 namespace weyl {
 namespace {
 
-constexpr int64_t many_pairs = 1 << 17;  // with more, their numbers cost more than making them in each layer
+constexpr int64_t long_graph = 128;  // from here on numbers of pairs cost more than making them in each layer
 
 /// squares (P, K) less the least of each token's row, block by block: no softmax over the row notices, and
 /// what decides it, differences between near tokens of nearly the same square, is then still there when
@@ -32,7 +32,7 @@ Tensor above_least(const Tensor& squares, const Tensor& present, const Segments&
 Relations relate(LieGroup group, const Tensor& elements, const Segments& graphs, ChartPolicy chart,
                  bool streaming, at::ScalarType dtype) {
   Relations relations{group, chart, elements.to(dtype), {}};
-  if (!streaming || graphs.pairs() <= many_pairs) {
+  if (!streaming || graphs.longest() <= long_graph) {
     relations.pairs = lie_pairs(elements, graphs, group, chart);
     relations.pairs->coordinates = relations.pairs->coordinates.to(dtype);
     relations.pairs->squares =
