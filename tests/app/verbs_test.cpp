@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
 #include "tests/app/program.h"
 #include "weyl/core/json.h"
@@ -228,6 +229,9 @@ TEST_F(Verbs, Info) {
 TEST_F(Verbs, Plot) {
   EXPECT_EQ(object(weyl("plot run --out pictures --json"), {"files"}).find("files")->items().size(), 4u);
   EXPECT_TRUE(std::filesystem::exists(folder() + "/pictures/learning_curve.png"));
+  std::ifstream svg(folder() + "/pictures/learning_curve.svg");
+  const std::string drawn((std::istreambuf_iterator<char>(svg)), {});
+  EXPECT_NE(drawn.find("loss, mse ("), std::string::npos);
 }
 
 TEST_F(Verbs, Doctor) {

@@ -5,7 +5,9 @@
 
 #include "weyl/app/gnuplot.h"
 #include "weyl/core/check.h"
+#include "weyl/core/safetensors.h"
 #include "weyl/train/journal.h"
+#include "weyl/train/model_summary.h"
 
 namespace weyl {
 namespace {
@@ -15,11 +17,21 @@ void keep(std::vector<std::string>& files, const std::string& path) {
   files.push_back(path + ".svg");
 }
 
-Figure learning_curve(const CsvTable& table, const std::string& where) {
+// The metric that picks the best model, with its unit; the key names the other curves.
+std::string loss_and_metric(const std::string& run) {
+  const std::string best = run + "/best/model.safetensors";
+  if (!std::filesystem::exists(best)) {
+    return "loss, metrics";
+  }
+  const ModelSummary s = read_summary(SafetensorsFile(best).header(), best);
+  return text("loss, ", s.metric, " (", s.unit.empty() ? "no unit" : s.unit, ")");
+}
+
+Figure learning_curve(const CsvTable& table, const std::string& run, const std::string& where) {
   Figure figure;
   figure.title = "Learning curve";
   figure.x_label = "step";
-  figure.y_label = "loss, metrics";
+  figure.y_label = loss_and_metric(run);
   figure.log_y = true;
   const int64_t step = table.column("step");
   require<DataError>(step >= 0, where, ": must have a column 'step'");
@@ -79,7 +91,7 @@ std::vector<std::string> draw_run(const std::string& run, const std::string& out
   std::filesystem::create_directories(out, error);
   require<DataError>(!error, out, ": must be a folder that can be written, but ", error.message());
   std::vector<std::string> files;
-  draw(learning_curve(table, metrics), out + "/learning_curve");
+  draw(learning_curve(table, run, metrics), out + "/learning_curve");
   keep(files, out + "/learning_curve");
 
   for (const std::string& csv : parity_files(run + "/plots")) {
