@@ -61,17 +61,19 @@ Tensor affine_on_grid(const Tensor& maps) {
   return rounded(maps, largest_of(maps), 21);
 }
 
+Moved moved_by(const Motions& motions, const Batch& batch, const Schema& schema) {
+  return {transform(batch, motions, schema),
+          [motions, like = batch.input](const Named& values, std::span<const Quantity> quantities) {
+            return transform(values, quantities, motions, like);
+          }};
+}
+
 Transformation moving(std::string name, int64_t order, Schema schema,
                       std::function<Motions(const Batch&, int64_t, Stream&)> draw) {
   return {std::move(name), order,
           [schema = std::move(schema), draw = std::move(draw)](const Batch& batch, int64_t round,
                                                                Stream& stream) {
-            const Motions motions = draw(batch, round, stream);
-            return Moved{
-                transform(batch, motions, schema),
-                [motions, like = batch.input](const Named& values, std::span<const Quantity> quantities) {
-                  return transform(values, quantities, motions, like);
-                }};
+            return moved_by(draw(batch, round, stream), batch, schema);
           }};
 }
 
@@ -137,6 +139,17 @@ Tensor translations_of(LieGroup group, const Tensor& elements) {
   return matrix_size(group) == n ? elements.new_empty({0, n}) : elements.slice(1, 0, n).select(2, n);
 }
 
+/// For each graph an element of the poses' group, as `left_motions` says.
+Motions random_motions(const Poses& poses, Stream& stream) {
+  const Tensor drawn = random_elements(poses.group, poses.count(), 1, stream);
+  const Tensor shifts = translations_of(poses.group, drawn);
+  const double extent = extent_of(translations_of(poses.group, poses.elements));
+  if (shifts.numel() > 0 && extent > 0) {
+    shifts.copy_(uniform_tensor(shifts.sizes().vec(), -extent, extent, stream));
+  }
+  return motions_of(poses.group, is_rigid(poses.group) ? drawn : affine_on_grid(drawn));
+}
+
 /// Multiplies elements (L, m, m) by one of `factors` (F, m, m) each from the right, in float64.
 Tensor times(const Tensor& elements, const Tensor& factors) {
   return at::matmul(elements.to(at::kDouble), factors).to(elements.scalar_type());
@@ -171,22 +184,11 @@ Transformation from_the_right(std::string name, double size, bool one_per_graph)
 }  // namespace
 
 Transformation left_motions(const Schema& schema, std::string name) {
-  const auto draw = [](const Batch& batch, int64_t, Stream& stream) {
-    const Poses& poses = poses_of(batch);
-    const Tensor drawn = random_elements(poses.group, batch.count(), 1, stream);
-    const Tensor shifts = translations_of(poses.group, drawn);
-    const double extent = extent_of(translations_of(poses.group, poses.elements));
-    if (shifts.numel() > 0 && extent > 0) {
-      shifts.copy_(uniform_tensor(shifts.sizes().vec(), -extent, extent, stream));
-    }
-    return motions_of(poses.group, is_rigid(poses.group) ? drawn : affine_on_grid(drawn));
-  };
-  const Transformation plain = moving(name, 0, schema, draw);
-  return {std::move(name), 0, [plain, draw, schema](const Batch& batch, int64_t round, Stream& stream) {
-            Stream again = stream;
-            Moved moved = plain.apply(batch, round, stream);
-            if (poses_of(batch).elements.scalar_type() == at::kFloat) {
-              const Motions there = draw(batch, round, again);
+  return {std::move(name), 0, [schema](const Batch& batch, int64_t, Stream& stream) {
+            const Poses& poses = poses_of(batch);
+            const Motions there = random_motions(poses, stream);
+            Moved moved = moved_by(there, batch, schema);
+            if (poses.elements.scalar_type() == at::kFloat) {
               Motions back{at::linalg_inv(there.linear), {}};
               if (there.translation.defined()) {
                 back.translation = -at::matmul(back.linear, there.translation.unsqueeze(2)).squeeze(2);
