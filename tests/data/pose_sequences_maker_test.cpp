@@ -114,6 +114,75 @@ TEST(PoseSequences, RotationsStayBelowTheBound) {
   }
 }
 
+/// |det A| over the product of the rows' norms: to float32 a map below 1e-6 is singular.
+double volume(LieGroup group, std::span<const double> g) {
+  const size_t n = dimension_of(group), m = n + 1;
+  const auto row = [&](size_t i) { return g.subspan(m * i, n); };
+  double bound = 1;
+  for (size_t i = 0; i < n; ++i) {
+    bound *= norm({row(i).begin(), row(i).end()});
+  }
+  if (n == 2) {
+    return std::abs(row(0)[0] * row(1)[1] - row(0)[1] * row(1)[0]) / bound;
+  }
+  double det = 0;
+  for (size_t j = 0; j < 3; ++j) {
+    const size_t k = (j + 1) % 3, l = (j + 2) % 3;
+    det += row(0)[j] * (row(1)[k] * row(2)[l] - row(1)[l] * row(2)[k]);
+  }
+  return std::abs(det) / bound;
+}
+
+TEST(PoseSequences, LongAffineOnesStayReadable) {
+  const struct {
+    LieGroup group;
+    int64_t length;
+    SequenceVariant variant;
+    double noise;
+  } cases[] = {{LieGroup::aff3, 30, SequenceVariant::constant, 0},
+               {LieGroup::aff2, 60, SequenceVariant::constant, 0},
+               {LieGroup::aff3, 60, SequenceVariant::constant, 0},
+               {LieGroup::aff3, 20, SequenceVariant::blocks, 0},
+               {LieGroup::aff3, 20, SequenceVariant::constant, 0.1}};
+  for (const auto& c : cases) {
+    PoseSequencesMakerOptions o;
+    o.group = c.group;
+    o.length = c.length;
+    o.variant = c.variant;
+    o.noise = c.noise;
+    const Lie<double> lie(o.group);
+    Vector a(compact_size(o.group)), b(a), between(a);
+    for (int64_t i = 0; i < 60; ++i) {
+      const PoseSequence s = make_pose_sequence(o, "train", i);
+      const Tokens t = tokens_of(o.group, s);
+      EXPECT_GT(volume(o.group, s.element), 1e-6) << name_of(o.group) << " " << i;
+      for (size_t j = 0; j < t.count(); ++j) {
+        EXPECT_GT(volume(o.group, t[j]), 1e-6) << name_of(o.group) << " " << i;
+        lie.from_matrix(t[j], a);
+        for (size_t k = 0; k < t.count(); ++k) {
+          lie.from_matrix(t[k], b);
+          lie.between(a, b, between);
+          EXPECT_GT(lie.chart_margin(between), 0) << name_of(o.group) << " " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(PoseSequences, RefusesLengthsThatStretchAffineMapsFlat) {
+  PoseSequencesMakerOptions o;
+  o.group = LieGroup::aff3;
+  o.length = 2000;
+  try {
+    make_pose_sequence(o, "train", 0);
+    ADD_FAILURE() << "made";
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string(error.what()).find("no sequence of 2000 elements inside the chart of aff3"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(PoseSequences, BlocksAlternate) {
   for (const LieGroup group : {LieGroup::se2, LieGroup::se3, LieGroup::aff2, LieGroup::aff3}) {
     PoseSequencesMakerOptions o;

@@ -32,6 +32,8 @@ namespace {
 
 constexpr double kAffineStep = 0.15;  // of the entries of a step's linear part
 constexpr double kMargin = 0.05;      // from the edge of the chart
+constexpr double kEdge = 1e-6;    // the same for powers of one step, which come as near as 1 - cos(pi / S)
+constexpr double kVolume = 1e-6;  // of an affine map: its rounding to float32 is still invertible
 constexpr int kAttempts = 1000;
 
 using Vector = std::vector<double>;
@@ -69,14 +71,13 @@ class Drawing {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       const auto path = walk(g0, steps);
       const auto seen = o_.noise > 0 ? disturbed(path, noise) : path;
-      const bool powers = o_.variant == SequenceVariant::constant && o_.noise == 0;
-      if (powers || inside_chart(seen)) {
+      if (is_sound(path, seen)) {
         return sequence(path, seen);
       }
     }
     throw ConfigError(text("pose_sequences: no sequence of ", elements_, " elements inside the chart of ",
-                           name_of(o_.group), " was found in ", kAttempts,
-                           " attempts; choose a smaller noise or length"));
+                           name_of(o_.group), is_rigid(o_.group) ? "" : " and far from singular",
+                           " was found in ", kAttempts, " attempts; choose a smaller noise or length"));
   }
 
  private:
@@ -214,12 +215,45 @@ class Drawing {
     return seen;
   }
 
-  bool inside_chart(const std::vector<Vector>& path) const {
+  /// Whether files of the sequence can be read and every logarithm exists. Powers of a rigid step are so by
+  /// law; those of an affine one are on paper, but grow until rounding has eaten one of their directions.
+  bool is_sound(const std::vector<Vector>& path, const std::vector<Vector>& seen) const {
+    const bool powers = o_.variant == SequenceVariant::constant && o_.noise == 0;
+    if (is_rigid(o_.group)) {
+      return powers || inside_chart(seen, kMargin);
+    }
+    const auto solid = [&](const Vector& g) { return volume(g) > kVolume; };
+    return std::ranges::all_of(path, solid) && std::ranges::all_of(seen, solid) &&
+           inside_chart(seen, powers ? kEdge : kMargin);
+  }
+
+  /// |det A| over the product of the norms of the rows of A (Hadamard's bound), 1 for a rotation: what the
+  /// readers of affine maps judge by (algebra/lie_group.h). NaN where the map overflows.
+  double volume(const Vector& g) const {
+    const int n = dimension_of(o_.group), m = matrix_size(o_.group);
+    Vector matrix(m * m);
+    lie_.to_matrix(g, matrix);
+    const auto a = [&](int i, int j) { return matrix[i * m + j]; };
+    double bound = 1;
+    for (int i = 0; i < n; ++i) {
+      double square = 0;
+      for (int j = 0; j < n; ++j) {
+        square += a(i, j) * a(i, j);
+      }
+      bound *= std::sqrt(square);
+    }
+    const auto minor = [&](int j, int k) { return a(1, j) * a(2, k) - a(1, k) * a(2, j); };
+    const double det = n == 2 ? a(0, 0) * a(1, 1) - a(0, 1) * a(1, 0)
+                              : a(0, 0) * minor(1, 2) - a(0, 1) * minor(0, 2) + a(0, 2) * minor(0, 1);
+    return std::abs(det) / bound;
+  }
+
+  bool inside_chart(const std::vector<Vector>& path, double edge) const {
     Vector relative(path[0].size());
     for (size_t i = 0; i < path.size(); ++i) {
       for (size_t j = i + 1; j < path.size(); ++j) {
         lie_.between(path[i], path[j], relative);
-        if (!(lie_.chart_margin(relative) > kMargin)) {
+        if (!(lie_.chart_margin(relative) > edge)) {
           return false;
         }
       }

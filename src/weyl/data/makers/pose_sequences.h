@@ -32,9 +32,11 @@ constexpr auto names_of(SequenceVariant) {
 ///   hole  uniform among the inner elements
 ///
 /// With `longest` the number of elements is uniform in length .. longest (ragged); with `noise` each observed
-/// element is g exp(e), e ~ N(0, noise^2) in orthonormal coordinates, the missing one stays exact. Where not
-/// every relative pose is a power of one h (blocks, noise), sequences of which one lies outside the chart of
-/// the logarithm, or nearer than 0.05 to its edge, are redrawn.
+/// element is g exp(e), e ~ N(0, noise^2) in orthonormal coordinates, the missing one stays exact. Redrawn
+/// are sequences with a relative pose outside the chart of the logarithm or near its edge: 0.05 where not
+/// every relative pose is a power of one h (blocks, noise), 1e-6 for powers of an affine h, which leave it by
+/// rounding alone. So are affine ones with a map that is singular to float32, |det A| at most 1e-6 of the
+/// product of its rows' norms: long sequences stretch.
 struct PoseSequencesMakerOptions {
   static constexpr const char* name_in_config = "pose_sequences";
   LieGroup group = LieGroup::se2;
@@ -68,7 +70,8 @@ PoseSequence make_pose_sequence(const PoseSequencesMakerOptions& options, std::s
 /// with labels `element` and `flank` and their provenance as metadata; the same bytes for any number of
 /// threads. Files that are there already are never replaced (ConfigError), and when one cannot be written
 /// (DataError) none of the new ones is left. False when stopped: then nothing was written. ConfigError:
-/// fewer than 4 elements, `longest` below `length`, blocks of a group that has one alone.
+/// fewer than 4 elements, `longest` below `length`, blocks of a group that has one alone, a sequence that
+/// 1000 draws do not give.
 bool make_pose_sequences(const PoseSequencesMakerOptions& options, const std::string& folder,
                          const JobHooks& hooks = {});
 
