@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <fstream>
 #include <numbers>
 #include <numeric>
@@ -94,10 +95,10 @@ TEST(PoseSequences, TheGapLiesOneStepFromBothFlanks) {
 }
 
 TEST(PoseSequences, RotationsStayBelowTheBound) {
-  for (const LieGroup group : {LieGroup::so2, LieGroup::so3, LieGroup::se3}) {
+  for (const LieGroup group : {LieGroup::so2, LieGroup::se2, LieGroup::so3, LieGroup::se3}) {
     PoseSequencesMakerOptions o;
     o.group = group;
-    const int size = group == LieGroup::so2 ? 1 : 3, begin = group == LieGroup::se3 ? 3 : 0;
+    const int n = dimension_of(group), size = n == 2 ? 1 : 3, begin = matrix_size(group) > n ? n : 0;
     double largest = 0, mean = 0;
     for (int64_t i = 0; i < 400; ++i) {
       const PoseSequence s = make_pose_sequence(o, "train", i);
@@ -111,6 +112,75 @@ TEST(PoseSequences, RotationsStayBelowTheBound) {
     EXPECT_LT(largest, bound);
     EXPECT_GT(largest, 0.95 * bound);
     EXPECT_NEAR(mean, bound * size / (size + 1), 0.05 * bound);  // of a ball of that dimension
+  }
+}
+
+/// The largest |Im lambda| of X (n, n), by all roots of its characteristic polynomial at once
+/// (Durand-Kerner), its coefficients by Faddeev-LeVerrier.
+double largest_imaginary(const Vector& X, int n) {
+  Vector c(n + 1), M(n * n);  // lambda^n + c[1] lambda^(n-1) + ...
+  c[0] = 1;
+  for (int k = 1; k <= n; ++k) {
+    Vector next(n * n);  // X (M + c[k-1])
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        for (int l = 0; l < n; ++l) {
+          next[n * i + j] += X[n * i + l] * (M[n * l + j] + (l == j ? c[k - 1] : 0));
+        }
+      }
+    }
+    M = next;
+    for (int i = 0; i < n; ++i) {
+      c[k] -= M[n * i + i] / k;
+    }
+  }
+  using Complex = std::complex<double>;
+  std::vector<Complex> roots;
+  for (int i = 0; i < n; ++i) {
+    roots.push_back(0.3 * std::pow(Complex(0.4, 0.9), i));
+  }
+  for (int step = 0; step < 200; ++step) {
+    for (int i = 0; i < n; ++i) {
+      Complex value = 0, others = 1;
+      for (const double a : c) {
+        value = value * roots[i] + a;
+      }
+      for (int j = 0; j < n; ++j) {
+        others *= j == i ? 1 : roots[i] - roots[j];
+      }
+      roots[i] -= value / others;
+    }
+  }
+  double largest = 0;
+  for (const Complex& root : roots) {
+    largest = std::max(largest, std::abs(root.imag()));
+  }
+  return largest;
+}
+
+TEST(PoseSequences, AffineStepsTurnBelowTheBound) {
+  EXPECT_NEAR(largest_imaginary({1, -2, 2, 1}, 2), 2, 1e-12);
+  EXPECT_NEAR(largest_imaginary({1, -0.5, 0, 0.5, 1, 0, 0, 0, 7}, 3), 0.5, 1e-12);
+  for (const LieGroup group : {LieGroup::aff2, LieGroup::aff3}) {
+    PoseSequencesMakerOptions o;
+    o.group = group;
+    o.length = 24;  // so many that every third step would turn too far
+    const int n = dimension_of(group), m = matrix_size(group);
+    const double bound = std::numbers::pi / 24;
+    double largest = 0;
+    for (int64_t i = 0; i < 300; ++i) {
+      const PoseSequence s = make_pose_sequence(o, "train", i);
+      const Tokens t = tokens_of(group, s);
+      const Vector w = relative(group, t[t.flanks()[0]], s.element);
+      Vector hat(m * m), X;
+      Lie<double>(group).hat(w, hat);
+      for (int row = 0; row < n; ++row) {
+        X.insert(X.end(), hat.begin() + m * row, hat.begin() + m * row + n);
+      }
+      largest = std::max(largest, largest_imaginary(X, n));
+    }
+    EXPECT_LT(largest, bound * (1 + 1e-6)) << name_of(group);
+    EXPECT_GT(largest, 0.95 * bound) << name_of(group);  // cut there and not before
   }
 }
 
