@@ -81,6 +81,37 @@ TEST(PoseFile, AcceptsWhatEditorsDo) {
   EXPECT_EQ(parse_poses("timestamp,p_x,p_y,p_z,q_w,q_x,q_y,q_z\n5,1,2,3,1,0,0,0\n", "x").matrices, same);
 }
 
+std::string fault(const std::string& file) {
+  try {
+    parse_poses(file, "x");
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(PoseFile, CommentsAreJudgedByTheRowsBelowThem) {
+  const std::string names = "# timestamp, tx, ty, tz, qx, qy, qz, qw\n";
+  EXPECT_EQ(parse_poses(names + "1.5 1 2 3 0 0 0 1", "x").matrices,
+            parse_poses("1.5 1 2 3 0 0 0 1", "x").matrices);
+  EXPECT_EQ(parse_poses(names + "1 0 0 0 0 1 0 0 0 0 1 0", "x").size(), 1);
+  EXPECT_EQ(fault("# note\n" + names + "# note\n\n5,1,2,3,0,0,0,1"),
+            "x: line 2: column 5 must be q_w (the order is w x y z), the header names it 'qx'");
+  EXPECT_EQ(fault("5,1,2,3,1,0,0,0\n" + names), "");  // below the first row it is a comment
+}
+
+TEST(PoseFile, OneLineOfNamesIsAHeaderAndNothingElseIsDropped) {
+  const std::string names = "timestamp,p_x,p_y,p_z,q_w,q_x,q_y,q_z\n", row = "5,1,2,3,1,0,0,0\n";
+  EXPECT_EQ(parse_poses(names + row, "x").size(), 1);
+  EXPECT_EQ(fault("nan,0,0,0,1,0,0,0\n" + row),
+            "x: line 1: column 1 must be a whole number of nanoseconds, got 'nan'");
+  EXPECT_EQ(fault("a,0,0,0,1,0,0,0\n" + row),
+            "x: line 1: column 1 must be a whole number of nanoseconds, got 'a'");
+  EXPECT_NE(fault(names + names + row).find("line 2: column 1"), std::string::npos);
+  EXPECT_NE(fault(row + names).find("line 2: column 1"), std::string::npos);
+  EXPECT_NE(fault("t,x,y,z\n" + row).find("line 1: must have the 8 columns"), std::string::npos);
+}
+
 TEST(PoseFile, TakesTheFormatThatIsNamed) {
   EXPECT_THROW(parse_poses("1 0 0 0 0 1 0 0 0 0 1 0", "x", PoseFormat::tum), DataError);
   EXPECT_EQ(parse_poses("1 0 0 0 0 1 0 0 0 0 1 0", "x", PoseFormat::kitti).size(), 1);

@@ -124,16 +124,21 @@ class Reader {
       return;
     }
     if (line.front() == '#') {
-      check_header(line.substr(1));
+      if (found_.size() == 0) {
+        headers_.emplace_back(number_, trimmed(line.substr(1)));
+      }
       return;
     }
-    const bool letter = std::isalpha(static_cast<unsigned char>(line.front())) != 0;
-    if (letter && found_.size() == 0 && line.find(',') != std::string_view::npos) {
-      check_header(line);
+    if (found_.size() == 0 && !named_ && is_header(line)) {
+      headers_.emplace_back(number_, line);
+      named_ = true;
       return;
     }
     if (!format_) {
       format_ = told_by(line);
+    }
+    if (found_.size() == 0 && *format_ == PoseFormat::euroc) {
+      std::ranges::for_each(headers_, [&](const auto& header) { check_header(header); });
     }
     const auto columns = columns_of(line, *format_ == PoseFormat::euroc);
     switch (*format_) {
@@ -170,15 +175,28 @@ class Reader {
     return columns == 8 ? PoseFormat::tum : PoseFormat::kitti;
   }
 
-  /// A header with commas names the columns: those of the quaternion must stand w first.
-  void check_header(std::string_view line) const {
-    const auto names = columns_of(trimmed(line), true);
-    if (found_.size() > 0 || names.size() < kEuroc) {
+  /// A line that names the columns without a comment sign, as data frames are written: at least 8 columns
+  /// split by commas, none of them a number (nor `nan`, which is one).
+  static bool is_header(std::string_view line) {
+    const auto names = columns_of(line, true);
+    return names.size() >= kEuroc && std::ranges::none_of(names, [](std::string_view name) {
+             double x = 0;
+             return name.empty() || std::from_chars(name.data(), name.data() + name.size(), x).ptr ==
+                                        name.data() + name.size();
+           });
+  }
+
+  /// A header of EuRoC names the columns: those of the quaternion must stand w first. What a comment says
+  /// above blank-separated rows is nobody's order but its own.
+  void check_header(const std::pair<int64_t, std::string_view>& header) const {
+    const auto names = columns_of(header.second, true);
+    if (names.size() < kEuroc) {
       return;
     }
     const std::string fifth(names[4]);
     const bool other = fifth.find("_x") != std::string::npos || fifth.find("qx") != std::string::npos;
-    check(!other, "column 5 must be q_w (the order is w x y z), the header names it ", quote(fifth));
+    require<DataError>(!other, where_, ": line ", header.first,
+                       ": column 5 must be q_w (the order is w x y z), the header names it ", quote(fifth));
   }
 
   double number(std::string_view column, size_t index) const {
@@ -270,6 +288,8 @@ class Reader {
   std::string_view where_;
   std::optional<PoseFormat> format_;
   PoseTrajectory found_;
+  std::vector<std::pair<int64_t, std::string_view>> headers_;  // lines that may name the columns
+  bool named_ = false;                                         // by a line without a comment sign
   int64_t number_ = 0, first_nanosecond_ = 0;
   size_t width_ = 0;
   double first_ = 0;
