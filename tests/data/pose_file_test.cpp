@@ -112,6 +112,25 @@ TEST(PoseFile, OneLineOfNamesIsAHeaderAndNothingElseIsDropped) {
   EXPECT_NE(fault("t,x,y,z\n" + row).find("line 1: must have the 8 columns"), std::string::npos);
 }
 
+TEST(PoseFile, NanosecondsAndSecondsAreTold) {
+  EXPECT_EQ(fault("1403636580838555648 1 2 3 0 0 0 1"),
+            "x: line 1: column 1 must be seconds, below 1e11, got '1403636580838555648', which can only be "
+            "nanoseconds or another small unit");
+  EXPECT_EQ(fault("99999999999 1 2 3 0 0 0 1"), "");
+  const std::string pose = ",1,2,3,1,0,0,0\n";
+  const PoseTrajectory points =
+      parse_poses("1403636580838555648.0" + pose + "1403636580838555658.0" + pose, "x");
+  EXPECT_EQ(points.start, "1403636580838555648.0");
+  EXPECT_NEAR(points.times[1], 1e-8, 1e-20);  // with all digits
+  const PoseTrajectory short_forms =
+      parse_poses("1.4036365808385556e+18" + pose + "1.4036365808435556e+18" + pose, "x");
+  EXPECT_NEAR(short_forms.times[1], 5e-3, 1e-6);
+  for (const std::string time : {"1403636580.838", "1.5e0", "1e300", "-5.0", ".0", "1.0.0", "0x5"}) {
+    EXPECT_NE(fault(time + pose).find("column 1 must be a whole number of nanoseconds"), std::string::npos)
+        << time;
+  }
+}
+
 TEST(PoseFile, TakesTheFormatThatIsNamed) {
   EXPECT_THROW(parse_poses("1 0 0 0 0 1 0 0 0 0 1 0", "x", PoseFormat::tum), DataError);
   EXPECT_EQ(parse_poses("1 0 0 0 0 1 0 0 0 0 1 0", "x", PoseFormat::kitti).size(), 1);

@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kLongestLine = 65536;
 constexpr double kOffGroup = 0.01;  // files of four decimals are off by 1e-4
 constexpr size_t kEuroc = 8;        // columns at least
+constexpr double kSeconds = 1e11;   // of a timestamp: the year 5138; nanoseconds reach it in 100 seconds
 
 using Matrix3 = std::array<double, 9>;
 
@@ -50,6 +51,26 @@ std::vector<std::string_view> columns_of(std::string_view line, bool commas) {
     }
   }
   return columns;
+}
+
+/// A whole number; also as data frames write one that they hold in floating point, 1403636580838555648.0 with
+/// all its digits or 1.4036365808385556e+18 (to 256 ns).
+std::optional<int64_t> nanoseconds_of(std::string_view column) {
+  const auto parsed = [](std::string_view digits, auto& x) {
+    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), x);
+    return error == std::errc() && stop == digits.data() + digits.size() && !digits.empty();
+  };
+  const size_t point = column.find('.');
+  const bool zeros =
+      point != std::string_view::npos && column.find_first_not_of('0', point + 1) == std::string_view::npos;
+  if (int64_t t = 0; parsed(zeros ? column.substr(0, point) : column, t)) {
+    return t;
+  }
+  if (double t = 0; column.find_first_of("eE") != std::string_view::npos && parsed(column, t) &&
+                    std::abs(t) < 9e18 && t == std::floor(t)) {
+    return static_cast<int64_t>(t);
+  }
+  return std::nullopt;
 }
 
 /// The rotation of a unit quaternion, row-major.
@@ -213,6 +234,8 @@ class Reader {
 
   void add_time(std::string_view column) {
     const double t = number(column, 0);
+    check(std::abs(t) < kSeconds, "column 1 must be seconds, below 1e11, got ", quote(column, 40),
+          ", which can only be nanoseconds or another small unit");
     if (found_.times.empty()) {
       found_.start = std::string(column);
       first_ = t;
@@ -221,15 +244,13 @@ class Reader {
   }
 
   void add_nanoseconds(std::string_view column) {
-    int64_t t = 0;
-    const auto [stop, error] = std::from_chars(column.data(), column.data() + column.size(), t);
-    check(error == std::errc() && stop == column.data() + column.size() && !column.empty() && t >= 0,
-          "column 1 must be a whole number of nanoseconds, got ", quote(column, 40));
+    const auto t = nanoseconds_of(column);
+    check(t && *t >= 0, "column 1 must be a whole number of nanoseconds, got ", quote(column, 40));
     if (found_.times.empty()) {
       found_.start = std::string(column);
-      first_nanosecond_ = t;
+      first_nanosecond_ = *t;
     }
-    increase(static_cast<double>(t - first_nanosecond_) * 1e-9, column);
+    increase(static_cast<double>(*t - first_nanosecond_) * 1e-9, column);
   }
 
   void increase(double time, std::string_view column) {

@@ -13,7 +13,8 @@ namespace weyl {
 ///
 ///   tum     timestamp tx ty tz qx qy qz qw, seconds, split by blanks; comments begin with #
 ///   kitti   the 12 numbers of a 3 x 4 matrix [R t], row-major, split by blanks; no times
-///   euroc   timestamp, p_x, p_y, p_z, q_w, q_x, q_y, q_z and any more columns, nanoseconds, split by commas; a header line that begins with #, or without it one line of names
+///   euroc   timestamp, p_x, p_y, p_z, q_w, q_x, q_y, q_z and any more columns, nanoseconds (whole; `.0` is
+///           accepted), split by commas; a header line that begins with #, or without it one line of names
 ///
 /// Lengths are in metres in all three.
 enum class PoseFormat { tum, kitti, euroc };
@@ -36,7 +37,7 @@ struct PoseTrajectory {
 /// Reads one; without a format it is told from the first line of data: commas are euroc, 8 columns tum, 12
 /// kitti. CRLF and a byte order mark are accepted. DataError with file and line: no pose at all, a wrong
 /// number of columns, what is no number or not finite, a quaternion or a matrix further from a rotation than
-/// 0.01 (by how much), a time that does not increase, a line
+/// 0.01 (by how much), a time that does not increase, TUM times that cannot be seconds (1e11 or more), a line
 /// of more than 65536 characters, a header of EuRoC in another order.
 PoseTrajectory parse_poses(std::string_view file, std::string_view where,
                            std::optional<PoseFormat> format = {});
