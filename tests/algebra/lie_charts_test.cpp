@@ -6,14 +6,13 @@
 #include <numbers>
 #include <vector>
 
+#include "tests/lie_groups.h"
 #include "weyl/algebra/lie_group.h"
 
 namespace weyl {
 namespace {
 
 using Numbers = std::vector<double>;
-constexpr LieGroup groups[] = {LieGroup::so2, LieGroup::se2,  LieGroup::so3,
-                               LieGroup::se3, LieGroup::aff2, LieGroup::aff3};
 
 struct Of : Lie<double> {
   using Lie::Lie;
@@ -40,7 +39,7 @@ double largest_difference(const Numbers& a, const Numbers& b, double sign = -1) 
 }
 
 TEST(LieCharts, FrobeniusIsOddAndEqualToSecondOrder) {
-  for (const LieGroup group : groups) {
+  for (const LieGroup group : lie_groups) {
     SCOPED_TRACE(name_of(group));
     Of of(group);
     Numbers w(degrees_of_freedom(group)), v = w, back(compact_size(group)), g = back;
@@ -66,7 +65,7 @@ TEST(LieCharts, FrobeniusIsOddAndEqualToSecondOrder) {
 }
 
 TEST(LieCharts, FrobeniusSquaresAreThoseOfTheLogarithmToThirdOrder) {
-  for (const LieGroup group : groups) {
+  for (const LieGroup group : lie_groups) {
     SCOPED_TRACE(name_of(group));
     Of of(group);
     const auto blocks = blocks_of(group);
@@ -137,7 +136,7 @@ TEST(LieCharts, PolarOfARigidMotionIsItsTranslationAndRotation) {
 }
 
 TEST(LieCharts, OfNotANumberComesNotANumber) {
-  for (const LieGroup group : groups) {
+  for (const LieGroup group : lie_groups) {
     const Lie<double> lie(group);
     Numbers g(compact_size(group), NAN), w(degrees_of_freedom(group), 0.0);
     EXPECT_FALSE(lie.log(g, w) > 0) << name_of(group);

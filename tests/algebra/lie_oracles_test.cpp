@@ -7,6 +7,7 @@
 #include <numbers>
 #include <vector>
 
+#include "tests/lie_groups.h"
 #include "weyl/algebra/lie_formulas.h"
 #include "weyl/algebra/lie_group.h"
 #include "weyl/core/random.h"
@@ -16,8 +17,6 @@ namespace {
 
 using std::numbers::pi;
 using Numbers = std::vector<double>;
-constexpr LieGroup groups[] = {LieGroup::so2, LieGroup::se2,  LieGroup::so3,
-                               LieGroup::se3, LieGroup::aff2, LieGroup::aff3};
 
 /// (V^-1 t, X row-major) of (A row-major, t).
 template <class G>
@@ -229,7 +228,7 @@ double invariance(LieGroup group) {
 }
 
 TEST(LieOracles, RelativeLogarithmsAreInvariant) {
-  for (const LieGroup group : groups) {
+  for (const LieGroup group : lie_groups) {
     EXPECT_LE(invariance<float>(group), 1e-11) << name_of(group);
     EXPECT_LE(invariance<double>(group), 1e-27) << name_of(group);
     std::printf("%s: mean |dw|^2 %.1e (float32) %.1e (float64)\n", name_of(group).data(),
@@ -257,7 +256,7 @@ TEST(LieOracles, RelativeLogarithmsAreInvariant) {
 
 TEST(LieOracles, ConstantStepsHaveMultiplesOfOneLogarithm) {
   Stream stream(11, "steps");
-  for (const LieGroup group : groups) {
+  for (const LieGroup group : lie_groups) {
     const Lie<double> lie(group);
     Numbers step(degrees_of_freedom(group)), h(compact_size(group)), g = h, next = h, w = step;
     std::ranges::generate(step, [&] { return 0.15 * stream.normal(); });

@@ -1,5 +1,6 @@
 // Sequences of each group: what stands in the gap is what the neighbours say, by the laws that the maker's
 // header states.
+#include "tests/lie_groups.h"
 #include "weyl/data/makers/pose_sequences.h"
 
 #include <gtest/gtest.h>
@@ -19,9 +20,6 @@ namespace weyl {
 namespace {
 
 using Vector = std::vector<double>;
-
-constexpr LieGroup all_groups[] = {LieGroup::so2, LieGroup::se2,  LieGroup::so3,
-                                   LieGroup::se3, LieGroup::aff2, LieGroup::aff3};
 
 /// log(a^-1 b) of matrices.
 Vector relative(LieGroup group, std::span<const double> a, std::span<const double> b) {
@@ -67,7 +65,7 @@ Tokens tokens_of(LieGroup group, const PoseSequence& s) {
 }
 
 TEST(PoseSequences, TheGapLiesOneStepFromBothFlanks) {
-  for (const LieGroup group : all_groups) {
+  for (const LieGroup group : lie_groups) {
     PoseSequencesMakerOptions o;
     o.group = group;
     for (int64_t i = 0; i < 50; ++i) {
@@ -295,7 +293,7 @@ TEST(PoseSequences, LengthsVaryAndNoiseDisturbsTokensAlone) {
   for (int n = 0; n < 13; ++n) {
     EXPECT_EQ(counts[n] > 0, n >= 7 && n <= 11) << n;
   }
-  for (const LieGroup group : all_groups) {
+  for (const LieGroup group : lie_groups) {
     PoseSequencesMakerOptions clean, noisy;
     clean.group = noisy.group = group;
     noisy.noise = 0.01;

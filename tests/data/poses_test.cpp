@@ -4,6 +4,7 @@
 
 #include "tests/data/fixtures.h"
 #include "tests/data/folder.h"
+#include "tests/lie_groups.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/convert.h"
@@ -19,8 +20,6 @@
 namespace weyl {
 namespace {
 
-constexpr LieGroup all_groups[] = {LieGroup::so2, LieGroup::se2,  LieGroup::so3,
-                                   LieGroup::se3, LieGroup::aff2, LieGroup::aff3};
 const std::string trajectory = WEYL_SOURCE_DIR "/tests/fixtures/poses/desk.tum.txt";
 
 Schema schema_of(LieGroup group) {
@@ -45,7 +44,7 @@ const Tensor& elements_of(const Batch& batch) {
 }
 
 TEST(PoseElements, RandomElementsAreOfTheGroupAndTheNearestBringsBack) {
-  for (const LieGroup group : all_groups) {
+  for (const LieGroup group : lie_groups) {
     const Tensor g = elements_of(random_batch(group, {20}));
     EXPECT_LT(distances_to_group(group, g).max().item<double>(), 1e-14) << name_of(group);
     EXPECT_LT((nearest_elements(group, g) - g).abs().max().item<double>(), 1e-14);
@@ -62,7 +61,7 @@ TEST(PoseElements, RandomElementsAreOfTheGroupAndTheNearestBringsBack) {
 }
 
 TEST(PoseElements, MotionsMultiplyFromTheLeft) {
-  for (const LieGroup group : all_groups) {
+  for (const LieGroup group : lie_groups) {
     const Batch batch = random_batch(group, {3, 2});
     const Tensor a = elements_of(random_batch(group, {2}, 2));
     const Tensor moved = elements_of(transform(batch, motions_of(group, a), schema_of(group)));

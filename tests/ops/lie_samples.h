@@ -5,13 +5,11 @@
 
 #include <vector>
 
+#include "tests/lie_groups.h"
 #include "weyl/core/random.h"
 #include "weyl/ops/lie_elements.h"
 
 namespace weyl {
-
-inline constexpr LieGroup lie_groups[] = {LieGroup::so2, LieGroup::se2,  LieGroup::so3,
-                                          LieGroup::se3, LieGroup::aff2, LieGroup::aff3};
 
 inline at::Tensor normal_rows(const char* name, int64_t rows, int64_t columns, double scale) {
   Stream stream(11, name);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/data/folder.h"
+#include "tests/lie_groups.h"
 #include "tests/relative_poses.h"
 #include "weyl/core/check.h"
 #include "weyl/data/pose_elements.h"
@@ -12,9 +13,6 @@
 
 namespace weyl {
 namespace {
-
-constexpr LieGroup all_groups[] = {LieGroup::so2, LieGroup::se2,  LieGroup::so3,
-                                   LieGroup::se3, LieGroup::aff2, LieGroup::aff3};
 
 Schema schema_of(LieGroup group) {
   Schema schema;
@@ -49,7 +47,7 @@ const AuditControl* control(const AuditReport& report, const std::string& name) 
 }
 
 TEST(AuditOfPoses, PassesAModelOfRelativePosesForEveryGroup) {
-  for (const LieGroup group : all_groups) {
+  for (const LieGroup group : lie_groups) {
     at::manual_seed(1);
     RelativePoses model(poses_interface(group));
     const AuditReport report = audited(model, group);
@@ -148,7 +146,7 @@ TEST(AuditOfPoses, PutsSamplesOnTheirGroupFirst) {
 }
 
 TEST(PoseTransformations, MoveInputsAndOutputsAlike) {
-  for (const LieGroup group : all_groups) {
+  for (const LieGroup group : lie_groups) {
     const Schema schema = schema_of(group);
     const Batch batch = on_grid(random_tokens(schema, 4, 5, 3));
     const std::vector<Quantity> outputs{{"pose", Level::node, Kind::element}, {"gap"}};
@@ -232,7 +230,7 @@ TEST(PoseTransformations, NeedPoses) {
 }
 
 TEST(RandomPoses, LieInsideTheChartAndFollowTheSeed) {
-  for (const LieGroup group : all_groups) {
+  for (const LieGroup group : lie_groups) {
     Schema schema = schema_of(group);
     schema.interface.features = {{.name = "weight", .channels = 2}};
     const Batch batch = random_tokens(schema, 3, 40, 3);

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "weyl/core/lie_group.h"
+
+namespace weyl {
+
+inline constexpr LieGroup lie_groups[] = {LieGroup::so2, LieGroup::se2,  LieGroup::so3,
+                                          LieGroup::se3, LieGroup::aff2, LieGroup::aff3};
+
+}  // namespace weyl
