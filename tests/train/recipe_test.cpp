@@ -75,6 +75,7 @@ const std::map<std::string, std::string> kMessages{
      "the "
      "string \"se4\"; did you mean 'se2'?"},
     {"dimension", ":2: interface.dimension: must be an integer from 1 to 3, got the integer 4"},
+    {"group_dimension", ": interface.dimension: must be 2, that of the group se2, or be left out, got 3"},
     {"date_for_text", ":2: data.nbody.path: must be a string, got a date"},
     {"empty_choice",
      ":2: model.system: must be \"transformer\", \"platonic\" or \"lie\", got the string \"\""},
@@ -181,6 +182,8 @@ TEST(Recipe, AGroupBringsItsDimension) {
   Recipe r = read_recipe(file.path.string());
   EXPECT_EQ(r.interface->group, LieGroup::aff2);
   EXPECT_EQ(r.interface->dimension, 2);
+  EXPECT_EQ(read_recipe(file.path.string(), {"interface.dimension=2"}).interface->dimension, 2);
+  EXPECT_THROW(read_recipe(file.path.string(), {"interface.dimension=3"}), ConfigError);
   const TemporaryConfig again(write_toml([&](Fields& f) { fields(f, r); }));
   EXPECT_EQ(read_recipe(again.path.string()).interface, r.interface);
   EXPECT_FALSE(read_recipe(file.path.string(), {"interface.group=false"}).interface->group.has_value());

@@ -33,11 +33,11 @@ void fields(Fields& f, Quantity& q) {
 }
 
 void fields(Fields& f, Interface& i) {
-  f("dimension", i.dimension, "of space; where a group is given, that of the group", {1, 3});
   f("group", i.group, "the Lie group whose elements the tokens are: the carrier is then poses");
   if (i.group) {
-    i.dimension = dimension_of(*i.group);
+    i.dimension = dimension_of(*i.group);  // unless the file gives another, which read_recipe refuses
   }
+  f("dimension", i.dimension, "of space; where a group is given, that of the group", {1, 3});
   f("types", i.types, "how many types of node there are; 0: none", {0, 1e6});
   f("typical_nodes", i.typical_nodes, "mean number of nodes of a graph in the training data", {1e-3, 1e9});
   f("features", i.features,
@@ -65,6 +65,11 @@ Recipe read_recipe(const std::string& path, const std::vector<std::string>& over
   if (recipe.interface) {
     check_names(recipe.interface->features, "features", path);
     check_names(recipe.interface->outputs, "outputs", path);
+    const Interface& i = *recipe.interface;
+    require<ConfigError>(!i.group || i.dimension == dimension_of(*i.group), path,
+                         ": interface.dimension: must be ", i.group ? dimension_of(*i.group) : 0,
+                         ", that of the group ", i.group ? name_of(*i.group) : "", ", or be left out, got ",
+                         i.dimension);
   }
   return recipe;
 }
