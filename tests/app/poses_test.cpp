@@ -38,13 +38,26 @@ TEST(PosesProgram, InspectsAndConvertsTrajectories) {
     const Json json = Json::parse(seen.out, "stdout");
     EXPECT_EQ(json.find("samples")->number_or(0), 1);
     EXPECT_EQ(json.find("group")->find("name")->string_or(""), "se3");
-    EXPECT_LT(json.find("group")->find("residual")->number_or(1), 1e-14);
+    const double decimals = file == "desk.tum.txt" ? 1e-4 : 1e-6;  // of the file, before it is mended
+    EXPECT_LT(json.find("group")->find("residual")->number_or(1), decimals) << file;
+    EXPECT_GT(json.find("group")->find("residual")->number_or(0), decimals / 1000) << file;
+    EXPECT_EQ(json.find("group")->find("mended")->dump(), "true");
+    EXPECT_EQ(json.find("group")->find("off")->number_or(1), 0);  // after
+    const Json& translations = json.find("fields")->items().at(1);
+    EXPECT_EQ(translations.find("name")->string_or(""), "translations");
+    EXPECT_EQ(translations.find("unit")->string_or(""), "m");
   }
   const Outcome converted = weyl_program(
       "data convert " + trajectories + "desk.tum.txt desk.safetensors length=6 stride=3", folder);
   ASSERT_EQ(converted.code, 0) << converted.err;
   EXPECT_EQ(SafetensorsFile(folder + "/desk.safetensors").entry("elements").shape,
             (std::vector<int64_t>{18, 4, 4}));
+  // The file keeps the unit, and holds what was mended.
+  const Json windows =
+      Json::parse(weyl_program("data inspect desk.safetensors --json", folder).out, "stdout");
+  EXPECT_EQ(windows.find("fields")->items().at(1).find("unit")->string_or(""), "m");
+  EXPECT_LT(windows.find("group")->find("residual")->number_or(1), 1e-14);
+  EXPECT_EQ(windows.find("group")->find("mended")->dump(), "false");
 }
 
 TEST(PosesProgram, TrainsCompletesAndAuditsSequencesOfPoses) {

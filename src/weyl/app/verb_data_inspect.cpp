@@ -48,6 +48,7 @@ Json to_json(const Inspection& found) {
     json.set("group", Json::object()
                           .set("name", name_of(g->group))
                           .set("residual", g->residual)
+                          .set("mended", g->mended)
                           .set("off", g->off)
                           .set("least_chart_margin", g->least_margin)
                           .set("outside_chart", g->outside));
@@ -75,6 +76,7 @@ void print(const Inspection& found, const std::string& name) {
   }
   if (const auto& g = found.group) {
     std::cout << "  group  " << name_of(g->group) << "  matrices off it by at most " << g->residual
+              << (g->mended ? " in the file, put onto it as they are read" : "")
               << ", least margin of the chart of the logarithm " << g->least_margin << "\n";
   }
   for (const std::string& warning : found.warnings) {

@@ -32,7 +32,7 @@ struct Schema {
   std::vector<Quantity> labels;
   /// Of data in motion: time from the input to its labels, in the unit of the velocities; 0: none.
   double horizon = 0;
-  std::string length_unit;  // of positions and cells; empty: the data do not say
+  std::string length_unit;  // of positions, cells and translations; empty: the data do not say
 };
 
 /// Checks every tensor of a batch against its schema: which are there, their shapes, dtypes (labels float64,

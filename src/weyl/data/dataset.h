@@ -16,6 +16,8 @@ class Dataset {
   virtual const Schema& schema() const = 0;
   virtual int64_t tokens(int64_t index) const = 0;  // N of one sample
   virtual Batch batch(std::span<const int64_t> indices) const = 0;
+  /// How far the worst pose of the source was off its group before the reader put it there; 0: none was.
+  virtual double mended() const { return 0; }
 };
 
 /// All samples in one big batch; `batch` is a row gather.

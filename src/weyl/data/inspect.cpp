@@ -96,6 +96,9 @@ void add_inputs(Summaries& to, const Input& input, const Schema& schema) {
     }
   } else if (const auto* p = std::get_if<Poses>(&input)) {
     to.add("elements", "", p->elements);
+    if (const int64_t n = dimension_of(p->group); matrix_size(p->group) > n && p->elements.size(1) > n) {
+      to.add("translations", schema.length_unit, p->elements.slice(1, 0, n).select(2, n));
+    }
     add_columns(to, p->scalars, scalar_columns(interface, Level::node));
   } else {
     to.add("values", "", std::get<Grid>(input).values);
@@ -254,7 +257,7 @@ Inspection inspect(const Dataset& data) {
     suspects.look(batch.input, begin);
     if (const auto* poses = std::get_if<Poses>(&batch.input)) {
       if (!result.group) {
-        result.group = GroupSummary{poses->group, 0, 0, INFINITY, 0};
+        result.group = GroupSummary{poses->group, data.mended(), data.mended() > 0, 0, INFINITY, 0};
       }
       look_at_group(*result.group, *poses);
     }

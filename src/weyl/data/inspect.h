@@ -10,8 +10,9 @@
 
 namespace weyl {
 
-/// One field over all samples: `shape` with the rows of all of them, extremes of the finite values (0 when
-/// there are none), `missing` the number of values that are not finite.
+/// One field over all samples (`translations`: those of the elements of poses, which have a unit): `shape`
+/// with the rows of all of them, extremes of the finite values (0 when there are none), `missing` the number
+/// of values that are not finite.
 struct FieldSummary {
   std::string name;
   std::vector<int64_t> shape;
@@ -23,8 +24,10 @@ struct FieldSummary {
 /// How the matrices of poses stand to their group and to the chart of its logarithm.
 struct GroupSummary {
   LieGroup group = LieGroup::se3;
-  double residual = 0;      // the largest distance of a matrix to the group, infinite for what is no element
-  int64_t off = 0;          // matrices further off than kOffGroup
+  double residual = 0;      // the largest distance of a matrix to the group, infinite for what is no element;
+                            // where the reader mends, of what the file held (formats/pose_file.h)
+  bool mended = false;      // the reader put the file's rotations onto the group
+  int64_t off = 0;          // matrices further off than kOffGroup as they are read
   double least_margin = 0;  // of the chart, over relative poses within samples (pose_elements.h)
   int64_t outside = 0;      // samples with a relative pose outside the chart
 };

@@ -40,6 +40,17 @@ Windows windows_of(int64_t poses, const PoseFileOptions& o, const std::string& w
   return windows;
 }
 
+/// Remembers what the file held: the matrices are of the group to rounding.
+class Trajectory : public InMemory {
+ public:
+  Trajectory(Batch all, Schema schema, double mended)
+      : InMemory(std::move(all), std::move(schema)), mended_(mended) {}
+  double mended() const override { return mended_; }
+
+ private:
+  double mended_;
+};
+
 std::shared_ptr<const InMemory> as_poses(const PoseTrajectory& found, const PoseFileOptions& options,
                                          const std::string& where) {
   const Windows windows = windows_of(found.size(), options, where);
@@ -47,6 +58,7 @@ std::shared_ptr<const InMemory> as_poses(const PoseTrajectory& found, const Pose
   Schema schema;
   schema.carrier = Carrier::poses;
   schema.interface.group = LieGroup::se3;
+  schema.length_unit = "m";
   schema.interface.typical_nodes = static_cast<double>(windows.length);
   Batch all;
   Poses poses{LieGroup::se3,
@@ -58,7 +70,7 @@ std::shared_ptr<const InMemory> as_poses(const PoseTrajectory& found, const Pose
     all.labels["time"] = windows.rows(at::tensor(found.times, at::kDouble).unsqueeze(1));
   }
   all.input = std::move(poses);
-  return std::make_shared<InMemory>(std::move(all), std::move(schema));
+  return std::make_shared<Trajectory>(std::move(all), std::move(schema), found.off_group);
 }
 
 }  // namespace
