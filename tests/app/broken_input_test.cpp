@@ -5,58 +5,15 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
 
-#include "tests/app/program.h"
-#include "weyl/core/safetensors.h"
+#include "tests/app/refusals.h"
 
 namespace weyl {
 namespace {
 
-namespace fs = std::filesystem;
-
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures";
 const std::string checkpoint = fixtures + "/checkpoints/v1/best/model.safetensors";
 const std::string points = fixtures + "/points/two_graphs.safetensors";
-
-/// A tensor file in memory, to be spoilt.
-struct TensorFile {
-  struct Entry {
-    ElementType type;
-    std::vector<int64_t> shape;
-    std::string bytes;
-  };
-  std::map<std::string, std::string> metadata;
-  std::map<std::string, Entry> tensors;
-
-  explicit TensorFile(const std::string& path) {
-    const SafetensorsFile file(path);
-    metadata = file.header().metadata;
-    for (const auto& [name, entry] : file.header().tensors) {
-      const auto bytes = file.bytes(name);
-      tensors[name] = {entry.type, entry.shape, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
-    }
-  }
-
-  template <class T>
-  void set(const std::string& name, size_t index, T value) {
-    std::string& bytes = tensors.at(name).bytes;
-    ASSERT_LE((index + 1) * sizeof value, bytes.size());
-    std::memcpy(bytes.data() + index * sizeof value, &value, sizeof value);
-  }
-
-  void write(const std::string& path) const {
-    std::vector<TensorBytes> list;
-    for (const auto& [name, t] : tensors) {
-      list.push_back({name, t.type, t.shape, std::as_bytes(std::span(t.bytes))});
-    }
-    write_safetensors(path, list, metadata);
-  }
-};
-
-void write_bytes(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
 
 /// A tensor file's bytes with `from` in its header replaced by `to`; the header's length is set anew.
 std::string with_header(const std::string& file, const std::string& from, const std::string& to) {
@@ -77,37 +34,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(std::min(at, text.size()), from.size(), to);
 }
 
-std::map<std::string, std::string> files_below(const std::string& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& file : fs::recursive_directory_iterator(folder)) {
-    if (file.path().filename() != ".stderr") {
-      files[file.path().string()] = file.is_regular_file() ? contents(file.path().string()) : "";
-    }
-  }
-  return files;
-}
-
-/// One folder for each test; `refused` is the whole check.
-class BrokenInput : public testing::Test {
+class BrokenInput : public Refusals {
  protected:
-  void SetUp() override {
-    folder_ = scratch(std::string("broken-") + testing::UnitTest::GetInstance()->current_test_info()->name());
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string at(const std::string& name) const { return folder_ + "/" + name; }
-
-  void refused(const std::string& arguments, int code, const std::string& fault) const {
-    const auto before = files_below(folder_);
-    const Outcome outcome = weyl_program(arguments, folder_);
-    EXPECT_EQ(outcome.code, code) << arguments << ": " << outcome.err;
-    EXPECT_EQ(outcome.out, "") << arguments;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1)
-        << arguments << ": " << outcome.err;
-    EXPECT_NE(outcome.err.find(fault), std::string::npos)
-        << arguments << "\n  should say: " << fault << "\n  says: " << outcome.err;
-    EXPECT_TRUE(files_below(folder_) == before) << arguments << " left something behind";
-  }
-
   void bytes_refused(const std::string& bytes, const std::string& fault) const {
     write_bytes(at("m.safetensors"), bytes);
     refused("predict m.safetensors '" + points + "' --out o.safetensors", 3, fault);
@@ -132,9 +60,6 @@ class BrokenInput : public testing::Test {
     file.write(at("d.safetensors"));
     refused("predict '" + checkpoint + "' d.safetensors --out o.safetensors", 3, fault);
   }
-
- private:
-  std::string folder_;
 };
 
 TEST_F(BrokenInput, EveryConfig) {

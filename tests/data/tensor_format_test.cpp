@@ -104,7 +104,8 @@ TEST(TensorFile, BrokenFilesAreOneLineThatNamesTheTensor) {
       {"positions", {}, "must hold one of positions (points), elements (poses) and values (grid), holds 0"},
       {"positions", good.at("positions").slice(1, 0, 2), "positions: must have 3 columns, got 2"},
       {"positions", at::ones({8, 3}, at::kInt), "positions: must be of a floating-point type, got Int"},
-      {"positions", with_nan(good.at("positions")), "positions: must be finite, some values are not"},
+      {"positions", with_nan(good.at("positions")),
+       "positions: must be finite, some values are not, the first of row 0"},
       {"offsets", {}, "offsets: is absent"},
       {"offsets", offsets({0, 3, 4}), "offsets: must end with the number of rows, 8, got 4"},
       {"offsets", offsets({1, 3, 4, 8}), "offsets: must begin with 0, got 1"},
@@ -165,15 +166,15 @@ TEST(TensorFile, BrokenPosesAndGridsToo) {
   EXPECT_EQ(read({{"elements", eye}, {"offsets", offsets}}, {{"group", "so3"}}, poses),
             "elements: must be (N, 3, 3), got (2, 4, 4)");
   EXPECT_EQ(read({{"elements", eye * 2}, {"offsets", offsets}}, se3, poses),
-            "elements: must be of se3, matrix 0 is off it by 3");
+            "elements: must be of se3, matrix 0 is off it by 3, token 0 of sample 0");
   Tensor sheared = eye.clone();
   sheared[1][0][1] = 0.5;
   EXPECT_EQ(read({{"elements", sheared}, {"offsets", offsets}}, se3, poses),
-            "elements: must be of se3, matrix 1 is off it by 0.5");
+            "elements: must be of se3, matrix 1 is off it by 0.5, token 1 of sample 0");
   EXPECT_EQ(read({{"elements", sheared}, {"offsets", offsets}}, {{"group", "aff3"}}, poses), "");
   EXPECT_EQ(read({{"elements", -at::eye(3).unsqueeze(0)}, {"offsets", offsets.clone().clamp_max(1)}},
                  {{"group", "so3"}}, poses),
-            "elements: must be of so3, matrix 0 is a reflection");
+            "elements: must be of so3, matrix 0 is a reflection, token 0 of sample 0");
   Schema images;
   images.carrier = Carrier::grid;
   images.interface.dimension = 2;

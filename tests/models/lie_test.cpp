@@ -2,6 +2,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/data/folder.h"
 #include "tests/equivariance.h"
 #include "tests/gradients.h"
@@ -271,6 +273,46 @@ TEST(Lie, CorrectionsCountFromTheTokensGiven) {
         at::matmul(poses.elements, exponentials(group, from_orthonormal(out.at("correction"), group)));
     EXPECT_LT((out.at("moved") - expected).abs().max().item<double>(), 1e-10) << name_of(group);
   }
+}
+
+// Half a turn, then a shear: the factor of both has no logarithm, so there is no correction; the element is
+// g times the factor all the same.
+TEST(Lie, ACorrectionBeyondTheChartIsRefusedAndAnElementIsNot) {
+  const LieGroup group = LieGroup::aff2;
+  LieOptions options = small(LieVariant::G);
+  options.move_tokens = true;
+  options.blocks = 3;
+  Interface interface = interface_of(group);
+  const auto shove = [&](LieTransformer& model) {
+    const at::NoGradGuard quiet;
+    for (const auto& p : model.parameters()) {
+      if (p.name.starts_with("move.") || p.name.starts_with("head.moved.2")) {
+        p.tensor.zero_();
+      }
+      if (p.name == "move.0.bias") {
+        p.tensor[2] = 3 * std::sqrt(2.0);  // physical coordinates: the angle 3
+      }
+      if (p.name == "move.1.bias") {
+        p.tensor[4] = std::sqrt(2.0);  // diag(e, 1/e)
+      }
+    }
+  };
+  const Poses poses = tokens(group);
+  const auto both = make(options, interface);
+  shove(*both);
+  const std::string refused = message_of<ShapeError>([&] { (*both)(poses); });
+  EXPECT_NE(refused.find("a correction must be inside the chart of the logarithm of aff2, but 10 tokens"),
+            std::string::npos)
+      << refused;
+  interface.outputs.erase(interface.outputs.begin() + 1);
+  const auto element = make(options, interface);
+  shove(*element);
+  const auto generated = [&](const std::vector<double>& w) {
+    return exponentials(group, at::tensor(w, at::kDouble).view({1, 6}));
+  };
+  const Tensor factor = at::matmul(generated({0, 0, 3, 0, 0, 0}), generated({0, 0, 0, 0, 1, 0}));
+  const Tensor moved = (*element)(poses).at("moved").detach();
+  EXPECT_LT((moved - at::matmul(poses.elements, factor)).abs().max().item<double>(), 1e-12);
 }
 
 TEST(Lie, MovingTokensChangesWhatTheNextBlockSees) {

@@ -8,6 +8,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/data/faulty_sample.h"
 #include "weyl/train/run_data.h"
 
 namespace weyl {
@@ -133,12 +134,19 @@ std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const
   return data;
 }
 
-void stream(const Dataset& data, int64_t batch, const Model& model,
+void stream(const std::string& where, const Dataset& data, int64_t batch, const Model& model,
             const std::function<void(const Batch&)>& use) {
+  const auto run = [&](std::span<const int64_t> samples) {
+    use(to(data.batch(samples), model.device(), model.dtype()));
+  };
   for (int64_t begin = 0; begin < data.size(); begin += batch) {
     std::vector<int64_t> indices(static_cast<size_t>(std::min(batch, data.size() - begin)));
     std::iota(indices.begin(), indices.end(), begin);
-    use(to(data.batch(indices), model.device(), model.dtype()));
+    try {
+      run(indices);
+    } catch (const ShapeError& error) {
+      blame_sample(where, error, indices, [&](int64_t sample) { run({&sample, 1}); });
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <iostream>
 
 #include "weyl/app/exit_codes.h"
@@ -34,9 +35,14 @@ int run(const EvalCommand& command) {
   Progress progress("eval", data->size(), Progress::style_for_stderr(command.talk.quiet));
   EvaluateOptions options;
   options.batch = command.batch;
+  options.where = command.data.empty() ? "the " + command.split + " split" : command.data;
   options.progress = [&](int64_t done) { progress.update(done); };
   const Evaluation evaluation = evaluate(*subject.model, *subject.task, data, options);
   progress.clear();
+  for (const auto& [name, metric] : evaluation.metrics) {
+    require<DataError>(!std::isnan(metric.value), options.where, ": metric '", name,
+                       "' must be a number, got NaN (larger inputs may need --dtype float64)");
+  }
   const auto baselines = subject.task->baselines(*data);
   if (command.talk.json) {
     Json beside = Json::object();

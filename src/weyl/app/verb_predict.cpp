@@ -1,6 +1,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/isfinite.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <unistd.h>
@@ -47,6 +48,8 @@ void gather(const Named& values, const std::vector<Quantity>& quantities, const 
     const auto found = values.find(q.name);
     require(found != values.end(), "predict: the model must give the output '", q.name, "' it declares");
     const Tensor value = found->second.detach().cpu();
+    require(at::isfinite(value).all().item<bool>(), "output '", q.name,
+            "' must be finite, got NaN or infinity (larger inputs may need --dtype float64)");
     const bool column = interface.group && q.level == Level::node && value.dim() == 2 && value.size(1) == 1;
     parts[q.name].push_back(column ? value.squeeze(1)
                                    : value);  // one number a pose is (N), as in docs/cli.md
@@ -123,7 +126,7 @@ int run(const PredictCommand& command) {
     samples += batch.count();
     progress.update(samples);
   };
-  stream(*data, command.batch, *subject.model, predict);
+  stream(command.data, *data, command.batch, *subject.model, predict);
   if (data->size() == 0) {  // no rows, and yet every output by its name and shape
     predict(to(data->batch({}), subject.model->device(), subject.model->dtype()));
   }

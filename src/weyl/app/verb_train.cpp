@@ -131,7 +131,7 @@ void write_parity(const Subject& subject, const Dataset& test, const std::string
                   int64_t limit = 4000) {
   std::map<std::string, std::pair<std::vector<Tensor>, std::vector<Tensor>>> pairs;
   at::NoGradGuard no_grad;
-  stream(test, 256, *subject.model, [&](const Batch& batch) {
+  stream("test data", test, 256, *subject.model, [&](const Batch& batch) {
     for (const auto& [name, value] : subject.task->predict(*subject.model, batch)) {
       const auto label = batch.labels.find(name);
       if (label != batch.labels.end() && label->second.numel() == value.numel() && value.numel() > 0) {

@@ -1,12 +1,26 @@
 #include "weyl/data/batch.h"
 
+#include <ATen/ops/abs.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/max.h>
+
+#include <cmath>
+#include <limits>
 
 #include "weyl/core/check.h"
 #include "weyl/data/layout.h"
 
 namespace weyl {
 namespace {
+
+/// float32 has no number for 1e39: not to be made infinite in silence.
+void require_in_range(const Tensor& t, at::ScalarType dtype) {
+  if (t.scalar_type() == at::kDouble && dtype == at::kFloat && t.is_cpu() && t.numel() > 0) {
+    const double largest = at::abs(t).max().item<double>();
+    require(!std::isfinite(largest) || largest <= std::numeric_limits<float>::max(),
+            "input: values must be in the range of float32, got ", largest);
+  }
+}
 
 template <class Get>
 auto concatenated(std::span<const Batch> parts, std::string_view name, Get get) {
@@ -135,7 +149,11 @@ Input to(const Input& input, at::Device device, at::ScalarType dtype) {
     if (!t.defined()) {
       return t;
     }
-    return t.is_floating_point() ? t.to(device, dtype) : t.to(device);
+    if (!t.is_floating_point()) {
+      return t.to(device);
+    }
+    require_in_range(t, dtype);
+    return t.to(device, dtype);
   };
   const auto move_named = [&](const Named& named) {
     Named result;

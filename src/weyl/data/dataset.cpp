@@ -109,7 +109,7 @@ Splits open_splits(const DataOptions& options, const Interface* interface) {
 }
 
 std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
-                                         const Interface* interface) {
+                                         const Interface* interface, Values values) {
   require<DataError>(fs::exists(path), path, ": there is no such file");
   if (fs::is_directory(path)) {
     const Splits splits = open_splits(all_of(options, path), interface);
@@ -141,7 +141,7 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
     }
     return set;
   }
-  return interface ? open_tensors(path, *interface) : in_memory(read_tensor_file(path));
+  return interface ? open_tensors(path, *interface) : in_memory(read_tensor_file(path, values));
 }
 
 }  // namespace weyl

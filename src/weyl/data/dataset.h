@@ -5,6 +5,7 @@
 
 #include "weyl/data/batch.h"
 #include "weyl/data/options.h"
+#include "weyl/data/tensor_format.h"
 
 namespace weyl {
 
@@ -53,8 +54,10 @@ Splits open_splits(const DataOptions& options, const Interface* interface = null
 /// format: a weyl data file as the options of its set say (defaults when the options name another), the
 /// original .npy folder, a trajectory of text (sets/pose_files.h), or a carrier tensor file (cli.md) whose
 /// columns are what `interface` says (of a model, or the config's), else what its shapes tell. Labels that
-/// the file lacks are left out of the schema.
+/// the file lacks are left out of the schema. Without an interface, Values::any lets a carrier tensor file
+/// hold NaN and matrices outside their group, to be inspected.
 std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
-                                         const Interface* interface = nullptr);
+                                         const Interface* interface = nullptr,
+                                         Values values = Values::checked);
 
 }  // namespace weyl

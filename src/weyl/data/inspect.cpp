@@ -295,14 +295,14 @@ std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> open_for_ins
     const std::string& path) {
   namespace fs = std::filesystem;
   if (!fs::is_directory(path)) {
-    return {{"", open_file(path, {})}};
+    return {{"", open_file(path, {}, nullptr, Values::any)}};
   }
   std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> result;
   bool found = false;
   for (const std::string split : {"train", "valid", "test"}) {
     const std::string file = (fs::path(path) / (split + ".safetensors")).string();
     if (fs::exists(file)) {
-      result.emplace_back(split, open_file(file, {}));
+      result.emplace_back(split, open_file(file, {}, nullptr, Values::any));
       found = true;
     }
   }

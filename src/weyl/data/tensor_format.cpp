@@ -1,6 +1,7 @@
 #include "weyl/data/tensor_format.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/isfinite.h>
 
 #include <algorithm>
 #include <cmath>
@@ -68,14 +69,23 @@ LieGroup group_named(const TensorReader& file) {
   return static_cast<LieGroup>(name - std::begin(lie_group_names));
 }
 
-void check_on_group(const TensorReader& file, const Poses& poses) {
-  const Tensor off = distances_to_group(poses.group, poses.elements);
-  for (int64_t i = 0; i < poses.nodes(); ++i) {
+/// `place(row)` says what a row belongs to.
+template <class Place>
+void check_on_group(const TensorReader& file, const std::string& name, LieGroup group, const Tensor& elements,
+                    const Place& place) {
+  const Tensor off = distances_to_group(group, elements);
+  for (int64_t i = 0; i < off.size(0); ++i) {
     const double distance = off.const_data_ptr<double>()[i];
-    file.check(std::isfinite(distance), "elements", "must be of ", name_of(poses.group), ", matrix ", i,
-               " is ", is_rigid(poses.group) ? "a reflection" : "singular");
-    file.check(distance <= kOnGroup, "elements", "must be of ", name_of(poses.group), ", matrix ", i,
-               " is off it by ", distance);
+    if (!std::isfinite(distance)) {
+      const bool finite = at::isfinite(elements[i]).all().item<bool>();
+      file.check(false, name, "must be of ", name_of(group), ", matrix ", i, " is ",
+                 !finite           ? "not finite"
+                 : is_rigid(group) ? "a reflection"
+                                   : "singular",
+                 place(i));
+    }
+    file.check(distance <= kOnGroup, name, "must be of ", name_of(group), ", matrix ", i, " is off it by ",
+               distance, place(i));
   }
 }
 
@@ -93,7 +103,10 @@ Poses read_poses(const TensorReader& file, const Interface& interface) {
     p.scalars = file.real("scalars", 2, "(N, S)");
   }
   if (file.finite()) {  // for inspection what is off is counted, not refused
-    check_on_group(file, p);
+    check_on_group(file, "elements", p.group, p.elements, [&](int64_t row) {
+      const int64_t sample = p.graphs.index[row].item<int64_t>();
+      return text(", token ", row - p.graphs.offsets[sample], " of sample ", sample);
+    });
   }
   return p;
 }
@@ -151,7 +164,12 @@ TensorFile read(const TensorReader& file, Schema schema) {
   for (const auto& q : schema.labels) {
     if (file.has(q.name)) {
       labels.push_back(q);
-      batch.labels[q.name] = file.named(q, batch.input, true);
+      const Tensor& label = batch.labels[q.name] = file.named(q, batch.input, true);
+      if (q.kind == Kind::element && file.finite()) {  // no element is a missing one
+        const LieGroup group = std::get<Poses>(batch.input).group;
+        const int64_t m = matrix_size(group);
+        check_on_group(file, q.name, group, label.reshape({-1, m, m}), [](int64_t) { return ""; });
+      }
     }
   }
   schema.labels = std::move(labels);
@@ -183,9 +201,9 @@ TensorFile read_tensor_file(const std::string& path, const Schema& wanted) {
   return read(reader, wanted);
 }
 
-TensorFile read_tensor_file(const std::string& path) {
+TensorFile read_tensor_file(const std::string& path, Values values) {
   const SafetensorsFile file(path);
-  const TensorReader reader(file, false);
+  const TensorReader reader(file, values == Values::checked);
   return read(reader, implied_schema(file, carrier_of(reader)));
 }
 

@@ -23,7 +23,8 @@ namespace weyl {
 /// (float; int64 for categories) and those absent are left out of `schema`. Tensors that nobody asked for are
 /// ignored. DataError names the file and the tensor, what must hold and what was found: absent, misshaped,
 /// wrong dtype, offsets that do not begin with 0, decrease or do not end with N, a value that is not finite
-/// (labels may hold NaN: missing), another group, a matrix more than 1e-4 outside its group, by how much.
+/// (labels may hold NaN: missing, but not elements), another group, a matrix more than 1e-4 outside its
+/// group, by how much.
 struct TensorFile {
   Batch batch;
   Schema schema;  // typical_nodes: the file's mean
@@ -32,8 +33,10 @@ TensorFile read_tensor_file(const std::string& path, const Schema& wanted);
 
 /// The same, told by the shapes alone: one quantity per tensor, named after it (`scalars`, `vectors`,
 /// `pairs`); other tensors are labels of graph level when they have B rows, else of node level when they have
-/// N, in a file of poses elements when they are (L, m, m). Values may be NaN, matrices outside their group.
-TensorFile read_tensor_file(const std::string& path);
+/// N, in a file of poses elements when they are (L, m, m). Values::any, for inspection: they may be NaN,
+/// matrices outside their group.
+enum class Values { checked, any };
+TensorFile read_tensor_file(const std::string& path, Values values = Values::any);
 
 /// Writes a batch as such a file, float tensors in their own dtype. DataError: see write_safetensors.
 void write_tensor_file(const std::string& path, const Batch& batch, const Schema& schema,

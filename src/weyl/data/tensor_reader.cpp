@@ -28,8 +28,11 @@ Tensor TensorReader::real(const std::string& name, int64_t axes, const char* sha
   if (t.scalar_type() != at::kDouble) {
     t = t.to(at::kFloat);
   }
-  check(!finite_ || t.numel() == 0 || t.isfinite().all().item<bool>(), name,
-        "must be finite, some values are not");
+  if (finite_ && t.numel() > 0) {
+    const Tensor odd = t.isfinite().logical_not().reshape({t.size(0), -1}).any(1);
+    check(!odd.any().item<bool>(), name, "must be finite, some values are not, the first of row ",
+          odd.to(at::kInt).argmax().item<int64_t>());
+  }
   return t;
 }
 

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "weyl/core/check.h"
+#include "weyl/data/faulty_sample.h"
 #include "weyl/data/loader.h"
 
 namespace weyl {
@@ -44,8 +45,20 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   const auto meter = task.meter(model.interface);
   Evaluation result;
   loader.start(0);
-  while (const auto batch = loader.next()) {
-    meter->add(*batch, task.predict(model, *batch));
+  for (size_t number = 0;; ++number) {
+    std::optional<Batch> batch;
+    try {
+      batch = loader.next();
+      if (!batch) {
+        break;
+      }
+      meter->add(*batch, task.predict(model, *batch));
+    } catch (const ShapeError& error) {
+      blame_sample(options.where, error, loader.plan(0).at(number), [&](int64_t sample) {
+        const Batch alone = to(loader.data().batch({&sample, 1}), loading.device, loading.dtype);
+        task.meter(model.interface)->add(alone, task.predict(model, alone));
+      });
+    }
     result.samples += batch->count();
     if (options.progress) {
       options.progress(result.samples);

@@ -13,6 +13,7 @@ struct EvaluateOptions {
   std::optional<int64_t> batch_tokens;    // instead: as many as fit
   std::function<bool()> stop;             // asked between batches
   std::function<void(int64_t)> progress;  // samples done
+  std::string where = "data";             // what errors call the data set
 };
 
 struct Evaluation {
@@ -25,7 +26,7 @@ struct Evaluation {
 /// A model's metrics on a data set, batch by batch in the set's order, on the model's device and in its
 /// dtype; never holds more than a few batches. The model is in evaluation mode meanwhile and gets its mode
 /// back. No gradients (a task that predicts gradients switches them on itself). DataError: the data set is
-/// empty.
+/// empty, or task or model refuse a sample (a ShapeError), which is named.
 Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
                     const EvaluateOptions& options = {});
 

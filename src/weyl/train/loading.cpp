@@ -14,10 +14,11 @@ LoaderOptions loader_options(const TrainOptions& options, const Model& model) {
   return o;
 }
 
-EvaluateOptions evaluate_options(const TrainOptions& options) {
+EvaluateOptions evaluate_options(const TrainOptions& options, const std::string& where) {
   EvaluateOptions o;
   o.batch = options.batch;
   o.batch_tokens = options.batch_tokens;
+  o.where = where;
   return o;
 }
 

@@ -11,6 +11,7 @@ namespace weyl {
 LoaderOptions loader_options(const TrainOptions& options, const Model& model);
 
 /// How validation and test read theirs: batches of the same size, as they are, in order.
-EvaluateOptions evaluate_options(const TrainOptions& options);
+/// `where` is what errors call them.
+EvaluateOptions evaluate_options(const TrainOptions& options, const std::string& where);
 
 }  // namespace weyl

@@ -7,6 +7,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/data/faulty_sample.h"
 #include "weyl/train/accumulate.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/loading.h"
@@ -80,7 +81,8 @@ TrainResult Trainer::run() {
     // One sample, to learn the metrics' names, and to fail before the first step if validation would.
     const int64_t first[] = {0};
     const auto one = std::make_shared<InMemory>(data_.valid->batch(first), data_.valid->schema());
-    for (const auto& [name, value] : evaluate(*saved_.model, *saved_.task, one).metrics) {
+    for (const auto& [name, value] :
+         evaluate(*saved_.model, *saved_.task, one, evaluate_options(options_, "validation data")).metrics) {
       metrics.push_back(name);
     }
   }
@@ -114,12 +116,28 @@ TrainResult Trainer::run() {
   TrainResult end = result(out_of_patience() ? Ending::patience : Ending::finished);
   if (data_.test && data_.test->size() > 0) {
     const SavedModel best = load_model(run_, saved_.model->device());
-    end.test = evaluate(*best.model, *best.task, data_.test, evaluate_options(options_));
+    end.test = evaluate(*best.model, *best.task, data_.test, evaluate_options(options_, "test data"));
   }
   return end;
 }
 
 void Trainer::train_step() {
+  try {
+    take_step();
+  } catch (const ShapeError& error) {
+    std::vector<int64_t> samples;
+    const auto plan = loader_.plan(state_.epoch);
+    for (auto b = state_.batch; b < std::min(state_.batch + options_.accumulate, loader_.batches()); ++b) {
+      samples.insert(samples.end(), plan[static_cast<size_t>(b)].begin(), plan[static_cast<size_t>(b)].end());
+    }
+    blame_sample("training data", error, samples, [&](int64_t sample) {
+      const Batch alone = loader_.data().batch({&sample, 1});
+      saved_.task->step(*saved_.model, to(alone, saved_.model->device(), saved_.model->dtype()));
+    });
+  }
+}
+
+void Trainer::take_step() {
   std::vector<Batch> batches;
   {
     const Timed timed(times_.batch);
@@ -176,7 +194,9 @@ std::optional<Metrics> Trainer::validate() {
   }
   const Timed timed(times_.validation);
   const WithAverage averaged(average_ ? &*average_ : nullptr, *saved_.model);
-  Metrics metrics = evaluate(*saved_.model, *saved_.task, data_.valid, evaluate_options(options_)).metrics;
+  Metrics metrics =
+      evaluate(*saved_.model, *saved_.task, data_.valid, evaluate_options(options_, "validation data"))
+          .metrics;
   const std::string name = saved_.task->headline();
   const auto headline = metrics.find(name);
   require(headline != metrics.end(), "train: metrics must have the task's headline '", name,

@@ -66,7 +66,8 @@ class Trainer {
 
  private:
   Elapsed elapsed() const;
-  void train_step();
+  void train_step();  // names the sample that model or task refuse
+  void take_step();
   std::optional<Metrics> validate();
   void log(const std::optional<Metrics>& metrics);
   void save();

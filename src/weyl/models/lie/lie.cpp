@@ -24,7 +24,7 @@ Tensor raw(LieGroup group, const Tensor& matrices) {
   if (n == 2 && is_rigid(group)) {
     linear = linear.select(2, 0);
   }
-  linear = linear.reshape({matrices.size(0), -1});
+  linear = linear.flatten(1);
   return m == n ? linear : at::cat({linear, matrices.narrow(1, 0, n).select(2, n)}, 1);
 }
 
@@ -83,7 +83,15 @@ Tensor LieTransformer::factor_of(const Tensor& orthonormal) const {
 
 Tensor LieTransformer::coordinates_of(const Tensor& factor) const {
   const Tensor one = compact_elements(at::eye(matrix_size(group()), factor.options()).unsqueeze(0), group());
-  return to_orthonormal(lie_logs(one.expand_as(factor), factor, group()).w, group());
+  const LieLogs logs = lie_logs(one.expand_as(factor), factor, group());
+  if (!is_rigid(group())) {
+    const Tensor outside = (logs.margin <= 0).nonzero();
+    require(outside.size(0) == 0, "lie: a correction must be inside the chart of the logarithm of ",
+            name_of(group()), ", but ", outside.size(0),
+            " tokens, moved (model.lie.move_tokens) and then corrected, are beyond it; an "
+            "output of kind element is not bound to it");
+  }
+  return to_orthonormal(logs.w, group());
 }
 
 Tensor LieTransformer::started(const Poses& poses) const {

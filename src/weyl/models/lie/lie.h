@@ -14,6 +14,9 @@ namespace weyl {
 /// channels as the algebra has dimensions, the orthonormal coordinates delta_i of a correction, by a network
 /// of two layers; and elements (N, m, m), g_i exp(delta_i), likewise (Theorem 4, local form).
 ///
+/// With move_tokens a correction counts from the token as given; ShapeError where, in an affine group, moves
+/// and correction together have no logarithm (an element needs none).
+///
 /// Children: score (G, C), start or embedding (A), [features], blocks.<i>, [move.<i>], norm, head.<output>.
 /// Exact: left multiplications (G, C) and node order. ConfigError: outputs of another kind or level.
 class LieTransformer : public PosesModel {
