@@ -178,9 +178,10 @@ TEST(Lie, EqualsThePapersEquationsWithValuesOfEveryPair) {
 TEST(Lie, ScoresStartAsMinusTheSquaredNorm) {
   const BuildOn wide(at::kCPU, at::kDouble);
   LieNormScore score(3, 4, 2);
-  EXPECT_TRUE(at::equal(score.ratios(1).detach(), at::ones({4, 2}, at::kDouble)));
+  EXPECT_TRUE(at::equal(score.layers()[1].ratios.detach(), at::ones({4, 2}, at::kDouble)));
   const Tensor squares = sine({6, 2}).square();
-  EXPECT_LT((score(2, {}, squares).detach() + squares.sum(1, true)).abs().max().item<double>(), 1e-15);
+  const LiePairs pairs{.squares = squares};
+  EXPECT_LT((score.layers()[2](pairs).detach() + squares.sum(1, true)).abs().max().item<double>(), 1e-15);
 }
 
 // lambda, tau -> c lambda, c tau leaves the score as it is.
@@ -188,13 +189,13 @@ TEST(Lie, WeightsAndTemperatureShareAScale) {
   const BuildOn wide(at::kCPU, at::kDouble);
   LieNormScore score(1, 2, 3);
   apply_weight_rule(score, 0.5);
-  const Tensor before = score.ratios(0).detach().clone();
+  const Tensor before = score.layers()[0].ratios.detach().clone();
   const at::NoGradGuard quiet;
   for (const auto& p : score.parameters()) {
     const Tensor value = (at::softplus(p.tensor) + 1e-3) * 3 - 1e-3;
     p.tensor.copy_((value.exp() - 1).log());
   }
-  EXPECT_LT((score.ratios(0) - before).abs().max().item<double>(), 1e-12);
+  EXPECT_LT((score.layers()[0].ratios - before).abs().max().item<double>(), 1e-12);
 }
 
 // Tokens differ by nothing but w: without its way into the values they never part.
@@ -353,14 +354,15 @@ TEST(Lie, StreamingEqualsStoredPairs) {
   LayerNorm next(8);
   apply_weight_rule(block, 0.4);
   const Poses poses = tokens(group);
+  const auto scores = score.layers();
   Relations relations = relate(group, compact_elements(poses.elements, group), poses.graphs,
                                ChartPolicy::mask, true, at::kDouble);
   ASSERT_TRUE(relations.pairs.has_value());
   const Tensor h = sine({10, 8});
   const LieStream in{h, block.entry_norm()(h)};
-  const Tensor stored = block(in, next, &score, 0, relations, poses.graphs).h;
+  const Tensor stored = block(in, next, &scores[0], relations, poses.graphs).h;
   relations.pairs.reset();
-  const Tensor streamed = block(in, next, &score, 0, relations, poses.graphs).h;
+  const Tensor streamed = block(in, next, &scores[0], relations, poses.graphs).h;
   EXPECT_LT((stored - streamed).abs().max().item<double>(), 1e-12);
   const Segments large = Segments::of_sizes(std::vector<int64_t>{400});
   const Tensor line = exponentials(group, sine({400, 6}));

@@ -5,15 +5,6 @@
 namespace weyl::kernels {
 namespace WEYL_ISA {
 
-/// P(t) = (1 + erf(t/sqrt 2))/2 and exp(-t^2/2): value t P, derivative P + t exp(-t^2/2)/sqrt(2 pi).
-template <class T>
-inline Vec<T> normal_cdf(Vec<T> t, Vec<T>& bell) {
-  const Vec<T> size = t < T(0) ? -t : t;
-  bell = exp_of<T>(t * t * T(-0.5));
-  const Vec<T> tail = scaled_erfc<T>(size * T(0.70710678118654752440)) * bell * T(0.5);
-  return t < T(0) ? tail : T(1) - tail;
-}
-
 template <class T>
 void gelu(const Gelu<T>& a, T* y, int64_t first, int64_t last) {
   const int64_t period = a.bias ? a.channels : a.width, step = lanes<T>;

@@ -4,6 +4,10 @@
 // them.
 #pragma once
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #include <cstdint>
 
 #include "weyl/kernels/instruction_set.h"
@@ -60,20 +64,40 @@ template <class T>
 inline Vec<T> spread(T x) {
   return x - Vec<T>{};
 }
-/// The first `count` numbers; the other lanes hold `fill`.
+/// The first `count` numbers, 0 <= count <= lanes; the other lanes hold `fill`.
 template <class T>
 inline Vec<T> load_part(const T* p, int64_t count, T fill = 0) {
+#if defined(__AVX512F__)
+  const auto mask = _bzhi_u32(~0U, static_cast<unsigned>(count));
+  if constexpr (sizeof(T) == 4) {
+    return reinterpret_cast<Vec<T>>(
+        _mm512_mask_loadu_ps(_mm512_set1_ps(fill), static_cast<__mmask16>(mask), p));
+  } else {
+    return reinterpret_cast<Vec<T>>(
+        _mm512_mask_loadu_pd(_mm512_set1_pd(fill), static_cast<__mmask8>(mask), p));
+  }
+#else
   Vec<T> v = spread(fill);
   for (int64_t i = 0; i < count; ++i) {
     v[i] = p[i];
   }
   return v;
+#endif
 }
 template <class T>
 inline void store_part(T* p, Vec<T> v, int64_t count) {
+#if defined(__AVX512F__)
+  const auto mask = _bzhi_u32(~0U, static_cast<unsigned>(count));
+  if constexpr (sizeof(T) == 4) {
+    _mm512_mask_storeu_ps(p, static_cast<__mmask16>(mask), reinterpret_cast<__m512>(v));
+  } else {
+    _mm512_mask_storeu_pd(p, static_cast<__mmask8>(mask), reinterpret_cast<__m512d>(v));
+  }
+#else
   for (int64_t i = 0; i < count; ++i) {
     p[i] = v[i];
   }
+#endif
 }
 template <class T>
 inline Vec<T> larger(Vec<T> a, Vec<T> b) {

@@ -41,8 +41,8 @@ LieTransformerBlock::LieTransformerBlock(const LieOptions& options, int64_t pair
   second_ = linear("ffn.2", hidden_, width_);
 }
 
-Tensor LieTransformerBlock::attention(const Tensor& x, const LieScore* score, int64_t layer,
-                                      const Relations& relations, const Segments& graphs) const {
+Tensor LieTransformerBlock::attention(const Tensor& x, const LieLayerScore* score, const Relations& relations,
+                                      const Segments& graphs) const {
   const int64_t n = x.size(0), channels = width_ / heads_;
   const std::vector<int64_t> by_head{n, heads_, channels};
   if (score == nullptr) {
@@ -61,21 +61,19 @@ Tensor LieTransformerBlock::attention(const Tensor& x, const LieScore* score, in
   const auto mixed = [&]() -> LieAttention {
     if (relations.pairs) {
       const LiePairs& pairs = *relations.pairs;
-      return lie_attention_scored((*score)(layer, pairs.coordinates, pairs.squares).to(x.scalar_type()),
-                                  pairs, values, graphs);
+      return lie_attention_scored((*score)(pairs).to(x.scalar_type()), pairs, values, graphs);
     }
-    const Tensor weights = static_cast<const LieNormScore&>(*score).ratios(layer);
-    return lie_attention(relations.elements, values, weights, graphs, relations.group, relations.chart);
+    return lie_attention(relations.elements, values, score->ratios, graphs, relations.group, relations.chart);
   }();
   const Tensor turned =
       at::bmm(mixed.coordinates.transpose(0, 1), from_w.transpose(1, 2)).to(x.scalar_type());  // (H, N, C)
   return (mixed.mixed + turned.transpose(0, 1)).view({n, width_});
 }
 
-LieStream LieTransformerBlock::operator()(const LieStream& in, const LayerNorm& next, const LieScore* score,
-                                          int64_t layer, const Relations& relations,
+LieStream LieTransformerBlock::operator()(const LieStream& in, const LayerNorm& next,
+                                          const LieLayerScore* score, const Relations& relations,
                                           const Segments& graphs) const {
-  const Tensor mixed = product(attention(in.normed, score, layer, relations, graphs), out_->weight());
+  const Tensor mixed = product(attention(in.normed, score, relations, graphs), out_->weight());
   const auto middle = add_branch_and_norm(in.h, mixed, out_->bias(), norm2_->weight(), norm2_->bias());
   const Tensor inner = bias_gelu(product(middle.normed, first_->weight()), first_->bias());
   const auto end = add_branch_and_norm(middle.sum, product(inner, second_->weight()), second_->bias(),

@@ -25,12 +25,12 @@ class LieTransformerBlock : public Module {
 
   const LayerNorm& entry_norm() const { return *norm1_; }
   /// `in.normed` is norm1 of `in.h`; the result's is `next` of its h. `score` is null for A.
-  LieStream operator()(const LieStream& in, const LayerNorm& next, const LieScore* score, int64_t layer,
+  LieStream operator()(const LieStream& in, const LayerNorm& next, const LieLayerScore* score,
                        const Relations& relations, const Segments& graphs) const;
   double flops(double typical_nodes) const;  // of one token, scores apart
 
  private:
-  Tensor attention(const Tensor& x, const LieScore* score, int64_t layer, const Relations& relations,
+  Tensor attention(const Tensor& x, const LieLayerScore* score, const Relations& relations,
                    const Segments& graphs) const;
 
   int64_t width_, heads_, pair_width_, hidden_;

@@ -113,12 +113,13 @@ Named LieTransformer::forward(const Poses& poses) {
   if (score_) {
     relations = relate(group(), tokens, graphs, options.chart, streaming, dtype);
   }
+  const auto scores = score_ ? score_->layers() : std::vector<LieLayerScore>();
   LieStream stream{started(poses).to(dtype), {}};
   stream.normed = (blocks_.empty() ? *norm_ : blocks_[0]->entry_norm())(stream.h);
   for (size_t l = 0; l < blocks_.size(); ++l) {
     const bool last = l + 1 == blocks_.size();
-    stream = (*blocks_[l])(stream, last ? *norm_ : blocks_[l + 1]->entry_norm(), score_.get(),
-                           static_cast<int64_t>(l), relations, graphs);
+    stream = (*blocks_[l])(stream, last ? *norm_ : blocks_[l + 1]->entry_norm(),
+                           score_ ? &scores[l] : nullptr, relations, graphs);
     if (!last && !moves_.empty()) {
       const Tensor step = factor_of((*moves_[l])(stream.normed));
       tokens = lie_compose(tokens, step, group());

@@ -1,14 +1,13 @@
 #include "weyl/models/lie/score.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/eye.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/softplus.h>
+#include <ATen/ops/unbind.h>
 
 #include <cmath>
 
-#include "weyl/ops/gelu.h"
+#include "weyl/ops/pair_network.h"
 
 namespace weyl {
 namespace {
@@ -22,18 +21,26 @@ Tensor positive(const Tensor& raw) {
 
 }  // namespace
 
+Tensor LieLayerScore::operator()(const LiePairs& pairs) const {
+  if (ratios.defined()) {
+    return at::matmul(-ratios, pairs.squares.t()).t();  // head by head, as the attention reads them
+  }
+  return pair_network(pairs.coordinates, pairs.present, first, first_bias, second, second_bias);
+}
+
 LieNormScore::LieNormScore(int64_t layers, int64_t heads, int64_t blocks)
     : heads_(heads),
       blocks_(blocks),
       weight_(parameter("weight", {layers, heads, blocks}, Init::zeros())),
       temperature_(parameter("temperature", {layers, heads}, Init::zeros())) {}
 
-Tensor LieNormScore::ratios(int64_t l) const {
-  return positive(weight_.select(0, l)) / positive(temperature_.select(0, l)).unsqueeze(1);
-}
-
-Tensor LieNormScore::operator()(int64_t l, const Tensor&, const Tensor& squares) const {
-  return at::matmul(-ratios(l), squares.t()).t();  // head by head, as the attention reads them
+std::vector<LieLayerScore> LieNormScore::layers() const {
+  const Tensor ratios = positive(weight_) / positive(temperature_).unsqueeze(2);
+  std::vector<LieLayerScore> layers;
+  for (const Tensor& layer : ratios.unbind(0)) {
+    layers.push_back({.ratios = layer});
+  }
+  return layers;
 }
 
 LieKernelScore::LieKernelScore(int64_t layers, int64_t heads, int64_t coordinates)
@@ -48,13 +55,14 @@ LieKernelScore::LieKernelScore(int64_t layers, int64_t heads, int64_t coordinate
   second_bias_ = parameter("second.bias", {layers, heads}, Init::uniform(second));
 }
 
-Tensor LieKernelScore::operator()(int64_t l, const Tensor& w, const Tensor&) const {
-  const Tensor inner =
-      bias_gelu(at::linear(w.contiguous(), first_weight_.select(0, l)), first_bias_.select(0, l));
-  // One product with all heads' second layers, (H, H 32), each among the columns of its own head.
-  const Tensor one = at::eye(heads_, second_weight_.options().requires_grad(false)).unsqueeze(2);
-  const Tensor second = (one * second_weight_.select(0, l)).view({heads_, heads_ * hidden});
-  return at::linear(inner, second, second_bias_.select(0, l));
+std::vector<LieLayerScore> LieKernelScore::layers() const {
+  const auto first = first_weight_.unbind(0), first_bias = first_bias_.unbind(0),
+             second = second_weight_.unbind(0), second_bias = second_bias_.unbind(0);
+  std::vector<LieLayerScore> layers;
+  for (size_t l = 0; l < first.size(); ++l) {
+    layers.push_back({{}, first[l], first_bias[l], second[l], second_bias[l]});
+  }
+  return layers;
 }
 
 double LieKernelScore::flops() const {

@@ -1,17 +1,26 @@
 #pragma once
 
+#include <vector>
+
 #include "weyl/models/lie/options.h"
 #include "weyl/nn/module.h"
+#include "weyl/ops/lie_attention.h"
 
 namespace weyl {
 
-/// The scores of all layers and heads, s_ij for the pairs of tokens (i, j) from w_ij, the orthonormal
+/// The scores of the heads of one layer, s_ij for the pairs of tokens (i, j) from w_ij, the orthonormal
 /// coordinates of log(g_i^-1 g_j). L layers, H heads, K blocks of the algebra, E coordinates, P pairs.
+struct LieLayerScore {
+  Tensor ratios;                                  // G: lambda / tau (H, K)
+  Tensor first, first_bias, second, second_bias;  // C: (32 H, E), (32 H), (H, 32), (H)
+  /// (P, H), up to constants of i; of pairs that are not present, anything.
+  Tensor operator()(const LiePairs& pairs) const;
+};
+
 class LieScore : public Module {
  public:
-  /// (P, H): the scores of layer l. squares (P, K) holds |w_ij|^2 block by block, up
-  /// to constants of i.
-  virtual Tensor operator()(int64_t l, const Tensor& w, const Tensor& squares) const = 0;
+  /// The scores of all layers, made once a pass.
+  virtual std::vector<LieLayerScore> layers() const = 0;
   virtual double flops() const = 0;  // of one pair in one layer
 };
 
@@ -21,11 +30,8 @@ class LieScore : public Module {
 class LieNormScore : public LieScore {
  public:
   LieNormScore(int64_t layers, int64_t heads, int64_t blocks);
-  Tensor operator()(int64_t l, const Tensor& w, const Tensor& squares) const override;
+  std::vector<LieLayerScore> layers() const override;
   double flops() const override { return 2.0 * static_cast<double>(heads_ * blocks_); }
-
-  /// lambda / tau of one layer, (H, K).
-  Tensor ratios(int64_t l) const;
 
  private:
   int64_t heads_, blocks_;
@@ -37,7 +43,7 @@ class LieNormScore : public LieScore {
 class LieKernelScore : public LieScore {
  public:
   LieKernelScore(int64_t layers, int64_t heads, int64_t coordinates);
-  Tensor operator()(int64_t l, const Tensor& w, const Tensor& squares) const override;
+  std::vector<LieLayerScore> layers() const override;
   double flops() const override;
 
  private:
