@@ -151,15 +151,22 @@ TEST(LieAttention, PairsAtHandGiveTheSame) {
   }
 }
 
-TEST(LieAttention, DerivativesAreRight) {
+TEST(LieAttention, DerivativesAreRightUnderEveryPolicy) {
   for (const LieGroup group : lie_groups) {
-    SCOPED_TRACE(name_of(group));
-    const Case c(group, {1, 2, 4}, 0.35, 2, 2);
-    const Expression f = [&](const Tensors& x) {
-      const LieAttention y = c.run(x);
-      return at::cat({y.mixed.flatten(), y.coordinates.flatten()});
-    };
-    expect_second_gradients(f, {c.elements, c.values, c.weights}, {1e-5, 3e-5, 1e-6, 6});
+    for (const ChartPolicy policy : policies) {
+      SCOPED_TRACE(testing::Message() << name_of(group) << " policy " << static_cast<int>(policy));
+      const Case c(group, {1, 2, 4}, 0.35, 2, 2);
+      const Expression f = [&](const Tensors& x) {
+        const LieAttention y = c.run(x, policy);
+        return at::cat({y.mixed.flatten(), y.coordinates.flatten()});
+      };
+      expect_second_gradients(f, {c.elements, c.values, c.weights}, {1e-5, 3e-5, 1e-6, 6});
+      Tensor x = c.elements.detach().requires_grad_();
+      EXPECT_TRUE(lie_pairs(x, c.graphs, group, policy).coordinates.requires_grad());
+      const at::NoGradGuard off;  // a caller's guard holds
+      EXPECT_FALSE(lie_pairs(x, c.graphs, group, policy).coordinates.requires_grad());
+      EXPECT_FALSE(c.run({x, c.values, c.weights}, policy).coordinates.requires_grad());
+    }
   }
 }
 

@@ -30,15 +30,20 @@ struct Stand {
   Tensor coordinates, squares, margin;
 };
 
+/// Of the chart of the logarithm, without gradient.
+template <class G, class S>
+Tensor margin_of(const typename G::template Element<Number<S>>& relative) {
+  const at::NoGradGuard off;
+  return G::margin(relative).column;
+}
+
 template <class G, class S>
 Stand frobenius(const typename G::template Element<Number<S>>& relative, int64_t rows,
                 const at::TensorOptions& options) {
   constexpr int K = blocks_of(G::group).size();
-  const at::NoGradGuard off;
-  const Tensor margin = G::margin(relative).column;
-  const at::AutoGradMode on(true);
   return {lie_number::rows_of(formulas::frobenius_log<G, Number<S>>(relative), rows, options),
-          lie_number::rows_of(formulas::frobenius_squares<G, Number<S>, K>(relative), rows, options), margin};
+          lie_number::rows_of(formulas::frobenius_squares<G, Number<S>, K>(relative), rows, options),
+          margin_of<G, S>(relative)};
 }
 
 template <class G, class S>
@@ -46,9 +51,8 @@ Stand polar(const typename G::template Element<Number<S>>& relative, int64_t row
             const at::TensorOptions& options) {
   Number<S> angle;
   const auto w = formulas::polar_log(G{}, relative, angle);
-  const at::NoGradGuard off;
   // Masked are the pairs without a polar logarithm; outside are those without a logarithm.
-  return {lie_number::rows_of(w, rows, options), angle.column.detach(), G::margin(relative).column};
+  return {lie_number::rows_of(w, rows, options), angle.column.detach(), margin_of<G, S>(relative)};
 }
 
 Stand stand_for(const Tensor& compact, const Pairs& pairs, LieGroup group, ChartPolicy policy) {
