@@ -76,7 +76,9 @@ Named answer(const Poses& poses, const Named& outputs) {
   const Tensor& gap = output_of(outputs, kGap);
   const Tensor bases = at::tensor(largest_rows(gap, poses.graphs), at::kLong).to(gap.device());
   const Tensor g = corrected(poses, output_of(outputs, kCorrection).detach(), bases);
-  return {{kElement, element_matrices(g, poses.group)}, {kGap, gap}};
+  Named all = outputs;
+  all[kElement] = element_matrices(g, poses.group);
+  return all;
 }
 
 double median_of(std::vector<double> values) {
@@ -170,8 +172,10 @@ Interface Completion::interface(const Schema& data) const {
   return result;
 }
 
-std::vector<Quantity> Completion::predictions(const Interface&) const {
-  return {labels()[0], {.name = kGap}};
+std::vector<Quantity> Completion::predictions(const Interface& model) const {
+  std::vector<Quantity> all = model.outputs;
+  all.insert(all.begin(), labels()[0]);
+  return all;
 }
 
 Step Completion::step(Model& model, const Batch& batch) const {
