@@ -1,4 +1,4 @@
-// exp, sin, cos, erfc and the normal distribution on vectors. Included by kernel files alone (see simd.h).
+// exp, sin, cos and erfc on vectors. Included by kernel files alone (see simd.h).
 #pragma once
 
 #include "weyl/kernels/simd.h"
@@ -127,15 +127,6 @@ inline Vec<T> scaled_erfc(Vec<T> z) {
                             0.185371560043468838,   0.197466353674388124,   0.197466354249109621};
     return polynomial<double>(c, u) * u;
   }
-}
-
-/// P(t) = (1 + erf(t/sqrt 2))/2 and exp(-t^2/2): value t P, derivative P + t exp(-t^2/2)/sqrt(2 pi).
-template <class T>
-inline Vec<T> normal_cdf(Vec<T> t, Vec<T>& bell) {
-  const Vec<T> size = t < T(0) ? -t : t;
-  bell = exp_of<T>(t * t * T(-0.5));
-  const Vec<T> tail = scaled_erfc<T>(size * T(0.70710678118654752440)) * bell * T(0.5);
-  return t < T(0) ? tail : T(1) - tail;
 }
 
 }  // namespace WEYL_ISA

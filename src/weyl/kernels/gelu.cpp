@@ -1,6 +1,6 @@
 #include "weyl/kernels/gelu.h"
 
-#include "weyl/kernels/elementary.h"
+#include "weyl/kernels/normal.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA {

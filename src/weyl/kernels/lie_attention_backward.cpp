@@ -105,7 +105,7 @@ void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOu
         if (to.scores) {
           for (int64_t r = 0; r < at.rows; ++r) {
             const int64_t pair = at.pair + (at.i + r - at.begin) * n + j - at.begin;
-            std::memcpy(to.scores + h * in.pairs + pair, s.slope + r * tile, count * sizeof(T));
+            lie::write_row(s.slope + r * tile, count, to.scores + h * in.pairs + pair);
           }
         }
         if (to.values) {
@@ -121,7 +121,7 @@ void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOu
         } else {
           const int64_t pair = at.pair + (at.i + r - at.begin) * n + j - at.begin;
           for (int64_t c = 0; c < in.dof; ++c) {
-            std::memcpy(to.pairs + c * in.pairs + pair, gw + c * tile, count * sizeof(T));
+            lie::write_row(gw + c * tile, count, to.pairs + c * in.pairs + pair);
           }
         }
       }

@@ -76,6 +76,14 @@ inline void copy_row(const T* from, int64_t width, T* to) {
   }
 }
 
+/// `count` numbers to a place that holds no more. (Copies of a few numbers by memcpy start slowly.)
+template <class T>
+inline void write_row(const T* from, int64_t count, T* to) {
+  for (int64_t k = 0; k < count; k += lanes<T>) {
+    count - k >= lanes<T> ? store(to + k, load(from + k)) : store_part(to + k, load(from + k), count - k);
+  }
+}
+
 template <class T>
 inline void pack_values(const LieAttentionInput<T>& in, int64_t begin, int64_t n, const Workspace<T>& s) {
   for (int64_t h = 0; h < in.heads; ++h) {

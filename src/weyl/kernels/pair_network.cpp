@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "weyl/kernels/elementary.h"
+#include "weyl/kernels/normal.h"
 
 namespace weyl::kernels {
 

@@ -6,12 +6,14 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
 
+#include "weyl/ops/gelu.h"
+
 namespace weyl {
 
 at::Tensor activate(const at::Tensor& x, Activation law) {
   switch (law) {
     case Activation::gelu:
-      return at::gelu(x);
+      return x.dim() == 2 ? bias_gelu(x, {}) : at::gelu(x);
     case Activation::silu:
       return at::silu(x);
     case Activation::relu:
