@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/app/program.h"
 #include "weyl/core/json.h"
@@ -104,6 +105,55 @@ TEST(PosesProgram, TrainsCompletesAndAuditsSequencesOfPoses) {
   EXPECT_EQ(counts.find("parameters")->number_or(0), 35280);
 }
 
+/// A smooth path of n poses as a TUM file: forward with a changing speed, turning about z and x.
+void write_path(const std::string& path, int n, double phase) {
+  std::ofstream out(path);
+  out << "# timestamp tx ty tz qx qy qz qw\n" << std::fixed;
+  for (int k = 0; k < n; ++k) {
+    const double s = 0.4 * k + 2 * std::sin(0.05 * k + phase);
+    const double a = 0.15 * s + 0.2 * std::sin(0.11 * s + phase), b = 0.15 * std::sin(0.2 * s);
+    out << 1000 + k / 30. << " " << 3 * std::sin(0.15 * s) + 0.5 * s << " " << 2 * std::cos(0.2 * s) << " "
+        << std::sin(0.3 * s + phase) << " " << std::cos(a) * std::sin(b) << " " << std::sin(a) * std::sin(b)
+        << " " << std::sin(a) * std::cos(b) << " " << std::cos(a) * std::cos(b) << "\n";
+  }
+}
+
+TEST(PosesProgram, TrainsAndEvaluatesOnHolesOfATrajectory) {
+  const std::string folder = scratch("pose-holes");
+  std::filesystem::create_directories(folder + "/gaps");
+  for (const auto& [split, n] : {std::pair{"train", 240}, {"valid", 80}, {"test", 80}}) {
+    const std::string name(split);
+    write_path(folder + "/" + name + ".txt", n, 0.01 * n);
+    const Outcome made = weyl_program(
+        "data convert " + name + ".txt gaps/" + name + ".safetensors length=8 stride=4 hole=true seed=5",
+        folder);
+    ASSERT_EQ(made.code, 0) << made.err;
+  }
+  const Outcome trained = weyl_program(
+      "train " WEYL_SOURCE_DIR
+      "/configs/completion/se3.toml data.pose_sequences.path=gaps train.epochs=4 train.batch=8 --out run "
+      "--json",
+      folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Json test = *Json::parse(trained.out, "stdout").find("test");
+  EXPECT_EQ(test.find("samples")->number_or(0), 19);
+  // The same from one file of its own, which no config names.
+  const Json seen =
+      Json::parse(weyl_program("eval run --data gaps/test.safetensors --json", folder).out, "stdout");
+  EXPECT_EQ(seen.find("samples")->number_or(0), 19);
+  const auto error = [](const Json& result) {
+    return result.find("metrics")->find("pose_error")->find("value")->number_or(-1);
+  };
+  EXPECT_GT(error(seen), 0);
+  EXPECT_EQ(error(seen), error(test));
+  // The neighbours that are marked are nearer than what stands anywhere.
+  const auto beside = [&](const char* name) {
+    return seen.find("baselines")->find(name)->find("pose_error")->find("value")->number_or(-1);
+  };
+  EXPECT_GT(beside("flanking token"), 0);
+  EXPECT_LT(beside("flanking token"), 0.5 * beside("random token"));
+}
+
 struct Refusal {
   std::string arguments, says;
   int code;
@@ -118,6 +168,8 @@ TEST(PosesProgram, RefusesInOneLine) {
            {"data convert " + desk + " x.safetensors lenght=4", "did you mean 'length'?", 2},
            {"data convert " + desk + " x.safetensors length=99",
             "length must be at most its 12 poses, got 99", 2},
+           {"data convert " + desk + " x.safetensors length=3 hole=true",
+            "hole needs samples of at least 4 poses, got 3", 2},
            {"data convert " + desk + " x.safetensors format=kitti", "line 4: must have the 12 numbers", 3},
            {"data convert " + desk + " x.npz", "convert: must be", 2},
            {"data inspect " + trajectories + "../broken/poses/sheared.txt",

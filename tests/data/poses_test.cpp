@@ -271,6 +271,59 @@ TEST(PoseFiles, AreOneSampleOrWindows) {
   EXPECT_THROW(open_pose_file(trajectory, {.stride = 2}), ConfigError);
 }
 
+TEST(PoseFiles, AHoleIsTheElementAndItsNeighboursAreTheFlanks) {
+  const auto whole = open_pose_file(trajectory);
+  const Tensor poses = elements_of(whole->all()), times = whole->all().labels.at("time").flatten();
+  const PoseFileOptions options{.length = 6, .stride = 3, .hole = true};
+  const auto set = open_pose_file(trajectory, options);
+  ASSERT_EQ(set->size(), 3);
+  int sorted = 0;
+  for (int64_t s = 0; s < 3; ++s) {
+    const Batch sample = set->batch(std::vector<int64_t>{s});
+    ASSERT_EQ(set->tokens(s), 5);
+    std::vector<int64_t> rows;  // of the trajectory, told by their times
+    for (int64_t i = 0; i < 5; ++i) {
+      rows.push_back((times == sample.labels.at("time")[i]).nonzero().item<int64_t>());
+      EXPECT_TRUE(at::equal(elements_of(sample)[i], poses[rows.back()]));
+    }
+    std::vector<int64_t> left(rows);
+    std::ranges::sort(left);
+    sorted += left == rows ? 1 : 0;
+    int64_t hole = 3 * s;  // the row of the window that is not there
+    while (std::ranges::count(left, hole) == 1) {
+      ++hole;
+    }
+    EXPECT_GT(hole, 3 * s);
+    EXPECT_LT(hole, 3 * s + 5);
+    EXPECT_EQ(left.front(), 3 * s);
+    EXPECT_EQ(left.back(), 3 * s + 5);
+    EXPECT_TRUE(at::equal(sample.labels.at("element")[0], poses[hole]));
+    for (int64_t i = 0; i < 5; ++i) {
+      EXPECT_EQ(sample.labels.at("flank")[i].item<int64_t>(), std::abs(rows[i] - hole) == 1 ? 1 : 0);
+    }
+  }
+  EXPECT_LT(sorted, 3);
+  // A pure function of the seed; what another seed asks is another question.
+  EXPECT_EQ(difference(set->all(), open_pose_file(trajectory, options)->all()), 0);
+  PoseFileOptions other = options;
+  other.seed = 1;
+  EXPECT_FALSE(at::equal(elements_of(set->all()), elements_of(open_pose_file(trajectory, other)->all())));
+  EXPECT_EQ(open_pose_file(trajectory, {.hole = true})->tokens(0), 11);  // of the whole
+  EXPECT_EQ(message_of<ConfigError>([&] { open_pose_file(trajectory, {.length = 3, .hole = true}); }),
+            trajectory + ": hole needs samples of at least 4 poses, got 3");
+  // As the data set of completion, from a folder.
+  const Folder folder;
+  convert(trajectory, folder / "train.safetensors", options);
+  const auto train = open_pose_sequences({folder.path(), LieGroup::se3}).train;
+  EXPECT_EQ(train->schema().labels, pose_sequences_schema({}).labels);
+  EXPECT_EQ(train->schema().length_unit, "m");
+  const Batch read = train->batch(std::vector<int64_t>{0, 1, 2});
+  EXPECT_TRUE(at::equal(elements_of(read), elements_of(set->all())));
+  for (const char* name : {"element", "flank"}) {
+    EXPECT_TRUE(at::equal(read.labels.at(name), set->all().labels.at(name))) << name;
+  }
+}
+
 TEST(PoseFiles, ConvertAndOpenLikeAnyData) {
   const Folder folder;
   const std::string out = folder / "desk.safetensors";

@@ -32,6 +32,11 @@ void fields(Fields& f, PoseFileOptions& o) {
   f("format", o.format, "of the file; told from its first line unless given");
   f("length", o.length, "tokens of a sample; 0: the whole trajectory is one", {0, 1e9});
   f("stride", o.stride, "poses between the beginnings of two samples; 0: the length", {0, 1e9});
+  f("hole", o.hole,
+    "takes one inner pose out of each sample as the label `element`, marks its neighbours by the label "
+    "`flank` "
+    "and shuffles the tokens");
+  f("seed", o.seed, "of the holes and of the order of the tokens", {0, 9.2e18});
 }
 
 void fields(Fields& f, DataOptions& o) {

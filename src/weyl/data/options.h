@@ -61,6 +61,8 @@ struct PoseFileOptions {
   std::optional<PoseFormat> format;  // told from the file unless given
   int64_t length = 0;                // tokens of a window; 0: the whole trajectory is one sample
   int64_t stride = 0;                // poses between the beginnings of two windows; 0: the length
+  bool hole = false;                 // one inner pose of each window is asked for (sets/pose_files.h)
+  int64_t seed = 0;                  // of the holes and of the order of the tokens
 };
 void fields(Fields& f, PoseFileOptions& o);
 

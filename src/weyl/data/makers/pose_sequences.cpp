@@ -9,6 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/data/sequence_gap.h"
 #include "weyl/data/split_files.h"
 
 namespace weyl {
@@ -39,7 +40,8 @@ constexpr int kAttempts = 1000;
 using Vector = std::vector<double>;
 
 void require_options(const PoseSequencesMakerOptions& o) {
-  require<ConfigError>(o.length >= 4, "pose_sequences: length must be at least 4, got ", o.length);
+  require<ConfigError>(o.length >= kLeastOfGap, "pose_sequences: length must be at least ", kLeastOfGap,
+                       ", got ", o.length);
   require<ConfigError>(o.longest == 0 || o.longest >= o.length,
                        "pose_sequences: longest must be 0 or at least length, ", o.length, ", got ",
                        o.longest);
@@ -59,8 +61,7 @@ class Drawing {
         name_("pose_sequences " + std::string(split)) {
     Stream shape = stream("shape");
     elements_ = o_.length + (o_.longest > o_.length ? shape.below(o_.longest - o_.length + 1) : 0);
-    hole_ = 1 + shape.below(elements_ - 2);
-    order_ = shape.permutation(elements_ - 1);
+    gap_ = draw_gap(elements_, shape);
     bound_ = std::numbers::pi / static_cast<double>(elements_);
   }
 
@@ -264,13 +265,12 @@ class Drawing {
   PoseSequence sequence(const std::vector<Vector>& path, const std::vector<Vector>& seen) const {
     const size_t size = matrix_size(o_.group) * matrix_size(o_.group);
     PoseSequence result;
-    result.tokens.resize(order_.size() * size);
+    result.flank = gap_.flank;
+    result.tokens.resize(gap_.tokens.size() * size);
     result.element.resize(size);
-    lie_.to_matrix(path[hole_], result.element);
-    for (size_t i = 0; i < order_.size(); ++i) {
-      const int64_t k = order_[i] < hole_ ? order_[i] : order_[i] + 1;
-      lie_.to_matrix(seen[k], std::span(result.tokens).subspan(i * size, size));
-      result.flank.push_back(k == hole_ - 1 || k == hole_ + 1 ? 1 : 0);
+    lie_.to_matrix(path[gap_.hole], result.element);
+    for (size_t i = 0; i < gap_.tokens.size(); ++i) {
+      lie_.to_matrix(seen[gap_.tokens[i]], std::span(result.tokens).subspan(i * size, size));
     }
     return result;
   }
@@ -280,8 +280,8 @@ class Drawing {
   int dof_;
   uint64_t sample_;
   std::string name_;
-  int64_t elements_ = 0, hole_ = 0;
-  std::vector<int64_t> order_;
+  int64_t elements_ = 0;
+  SequenceGap gap_;
   double bound_ = 0;
 };
 

@@ -1,29 +1,23 @@
 #include "weyl/data/sets/pose_files.h"
 
-#include <ATen/ops/cat.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/tensor.h>
 
 #include <filesystem>
 
 #include "weyl/core/check.h"
+#include "weyl/data/sequence_gap.h"
+#include "weyl/data/sets/pose_sequences.h"
 #include "weyl/data/tensor_format.h"
 
 namespace weyl {
 namespace {
 
-/// The first rows of the windows of a trajectory, and their length.
+/// The poses of the samples: of windows all of them in their order, or with a hole the others in any order.
 struct Windows {
-  std::vector<int64_t> starts;
-  int64_t length = 0;
-
-  /// (n, ...) -> the rows of all windows.
-  Tensor rows(const Tensor& all) const {
-    std::vector<Tensor> parts;
-    for (const int64_t start : starts) {
-      parts.push_back(all.slice(0, start, start + length));
-    }
-    return at::cat(parts, 0);
-  }
+  int64_t count = 0, tokens = 0;     // samples, and poses of each
+  std::vector<int64_t> rows, flank;  // (count tokens) of the trajectory; 1 beside the hole
+  std::vector<int64_t> holes;        // (count) of the trajectory; empty without
 };
 
 Windows windows_of(int64_t poses, const PoseFileOptions& o, const std::string& where) {
@@ -31,11 +25,25 @@ Windows windows_of(int64_t poses, const PoseFileOptions& o, const std::string& w
                        o.length);
   require<ConfigError>(o.stride == 0 || o.length > 0, where, ": stride needs a length, got ", o.stride,
                        " alone");
+  const int64_t length = o.length > 0 ? o.length : poses, stride = o.stride > 0 ? o.stride : length;
+  require<ConfigError>(!o.hole || length >= kLeastOfGap, where, ": hole needs samples of at least ",
+                       kLeastOfGap, " poses, got ", length);
   Windows windows;
-  windows.length = o.length > 0 ? o.length : poses;
-  const int64_t stride = o.stride > 0 ? o.stride : windows.length;
-  for (int64_t start = 0; start + windows.length <= poses; start += stride) {
-    windows.starts.push_back(start);
+  windows.tokens = o.hole ? length - 1 : length;
+  for (int64_t start = 0; start + length <= poses; start += stride, ++windows.count) {
+    if (!o.hole) {
+      for (int64_t k = 0; k < length; ++k) {
+        windows.rows.push_back(start + k);
+      }
+      continue;
+    }
+    Stream stream(static_cast<uint64_t>(o.seed), "pose_files gap", {static_cast<uint64_t>(start)});
+    const SequenceGap gap = draw_gap(length, stream);
+    for (const int64_t k : gap.tokens) {
+      windows.rows.push_back(start + k);
+    }
+    windows.flank.insert(windows.flank.end(), gap.flank.begin(), gap.flank.end());
+    windows.holes.push_back(start + gap.hole);
   }
   return windows;
 }
@@ -54,20 +62,26 @@ class Trajectory : public InMemory {
 std::shared_ptr<const InMemory> as_poses(const PoseTrajectory& found, const PoseFileOptions& options,
                                          const std::string& where) {
   const Windows windows = windows_of(found.size(), options, where);
-  const auto count = static_cast<int64_t>(windows.starts.size());
+  const Tensor matrices = at::tensor(found.matrices, at::kDouble).view({found.size(), 4, 4});
+  const Tensor rows = at::tensor(windows.rows, at::kLong);
   Schema schema;
   schema.carrier = Carrier::poses;
   schema.interface.group = LieGroup::se3;
   schema.length_unit = "m";
-  schema.interface.typical_nodes = static_cast<double>(windows.length);
+  schema.interface.typical_nodes = static_cast<double>(windows.tokens);
   Batch all;
   Poses poses{LieGroup::se3,
-              windows.rows(at::tensor(found.matrices, at::kDouble).view({found.size(), 4, 4})),
+              at::index_select(matrices, 0, rows),
               {},
-              Segments::of_sizes(std::vector<int64_t>(count, windows.length))};
+              Segments::of_sizes(std::vector<int64_t>(windows.count, windows.tokens))};
+  if (options.hole) {
+    schema.labels = pose_sequences_schema({}).labels;
+    all.labels["element"] = at::index_select(matrices, 0, at::tensor(windows.holes, at::kLong));
+    all.labels["flank"] = at::tensor(windows.flank, at::kLong).unsqueeze(1);
+  }
   if (!found.times.empty()) {
-    schema.labels = {{.name = "time", .unit = "s"}};
-    all.labels["time"] = windows.rows(at::tensor(found.times, at::kDouble).unsqueeze(1));
+    schema.labels.push_back({.name = "time", .unit = "s"});
+    all.labels["time"] = at::index_select(at::tensor(found.times, at::kDouble), 0, rows).unsqueeze(1);
   }
   all.input = std::move(poses);
   return std::make_shared<Trajectory>(std::move(all), std::move(schema), found.off_group);
@@ -86,6 +100,9 @@ void convert_pose_file(const std::string& in, const std::string& out, const Pose
       {"converted_from", std::filesystem::path(in).filename().string()},
       {"source_format", std::string(pose_format_names[static_cast<int>(found.format)])},
       {"units", "lengths m, times s since the first pose"}};
+  if (options.hole) {
+    metadata["seed"] = std::to_string(options.seed);
+  }
   if (!found.start.empty()) {
     metadata["first_timestamp"] = found.start;
   }

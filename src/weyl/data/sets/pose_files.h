@@ -9,8 +9,10 @@ namespace weyl {
 
 /// A trajectory of text (formats/pose_file.h) as poses of SE(3), float64: one sample, or windows of `length`
 /// tokens every `stride` (what is left at the end is dropped), with label `time` (N, 1) in seconds since the
-/// first pose of the file where the format has times; lengths in m. DataError: see read_poses; ConfigError:
-/// more tokens a window than there are poses.
+/// first pose of the file where the format has times; lengths in m. With `hole` the labels `element`
+/// and `flank` of completion as well (sets/pose_sequences.h): of each sample one inner pose is missing, drawn
+/// from (seed, first pose), and the other tokens stand in any order. DataError: see read_poses; ConfigError:
+/// more tokens a window than there are poses, a hole in fewer than 4.
 std::shared_ptr<const InMemory> open_pose_file(const std::string& path, const PoseFileOptions& options = {});
 
 /// Writes it as a carrier tensor file; the metadata keep the source's name, format and first timestamp.

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "weyl/core/random.h"
+
+namespace weyl {
+
+/// A sequence with one inner element missing and the others in any order: what `make pose_sequences` and
+/// `convert ... hole=true` ask.
+struct SequenceGap {
+  int64_t hole = 0;             // uniform in 1 .. n - 2
+  std::vector<int64_t> tokens;  // (n - 1) the elements that are there, in the order of the file
+  std::vector<int64_t> flank;   // (n - 1) 1 on the neighbours of the gap, 0 elsewhere
+};
+
+/// Of n elements, drawn from a stream. ShapeError for fewer than 3.
+SequenceGap draw_gap(int64_t elements, Stream& stream);
+
+/// With fewer the two tokens of a gap were all that there are.
+constexpr int64_t kLeastOfGap = 4;
+
+}  // namespace weyl
