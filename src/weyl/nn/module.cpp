@@ -54,7 +54,7 @@ at::ScalarType BuildOn::dtype() {
   return build_dtype;
 }
 
-Tensor Module::parameter(std::string name, std::vector<int64_t> shape, Init init, bool decay) {
+Tensor Module::parameter(std::string name, const std::vector<int64_t>& shape, Init init, bool decay) {
   const bool shape_only = build_device.is_meta();
   const Tensor start = shape_only ? at::empty(shape, at::TensorOptions().device(at::kMeta).dtype(at::kDouble))
                                   : start_values(shape, init);

@@ -64,7 +64,7 @@ class Module {
   /// Declares a parameter; made on the current construction device (see BuildOn) in its dtype. Random starts
   /// are drawn in float64 from torch's generator of the CPU, so that they agree on every device and in every
   /// dtype.
-  Tensor parameter(std::string name, std::vector<int64_t> shape, Init init, bool decay = false);
+  Tensor parameter(std::string name, const std::vector<int64_t>& shape, Init init, bool decay = false);
   /// Declares a parameter with the given start values (double precision, any device).
   Tensor parameter(std::string name, const Tensor& start, bool decay = false, bool trainable = true);
 

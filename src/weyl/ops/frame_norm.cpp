@@ -68,8 +68,8 @@ class BranchAndNorm : public Differentiable {
 
   Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gys,
                    const std::vector<bool>& needed) const override {
-    const Tensor sum = branch_ ? out[0] : in[0].contiguous(), mean = out[results()],
-                 rstd = out[results() + 1];
+    const Tensor sum = branch_ ? out[0] : in[0].contiguous();
+    const Tensor &mean = out[results()], &rstd = out[results() + 1];
     const Tensor weight = in[3].contiguous(), bias = in[4].contiguous();
     const Tensor gsum = branch_ ? gys[0].contiguous() : Tensor(), gnormed = gys[results() - 1].contiguous();
     const int64_t channels = weight.size(0), frames = sum.size(1) / channels;

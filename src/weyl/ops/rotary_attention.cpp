@@ -30,7 +30,7 @@ class RotaryAttention : public Differentiable {
   }
   Tensors without_kernels(const Tensors& in) const override {
     const RotaryTable once = in[2].defined() ? rotary_table(in[2]) : RotaryTable();
-    return expression(in, [&] { return once; });
+    return expression(in, [&]() -> const RotaryTable& { return once; });
   }
 
   bool has_forward(const Tensors& in) const override { return kernels_take(in); }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <optional>
 
@@ -29,7 +30,7 @@ double milliseconds(const std::function<void()>& work) {
 
 /// The value at a fraction of the way through sorted values.
 double quantile(std::vector<double> values, double fraction) {
-  const auto at = static_cast<std::ptrdiff_t>(fraction * static_cast<double>(values.size() - 1) + 0.5);
+  const auto at = static_cast<std::ptrdiff_t>(std::lround(fraction * static_cast<double>(values.size() - 1)));
   std::nth_element(values.begin(), values.begin() + at, values.end());
   return values[static_cast<size_t>(at)];
 }
