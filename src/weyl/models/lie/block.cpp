@@ -1,7 +1,7 @@
 #include "weyl/models/lie/block.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/bmm.h>
+#include <ATen/ops/eye.h>
 #include <ATen/ops/linear.h>
 
 #include <cmath>
@@ -54,10 +54,8 @@ Tensor LieTransformerBlock::attention(const Tensor& x, const LieLayerScore* scor
   }
   // W_V [x; w] = W_h x + b + W_w w: the weights of a row sum to one, so W_w may act on the mean of w, and the
   // bias, added to each value, comes out once (and not at all for a row without pairs).
-  const Tensor from_h = value_->weight().narrow(1, 0, width_);
-  const Tensor from_w =
-      value_->weight().narrow(1, width_, pair_width_).reshape({heads_, channels, pair_width_});
-  const Tensor values = at::linear(x, from_h, value_->bias()).to(x.scalar_type()).view(by_head);
+  const auto parts = value_->weight().split_with_sizes({width_, pair_width_}, 1);
+  const Tensor values = at::linear(x, parts[0], value_->bias()).to(x.scalar_type()).view(by_head);
   const auto mixed = [&]() -> LieAttention {
     if (relations.pairs) {
       const LiePairs& pairs = *relations.pairs;
@@ -65,9 +63,10 @@ Tensor LieTransformerBlock::attention(const Tensor& x, const LieLayerScore* scor
     }
     return lie_attention(relations.elements, values, score->ratios, graphs, relations.group, relations.chart);
   }();
-  const Tensor turned =
-      at::bmm(mixed.coordinates.transpose(0, 1), from_w.transpose(1, 2)).to(x.scalar_type());  // (H, N, C)
-  return (mixed.mixed + turned.transpose(0, 1)).view({n, width_});
+  // Every head's W_w among the columns of its own mean, (H C, H E), so that one product serves all.
+  const Tensor own = at::eye(heads_, parts[1].options().requires_grad(false)).view({heads_, 1, heads_, 1});
+  const Tensor from_w = (parts[1].reshape({heads_, channels, 1, pair_width_}) * own).view({width_, -1});
+  return mixed.mixed.reshape({n, width_}) + product(mixed.coordinates.reshape({n, heads_ * pair_width_}), from_w);
 }
 
 LieStream LieTransformerBlock::operator()(const LieStream& in, const LayerNorm& next,

@@ -106,12 +106,12 @@ Tensor LieTransformer::started(const Poses& poses) const {
 Named LieTransformer::forward(const Poses& poses) {
   const auto dtype = poses.elements.scalar_type();
   const Segments& graphs = poses.graphs;
-  const bool streaming = options.variant == LieVariant::G;
+  const bool by_squares = options.variant == LieVariant::G;
   Tensor moved;  // by what: now = before * moved; undefined: not at all
   Relations relations;
   Tensor tokens = compact_elements(poses.elements.to(at::kDouble), group());  // where they are now
   if (score_) {
-    relations = relate(group(), tokens, graphs, options.chart, streaming, dtype);
+    relations = relate(group(), tokens, graphs, options.chart, by_squares, dtype);
   }
   const auto scores = score_ ? score_->layers() : std::vector<LieLayerScore>();
   LieStream stream{started(poses).to(dtype), {}};
@@ -124,7 +124,7 @@ Named LieTransformer::forward(const Poses& poses) {
       const Tensor step = factor_of((*moves_[l])(stream.normed));
       tokens = lie_compose(tokens, step, group());
       moved = moved.defined() ? lie_compose(moved, step, group()) : step;
-      relations = relate(group(), tokens, graphs, options.chart, streaming, dtype);
+      relations = relate(group(), tokens, graphs, options.chart, by_squares, dtype);
     }
   }
   Named outputs;

@@ -21,7 +21,7 @@ Tensor above_least(const Tensor& squares, const Tensor& present, const Segments&
   const Pairs pairs = all_pairs(graphs);
   const Tensor lengths = at::tensor(pairs.of_first.sizes(), at::kLong).to(squares.device());
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  const Tensor seen = squares.detach().masked_fill(at::logical_not(present).unsqueeze(1), infinity);
+  const Tensor seen = squares.detach().t().masked_fill(at::logical_not(present), infinity).t();
   Tensor least = at::segment_reduce(seen, "min", lengths, {}, {}, 0, /*unsafe=*/true, infinity);
   least = least.masked_fill(least == infinity, 0);
   return squares - least.index_select(0, pairs.first);
@@ -30,13 +30,15 @@ Tensor above_least(const Tensor& squares, const Tensor& present, const Segments&
 }  // namespace
 
 Relations relate(LieGroup group, const Tensor& elements, const Segments& graphs, ChartPolicy chart,
-                 bool streaming, at::ScalarType dtype) {
+                 bool by_squares, at::ScalarType dtype) {
   Relations relations{group, chart, elements.to(dtype), {}};
-  if (!streaming || graphs.longest() <= long_graph) {
+  if (!by_squares || graphs.longest() <= long_graph) {
     relations.pairs = lie_pairs(elements, graphs, group, chart);
     relations.pairs->coordinates = relations.pairs->coordinates.to(dtype);
-    relations.pairs->squares =
-        above_least(relations.pairs->squares, relations.pairs->present, graphs).to(dtype);
+    if (by_squares) {
+      relations.pairs->squares =
+          above_least(relations.pairs->squares, relations.pairs->present, graphs).to(dtype);
+    }
   }
   return relations;
 }

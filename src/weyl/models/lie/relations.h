@@ -17,10 +17,11 @@ struct Relations {
 };
 
 /// Of elements (N, compact) in float64, for layers in `dtype`: logarithms are made in float64 and rounded
-/// once, since what they lose the network amplifies; streamed ones are made in `dtype`. `streaming`: the
-/// layers can do without stored pairs, as they do when a graph of the batch has more than 128 tokens.
+/// once, since what they lose the network amplifies; streamed ones are made in `dtype`. `by_squares`:
+/// scores are made of the squares (G); such layers can do without stored pairs, as they do when a graph of
+/// the batch has more than 128 tokens. Without, squares are left as lie_pairs makes them.
 /// ShapeError under ChartPolicy::error when a pair lies outside the chart.
 Relations relate(LieGroup group, const Tensor& elements, const Segments& graphs, ChartPolicy chart,
-                 bool streaming, at::ScalarType dtype);
+                 bool by_squares, at::ScalarType dtype);
 
 }  // namespace weyl
