@@ -118,23 +118,24 @@ void pair_network_backward_of(const PairNetwork<T>& n, const T* gy, const PairNe
       to.second_bias[h] += sum_of<T>(by_second_bias);
       for (int64_t m = h * n.hidden; m < (h + 1) * n.hidden; ++m) {
         const T* in = n.first + m * E;
-        Vec<T> by_first[E] = {}, by_first_bias{}, by_second{}, bell;
+        const T out = n.second[m];
+        Vec<T> by_first[E] = {}, by_first_bias{}, by_second{}, bell;  // the first two but for this factor
         for (int64_t k = 0; k < p.wide; k += lanes<T>) {
           const Vec<T> t = p.inner(in, n.first_bias[m], k), cdf = normal_cdf<T>(t, bell), gk = load(g + k);
           by_second += gk * (t * cdf);
-          const Vec<T> gt = gk * n.second[m] * (cdf + t * bell * T(0.39894228040143267794));
+          const Vec<T> gt = gk * (cdf + t * bell * T(0.39894228040143267794));
           by_first_bias += gt;
           for (int64_t e = 0; e < E; ++e) {
             by_first[e] += gt * load(p.w[e] + k);
             if (to.w) {
-              store(gw[e] + k, load(gw[e] + k) + gt * in[e]);
+              store(gw[e] + k, load(gw[e] + k) + gt * (out * in[e]));
             }
           }
         }
         to.second[m] += sum_of<T>(by_second);
-        to.first_bias[m] += sum_of<T>(by_first_bias);
+        to.first_bias[m] += out * sum_of<T>(by_first_bias);
         for (int64_t e = 0; e < E; ++e) {
-          to.first[m * E + e] += sum_of<T>(by_first[e]);
+          to.first[m * E + e] += out * sum_of<T>(by_first[e]);
         }
       }
     }
