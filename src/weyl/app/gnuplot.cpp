@@ -151,8 +151,8 @@ std::string script_of(const Figure& figure, const std::string& path) {
     plots = "x with lines lw 1 lc rgb '#888888' notitle, " + plots;
   }
   const std::string size = figure.diagonal ? "640,640" : "900,560";
-  for (const auto& [terminal, ending] :
-       {std::pair<std::string, std::string>{"pngcairo", ".png"}, {"svg dynamic", ".svg"}}) {
+  for (const auto& [terminal, ending] : {std::pair<std::string, std::string>{"pngcairo", ".png"},
+                                         {"svg dynamic background rgb 'white'", ".svg"}}) {
     script += "set term " + terminal + " size " + size + " font 'DejaVu Sans,12'\nset output " +
               quoted(path + ending) + "\nplot " + plots + "\nset output\n";
   }
