@@ -174,6 +174,8 @@ TEST_F(BrokenPoses, OutsideTheChartUnderError) {
       file, "aff2-error",
       "x.safetensors: sample 1: lie_pairs: every relative pose of aff2 must be inside the chart of the "
       "logarithm (chart policy error), got 2 pairs outside");
+  refused("audit " + model("aff2-error") + " --data x.safetensors", 3,
+          "x.safetensors: sample 1: lie_pairs: ");
   predicted(poses("aff2", {2}, {no_logarithm, no_logarithm}),
             "aff2-error");  // relative to each other they are not
   for (const char* name : {"aff2-mask", "aff2-frobenius", "aff2-polar", "aff2-C", "aff2-A", "aff2-moves"}) {

@@ -1,3 +1,5 @@
+#include <ATen/core/grad_mode.h>
+
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
@@ -9,6 +11,7 @@
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/data/faulty_sample.h"
 #include "weyl/study/audit.h"
 #include "weyl/study/pose_equivariance.h"
 #include "weyl/study/random_tokens.h"
@@ -16,13 +19,30 @@
 namespace weyl {
 namespace {
 
-// `count` different samples at random, so that a sorted file is not audited on one kind alone.
-Batch some_samples(const Dataset& data, int64_t count, uint64_t seed) {
+// `count` different samples at random, so that a sorted file is not audited on one kind alone; those that
+// model or task refuse are named.
+Batch some_samples(const Subject& subject, const std::string& where, const Dataset& data, int64_t count,
+                   uint64_t seed) {
   require<DataError>(data.size() > 0, "audit: the data must have samples, but has none");
   Stream stream(seed, "audit samples");
   std::vector<int64_t> order = stream.permutation(data.size());
   order.resize(static_cast<size_t>(std::min(count, data.size())));
-  return data.batch(order);
+  const Batch samples = data.batch(order);
+  const at::NoGradGuard no_grad;
+  const auto answer = [&](const Batch& given) {
+    const Batch batch = to(given, subject.model->device(), subject.model->dtype());
+    if (subject.trained && subject.task != nullptr) {
+      subject.task->predict(*subject.model, batch);
+    } else {
+      (*subject.model)(batch.input);
+    }
+  };
+  try {
+    answer(samples);
+  } catch (const ShapeError& error) {
+    blame_sample(where, error, order, [&](int64_t sample) { answer(data.batch({&sample, 1})); });
+  }
+  return samples;
 }
 
 // The data set of the recipe or of --data; null when none was asked for and the recipe's files are not there.
@@ -117,7 +137,8 @@ int run(const AuditCommand& command) {
   const auto seed = static_cast<uint64_t>(command.seed);
   Batch samples;
   if (data != nullptr) {
-    samples = some_samples(*data, command.samples, seed);
+    samples = some_samples(subject, command.data.empty() ? "the data set" : command.data, *data,
+                           command.samples, seed);
     if (!subject.trained && subject.task != nullptr) {
       subject.task->fit(*data);  // untrained weights still need the units of what they predict
     }
