@@ -66,7 +66,8 @@ Tensor LieTransformerBlock::attention(const Tensor& x, const LieLayerScore* scor
   // Every head's W_w among the columns of its own mean, (H C, H E), so that one product serves all.
   const Tensor own = at::eye(heads_, parts[1].options().requires_grad(false)).view({heads_, 1, heads_, 1});
   const Tensor from_w = (parts[1].reshape({heads_, channels, 1, pair_width_}) * own).view({width_, -1});
-  return mixed.mixed.reshape({n, width_}) + product(mixed.coordinates.reshape({n, heads_ * pair_width_}), from_w);
+  return mixed.mixed.reshape({n, width_}) +
+         product(mixed.coordinates.reshape({n, heads_ * pair_width_}), from_w);
 }
 
 LieStream LieTransformerBlock::operator()(const LieStream& in, const LayerNorm& next,
