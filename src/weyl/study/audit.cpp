@@ -147,7 +147,7 @@ class Auditor {
       Stream stream(options_.seed, "audit " + transformation.name, {static_cast<uint64_t>(round)});
       const Moved moved = transformation.apply(rounded_, round, stream);
       const std::vector<Tensor> seen = evaluate(moved.batch);
-      const std::vector<Tensor> expected = act(moved, moved.before ? in_float64(*moved.before) : base_);
+      const std::vector<Tensor> expected = act(moved, outputs_before(moved));
       for (size_t i = 0; i < labels_.size(); ++i) {
         if (constant(i)) {
           worst[i] = std::numeric_limits<double>::infinity();
@@ -184,14 +184,21 @@ class Auditor {
     return values;
   }
 
-  /// What rounding the moved input does to a sensitive model is no lack of symmetry: the output to compare
-  /// with is then that of the input whose image the rounded one is, which only float64 can hold.
-  std::vector<Tensor> in_float64(const Batch& batch) {
+  /// What rounding the moved input does to a sensitive model is no lack of symmetry: the output to move is
+  /// that of the input whose image the rounded one is, which takes float64; in float64 itself, to first
+  /// order.
+  std::vector<Tensor> outputs_before(const Moved& moved) {
+    if (!moved.before) {
+      return base_;
+    }
     const at::ScalarType dtype = std::exchange(dtype_, at::kDouble);
     restore_.convert(dtype_);
-    std::vector<Tensor> values = evaluate(batch);
+    std::vector<Tensor> values = evaluate(*moved.before);
     dtype_ = dtype;
     restore_.convert(dtype_);
+    for (size_t i = 0; i < values.size() && moved.magnified != 1; ++i) {
+      values[i] = base_[i] + (values[i] - base_[i]) / moved.magnified;
+    }
     return values;
   }
 

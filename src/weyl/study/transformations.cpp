@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/linalg_inv.h>
@@ -35,30 +36,17 @@ double extent_of(const Tensor& x) {
   return x.size(0) > 0 ? (std::get<0>(x.max(0)) - std::get<0>(x.min(0))).max().item<double>() : 1;
 }
 
-double largest_of(const Tensor& x) {
-  return x.numel() > 0 ? x.abs().max().item<double>() : 0;
-}
-
-/// Rounds values to multiples of 2^-bits of their reach.
-Tensor rounded(const Tensor& values, double reach, int bits) {
+/// Rounds positions or shifts to a grid so coarse (2^-23 of their reach) that position + shift is exact in
+/// float32 too. A rounded sum would be another input: its rounding times the slope of the model, which is
+/// large at a close encounter, is not an error of symmetry.
+Tensor on_grid(const Tensor& values, const Tensor& positions) {
+  const double largest = positions.numel() > 0 ? positions.abs().max().item<double>() : 0;
+  const double reach = largest + extent_of(positions);
   if (!std::isfinite(reach) || reach == 0) {
     return values;
   }
-  const double step = std::exp2(std::ceil(std::log2(reach)) - bits);
+  const double step = std::exp2(std::ceil(std::log2(reach)) - 23);
   return at::round(values / step) * step;
-}
-
-/// Rounds positions or shifts to a grid so coarse that position + shift is exact in float32 too. A rounded
-/// sum would be another input: its rounding times the slope of the model, which is large at a close
-/// encounter, is not an error of symmetry.
-Tensor on_grid(const Tensor& values, const Tensor& positions) {
-  return rounded(values, largest_of(positions) + extent_of(positions), 23);
-}
-
-/// Rounds affine maps so that the product of two is exact in float64, for the same reason: 2 x 21 bits, and
-/// 2 more for the sum. Matrices of rotations have no such neighbours.
-Tensor affine_on_grid(const Tensor& maps) {
-  return rounded(maps, largest_of(maps), 21);
 }
 
 Moved moved_by(const Motions& motions, const Batch& batch, const Schema& schema) {
@@ -139,15 +127,34 @@ Tensor translations_of(LieGroup group, const Tensor& elements) {
   return matrix_size(group) == n ? elements.new_empty({0, n}) : elements.slice(1, 0, n).select(2, n);
 }
 
-/// For each graph an element of the poses' group, as `left_motions` says.
-Motions random_motions(const Poses& poses, Stream& stream) {
-  const Tensor drawn = random_elements(poses.group, poses.count(), 1, stream);
+/// For each graph an element of the poses' group (B, m, m), as `left_motions` says.
+Tensor random_factors(const Poses& poses, Stream& stream) {
+  Tensor drawn = random_elements(poses.group, poses.count(), 1, stream);
   const Tensor shifts = translations_of(poses.group, drawn);
   const double extent = extent_of(translations_of(poses.group, poses.elements));
   if (shifts.numel() > 0 && extent > 0) {
     shifts.copy_(uniform_tensor(shifts.sizes().vec(), -extent, extent, stream));
   }
-  return motions_of(poses.group, is_rigid(poses.group) ? drawn : affine_on_grid(drawn));
+  return drawn;
+}
+
+/// y - a x of matrices (L, m, m), a and x in float64, to more digits than float64 has.
+Tensor rounding_of(const Tensor& y, const Tensor& a, const Tensor& x) {
+  const Tensor wide = y.to(at::kDouble).contiguous(), left = a.contiguous(), right = x.contiguous();
+  const Tensor result = at::empty_like(wide);
+  const int64_t m = x.size(1);
+  const auto *py = wide.const_data_ptr<double>(), *pa = left.const_data_ptr<double>(),
+             *px = right.const_data_ptr<double>();
+  auto* to = result.mutable_data_ptr<double>();
+  for (int64_t at = 0; at < wide.numel(); ++at) {
+    const int64_t base = at / (m * m) * m * m, row = at / m % m, column = at % m;
+    long double sum = py[at];
+    for (int64_t k = 0; k < m; ++k) {
+      sum -= static_cast<long double>(pa[base + row * m + k]) * px[base + k * m + column];
+    }
+    to[at] = static_cast<double>(sum);
+  }
+  return result;
 }
 
 /// Multiplies elements (L, m, m) by one of `factors` (F, m, m) each from the right, in float64.
@@ -186,15 +193,15 @@ Transformation from_the_right(std::string name, double size, bool one_per_graph)
 Transformation left_motions(const Schema& schema, std::string name) {
   return {std::move(name), 0, [schema](const Batch& batch, int64_t, Stream& stream) {
             const Poses& poses = poses_of(batch);
-            const Motions there = random_motions(poses, stream);
-            Moved moved = moved_by(there, batch, schema);
-            if (poses.elements.scalar_type() == at::kFloat) {
-              Motions back{at::linalg_inv(there.linear), {}};
-              if (there.translation.defined()) {
-                back.translation = -at::matmul(back.linear, there.translation.unsqueeze(2)).squeeze(2);
-              }
-              moved.before = transform(to(moved.batch, at::kCPU, at::kDouble), back, schema);
-            }
+            const Tensor factors = random_factors(poses, stream);
+            Moved moved = moved_by(motions_of(poses.group, factors), batch, schema);
+            const Tensor a = at::index_select(factors, 0, poses.graphs.index),
+                         x = poses.elements.to(at::kDouble);
+            const Tensor rounding = rounding_of(poses_of(moved.batch).elements, a, x);
+            moved.magnified = poses.elements.scalar_type() == at::kFloat ? 1 : std::exp2(20);
+            moved.before = to(batch, at::kCPU, at::kDouble);
+            std::get<Poses>(moved.before->input).elements =
+                x + moved.magnified * at::matmul(at::linalg_inv(a), rounding);
             return moved;
           }};
 }
@@ -248,8 +255,7 @@ Transformation transformation_of(const Claim& claim, const Schema& schema) {
 
 Batch on_grid(Batch batch) {
   if (auto* poses = std::get_if<Poses>(&batch.input)) {
-    const Tensor elements = nearest_elements(poses->group, poses->elements);
-    poses->elements = is_rigid(poses->group) ? elements : affine_on_grid(elements);
+    poses->elements = nearest_elements(poses->group, poses->elements);
     return batch;
   }
   const Tensor x = points_of(batch).positions;

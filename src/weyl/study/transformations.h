@@ -15,9 +15,10 @@ namespace weyl {
 struct Moved {
   Batch batch;
   std::function<Named(const Named& values, std::span<const Quantity> quantities)> act;
-  /// Where a float32 batch cannot be moved exactly: the float64 batch that `batch`, as rounded, is the image
-  /// of.
+  /// Where `batch` had to be rounded: the batch it is the image of, in float64. Of a float64 batch, whose
+  /// rounding float64 does not hold, the samples displaced `magnified` times as far as that.
   std::optional<Batch> before;
+  double magnified = 1;
 };
 
 /// A set of transformations of a batch of Points or Poses, as an audit applies them: in each round every
@@ -46,7 +47,7 @@ Transformation shears(const Schema& schema);
 Transformation translations(const Schema& schema);
 
 /// g -> a g of every token of a graph, a drawn by the law of the poses' group, with translations up to the
-/// extent of the data; affine a on the grid of `on_grid`.
+/// extent of the data. What rounding a g is worth before the motion is in `before`.
 Transformation left_motions(const Schema& schema, std::string name);
 
 /// g -> g exp(e), e the same for all tokens of a graph, with coordinates N(0, 0.3^2). Node elements move
@@ -64,8 +65,7 @@ Transformation permutations(const Schema& schema);
 Transformation transformation_of(const Claim& claim, const Schema& schema);
 
 /// The samples with their positions on the grid of `translations`, in float64; poses as the nearest elements
-/// of their group, affine ones on a grid (2^-21 of their largest entry) on which `left_motions` are exact in
-/// float64. ShapeError for a carrier other than points and poses.
+/// of their group. ShapeError for a carrier other than points and poses.
 Batch on_grid(Batch batch);
 
 }  // namespace weyl
