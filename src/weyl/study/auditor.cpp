@@ -1,0 +1,166 @@
+#include "weyl/study/auditor.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+
+namespace weyl {
+namespace {
+
+constexpr double constant_below = 1e-8;
+
+void append(const Named& values, const std::vector<Quantity>& quantities, std::vector<Tensor>& to) {
+  for (const Quantity& q : quantities) {
+    const auto found = values.find(q.name);
+    require(found != values.end(), "audit: the model must give the output '", q.name, "' it declares");
+    to.push_back(found->second.detach().to(at::kCPU, at::kDouble));
+  }
+}
+
+double root_mean_square(const Tensor& values, const Quantity& q) {
+  if (values.numel() == 0) {
+    return 0;
+  }
+  const bool place = q.kind == Kind::element || (q.kind == Kind::vector && q.role == Role::point);
+  const bool centred = place || q.kind == Kind::scalar || q.kind == Kind::pseudoscalar;
+  const bool alone = values.size(0) == 1;  // a row that is its own mean
+  const Tensor v = centred && !alone ? values - values.mean(0, true) : values;
+  return std::sqrt(v.square().mean().item<double>());
+}
+
+}  // namespace
+
+Auditor::Auditor(Model& model, const Task* task, const Batch& samples, int64_t elements, uint64_t seed)
+    : model_(model),
+      task_(task),
+      samples_(samples),
+      elements_(elements),
+      seed_(seed),
+      kept_dtype_(model.dtype()),
+      kept_training_(model.training()) {
+  samples_.labels.clear();
+  for (const Parameter& p : model.parameters()) {
+    kept_.push_back(p.tensor.detach().clone());
+  }
+  for (const Quantity& q : model.interface.outputs) {
+    raw_.push_back(q);
+    labels_.push_back(q.name);
+  }
+  if (task != nullptr) {
+    predicted_ = task->predictions(model.interface);
+    for (const Quantity& q : predicted_) {
+      labels_.push_back("prediction." + q.name);
+    }
+  }
+}
+
+Auditor::~Auditor() {
+  restore();
+  model_.train(kept_training_);
+}
+
+void Auditor::restore() {
+  at::NoGradGuard no_grad;
+  model_.to(kept_dtype_);
+  size_t i = 0;
+  for (const Parameter& p : model_.parameters()) {
+    p.tensor.detach().copy_(kept_[i++]);
+  }
+}
+
+/// Always from the kept weights, so that float64 is not what float32 left over.
+void Auditor::convert(at::ScalarType dtype) {
+  restore();
+  model_.to(dtype);
+  model_.train(false);
+}
+
+void Auditor::set_dtype(at::ScalarType dtype) {
+  dtype_ = dtype;
+  convert(dtype);
+  // The samples as the model sees them are the truth that is moved: rounding them is not the model's error.
+  rounded_ = to(samples_, at::kCPU, dtype);
+  base_ = evaluate(rounded_);
+  scales_.clear();
+  for (size_t i = 0; i < labels_.size(); ++i) {
+    scales_.push_back(root_mean_square(base_.at(i), quantity(i)));
+  }
+}
+
+bool Auditor::constant(size_t output) const {
+  return !(scales_[output] >= constant_below);
+}
+
+std::vector<double> Auditor::errors(const Transformation& transformation) {
+  const int64_t B = std::max<int64_t>(1, rounded_.count());
+  const int64_t rounds = std::max<int64_t>(2, (std::max(elements_, transformation.order) + B - 1) / B);
+  std::vector<double> worst(labels_.size(), 0);
+  for (int64_t round = 0; round < rounds; ++round) {
+    Stream stream(seed_, "audit " + transformation.name, {static_cast<uint64_t>(round)});
+    const Moved moved = transformation.apply(rounded_, round, stream);
+    const std::vector<Tensor> seen = evaluate(moved.batch);
+    const std::vector<Tensor> expected = act(moved, outputs_before(moved));
+    for (size_t i = 0; i < labels_.size(); ++i) {
+      if (constant(i)) {
+        worst[i] = std::numeric_limits<double>::infinity();
+        continue;
+      }
+      const double difference = seen[i].numel() > 0 ? (seen[i] - expected[i]).abs().max().item<double>() : 0;
+      const double error = difference / scales_[i];
+      worst[i] = std::isfinite(error) ? std::max(worst[i], error) : std::numeric_limits<double>::infinity();
+    }
+  }
+  return worst;
+}
+
+std::vector<Tensor> Auditor::evaluate(const Batch& batch) {
+  at::NoGradGuard no_grad;
+  const Batch placed = to(batch, model_.device(), dtype_);
+  std::vector<Tensor> values;
+  append(model_(placed.input), raw_, values);
+  if (task_ != nullptr) {
+    append(task_->predict(model_, placed), predicted_, values);
+  }
+  return values;
+}
+
+/// What rounding the moved input does to a sensitive model is no lack of symmetry: the output to move is
+/// that of the input whose image the rounded one is, which takes float64; in float64 itself, to first
+/// order.
+std::vector<Tensor> Auditor::outputs_before(const Moved& moved) {
+  if (!moved.before) {
+    return base_;
+  }
+  const at::ScalarType dtype = std::exchange(dtype_, at::kDouble);
+  convert(dtype_);
+  std::vector<Tensor> values = evaluate(*moved.before);
+  dtype_ = dtype;
+  convert(dtype_);
+  for (size_t i = 0; i < values.size() && moved.magnified != 1; ++i) {
+    values[i] = base_[i] + (values[i] - base_[i]) / moved.magnified;
+  }
+  return values;
+}
+
+std::vector<Tensor> Auditor::act(const Moved& moved, const std::vector<Tensor>& base) const {
+  std::vector<Tensor> values;
+  size_t first = 0;
+  for (const auto* quantities : {&raw_, &predicted_}) {
+    Named named;
+    for (size_t i = 0; i < quantities->size(); ++i) {
+      named[(*quantities)[i].name] = base[first + i];
+    }
+    append(moved.act(named, *quantities), *quantities, values);
+    first += quantities->size();
+  }
+  return values;
+}
+
+}  // namespace weyl

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "weyl/study/transformations.h"
+#include "weyl/tasks/task.h"
+
+namespace weyl {
+
+/// How far a model is from moving with its input, output by output: what an audit measures (audit.h, which
+/// judges it). Outputs are the model's own, then with a task its predictions, "prediction.<name>".
+class Auditor {
+ public:
+  /// Samples as `on_grid` gives them. `elements`: at least so many random elements for each transformation.
+  Auditor(Model& model, const Task* task, const Batch& samples, int64_t elements, uint64_t seed);
+  ~Auditor();  // the model has its parameters, bit for bit, dtype and mode as before
+  Auditor(const Auditor&) = delete;
+  Auditor& operator=(const Auditor&) = delete;
+
+  /// Before the first `errors`: what the model gives for the samples in this dtype.
+  void set_dtype(at::ScalarType dtype);
+
+  const std::vector<std::string>& labels() const { return labels_; }
+  bool constant(size_t output) const;  // a root mean square below 1e-8
+
+  /// max |f(g x) - g f(x)| / rms(f(x)) of each output, over samples and elements; infinite for a constant
+  /// output and for what is not finite.
+  std::vector<double> errors(const Transformation& transformation);
+
+ private:
+  const Quantity& quantity(size_t i) const { return i < raw_.size() ? raw_[i] : predicted_[i - raw_.size()]; }
+  void convert(at::ScalarType dtype);
+  void restore();
+  std::vector<Tensor> evaluate(const Batch& batch);
+  std::vector<Tensor> outputs_before(const Moved& moved);
+  std::vector<Tensor> act(const Moved& moved, const std::vector<Tensor>& base) const;
+
+  Model& model_;
+  const Task* task_;
+  Batch samples_, rounded_;
+  int64_t elements_;
+  uint64_t seed_;
+  std::vector<Quantity> raw_, predicted_;
+  std::vector<std::string> labels_;
+  std::vector<Tensor> kept_, base_;
+  at::ScalarType kept_dtype_, dtype_ = at::kFloat;
+  bool kept_training_;
+  std::vector<double> scales_;
+};
+
+}  // namespace weyl
