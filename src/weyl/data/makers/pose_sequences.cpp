@@ -9,6 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/data/makers/sequence_step.h"
 #include "weyl/data/sequence_gap.h"
 #include "weyl/data/split_files.h"
 
@@ -31,8 +32,7 @@ void fields(Fields& f, PoseSequencesMakerOptions& o) {
 
 namespace {
 
-constexpr double kAffineStep = 0.15;  // of the entries of a step's linear part
-constexpr double kMargin = 0.05;      // from the edge of the chart
+constexpr double kMargin = 0.05;  // from the edge of the chart
 constexpr double kEdge = 1e-6;    // the same for powers of one step, which come as near as 1 - cos(pi / S)
 constexpr double kVolume = 1e-6;  // of an affine map: its rounding to float32 is still invertible
 constexpr int kAttempts = 1000;
@@ -86,90 +86,6 @@ class Drawing {
     return {static_cast<uint64_t>(o_.seed), name_ + " " + std::string(what), {sample_}};
   }
 
-  /// A step's coordinates: translation, and a linear part whose rotation over the sequence stays below pi.
-  Vector generator(Stream& stream) const {
-    Vector w(dof_);
-    while (true) {
-      const auto blocks = blocks_of(o_.group);
-      for (const LieBlock& block : blocks) {
-        if (block.name == "translation") {
-          for (int k = 0; k < block.size; ++k) {
-            w[block.begin + k] = o_.step * stream.normal();
-          }
-        } else if (is_rigid(o_.group)) {
-          draw_rotation(stream, std::span(w).subspan(block.begin, block.size));
-        }
-      }
-      if (is_rigid(o_.group)) {
-        return w;
-      }
-      draw_affine(stream, w);
-      if (largest_angle(w) < bound_) {
-        return w;
-      }
-    }
-  }
-
-  /// Uniform in the ball (interval) of radius b.
-  void draw_rotation(Stream& stream, std::span<double> omega) const {
-    double square = 0;
-    do {
-      square = 0;
-      for (double& x : omega) {
-        x = 2 * stream.uniform() - 1;
-        square += x * x;
-      }
-    } while (square >= 1);
-    for (double& x : omega) {
-      x *= bound_;
-    }
-  }
-
-  /// X with independent entries, through hat and vee so that the order of coordinates is the algebra's.
-  void draw_affine(Stream& stream, Vector& w) const {
-    const int n = dimension_of(o_.group), m = matrix_size(o_.group);
-    Vector hat(m * m);
-    lie_.hat(w, hat);
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < n; ++j) {
-        hat[i * m + j] = kAffineStep * stream.normal();
-      }
-    }
-    lie_.vee(hat, w);
-  }
-
-  /// The largest |Im lambda| of the linear part X. It is the angle of the complex pair: from the discriminant
-  /// in the plane, from the one real root and the trace in space.
-  double largest_angle(const Vector& w) const {
-    const int n = dimension_of(o_.group), m = matrix_size(o_.group);
-    Vector X(m * m);
-    lie_.hat(w, X);
-    const auto x = [&](int i, int j) { return X[i * m + j]; };
-    if (n == 2) {
-      const double p = (x(0, 0) - x(1, 1)) / 2, d = p * p + x(0, 1) * x(1, 0);
-      return d < 0 ? std::sqrt(-d) : 0;
-    }
-    const double trace = x(0, 0) + x(1, 1) + x(2, 2);
-    double second = 0;
-    for (int i = 0; i < 3; ++i) {
-      for (int j = i + 1; j < 3; ++j) {
-        second += x(i, i) * x(j, j) - x(i, j) * x(j, i);
-      }
-    }
-    const double det = x(0, 0) * (x(1, 1) * x(2, 2) - x(1, 2) * x(2, 1)) -
-                       x(0, 1) * (x(1, 0) * x(2, 2) - x(1, 2) * x(2, 0)) +
-                       x(0, 2) * (x(1, 0) * x(2, 1) - x(1, 1) * x(2, 0));
-    // lambda = y + trace/3 with y^3 + p y + q = 0
-    const double p = second - trace * trace / 3;
-    const double q = -2 * trace * trace * trace / 27 + trace * second / 3 - det;
-    const double discriminant = q * q / 4 + p * p * p / 27;
-    if (discriminant <= 0) {
-      return 0;  // three real roots
-    }
-    const double root = std::sqrt(discriminant);
-    return std::numbers::sqrt3 / 2 * std::abs(std::cbrt(-q / 2 + root) - std::cbrt(-q / 2 - root));
-  }
-
   /// The part of w in one block.
   Vector only(const Vector& w, const LieBlock& block) const {
     Vector part(dof_);
@@ -184,10 +100,10 @@ class Drawing {
       const auto blocks = blocks_of(o_.group);
       const auto pick = steps.permutation(static_cast<int64_t>(blocks.size()));
       for (int k = 0; k < 2; ++k) {
-        lie_.exp(only(generator(steps), blocks[pick[k]]), h[k]);
+        lie_.exp(only(draw_step(lie_, o_.step, bound_, steps), blocks[pick[k]]), h[k]);
       }
     } else {
-      lie_.exp(generator(steps), h[0]);
+      lie_.exp(draw_step(lie_, o_.step, bound_, steps), h[0]);
       h[1] = h[0];
     }
     std::vector<Vector> path{g0};
