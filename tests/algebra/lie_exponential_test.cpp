@@ -8,6 +8,7 @@
 
 #include "tests/algebra/lie_operations.h"
 #include "tests/lie_groups.h"
+#include "weyl/algebra/lie_formulas.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -144,6 +145,81 @@ TYPED_TEST(LieLaws, JacobiansAreTheDerivativeOfExp) {
       }
     }
   }
+}
+
+/// w with the coordinates of one block of the algebra 0.
+template <class T>
+std::vector<T> without(const LieBlock& block, std::vector<T> w) {
+  std::fill(w.begin() + block.begin, w.begin() + block.begin + block.size, T(0));
+  return w;
+}
+
+// Where one block is exactly 0, as the scale of a motion that keeps areas, exp is as smooth as elsewhere.
+TYPED_TEST(LieLaws, JacobiansWhereABlockIsZero) {
+  for (const LieGroup group : lie_groups) {
+    Of<TypeParam> of(group);
+    Of<double> fine(group);
+    for (const LieBlock& block : blocks_of(group)) {
+      SCOPED_TRACE(testing::Message() << name_of(group) << " " << block.name);
+      const auto w = without(block, of.tangent(0.7));
+      const auto left = of.square(&Lie<TypeParam>::left_jacobian, w);
+      const auto inverse = of.square(&Lie<TypeParam>::left_jacobian_inverse, w);
+      const std::vector<double> at(w.begin(), w.end());
+      const auto back = fine.back(fine.exp_of(at));
+      for (size_t k = 0; k < of.dof; ++k) {
+        const double h = 1e-5;
+        std::vector<double> difference(of.dof, 0);
+        for (const int sign : {1, -1}) {
+          auto moved = at;
+          moved[k] += sign * h;
+          const auto v = fine.log_of(fine.product(fine.exp_of(moved), back));
+          for (size_t i = 0; i < of.dof; ++i) {
+            difference[i] += sign * v[i] / (2 * h);
+          }
+        }
+        for (size_t i = 0; i < of.dof; ++i) {
+          EXPECT_NEAR(left[i * of.dof + k], difference[i], 2e-9 + 300 * this->eps) << i << " " << k;
+        }
+      }
+      const auto one = times(left, inverse);
+      for (size_t i = 0; i < one.size(); ++i) {
+        EXPECT_NEAR(one[i], i % (of.dof + 1) == 0, 1500 * this->eps);
+      }
+    }
+  }
+}
+
+TEST(LieExponential, DerivativeByTheScaleAtZero) {
+  // d t/d sigma of (1, 0, phi 1, sigma 0, 0, 0) is int_0^1 r e^{r J} v dr = (sin 1 + cos 1 - 1, sin 1 - cos
+  // 1).
+  using kernels::WEYL_ISA::lie::AFF2;
+  using D = kernels::WEYL_ISA::lie::Dual<double, 1>;
+  AFF2::Tangent<D> w{{D(1.0), D(0.0), D(1.0), D(0.0), D(0.0), D(0.0)}};
+  w[3].d[0] = 1;
+  const auto g = AFF2::exp(w);
+  EXPECT_NEAR(g[4].d[0], std::sin(1.0) + std::cos(1.0) - 1, 1e-15);
+  EXPECT_NEAR(g[5].d[0], std::sin(1.0) - std::cos(1.0), 1e-15);
+}
+
+TYPED_TEST(LieLaws, ExpOfWhatIsNotFiniteIsNotANumber) {
+  for (const LieGroup group : lie_groups) {
+    Of<TypeParam> of(group);
+    for (const double bad : {INFINITY, -INFINITY, NAN}) {
+      for (size_t k = 0; k < of.dof; ++k) {
+        auto w = of.tangent(0.3);
+        w[k] = static_cast<TypeParam>(bad);
+        for (const auto x : of.exp_of(w)) {
+          EXPECT_TRUE(std::isnan(x)) << name_of(group) << " " << k << " " << bad;
+        }
+        of.square(&Lie<TypeParam>::left_jacobian, w);  // returns
+      }
+    }
+  }
+  // Nor does the bound on its halvings cut off a coordinate that is finite.
+  Of<double> of(LieGroup::aff3);
+  std::vector<double> w(12, 0.0);
+  w[6] = -1e300;
+  EXPECT_EQ(of.exp_of(w), std::vector<double>(12, 0.0));
 }
 
 TYPED_TEST(LieLaws, IntegralsCarryVelocitiesToTranslations) {

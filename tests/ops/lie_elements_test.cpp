@@ -88,6 +88,36 @@ TEST(LieElements, DerivativesAreRightAlsoAtTheIdentity) {
   }
 }
 
+TEST(LieElements, ExpIsDifferentiableWhereABlockIsZero) {
+  for (const LieGroup group : lie_groups) {
+    for (const LieBlock& block : blocks_of(group)) {
+      SCOPED_TRACE(testing::Message() << name_of(group) << " " << block.name);
+      const Tensor w = normal_rows("w", 2, degrees_of_freedom(group), 0.7);
+      w.slice(1, block.begin, block.begin + block.size).zero_();
+      for (const bool plain : {false, true}) {
+        const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+        expect_second_gradients([&](const Tensors& x) { return lie_exp(x[0], group); }, {w},
+                                {1e-5, 1e-5, 1e-6, 12});
+      }
+    }
+  }
+}
+
+TEST(LieElements, ExpOfWhatIsNotFiniteIsNotANumber) {
+  for (const LieGroup group : lie_groups) {
+    for (const double bad : {HUGE_VAL, std::nan("")}) {
+      Tensor w = normal_rows("w", 3, degrees_of_freedom(group), 0.3);
+      w[1][-1] = bad;
+      for (const bool plain : {false, true}) {
+        const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+        const Tensor g = lie_exp(w, group);
+        EXPECT_TRUE(at::isnan(g[1]).all().item<bool>()) << name_of(group);
+        EXPECT_TRUE(at::isfinite(g[0]).all().item<bool>() && at::isfinite(g[2]).all().item<bool>());
+      }
+    }
+  }
+}
+
 TEST(LieElements, OrthonormalCoordinatesHaveTheFrobeniusNorm) {
   for (const LieGroup group : lie_groups) {
     const Lie<double> lie(group);

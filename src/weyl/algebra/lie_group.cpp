@@ -53,7 +53,9 @@ void Lie<T>::act(In g, In p, Out moved) const {
 
 template <class T>
 void Lie<T>::exp(In w, Out g) const {
-  visit<T>(group, [&]<class G, class S>(G, S) { put(G::exp(tangent<G, S>(w, "exp: w")), g, "exp: g"); });
+  visit<T>(group, [&]<class G, class S>(G, S) {
+    put(formulas::exponential<G, S>(tangent<G, S>(w, "exp: w")), g, "exp: g");
+  });
 }
 
 template <class T>

@@ -37,7 +37,7 @@ class Lie {
   /// g p, a point of n numbers.
   void act(In g, In p, Out moved) const;
 
-  /// exp(hat w) = (e^X, V(X) v), V(X) = int_0^1 e^{rX} dr. Defined for every w.
+  /// exp(hat w) = (e^X, V(X) v), V(X) = int_0^1 e^{rX} dr, for every finite w; NaN otherwise.
   void exp(In w, Out g) const;
   /// log g = (V^-1 t, log A); returns the margin. SO(n) and SE(n): at a half-turn (margin 0) one of the two
   /// logarithms of norm pi. Affine: w = 0 where the margin is not positive.

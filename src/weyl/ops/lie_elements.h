@@ -18,7 +18,7 @@ Tensor compact_elements(const Tensor& matrices, LieGroup group);
 /// (N, c) -> (N, m, m), homogeneous unless m = n.
 Tensor element_matrices(const Tensor& compact, LieGroup group);
 
-/// exp(hat w), defined for every w: (N, dof) -> (N, c).
+/// exp(hat w) of every finite w, NaN of others: (N, dof) -> (N, c).
 Tensor lie_exp(const Tensor& coordinates, LieGroup group);
 /// a b, with rotations normalised again.
 Tensor lie_compose(const Tensor& a, const Tensor& b, LieGroup group);

@@ -170,11 +170,11 @@ struct AFF2 : Affine<AFF2, 2> {
   template <class T>
   static Element<T> exp(const Tangent<T>& w) {
     const T& sigma = w[3];
-    const T size = abs_of(sigma), z = w[4] * w[4] + w[5] * w[5] - w[2] * w[2];
+    const auto grows = sigma > T(0);  // V(X) = e^X V(-X)
+    const T size = select(grows, sigma, -sigma), z = w[4] * w[4] + w[5] * w[5] - w[2] * w[2];
     const Entire<T> e(z);
     const DividedDifferences<T> d(sigma, z, e.C, e.S);
     const T shrink = exp_of(-size), v1 = shrink * (d.C2 + size * d.S2);
-    const auto grows = sigma > T(0);
     const Matrix<T, 2> X = generator(w);
     const Vector<T, 2> v = velocity(w);
     const Vector<T, 2> t = (shrink * e.S + T(2) * size * v1) * v + select(grows, -v1, v1) * (X * v);

@@ -144,7 +144,7 @@ struct AFF3 : Affine<AFF3, 3> {
     const Matrix<W, 3> one = diagonal<W, 3>(W(1));
     Matrix<W, 3> X = generator(w);
     W doublings(0);
-    while (true) {
+    for (int k = 0; k < 1030; ++k) {  // enough for every finite X
       const auto large = squared_norm(X) > W(1);
       if (!any(large)) {
         break;

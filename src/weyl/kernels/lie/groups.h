@@ -46,6 +46,36 @@ inline void log_adjoint(const typename G::template Element<T>& g, const typename
   }
 }
 
+/// What logarithms take of an element: its rotation normalised, a singular affine map as 0 (see
+/// Affine::anchor).
+template <class G, class T>
+inline typename G::template Element<T> admitted(const typename G::template Element<T>& g) {
+  if constexpr (is_rigid(G::group)) {
+    return G::exactly_normalised(g);
+  } else {
+    return G::regular_or_zero(g);
+  }
+}
+
+/// exp(w); NaN where a coordinate is not finite.
+template <class G, class T>
+inline typename G::template Element<T> exponential(const typename G::template Tangent<T>& w) {
+  T nothing = w[0] - w[0];
+  for (int k = 1; k < G::dof; ++k) {
+    nothing += w[k] - w[k];
+  }
+  const auto finite = nothing < T(1);
+  typename G::template Tangent<T> safe;
+  for (int k = 0; k < G::dof; ++k) {
+    safe[k] = select(finite, w[k], T(0));
+  }
+  auto g = G::exp(safe);
+  for (int c = 0; c < G::compact; ++c) {
+    g[c] = select(finite, g[c], nothing);
+  }
+  return g;
+}
+
 /// g_a^-1 g_b, the difference of the translations first.
 template <class G, class T>
 inline typename G::template Element<T> between(const typename G::template Element<T>& a,

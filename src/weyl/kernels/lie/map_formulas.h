@@ -40,7 +40,7 @@ struct Map<G, LieMap::exp> {
   static constexpr int in = G::dof, out = G::compact;
   template <class T>
   static Vector<T, out> of(const Vector<T, in>& w) {
-    return G::exp(w);
+    return exponential<G, T>(w);
   }
 };
 template <class G>
