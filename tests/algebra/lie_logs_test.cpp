@@ -233,6 +233,17 @@ TEST(LieLogs, VectorsOfEveryInstructionSetKeepThemToo) {
   }
 }
 
+// log diag(a, b) R with det near 1 and wide entries: sigma is half the logarithm of the determinant.
+TEST(LieLogs, TheScaleOfAWideMapThatKeepsAreas) {
+  for (const double wide : {2.0, 1e3, 1e6, 1e8}) {
+    for (const double area : {1.0, 1.25, 0.75}) {
+      const AFF2::Element<double> g{{wide, 0, 0, area / wide, 0, 0}};
+      const Wide det = static_cast<Wide>(g[0]) * g[3];
+      EXPECT_NEAR(AFF2::log(g)[3], static_cast<double>(std::log(det) / 2), 3e-16) << wide << " " << area;
+    }
+  }
+}
+
 // Controls: what the paper prints, and what a textbook has, must fail the same measure on the same inputs.
 TEST(LieLogs, TheFormulasOfThePaperFailTheTables) {
   const auto arccos = [](const std::vector<double>& x) {

@@ -118,7 +118,9 @@ struct AFF2 : Affine<AFF2, 2> {
       const T discriminant = difference_of_products(skew, skew, -A[0][1], A[1][0]);
       const T found = determinant(A);
       det = select(found > T(0), found, T(1));
-      const auto near = abs_of(det - T(1)) < half;
+      // Near the identity ln det from det - 1 without cancellation; farther, the terms of that would cancel.
+      const T away = e1 * e1 + e4 * e4 + A[0][1] * A[0][1] + A[1][0] * A[1][0];
+      const auto near = away < T(0.25);
       const T excess = select(near, e1 + e4 + (e1 * e4 - bc), T(0));
       sigma = half * select(near, log1p_of(excess), log_of(select(near, T(1), det)));
       const T root = sqrt_of(det), over = T(1) / root;
