@@ -127,6 +127,58 @@ TEST(LieCharts, PolarPartsMakeTheElement) {
   }
 }
 
+std::vector<double> rotation(Of& of) {
+  Numbers q(4), x(9);
+  Of so3(LieGroup::so3);
+  so3.random(of.stream, q);
+  so3.to_matrix(q, x);
+  return x;
+}
+Numbers product(const Numbers& a, const Numbers& b) {
+  Numbers y(9, 0.0);
+  for (int i = 0; i < 9; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      y[i] += a[3 * (i / 3) + k] * b[3 * k + i % 3];
+    }
+  }
+  return y;
+}
+
+// A = U e^Y V: Q = U V and log P = V^T Y V, to what rounding A alone does to them.
+TEST(LieCharts, PolarPartsOfWideStretches) {
+  Of of(LieGroup::aff3);
+  for (const double width : {1.0, 3.0, 6.0, 8.0, 10.0}) {
+    for (int k = 0; k < 400; ++k) {
+      const Numbers U = rotation(of), V = rotation(of);
+      Numbers y(3), stretched(9, 0.0), wanted(9, 0.0);
+      for (double& x : y) {
+        x = k % 2 ? width * (2 * of.stream.uniform() - 1) : std::copysign(width, of.stream.normal());
+      }
+      for (int i = 0; i < 9; ++i) {
+        stretched[i] = std::exp(y[i / 3]) * V[i];
+        for (int j = 0; j < 3; ++j) {
+          wanted[i] += y[j] * V[3 * j + i / 3] * V[3 * j + i % 3];
+        }
+      }
+      Numbers g = product(U, stretched), w(12), turn(12, 0.0), back(12);
+      g.insert(g.end(), {1, 2, 3});
+      ASSERT_GT(of.polar_log(g, w), 0);
+      Numbers X(16);
+      std::copy(w.begin() + 3, w.begin() + 6, turn.begin() + 3);
+      std::fill(w.begin(), w.begin() + 6, 0.0);
+      of.hat(w, X);
+      of.exp(turn, back);
+      const Numbers Q = product(U, V);
+      std::ranges::sort(y);
+      const double eps = 2.3e-16, wide = std::exp(y[2] - y[0]), lean = 2 * std::exp(y[2] - y[1]);
+      for (int i = 0; i < 9; ++i) {
+        EXPECT_NEAR(X[4 * (i / 3) + i % 3], wanted[i], 4000 * eps * wide) << width;
+        EXPECT_NEAR(back[i], Q[i], 20 * eps * (1 + lean)) << width;
+      }
+    }
+  }
+}
+
 TEST(LieCharts, PolarOfARigidMotionIsItsTranslationAndRotation) {
   Of of(LieGroup::se3);
   const Numbers w = of.tangent(0.5), g = of.element(w);

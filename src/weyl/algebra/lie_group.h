@@ -54,7 +54,7 @@ class Lie {
   /// orthonormal logarithm to third order. Rigid groups: of translations and of rotation matrices.
   void frobenius_squares(In g, Out squares) const;
   /// A = Q P, Q the nearest rotation, P positive: (t, log Q, log P), where det A > 0 but for half-turns Q.
-  /// Returns pi minus the angle of Q; -1 and w = 0 for det A <= 0.
+  /// Returns pi minus the angle of Q; -1 and w = 0 for det A <= 0; NaN of NaN.
   T polar_log(In g, Out w) const;
 
   /// V(X) and V(X)^-1, (n, n), of the groups with translations (ShapeError for SO(n)): t = V v. The second

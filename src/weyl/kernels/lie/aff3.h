@@ -62,7 +62,7 @@ struct AFF3 : Affine<AFF3, 3> {
   template <class T, class Y>
   static void logarithm(const Matrix<T, 3>& given, Matrix<T, 3>& X, Y& y) {
     const Matrix<T, 3> one = diagonal<T, 3>(T(1));
-    const auto regular = determinant(given) > T(0);
+    const auto regular = determinant(given, exact_adjugate(given)) > T(0);
     const Matrix<T, 3> A = select(regular, given, one);
     Matrix<T, 3> E = A - one;
     T scale(8);

@@ -45,13 +45,45 @@ inline Vector<T, blocks> frobenius_squares(const typename G::template Element<T>
   return squares;
 }
 
+/// w and its margin where det > 0; else w = 0 and -1, or NaN.
+template <class G, class T>
+inline typename G::template Tangent<T> beyond_polar(typename G::template Tangent<T> w, const T& inside,
+                                                    const T& det, T& margin) {
+  const auto regular = det > T(0);
+  const auto number = regular | (det < T(1));
+  margin = select(regular, inside, select(number, T(-1), det));
+  for (int k = 0; k < G::dof; ++k) {
+    w[k] = select(regular, w[k], select(number, T(0), det));
+  }
+  return w;
+}
+
+/// The nearest rotation to A, det A > 0: the limit of Newton's iteration for the polar factor, Q <- (s Q +
+/// (s Q)^-T)/2, with the scale s of Frobenius norms that makes it fast for every condition. Two steps beyond
+/// the limit for its derivatives.
+template <class T>
+inline Matrix<T, 3> nearest_rotation(const Matrix<T, 3>& A) {
+  Matrix<T, 3> Q = (T(1) / sqrt_of(squared_norm(A))) * A;
+  for (int step = 0, more = 2; step < 16 && more > 0; ++step) {
+    const Matrix<T, 3> cofactors = transposed(exact_adjugate(Q));
+    const T over = T(1) / determinant(Q, transposed(cofactors));
+    const T size = sqrt_of(squared_norm(Q)), opposite = over * sqrt_of(squared_norm(cofactors));
+    const T scale = sqrt_of(opposite / size);
+    const Matrix<T, 3> next = (T(0.5) * scale) * Q + (T(0.5) * over / scale) * cofactors;
+    more -= any(squared_norm(next - Q) > T(1e-18)) ? 0 : 1;
+    Q = next;
+  }
+  return Q;
+}
+
 /// A = Q P, Q the nearest rotation, P positive: w = (t, log Q, log P). Defined where det A > 0 but for
 /// half-turns Q; not antisymmetric. SO(n) and SE(n): P = 1. `margin`: pi minus the angle of Q, -1 for
-/// det A <= 0, where w = 0.
+/// det A <= 0, where w = 0. Of NaN comes NaN.
 template <class T>
 inline Vector<T, 6> polar_log(AFF2, const Vector<T, 6>& g, T& margin) {
   const Matrix<T, 2> given = AFF2::linear(g);
-  const auto regular = determinant(given) > T(0);
+  const T det = determinant(given);
+  const auto regular = det > T(0);
   const Matrix<T, 2> A = select(regular, given, diagonal<T, 2>(T(1)));
   const Vector<T, 2> q = SO2::from_matrix(A);
   const Matrix<T, 2> P = transposed(SO2::to_matrix(q)) * A;
@@ -59,18 +91,14 @@ inline Vector<T, 6> polar_log(AFF2, const Vector<T, 6>& g, T& margin) {
   AFF2::log_matrices(T(0.5) * (P + transposed(P)), X, F);
   Vector<T, 6> w = AFF2::coordinates(X, AFF2::translation(g));
   w[2] = SO2::log(q)[0];
-  margin = select(regular, SO2::margin(q), T(-1));
-  return select(regular, w, zeros<T, 6>());
+  return beyond_polar<AFF2>(w, SO2::margin(q), det, margin);
 }
 template <class T>
 inline Vector<T, 12> polar_log(AFF3, const Vector<T, 12>& g, T& margin) {
   const Matrix<T, 3> given = AFF3::linear(g);
-  const auto regular = determinant(given) > T(0);
-  const Matrix<T, 3> A = select(regular, given, diagonal<T, 3>(T(1)));
-  Matrix<T, 3> Q = A * inverse_of(principal_root(transposed(A) * A, 1));
-  for (int step = 0; step < 2; ++step) {  // the root squares the condition: Newton's steps make it good
-    Q = T(0.5) * (Q + transposed(inverse_of(Q)));
-  }
+  const T det = determinant(given, exact_adjugate(given));
+  const auto regular = det > T(0);
+  const Matrix<T, 3> A = select(regular, given, diagonal<T, 3>(T(1))), Q = nearest_rotation(A);
   const Matrix<T, 3> P = transposed(Q) * A;
   Matrix<T, 3> X, F;
   AFF3::log_matrices(T(0.5) * (P + transposed(P)), X, F);
@@ -80,8 +108,7 @@ inline Vector<T, 12> polar_log(AFF3, const Vector<T, 12>& g, T& margin) {
   for (int k = 0; k < 3; ++k) {
     w[3 + k] = turn[k];
   }
-  margin = select(regular, SO3::margin(q), T(-1));
-  return select(regular, w, zeros<T, 12>());
+  return beyond_polar<AFF3>(w, SO3::margin(q), det, margin);
 }
 template <class G, class T>
   requires(is_rigid(G::group))

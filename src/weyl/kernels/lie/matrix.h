@@ -214,6 +214,16 @@ inline Matrix<T, 3> adjugate(const Matrix<T, 3>& a) {
            {-minor(1, 2, 0, 2), minor(0, 2, 0, 2), -minor(0, 1, 0, 2)},
            {minor(1, 2, 0, 1), -minor(0, 2, 0, 1), minor(0, 1, 0, 1)}}};
 }
+/// The same with each minor to 2 units in its last place, for wide singular values.
+template <class T>
+inline Matrix<T, 3> exact_adjugate(const Matrix<T, 3>& a) {
+  const auto minor = [&a](int i, int j, int k, int l) {
+    return difference_of_products(a[i][k], a[j][l], a[i][l], a[j][k]);
+  };
+  return {{{minor(1, 2, 1, 2), -minor(0, 2, 1, 2), minor(0, 1, 1, 2)},
+           {-minor(1, 2, 0, 2), minor(0, 2, 0, 2), -minor(0, 1, 0, 2)},
+           {minor(1, 2, 0, 1), -minor(0, 2, 0, 1), minor(0, 1, 0, 1)}}};
+}
 template <class T>
 inline T determinant(const Matrix<T, 2>& a) {
   return difference_of_products(a[0][0], a[1][1], a[0][1], a[1][0]);
@@ -234,6 +244,12 @@ inline T determinant(const Matrix<T, 3>& a) {
 template <class T, int n>
 inline Matrix<T, n> inverse_of(const Matrix<T, n>& a) {
   const Matrix<T, n> adj = adjugate(a);
+  return (T(1) / determinant(a, adj)) * adj;
+}
+
+template <class T>
+inline Matrix<T, 3> exact_inverse_of(const Matrix<T, 3>& a) {
+  const Matrix<T, 3> adj = exact_adjugate(a);
   return (T(1) / determinant(a, adj)) * adj;
 }
 

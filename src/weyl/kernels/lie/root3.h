@@ -46,7 +46,7 @@ inline T real_eigenvalue(const T& a, const T& b) {
 /// multiple one cancels to third order.
 template <class T>
 inline Matrix<T, 3> principal_root(const Matrix<T, 3>& A, int steps) {
-  const T size = cbrt_of(determinant(A));
+  const T size = cbrt_of(determinant(A, exact_adjugate(A)));
   const Matrix<T, 3> B = (T(1) / size) * A;
   const T a = trace(B), b = second_invariant(B), mu = real_eigenvalue(a, b);
   const T alpha = sqrt_of(mu), rest = T(1) / alpha;  // roots of mu and of the product of the other two
@@ -54,9 +54,9 @@ inline Matrix<T, 3> principal_root(const Matrix<T, 3>& A, int steps) {
   const T s = sqrt_of(larger_of(sum, T(1e-30)));
   const T i1 = alpha + s, i2 = alpha * s + rest;
   const Matrix<T, 3> one = diagonal<T, 3>(T(1));
-  Matrix<T, 3> U = inverse_of(B + i2 * one) * (i1 * B + one);
+  Matrix<T, 3> U = exact_inverse_of(B + i2 * one) * (i1 * B + one);
   for (int step = 0; step < steps; ++step) {
-    U = T(0.5) * (U + inverse_of(U) * B);
+    U = T(0.5) * (U + exact_inverse_of(U) * B);
   }
   return sqrt_of(size) * U;
 }
