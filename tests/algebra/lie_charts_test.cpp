@@ -193,6 +193,91 @@ TEST(LieCharts, OfNotANumberComesNotANumber) {
     Numbers g(compact_size(group), NAN), w(degrees_of_freedom(group), 0.0);
     EXPECT_FALSE(lie.log(g, w) > 0) << name_of(group);
     EXPECT_TRUE(std::isnan(w[0])) << name_of(group);
+    EXPECT_FALSE(lie.polar_log(g, w) > 0) << name_of(group);
+    EXPECT_TRUE(std::isnan(w[0]) && std::isnan(w.back())) << name_of(group);
+    lie.frobenius_log(g, w);
+    EXPECT_TRUE(std::isnan(w[0])) << name_of(group);
+  }
+}
+
+Numbers map_of(const Numbers& A) {
+  Numbers g = A;
+  g.insert(g.end(), {1, 2});
+  if (A.size() == 9) {
+    g.push_back(3);
+  }
+  return g;
+}
+/// Of size n x n, entries N(0, 1).
+Numbers random_matrix(Stream& stream, int n) {
+  Numbers A(n * n);
+  std::ranges::generate(A, [&] { return stream.normal(); });
+  return A;
+}
+
+// Where A is a half-turn on a plane, to rounding, the logarithm of what the rounding made is outside, or
+// finite.
+TEST(LieCharts, AffineHalfTurnsAreOutsideOrFinite) {
+  const double last = std::ldexp(1.0, -52);
+  const auto check = [](LieGroup group, const Numbers& g, bool outside) {
+    Of of(group);
+    Numbers w(g.size(), 7.0);
+    const double margin = of.log(g, w);
+    EXPECT_TRUE(std::isfinite(margin));
+    EXPECT_TRUE(margin <= 0 || !outside);
+    EXPECT_EQ(of.chart_margin(g), margin);
+    for (const double x : w) {
+      EXPECT_TRUE(std::isfinite(x) && (margin > 0 || x == 0)) << name_of(group) << " " << margin;
+    }
+  };
+  check(LieGroup::aff2, map_of({-2.773460305003912, 0, 0, -2.7734603050039124}), true);
+  check(LieGroup::aff2, map_of({-1 - last, 0, 0, -1}), true);
+  check(LieGroup::aff2, map_of({-1, 0, 0, -1}), true);
+  check(LieGroup::aff2, map_of({-1, 1e-12, 1e-13, -1}), true);
+  check(LieGroup::aff2, map_of({-1, 1e-6, -1e-6, -1}), false);
+  check(LieGroup::aff3, map_of({-1 - last, 0, 0, 0, -1, 0, 0, 0, 1}), true);
+  check(LieGroup::aff3, map_of({-1, 0, 0, 0, -1, 0, 0, 0, 1}), true);
+  check(LieGroup::aff3, map_of({-3, 0, 0, 0, 1e-3, 0, 0, 0, -3 * (1 + last)}), true);
+  Stream stream(9, "half-turns");
+  Of plane(LieGroup::aff2), space(LieGroup::aff3);
+  for (int k = 0; k < 3000; ++k) {
+    const Numbers A = map_of(random_matrix(stream, 2)), B = map_of(random_matrix(stream, 3));
+    Numbers relative(6), far(12), turned = A, flipped = B;
+    for (int i = 0; i < 4; ++i) {
+      turned[i] = -A[i];
+    }
+    for (int i = 0; i < 9; ++i) {
+      flipped[i] = i % 3 < 2 ? -B[i] : B[i];
+    }
+    plane.between(A, turned, relative);
+    space.between(B, flipped, far);
+    check(LieGroup::aff2, relative, false);
+    check(LieGroup::aff3, far, true);
+  }
+}
+
+// The chart is that of the eigenvalues; the margin is a minimum over x >= 0 of what is 1 at 0.
+TEST(LieCharts, MarginsAreAtMostOne) {
+  EXPECT_EQ(Lie<double>(LieGroup::aff3).chart_margin(map_of({0, 0, 0.05, 1, 0, -0.3, 0, 1, -1})), 1);
+  Of of(LieGroup::aff3);
+  Stream stream(10, "margins");
+  int below = 0;
+  for (int k = 0; k < 2000; ++k) {
+    const double margin = of.chart_margin(map_of(random_matrix(stream, 3)));
+    EXPECT_LE(margin, 1);
+    below += margin > 0 && margin < 1;
+  }
+  EXPECT_GT(below, 50);
+}
+
+TEST(LieCharts, ASingularAffineMapIsOutside) {
+  for (const auto& [group, A] : {std::pair{LieGroup::aff2, Numbers{1, 2, 2, 4}},
+                                 {LieGroup::aff2, Numbers{0, 0, 0, 0}},
+                                 {LieGroup::aff3, Numbers{1, 2, 3, 2, 4, 6, 0, 0, 1}}}) {
+    const Numbers g = map_of(A);
+    Numbers w(g.size(), 7.0);
+    EXPECT_EQ(Lie<double>(group).log(g, w), -1);
+    EXPECT_EQ(w, Numbers(w.size(), 0.0));
   }
 }
 

@@ -44,7 +44,8 @@ class Lie {
   T log(In g, Out w) const;
   /// How far inside the chart of the logarithm g is. SO(n), SE(n): pi - theta. Aff(2): 1 + tr A/(2 sqrt det
   /// A); Aff(3): the minimum over x >= 0 of det(A + x)/det A. Both are -1 for det A <= 0, and positive
-  /// exactly when A has no eigenvalue on the closed negative half line.
+  /// when A has no eigenvalue on the closed negative half line, and only then. At most 1 for Aff(3), where
+  /// what could be 0 to rounding is 0.
   T chart_margin(In g) const;
 
   /// What may stand for the logarithm where its chart ends. (g - g^-1)/2: on the whole group, odd, equal to

@@ -93,16 +93,20 @@ struct AFF2 : Affine<AFF2, 2> {
     return {{v[0], v[1], G[1][0] - G[0][1], G[0][0] + G[1][1], G[0][0] - G[1][1], G[0][1] + G[1][0]}};
   }
 
-  /// 1 + kappa where det A > 0, kappa = tr A/(2 sqrt det A): inside the chart when positive. -1 for det A <=
-  /// 0.
+  /// 1 + kappa where det A > 0, kappa = tr A/(2 sqrt det A): inside the chart when positive. For kappa < 0 it
+  /// is (1 - kappa^2)/(1 - kappa), whose sign is that of the discriminant, which the logarithm uses as well.
+  /// -1 for det A <= 0.
   template <class T>
   static T margin(const Element<T>& g) {
     const Matrix<T, 2> A = linear(g);
-    const T det = determinant(A);
-    const auto regular = det > T(0);
-    const T root = sqrt_of(select(regular, det, T(1)));
-    const T outside = select(det < T(1), T(-1), det);  // NaN stays
-    return select(regular, (T(0.5) * (A[0][0] + A[1][1]) + root) / root, outside);
+    const T half(0.5), det = determinant(A), mean = half * (A[0][0] + A[1][1]);
+    const T skew = half * (A[0][0] - A[1][1]);
+    const T discriminant = difference_of_products(skew, skew, -A[0][1], A[1][0]);
+    const auto regular = det > T(0), ahead = mean > T(0);
+    const T safe = select(regular, det, T(1)), root = sqrt_of(safe), kappa = mean / root;
+    const T inside =
+        select(ahead, T(1) + kappa, -(discriminant / safe) / (T(1) - select(ahead, T(0), kappa)));
+    return select(regular, inside, select(det < T(1), T(-1), det));  // NaN stays
   }
 
   /// log A = sigma 1 + scale (p 1*, b, c): what log and its derivative share.

@@ -46,15 +46,18 @@ struct AFF3 : Affine<AFF3, 3> {
   }
 
   /// With g(x) = det(A + x)/det A: its smallest value over x >= 0, positive inside the chart and at most 1.
-  /// -1 for det A <= 0.
+  /// What could be 0 to rounding, a half-turn or nearly one, is 0. -1 for det A <= 0.
   template <class T>
   static T margin(const Element<T>& g) {
-    const Matrix<T, 3> A = linear(g);
-    const T i1 = trace(A), i2 = second_invariant(A), i3 = determinant(A), square = i1 * i1 - T(3) * i2;
+    const Matrix<T, 3> A = linear(g), adj = exact_adjugate(A);
+    const T i1 = trace(A), i2 = trace(adj), i3 = determinant(A, adj), square = i1 * i1 - T(3) * i2;
     const auto regular = i3 > T(0), turns = square > T(0);
     const T x = (sqrt_of(select(turns, square, T(0))) - i1) * T(1.0 / 3);
-    const T lowest = T(1) + x * (i2 + x * (i1 + x)) / select(regular, i3, T(1));
-    const T inside = select(turns, select(x > T(0), lowest, T(1)), T(1));
+    const T over = T(1) / select(regular, i3, T(1)), lowest = T(1) + over * (x * (i2 + x * (i1 + x)));
+    const T terms = T(1) + over * (abs_of(x) * (abs_of(i2) + abs_of(x) * (abs_of(i1) + abs_of(x))));
+    const auto rounding = (lowest > T(0)) & (lowest < T(64 * 2.3e-16) * terms);
+    const T least = select(rounding, T(0), select(lowest > T(1), T(1), lowest));  // NaN stays
+    const T inside = select(turns, select(x > T(0), least, T(1)), T(1));
     return select(regular, inside, select(i3 < T(1), T(-1), i3));  // NaN stays
   }
 
