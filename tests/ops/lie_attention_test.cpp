@@ -1,5 +1,9 @@
 #include "weyl/ops/lie_attention.h"
 
+#include <cmath>
+#include <memory>
+#include <string>
+
 #include <ATen/Parallel.h>
 
 #include "tests/gradients.h"
@@ -256,15 +260,102 @@ TEST(LieAttention, HalfTurnsAreScoredAndReported) {
 
 TEST(LieAttention, AGraphNeverSeesAnother) {
   for (const LieGroup group : lie_groups) {
-    Case c(group, {5, 6}, 0.3);
-    const Tensors before = c.all(at::kFloat, ChartPolicy::mask, true);
-    c.elements = c.elements.clone();
-    c.elements.slice(0, 5, 11).fill_(NAN);
-    const Tensors after = c.all(at::kFloat, ChartPolicy::mask, true);
-    for (const size_t i : {size_t{0}, size_t{1}, size_t{3}, size_t{4}}) {
-      EXPECT_TRUE(at::equal(before[i].slice(0, 0, 5), after[i].slice(0, 0, 5))) << name_of(group) << i;
+    for (const ChartPolicy policy : policies) {
+      Case c(group, {5, 6}, 0.3);
+      const Tensors before = c.all(at::kFloat, policy, true);
+      c.elements = c.elements.clone();
+      c.elements.slice(0, 5, 11).fill_(NAN);
+      const Tensors after = c.all(at::kFloat, policy, true);
+      for (const size_t i : {size_t{0}, size_t{1}, size_t{3}, size_t{4}}) {
+        EXPECT_TRUE(at::equal(before[i].slice(0, 0, 5), after[i].slice(0, 0, 5))) << name_of(group) << i;
+      }
+      // Nor is what is not a number hidden, by the torch expression or by the kernel.
+      EXPECT_TRUE(at::isnan(after[1].slice(0, 5, 11)).all().item<bool>()) << name_of(group);
+      EXPECT_TRUE(at::isnan(c.run(policy).coordinates.slice(0, 5, 11)).all().item<bool>()) << name_of(group);
     }
-    EXPECT_TRUE(at::isnan(after[1].slice(0, 5, 11)).all().item<bool>());  // nor hides what is not a number
+  }
+}
+
+// Token 1 is singular, token 2 a half-turn from token 0, which no logarithm reaches.
+TEST(LieAttention, SingularMapsAndAffineHalfTurnsAreMaskedAndNeverNotANumber) {
+  for (const LieGroup group : {LieGroup::aff2, LieGroup::aff3}) {
+    const int64_t n = dimension_of(group);
+    for (const bool whole : {false, true}) {
+      Case c(group, {4}, 0.3);
+      c.elements = c.elements.clone();
+      Tensor A = c.elements[1].slice(0, 0, n * n).view({n, n}),
+             B = c.elements[2].slice(0, 0, n * n).view({n, n});
+      A[1] = 2 * A[0];
+      if (whole) {
+        A.zero_();
+      }
+      B.copy_(c.elements[0].slice(0, 0, n * n).view({n, n}));
+      B.slice(1, 0, 2).neg_();
+      for (const ChartPolicy policy : policies) {
+        for (const bool plain : {false, true}) {
+          SCOPED_TRACE(testing::Message()
+                       << name_of(group) << " policy " << static_cast<int>(policy) << plain);
+          const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+          const LieAttention y = c.run(policy);
+          EXPECT_EQ(largest(y.mixed[1]), 0);
+          EXPECT_EQ(y.outside[1].item<int64_t>(), 3);
+          EXPECT_GT(largest(y.mixed[0]), 0);
+          Tensors found = c.all(at::kDouble, policy, true);
+          for (size_t i = 0; i < found.size(); ++i) {
+            EXPECT_TRUE(at::isfinite(found[i]).all().item<bool>()) << i;
+          }
+          const LiePairs pairs = lie_pairs(c.elements, c.graphs, group, policy);
+          EXPECT_TRUE(at::isfinite(pairs.coordinates).all().item<bool>());
+          EXPECT_FALSE(pairs.present.view({4, 4})[1].any().item<bool>());
+          EXPECT_FALSE(pairs.present.view({4, 4}).select(1, 1).any().item<bool>());
+          EXPECT_TRUE(at::equal(pairs.outside, y.outside));
+          const Tensor x = c.elements.detach().requires_grad_();
+          const LieLogs logs = lie_pair_logs(x, c.graphs, group);
+          EXPECT_EQ(logs.margin[1].item<double>(), -1);
+          EXPECT_EQ(logs.margin[4].item<double>(), -1);
+          const Tensor gx = torch::autograd::grad({logs.w.sin().sum()}, {x}, {}, true, true)[0];
+          EXPECT_TRUE(at::isfinite(gx).all().item<bool>());
+          EXPECT_TRUE(at::isfinite(torch::autograd::grad({gx.sin().sum()}, {x})[0]).all().item<bool>());
+          EXPECT_THROW(c.run(ChartPolicy::error), ShapeError);
+        }
+      }
+    }
+  }
+}
+
+TEST(LieAttention, AffineHalfTurnsFireUnderError) {
+  for (const LieGroup group : {LieGroup::aff2, LieGroup::aff3}) {
+    const int64_t n = dimension_of(group);
+    Case c(group, {2}, 0.3);
+    c.elements = at::zeros_like(c.elements);
+    for (int64_t i = 0; i < n; ++i) {
+      c.elements.select(1, i * (n + 1)).fill_(1);
+    }
+    c.elements[1][0] = -1 - std::ldexp(1.0, -52);
+    c.elements[1][n + 1] = -1;
+    for (const bool plain : {false, true}) {
+      const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+      EXPECT_THROW(c.run(ChartPolicy::error), ShapeError);
+      EXPECT_EQ(largest(c.run().mixed), 0);
+    }
+  }
+}
+
+TEST(LieAttention, ARotationOfNormZeroIsRefusedByRow) {
+  Case c(LieGroup::se3, {2, 3}, 0.3);
+  c.elements = c.elements.clone();
+  c.elements[3].slice(0, 3, 7).zero_();
+  for (const bool plain : {false, true}) {
+    const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+    try {
+      c.run();
+      ADD_FAILURE() << "accepted";
+    } catch (const ShapeError& e) {
+      EXPECT_NE(std::string(e.what()).find("got a quaternion of norm 0 in row 3"), std::string::npos)
+          << e.what();
+    }
+    EXPECT_THROW(lie_pairs(c.elements, c.graphs, c.group, ChartPolicy::mask), ShapeError);
+    EXPECT_THROW(lie_pair_logs(c.elements, c.graphs, c.group), ShapeError);
   }
 }
 

@@ -138,6 +138,9 @@ TEST(LieElements, WrongShapesAreRefusedAndNoRowsAreFine) {
   EXPECT_THROW(lie_exp(at::zeros({2, 5}), LieGroup::se3), ShapeError);
   EXPECT_THROW(compact_elements(at::zeros({2, 3, 3}), LieGroup::se3), ShapeError);
   EXPECT_THROW(lie_compose(at::zeros({2, 7}), at::zeros({3, 7}), LieGroup::se3), ShapeError);
+  // A quaternion of norm 0.
+  EXPECT_THROW(lie_compose(at::zeros({2, 7}), at::zeros({2, 7}), LieGroup::se3), ShapeError);
+  EXPECT_THROW(element_matrices(at::zeros({2, 2}), LieGroup::so2), ShapeError);
   EXPECT_THROW(to_orthonormal(at::zeros({2, 5}), LieGroup::se3), ShapeError);
   EXPECT_EQ(lie_exp(at::zeros({0, 6}), LieGroup::se3).sizes(), (std::vector<int64_t>{0, 7}));
 }

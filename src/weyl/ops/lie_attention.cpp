@@ -293,6 +293,7 @@ LiePairs lie_pairs(const Tensor& compact, const Segments& graphs, LieGroup group
   require(compact.dim() == 2 && compact.size(0) == graphs.rows() && compact.size(1) == compact_size(group),
           "lie_pairs: elements of ", name_of(group), " must be (", graphs.rows(), ", ", compact_size(group),
           "), got ", compact.sizes());
+  require_rotations("lie_pairs", compact, group);
   LiePairs pairs = lie_pairs_of(compact, graphs, group, policy);
   if (policy == ChartPolicy::error) {
     require_inside("lie_pairs", pairs.outside, graphs, group);
@@ -323,6 +324,7 @@ LieAttention lie_attention(const Tensor& compact, const Tensor& values, const Te
   const char* where = "lie_attention";
   require_values(where, values, graphs);
   require_matrix(where, "elements", compact, graphs.rows(), compact_size(group), values);
+  require_rotations(where, compact, group);
   require_matrix(where, "weights", weights, values.size(1), static_cast<int64_t>(blocks_of(group).size()),
                  values);
   const Tensors y =

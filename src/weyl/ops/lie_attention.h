@@ -44,7 +44,8 @@ LieAttention lie_attention(const LiePairs& pairs, const Tensor& values, const Te
 LieAttention lie_attention_scored(const Tensor& scores, const LiePairs& pairs, const Tensor& values,
                                   const Segments& graphs);
 
-// All: differentiable to any order by values, weights, scores, and elements. For a given number of threads
-// results are the same bits each time.
+// All: differentiable to any order by values, weights, scores, and elements (of Aff(3): to third order). For
+// a given number of threads results are the same bits each time. Elements are taken as by lie_pair_logs
+// (lie_log.h): singular affine maps attend to none and are attended by none under every policy but `error`.
 
 }  // namespace weyl

@@ -25,9 +25,10 @@ namespace {
 using lie_number::Number;
 namespace formulas = lie_number::formulas;
 
-/// Coordinates (physical), squares and margin of what stands for the logarithm.
+/// Coordinates (physical) of what stands for the logarithm, squares where they are not its own, the
+/// logarithm's margin, and the pairs without either (undefined: none).
 struct Stand {
-  Tensor coordinates, squares, margin;
+  Tensor coordinates, squares, margin, closed;
 };
 
 /// Of the chart of the logarithm, without gradient.
@@ -41,9 +42,16 @@ template <class G, class S>
 Stand frobenius(const typename G::template Element<Number<S>>& relative, int64_t rows,
                 const at::TensorOptions& options) {
   constexpr int K = blocks_of(G::group).size();
-  return {lie_number::rows_of(formulas::frobenius_log<G, Number<S>>(relative), rows, options),
-          lie_number::rows_of(formulas::frobenius_squares<G, Number<S>, K>(relative), rows, options),
-          margin_of<G, S>(relative)};
+  auto regular = relative;
+  Tensor closed;
+  if constexpr (!is_rigid(G::group)) {
+    const auto singular = G::singular(G::linear(relative));
+    closed = singular.column;
+    regular = select(singular, G::template identity<Number<S>>(), relative);
+  }
+  return {lie_number::rows_of(formulas::frobenius_log<G, Number<S>>(regular), rows, options),
+          lie_number::rows_of(formulas::frobenius_squares<G, Number<S>, K>(regular), rows, options),
+          margin_of<G, S>(relative), closed};
 }
 
 template <class G, class S>
@@ -52,12 +60,15 @@ Stand polar(const typename G::template Element<Number<S>>& relative, int64_t row
   Number<S> angle;
   const auto w = formulas::polar_log(G{}, relative, angle);
   // Masked are the pairs without a polar logarithm; outside are those without a logarithm.
-  return {lie_number::rows_of(w, rows, options), angle.column.detach(), margin_of<G, S>(relative)};
+  return {lie_number::rows_of(w, rows, options),
+          {},
+          margin_of<G, S>(relative),
+          is_rigid(G::group) ? Tensor() : angle.column.detach() < 0};
 }
 
 Stand stand_for(const Tensor& compact, const Pairs& pairs, LieGroup group, ChartPolicy policy) {
   return lie_number::visit(group, compact.scalar_type(), [&]<class G, class S>(G, S) {
-    const auto g = G::exactly_normalised(lie_number::columns_of<S, G::compact>(compact));
+    const auto g = formulas::admitted<G, Number<S>>(lie_number::columns_of<S, G::compact>(compact));
     auto a = G::anchor(g), b = g;
     for (int c = 0; c < G::compact; ++c) {
       a[c].column = a[c].column.index_select(0, pairs.first);
@@ -100,11 +111,9 @@ LiePairs lie_pairs_of(const Tensor& compact, const Segments& graphs, LieGroup gr
     margin = s.margin;
     found.coordinates =
         to_orthonormal(s.coordinates.masked_fill(at::logical_not(others).unsqueeze(1), 0), group);
-    if (policy == ChartPolicy::polar) {
-      found.squares = block_squares(found.coordinates, group);
-      found.present = is_rigid(group) ? others : at::logical_and(others, at::logical_not(s.squares < 0));
-    } else {
-      found.squares = s.squares;
+    found.squares = s.squares.defined() ? s.squares : block_squares(found.coordinates, group);
+    if (s.closed.defined()) {
+      found.present = at::logical_and(others, at::logical_not(s.closed));
     }
   }
   found.outside = segment_sum(at::logical_and(others, margin <= 0).to(at::kLong), pairs.of_first);

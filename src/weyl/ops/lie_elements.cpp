@@ -11,6 +11,7 @@
 #include "weyl/kernels/lie/map_formulas.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/lie_number.h"
+#include "weyl/ops/lie_planes.h"
 #include "weyl/ops/parallel.h"
 
 namespace weyl {
@@ -93,6 +94,8 @@ Tensor of_two(const char* where, LieMap map, const Tensor& a, const Tensor& b, L
   require(a.size(0) == b.size(0) && a.scalar_type() == b.scalar_type(), where,
           ": a and b must have the same rows and dtype, got ", a.sizes(), " ", a.scalar_type(), " and ",
           b.sizes(), " ", b.scalar_type());
+  require_rotations(where, a, group);
+  require_rotations(where, b, group);
   return mapped(map, group, at::cat({a, b}, 1));
 }
 
@@ -115,6 +118,7 @@ Tensor compact_elements(const Tensor& matrices, LieGroup group) {
 
 Tensor element_matrices(const Tensor& compact, LieGroup group) {
   require_rows("element_matrices", "elements", compact, compact_size(group));
+  require_rotations("element_matrices", compact, group);
   const int64_t m = matrix_size(group);
   return mapped(LieMap::to_matrix, group, compact).view({compact.size(0), m, m});
 }

@@ -7,8 +7,9 @@ namespace weyl {
 
 // Elements of a Lie group as rows of numbers in compact storage, (N, c), c = compact_size(group); tangents
 // (N, dof) in physical coordinates unless said otherwise (core/lie_group.h, algebra/lie_group.h). float32 or
-// float64, any device; differentiable to any order, with first and second derivatives finite everywhere. The
-// affine groups compute in float64. ShapeError unless shapes and dtypes agree.
+// float64, any device; differentiable to any order, with first and second derivatives finite wherever results
+// are (a singular affine map has no inverse). The affine groups compute in float64. ShapeError unless shapes
+// and dtypes agree, and for a rotation of norm 0, by its row.
 //
 // Gradients by (c, s) and by quaternions are those of functions that do not depend on their norm.
 

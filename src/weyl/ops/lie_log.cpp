@@ -20,6 +20,7 @@ namespace weyl {
 namespace {
 
 using lie_number::Number;
+namespace formulas = lie_number::formulas;
 
 /// {w, margin} of relative elements (as columns); `zero`, where defined, marks the rows whose w is 0.
 template <class G, class S>
@@ -57,8 +58,8 @@ class RowLogs : public Differentiable {
 
   Tensors reference(const Tensors& in) const override {
     return lie_number::visit(group_, in[0].scalar_type(), [&]<class G, class S>(G, S) {
-      const auto a = G::exactly_normalised(lie_number::columns_of<S, G::compact>(in[0]));
-      const auto b = G::exactly_normalised(lie_number::columns_of<S, G::compact>(in[1]));
+      const auto a = formulas::admitted<G, Number<S>>(lie_number::columns_of<S, G::compact>(in[0]));
+      const auto b = formulas::admitted<G, Number<S>>(lie_number::columns_of<S, G::compact>(in[1]));
       return logs_of<G, S>(lie_number::formulas::between<G, Number<S>>(a, b), {}, in[0].size(0),
                            in[0].options());
     });
@@ -144,7 +145,7 @@ class PairLogs : public Differentiable {
   Tensors reference(const Tensors& in) const override {
     const Pairs pairs = all_pairs(graphs_);
     return lie_number::visit(group_, in[0].scalar_type(), [&]<class G, class S>(G, S) {
-      const auto g = G::exactly_normalised(lie_number::columns_of<S, G::compact>(in[0]));
+      const auto g = formulas::admitted<G, Number<S>>(lie_number::columns_of<S, G::compact>(in[0]));
       auto a = G::anchor(g), b = g;
       for (int c = 0; c < G::compact; ++c) {
         a[c].column = a[c].column.index_select(0, pairs.first);
@@ -297,6 +298,7 @@ void require_elements(const char* where, const Tensor& x, int64_t rows, LieGroup
           x.defined() ? x.sizes() : at::IntArrayRef{});
   require(x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble, where,
           ": elements must be float32 or float64, got ", x.scalar_type());
+  require_rotations(where, x, group);
 }
 
 }  // namespace

@@ -18,9 +18,10 @@ LieLogs lie_logs(const Tensor& a, const Tensor& b, LieGroup group);
 /// (ops/pairs.h); w_ii is exactly 0. compact (N, c). Rows may lie in memory coordinate by coordinate.
 LieLogs lie_pair_logs(const Tensor& compact, const Segments& graphs, LieGroup group);
 
-// Both: float32 or float64, any device, differentiable to any order, with first and second derivatives finite
-// everywhere inside the chart, also at the identity; zero outside the chart of an affine group. Rotations are
-// normalised first. Without inputs that need gradients nothing is kept. ShapeError unless shapes and dtypes
-// agree.
+// Both: float32 or float64, any device, differentiable to any order (Aff(3): to third), with first and second
+// derivatives finite everywhere inside the chart, also at the identity; zero outside the chart of an affine
+// group. Rotations are normalised first. Every pair with an affine map that is singular to rounding is
+// outside the chart, with margin -1. Of NaN comes NaN. Without inputs that need gradients nothing is kept.
+// ShapeError unless shapes and dtypes agree, and for a rotation of norm 0, by its row.
 
 }  // namespace weyl

@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "weyl/core/check.h"
 #include "weyl/kernels/lie/groups.h"
 
 namespace weyl {
@@ -15,10 +16,39 @@ Tensor planes_like(const Tensor& rows, const Tensor& other) {
   return rows.defined() ? planes_of(rows) : at::zeros_like(other);
 }
 
-Tensor normalised_planes(const Tensor& compact, LieGroup group) {
+void require_rotations(const char* where, const Tensor& compact, LieGroup group) {
   if (!is_rigid(group)) {
-    return planes_of(compact);
+    return;
   }
+  const int64_t size = dimension_of(group) == 2 ? 2 : 4, width = compact.size(1);
+  Tensor zero;
+  if (kernels_take({compact})) {
+    const Tensor rows = compact.contiguous();
+    const int64_t found = with_type(rows.scalar_type(), [&](auto none) {
+      const auto* x = numbers<decltype(none)>(rows);
+      for (int64_t i = 0; i < rows.size(0); ++i) {
+        auto square = none;
+        for (int64_t c = width - size; c < width; ++c) {
+          square += x[i * width + c] * x[i * width + c];
+        }
+        if (square == 0) {
+          return i;
+        }
+      }
+      return rows.size(0);
+    });
+    if (found == rows.size(0)) {
+      return;
+    }
+  }
+  const Tensor part = compact.detach().slice(1, width - size, width);
+  const Tensor rows = ((part * part).sum(1) == 0).nonzero();
+  require(rows.size(0) == 0, where, ": elements of ", name_of(group), " must have a rotation, got ",
+          size == 2 ? "(c, s)" : "a quaternion", " of norm 0 in row ",
+          rows.size(0) > 0 ? rows[0][0].item<int64_t>() : 0);
+}
+
+Tensor normalised_planes(const Tensor& compact, LieGroup group) {
   const Tensor planes = at::empty({compact.size(1), compact.size(0)}, compact.options());
   const Tensor rows = compact.contiguous();
   with_type(compact.scalar_type(), [&](auto zero) {
@@ -27,14 +57,15 @@ Tensor normalised_planes(const Tensor& compact, LieGroup group) {
     T* to = mutable_numbers<T>(planes);
     const int64_t n = rows.size(0);
     kernels::WEYL_ISA::lie::visit(group, [&]<class G>(G) {
-      typename G::template Element<T> g;
+      using S = kernels::WEYL_ISA::lie::Computed<G, T>;
+      typename G::template Element<S> g;
       for (int64_t i = 0; i < n; ++i) {
         for (int c = 0; c < G::compact; ++c) {
           g[c] = from[i * G::compact + c];
         }
-        g = G::exactly_normalised(g);
+        g = kernels::WEYL_ISA::lie::admitted<G, S>(g);
         for (int c = 0; c < G::compact; ++c) {
-          to[c * n + i] = g[c];
+          to[c * n + i] = static_cast<T>(g[c]);
         }
       }
     });
@@ -46,7 +77,8 @@ Tensor compact_gradient(const Tensor& compact, const Tensor& by_tangent, LieGrou
   if (!by_tangent.defined()) {
     return {};
   }
-  const Tensor planes = planes_of(compact), found = at::empty(planes.sizes(), planes.options());
+  const Tensor planes = is_rigid(group) ? planes_of(compact) : normalised_planes(compact, group);
+  const Tensor found = at::empty(planes.sizes(), planes.options());
   with_type(compact.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     kernels::lie_compact_gradients<T>(elements_of<T>(planes, group), numbers<T>(by_tangent),

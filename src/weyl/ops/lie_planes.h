@@ -11,7 +11,10 @@ namespace weyl {
 Tensor planes_of(const Tensor& rows);
 /// The same; zeros like `other` for undefined rows.
 Tensor planes_like(const Tensor& rows, const Tensor& other);
-/// Elements (N, c) to planes with their rotations normalised to the last place.
+/// ShapeError when a rotation of elements (N, c) is 0, which has no direction; any device.
+void require_rotations(const char* where, const Tensor& compact, LieGroup group);
+/// Elements (N, c) to planes as logarithms take them: rotations normalised to the last place, the linear part
+/// of singular affine maps 0.
 Tensor normalised_planes(const Tensor& compact, LieGroup group);
 /// Of gradients by e of g exp(e), planes (dof, N), those by the numbers of g: (N, c). Undefined stays so.
 Tensor compact_gradient(const Tensor& compact, const Tensor& by_tangent, LieGroup group);

@@ -69,10 +69,39 @@ struct Affine {  // NOLINT(bugprone-crtp-constructor-accessibility): static func
     const Matrix<T, n> A = inverse_of(linear(g));
     return element(A, -(A * translation(g)));
   }
-  /// (A^-1, t): what `between` needs of its first argument, made once a token.
+  /// A is singular to rounding: |det A| against the product of the rows' norms (Hadamard's bound).
+  template <class T>
+  static auto singular(const Matrix<T, n>& A) {
+    const T det = determinant(A), square = det * det;
+    T bound(64 * 2.3e-16 * 2.3e-16);
+    for (int i = 0; i < n; ++i) {
+      T row(0);
+      for (int j = 0; j < n; ++j) {
+        row += A[i][j] * A[i][j];
+      }
+      bound = bound * row;
+    }
+    return (!(square > bound)) & (square < T(1e300));  // NaN and infinity are not
+  }
+  /// A singular linear part as 0.
+  template <class T>
+  static Element<T> regular_or_zero(const Element<T>& g) {
+    const Matrix<T, n> A = linear(g);
+    return element(select(singular(A), diagonal<T, n>(T(0)), A), translation(g));
+  }
+  /// A^-1; 0 of 0.
+  template <class T>
+  static Matrix<T, n> inverse_or_zero(const Matrix<T, n>& A) {
+    const T size = squared_norm(A);
+    const auto nothing = (!(size > T(0))) & (size < T(1));
+    const Matrix<T, n> adj = adjugate(A);
+    return (T(1) / select(nothing, T(1), determinant(A, adj))) * adj;
+  }
+  /// (A^-1, t): what `between` needs of its first argument, made once a token. Of A = 0 it is 0, so that each
+  /// pair with that is outside the chart.
   template <class T>
   static Element<T> anchor(const Element<T>& g) {
-    return element(inverse_of(linear(g)), translation(g));
+    return element(inverse_or_zero(linear(g)), translation(g));
   }
   template <class T>
   static Element<T> from_anchor(const Element<T>& a, const Element<T>& b) {
@@ -236,7 +265,7 @@ struct Affine {  // NOLINT(bugprone-crtp-constructor-accessibility): static func
   /// As SO2::compact_gradient: dA = A X, dt = A v.
   template <class T>
   static Element<T> compact_gradient(const Element<T>& g, const Tangent<T>& by_tangent) {
-    const Matrix<T, n> back = transposed(inverse_of(linear(g)));
+    const Matrix<T, n> back = transposed(inverse_or_zero(linear(g)));
     return element(back * Own::cogenerator(by_tangent), back * velocity(by_tangent));
   }
 };

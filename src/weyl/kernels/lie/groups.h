@@ -91,9 +91,10 @@ inline void log_between_gradient(const typename G::template Element<T>& a,
                                  const typename G::template Tangent<T>& gw,
                                  typename G::template Element<T>& ga, typename G::template Element<T>& gb) {
   typename G::template Tangent<T> left, right;
-  log_adjoint<G, T>(between<G, T>(G::exactly_normalised(a), G::exactly_normalised(b)), gw, left, right);
-  ga = G::compact_gradient(a, left);
-  gb = G::compact_gradient(b, right);
+  const auto x = admitted<G, T>(a), y = admitted<G, T>(b);
+  log_adjoint<G, T>(between<G, T>(x, y), gw, left, right);
+  ga = G::compact_gradient(is_rigid(G::group) ? a : x, left);
+  gb = G::compact_gradient(is_rigid(G::group) ? b : y, right);
 }
 
 }  // namespace WEYL_ISA::lie

@@ -25,7 +25,7 @@ struct SecondOfLog {
     for (int k = 0; k < G::dof; ++k) {
       g[k] = D(gw[k]);
     }
-    const auto relative = between<G, D>(G::exactly_normalised(x), G::exactly_normalised(y));
+    const auto relative = between<G, D>(admitted<G, D>(x), admitted<G, D>(y));
     const auto w = G::log(relative);
     log_between_gradient<G, D>(x, y, g, gx, gy);
     for (int k = 0; k < G::dof; ++k) {

@@ -46,9 +46,14 @@ struct Geometry {
       closed = outside = (!(margin > zero)) & (margin < P(1));  // NaN is neither
     }
     if (policy == ChartPolicy::frobenius) {
-      w = frobenius_log<G, P>(g);
-      squares = frobenius_squares<G, P, blocks>(g);
+      auto regular = g;
       closed = Mask<S>{Bits<S>{}};
+      if constexpr (!is_rigid(G::group)) {
+        closed = G::singular(G::linear(g));
+        regular = select(closed, G::template identity<P>(), g);
+      }
+      w = frobenius_log<G, P>(regular);
+      squares = frobenius_squares<G, P, blocks>(regular);
     } else if (policy == ChartPolicy::polar) {
       P angle;
       w = polar_log(G{}, g, angle);
