@@ -37,8 +37,9 @@ TYPED_TEST(LieLaws, ExpAndLogAreInverse) {
         for (const auto x : w) {
           size = std::max<double>(size, std::abs(x));
         }
-        // The logarithm of an affine map is as ill-conditioned as its exponents are wide.
-        const double tolerance = (is_rigid(group) ? 60 * size : 2000) * this->eps;
+        // The logarithm of an affine map is as ill-conditioned as its exponents are wide; near the identity
+        // what rounding the matrix loses is absolute.
+        const double tolerance = (is_rigid(group) ? 60 * size : scale > 0.1 ? 2000 : 10) * this->eps;
         EXPECT_LE(largest_difference(of.log_of(of.exp_of(w)), w), tolerance) << scale;
       }
       const auto g = of.random();
