@@ -137,6 +137,7 @@ TEST(LieElements, OrthonormalCoordinatesHaveTheFrobeniusNorm) {
 TEST(LieElements, WrongShapesAreRefusedAndNoRowsAreFine) {
   EXPECT_THROW(lie_exp(at::zeros({2, 5}), LieGroup::se3), ShapeError);
   EXPECT_THROW(compact_elements(at::zeros({2, 3, 3}), LieGroup::se3), ShapeError);
+  EXPECT_THROW(compact_elements(at::zeros({2, 4, 4}, at::kLong), LieGroup::se3), ShapeError);
   EXPECT_THROW(lie_compose(at::zeros({2, 7}), at::zeros({3, 7}), LieGroup::se3), ShapeError);
   // A quaternion of norm 0.
   EXPECT_THROW(lie_compose(at::zeros({2, 7}), at::zeros({2, 7}), LieGroup::se3), ShapeError);

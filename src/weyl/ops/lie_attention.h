@@ -31,8 +31,9 @@ struct LieAttention {
 /// attend to none (alone in its graph, or all masked) gets zeros.
 ///
 /// compact (N, c), values (N, H, C), weights (H, K) = lambda/tau. In one pass over tiles of j, relative poses
-/// computed on the fly: memory O(N), forward and backward (float32 and float64 on the CPU; other devices and
-/// second derivatives take O(sum n^2)). Gradients by the elements stream under `mask` and `error` alone.
+/// computed on the fly: memory O(N) for each thread, forward and backward (float32 and float64 on the CPU;
+/// other devices and second derivatives take O(sum n^2)). Gradients by the elements stream under `mask` and
+/// `error` alone.
 LieAttention lie_attention(const Tensor& compact, const Tensor& values, const Tensor& weights,
                            const Segments& graphs, LieGroup group, ChartPolicy policy);
 

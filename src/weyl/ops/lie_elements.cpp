@@ -82,10 +82,15 @@ Tensor mapped(LieMap map, LieGroup group, const Tensor& x) {
   return call(std::make_shared<MapRows>(map, group), {x})[0];
 }
 
+void require_precision(const char* where, const char* name, const Tensor& x) {
+  require(x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble, where, ": ", name,
+          " must be float32 or float64, got ", x.scalar_type());
+}
+
 void require_rows(const char* where, const char* name, const Tensor& x, int64_t width) {
   require(x.defined() && x.dim() == 2 && x.size(1) == width, where, ": ", name, " must be (N, ", width,
           "), got ", x.defined() ? x.sizes() : at::IntArrayRef{});
-  require(x.is_floating_point(), where, ": ", name, " must be floating, got ", x.scalar_type());
+  require_precision(where, name, x);
 }
 
 Tensor of_two(const char* where, LieMap map, const Tensor& a, const Tensor& b, LieGroup group) {
@@ -110,9 +115,10 @@ Tensor scales(const Tensor& w, LieGroup group) {
 
 Tensor compact_elements(const Tensor& matrices, LieGroup group) {
   const int64_t m = matrix_size(group);
-  require(matrices.dim() == 3 && matrices.size(1) == m && matrices.size(2) == m,
+  require(matrices.defined() && matrices.dim() == 3 && matrices.size(1) == m && matrices.size(2) == m,
           "compact_elements: matrices of ", name_of(group), " must be (N, ", m, ", ", m, "), got ",
-          matrices.sizes());
+          matrices.defined() ? matrices.sizes() : at::IntArrayRef{});
+  require_precision("compact_elements", "matrices", matrices);
   return mapped(LieMap::from_matrix, group, matrices.reshape({matrices.size(0), m * m}));
 }
 

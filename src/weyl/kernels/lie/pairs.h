@@ -23,7 +23,7 @@ template <class T>
 void planes_to_rows(const T* planes, int64_t stride, int64_t count, int64_t size, T* rows);
 
 /// w_ij = log(a_i^-1 b_j) in physical coordinates, rows first <= i < last: w (N_a, dof, N_b) contiguous, a
-/// row is a plane for each coordinate. margin (N_a, N_b), or null: of the chart, see lie::log. Affine pairs
+/// row is a plane for each coordinate. margin (N_a, N_b), or null: Lie::chart_margin. Affine pairs
 /// outside the chart have w = 0 and a margin <= 0. Where a and b are the same planes, w_ii is exactly 0.
 template <class T>
 void lie_pair_logs(const LieElements<T>& a, const LieElements<T>& b, T* w, T* margin, int64_t first,
