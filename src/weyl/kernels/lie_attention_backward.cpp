@@ -1,3 +1,4 @@
+#include "weyl/kernels/lie/tables.h"
 #include "weyl/kernels/lie_attention_blocks.h"
 
 namespace weyl::kernels {
@@ -88,7 +89,7 @@ void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOu
           }
           if (by_pairs) {
             T* to_w = s.gw + r * in.dof * tile;
-            const auto blocks = blocks_of(in.elements.group);
+            const LieBlock* blocks = lie::block_tables[static_cast<int>(in.elements.group)];
             for (int64_t c = 0, b = 0; c < in.dof; ++c) {
               while (streamed && c >= blocks[b].begin + blocks[b].size) {
                 ++b;

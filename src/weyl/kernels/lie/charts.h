@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weyl/kernels/lie/groups.h"
+#include "weyl/kernels/lie/tables.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {
@@ -19,8 +20,8 @@ inline typename G::template Tangent<T> frobenius_log(const typename G::template 
 /// and SE(n): translations, and the whole rotation matrix): that of the orthonormal logarithm to third order.
 template <class G, class T, int blocks>
 inline Vector<T, blocks> frobenius_squares(const typename G::template Element<T>& g) {
-  constexpr auto parts = blocks_of(G::group);
-  static_assert(blocks == parts.size());
+  constexpr const LieBlock* parts = block_tables[static_cast<int>(G::group)];
+  static_assert(blocks == blocks_of(G::group).size());
   Vector<T, blocks> squares = zeros<T, blocks>();
   const Matrix<T, G::matrix> sides[2] = {G::to_matrix(g) - diagonal<T, G::matrix>(T(1)),
                                          G::to_matrix(G::inverse(g)) - diagonal<T, G::matrix>(T(1))};
@@ -34,7 +35,7 @@ inline Vector<T, blocks> frobenius_squares(const typename G::template Element<T>
       }
     } else {
       const auto w = G::vee(side);
-      const auto scale = orthonormal_scales(G::group);
+      constexpr const double* scale = norm_tables[static_cast<int>(G::group)];
       for (int b = 0; b < blocks; ++b) {
         for (int k = parts[b].begin; k < parts[b].begin + parts[b].size; ++k) {
           squares[b] += T(0.5 * scale[k] * scale[k]) * w[k] * w[k];

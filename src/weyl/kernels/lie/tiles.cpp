@@ -6,11 +6,17 @@
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {
 
-/// g is a half-turn, the rigid groups' only elements outside the chart.
+/// x is 0, and not NaN.
 template <class S>
-inline auto half_turn(SO2, const Vector<Pack<S>, 2>& g) {
-  const Pack<S> tiny(1e-30);
-  return (g[1] < tiny) & (g[1] > -tiny) & (g[0] < Pack<S>(0));
+inline Mask<S> is_nothing(Pack<S> x) {
+  const Pack<S> zero(0);
+  return (!(x > zero)) & (!(x < zero)) & (x < Pack<S>(1));
+}
+/// g is a half-turn, the rigid groups' only elements outside the chart: exactly where G::margin is 0, without
+/// its arc.
+template <class S>
+inline Mask<S> half_turn(SO2, const Vector<Pack<S>, 2>& g) {
+  return is_nothing(g[1]) & (g[0] < Pack<S>(0));
 }
 template <class S>
 inline auto half_turn(SE2, const Vector<Pack<S>, 4>& g) {
@@ -18,8 +24,7 @@ inline auto half_turn(SE2, const Vector<Pack<S>, 4>& g) {
 }
 template <class S>
 inline auto half_turn(SO3, const Vector<Pack<S>, 4>& g) {
-  const Pack<S> tiny(1e-30);
-  return (g[3] < tiny) & (g[3] > -tiny);
+  return is_nothing(g[3]);
 }
 template <class S>
 inline auto half_turn(SE3, const Vector<Pack<S>, 7>& g) {
@@ -63,12 +68,12 @@ struct Geometry {
     } else {
       w = guarded_log<G>(g, static_cast<P*>(nullptr));
     }
-    constexpr auto scale = orthonormal_scales(G::group);
+    constexpr const double* scale = norm_tables[static_cast<int>(G::group)];
     for (int k = 0; k < G::dof; ++k) {
       w[k] = P(scale[k]) * w[k];
     }
     if (policy != ChartPolicy::frobenius) {
-      constexpr auto parts = blocks_of(G::group);
+      constexpr const LieBlock* parts = block_tables[static_cast<int>(G::group)];
       for (int b = 0; b < blocks; ++b) {
         squares[b] = w[parts[b].begin] * w[parts[b].begin];
         for (int k = parts[b].begin + 1; k < parts[b].begin + parts[b].size; ++k) {
@@ -126,7 +131,7 @@ void pull_tile(const LieElements<T>& g, int64_t i, int64_t j, int64_t count, con
     using G = decltype(tag);
     using S = Computed<G, T>;
     using P = Pack<S>;
-    constexpr auto scale = orthonormal_scales(G::group);
+    constexpr const double* scale = norm_tables[static_cast<int>(G::group)];
     const auto anchor = anchor_of<G, S>(g, i);
     auto sum = zeros<P, G::dof>();
     for (int64_t k = 0; k < count; k += P::lanes) {
