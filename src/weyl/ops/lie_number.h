@@ -166,7 +166,7 @@ inline To converted(const Number<S>& x) {
 /// The square root U of A with its derivatives of up to third order: Newton's steps on U^2 = A from the
 /// value, U <- U + L(A - U^2), U L(F) + L(F) U = F; each doubles the order that is right.
 template <class S>
-inline formulas::Matrix<Number<S>, 3> principal_root(const formulas::Matrix<Number<S>, 3>& A, int steps) {
+inline formulas::Matrix<Number<S>, 3> principal_root(const formulas::Matrix<Number<S>, 3>& A, bool first) {
   using M = formulas::Matrix<Number<S>, 3>;
   M value = A;
   for (auto& row : value.v) {
@@ -174,7 +174,7 @@ inline formulas::Matrix<Number<S>, 3> principal_root(const formulas::Matrix<Numb
       x.column = x.fixed() ? x.column : x.column.detach();
     }
   }
-  M U = formulas::principal_root<Number<S>>(value, steps);
+  M U = formulas::principal_root<Number<S>>(value, first);
   bool tracked = false;
   for (const auto& row : A.v) {
     for (const Number<S>& x : row) {

@@ -70,7 +70,7 @@ struct AFF3 : Affine<AFF3, 3> {
     Matrix<T, 3> E = A - one;
     T scale(8);
     for (int k = 0; k < 3; ++k) {
-      halve(E, y, k == 0 ? 2 : 1);
+      halve(E, y, k == 0);
     }
     // More square roots for wide exponents: the error is |tanh(exponent/2^(k+2))|^16.
     const T width = larger_of(squared_norm(A), squared_norm(inverse_of(A)));
@@ -81,7 +81,7 @@ struct AFF3 : Affine<AFF3, 3> {
       }
       Matrix<T, 3> more = E;
       Y further = y;
-      halve(more, further, 1);
+      halve(more, further, false);
       E = select(wide, more, E);
       y = select(wide, further, y);
       scale = select(wide, T(2) * scale, scale);
@@ -185,9 +185,9 @@ struct AFF3 : Affine<AFF3, 3> {
   /// (1 + E, y) to its square root: with B = sqrt(1 + E), W = (1 + B)^-1: E <- E W = B - 1 without
   /// subtracting, y <- W y.
   template <class T, class Y>
-  static void halve(Matrix<T, 3>& E, Y& y, int steps) {
+  static void halve(Matrix<T, 3>& E, Y& y, bool first) {
     const Matrix<T, 3> one = diagonal<T, 3>(T(1));
-    const Matrix<T, 3> W = inverse_of(one + principal_root(one + E, steps));
+    const Matrix<T, 3> W = inverse_of(one + principal_root(one + E, first));
     E = E * W;
     y = W * y;
   }

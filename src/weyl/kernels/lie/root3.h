@@ -43,10 +43,12 @@ inline T real_eigenvalue(const T& a, const T& b) {
 
 /// sqrt(A), polished by Newton steps. With B = A/det^(1/3) and i1, i2, 1 the invariants of U = sqrt(B):
 /// U = (B + i2)^-1 (i1 B + 1); they follow from one eigenvalue of B. An error of that eigenvalue near a
-/// multiple one cancels to third order.
+/// multiple one cancels to third order. `first`: of a matrix that may be wide or near the cut, with exact
+/// minors and a step more; its root is neither.
 template <class T>
-inline Matrix<T, 3> principal_root(const Matrix<T, 3>& A, int steps) {
-  const T size = cbrt_of(determinant(A, exact_adjugate(A)));
+inline Matrix<T, 3> principal_root(const Matrix<T, 3>& A, bool first) {
+  const auto inverse = [first](const Matrix<T, 3>& m) { return first ? exact_inverse_of(m) : inverse_of(m); };
+  const T size = cbrt_of(first ? determinant(A, exact_adjugate(A)) : determinant(A));
   const Matrix<T, 3> B = (T(1) / size) * A;
   const T a = trace(B), b = second_invariant(B), mu = real_eigenvalue(a, b);
   const T alpha = sqrt_of(mu), rest = T(1) / alpha;  // roots of mu and of the product of the other two
@@ -54,9 +56,9 @@ inline Matrix<T, 3> principal_root(const Matrix<T, 3>& A, int steps) {
   const T s = sqrt_of(larger_of(sum, T(1e-30)));
   const T i1 = alpha + s, i2 = alpha * s + rest;
   const Matrix<T, 3> one = diagonal<T, 3>(T(1));
-  Matrix<T, 3> U = exact_inverse_of(B + i2 * one) * (i1 * B + one);
-  for (int step = 0; step < steps; ++step) {
-    U = T(0.5) * (U + exact_inverse_of(U) * B);
+  Matrix<T, 3> U = inverse(B + i2 * one) * (i1 * B + one);
+  for (int step = 0; step < (first ? 2 : 1); ++step) {
+    U = T(0.5) * (U + inverse(U) * B);
   }
   return sqrt_of(size) * U;
 }
@@ -81,14 +83,14 @@ struct RootDerivative {
 };
 
 template <class T, int n>
-inline Matrix<Dual<T, n>, 3> principal_root(const Matrix<Dual<T, n>, 3>& A, int steps) {
+inline Matrix<Dual<T, n>, 3> principal_root(const Matrix<Dual<T, n>, 3>& A, bool first) {
   Matrix<T, 3> value, F;
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
       value[i][j] = A[i][j].value;
     }
   }
-  const Matrix<T, 3> root = principal_root(value, steps);
+  const Matrix<T, 3> root = principal_root(value, first);
   const RootDerivative<T> derivative(root);
   Matrix<Dual<T, n>, 3> y;
   for (int k = 0; k < n; ++k) {
