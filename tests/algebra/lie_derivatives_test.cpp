@@ -6,9 +6,12 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <numeric>
 #include <vector>
 
+#include "tests/lie_groups.h"
 #include "weyl/algebra/lie_formulas.h"
+#include "weyl/algebra/lie_group.h"
 #include "weyl/core/random.h"
 
 namespace weyl {
@@ -234,6 +237,55 @@ TEST(LieDerivatives, AffineGradientsAreTheBlockLogarithm) {
   }
   expect_block<AFF2>({{2, 1, 0, 2, 1, 2}});
   expect_block<AFF3>({{2, 1, 0.5, 0, 2, 1, 0, 0, 2, 1, 2, 3}});
+}
+
+// Of the run-time interface: both gradients of <gw, log(a^-1 b)>, and the one by the numbers of b.
+TEST(LieDerivatives, TheRunTimeInterfaceHasTheGradients) {
+  for (const LieGroup group : lie_groups) {
+    SCOPED_TRACE(name_of(group));
+    const Lie<double> lie(group);
+    Stream stream(15, "run time");
+    const size_t dof = degrees_of_freedom(group), size = compact_size(group);
+    const auto numbers = [&](size_t n, double scale) {
+      std::vector<double> x(n);
+      std::ranges::generate(x, [&] { return scale * stream.normal(); });
+      return x;
+    };
+    std::vector<double> a(size), b(size), step(size), moved(size), relative(size), w(dof), by_a(dof),
+        by_b(dof), by_element(size);
+    lie.exp(numbers(dof, 0.4), a);
+    lie.exp(numbers(dof, 0.4), b);
+    const std::vector<double> gw = numbers(dof, 1);
+    const auto value = [&](const std::vector<double>& x, const std::vector<double>& y) {
+      lie.between(x, y, relative);
+      lie.log(relative, w);
+      return std::inner_product(w.begin(), w.end(), gw.begin(), 0.0);
+    };
+    lie.log_adjoint(a, b, gw, by_a, by_b);
+    lie.compact_gradient(b, by_b, by_element);
+    const auto perturbed = [&](const std::vector<double>& g, int k, double h) {
+      std::vector<double> e(dof, 0.0);
+      e[k] = h;
+      lie.exp(e, step);
+      lie.compose(g, step, moved);
+      return moved;
+    };
+    const int n = static_cast<int>(dof);
+    const auto from_a = differences(n, 1e-3, [&](int k, double h) { return value(perturbed(a, k, h), b); });
+    const auto from_b = differences(n, 1e-3, [&](int k, double h) { return value(a, perturbed(b, k, h)); });
+    for (size_t k = 0; k < dof; ++k) {
+      EXPECT_NEAR(by_a[k], from_a[k], 1e-7 * (1 + std::abs(by_a[k])));
+      EXPECT_NEAR(by_b[k], from_b[k], 1e-7 * (1 + std::abs(by_b[k])));
+      // d b = b hat(e_k): the gradient by the numbers of b along it is the one by e_k.
+      const auto plus = perturbed(b, static_cast<int>(k), 1e-6),
+                 minus = perturbed(b, static_cast<int>(k), -1e-6);
+      double along = 0;
+      for (size_t c = 0; c < size; ++c) {
+        along += by_element[c] * (plus[c] - minus[c]) / 2e-6;
+      }
+      EXPECT_NEAR(along, by_b[k], 1e-8 * (1 + std::abs(by_b[k])));
+    }
+  }
 }
 
 /// exp at 0 has the generators for derivatives, exactly, and second derivatives that are finite.
