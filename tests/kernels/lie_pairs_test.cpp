@@ -343,15 +343,6 @@ TEST(LiePairs, OfNotANumberComesNotANumber) {
   check(formulas::AFF3{});
 }
 
-TEST(LiePairs, PlanesAndRowsGoBackAndForth) {
-  const std::vector<float> rows{1, 2, 3, 4, 5, 6};
-  std::vector<float> planes(2 * 4, 0), back(6, 0);
-  kernels::rows_to_planes(rows.data(), 3, 2, planes.data(), 4);
-  EXPECT_EQ(planes, (std::vector<float>{1, 3, 5, 0, 2, 4, 6, 0}));
-  kernels::planes_to_rows(planes.data(), 4, 3, 2, back.data());
-  EXPECT_EQ(back, rows);
-}
-
 TEST(LiePairs, NoPairsAndOnePair) {
   const Tokens<formulas::SE3, float> one("one", 1, 0.3), none("none", 0, 0.3);
   std::vector<float> w(6, NAN), margin(1, NAN);

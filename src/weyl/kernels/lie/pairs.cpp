@@ -103,27 +103,6 @@ template void lie_logs<float>(const LieElements<float>&, const LieElements<float
                               int64_t, int64_t);
 template void lie_logs<double>(const LieElements<double>&, const LieElements<double>&, double*, int64_t,
                                double*, int64_t, int64_t);
-
-template <class T>
-void rows_to_planes(const T* rows, int64_t count, int64_t size, T* planes, int64_t stride) {
-  for (int64_t i = 0; i < count; ++i) {
-    for (int64_t c = 0; c < size; ++c) {
-      planes[c * stride + i] = rows[i * size + c];
-    }
-  }
-}
-template <class T>
-void planes_to_rows(const T* planes, int64_t stride, int64_t count, int64_t size, T* rows) {
-  for (int64_t i = 0; i < count; ++i) {
-    for (int64_t c = 0; c < size; ++c) {
-      rows[i * size + c] = planes[c * stride + i];
-    }
-  }
-}
-template void rows_to_planes<float>(const float*, int64_t, int64_t, float*, int64_t);
-template void rows_to_planes<double>(const double*, int64_t, int64_t, double*, int64_t);
-template void planes_to_rows<float>(const float*, int64_t, int64_t, int64_t, float*);
-template void planes_to_rows<double>(const double*, int64_t, int64_t, int64_t, double*);
 #endif
 
 }  // namespace weyl::kernels

@@ -16,12 +16,6 @@ struct LieElements {
   const T* planes = nullptr;
 };
 
-/// Rows (count, size), contiguous, to planes (size, stride), and back.
-template <class T>
-void rows_to_planes(const T* rows, int64_t count, int64_t size, T* planes, int64_t stride);
-template <class T>
-void planes_to_rows(const T* planes, int64_t stride, int64_t count, int64_t size, T* rows);
-
 /// w_ij = log(a_i^-1 b_j) in physical coordinates, rows first <= i < last: w (N_a, dof, N_b) contiguous, a
 /// row is a plane for each coordinate. margin (N_a, N_b), or null: Lie::chart_margin. Affine pairs
 /// outside the chart have w = 0 and a margin <= 0. Where a and b are the same planes, w_ii is exactly 0.
