@@ -134,6 +134,22 @@ TEST(LieElements, OrthonormalCoordinatesHaveTheFrobeniusNorm) {
   }
 }
 
+TEST(LieElements, RoundedMatricesMoveAsElementsDo) {
+  for (const LieGroup group : {LieGroup::so2, LieGroup::se2, LieGroup::so3, LieGroup::se3}) {
+    SCOPED_TRACE(name_of(group));
+    const Tensor a = element_matrices(random_elements(group, 200, 0.6, "a"), group);
+    const Tensor exact = element_matrices(random_elements(group, 200, 0.6, "g"), group);
+    const Tensor rounded = exact.to(at::kFloat).to(at::kDouble);  // off the group by 1e-7
+    const auto elements = [&](const Tensor& m) {
+      return element_matrices(compact_elements(m, group), group);
+    };
+    const int64_t n = dimension_of(group);
+    const Tensor off = elements(at::matmul(a, rounded)) - at::matmul(a, elements(rounded));
+    EXPECT_LE(largest(off.slice(1, 0, n).slice(2, 0, n)), 1e-13);
+    EXPECT_GT(largest(elements(rounded) - rounded), 1e-9);
+  }
+}
+
 TEST(LieElements, WrongShapesAreRefusedAndNoRowsAreFine) {
   EXPECT_THROW(lie_exp(at::zeros({2, 5}), LieGroup::se3), ShapeError);
   EXPECT_THROW(compact_elements(at::zeros({2, 3, 3}), LieGroup::se3), ShapeError);

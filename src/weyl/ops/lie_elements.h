@@ -13,8 +13,8 @@ namespace weyl {
 //
 // Gradients by (c, s) and by quaternions are those of functions that do not depend on their norm.
 
-/// Matrices (N, m, m) to compact storage: the quaternion is the column of 4 q q^T with the largest diagonal,
-/// normalised; (c, s) the nearest turn. Matrices must be elements to rounding (Lie::distance measures it).
+/// Matrices (N, m, m) to compact storage, rotations to the nearest one, so that rounded matrices move as
+/// elements do. Matrices must be elements to rounding (Lie::distance measures it).
 Tensor compact_elements(const Tensor& matrices, LieGroup group);
 /// (N, c) -> (N, m, m), homogeneous unless m = n.
 Tensor element_matrices(const Tensor& compact, LieGroup group);

@@ -142,7 +142,7 @@ struct SO3 {
              {two * (x * y + z * w), T(1) - two * (x * x + z * z), two * (y * z - x * w)},
              {two * (x * z - y * w), two * (y * z + x * w), T(1) - two * (x * x + y * y)}}};
   }
-  /// The column of 4 q q^T with the largest diagonal entry, normalised. `m` must be a rotation to rounding.
+  /// Of the nearest rotation, to the square of how far `m` is from one, which must be rounding.
   template <class T>
   static Element<T> from_matrix(const Matrix<T, 3>& m) {
     const T trace3 = m[0][0] + m[1][1] + m[2][2];
@@ -159,7 +159,14 @@ struct SO3 {
       largest = select(better, columns[i][i], largest);
       best = select(better, columns[i], best);
     }
-    return exactly_normalised(best);
+    // Of a rotation the columns are those of 4 q q^T. Of a rounded one their dominant eigenvector is the
+    // nearest rotation, which turns with the matrix, as a column does not: one power iteration (Davenport).
+    const Element<T> q = exactly_normalised(best);
+    Element<T> nearest;
+    for (int i = 0; i < 4; ++i) {
+      nearest[i] = columns[0][i] * q[0] + columns[1][i] * q[1] + columns[2][i] * q[2] + columns[3][i] * q[3];
+    }
+    return exactly_normalised(nearest);
   }
   template <class T>
   static Element<T> normalised(const Element<T>& q) {

@@ -48,10 +48,9 @@ LieKernelScore::LieKernelScore(int64_t layers, int64_t heads, int64_t coordinate
   // Started as torch starts linear layers.
   const double first = 1 / std::sqrt(static_cast<double>(coordinates)),
                second = 1 / std::sqrt(static_cast<double>(hidden));
-  first_weight_ =
-      parameter("first.weight", {layers, heads * hidden, coordinates}, Init::uniform(first), true);
+  first_weight_ = parameter("first.weight", {layers, heads * hidden, coordinates}, Init::uniform(first));
   first_bias_ = parameter("first.bias", {layers, heads * hidden}, Init::uniform(first));
-  second_weight_ = parameter("second.weight", {layers, heads, hidden}, Init::uniform(second), true);
+  second_weight_ = parameter("second.weight", {layers, heads, hidden}, Init::uniform(second));
   second_bias_ = parameter("second.bias", {layers, heads}, Init::uniform(second));
 }
 
