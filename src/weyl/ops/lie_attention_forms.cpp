@@ -42,13 +42,16 @@ template <class G, class S>
 Stand frobenius(const typename G::template Element<Number<S>>& relative, int64_t rows,
                 const at::TensorOptions& options) {
   constexpr int K = blocks_of(G::group).size();
-  auto regular = relative;
   Tensor closed;
-  if constexpr (!is_rigid(G::group)) {
-    const auto singular = G::singular(G::linear(relative));
-    closed = singular.column;
-    regular = select(singular, G::template identity<Number<S>>(), relative);
-  }
+  const typename G::template Element<Number<S>> regular = [&] {
+    if constexpr (is_rigid(G::group)) {
+      return relative;
+    } else {
+      const auto singular = G::singular(G::linear(relative));
+      closed = singular.column;
+      return select(singular, G::template identity<Number<S>>(), relative);
+    }
+  }();
   return {lie_number::rows_of(formulas::frobenius_log<G, Number<S>>(regular), rows, options),
           lie_number::rows_of(formulas::frobenius_squares<G, Number<S>, K>(regular), rows, options),
           margin_of<G, S>(relative), closed};
