@@ -73,6 +73,14 @@ Tensor Module::parameter(std::string name, const Tensor& start, bool decay, bool
   return tensor;
 }
 
+Tensor Module::complex_parameter(std::string name, const Tensor& start, bool decay) {
+  require(start.dim() > 0 && start.size(-1) == 2, "Module: complex parameter '", name,
+          "' must end in a dimension of 2, got ", start.sizes());
+  Tensor tensor = parameter(std::move(name), start, decay);
+  own_.back().complex_pair = true;
+  return tensor;
+}
+
 void Module::collect(const std::string& prefix, std::vector<Parameter>& into) const {
   for (Parameter parameter : own_) {
     parameter.name = prefix + parameter.name;

@@ -67,6 +67,8 @@ class Module {
   Tensor parameter(std::string name, const std::vector<int64_t>& shape, Init init, bool decay = false);
   /// Declares a parameter with the given start values (double precision, any device).
   Tensor parameter(std::string name, const Tensor& start, bool decay = false, bool trainable = true);
+  /// Declares complex numbers, real and imaginary part in the last dimension (2) of the start values.
+  Tensor complex_parameter(std::string name, const Tensor& start, bool decay = false);
 
   /// Declares a child. Its parameters are named `name`.x; a name may hold dots ("layers.0").
   template <class M>

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace weyl {
+
+/// What a steerable feature holds at each pixel: channels[i] copies of irrep i, in the plane the order k = i
+/// of SO(2) (one component), in space the degree l = i of SO(3) (2 l + 1 components). Features are complex.
+/// Their F numbers stand in the order irrep, component, channel; tensors are (B, 2 F, pixels...), all real
+/// parts before all imaginary ones.
+struct SteerableType {
+  int64_t dimension = 2;  // of the grid: 2 or 3
+  std::vector<int64_t> channels;
+
+  int64_t irreps() const { return static_cast<int64_t>(channels.size()); }
+  int64_t components(int64_t irrep) const { return dimension == 2 ? 1 : 2 * irrep + 1; }
+  /// Of irrep i: its numbers, and the first of them.
+  int64_t width(int64_t irrep) const { return components(irrep) * channels[irrep]; }
+  int64_t offset(int64_t irrep) const {
+    int64_t first = 0;
+    for (int64_t i = 0; i < irrep; ++i) {
+      first += width(i);
+    }
+    return first;
+  }
+  int64_t width() const { return offset(irreps()); }  // F
+  bool operator==(const SteerableType&) const = default;
+};
+
+}  // namespace weyl

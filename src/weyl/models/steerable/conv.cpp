@@ -1,0 +1,40 @@
+#include "weyl/models/steerable/conv.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/conv3d.h>
+#include <ATen/ops/randn.h>
+
+#include <cmath>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+
+SteerableConv::SteerableConv(const SteerableType& in, const SteerableType& out,
+                             const SteerableConvOptions& options)
+    : options_(options), kernel_(in, out, options.kernel) {
+  require(!options.same || options.kernel.rings.size % 2 == 1,
+          "SteerableConv: a convolution that keeps the size needs an odd kernel, got ",
+          options.kernel.rings.size);
+  const Tensor modulus = kernel_.standard_deviations().unsqueeze(1);
+  weight_ = complex_parameter(
+      "weight", at::randn({kernel_.weights(), 2}, at::kDouble) * modulus * std::sqrt(0.5), true);
+}
+
+Tensor SteerableConv::operator()(const Tensor& x) const {
+  const int64_t dimension = in().dimension;
+  require(x.defined() && x.dim() == dimension + 2 && x.size(1) == 2 * in().width(),
+          "SteerableConv: x must be (B, ", 2 * in().width(), ", ", dimension, " axes), got ",
+          x.defined() ? x.sizes() : at::IntArrayRef{});
+  const Tensor kernel =
+      expanded_.get(training(), [&] { return kernel_.expand(weight_); }).to(x.scalar_type());
+  const std::vector<int64_t> stride(static_cast<size_t>(dimension), options_.stride),
+      dilation(static_cast<size_t>(dimension), options_.dilation),
+      padding(static_cast<size_t>(dimension),
+              options_.same ? options_.dilation * (options_.kernel.rings.size - 1) / 2 : 0);
+  return dimension == 2 ? at::conv2d(x, kernel, {}, stride, padding, dilation)
+                        : at::conv3d(x, kernel, {}, stride, padding, dilation);
+}
+
+}  // namespace weyl

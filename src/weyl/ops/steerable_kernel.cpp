@@ -1,0 +1,193 @@
+#include "weyl/ops/steerable_kernel.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "weyl/algebra/clebsch_gordan.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+using Complex = std::complex<double>;
+
+/// B (J, M): filters by what they are at (m, m1, pixel).
+struct Basis {
+  int64_t filters = 0, numbers = 0;
+  std::vector<Complex> values;
+
+  Complex* add() {
+    values.resize(static_cast<size_t>(++filters * numbers));
+    return values.data() + (filters - 1) * numbers;
+  }
+};
+
+/// ((Re B, Im B), (-Im B, Re B)), (2 J, 2 M): what turns (Re w, Im w) into (Re K, Im K).
+Tensor as_real(const Basis& b) {
+  const Tensor result = at::zeros({2, b.filters, 2, b.numbers}, at::kDouble);
+  auto* to = result.mutable_data_ptr<double>();
+  const auto at = [&](int64_t part, int64_t j, int64_t of, int64_t k) -> double& {
+    return to[((part * b.filters + j) * 2 + of) * b.numbers + k];
+  };
+  for (int64_t j = 0; j < b.filters; ++j) {
+    for (int64_t k = 0; k < b.numbers; ++k) {
+      const Complex z = b.values[j * b.numbers + k];
+      at(0, j, 0, k) = at(1, j, 1, k) = z.real();
+      at(0, j, 1, k) = z.imag();
+      at(1, j, 0, k) = -z.imag();
+    }
+  }
+  return result.view({2 * b.filters, 2 * b.numbers});
+}
+
+/// The filter order between m1 and m, in -(K-1) .. K-1; false for none.
+bool plane_order(OrderCoupling coupling, int64_t m, int64_t m1, int64_t orders, int64_t& k) {
+  k = m - m1;
+  if (k < 0 && coupling == OrderCoupling::cyclic) {
+    k += orders;
+  }
+  return k >= 0 || coupling == OrderCoupling::exact;
+}
+
+/// Copies the kept rings of one order. Restricted weights are those of all rings, so none is left out.
+Basis in_the_plane(const RingFilters& f, int64_t component, bool all) {
+  Basis b{0, f.pixels, {}};
+  for (int64_t ring = 0; ring < f.rings; ++ring) {
+    if (all || f.kept[component * f.rings + ring]) {
+      Complex* to = b.add();
+      for (int64_t p = 0; p < f.pixels; ++p) {
+        to[p] = f(component, ring, p);
+      }
+    }
+  }
+  return b;
+}
+
+Basis in_space(const RingFilters& f, int64_t highest, int64_t l, int64_t l1, bool restricted) {
+  const int64_t n = 2 * l + 1, n1 = 2 * l1 + 1;
+  Basis b{0, n * n1 * f.pixels, {}};
+  for (int64_t ring = 0; ring < f.rings; ++ring) {
+    Complex* to = nullptr;
+    for (int64_t l2 = std::abs(l - l1); l2 <= std::min(l + l1, highest); ++l2) {
+      if (!f.kept[l2 * l2 * f.rings + ring]) {
+        continue;
+      }
+      to = to == nullptr || !restricted ? b.add() : to;
+      const ClebschGordan c(l1, l2, l);
+      for (int64_t m = -l; m <= l; ++m) {
+        for (int64_t m1 = -l1; m1 <= l1; ++m1) {
+          const int64_t m2 = m - m1;
+          if (std::abs(m2) <= l2) {
+            Complex* row = to + ((m + l) * n1 + m1 + l1) * f.pixels;
+            for (int64_t p = 0; p < f.pixels; ++p) {
+              row[p] += c(m, m1, m2) * f(l2 * (l2 + 1) + m2, ring, p);
+            }
+          }
+        }
+      }
+    }
+  }
+  return b;
+}
+
+}  // namespace
+
+SteerableKernel::SteerableKernel(SteerableType input, SteerableType output,
+                                 const SteerableKernelOptions& options)
+    : in(std::move(input)), out(std::move(output)), options_(options) {
+  require(in.dimension == out.dimension && (in.dimension == 2 || in.dimension == 3),
+          "SteerableKernel: types must be of one dimension, 2 or 3, got ", in.dimension, " and ",
+          out.dimension);
+  require(in.width() > 0 && out.width() > 0, "SteerableKernel: types must have irreps with channels, got ",
+          in.width(), " numbers in and ", out.width(), " out");
+  const bool plane = in.dimension == 2;
+  const bool alike = std::all_of(in.channels.begin(), in.channels.end(),
+                                 [&](int64_t c) { return c == in.channels.front(); });
+  require(!plane || !options.restricted || alike,
+          "SteerableKernel: restricted weights need the same channels in every order of the input");
+  const int64_t highest = std::max(in.irreps(), out.irreps()) - 1;
+  const RingFilters filters =
+      plane ? circular_filters(highest, options.rings) : spherical_filters(highest, options.rings);
+  for (int64_t l = 0; l < out.irreps(); ++l) {
+    for (int64_t l1 = 0; l1 < in.irreps(); ++l1) {
+      int64_t k = 0;
+      if (plane && !plane_order(options.coupling, l, l1, highest + 1, k)) {
+        continue;
+      }
+      const bool shared = plane && options.restricted;
+      const Basis b = plane ? in_the_plane(filters, k + highest, shared)
+                            : in_space(filters, highest, l, l1, options.restricted);
+      if (b.filters == 0 || out.channels[l] * in.channels[l1] == 0) {
+        continue;
+      }
+      const bool again = shared && !pairs_.empty() && pairs_.back().l == l;
+      const int64_t first = again ? pairs_.back().first : weights_;
+      pairs_.push_back({l, l1, first, b.filters, as_real(b)});
+      weights_ = first + out.channels[l] * in.channels[l1] * b.filters;
+    }
+  }
+  require(weights_ > 0, "SteerableKernel: no filter joins the types (more rings, or no cut)");
+}
+
+Tensor SteerableKernel::standard_deviations() const {
+  // Variance of output (l, m, c): sum over pairs of |w|^2 C_in |B_j(m, ., .)|^2, in the mean over m.
+  std::vector<double> sums(static_cast<size_t>(out.irreps()));
+  for (const Pair& pair : pairs_) {
+    const double squares = pair.basis.narrow(0, 0, pair.filters).square().sum().item<double>();
+    sums[pair.l] +=
+        squares * static_cast<double>(in.channels[pair.l1]) / static_cast<double>(out.components(pair.l));
+  }
+  const Tensor result = at::zeros({weights_}, at::kDouble);
+  for (const Pair& pair : pairs_) {
+    const int64_t count = out.channels[pair.l] * in.channels[pair.l1] * pair.filters;
+    result.narrow(0, pair.first, count).fill_(sums[pair.l] > 0 ? 1 / std::sqrt(sums[pair.l]) : 0);
+  }
+  return result;
+}
+
+Tensor SteerableKernel::expand(const Tensor& weights) const {
+  require(weights.defined() && weights.sizes() == at::IntArrayRef({weights_, 2}),
+          "SteerableKernel: weights must be (", weights_, ", 2), got ",
+          weights.defined() ? weights.sizes() : at::IntArrayRef{});
+  const int64_t size = options_.rings.size, pixels = in.dimension == 2 ? size * size : size * size * size;
+  // Blocks (2, (2l+1) C_l, (2l1+1) C_l1, pixels), real and imaginary parts; absent ones are zero.
+  std::vector<std::vector<Tensor>> blocks(static_cast<size_t>(out.irreps()),
+                                          std::vector<Tensor>(static_cast<size_t>(in.irreps())));
+  for (const Pair& pair : pairs_) {
+    const int64_t c = out.channels[pair.l], c1 = in.channels[pair.l1], j = pair.filters;
+    const int64_t n = out.components(pair.l), n1 = in.components(pair.l1);
+    const Tensor w = weights.narrow(0, pair.first, c * c1 * j)
+                         .view({c * c1, j, 2})
+                         .transpose(1, 2)
+                         .reshape({c * c1, 2 * j});
+    blocks[pair.l][pair.l1] = at::matmul(w, pair.basis.to(weights.options()))
+                                  .view({c, c1, 2, n, n1, pixels})
+                                  .permute({2, 3, 0, 4, 1, 5})
+                                  .reshape({2, n * c, n1 * c1, pixels});
+  }
+  std::vector<Tensor> rows;
+  for (int64_t l = 0; l < out.irreps(); ++l) {
+    std::vector<Tensor> row;
+    for (int64_t l1 = 0; l1 < in.irreps(); ++l1) {
+      const Tensor& block = blocks[l][l1];
+      row.push_back(block.defined() ? block
+                                    : at::zeros({2, out.width(l), in.width(l1), pixels}, weights.options()));
+    }
+    rows.push_back(at::cat(row, 2));
+  }
+  const Tensor kernel = at::cat(rows, 1);  // (2, F_out, F_in, pixels)
+  const Tensor re = kernel.select(0, 0), im = kernel.select(0, 1);
+  std::vector<int64_t> shape{2 * out.width(), 2 * in.width()};
+  shape.insert(shape.end(), static_cast<size_t>(in.dimension), size);
+  return at::cat({at::cat({re, -im}, 1), at::cat({im, re}, 1)}, 0).reshape(shape);
+}
+
+}  // namespace weyl
