@@ -14,13 +14,23 @@
 namespace weyl {
 namespace {
 
-template <class T>
-class LieLaws : public testing::Test {
- public:
-  static constexpr double eps = std::numeric_limits<T>::epsilon();
-};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(LieLaws, Precisions);
+/// Column k of the left Jacobian by the central difference of log(exp(w + h e_k) exp(w)^-1).
+std::vector<double> left_difference(const Of<double>& of, const std::vector<double>& w, size_t k) {
+  constexpr double h = 1e-5;
+  const auto back = of.back(of.exp_of(w));
+  std::vector<double> difference(of.dof, 0);
+  for (const int sign : {1, -1}) {
+    auto moved = w;
+    moved[k] += sign * h;
+    const auto v = of.log_of(of.product(of.exp_of(moved), back));
+    for (size_t i = 0; i < of.dof; ++i) {
+      difference[i] += sign * v[i] / (2 * h);
+    }
+  }
+  return difference;
+}
+
+TYPED_TEST_SUITE(LieLaws, LiePrecisions);
 
 TYPED_TEST(LieLaws, ExpAndLogAreInverse) {
   for (const LieGroup group : lie_groups) {
@@ -120,21 +130,11 @@ TYPED_TEST(LieLaws, JacobiansAreTheDerivativeOfExp) {
       EXPECT_LE(largest_difference(of.square(&Lie<TypeParam>::left_jacobian, opposite), right), near);
       EXPECT_LE(largest_difference(times(of.square(&Lie<TypeParam>::adjoint, of.exp_of(w)), right), left),
                 5 * near);
-      // Central differences of log(exp(w + h e_k) exp(w)^-1), in double.
+      // In double for both precisions.
       double off = 0, control = 0;
       const std::vector<double> at(w.begin(), w.end());
-      const auto back = fine.back(fine.exp_of(at));
       for (size_t k = 0; k < of.dof; ++k) {
-        std::vector<double> difference(of.dof, 0);
-        const double h = 1e-5;
-        for (const int sign : {1, -1}) {
-          auto moved = at;
-          moved[k] += sign * h;
-          const auto v = fine.log_of(fine.product(fine.exp_of(moved), back));
-          for (size_t i = 0; i < of.dof; ++i) {
-            difference[i] += sign * v[i] / (2 * h);
-          }
-        }
+        const auto difference = left_difference(fine, at, k);
         for (size_t i = 0; i < of.dof; ++i) {
           off = std::max(off, std::abs(difference[i] - left[i * of.dof + k]));
           control = std::max(control, std::abs(difference[i] - right[i * of.dof + k]));
@@ -166,18 +166,8 @@ TYPED_TEST(LieLaws, JacobiansWhereABlockIsZero) {
       const auto left = of.square(&Lie<TypeParam>::left_jacobian, w);
       const auto inverse = of.square(&Lie<TypeParam>::left_jacobian_inverse, w);
       const std::vector<double> at(w.begin(), w.end());
-      const auto back = fine.back(fine.exp_of(at));
       for (size_t k = 0; k < of.dof; ++k) {
-        const double h = 1e-5;
-        std::vector<double> difference(of.dof, 0);
-        for (const int sign : {1, -1}) {
-          auto moved = at;
-          moved[k] += sign * h;
-          const auto v = fine.log_of(fine.product(fine.exp_of(moved), back));
-          for (size_t i = 0; i < of.dof; ++i) {
-            difference[i] += sign * v[i] / (2 * h);
-          }
-        }
+        const auto difference = left_difference(fine, at, k);
         for (size_t i = 0; i < of.dof; ++i) {
           EXPECT_NEAR(left[i * of.dof + k], difference[i], 2e-9 + 300 * this->eps) << i << " " << k;
         }

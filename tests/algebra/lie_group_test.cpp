@@ -16,13 +16,7 @@
 namespace weyl {
 namespace {
 
-template <class T>
-class LieLaws : public testing::Test {
- public:
-  static constexpr double eps = std::numeric_limits<T>::epsilon();
-};
-using Precisions = testing::Types<float, double>;
-TYPED_TEST_SUITE(LieLaws, Precisions);
+TYPED_TEST_SUITE(LieLaws, LiePrecisions);
 
 TYPED_TEST(LieLaws, ComposeAndInverseMakeAGroup) {
   for (const LieGroup group : lie_groups) {

@@ -1,14 +1,25 @@
 // The operations of a Lie group with results returned, for tests of the run-time interface.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "weyl/algebra/lie_group.h"
 
 namespace weyl {
+
+/// Laws that hold in both precisions.
+template <class T>
+class LieLaws : public testing::Test {
+ public:
+  static constexpr double eps = std::numeric_limits<T>::epsilon();
+};
+using LiePrecisions = testing::Types<float, double>;
 
 /// One group in one precision, with results returned.
 template <class T>
