@@ -25,7 +25,7 @@ std::vector<IrrepMatrix> wigner(int64_t degree, std::span<const double, 9> rotat
 IrrepMatrix to_escnn(int64_t degree);
 IrrepMatrix to_e3nn(int64_t degree);
 
-/// a b, a b^H and a x of (n, n) matrices.
+/// a b and a^H of (n, n) matrices.
 IrrepMatrix product(const IrrepMatrix& a, const IrrepMatrix& b, int64_t n);
 IrrepMatrix adjoint(const IrrepMatrix& a, int64_t n);
 
