@@ -6,6 +6,7 @@
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/activation.h"
 #include "weyl/models/steerable/conv.h"
+#include "weyl/models/steerable/linear.h"
 
 namespace weyl {
 namespace {
@@ -69,6 +70,44 @@ TEST(SteerableNorms, GiveVectorsOfLengthOneAndTurn) {
   EXPECT_LT(turning_error(joint, plane, plane, 5), 1e-13);
   EXPECT_LT(turning_error(each, mixed, mixed, 4), 1e-13);
   EXPECT_THROW(SteerableNorm(mixed, true), ShapeError);
+}
+
+TEST(SteerableLinears, TurnWithTheGrid) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  const SteerableType wider{3, {4, 1, 3}}, halves{2, {2, 2, 1, 1, 3}};
+  const SteerableLinear in_space(mixed, wider), in_plane(plane, halves);
+  EXPECT_LT(turning_error(in_space, mixed, wider, 3), 1e-13);
+  EXPECT_LT(turning_error(in_plane, plane, halves, 4), 1e-13);
+  EXPECT_EQ(in_space.parameter_count(), 3 * 4 + 2 * 1 + 1 * 3);
+}
+
+TEST(SteerableLinears, AreOneComplexMatrixForEachIrrep) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  for (const auto& [in, out] :
+       {std::pair{mixed, SteerableType{3, {2, 4, 3}}}, std::pair{plane, SteerableType{2, {2, 2, 2, 4, 4}}}}) {
+    SteerableLinear layer(in, out);
+    const Tensor x = at::randn({2, 2 * in.width(), 3, 4}, at::kDouble), y = layer(x);
+    const Tensor w = layer.parameters()[0].tensor.detach();
+    int64_t first = 0;
+    for (int64_t l = 0; l < in.irreps(); ++l) {
+      const int64_t o = out.channels[l], c = in.channels[l];
+      const Tensor matrix = at::view_as_complex(w.narrow(0, first, o * c).contiguous()).view({o, c});
+      first += o * c;
+      for (int64_t m = 0; m < in.components(l); ++m) {
+        const auto of = [&](const Tensor& features, const SteerableType& type) {
+          const int64_t at_m = type.offset(l) + m * type.channels[l];
+          return at::complex(features.narrow(1, at_m, type.channels[l]).contiguous(),
+                             features.narrow(1, type.width() + at_m, type.channels[l]).contiguous());
+        };
+        const Tensor expected = at::matmul(matrix, of(x, in).flatten(2)).view({2, o, 3, 4});
+        EXPECT_LT((of(y, out) - expected).abs().max().item<double>(), 1e-13) << l << " " << m;
+      }
+    }
+    layer.train(false);
+    EXPECT_TRUE(at::equal(layer(x), y));
+    EXPECT_THROW(layer(at::randn({2, 3, 4, 4}, at::kDouble)), ShapeError);
+  }
+  EXPECT_THROW(SteerableLinear(plane, mixed), ShapeError);
 }
 
 TEST(SteerableLayers, AreFiniteAtZeroWithTheirGradients) {

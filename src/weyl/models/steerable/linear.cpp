@@ -1,0 +1,80 @@
+#include "weyl/models/steerable/linear.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/randn.h>
+
+#include <cmath>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+
+SteerableLinear::SteerableLinear(const SteerableType& in, const SteerableType& out) : in_(in), out_(out) {
+  require(in.dimension == out.dimension && in.irreps() == out.irreps() && in.irreps() > 0,
+          "SteerableLinear: types must have the same dimension and as many irreps, got ", in.irreps(),
+          " in (dimension ", in.dimension, ") and ", out.irreps(), " out (dimension ", out.dimension, ")");
+  std::vector<Tensor> starts;
+  int64_t weights = 0;
+  for (int64_t l = 0; l < in.irreps(); ++l) {
+    require(in.channels[l] > 0 && out.channels[l] > 0, "SteerableLinear: irrep ", l,
+            " must have channels, got ", in.channels[l], " in and ", out.channels[l], " out");
+    const bool joins = in.dimension == 2 && l > 0 && in.channels[l] == in.channels[l - 1] &&
+                       out.channels[l] == out.channels[l - 1];
+    if (joins) {
+      ++parts_.back().irreps;
+    } else {
+      parts_.push_back({l, 1, weights});
+    }
+    starts.push_back(at::randn({out.channels[l] * in.channels[l], 2}, at::kDouble) /
+                     std::sqrt(2.0 * static_cast<double>(in.channels[l])));
+    weights += starts.back().size(0);
+  }
+  weight_ = complex_parameter("weight", at::cat(starts), true);
+  matrices_ = std::vector<Derived>(parts_.size());
+}
+
+void SteerableLinear::mode_changed() {
+  for (Derived& d : matrices_) {
+    d.drop();
+  }
+}
+
+Tensor SteerableLinear::matrices(const Part& part) const {
+  const int64_t o = out_.channels[part.first], c = in_.channels[part.first];
+  const Tensor w = weight_.narrow(0, part.weight, part.irreps * o * c).view({part.irreps, o, c, 2});
+  const Tensor re = w.select(3, 0), im = w.select(3, 1);
+  return at::cat({at::cat({re, -im}, 2), at::cat({im, re}, 2)}, 1);
+}
+
+Tensor SteerableLinear::operator()(const Tensor& x) const {
+  require(x.defined() && x.dim() >= 2 && x.size(1) == 2 * in_.width(), "SteerableLinear: x must be (B, ",
+          2 * in_.width(), ", ...), got ", x.defined() ? x.sizes() : at::IntArrayRef{});
+  std::vector<int64_t> shape = x.sizes().vec();
+  int64_t pixels = 1;
+  for (size_t a = 2; a < shape.size(); ++a) {
+    pixels *= shape[a];
+  }
+  const int64_t batch = x.size(0);
+  const Tensor features = x.reshape({batch, 2, in_.width(), pixels});
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const Part& part = parts_[i];
+    const int64_t c = in_.channels[part.first], o = out_.channels[part.first];
+    const int64_t n = part.irreps * in_.components(part.first);  // copies of a vector of channels at a pixel
+    const Tensor w = matrices_[i].get(training(), [&] { return matrices(part); }).to(x.scalar_type());
+    const Tensor vectors = features.narrow(2, in_.offset(part.first), n * c)
+                               .view({batch, 2, n, c, pixels})
+                               .transpose(1, 2)
+                               .reshape({batch * n, 2 * c, pixels});
+    const Tensor of_each = w.unsqueeze(0)
+                               .expand({batch * n / part.irreps, part.irreps, 2 * o, 2 * c})
+                               .reshape({-1, 2 * o, 2 * c});
+    results.push_back(at::bmm(of_each, vectors).view({batch, n, 2, o, pixels}).transpose(1, 2).flatten(2, 3));
+  }
+  shape[1] = 2 * out_.width();
+  return (results.size() == 1 ? results.front() : at::cat(results, 2)).reshape(shape);
+}
+
+}  // namespace weyl
