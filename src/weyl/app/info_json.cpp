@@ -74,7 +74,8 @@ Json quantities_json(const std::vector<Quantity>& quantities) {
                  .set("channels", q.channels)
                  .set("role", role_names[static_cast<size_t>(q.role)])
                  .set("extensive", q.extensive)
-                 .set("unit", q.unit));
+                 .set("unit", q.unit)
+                 .set("categories", q.categories));
   }
   return list;
 }

@@ -11,7 +11,7 @@ namespace weyl {
 /// `options`, `flops_per_token` {`forward`, `train`}, `format_version`; of a trained one also `training`.
 Json info_json(const ModelSummary& summary, const Recipe& recipe);
 
-/// [{name, level, kind, channels, role, extensive, unit}]
+/// [{name, level, kind, channels, role, extensive, unit, categories}]
 Json quantities_json(const std::vector<Quantity>& quantities);
 
 /// The same for people.

@@ -44,7 +44,7 @@ Schema schema_of(const Recipe& recipe) {
   Schema schema;
   schema.interface = *interface;
   schema.interface.outputs.clear();
-  schema.carrier = interface->group ? Carrier::poses : Carrier::points;
+  schema.carrier = carrier_of(*interface);
   return schema;
 }
 

@@ -33,19 +33,22 @@ struct Quantity {
   Role role = Role::free;
   bool extensive = false;  // grows with the number of nodes: summed over a graph, never averaged
   std::string unit;
+  int64_t categories = 0;  // of a category: its values are 0 .. categories - 1; 0: not said
 
   bool operator==(const Quantity&) const = default;
 };
 
 /// What a model is told and asked. `types` is the number of distinct node types (0: none),
 /// `typical_nodes` the mean number of nodes of a graph in the training data (it scales sums), `group` the Lie
-/// group whose elements the tokens are (poses; `dimension` is its own), absent for other carriers.
+/// group whose elements the tokens are (poses; `dimension` is its own), absent for other carriers; `grid`
+/// says that they are the cells of an image or a volume.
 struct Interface {
   int64_t dimension = 3;
   int64_t types = 0;
   double typical_nodes = 1;
   std::vector<Quantity> features, outputs;
   std::optional<LieGroup> group;
+  bool grid = false;
 
   bool operator==(const Interface&) const = default;
 };

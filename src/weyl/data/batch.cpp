@@ -101,6 +101,10 @@ int64_t Batch::count() const {
   return rows_of(input, Level::graph);
 }
 
+Carrier carrier_of(const Interface& interface) {
+  return interface.group ? Carrier::poses : interface.grid ? Carrier::grid : Carrier::points;
+}
+
 int64_t Batch::tokens() const {
   if (const auto* grid = std::get_if<Grid>(&input)) {
     const int64_t channels = grid->values.size(1);

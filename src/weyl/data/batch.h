@@ -35,6 +35,9 @@ struct Schema {
   std::string length_unit;  // of positions, cells and translations; empty: the data do not say
 };
 
+/// What an interface without data is of: poses of its group, a grid, else points.
+Carrier carrier_of(const Interface& interface);
+
 /// Checks every tensor of a batch against its schema: which are there, their shapes, dtypes (labels float64,
 /// or int64 for categories) and levels. ShapeError names the tensor, the shape that must hold and the one
 /// found.

@@ -21,7 +21,7 @@ Schema schema_of(const Interface& interface) {
   schema.interface = interface;
   schema.labels = interface.outputs;
   schema.interface.outputs.clear();
-  schema.carrier = interface.group ? Carrier::poses : Carrier::points;
+  schema.carrier = carrier_of(interface);
   return schema;
 }
 

@@ -93,6 +93,20 @@ void check_poses(const Poses& poses, const Interface& interface, at::ScalarType 
   }
 }
 
+void check_grid(const Grid& grid, const Interface& interface, at::ScalarType dtype, at::Device device) {
+  int64_t channels = 0;
+  for (const auto& q : interface.features) {
+    channels += q.channels;
+  }
+  const Tensor& x = grid.values;
+  require(x.defined() && x.dim() == interface.dimension + 2 && x.size(1) == channels,
+          "model input: values must be (B, ", channels, ", ", interface.dimension, " axes), got ",
+          x.defined() ? text(x.sizes()) : "none");
+  require(x.numel() > 0 || x.size(0) == 0, "model input: a grid must have cells, got ", x.sizes());
+  require(x.scalar_type() == dtype && x.device() == device, "model input: values must be ", dtype, " on ",
+          device, " like the weights, got ", x.scalar_type(), " on ", x.device());
+}
+
 }  // namespace
 
 PosesModel::PosesModel(Interface given) : Model(std::move(given)) {
@@ -115,6 +129,25 @@ Named PosesModel::operator()(const Input& input) {
   require(poses != nullptr, "model input: must be poses, got ", carrier_names[input.index()]);
   check_poses(*poses, interface, dtype(), device());
   return forward(*poses);
+}
+
+GridModel::GridModel(Interface given) : Model(std::move(given)) {
+  require<ConfigError>(interface.grid && (interface.dimension == 2 || interface.dimension == 3),
+                       "model of grids: the interface must be of a grid of 2 or 3 dimensions, got ",
+                       interface.grid ? "" : "no grid, ", interface.dimension);
+  for (const auto& q : interface.features) {
+    require<ConfigError>(q.level == Level::node && (q.kind == Kind::scalar || q.kind == Kind::pseudoscalar),
+                         "model of grids: feature '", q.name, "' must be a scalar of nodes, got a ",
+                         kind_names[static_cast<int>(q.kind)], " of ", level_names[static_cast<int>(q.level)],
+                         " level");
+  }
+}
+
+Named GridModel::operator()(const Input& input) {
+  const auto* grid = std::get_if<Grid>(&input);
+  require(grid != nullptr, "model input: must be a grid, got ", carrier_names[input.index()]);
+  check_grid(*grid, interface, dtype(), device());
+  return forward(*grid);
 }
 
 std::string symbol_of(LieGroup group) {

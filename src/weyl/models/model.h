@@ -75,6 +75,19 @@ class PosesModel : public Model {
   virtual Named forward(const Poses& poses) = 0;
 };
 
+/// A model of grids: images (dimension 2) or volumes (3).
+class GridModel : public Model {
+ public:
+  /// ConfigError: an interface that is not of a grid of dimension 2 or 3, or with features that are not
+  /// scalars of nodes, the channels of the grid.
+  explicit GridModel(Interface interface);
+  /// ShapeError for another carrier, wrong channels, axes, dtype or device, or a grid without cells.
+  Named operator()(const Input& input) final;
+  Carrier carrier() const final { return Carrier::grid; }
+  /// The network itself, on checked input. Outputs of nodes are (B, c, pixels...), of graphs (B, c).
+  virtual Named forward(const Grid& grid) = 0;
+};
+
 /// As papers write it: "SE(3)".
 std::string symbol_of(LieGroup group);
 

@@ -141,6 +141,9 @@ ModelSummary read_summary(const SafetensorsHeader& header, const std::string& wh
   require<DataError>(poses == s.interface.group.has_value(), where,
                      poses ? ": metadata 'interface' must name the group of its poses, names none"
                            : ": metadata 'interface' must name no group, its carrier is not poses");
+  require<DataError>((s.carrier == "grid") == s.interface.grid, where,
+                     ": metadata 'interface': `grid` must say whether the carrier is one, which is ",
+                     s.carrier);
   const auto& group = s.interface.group;
   require<DataError>(!group || s.interface.dimension == dimension_of(*group), where,
                      ": metadata 'interface': the dimension must be that of its group, got ",

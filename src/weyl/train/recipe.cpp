@@ -30,6 +30,7 @@ void fields(Fields& f, Quantity& q) {
     "of a vector: free (a velocity), offset (from its node), normal (of a plane), point (in space)");
   f("extensive", q.extensive, "grows with the number of nodes: summed over a graph, never averaged");
   f("unit", q.unit, "its unit, for reports");
+  f("categories", q.categories, "of a category: how many there are, numbered from 0; 0: not said", {0, 1e6});
 }
 
 void fields(Fields& f, Interface& i) {
@@ -38,6 +39,7 @@ void fields(Fields& f, Interface& i) {
     i.dimension = dimension_of(*i.group);  // unless the file gives another, which read_recipe refuses
   }
   f("dimension", i.dimension, "of space; where a group is given, that of the group", {1, 3});
+  f("grid", i.grid, "the tokens are the cells of an image or a volume: the carrier is a grid");
   f("types", i.types, "how many types of node there are; 0: none", {0, 1e6});
   f("typical_nodes", i.typical_nodes, "mean number of nodes of a graph in the training data", {1e-3, 1e9});
   f("features", i.features,
@@ -70,6 +72,8 @@ Recipe read_recipe(const std::string& path, const std::vector<std::string>& over
                          ": interface.dimension: must be ", i.group ? dimension_of(*i.group) : 0,
                          ", that of the group ", i.group ? name_of(*i.group) : "", ", or be left out, got ",
                          i.dimension);
+    require<ConfigError>(!(i.group && i.grid), path,
+                         ": interface: must be of poses (group) or of a grid, got both");
   }
   return recipe;
 }
