@@ -1,5 +1,7 @@
-#include <algorithm>
 #include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
@@ -29,6 +31,25 @@ std::string what(const PoseSequencesMakerOptions& o) {
   return text("sequences of ", name_of(o.group));
 }
 
+// The sizes that a maker's options have, by name.
+template <class Options>
+std::vector<std::pair<std::string, int64_t>> counts_of(const Options& o) {
+  std::vector<std::pair<std::string, int64_t>> counts;
+  if constexpr (requires { o.train; }) {
+    counts.emplace_back("train", o.train);
+  }
+  if constexpr (requires { o.valid; }) {
+    counts.emplace_back("valid", o.valid);
+  }
+  if constexpr (requires { o.test; }) {
+    counts.emplace_back("test", o.test);
+  }
+  if constexpr (requires { o.count; }) {
+    counts.emplace_back("count", o.count);
+  }
+  return counts;
+}
+
 template <class Options>
 int run_maker(const DataMakeCommand& command) {
   catch_signals();
@@ -36,11 +57,15 @@ int run_maker(const DataMakeCommand& command) {
   options.threads = command.threads;
   const std::string name = Options::name_in_config;
   read_toml_text("", "weyl data make " + name, command.overrides, [&](Fields& f) { fields(f, options); });
-  Progress progress(name, options.train + options.valid + options.test,
-                    Progress::style_for_stderr(command.talk.quiet));
+  const auto counts = counts_of(options);
+  int64_t total = 0;
+  for (const auto& [split, count] : counts) {
+    total += count;
+  }
+  Progress progress(name, total, Progress::style_for_stderr(command.talk.quiet));
   JobHooks hooks;
-  hooks.report = [&](int64_t done, int64_t total) {
-    progress.set_total(total);
+  hooks.report = [&](int64_t done, int64_t all) {
+    progress.set_total(all);
     progress.update(done);
   };
   hooks.stop = stop_requested;
@@ -50,33 +75,48 @@ int run_maker(const DataMakeCommand& command) {
     say("stopped; nothing was written");
     return exit_interrupted;
   }
+  Json json = Json::object();
+  json.set("out", command.out);
+  std::string said;
+  for (const auto& [split, count] : counts) {
+    json.set(split, count);
+    said += text(said.empty() ? "" : ", ", count, split == "count" ? "" : " " + split);
+  }
   if (command.talk.json) {
-    std::cout << Json::object()
-                     .set("out", command.out)
-                     .set("train", options.train)
-                     .set("valid", options.valid)
-                     .set("test", options.test)
-                     .dump()
-              << "\n";
+    std::cout << json.dump() << "\n";
   } else {
     std::cout << command.out << "\n";
-    say(text(options.train, " train, ", options.valid, " valid, ", options.test, " test ", what(options)));
+    say(text(said, " ", what(options)));
   }
   return exit_done;
+}
+
+struct Maker {
+  std::string name;
+  int (*run)(const DataMakeCommand&);
+};
+
+template <class Options>
+Maker maker() {
+  return {Options::name_in_config, run_maker<Options>};
 }
 
 }  // namespace
 
 int run(const DataMakeCommand& command) {
-  const std::vector<std::string> makers{NbodyMakerOptions::name_in_config,
-                                        PoseSequencesMakerOptions::name_in_config};
-  const std::string near = nearest(command.maker, makers);
-  require<ConfigError>(
-      std::count(makers.begin(), makers.end(), command.maker) == 1, "data make: there is no maker '",
-      command.maker, "'; ",
-      near.empty() ? "there are " + makers[0] + " and " + makers[1] : "did you mean '" + near + "'?");
-  return command.maker == makers[0] ? run_maker<NbodyMakerOptions>(command)
-                                    : run_maker<PoseSequencesMakerOptions>(command);
+  const Maker makers[] = {maker<NbodyMakerOptions>(), maker<PoseSequencesMakerOptions>()};
+  std::vector<std::string> names;
+  std::string all;
+  for (const Maker& m : makers) {
+    if (m.name == command.maker) {
+      return m.run(command);
+    }
+    all += (all.empty() ? "" : &m == std::end(makers) - 1 ? " and " : ", ") + m.name;
+    names.push_back(m.name);
+  }
+  const std::string near = nearest(command.maker, names);
+  throw ConfigError(text("data make: there is no maker '", command.maker, "'; ",
+                         near.empty() ? "there are " + all : "did you mean '" + near + "'?"));
 }
 
 }  // namespace weyl
