@@ -7,6 +7,7 @@
 #include "tests/data/folder.h"
 #include "tests/equivariance.h"
 #include "tests/gradients.h"
+#include "tests/lie_groups.h"
 #include "tests/models/rules.h"
 #include "weyl/algebra/lie_group.h"
 #include "weyl/core/check.h"
@@ -17,9 +18,6 @@
 
 namespace weyl {
 namespace {
-
-constexpr LieGroup groups[] = {LieGroup::so2, LieGroup::se2,  LieGroup::so3,
-                               LieGroup::se3, LieGroup::aff2, LieGroup::aff3};
 
 Interface interface_of(LieGroup group) {
   Interface interface;
@@ -159,7 +157,7 @@ Named by_the_equations(const LieTransformer& model, LieGroup group, const Tensor
 }
 
 TEST(Lie, EqualsThePapersEquationsWithValuesOfEveryPair) {
-  for (const LieGroup group : groups) {
+  for (const LieGroup group : lie_groups) {
     for (const LieVariant variant : {LieVariant::G, LieVariant::C}) {
       const auto model = make(small(variant), interface_of(group));
       const Poses poses = tokens(group);
@@ -217,7 +215,7 @@ TEST(Lie, WithoutCoordinatesInTheValuesAllTokensStayEqual) {
 }
 
 TEST(LieEquivariance, OfEveryGroupWithItsControl) {
-  for (const LieGroup group : groups) {
+  for (const LieGroup group : lie_groups) {
     for (const LieVariant variant : {LieVariant::G, LieVariant::C}) {
       const auto interface = interface_of(group);
       const auto model = make(small(variant), interface);
@@ -228,7 +226,7 @@ TEST(LieEquivariance, OfEveryGroupWithItsControl) {
 }
 
 TEST(LieEquivariance, RawNumbersDoNotHaveIt) {
-  for (const LieGroup group : groups) {
+  for (const LieGroup group : lie_groups) {
     const auto interface = interface_of(group);
     const auto model = make(small(LieVariant::A), interface);
     ASSERT_EQ(model->symmetry().exact.size(), 1u);
@@ -258,7 +256,7 @@ TEST(LieEquivariance, OfEveryChartPolicyAndOfTokensThatMove) {
 // g exp(correction) is where the element output of the same weights goes, tokens that moved on the way
 // included.
 TEST(Lie, CorrectionsCountFromTheTokensGiven) {
-  for (const LieGroup group : groups) {
+  for (const LieGroup group : lie_groups) {
     LieOptions options = small(LieVariant::G);
     options.move_tokens = true;
     const auto model = make(options, interface_of(group));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/data/folder.h"
+#include "tests/lie_groups.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/pose_elements.h"
@@ -13,9 +14,6 @@
 
 namespace weyl {
 namespace {
-
-constexpr LieGroup groups[] = {LieGroup::so2, LieGroup::se2,  LieGroup::so3,
-                               LieGroup::se3, LieGroup::aff2, LieGroup::aff3};
 
 /// g_0 exp(k w) without element `hole`, the others in order: tokens 0 .. hole - 1, hole + 1 .. 5.
 Batch sequences(LieGroup group, int64_t count, int64_t hole = 2) {
@@ -84,7 +82,7 @@ Metrics metrics_of(const Completion& task, Model& model, const Batch& batch) {
 
 TEST(Completion, TheRightCorrectionsHaveNoError) {
   const Completion task({});
-  for (const LieGroup group : groups) {
+  for (const LieGroup group : lie_groups) {
     const Batch batch = sequences(group, 4);
     const Tensor gap = batch.labels.at("flank").to(at::kDouble) * 1e3;
     Says model(group, gap, right_corrections(batch));

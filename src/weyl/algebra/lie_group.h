@@ -88,6 +88,9 @@ class Lie {
   /// The largest entry of R^T R - 1 and of the last row's difference from (0, ..., 0, 1); infinite for a
   /// reflection where the group has none, for a singular affine map, and for numbers that are not finite.
   double distance(In matrix) const;
+  /// |det A| over the product of the norms of the rows of A: 1 for a rotation, 0 for a singular map, NaN
+  /// where the map overflows.
+  double solidity(In matrix) const;
   /// The nearest element: R the nearest rotation in the Frobenius norm (also to a reflection), the last row
   /// replaced. ShapeError for numbers that are not finite and for a singular affine map.
   void nearest(In matrix, Out g) const;

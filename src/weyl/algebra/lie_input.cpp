@@ -31,10 +31,9 @@ double determinant(const Numbers& a) {
          a[2] * (a[3] * a[7] - a[4] * a[6]);
 }
 
-/// To rounding: |det A| against the product of the rows' norms (Hadamard's bound).
-bool is_singular(const Numbers& A) {
+double solidity_of(const Numbers& A) {
   const int n = A.size() == 4 ? 2 : 3;
-  double bound = 1;
+  double bound = 1;  // Hadamard's
   for (int i = 0; i < n; ++i) {
     double square = 0;
     for (int j = 0; j < n; ++j) {
@@ -42,7 +41,11 @@ bool is_singular(const Numbers& A) {
     }
     bound *= std::sqrt(square);
   }
-  return !(std::abs(determinant(A)) > 8 * std::numeric_limits<double>::epsilon() * bound);
+  return std::abs(determinant(A)) / bound;
+}
+
+bool is_singular(const Numbers& A) {  // to rounding
+  return !(solidity_of(A) > 8 * std::numeric_limits<double>::epsilon());
 }
 
 bool is_finite(const Numbers& x) {
@@ -140,6 +143,11 @@ Numbers nearest_compact(LieGroup group, const Numbers& matrix) {
 }  // namespace
 
 template <class T>
+double Lie<T>::solidity(In matrix) const {
+  return solidity_of(linear_part(group, numbers(matrix, group, "solidity")));
+}
+
+template <class T>
 double Lie<T>::distance(In matrix) const {
   return fault_of(group, numbers(matrix, group, "distance")).size;
 }
@@ -208,6 +216,8 @@ void Lie<T>::random(Stream& stream, Out g, double spread) const {
   }
 }
 
+template double Lie<float>::solidity(In) const;
+template double Lie<double>::solidity(In) const;
 template double Lie<float>::distance(In) const;
 template double Lie<double>::distance(In) const;
 template void Lie<float>::from_matrix(In, Out, double) const;

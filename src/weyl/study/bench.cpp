@@ -1,4 +1,5 @@
 #include "weyl/study/bench.h"
+#include "weyl/core/quantile.h"
 
 #include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
@@ -26,17 +27,6 @@ double milliseconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// The value at a fraction of the way through sorted values.
-double quantile(std::vector<double> values, double fraction) {
-  const auto at = static_cast<std::ptrdiff_t>(std::lround(fraction * static_cast<double>(values.size() - 1)));
-  std::nth_element(values.begin(), values.begin() + at, values.end());
-  return values[static_cast<size_t>(at)];
-}
-
-double median(const std::vector<double>& values) {
-  return quantile(values, 0.5);
 }
 
 BenchRatio ratio(const std::vector<double>& these, const std::vector<double>& those) {

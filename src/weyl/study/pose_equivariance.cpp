@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "weyl/core/check.h"
+#include "weyl/core/quantile.h"
 #include "weyl/core/random.h"
 #include "weyl/data/pose_elements.h"
 #include "weyl/study/audit.h"
@@ -57,15 +58,14 @@ PoseEquivariance pose_equivariance(Model& model, const Completion& task, const B
         std::numeric_limits<double>::quiet_NaN();
     return found;
   }
-  std::sort(errors.begin(), errors.end());
   double sum = 0;
   for (const double e : errors) {
     sum += e;
   }
   found.mean_square = sum / static_cast<double>(errors.size());
   found.root_mean_square = std::sqrt(found.mean_square);
-  found.median_square = errors[errors.size() / 2];
-  found.largest = errors.back();
+  found.median_square = median(errors);
+  found.largest = *std::max_element(errors.begin(), errors.end());
   return found;
 }
 

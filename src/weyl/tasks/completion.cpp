@@ -16,6 +16,7 @@
 #include <numeric>
 
 #include "weyl/core/check.h"
+#include "weyl/core/quantile.h"
 #include "weyl/ops/lie_elements.h"
 #include "weyl/ops/lie_log.h"
 #include "weyl/ops/segment.h"
@@ -81,15 +82,6 @@ Named answer(const Poses& poses, const Named& outputs) {
   return all;
 }
 
-double median_of(std::vector<double> values) {
-  const size_t middle = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + middle, values.end());
-  if (values.size() % 2 == 1) {
-    return values[middle];
-  }
-  return (values[middle] + *std::max_element(values.begin(), values.begin() + middle)) / 2;
-}
-
 class PoseError : public Meter {
  public:
   void add(const Batch& batch, const Named& predictions) override {
@@ -124,7 +116,7 @@ class PoseError : public Meter {
     }
     const auto n = static_cast<double>(errors_.size());
     return {{"pose_error", {std::accumulate(errors_.begin(), errors_.end(), 0.0) / n, ""}},
-            {"pose_error_median", {median_of(errors_), ""}},
+            {"pose_error_median", {median(errors_), ""}},
             {"relative_error", {relative_ / n, ""}},
             {"flanking_accuracy", {static_cast<double>(hits_) / n, ""}},
             {"outside_chart", {static_cast<double>(outside_) / n, ""}}};

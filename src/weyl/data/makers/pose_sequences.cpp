@@ -32,9 +32,9 @@ void fields(Fields& f, PoseSequencesMakerOptions& o) {
 
 namespace {
 
-constexpr double kMargin = 0.05;  // from the edge of the chart
-constexpr double kEdge = 1e-6;    // the same for powers of one step, which come as near as 1 - cos(pi / S)
-constexpr double kVolume = 1e-6;  // of an affine map: its rounding to float32 is still invertible
+constexpr double kMargin = 0.05;    // from the edge of the chart
+constexpr double kEdge = 1e-6;      // the same for powers of one step, which come as near as 1 - cos(pi / S)
+constexpr double kSolidity = 1e-6;  // of an affine map: its rounding to float32 is still invertible
 constexpr int kAttempts = 1000;
 
 using Vector = std::vector<double>;
@@ -139,30 +139,16 @@ class Drawing {
     if (is_rigid(o_.group)) {
       return powers || inside_chart(seen, kMargin);
     }
-    const auto solid = [&](const Vector& g) { return volume(g) > kVolume; };
+    const auto solid = [&](const Vector& g) { return solidity(g) > kSolidity; };
     return std::ranges::all_of(path, solid) && std::ranges::all_of(seen, solid) &&
            inside_chart(seen, powers ? kEdge : kMargin);
   }
 
-  /// |det A| over the product of the norms of the rows of A (Hadamard's bound), 1 for a rotation: what the
-  /// readers of affine maps judge by (algebra/lie_group.h). NaN where the map overflows.
-  double volume(const Vector& g) const {
-    const int n = dimension_of(o_.group), m = matrix_size(o_.group);
+  double solidity(const Vector& g) const {
+    const int m = matrix_size(o_.group);
     Vector matrix(m * m);
     lie_.to_matrix(g, matrix);
-    const auto a = [&](int i, int j) { return matrix[i * m + j]; };
-    double bound = 1;
-    for (int i = 0; i < n; ++i) {
-      double square = 0;
-      for (int j = 0; j < n; ++j) {
-        square += a(i, j) * a(i, j);
-      }
-      bound *= std::sqrt(square);
-    }
-    const auto minor = [&](int j, int k) { return a(1, j) * a(2, k) - a(1, k) * a(2, j); };
-    const double det = n == 2 ? a(0, 0) * a(1, 1) - a(0, 1) * a(1, 0)
-                              : a(0, 0) * minor(1, 2) - a(0, 1) * minor(0, 2) + a(0, 2) * minor(0, 1);
-    return std::abs(det) / bound;
+    return lie_.solidity(matrix);
   }
 
   bool inside_chart(const std::vector<Vector>& path, double edge) const {
