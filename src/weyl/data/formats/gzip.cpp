@@ -1,0 +1,128 @@
+#include "weyl/data/formats/gzip.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+constexpr int kGzipWindow = 15 + 16;        // zlib: the largest window, a gzip header
+constexpr size_t kMostAtOnce = 1UL << 30U;  // zlib counts in 32 bits
+constexpr uint64_t kMostRatio = 1032;
+
+unsigned char* bytes_of(const std::byte* p) {
+  return const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(p));  // zlib does not write it
+}
+
+}  // namespace
+
+bool is_gzip(std::span<const std::byte> file) {
+  return file.size() >= 2 && file[0] == std::byte{0x1f} && file[1] == std::byte{0x8b};
+}
+
+struct GzipReader::State {
+  std::span<const std::byte> file;
+  std::string where;
+  z_stream stream{};
+  size_t position = 0;
+  bool ended = false;
+
+  /// The next piece of the file, when zlib has eaten the last one.
+  void feed() {
+    if (stream.avail_in == 0 && position < file.size()) {
+      const size_t size = std::min(file.size() - position, kMostAtOnce);
+      stream.next_in = bytes_of(file.data() + position);
+      stream.avail_in = static_cast<uInt>(size);
+      position += size;
+    }
+  }
+
+  /// After a member: another one, or the end.
+  void next_member() {
+    feed();
+    const std::span rest(reinterpret_cast<const std::byte*>(stream.next_in), stream.avail_in);
+    ended = !is_gzip(rest);  // what follows and is no member is padding
+    if (!ended) {
+      inflateReset(&stream);
+    }
+  }
+};
+
+GzipReader::GzipReader(std::span<const std::byte> file, std::string_view where)
+    : state_(std::make_unique<State>()) {
+  state_->file = file;
+  state_->where = where;
+  require<DataError>(inflateInit2(&state_->stream, kGzipWindow) == Z_OK, where,
+                     ": there is no memory to inflate it");
+}
+
+GzipReader::~GzipReader() {
+  inflateEnd(&state_->stream);
+}
+
+size_t GzipReader::read(std::span<std::byte> out) {
+  State& s = *state_;
+  size_t done = 0;
+  while (done < out.size() && !s.ended) {
+    s.feed();
+    const size_t size = std::min(out.size() - done, kMostAtOnce);
+    s.stream.next_out = bytes_of(out.data() + done);
+    s.stream.avail_out = static_cast<uInt>(size);
+    const int code = inflate(&s.stream, Z_NO_FLUSH);
+    done += size - s.stream.avail_out;
+    if (code == Z_STREAM_END) {
+      s.next_member();
+      continue;
+    }
+    require<DataError>(code != Z_BUF_ERROR && (code != Z_OK || s.stream.avail_out == 0 ||
+                                               s.position < s.file.size() || s.stream.avail_in > 0),
+                       s.where, ": the gzip stream is truncated");
+    require<DataError>(code == Z_OK, s.where, ": the gzip stream is corrupt (",
+                       s.stream.msg != nullptr ? s.stream.msg : "no reason given", ")");
+  }
+  return done;
+}
+
+void GzipReader::finish() {
+  std::array<std::byte, 1U << 16U> scratch;
+  while (read(scratch) > 0) {
+  }
+}
+
+uint64_t GzipReader::most_bytes() const {
+  return static_cast<uint64_t>(state_->file.size()) * kMostRatio;
+}
+
+std::vector<std::byte> gzip(std::span<const std::byte> bytes, std::string_view where) {
+  z_stream stream{};
+  constexpr int kLevel = 6, kMemory = 8;
+  require<DataError>(
+      deflateInit2(&stream, kLevel, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) == Z_OK, where,
+      ": there is no memory to compress it");
+  std::vector<std::byte> result(deflateBound(&stream, bytes.size()));
+  size_t position = 0, done = 0;
+  int code = Z_OK;
+  while (code == Z_OK) {
+    if (stream.avail_in == 0 && position < bytes.size()) {
+      const size_t size = std::min(bytes.size() - position, kMostAtOnce);
+      stream.next_in = bytes_of(bytes.data() + position);
+      stream.avail_in = static_cast<uInt>(size);
+      position += size;
+    }
+    const size_t size = std::min(result.size() - done, kMostAtOnce);
+    stream.next_out = bytes_of(result.data() + done);
+    stream.avail_out = static_cast<uInt>(size);
+    code = deflate(&stream, position == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
+    done += size - stream.avail_out;
+  }
+  deflateEnd(&stream);
+  require<DataError>(code == Z_STREAM_END, where, ": cannot be compressed (zlib code ", code, ")");
+  result.resize(done);
+  return result;
+}
+
+}  // namespace weyl

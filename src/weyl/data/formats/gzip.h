@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weyl {
+
+/// Whether a file begins as gzip does.
+bool is_gzip(std::span<const std::byte> file);
+
+/// Inflates a gzip file in memory (several members are one after the other) piece by piece. DataError naming
+/// `where`: truncated, corrupt, a checksum that does not fit. `file` must outlive it.
+class GzipReader {
+ public:
+  GzipReader(std::span<const std::byte> file, std::string_view where);
+  ~GzipReader();
+  GzipReader(const GzipReader&) = delete;
+  GzipReader& operator=(const GzipReader&) = delete;
+
+  /// Fills `out`, or as much of it as there is; the number of bytes.
+  size_t read(std::span<std::byte> out);
+  /// Reads what is left and drops it, so that the checksum of all is checked.
+  void finish();
+  /// No inflated file can be longer: deflate codes at most 1032 bytes in one.
+  uint64_t most_bytes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The bytes as one gzip member without name and time: equal bytes give equal files. DataError naming `where`
+/// when memory does not suffice.
+std::vector<std::byte> gzip(std::span<const std::byte> bytes, std::string_view where);
+
+}  // namespace weyl

@@ -1,0 +1,285 @@
+#include "weyl/data/formats/nifti.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "weyl/core/atomic_file.h"
+#include "weyl/core/check.h"
+#include "weyl/core/mapped_file.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/formats/gzip.h"
+#include "weyl/data/formats/nifti_header.h"
+
+namespace weyl {
+namespace {
+
+NiftiAffine qform(const NiftiGeometry& g) {
+  double b = g.quatern[0], c = g.quatern[1], d = g.quatern[2];
+  double a = 1 - (b * b + c * c + d * d);
+  if (a < 1e-7) {  // a half-turn, or numbers a little too large
+    const double norm = std::sqrt(b * b + c * c + d * d);
+    b /= norm;
+    c /= norm;
+    d /= norm;
+    a = 0;
+  } else {
+    a = std::sqrt(a);
+  }
+  const double x = g.pixdim[1], y = g.pixdim[2], z = g.pixdim[0] < 0 ? -g.pixdim[3] : g.pixdim[3];
+  return {(a * a + b * b - c * c - d * d) * x,
+          2 * (b * c - a * d) * y,
+          2 * (b * d + a * c) * z,
+          g.qoffset[0],
+          2 * (b * c + a * d) * x,
+          (a * a + c * c - b * b - d * d) * y,
+          2 * (c * d - a * b) * z,
+          g.qoffset[1],
+          2 * (b * d - a * c) * x,
+          2 * (c * d + a * b) * y,
+          (a * a + d * d - b * b - c * c) * z,
+          g.qoffset[2]};
+}
+
+void swap_bytes(std::span<std::byte> bytes, int64_t size) {
+  for (size_t i = 0; size > 1 && i + size <= bytes.size(); i += size) {
+    std::reverse(bytes.begin() + static_cast<int64_t>(i), bytes.begin() + static_cast<int64_t>(i) + size);
+  }
+}
+
+/// The header and, when asked for, the values; a whole gzip stream is read only for the values.
+Nifti parse(std::span<const std::byte> file, std::string_view where, bool values) {
+  const bool zipped = is_gzip(file);
+  std::optional<GzipReader> reader;
+  std::vector<std::byte> inflated;
+  std::span<const std::byte> begin = file;
+  if (zipped) {
+    reader.emplace(file, where);
+    inflated.resize(kNifti2Header);
+    size_t found = reader->read(std::span(inflated).first(kNifti1Header));
+    if (found == kNifti1Header && nifti_header_size(inflated) == kNifti2Header) {
+      found += reader->read(std::span(inflated).subspan(kNifti1Header));
+    }
+    inflated.resize(found);
+    begin = inflated;
+  }
+  const NiftiLayout layout = parse_nifti_header(begin, where);
+  Nifti result{layout.header, {}};
+  const auto require_bytes = [&](uint64_t available) {
+    require<DataError>(layout.offset <= available && layout.bytes <= available - layout.offset, where,
+                       ": sizes ", shape_text(layout.header.shape), " of type ", name_of(layout.header.type),
+                       " need ", layout.bytes, " bytes from byte ", layout.offset, ", the file has ",
+                       zipped ? "at most " : "", available);
+  };
+  require_bytes(zipped ? reader->most_bytes() : file.size());
+  if (!values) {
+    return result;
+  }
+  if (zipped) {
+    std::vector<std::byte> skipped(std::min<uint64_t>(layout.offset - inflated.size(), 1U << 16U));
+    uint64_t position = inflated.size();
+    while (position < layout.offset) {
+      const size_t n = reader->read(
+          std::span(skipped).first(std::min<uint64_t>(skipped.size(), layout.offset - position)));
+      if (n == 0) {
+        require_bytes(position);
+      }
+      position += n;
+    }
+    result.bytes.resize(layout.bytes);
+    const size_t n = reader->read(result.bytes);
+    if (n < layout.bytes) {
+      require_bytes(layout.offset + n);
+    }
+    reader->finish();
+  } else {
+    const auto bytes = file.subspan(layout.offset, layout.bytes);
+    result.bytes.assign(bytes.begin(), bytes.end());
+  }
+  if (layout.swapped) {
+    swap_bytes(result.bytes, size_of(layout.header.type));
+  }
+  return result;
+}
+
+/// Calls f(index, value) for every value as it is stored.
+template <class T, class F>
+void each_of(const Nifti& image, F f) {
+  const size_t count = image.bytes.size() / sizeof(T);
+  const std::byte* at = image.bytes.data();
+  for (size_t i = 0; i < count; ++i, at += sizeof(T)) {
+    T value;
+    std::memcpy(&value, at, sizeof(T));
+    f(i, value);
+  }
+}
+
+template <class F>
+void each(const Nifti& image, F f) {
+  switch (image.header.type) {
+    case ElementType::u8:
+      return each_of<uint8_t>(image, f);
+    case ElementType::i8:
+      return each_of<int8_t>(image, f);
+    case ElementType::u16:
+      return each_of<uint16_t>(image, f);
+    case ElementType::i16:
+      return each_of<int16_t>(image, f);
+    case ElementType::u32:
+      return each_of<uint32_t>(image, f);
+    case ElementType::i32:
+      return each_of<int32_t>(image, f);
+    case ElementType::u64:
+      return each_of<uint64_t>(image, f);
+    case ElementType::i64:
+      return each_of<int64_t>(image, f);
+    case ElementType::f32:
+      return each_of<float>(image, f);
+    case ElementType::f64:
+      return each_of<double>(image, f);
+    default:
+      require(false, "nifti: a type that the format lacks, ", name_of(image.header.type));
+  }
+}
+
+}  // namespace
+
+int64_t NiftiHeader::volumes() const {
+  int64_t product = 1;
+  for (size_t d = 3; d < shape.size(); ++d) {
+    product *= shape[d];
+  }
+  return product;
+}
+
+NiftiAffine affine_of(const NiftiHeader& header) {
+  const NiftiGeometry& g = header.geometry;
+  if (g.sform_code > 0) {
+    return g.srow;
+  }
+  if (g.qform_code > 0) {
+    return qform(g);
+  }
+  NiftiAffine affine{};
+  for (size_t d = 0; d < 3; ++d) {
+    const bool absent = header.shape[d] == 1 && g.pixdim[d + 1] == 0;  // of an axis that is not there
+    affine[5 * d] = absent ? 1 : std::abs(g.pixdim[d + 1]);
+  }
+  return affine;
+}
+
+std::array<double, 3> spacing_of(const NiftiHeader& header) {
+  const NiftiAffine a = affine_of(header);
+  const int unit = header.geometry.xyzt_units & 7;
+  const double millimetres = unit == 1 ? 1e3 : unit == 3 ? 1e-3 : 1;
+  std::array<double, 3> spacing{};
+  for (size_t c = 0; c < 3; ++c) {
+    spacing[c] = millimetres * std::hypot(a[c], a[4 + c], a[8 + c]);
+  }
+  return spacing;
+}
+
+NiftiOrientation orientation_of(const NiftiAffine& affine) {
+  std::array<double, 3> length{};
+  for (size_t c = 0; c < 3; ++c) {
+    length[c] = std::hypot(affine[c], affine[4 + c], affine[8 + c]);
+  }
+  NiftiOrientation best;
+  double most = -1;
+  std::array<int, 3> axis{0, 1, 2};
+  do {  // the identity is the first, and kept in a tie
+    double sum = 0;
+    for (size_t d = 0; d < 3; ++d) {
+      sum += std::abs(affine[4 * d + axis[d]]) / length[axis[d]];
+    }
+    if (sum > most + 1e-6) {
+      most = sum;
+      best.axis = axis;
+    }
+  } while (std::next_permutation(axis.begin(), axis.end()));
+  for (size_t d = 0; d < 3; ++d) {
+    best.flipped[d] = affine[4 * d + best.axis[d]] < 0;
+  }
+  return best;
+}
+
+Nifti parse_nifti(std::span<const std::byte> file, std::string_view where) {
+  return parse(file, where, true);
+}
+
+Nifti read_nifti(const std::string& path) {
+  const MappedFile file(path);
+  return parse(file.bytes(), path, true);
+}
+
+NiftiHeader read_nifti_header(const std::string& path) {
+  const MappedFile file(path);
+  return parse(file.bytes(), path, false).header;
+}
+
+std::vector<float> values_of(const Nifti& image) {
+  const double slope = image.header.slope, intercept = image.header.intercept;
+  std::vector<float> result(image.bytes.size() / size_of(image.header.type));
+  if (slope == 1 && intercept == 0) {
+    each(image, [&](size_t i, auto value) { result[i] = static_cast<float>(value); });
+  } else {
+    each(image, [&](size_t i, auto value) {
+      result[i] = static_cast<float>(slope * static_cast<double>(value) + intercept);
+    });
+  }
+  return result;
+}
+
+std::vector<uint8_t> classes_of(const Nifti& image, int64_t count, std::string_view where) {
+  require(count >= 1 && count <= 256, "classes_of: must be 1 .. 256 classes, got ", count);
+  const double slope = image.header.slope, intercept = image.header.intercept;
+  std::vector<uint8_t> result(image.bytes.size() / size_of(image.header.type));
+  each(image, [&](size_t i, auto stored) {
+    const double value = slope * static_cast<double>(stored) + intercept;
+    const double whole = std::round(value);
+    // A scaled file may hold a label to rounding only.
+    if (!(std::abs(value - whole) < 1e-3 && whole >= 0 && whole < static_cast<double>(count))) {
+      const auto& shape = image.header.shape;
+      const auto at = static_cast<int64_t>(i);
+      throw DataError(text(where, ": labels must be whole numbers 0 .. ", count - 1, ", got ", value,
+                           " at voxel (", at % shape[0], ", ", at / shape[0] % shape[1], ", ",
+                           at / (shape[0] * shape[1]) % shape[2], ")"));
+    }
+    result[i] = static_cast<uint8_t>(whole);
+  });
+  return result;
+}
+
+std::vector<std::byte> nifti_bytes(const NiftiHeader& header, std::span<const std::byte> values) {
+  require(header.version == 1 || header.version == 2, "nifti: version must be 1 or 2, got ", header.version);
+  require(header.shape.size() >= 3 && header.shape.size() <= 7, "nifti: there must be 3 .. 7 axes, got ",
+          header.shape.size());
+  for (const int64_t n : header.shape) {
+    require(n > 0 && (header.version == 2 || n <= std::numeric_limits<int16_t>::max()),
+            "nifti: sizes must be 1 .. 32767 (any in version 2), got ", shape_text(header.shape));
+  }
+  require(nifti_code(header.type) != 0, "nifti: a type that the format lacks, ", name_of(header.type));
+  require(byte_count(header.type, header.shape) == values.size(), "nifti: sizes ", shape_text(header.shape),
+          " of type ", name_of(header.type), " do not fit ", values.size(), " bytes");
+  std::vector<std::byte> file = nifti_header_bytes(header);
+  file.insert(file.end(), values.begin(), values.end());
+  return file;
+}
+
+void write_nifti(const std::string& path, const NiftiHeader& header, std::span<const std::byte> values) {
+  std::vector<std::byte> bytes = nifti_bytes(header, values);
+  if (path.ends_with(".gz")) {
+    bytes = gzip(bytes, path);
+  }
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+bool is_nifti(std::string_view path) {
+  return path.ends_with(".nii") || path.ends_with(".nii.gz");
+}
+
+}  // namespace weyl
