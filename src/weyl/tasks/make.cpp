@@ -1,5 +1,7 @@
 #include "weyl/core/check.h"
+#include "weyl/tasks/classification.h"
 #include "weyl/tasks/completion.h"
+#include "weyl/tasks/segmentation.h"
 #include "weyl/tasks/trajectory.h"
 
 namespace weyl {
@@ -10,6 +12,12 @@ std::unique_ptr<Task> make(const TrajectoryOptions& o) {
 }
 std::unique_ptr<Task> make(const CompletionOptions& o) {
   return std::make_unique<Completion>(o);
+}
+std::unique_ptr<Task> make(const ClassificationOptions& o) {
+  return std::make_unique<Classification>(o);
+}
+std::unique_ptr<Task> make(const SegmentationOptions& o) {
+  return std::make_unique<Segmentation>(o);
 }
 
 }  // namespace

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include "weyl/config/fields.h"
 
@@ -27,7 +32,68 @@ struct CompletionOptions {
 };
 void fields(Fields& f, CompletionOptions& o);
 
-using TaskChoice = std::variant<TrajectoryOptions, CompletionOptions>;
+/// The rotations of an input that a prediction is averaged over.
+enum class TurnAxis { x, y, z };
+constexpr auto names_of(TurnAxis) {
+  return std::array<std::string_view, 3>{"x", "y", "z"};
+}
+struct TestTurns {
+  int64_t count = 1;            // 1: the input as it is; 24 in space: the rotations of the cube; else the
+                                // multiples of 2 pi / count: of the plane, in space about `axis`
+  TurnAxis axis = TurnAxis::z;  // in space
+};
+void fields(Fields& f, TestTurns& o);
+
+/// Which class an input is of.
+struct ClassificationOptions {
+  static constexpr const char* name_in_config = "classification";
+  double label_smoothing = 0;
+  std::vector<double> class_weights;  // one a class, or none: all alike
+  std::vector<std::string> names;     // of the classes in their order, in reports; or none: their numbers
+  TestTurns turns;                    // at test time
+};
+void fields(Fields& f, ClassificationOptions& o);
+
+/// Several classes taken as one for a score: the tumour's core is two of its tissues.
+struct Region {
+  std::string name;
+  std::vector<int64_t> labels;
+
+  bool operator==(const Region&) const = default;
+};
+void fields(Fields& f, Region& o);
+
+/// How much a pixel of a window says, by its place in it.
+enum class Blending { constant, linear, gaussian };
+constexpr auto names_of(Blending) {
+  return std::array<std::string_view, 3>{"constant", "linear", "gaussian"};
+}
+
+/// Inputs larger than this are predicted window by window.
+struct WindowOptions {
+  std::vector<int64_t> size;  // cells along each axis; one number: along all; none: the whole input at once
+  double overlap = 0.5;       // of neighbouring windows, at least
+  Blending blending = Blending::gaussian;
+};
+void fields(Fields& f, WindowOptions& o);
+
+/// The class of every pixel or voxel of a grid.
+struct SegmentationOptions {
+  static constexpr const char* name_in_config = "segmentation";
+  double cross_entropy = 1, focal = 0, dice = 0;  // weights of the parts of the loss
+  double focal_alpha = 1, focal_gamma = 2;
+  double dice_smooth = 1;             // added to numerator and denominator of the Dice loss, in pixels
+  bool dice_background = false;       // class 0 counts in the Dice loss too
+  std::vector<double> class_weights;  // of cross-entropy and focal loss
+  std::vector<std::string> names;     // of the classes in their order
+  std::vector<Region> regions;        // nested ones, scored beside the classes
+  TestTurns turns;
+  WindowOptions window;
+};
+void fields(Fields& f, SegmentationOptions& o);
+
+using TaskChoice =
+    std::variant<TrajectoryOptions, CompletionOptions, ClassificationOptions, SegmentationOptions>;
 struct TaskOptions {
   TaskChoice task;
 };

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,19 @@ struct MetricValue {
 };
 using Metrics = std::map<std::string, MetricValue>;
 
+/// How often each class was taken for each: `counts` (K, K), row by row, rows the truth.
+struct Confusion {
+  std::vector<std::string> classes;
+  std::vector<int64_t> counts;
+};
+
 /// Accumulates metrics over batches: exact sums and weights, or what a median or a Dice score needs.
 class Meter {
  public:
   virtual ~Meter() = default;
   virtual void add(const Batch& batch, const Named& predictions) = 0;
   virtual Metrics values() const = 0;
+  virtual std::optional<Confusion> confusion() const { return {}; }  // of tasks with classes
 };
 
 /// What one batch gives: the loss (a scalar with a graph when training) and predictions in the data's units.

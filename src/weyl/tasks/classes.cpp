@@ -1,0 +1,86 @@
+#include "weyl/tasks/classes.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/bincount.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <set>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+
+int64_t classes_of(const Schema& data, const std::string& label, const char* task) {
+  const auto found = std::find_if(data.labels.begin(), data.labels.end(),
+                                  [&](const Quantity& q) { return q.name == label; });
+  require<ConfigError>(found != data.labels.end(), "task ", task, ": needs the label '", label,
+                       "', which the data set lacks");
+  require<ConfigError>(found->categories >= 2, "task ", task, ": the label '", label,
+                       "' must say how many classes there are, at least 2, got ", found->categories);
+  return found->categories;
+}
+
+int64_t classes_of(const Interface& model, const char* task) {
+  const auto found = std::find_if(model.outputs.begin(), model.outputs.end(),
+                                  [](const Quantity& q) { return q.name == "logits"; });
+  require<ConfigError>(found != model.outputs.end(), "task ", task,
+                       ": the model must have an output 'logits'");
+  return found->channels;
+}
+
+std::vector<std::string> class_names(const std::vector<std::string>& given, int64_t classes,
+                                     const char* task) {
+  std::vector<std::string> names = given;
+  if (names.empty()) {
+    for (int64_t k = 0; k < classes; ++k) {
+      names.push_back(std::to_string(k));
+    }
+  }
+  require<ConfigError>(static_cast<int64_t>(names.size()) == classes, "task.", task, ".names: must be ",
+                       classes, ", one a class, got ", names.size());
+  require<ConfigError>(std::set<std::string>(names.begin(), names.end()).size() == names.size(), "task.",
+                       task, ".names: must be different from each other");
+  return names;
+}
+
+Tensor class_weights(const std::vector<double>& given, const Tensor& logits, const char* task) {
+  if (given.empty()) {
+    return {};
+  }
+  require<ConfigError>(static_cast<int64_t>(given.size()) == logits.size(1), "task.", task,
+                       ".class_weights: must be ", logits.size(1), ", one a class, got ", given.size());
+  return at::tensor(given, at::kDouble).to(logits.options());
+}
+
+Tensor logits_of(const Named& outputs, const char* task) {
+  const auto found = outputs.find("logits");
+  require(found != outputs.end(), task, ": the model has no output 'logits'");
+  const bool half = found->second.scalar_type() == at::kHalf || found->second.scalar_type() == at::kBFloat16;
+  return half ? found->second.to(at::kFloat) : found->second;
+}
+
+Tensor target_of(const Batch& batch, const std::string& label, const Tensor& like, const char* task) {
+  const auto found = batch.labels.find(label);
+  require(found != batch.labels.end(), task, ": the batch has no label '", label, "'");
+  auto shape = like.sizes().vec();
+  const int64_t classes = shape[1];
+  shape[1] = 1;
+  require(found->second.sizes() == at::IntArrayRef(shape) && found->second.scalar_type() == at::kLong, task,
+          ": label '", label, "' must be int64 ", at::IntArrayRef(shape),
+          " to fit what the model gives, got ", found->second.scalar_type(), " ", found->second.sizes());
+  const Tensor target = found->second.select(1, 0).to(like.device());
+  if (target.numel() > 0) {
+    const auto low = target.min().item<int64_t>(), high = target.max().item<int64_t>();
+    require(low >= 0 && high < classes, task, ": label '", label, "' must be 0 .. ", classes - 1, ", got ",
+            low < 0 ? low : high);
+  }
+  return target;
+}
+
+Tensor count_confusion(const Tensor& truth, const Tensor& prediction, int64_t classes) {
+  const Tensor pairs = (truth * classes + prediction).reshape({-1});
+  return at::bincount(pairs, {}, classes * classes).cpu().view({classes, classes});
+}
+
+}  // namespace weyl

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "weyl/tasks/task.h"
+
+namespace weyl {
+
+/// What tasks with classes 0 .. K-1 share. `task` begins their messages.
+
+/// K as a label of the schema says: ConfigError without that label, or when it says fewer than two.
+int64_t classes_of(const Schema& data, const std::string& label, const char* task);
+/// K of a model: the channels of its output `logits`.
+int64_t classes_of(const Interface& model, const char* task);
+
+/// The names given, or "0", "1", ...; ConfigError when there are not K of them, or two are the same.
+std::vector<std::string> class_names(const std::vector<std::string>& given, int64_t classes,
+                                     const char* task);
+
+/// The weights given as a tensor (K) like `logits`, undefined for none; ConfigError unless there are K.
+Tensor class_weights(const std::vector<double>& given, const Tensor& logits, const char* task);
+
+/// The output `logits` of a model, in float32 at least. ShapeError.
+Tensor logits_of(const Named& outputs, const char* task);
+
+/// The label (B, 1, ...) without its channel, on the device of `like`: ShapeError when it is absent, not
+/// (B, spatial of like), or has a value outside 0 .. K-1.
+Tensor target_of(const Batch& batch, const std::string& label, const Tensor& like, const char* task);
+
+/// How often each class was taken for each, (K, K) int64 on the CPU, rows the truth; both int64, one shape.
+Tensor count_confusion(const Tensor& truth, const Tensor& prediction, int64_t classes);
+
+}  // namespace weyl

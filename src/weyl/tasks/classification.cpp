@@ -1,0 +1,190 @@
+#include "weyl/tasks/classification.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Reduction.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/argmax.h>
+#include <ATen/ops/bincount.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "weyl/core/check.h"
+#include "weyl/tasks/classes.h"
+#include "weyl/tasks/test_turns.h"
+
+namespace weyl {
+namespace {
+
+constexpr const char* kTask = ClassificationOptions::name_in_config;
+constexpr const char* kLabel = "class";
+constexpr const char* kLogits = "logits";
+constexpr const char* kProbabilities = "probabilities";
+constexpr int64_t kChunk = 256;     // samples at a time when a whole set is read
+constexpr int64_t kMostNamed = 20;  // more classes than this are not told one by one
+constexpr double kLeast = 1e-30;    // of a probability, in its logarithm
+
+Quantity probabilities(int64_t classes) {
+  return {.name = kProbabilities, .level = Level::graph, .channels = classes};
+}
+
+template <class F>
+void for_each_chunk(const Dataset& data, F f) {
+  const at::NoGradGuard no_grad;
+  for (int64_t begin = 0; begin < data.size(); begin += kChunk) {
+    std::vector<int64_t> indices(std::min(kChunk, data.size() - begin));
+    std::iota(indices.begin(), indices.end(), begin);
+    f(data.batch(indices));
+  }
+}
+
+class Accuracy : public Meter {
+ public:
+  explicit Accuracy(std::vector<std::string> names)
+      : names_(std::move(names)), counts_(at::zeros({classes(), classes()}, at::kLong)) {}
+
+  void add(const Batch& batch, const Named& predictions) override {
+    const auto found = predictions.find(kProbabilities);
+    require(found != predictions.end(), "classification: there is no prediction 'probabilities'");
+    const Tensor p = found->second.detach().to(at::kCPU, at::kDouble);
+    require(p.dim() == 2 && p.size(1) == classes(), "classification: probabilities must be (B, ", classes(),
+            "), got ", p.sizes());
+    const Tensor truth = target_of(batch, kLabel, p, kTask);
+    counts_ += count_confusion(truth, at::argmax(p, 1), classes());
+    surprise_ -= p.gather(1, truth.unsqueeze(1)).clamp_min(kLeast).log().sum().item<double>();
+  }
+
+  Metrics values() const override {
+    const auto* c = counts_.const_data_ptr<int64_t>();
+    const int64_t k = classes(), all = std::accumulate(c, c + k * k, int64_t{0});
+    if (all == 0) {
+      return {};
+    }
+    Metrics metrics;
+    int64_t right = 0, occur = 0;
+    double recalls = 0;
+    for (int64_t i = 0; i < k; ++i) {
+      const int64_t hits = c[i * k + i], of_class = std::accumulate(c + i * k, c + (i + 1) * k, int64_t{0});
+      right += hits;
+      if (of_class > 0) {
+        const double recall = static_cast<double>(hits) / static_cast<double>(of_class);
+        recalls += recall;
+        ++occur;
+        if (k <= kMostNamed) {
+          metrics["accuracy_" + names_[i]] = {recall, ""};
+        }
+      }
+    }
+    metrics["accuracy"] = {static_cast<double>(right) / static_cast<double>(all), ""};
+    metrics["balanced_accuracy"] = {recalls / static_cast<double>(occur), ""};
+    metrics["cross_entropy"] = {surprise_ / static_cast<double>(all), ""};
+    return metrics;
+  }
+
+  std::optional<Confusion> confusion() const override {
+    const auto* c = counts_.const_data_ptr<int64_t>();
+    return Confusion{names_, {c, c + counts_.numel()}};
+  }
+
+ private:
+  int64_t classes() const { return static_cast<int64_t>(names_.size()); }
+
+  std::vector<std::string> names_;
+  Tensor counts_;
+  double surprise_ = 0;
+};
+
+}  // namespace
+
+std::vector<Quantity> Classification::labels() const {
+  return {{.name = kLabel, .level = Level::graph, .kind = Kind::category}};
+}
+
+Interface Classification::interface(const Schema& data) const {
+  const int64_t classes = classes_of(data, kLabel, kTask);
+  class_names(options_.names, classes, kTask);
+  turns_of(options_.turns, data.carrier, data.interface.dimension);
+  Interface result = data.interface;
+  result.grid = data.carrier == Carrier::grid;
+  result.outputs = {{.name = kLogits, .level = Level::graph, .channels = classes}};
+  return result;
+}
+
+std::vector<Quantity> Classification::predictions(const Interface& model) const {
+  std::vector<Quantity> all = model.outputs;
+  const int64_t classes = classes_of(model, kTask);
+  all.push_back(probabilities(classes));
+  all.push_back(labels()[0]);
+  all.back().categories = classes;
+  return all;
+}
+
+void Classification::fit(const Dataset& train) {
+  const int64_t classes = classes_of(train.schema(), kLabel, kTask);
+  Tensor counts = at::zeros({classes}, at::kLong);
+  for_each_chunk(train, [&](const Batch& batch) {
+    const Tensor like = at::zeros({batch.count(), classes}, at::kDouble);
+    counts += at::bincount(target_of(batch, kLabel, like, kTask), {}, classes);
+  });
+  require<DataError>(counts.sum().item<int64_t>() > 0, "task classification: the training set is empty");
+  frequencies_ = counts.to(at::kDouble) / counts.sum().to(at::kDouble);
+}
+
+NamedTensors Classification::state() const {
+  return frequencies_.defined() ? NamedTensors{{"frequencies", frequencies_}} : NamedTensors{};
+}
+
+void Classification::load(const NamedTensors& state) {
+  const auto found = state.find("frequencies");
+  if (found != state.end()) {
+    require<DataError>(found->second.dim() == 1 && found->second.is_floating_point(),
+                       "task classification: 'frequencies' must be one number a class");
+    frequencies_ = found->second.to(at::kCPU, at::kDouble);
+  }
+}
+
+Step Classification::step(Model& model, const Batch& batch) const {
+  const Tensor logits = logits_of(model(batch.input), kTask);
+  const Tensor target = target_of(batch, kLabel, logits, kTask);
+  const Tensor loss =
+      at::cross_entropy_loss(logits, target, class_weights(options_.class_weights, logits, kTask),
+                             at::Reduction::Mean, -100, options_.label_smoothing);
+  return {loss, model.training() ? Named{} : predict(model, batch)};
+}
+
+Named Classification::predict(Model& model, const Batch& batch) const {
+  const at::NoGradGuard no_grad;
+  Named first;
+  const Quantity q = probabilities(classes_of(model.interface, kTask));
+  const Tensor p = mean_over_turns(options_.turns, batch.input, model.interface, q, [&](const Input& input) {
+    Named outputs = model(input);
+    const Tensor softmax = at::softmax(logits_of(outputs, kTask).to(at::kDouble), 1);
+    if (first.empty()) {
+      first = std::move(outputs);
+    }
+    return softmax;
+  });
+  first[kProbabilities] = p;
+  first[kLabel] = at::argmax(p, 1, true);
+  return first;
+}
+
+std::unique_ptr<Meter> Classification::meter(const Interface& model) const {
+  return std::make_unique<Accuracy>(class_names(options_.names, classes_of(model, kTask), kTask));
+}
+
+std::vector<std::pair<std::string, Metrics>> Classification::baselines(const Dataset& data) const {
+  if (!frequencies_.defined()) {
+    return {};
+  }
+  Accuracy meter(class_names(options_.names, frequencies_.size(0), kTask));
+  for_each_chunk(data, [&](const Batch& batch) {
+    meter.add(batch, {{kProbabilities, frequencies_.expand({batch.count(), frequencies_.size(0)})}});
+  });
+  return {{"most frequent class", meter.values()}};
+}
+
+}  // namespace weyl

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "weyl/tasks/task.h"
+
+namespace weyl {
+
+/// Which of K classes an input is of; any carrier. Label `class` (B, 1) int64, K its `categories`. The model
+/// gives `logits` (B, K).
+///
+///   loss      cross-entropy, mean over the batch (weighted by class: over the weights), labels smoothed
+///   predicts  `probabilities` (B, K) float64, softmax of the logits, averaged over the test-time rotations;
+///             `class` (B, 1) int64, the likeliest; beside the model's `logits` of the input as it is
+///   metrics   accuracy, the headline: the share of samples whose likeliest class is right; cross_entropy,
+///             mean of -log p of the right class; for up to 20 classes accuracy_<name>, of those of one class
+///             alone (its recall), and balanced_accuracy, their mean over the classes that occur
+class Classification : public Task {
+ public:
+  explicit Classification(ClassificationOptions options) : options_(std::move(options)) {}
+
+  std::string name() const override { return ClassificationOptions::name_in_config; }
+  std::vector<Quantity> labels() const override;
+  Interface interface(const Schema& data) const override;  // ConfigError: see classes.h, and for the turns
+  std::vector<Quantity> predictions(const Interface& model) const override;
+
+  void fit(const Dataset& train) override;  // how frequent the classes are
+  NamedTensors state() const override;      // "frequencies" (K) float64, empty before
+  void load(const NamedTensors& state) override;
+
+  Step step(Model& model, const Batch& batch) const override;  // no predictions while the model trains
+  Named predict(Model& model, const Batch& batch) const override;
+
+  std::unique_ptr<Meter> meter(const Interface& model) const override;
+  std::string headline() const override { return "accuracy"; }
+  bool lower_is_better() const override { return false; }
+  /// "most frequent class": of the training set; its probabilities are the frequencies there.
+  std::vector<std::pair<std::string, Metrics>> baselines(const Dataset& data) const override;
+
+ private:
+  ClassificationOptions options_;
+  Tensor frequencies_;
+};
+
+}  // namespace weyl

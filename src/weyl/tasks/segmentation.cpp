@@ -1,0 +1,214 @@
+#include "weyl/tasks/segmentation.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/argmax.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "weyl/core/check.h"
+#include "weyl/tasks/classes.h"
+#include "weyl/tasks/segmentation_loss.h"
+#include "weyl/tasks/sliding_window.h"
+#include "weyl/tasks/test_turns.h"
+
+namespace weyl {
+namespace {
+
+constexpr const char* kTask = SegmentationOptions::name_in_config;
+constexpr const char* kLabel = "mask";
+constexpr const char* kLogits = "logits";
+constexpr const char* kProbabilities = "probabilities";
+constexpr int64_t kMostNamed = 20;
+constexpr double kLeast = 1e-30;
+
+const Grid& grid_of(const Input& input) {
+  const auto* grid = std::get_if<Grid>(&input);
+  require(grid != nullptr, "segmentation: the input must be a grid, got ", carrier_names[input.index()]);
+  return *grid;
+}
+
+Quantity probabilities(int64_t classes) {
+  return {.name = kProbabilities, .channels = classes};
+}
+
+/// Pixels right and wrong of a set of classes, from a matrix of confusion (K, K).
+struct Overlap {
+  double both = 0, either = 0;  // TP, and TP + FP + FN
+
+  double dice() const { return either > 0 ? 2 * both / (both + either) : 1; }
+  double iou() const { return either > 0 ? both / either : 1; }
+};
+
+Overlap overlap_of(const std::vector<int64_t>& labels, const Tensor& confusion) {
+  const int64_t K = confusion.size(0);
+  const auto* c = confusion.const_data_ptr<int64_t>();
+  std::vector<bool> in(K, false);
+  for (const int64_t k : labels) {
+    in[k] = true;
+  }
+  Overlap overlap;
+  for (int64_t truth = 0; truth < K; ++truth) {
+    for (int64_t said = 0; said < K; ++said) {
+      const auto n = static_cast<double>(c[truth * K + said]);
+      overlap.both += in[truth] && in[said] ? n : 0;
+      overlap.either += in[truth] || in[said] ? n : 0;
+    }
+  }
+  return overlap;
+}
+
+class Overlaps : public Meter {
+ public:
+  Overlaps(std::vector<std::string> names, const std::vector<Region>& regions)
+      : names_(std::move(names)), counts_(at::zeros({classes(), classes()}, at::kLong)) {
+    for (int64_t k = 1; k < classes(); ++k) {
+      parts_.push_back({{names_[k], {k}}, regions.empty(), classes() - 1 <= kMostNamed});
+    }
+    for (const Region& region : regions) {
+      parts_.push_back({region, true, true});
+    }
+  }
+
+  void add(const Batch& batch, const Named& predictions) override {
+    const auto found = predictions.find(kProbabilities);
+    const auto mask = predictions.find(kLabel);
+    require(found != predictions.end() && mask != predictions.end(),
+            "segmentation: there is no prediction 'probabilities' or 'mask'");
+    const Tensor p = found->second.detach();
+    const Tensor truth = target_of(batch, kLabel, p, kTask), said = mask->second.select(1, 0);
+    surprise_ -= p.gather(1, truth.unsqueeze(1)).clamp_min(kLeast).log().sum(at::kDouble).item<double>();
+    for (int64_t b = 0; b < p.size(0); ++b) {
+      const Tensor confusion = count_confusion(truth[b], said[b], classes());
+      counts_ += confusion;
+      ++samples_;
+      for (Part& part : parts_) {
+        const Overlap overlap = overlap_of(part.region.labels, confusion);
+        part.dice += overlap.dice();
+        part.iou += overlap.iou();
+      }
+    }
+  }
+
+  Metrics values() const override {
+    if (samples_ == 0) {
+      return {};
+    }
+    Metrics metrics;
+    const auto n = static_cast<double>(samples_);
+    double headed = 0;
+    for (const Part& part : parts_) {
+      const Overlap pooled = overlap_of(part.region.labels, counts_);
+      const std::pair<const char*, double> scores[] = {{"dice", part.dice / n},
+                                                       {"iou", part.iou / n},
+                                                       {"dice_pooled", pooled.dice()},
+                                                       {"iou_pooled", pooled.iou()}};
+      headed += part.heads ? 1 : 0;
+      for (const auto& [score, value] : scores) {
+        if (part.named) {
+          metrics[std::string(score) + "_" + part.region.name] = {value, ""};
+        }
+        metrics[score].value += part.heads ? value : 0;
+      }
+    }
+    for (const char* score : {"dice", "iou", "dice_pooled", "iou_pooled"}) {
+      metrics[score].value /= headed;
+    }
+    const auto pixels = static_cast<double>(counts_.sum().item<int64_t>());
+    metrics["accuracy"] = {static_cast<double>(counts_.trace().item<int64_t>()) / pixels, ""};
+    metrics["cross_entropy"] = {surprise_ / pixels, ""};
+    return metrics;
+  }
+
+  std::optional<Confusion> confusion() const override {
+    const auto* c = counts_.const_data_ptr<int64_t>();
+    return Confusion{names_, {c, c + counts_.numel()}};
+  }
+
+ private:
+  struct Part {
+    Region region;
+    bool heads, named;  // counts in the means; is told by itself
+    double dice = 0, iou = 0;
+  };
+  int64_t classes() const { return static_cast<int64_t>(names_.size()); }
+
+  std::vector<std::string> names_;
+  Tensor counts_;
+  std::vector<Part> parts_;
+  double surprise_ = 0;
+  int64_t samples_ = 0;
+};
+
+void check_regions(const std::vector<Region>& regions, const std::vector<std::string>& names) {
+  std::set<std::string> used(names.begin() + 1, names.end());
+  for (size_t i = 0; i < regions.size(); ++i) {
+    const Region& region = regions[i];
+    const std::string where = text("task.segmentation.regions[", i, "]");
+    require<ConfigError>(!region.name.empty(), where, ".name: must be given, got nothing");
+    require<ConfigError>(used.insert(region.name).second, where, ".name: must be a name of its own, got \"",
+                         region.name, "\" a second time");
+    require<ConfigError>(!region.labels.empty(), where, ".labels: must be at least one class, got none");
+    for (const int64_t k : region.labels) {
+      require<ConfigError>(k >= 0 && k < static_cast<int64_t>(names.size()), where, ".labels: must be 0 .. ",
+                           names.size() - 1, ", got ", k);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Quantity> Segmentation::labels() const {
+  return {{.name = kLabel, .kind = Kind::category}};
+}
+
+Interface Segmentation::interface(const Schema& data) const {
+  require<ConfigError>(data.carrier == Carrier::grid, "task segmentation: needs a grid, the data set holds ",
+                       carrier_names[static_cast<int>(data.carrier)]);
+  const int64_t classes = classes_of(data, kLabel, kTask), D = data.interface.dimension;
+  check_regions(options_.regions, class_names(options_.names, classes, kTask));
+  turns_of(options_.turns, data.carrier, D);
+  const auto sizes = static_cast<int64_t>(options_.window.size.size());
+  require<ConfigError>(sizes <= 1 || sizes == D, "task.segmentation.window.size: must be one number, or ", D,
+                       ", one an axis, got ", sizes);
+  Interface result = data.interface;
+  result.grid = data.carrier == Carrier::grid;
+  result.outputs = {{.name = kLogits, .channels = classes}};
+  return result;
+}
+
+std::vector<Quantity> Segmentation::predictions(const Interface& model) const {
+  const int64_t classes = classes_of(model, kTask);
+  std::vector<Quantity> all{probabilities(classes), labels()[0]};
+  all[1].categories = classes;
+  return all;
+}
+
+Step Segmentation::step(Model& model, const Batch& batch) const {
+  const Tensor logits = logits_of(model(grid_of(batch.input)), kTask);
+  const Tensor target = target_of(batch, kLabel, logits, kTask);
+  return {segmentation_loss(logits, target, options_), model.training() ? Named{} : predict(model, batch)};
+}
+
+Named Segmentation::predict(Model& model, const Batch& batch) const {
+  const at::NoGradGuard no_grad;
+  const Quantity q = probabilities(classes_of(model.interface, kTask));
+  const Tensor p =
+      mean_over_turns(options_.turns, grid_of(batch.input), model.interface, q, [&](const Input& input) {
+        return over_windows(grid_of(input), options_.window, [&](const Grid& window) {
+          return at::softmax(logits_of(model(window), kTask), 1);
+        });
+      });
+  return {{kProbabilities, p}, {kLabel, at::argmax(p, 1, true)}};
+}
+
+std::unique_ptr<Meter> Segmentation::meter(const Interface& model) const {
+  return std::make_unique<Overlaps>(class_names(options_.names, classes_of(model, kTask), kTask),
+                                    options_.regions);
+}
+
+}  // namespace weyl

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "weyl/tasks/task.h"
+
+namespace weyl {
+
+/// The class of every pixel or voxel of a grid, 0 the background. Label `mask` (B, 1, spatial...) int64, K
+/// its `categories`. The model gives `logits` (B, K, spatial...).
+///
+///   loss      segmentation_loss.h, on the whole grid given (crops: train.crop)
+///   predicts  `probabilities` (B, K, spatial...), softmax of the logits, put together from windows
+///             (sliding_window.h) and averaged over the test-time rotations; `mask` (B, 1, spatial...) int64,
+///             the likeliest class
+///   metrics   of every class k but 0 (up to 20 of them), and of every region, with TP, FP and FN its pixels:
+///             dice_<name> = 2 TP / (2 TP + FP + FN) and iou_<name> = TP / (TP + FP + FN), of each sample,
+///             averaged over the samples, 0/0 being 1; dice_pooled_<name> and iou_pooled_<name> of all pixels
+///             of all samples at once. dice, the headline, and iou, dice_pooled, iou_pooled: their means over
+///             the regions where there are some, else over the classes; accuracy and cross_entropy over all
+///             pixels
+class Segmentation : public Task {
+ public:
+  explicit Segmentation(SegmentationOptions options) : options_(std::move(options)) {}
+
+  std::string name() const override { return SegmentationOptions::name_in_config; }
+  std::vector<Quantity> labels() const override;
+  /// ConfigError unless a grid; see classes.h; for turns, a window or regions that do not fit the data.
+  Interface interface(const Schema& data) const override;
+  std::vector<Quantity> predictions(const Interface& model) const override;
+
+  void fit(const Dataset&) override {}
+  NamedTensors state() const override { return {}; }
+  void load(const NamedTensors&) override {}
+
+  Step step(Model& model, const Batch& batch) const override;  // no predictions while the model trains
+  Named predict(Model& model, const Batch& batch) const override;
+
+  std::unique_ptr<Meter> meter(const Interface& model) const override;
+  std::string headline() const override { return "dice"; }
+  bool lower_is_better() const override { return false; }
+
+ private:
+  SegmentationOptions options_;
+};
+
+}  // namespace weyl

@@ -1,0 +1,71 @@
+#include "weyl/tasks/test_turns.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+
+#include "weyl/algebra/planar.h"
+#include "weyl/algebra/platonic.h"
+#include "weyl/core/check.h"
+#include "weyl/data/layout.h"
+
+namespace weyl {
+namespace {
+
+constexpr int64_t kCube = 24;
+
+FiniteGroup group_of(const TestTurns& turns, int64_t dimension) {
+  if (dimension == 2) {
+    return turns.count == 1 ? trivial(2) : cyclic(turns.count);
+  }
+  if (turns.count == 1) {
+    return trivial(dimension);
+  }
+  std::array<double, 3> axis{};
+  axis[static_cast<size_t>(turns.axis)] = 1;
+  return turns.count == kCube ? octahedron() : cyclic_3d(turns.count, axis);
+}
+
+}  // namespace
+
+Tensor turns_of(const TestTurns& turns, Carrier carrier, int64_t dimension) {
+  const int64_t n = turns.count;
+  require<ConfigError>(n == 1 || dimension == 2 || dimension == 3,
+                       "turns: must be 1 in a space of other than 2 or 3 dimensions, got ", n);
+  const bool exact = n == 1 || n == 2 || n == 4 || (dimension == 3 && n == kCube);
+  require<ConfigError>(carrier != Carrier::grid || exact, "turns: a grid of ", dimension,
+                       " dimensions turns exactly by 1, 2, 4", dimension == 3 ? " or 24" : "",
+                       " rotations, got ", n, " (points turn by any number)");
+  const FiniteGroup group = group_of(turns, dimension);
+  Tensor result = at::empty({group.order(), dimension, dimension}, at::kDouble);
+  auto* to = result.mutable_data_ptr<double>();
+  const auto put = [&](int64_t g) { to = std::copy(group.element(g).begin(), group.element(g).end(), to); };
+  put(group.identity());
+  for (int64_t g = 0; g < group.order(); ++g) {
+    if (g != group.identity()) {
+      put(g);
+    }
+  }
+  return result;
+}
+
+Tensor mean_over_turns(const TestTurns& turns, const Input& input, const Interface& interface,
+                       const Quantity& output, const std::function<Tensor(const Input&)>& f) {
+  if (turns.count == 1) {
+    return f(input);
+  }
+  Schema schema;
+  schema.carrier = static_cast<Carrier>(input.index());
+  schema.interface = interface;
+  const int64_t B = rows_of(input, Level::graph), D = dimension_of(input);
+  const Tensor matrices = turns_of(turns, schema.carrier, D);
+  Tensor sum = f(input);
+  for (int64_t g = 1; g < matrices.size(0); ++g) {
+    const Motions there{matrices[g].expand({B, D, D}), {}}, back{matrices[g].t().expand({B, D, D}), {}};
+    const Batch turned = transform({input, {}}, there, schema);
+    const Tensor value = f(turned.input);
+    sum = sum + transform({{output.name, value}}, {&output, 1}, back, turned.input).at(output.name);
+  }
+  return sum / static_cast<double>(matrices.size(0));
+}
+
+}  // namespace weyl

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+
+#include "weyl/data/batch.h"
+#include "weyl/tasks/options.h"
+
+namespace weyl {
+
+/// The rotations of D-dimensional space that the options name, (R, D, D) float64, the identity first.
+/// ConfigError: a grid and a count it cannot turn by without interpolation.
+Tensor turns_of(const TestTurns& turns, Carrier carrier, int64_t dimension);
+
+/// The mean over the rotations g of g^-1 f(g x), of one tensor f that moves as `output` (scalars of graph or
+/// node level). Points turn about the origin, poses from the left, grids about their centre. ShapeError: a
+/// grid whose axes would be exchanged and are not of one length.
+Tensor mean_over_turns(const TestTurns& turns, const Input& input, const Interface& interface,
+                       const Quantity& output, const std::function<Tensor(const Input&)>& f);
+
+}  // namespace weyl

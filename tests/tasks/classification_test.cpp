@@ -1,0 +1,155 @@
+#include "weyl/tasks/classification.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "tests/toy_grid.h"
+#include "weyl/core/check.h"
+#include "weyl/data/dataset.h"
+
+namespace weyl {
+namespace {
+
+/// Says what it is told.
+class Says : public GridModel {
+ public:
+  Says(Interface interface, Tensor logits) : GridModel(std::move(interface)), logits_(std::move(logits)) {
+    const BuildOn wide(at::kCPU, at::kDouble);
+    parameter("none", {1}, Init::zeros());
+  }
+  Named forward(const Grid&) override { return {{"logits", logits_}}; }
+  Symmetry symmetry() const override { return {}; }
+  Flops flops_per_token() const override { return {}; }
+
+ private:
+  Tensor logits_;
+};
+
+Tensor longs(std::vector<int64_t> values) {
+  const auto n = static_cast<int64_t>(values.size());
+  return at::tensor(values, at::kLong).view({n, 1});
+}
+
+Batch images(int64_t count, std::vector<int64_t> classes, int64_t size = 4) {
+  at::manual_seed(3);
+  return {Grid{at::randn({count, 1, size, size}, at::kDouble)}, {{"class", longs(std::move(classes))}}};
+}
+
+TEST(Classification, AsksForAsManyLogitsAsThereAreCategories) {
+  const Interface interface = Classification({}).interface(toy_schema(2, 1, "class", 7));
+  ASSERT_EQ(interface.outputs.size(), 1U);
+  EXPECT_EQ(interface.outputs[0].name, "logits");
+  EXPECT_EQ(interface.outputs[0].level, Level::graph);
+  EXPECT_EQ(interface.outputs[0].channels, 7);
+  EXPECT_THROW(Classification({}).interface(toy_schema(2, 1, "class", 1)), ConfigError);
+  EXPECT_THROW(Classification({}).interface(toy_schema(2, 1, "mask", 4)), ConfigError);
+}
+
+TEST(Classification, LossAndMetricsAreThoseOfHandComputedProbabilities) {
+  const Classification task({.names = {"a", "b", "c"}});
+  const Tensor p = at::tensor({0.5, 0.25, 0.25, 0.1, 0.8, 0.1, 0.2, 0.7, 0.1, 0.1, 0.1, 0.8}, at::kDouble);
+  Says model(task.interface(toy_schema(2, 1, "class", 3)), p.view({4, 3}).log() + 5);
+  const Batch batch = images(4, {0, 1, 2, 2});
+  model.train(true);
+  const Step step = task.step(model, batch);
+  EXPECT_TRUE(step.predictions.empty());
+  const double expected = -(std::log(0.5) + std::log(0.8) + std::log(0.1) + std::log(0.8)) / 4;
+  EXPECT_NEAR(step.loss.item<double>(), expected, 1e-12);
+  const auto meter = task.meter(model.interface);
+  const Named predictions = task.predict(model, batch);
+  EXPECT_TRUE(predictions.at("class").equal(longs({0, 1, 1, 2})));
+  EXPECT_LT((predictions.at("probabilities") - p.view({4, 3})).abs().max().item<double>(), 1e-12);
+  meter->add(batch, predictions);
+  const Metrics metrics = meter->values();
+  EXPECT_DOUBLE_EQ(metrics.at("accuracy").value, 0.75);
+  EXPECT_DOUBLE_EQ(metrics.at("accuracy_a").value, 1);
+  EXPECT_DOUBLE_EQ(metrics.at("accuracy_c").value, 0.5);
+  EXPECT_NEAR(metrics.at("balanced_accuracy").value, 2.5 / 3, 1e-12);
+  EXPECT_NEAR(metrics.at("cross_entropy").value, expected, 1e-12);
+  const Confusion confusion = meter->confusion().value();
+  EXPECT_EQ(confusion.classes, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(confusion.counts, (std::vector<int64_t>{1, 0, 0, 0, 1, 0, 0, 1, 1}));
+  EXPECT_FALSE(task.lower_is_better());
+}
+
+TEST(Classification, SmoothingAndWeightsEnterTheLoss) {
+  const Tensor p = at::tensor({0.5, 0.3, 0.2, 0.2, 0.2, 0.6}, at::kDouble).view({2, 3});
+  const Batch batch = images(2, {0, 1});
+  const auto loss = [&](const ClassificationOptions& options) {
+    const Classification task(options);
+    Says model(task.interface(toy_schema(2, 1, "class", 3)), p.log());
+    model.train(true);
+    return task.step(model, batch).loss.item<double>();
+  };
+  const auto smooth = [](double right, double a, double b) {
+    const double e = 0.3;
+    return -(1 - e) * std::log(right) - e / 3 * (std::log(right) + std::log(a) + std::log(b));
+  };
+  EXPECT_NEAR(loss({.label_smoothing = 0.3}), (smooth(0.5, 0.3, 0.2) + smooth(0.2, 0.2, 0.6)) / 2, 1e-12);
+  EXPECT_NEAR(loss({.class_weights = {1, 3, 1}}), -(std::log(0.5) + 3 * std::log(0.2)) / 4, 1e-12);
+  EXPECT_THROW(loss({.class_weights = {1, 3}}), ConfigError);
+  EXPECT_THROW(loss({.names = {"a", "a", "b"}}), ConfigError);
+}
+
+TEST(Classification, ALabelOutsideTheClassesIsRefused) {
+  const Classification task({});
+  Says model(task.interface(toy_schema(2, 1, "class", 3)), at::zeros({2, 3}, at::kDouble));
+  EXPECT_THROW(task.step(model, images(2, {0, 3})), ShapeError);
+  EXPECT_THROW(task.step(model, images(2, {-1, 0})), ShapeError);
+}
+
+TEST(Classification, TestTimeTurnsMakeAnyModelInvariant) {
+  for (const int64_t dimension : {2, 3}) {
+    const Schema schema = toy_schema(dimension, 1, "class", 3);
+    const GroupPtr group = named_group(dimension == 2 ? "cyclic_4" : "octahedron");
+    const BuildOn wide(at::kCPU, at::kDouble);
+    at::manual_seed(2);
+    std::vector<int64_t> shape{4, 1};
+    shape.insert(shape.end(), dimension, 6);
+    const Batch batch{Grid{at::randn(shape, at::kDouble)}, {}};
+    const auto error = [&](int64_t count) {
+      const Classification task({.turns = {.count = count}});
+      ToyGrid model(task.interface(schema), group, true);
+      Tensor matrices = at::empty({4, dimension, dimension}, at::kDouble);
+      for (int64_t b = 0; b < 4; ++b) {
+        const auto g = group->element((5 * b + 1) % group->order());
+        std::copy(g.begin(), g.end(), matrices.data_ptr<double>() + b * dimension * dimension);
+      }
+      Schema inputs = schema;
+      inputs.labels.clear();
+      const Batch moved = transform(batch, {matrices, {}}, inputs);
+      const Tensor p = task.predict(model, batch).at("probabilities");
+      EXPECT_LT((p.sum(1) - 1).abs().max().item<double>(), 1e-12);
+      return (task.predict(model, moved).at("probabilities") - p).abs().max().item<double>();
+    };
+    EXPECT_GT(error(1), 1e-4);
+    EXPECT_LT(error(dimension == 2 ? 4 : 24), 1e-12);
+  }
+}
+
+TEST(Classification, AGridTurnsByQuarterTurnsAlonePointsByAnyNumber) {
+  const ClassificationOptions twelve{.turns = {.count = 12}};
+  Schema schema = toy_schema(3, 1, "class", 3);
+  EXPECT_THROW(Classification(twelve).interface(schema), ConfigError);
+  schema.carrier = Carrier::points;
+  EXPECT_NO_THROW(Classification(twelve).interface(schema));
+  schema = toy_schema(2, 1, "class", 3);
+  EXPECT_THROW(Classification({.turns = {.count = 24}}).interface(schema), ConfigError);
+}
+
+TEST(Classification, TheBaselineIsTheMostFrequentClassOfTheTrainingSet) {
+  const Schema schema = toy_schema(2, 1, "class", 3);
+  const InMemory train(images(4, {0, 1, 1, 2}), schema), test(images(2, {1, 0}), schema);
+  Classification task({});
+  EXPECT_TRUE(task.baselines(test).empty());
+  task.fit(train);
+  Classification loaded({});
+  loaded.load(task.state());
+  const auto baselines = loaded.baselines(test);
+  ASSERT_EQ(baselines.size(), 1U);
+  EXPECT_DOUBLE_EQ(baselines[0].second.at("accuracy").value, 0.5);
+  EXPECT_NEAR(baselines[0].second.at("cross_entropy").value, -(std::log(0.5) + std::log(0.25)) / 2, 1e-12);
+}
+
+}  // namespace
+}  // namespace weyl

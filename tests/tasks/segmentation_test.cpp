@@ -1,0 +1,209 @@
+#include "weyl/tasks/segmentation.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "tests/toy_grid.h"
+#include "weyl/core/check.h"
+#include "weyl/tasks/segmentation_loss.h"
+#include "weyl/tasks/sliding_window.h"
+
+namespace weyl {
+namespace {
+
+/// Logits are the features, cell by cell, times a factor; counts the cells it was shown at once.
+class Pointwise : public GridModel {
+ public:
+  explicit Pointwise(Interface interface) : GridModel(std::move(interface)) {
+    const BuildOn wide(at::kCPU, at::kDouble);
+    parameter("none", {1}, Init::zeros());
+  }
+  Named forward(const Grid& grid) override {
+    largest = std::max(largest, grid.values.numel());
+    return {{"logits", 2 * grid.values}};
+  }
+  Symmetry symmetry() const override { return {}; }
+  Flops flops_per_token() const override { return {}; }
+
+  int64_t largest = 0;
+};
+
+Tensor longs(std::vector<int64_t> values, std::vector<int64_t> shape) {
+  return at::tensor(values, at::kLong).view(shape);
+}
+
+/// Predictions that are sure of a mask.
+Named sure(const Tensor& mask, int64_t classes) {
+  const Tensor p = at::one_hot(mask.select(1, 0), classes).movedim(-1, 1).to(at::kDouble);
+  return {{"mask", mask}, {"probabilities", p}};
+}
+
+TEST(Segmentation, NeedsAGridAndAsksForLogitsOfEveryCell) {
+  Schema schema = toy_schema(3, 2, "mask", 4);
+  const Interface interface = Segmentation({}).interface(schema);
+  EXPECT_EQ(interface.outputs[0].name, "logits");
+  EXPECT_EQ(interface.outputs[0].level, Level::node);
+  EXPECT_EQ(interface.outputs[0].channels, 4);
+  SegmentationOptions window;
+  window.window.size = {8, 8};
+  EXPECT_THROW(Segmentation(window).interface(schema), ConfigError);
+  SegmentationOptions regions;
+  regions.regions = {{"whole", {1, 2, 4}}};
+  EXPECT_THROW(Segmentation(regions).interface(schema), ConfigError);
+  regions.regions = {{"whole", {1, 2, 3}}, {"whole", {1}}};
+  EXPECT_THROW(Segmentation(regions).interface(schema), ConfigError);
+  schema.carrier = Carrier::points;
+  EXPECT_THROW(Segmentation({}).interface(schema), ConfigError);
+}
+
+TEST(Segmentation, DiceAndIouAreThoseCountedByHand) {
+  // two samples of 2 x 3 pixels, classes 0 1 2
+  const Tensor truth = longs({0, 1, 1, 2, 2, 0, /**/ 0, 0, 0, 1, 1, 1}, {2, 1, 2, 3});
+  const Tensor said = longs({0, 1, 2, 2, 2, 1, /**/ 0, 0, 1, 1, 1, 0}, {2, 1, 2, 3});
+  SegmentationOptions options;
+  const auto measured = [&] {
+    const Segmentation task(options);
+    Pointwise model(task.interface(toy_schema(2, 3, "mask", 3)));
+    const auto meter = task.meter(model.interface);
+    const Batch batch{Grid{at::zeros({2, 3, 2, 3}, at::kDouble)}, {{"mask", truth}}};
+    meter->add(batch, sure(said, 3));
+    return meter->values();
+  };
+  Metrics m = measured();
+  // class 1: TP 1 FP 1 FN 1, then TP 2 FP 1 FN 1; class 2: TP 2 FP 1 FN 0, then absent from both
+  EXPECT_NEAR(m.at("dice_1").value, (2.0 / 4 + 4.0 / 6) / 2, 1e-12);
+  EXPECT_NEAR(m.at("iou_1").value, (1.0 / 3 + 2.0 / 4) / 2, 1e-12);
+  EXPECT_NEAR(m.at("dice_2").value, (4.0 / 5 + 1) / 2, 1e-12);
+  EXPECT_NEAR(m.at("dice_pooled_1").value, 6.0 / 10, 1e-12);
+  EXPECT_NEAR(m.at("iou_pooled_2").value, 2.0 / 3, 1e-12);
+  EXPECT_NEAR(m.at("dice").value, (m.at("dice_1").value + m.at("dice_2").value) / 2, 1e-12);
+  EXPECT_NEAR(m.at("accuracy").value, 8.0 / 12, 1e-12);
+  // the region 1 + 2: TP 4 FP 1 FN 0, then TP 2 FP 1 FN 1
+  options.regions = {{"whole", {1, 2}}};
+  options.names = {"background", "edge", "core"};
+  m = measured();
+  EXPECT_NEAR(m.at("dice_whole").value, (8.0 / 9 + 4.0 / 6) / 2, 1e-12);
+  EXPECT_NEAR(m.at("dice_core").value, 0.9, 1e-12);
+  EXPECT_NEAR(m.at("dice").value, m.at("dice_whole").value, 1e-12);
+}
+
+TEST(Segmentation, LossesAreThoseOfHandComputedProbabilities) {
+  const Tensor p = at::tensor({0.8, 0.4, /**/ 0.2, 0.6}, at::kDouble).view({1, 2, 1, 2});
+  const Tensor target = longs({0, 1}, {1, 1, 2});
+  const auto loss = [&](const SegmentationOptions& options) {
+    return segmentation_loss(p.log() - 3, target, options).item<double>();
+  };
+  const double a = -std::log(0.8), b = -std::log(0.6);
+  EXPECT_NEAR(loss({}), (a + b) / 2, 1e-12);
+  SegmentationOptions o{.cross_entropy = 0, .focal = 1};
+  EXPECT_NEAR(loss(o), (0.04 * a + 0.16 * b) / 2, 1e-12);
+  o.focal_alpha = 0.25;
+  o.focal_gamma = 1;
+  o.class_weights = {1, 3};
+  EXPECT_NEAR(loss(o), 0.25 * (0.2 * a + 3 * 0.4 * b) / 4, 1e-12);
+  o = {.cross_entropy = 0, .dice = 1, .dice_smooth = 0};
+  EXPECT_NEAR(loss(o), 1 - 2 * 0.6 / (0.8 + 1), 1e-12);
+  o.dice_background = true;
+  o.dice_smooth = 1;
+  EXPECT_NEAR(loss(o), 1 - (2.2 / 2.8 + 2.6 / 3.2) / 2, 1e-12);
+  o.cross_entropy = 0.5;
+  EXPECT_NEAR(loss(o), 1 - (2.2 / 2.8 + 2.6 / 3.2) / 2 + 0.25 * (a + b), 1e-12);
+  EXPECT_THROW(loss({.cross_entropy = 0}), ConfigError);
+}
+
+TEST(Segmentation, TheLossHasAFiniteGradientWhereItIsRight) {
+  const Tensor logits = at::tensor({200.0, -200.0}, at::kDouble).view({1, 2, 1, 1}).requires_grad_(true);
+  SegmentationOptions o{.cross_entropy = 1, .focal = 1, .dice = 1, .focal_gamma = 0.5};
+  segmentation_loss(logits, longs({0}, {1, 1, 1}), o).backward();
+  EXPECT_TRUE(logits.grad().isfinite().all().item<bool>());
+}
+
+TEST(SlidingWindow, StartsCoverEveryCellSymmetricallyAndOverlap) {
+  for (int64_t length = 1; length <= 60; ++length) {
+    for (int64_t size = 1; size <= length; ++size) {
+      for (const double overlap : {0.0, 0.25, 0.5, 0.8}) {
+        const auto starts = window_starts(length, size, overlap);
+        const auto step = std::max<int64_t>(1, static_cast<int64_t>(size * (1 - overlap)));
+        ASSERT_EQ(starts.front(), 0);
+        ASSERT_EQ(starts.back(), length - size);
+        for (size_t i = 0; i < starts.size(); ++i) {
+          ASSERT_EQ(starts[i] + starts[starts.size() - 1 - i], length - size) << length << " " << size;
+          if (i > 0) {
+            ASSERT_LE(starts[i] - starts[i - 1], step) << length << " " << size << " " << overlap;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(SlidingWindow, OfAPointwiseModelIsThatOfTheWholeGrid) {
+  at::manual_seed(1);
+  const Grid grid{at::randn({2, 3, 11, 5, 9}, at::kDouble)};
+  const auto f = [](const Grid& g) { return g.values.square(); };
+  for (const auto blending : {Blending::constant, Blending::linear, Blending::gaussian}) {
+    for (const double overlap : {0.0, 0.5}) {
+      WindowOptions options{{4, 8, 3}, overlap, blending};
+      int64_t windows = 0;
+      const Tensor whole = over_windows(grid, options, [&](const Grid& g) {
+        EXPECT_EQ(g.values.sizes(), (at::IntArrayRef{2, 3, 4, 8, 3}));
+        ++windows;
+        return f(g);
+      });
+      EXPECT_GT(windows, 3);
+      EXPECT_EQ(whole.sizes(), grid.values.sizes());
+      EXPECT_LT((whole - f(grid)).abs().max().item<double>(), 1e-12);
+    }
+  }
+}
+
+TEST(SlidingWindow, BlendsByThePlaceInTheWindow) {
+  const Tensor linear = window_weights({5}, Blending::linear, at::kDouble);
+  EXPECT_TRUE(at::allclose(linear, at::tensor({1.0, 2.0, 3.0, 2.0, 1.0}, at::kDouble) / 3));
+  const Tensor gaussian = window_weights({8, 8}, Blending::gaussian, at::kDouble);
+  EXPECT_TRUE(at::allclose(gaussian, gaussian.flip({0})));
+  EXPECT_NEAR(gaussian[3][3].item<double>(), std::exp(-0.25), 1e-12);
+  EXPECT_NEAR(gaussian[0][0].item<double>(), 1e-3, 1e-12);
+  // two windows of 4 on 6 cells that say 0 and 1: cells 2 and 3 are blended
+  int64_t call = 0;
+  const Tensor said = over_windows({at::zeros({1, 1, 6}, at::kDouble)}, {{4}, 0.5, Blending::linear},
+                                   [&](const Grid& g) { return g.values + static_cast<double>(call++); });
+  EXPECT_TRUE(at::allclose(said.flatten(), at::tensor({0.0, 0.0, 1.0 / 3, 2.0 / 3, 1.0, 1.0}, at::kDouble)));
+}
+
+TEST(Segmentation, WindowsNeverShowTheModelMoreThanTheirSizeAndChangeNothingPointwise) {
+  at::manual_seed(4);
+  const Batch batch{Grid{at::randn({1, 3, 20, 14}, at::kDouble)}, {}};
+  SegmentationOptions options;
+  Pointwise model(Segmentation(options).interface(toy_schema(2, 3, "mask", 3)));
+  const Named whole = Segmentation(options).predict(model, batch);
+  options.window.size = {6};
+  model.largest = 0;
+  const Named windows = Segmentation(options).predict(model, batch);
+  EXPECT_EQ(model.largest, 3 * 6 * 6);
+  EXPECT_TRUE(windows.at("mask").equal(whole.at("mask")));
+  EXPECT_LT((windows.at("probabilities") - whole.at("probabilities")).abs().max().item<double>(), 1e-12);
+}
+
+TEST(Segmentation, TurnsAndWindowsKeepAMaskTurningWithItsImage) {
+  const Schema schema = toy_schema(2, 1, "mask", 3);
+  const BuildOn wide(at::kCPU, at::kDouble);
+  at::manual_seed(2);
+  const Tensor x = at::randn({1, 1, 9, 9}, at::kDouble);
+  const auto error = [&](int64_t count) {
+    SegmentationOptions options;
+    options.turns.count = count;
+    options.window.size = {5};
+    const Segmentation task(options);
+    ToyGrid model(task.interface(schema), named_group("cyclic_4"), true);
+    const auto p = [&](const Tensor& values) {
+      return task.predict(model, {Grid{values}, {}}).at("probabilities");
+    };
+    return (p(at::rot90(x, 1, {2, 3})) - at::rot90(p(x), 1, {2, 3})).abs().max().item<double>();
+  };
+  EXPECT_GT(error(1), 1e-4);
+  EXPECT_LT(error(4), 1e-12);
+}
+
+}  // namespace
+}  // namespace weyl
