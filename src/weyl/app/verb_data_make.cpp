@@ -11,12 +11,16 @@
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
+#include "weyl/data/makers/glyphs.h"
 #include "weyl/data/makers/nbody.h"
 #include "weyl/data/makers/pose_sequences.h"
 
 namespace weyl {
 namespace {
 
+bool make(const GlyphsMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
+  return make_glyphs(o, folder, hooks);
+}
 bool make(const NbodyMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
   return make_nbody(o, folder, hooks);
 }
@@ -24,6 +28,9 @@ bool make(const PoseSequencesMakerOptions& o, const std::string& folder, const J
   return make_pose_sequences(o, folder, hooks);
 }
 
+std::string what(const GlyphsMakerOptions&) {
+  return "images of digits (and a fifth as many as train for validation)";
+}
 std::string what(const NbodyMakerOptions& o) {
   return text("simulations of ", o.particles, " particles");
 }
@@ -104,7 +111,8 @@ Maker maker() {
 }  // namespace
 
 int run(const DataMakeCommand& command) {
-  const Maker makers[] = {maker<NbodyMakerOptions>(), maker<PoseSequencesMakerOptions>()};
+  const Maker makers[] = {maker<GlyphsMakerOptions>(), maker<NbodyMakerOptions>(),
+                          maker<PoseSequencesMakerOptions>()};
   std::vector<std::string> names;
   std::string all;
   for (const Maker& m : makers) {

@@ -5,9 +5,11 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/data/sets/image_files.h"
 #include "weyl/data/sets/nbody.h"
 #include "weyl/data/sets/pose_files.h"
 #include "weyl/data/sets/pose_sequences.h"
+#include "weyl/data/sets/rotated_mnist.h"
 #include "weyl/data/tensor_format.h"
 
 namespace weyl {
@@ -88,6 +90,13 @@ Splits open(const PoseSequencesDataOptions& options, const Interface*) {
   return open_pose_sequences(options);
 }
 
+Splits open(const RotatedMnistDataOptions& options, const Interface*) {
+  return open_rotated_mnist(options);
+}
+
+Schema declared(const RotatedMnistDataOptions& options, const Interface*) {
+  return rotated_mnist_schema(options);
+}
 Schema declared(const PoseSequencesDataOptions& options, const Interface*) {
   return pose_sequences_schema(options);
 }
@@ -115,6 +124,12 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
     const Splits splits = open_splits(all_of(options, path), interface);
     return splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
   }
+  if (auto images = open_image_file(path, options)) {
+    if (interface != nullptr) {
+      require_features(path, images->schema().interface.features, interface->features);
+    }
+    return images;
+  }
   if (is_pose_file(path)) {
     auto set = open_pose_file(path);
     if (interface != nullptr) {
@@ -124,8 +139,9 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
     }
     return set;
   }
-  require<DataError>(path.ends_with(".safetensors"), path,
-                     ": must be a .safetensors file, poses (.txt, .csv, .tum, .kitti) or a folder");
+  require<DataError>(
+      path.ends_with(".safetensors"), path,
+      ": must be a .safetensors file, poses (.txt, .csv, .tum, .kitti), images (.amat, IDX) or a folder");
   const SafetensorsFile file(path);
   const auto format = file.header().metadata.find("format");
   if (format != file.header().metadata.end() && format->second == nbody_format) {

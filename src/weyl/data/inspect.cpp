@@ -13,6 +13,7 @@
 #include "weyl/core/check.h"
 #include "weyl/data/layout.h"
 #include "weyl/data/pose_elements.h"
+#include "weyl/data/sets/image_files.h"
 #include "weyl/data/sets/nbody.h"
 #include "weyl/data/tensor_format.h"
 
@@ -306,8 +307,9 @@ std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> open_for_ins
       found = true;
     }
   }
-  if (!found) {  // the original .npy files
-    const Splits splits = open_nbody({.path = path});
+  if (!found) {  // images, or the original .npy files
+    const auto images = image_folder(path);
+    const Splits splits = images ? open_splits(*images) : open_nbody({.path = path});
     for (const auto& [name, set] :
          {std::pair{"train", splits.train}, {"valid", splits.valid}, {"test", splits.test}}) {
       if (set) {

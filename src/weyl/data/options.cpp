@@ -28,6 +28,15 @@ void fields(Fields& f, PoseSequencesDataOptions& o) {
   f("test", o.test, "samples used of the test split; 0: all", {0, 1e9});
 }
 
+void fields(Fields& f, RotatedMnistDataOptions& o) {
+  f("path", o.path,
+    "folder with the .amat files of rotated MNIST or of `weyl data make glyphs`, .npz splits, or IDX files");
+  f("train", o.train, "images used of the training split, which must have them; 0: all", {0, 1e9});
+  f("valid", o.valid, "images used of the validation split, which must have them; 0: all", {0, 1e9});
+  f("test", o.test, "images used of the test split, which must have them; 0: all", {0, 1e9});
+  fields(f, o.input);
+}
+
 void fields(Fields& f, PoseFileOptions& o) {
   f("format", o.format, "of the file; told from its first line unless given");
   f("length", o.length, "tokens of a sample; 0: the whole trajectory is one", {0, 1e9});

@@ -7,6 +7,7 @@
 #include "weyl/config/fields.h"
 #include "weyl/core/quantity.h"
 #include "weyl/data/formats/pose_file.h"
+#include "weyl/data/image_input.h"
 
 namespace weyl {
 
@@ -43,7 +44,18 @@ struct PoseSequencesDataOptions {
 };
 void fields(Fields& f, PoseSequencesDataOptions& o);
 
-using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions>;
+/// Handwritten or printed digits, grey: a folder with the .amat files of rotated MNIST (`weyl data make
+/// glyphs` makes such), .npz splits, or MNIST's IDX files (sets/rotated_mnist.h).
+struct RotatedMnistDataOptions {
+  static constexpr const char* name_in_config = "rotated_mnist";
+  std::string path = "data/rotated_mnist";
+  int64_t train = 0, valid = 0, test = 0;  // the first so many images of a split; 0: all
+  ImageInput input;
+};
+void fields(Fields& f, RotatedMnistDataOptions& o);
+
+using DataSet =
+    std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions, RotatedMnistDataOptions>;
 struct DataOptions {
   DataSet set;
 };
