@@ -1,0 +1,81 @@
+#include "weyl/models/steerable/attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/randn.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "weyl/core/check.h"
+#include "weyl/ops/steerable_attention.h"
+
+namespace weyl {
+namespace {
+
+constexpr size_t grids_kept = 16;  // tables of grids that a module remembers
+
+double scale_of(const SteerableType& type, const SteerableAttentionOptions& options) {
+  if (options.scale == ScoreScale::full) {
+    return 1 / std::sqrt(static_cast<double>(type.width()));
+  }
+  const auto channels = std::accumulate(type.channels.begin(), type.channels.end(), int64_t{0});
+  return 1 / std::sqrt(static_cast<double>(channels) / static_cast<double>(type.irreps() * options.heads));
+}
+
+}  // namespace
+
+SteerableAttention::SteerableAttention(const SteerableType& type, const SteerableAttentionOptions& options)
+    : options_(options) {
+  require(options.heads > 0 && type.irreps() > 0, "SteerableAttention: needs heads and irreps, got ",
+          options.heads, " and ", type.irreps());
+  for (int64_t l = 0; l < type.irreps(); ++l) {
+    require(type.channels[l] > 0 && type.channels[l] % options.heads == 0,
+            "SteerableAttention: ", options.heads, " heads must divide the channels of irrep ", l, ", got ",
+            type.channels[l]);
+  }
+  scale_ = scale_of(type, options);
+  query_ = child("query", std::make_shared<SteerableLinear>(type, type));
+  key_ = child("key", std::make_shared<SteerableLinear>(type, type));
+  value_ = child("value", std::make_shared<SteerableLinear>(type, type));
+  output_ = child("output", std::make_shared<SteerableLinear>(type, type));
+  if (options.positions.law != RadialLaw::none) {
+    const std::vector<int64_t> shape{position_radii(type.dimension, options.positions),
+                                     std::accumulate(type.channels.begin(), type.channels.end(), int64_t{0}),
+                                     2};
+    key_positions_ = complex_parameter("key_positions", at::randn(shape, at::kDouble) * std::sqrt(0.5));
+    value_positions_ = complex_parameter("value_positions", at::randn(shape, at::kDouble) * std::sqrt(0.5));
+  }
+}
+
+std::shared_ptr<const SteerablePositions> SteerableAttention::positions(std::vector<int64_t> grid) const {
+  if (options_.positions.law == RadialLaw::none) {
+    return nullptr;
+  }
+  const std::lock_guard lock(mutex_);
+  auto& found = of_grids_[grid];
+  if (!found) {
+    const auto made = std::make_shared<SteerablePositions>(type(), grid, options_.positions);
+    if (of_grids_.size() > grids_kept) {
+      of_grids_.clear();
+    }
+    of_grids_[grid] = made;
+    return made;
+  }
+  return found;
+}
+
+Tensor SteerableAttention::operator()(const Tensor& x) const {
+  const int64_t dimension = type().dimension;
+  require(x.defined() && x.dim() == dimension + 2 && x.size(1) == 2 * type().width(),
+          "SteerableAttention: x must be (B, ", 2 * type().width(), ", ", dimension, " axes), got ",
+          x.defined() ? x.sizes() : at::IntArrayRef{});
+  const auto of_grid = positions(x.sizes().slice(2).vec());
+  const Tensor tokens = x.flatten(2);
+  const auto weights = [&](const Tensor& w) { return w.defined() ? w.to(x.scalar_type()) : w; };
+  const Tensor y =
+      steerable_attention((*query_)(tokens), (*key_)(tokens), (*value_)(tokens), type(), options_.heads,
+                          scale_, of_grid, weights(key_positions_), weights(value_positions_));
+  return (*output_)(y).view(x.sizes());
+}
+
+}  // namespace weyl

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "weyl/core/steerable_attention_options.h"
+#include "weyl/models/steerable/linear.h"
+#include "weyl/ops/steerable_positions.h"
+
+namespace weyl {
+
+/// Steerable self-attention of all pixels of a grid (paper, sections 3.1 and 3.2): query, key, value and
+/// output layers (SteerableLinear, C x C for each irrep), ops/steerable_attention.h between them, positional
+/// vectors by offset. It turns with the grid under quarter turns and the 24 rotations of the cube.
+///
+/// Parameters `query`, `key`, `value`, `output`, and `key_positions`, `value_positions` (R, S, 2) complex, S
+/// the copies of irreps, R = 1 or the distances of a table up to its reach (position_radii): all made at
+/// construction, whatever the grid. Positions start as complex normal numbers of variance 1. Complex numbers
+/// of irrep l with C channels: 4 C^2 + 2 C R.
+class SteerableAttention : public Module {
+ public:
+  /// ShapeError: heads that do not divide the channels of each irrep; see also position_radii.
+  SteerableAttention(const SteerableType& type, const SteerableAttentionOptions& options);
+  Tensor operator()(const Tensor& x) const;  // (B, 2 F, pixels...), likewise
+  const SteerableType& type() const { return query_->in(); }
+
+ private:
+  std::shared_ptr<const SteerablePositions> positions(std::vector<int64_t> grid) const;
+
+  SteerableAttentionOptions options_;
+  double scale_;
+  std::shared_ptr<SteerableLinear> query_, key_, value_, output_;
+  Tensor key_positions_, value_positions_;  // undefined without positions
+  mutable std::mutex mutex_;
+  mutable std::map<std::vector<int64_t>, std::shared_ptr<const SteerablePositions>> of_grids_;
+};
+
+}  // namespace weyl
