@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <set>
 #include <thread>
 
 #include "tests/data/fixtures.h"
@@ -17,6 +18,17 @@ namespace {
 
 std::shared_ptr<const Dataset> rich_set() {
   return std::make_shared<InMemory>(rich_batch({3, 1, 4, 2, 5, 1, 2, 3, 6, 1, 2}), rich_schema());
+}
+
+/// Images whose cells all differ, with a mask that is the image itself.
+std::shared_ptr<const Dataset> images(int64_t count, int64_t height, int64_t width) {
+  Schema grid;
+  grid.carrier = Carrier::grid;
+  grid.interface.dimension = 2;
+  grid.interface.features = {{"grey"}};
+  grid.labels = {{.name = "mask", .kind = Kind::category}};
+  const Tensor cells = at::arange(count * height * width).view({count, 1, height, width});
+  return std::make_shared<InMemory>(Batch{Grid{cells.to(at::kDouble), {}}, {{"mask", cells}}}, grid);
 }
 
 std::vector<Batch> all_of(Loader& loader, int64_t epoch, int64_t first = 0) {
@@ -238,12 +250,120 @@ TEST(Loader, OfAnEmptySetEndsAtOnce) {
 TEST(Loader, RefusesImpossibleOptions) {
   EXPECT_THROW(Loader(rich_set(), {.batch = 0}, 1), ConfigError);
   EXPECT_THROW(Loader(rich_set(), {.batch_tokens = 0}, 1), ConfigError);
-  Schema grid;
-  grid.carrier = Carrier::grid;
-  grid.interface.dimension = 2;
-  grid.interface.features = {{"grey"}};
-  const auto images = std::make_shared<InMemory>(Batch{Grid{at::zeros({2, 1, 4, 4}), {}}, {}}, grid);
-  EXPECT_THROW(Loader(images, {.rotate = true}, 1), ShapeError);
+  EXPECT_THROW(Loader(rich_set(), {.crop = {4}}, 1), ConfigError);
+  EXPECT_THROW(Loader(images(2, 4, 4), {.crop = {4, 4, 4}}, 1), ConfigError);
+}
+
+const Tensor& values_of(const Batch& batch) {
+  return std::get<Grid>(batch.input).values;
+}
+
+TEST(Loader, TurnsGridsByQuartersOfATurnTheSameInEveryBatch) {
+  const auto set = images(96, 3, 3);
+  const Tensor original = values_of(set->batch(std::vector<int64_t>{0}));
+  for (const bool reflect : {false, true}) {
+    Loader loader(set, {.batch = 5, .rotate = !reflect, .reflect = reflect, .dtype = at::kDouble}, 3);
+    Loader alone(set, {.batch = 1, .rotate = !reflect, .reflect = reflect, .dtype = at::kDouble}, 3);
+    std::set<std::vector<double>> seen;
+    const auto plan = loader.plan(2);
+    const auto batches = all_of(loader, 2);
+    for (size_t b = 0; b < plan.size(); ++b) {
+      const Tensor& values = values_of(batches[b]);
+      EXPECT_TRUE(values.equal(batches[b].labels.at("mask").to(at::kDouble)));
+      for (size_t i = 0; i < plan[b].size(); ++i) {
+        const auto k = static_cast<int64_t>(i);
+        EXPECT_TRUE(values_of(alone.alone(2, plan[b][i]))[0].equal(values[k]));
+        const Tensor shape = (values[k] - 9.0 * static_cast<double>(plan[b][i])).flatten();
+        seen.insert({shape.data_ptr<double>(), shape.data_ptr<double>() + 9});
+      }
+    }
+    EXPECT_EQ(seen.size(), reflect ? 8U : 4U);
+    EXPECT_TRUE(seen.contains({2, 5, 8, 1, 4, 7, 0, 3, 6}));         // a quarter turn
+    EXPECT_EQ(seen.contains({2, 1, 0, 5, 4, 3, 8, 7, 6}), reflect);  // a mirror
+    expect_equal(all_of(loader, 2), batches);
+    EXPECT_GT(difference(all_of(loader, 3)[0], batches[0]), 0);
+  }
+  // an oblong image keeps its shape: half turns alone
+  Loader oblong(images(12, 2, 3), {.batch = 12, .rotate = true, .dtype = at::kDouble}, 3);
+  EXPECT_EQ(values_of(all_of(oblong, 0)[0]).sizes(), (at::IntArrayRef{12, 1, 2, 3}));
+}
+
+TEST(Loader, CropsEverySampleAtAPlaceOfItsOwn) {
+  const auto set = images(20, 6, 8);
+  Loader loader(set, {.batch = 20, .shuffle = false, .crop = {4, 3}, .dtype = at::kDouble}, 3);
+  const Batch batch = all_of(loader, 0)[0];
+  ASSERT_EQ(values_of(batch).sizes(), (at::IntArrayRef{20, 1, 4, 3}));
+  EXPECT_TRUE(values_of(batch).equal(batch.labels.at("mask").to(at::kDouble)));
+  std::set<double> places;
+  for (int64_t b = 0; b < 20; ++b) {
+    const auto first = values_of(batch)[b][0][0][0].item<double>() - 48.0 * static_cast<double>(b);
+    const auto row = static_cast<int64_t>(first) / 8, column = static_cast<int64_t>(first) % 8;
+    ASSERT_TRUE(row >= 0 && row <= 2 && column >= 0 && column <= 5) << first;
+    const Tensor there = values_of(set->batch({&b, 1}))[0][0].narrow(0, row, 4).narrow(1, column, 3);
+    EXPECT_TRUE(values_of(batch)[b][0].equal(there));
+    places.insert(first);
+  }
+  EXPECT_GT(places.size(), 6U);
+  EXPECT_GT(difference(all_of(loader, 1)[0], batch), 0);
+  EXPECT_EQ(difference(all_of(loader, 0)[0], batch), 0);
+}
+
+TEST(Loader, CropsAroundTheForegroundWhenAsked) {
+  Schema schema;
+  schema.carrier = Carrier::grid;
+  schema.interface.features = {{"grey"}};
+  schema.labels = {{.name = "mask", .kind = Kind::category}};
+  Tensor mask = at::zeros({60, 1, 9, 9, 9}, at::kLong);
+  mask.select(2, 7).select(2, 1).select(2, 4).fill_(1);
+  const auto set = std::make_shared<InMemory>(Batch{Grid{mask.to(at::kDouble)}, {{"mask", mask}}}, schema);
+  const auto hits = [&](double share) {
+    Loader loader(set, {.batch = 60, .crop = {3}, .crop_foreground = share}, 3);
+    const Tensor crops = all_of(loader, 0)[0].labels.at("mask");
+    EXPECT_EQ(crops.sizes(), (at::IntArrayRef{60, 1, 3, 3, 3}));
+    return crops.sum().item<int64_t>();
+  };
+  EXPECT_EQ(hits(1), 60);
+  EXPECT_LT(hits(0), 20);  // 12 cells of 7^3 places
+  EXPECT_GT(hits(0.5), 20);
+  EXPECT_LT(hits(0.5), 50);
+}
+
+TEST(Loader, ACropLargerThanTheGridPutsItInTheMiddleOfZeros) {
+  const auto set = images(2, 2, 3);
+  Loader loader(set, {.batch = 2, .shuffle = false, .crop = {4}, .dtype = at::kDouble}, 3);
+  const Tensor values = values_of(all_of(loader, 0)[0]);
+  EXPECT_TRUE(
+      values.narrow(2, 1, 2).narrow(3, 0, 3).equal(values_of(set->batch(std::vector<int64_t>{0, 1}))));
+  EXPECT_EQ(values.sum().item<double>(), 66);
+}
+
+/// Grids of several sizes, each alone.
+class Sizes : public Dataset {
+ public:
+  Sizes() {
+    schema_.carrier = Carrier::grid, schema_.interface.dimension = 2, schema_.interface.features = {{"grey"}};
+  }
+  int64_t size() const override { return 9; }
+  const Schema& schema() const override { return schema_; }
+  int64_t tokens(int64_t index) const override { return 4 + index / 4; }
+  Batch batch(std::span<const int64_t> indices) const override {
+    std::vector<Batch> parts;
+    for (const int64_t i : indices) {
+      parts.push_back({Grid{at::zeros({1, 1, 1, tokens(i)})}, {}});
+    }
+    return concatenate(parts, schema_);
+  }
+
+ private:
+  Schema schema_;
+};
+
+TEST(Loader, NeverPutsGridsOfDifferentSizesIntoOneBatch) {
+  Loader loader(std::make_shared<Sizes>(), {.batch = 3, .shuffle = false}, 3);
+  EXPECT_EQ(loader.plan(0), (std::vector<std::vector<int64_t>>{{0, 1, 2}, {3}, {4, 5, 6}, {7}, {8}}));
+  EXPECT_EQ(all_of(loader, 0).size(), 5U);
+  Loader cropped(std::make_shared<Sizes>(), {.batch = 9, .crop = {2, 5}}, 3);
+  EXPECT_EQ(values_of(all_of(cropped, 0)[0]).sizes(), (at::IntArrayRef{9, 1, 2, 5}));
 }
 
 }  // namespace

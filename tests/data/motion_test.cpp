@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/data/fixtures.h"
+#include "weyl/algebra/finite_group.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 
@@ -233,8 +234,52 @@ TEST(Transform, TurnsGridsByQuartersWithoutInterpolation) {
   EXPECT_THROW(transform(batch, both({1, 0, 1, 0}), schema), ShapeError);
   const Batch oblong{Grid{at::randn({2, 3, 4, 5}, at::kDouble), {}},
                      {{"mask", at::randn({2, 1, 4, 5}, at::kDouble)}}};
-  EXPECT_THROW(transform(oblong, quarter, schema), ShapeError);
+  Motions one_of_two = quarter;
+  one_of_two.linear = one_of_two.linear.clone();
+  one_of_two.linear[1].copy_(at::eye(2, at::kDouble));
+  EXPECT_THROW(transform(oblong, one_of_two, schema), ShapeError);
+  const Batch upright = transform(oblong, quarter, schema);
+  EXPECT_EQ(std::get<Grid>(upright.input).values.sizes(), (at::IntArrayRef{2, 3, 5, 4}));
+  EXPECT_EQ(difference(transform(transform(upright, quarter, schema), quarter, schema),
+                       transform(upright, composed(quarter, quarter), schema)),
+            0);
   EXPECT_EQ(difference(transform(transform(oblong, flip, schema), flip, schema), oblong), 0);
+}
+
+TEST(Transform, TurnsEachGridOfABatchByItselfAndKeepsCategories) {
+  Schema schema;
+  schema.carrier = Carrier::grid;
+  schema.interface.features = {
+      {"grey"}, {"flow", Level::node, Kind::vector}, {"sense", Level::node, Kind::pseudoscalar}};
+  schema.labels = {{"mask", Level::node, Kind::category}, {"class", Level::graph, Kind::category}};
+  const GroupPtr group = named_group("octahedron_full");
+  const int64_t B = 48;
+  Tensor linear = at::empty({B, 3, 3}, at::kDouble);
+  for (int64_t g = 0; g < B; ++g) {
+    std::copy(group->element((7 * g) % B).begin(), group->element((7 * g) % B).end(),
+              linear.data_ptr<double>() + 9 * g);
+  }
+  const Batch batch{
+      Grid{at::randn({B, 5, 3, 3, 3}, at::kDouble)},
+      {{"mask", at::randint(0, 4, {B, 1, 3, 3, 3}, at::kLong)}, {"class", at::arange(B).view({B, 1})}}};
+  const Batch moved = transform(batch, {linear, {}}, schema);
+  EXPECT_EQ(moved.labels.at("mask").scalar_type(), at::kLong);
+  EXPECT_TRUE(moved.labels.at("class").equal(batch.labels.at("class")));
+  for (int64_t b = 0; b < B; ++b) {
+    const Batch alone =
+        transform(take(batch, std::vector<int64_t>{b}, schema), {linear.narrow(0, b, 1), {}}, schema);
+    EXPECT_EQ(difference(alone, take(moved, std::vector<int64_t>{b}, schema)), 0);
+    // the value at p goes to R p: the first corner
+    const Tensor corner = at::matmul(linear[b], at::full({3}, -1.0, at::kDouble)) + 1;
+    const auto at_corner = [&](const Tensor& x) {
+      return x[b][0][corner[0].item<int64_t>()][corner[1].item<int64_t>()][corner[2].item<int64_t>()]
+          .item<double>();
+    };
+    EXPECT_EQ(at_corner(std::get<Grid>(moved.input).values),
+              std::get<Grid>(batch.input).values[b][0][0][0][0].item<double>());
+    EXPECT_EQ(at_corner(moved.labels.at("mask").to(at::kDouble)),
+              batch.labels.at("mask")[b][0][0][0][0].item<double>());
+  }
 }
 
 TEST(PermuteNodes, MovesNodesAndPairsTogether) {

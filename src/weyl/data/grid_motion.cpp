@@ -1,11 +1,15 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/flip.h>
-#include <ATen/ops/linalg_det.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
-#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
 
+#include "weyl/algebra/planar.h"
+#include "weyl/algebra/platonic.h"
 #include "weyl/core/check.h"
+#include "weyl/core/random.h"
 #include "weyl/data/motion.h"
 
 namespace weyl {
@@ -14,12 +18,21 @@ namespace {
 /// Axis j of the old grid becomes axis to[j], reversed where sign[j] < 0.
 struct SignedPermutation {
   std::vector<int64_t> to, sign;
+
+  bool operator==(const SignedPermutation&) const = default;
+  double determinant() const {
+    double result = 1;
+    for (size_t j = 0; j < to.size(); ++j) {
+      result *= static_cast<double>(sign[j]);
+      for (size_t k = 0; k < j; ++k) {
+        result *= to[k] > to[j] ? -1 : 1;
+      }
+    }
+    return result;
+  }
 };
 
-SignedPermutation signed_permutation(const Tensor& matrix) {
-  const int64_t d = matrix.size(0);
-  const Tensor m = matrix.to(at::kCPU, at::kDouble).contiguous();
-  const double* a = m.const_data_ptr<double>();
+SignedPermutation signed_permutation(const double* a, int64_t d) {
   SignedPermutation result{std::vector<int64_t>(d, -1), std::vector<int64_t>(d, 0)};
   std::vector<bool> used(d, false);
   for (int64_t j = 0; j < d; ++j) {
@@ -49,8 +62,6 @@ Tensor moved_axes(const Tensor& x, const SignedPermutation& p) {
   }
   for (int64_t j = 0; j < d; ++j) {
     order[lead + p.to[j]] = lead + j;
-    require(x.size(lead + j) == x.size(lead + p.to[j]), "grid: axes of ", x.size(lead + j), " and ",
-            x.size(lead + p.to[j]), " cells cannot be exchanged");
     if (p.sign[j] < 0) {
       flips.push_back(lead + p.to[j]);
     }
@@ -59,37 +70,58 @@ Tensor moved_axes(const Tensor& x, const SignedPermutation& p) {
   return (flips.empty() ? permuted : at::flip(permuted, flips)).contiguous();
 }
 
-std::vector<SignedPermutation> permutations(const Motions& motions, const Grid& grid) {
+/// The grids of a batch that move alike.
+struct Alike {
+  SignedPermutation move;
+  Tensor linear;              // (D, D) float64
+  std::vector<int64_t> rows;  // of the batch
+};
+
+std::vector<Alike> alike(const Motions& motions, const Grid& grid) {
   const int64_t b = grid.count(), d = grid.values.dim() - 2;
   require(motions.linear.defined() && motions.linear.dim() == 3 && motions.linear.size(0) == b &&
               motions.linear.size(1) == d && motions.linear.size(2) == d,
           "motions: linear must be (", b, ", ", d, ", ", d, "), one matrix per grid");
   require(!motions.translation.defined() || motions.translation.eq(0).all().item<bool>(),
           "grid: does not move by translations");
-  std::vector<SignedPermutation> result;
+  const Tensor linear = motions.linear.to(at::kCPU, at::kDouble).contiguous();
+  std::vector<Alike> result;
   for (int64_t i = 0; i < b; ++i) {
-    result.push_back(signed_permutation(motions.linear[i]));
-    for (int64_t j = 0; j < d; ++j) {
-      const double from = grid.spacing[j], to = grid.spacing[result.back().to[j]];
-      require(std::abs(from - to) <= 1e-9 * std::abs(from), "grid: axes of spacing ", from, " and ", to,
-              " cannot be exchanged");
+    SignedPermutation move = signed_permutation(linear.const_data_ptr<double>() + i * d * d, d);
+    const auto found =
+        std::find_if(result.begin(), result.end(), [&](const Alike& a) { return a.move == move; });
+    if (found != result.end()) {
+      found->rows.push_back(i);
+    } else {
+      result.push_back({std::move(move), linear[i], {i}});
+    }
+  }
+  for (const Alike& part : result) {
+    for (int64_t j = 0; j < d && result.size() > 1; ++j) {
+      const int64_t to = part.move.to[j];
+      require(grid.values.size(2 + j) == grid.values.size(2 + to), "grid: axes of ", grid.values.size(2 + j),
+              " and ", grid.values.size(2 + to), " cells cannot be exchanged in a part of a batch");
+      require(std::abs(grid.spacing[j] - grid.spacing[to]) <= 1e-9 * std::abs(grid.spacing[j]),
+              "grid: axes of spacing ", grid.spacing[j], " and ", grid.spacing[to],
+              " cannot be exchanged in a part of a batch");
     }
   }
   return result;
 }
 
-/// The channels of one quantity of one grid (c * components, spatial) moved as vectors, tensors or numbers.
-Tensor moved_channels(const Tensor& x, const Quantity& q, const Tensor& linear) {
-  const int64_t d = linear.size(0), n = components(q.kind, d);
-  const double determinant = at::linalg_det(linear).item<double>();
-  const double sign = q.kind == Kind::pseudoscalar || q.kind == Kind::axial_vector ? determinant : 1;
+/// The channels of one quantity (b, c * components, spatial) moved as vectors, tensors or numbers.
+Tensor moved_channels(const Tensor& x, const Quantity& q, const Alike& part) {
+  const int64_t d = part.linear.size(0), n = components(q.kind, d);
+  const bool pseudo = q.kind == Kind::pseudoscalar || q.kind == Kind::axial_vector;
+  const double sign = pseudo ? part.move.determinant() : 1;
   if (n == 1) {
     return q.kind == Kind::scalar || q.kind == Kind::category ? x : x * sign;
   }
-  auto shape = x.sizes().vec();
-  Tensor rows = x.reshape({q.channels, n, -1}).to(at::kDouble);
+  const auto shape = x.sizes().vec();
+  const Tensor linear = part.linear.to(x.device());
+  Tensor rows = x.reshape({x.size(0) * q.channels, n, -1}).to(at::kDouble);
   if (q.kind == Kind::symmetric_tensor) {
-    rows = rows.view({q.channels, d, d, -1}).permute({0, 3, 1, 2});
+    rows = rows.view({x.size(0) * q.channels, d, d, -1}).permute({0, 3, 1, 2});
     rows = at::matmul(at::matmul(linear, rows), linear.t()).permute({0, 2, 3, 1});
   } else {
     rows = at::matmul(linear * sign, rows);
@@ -97,29 +129,45 @@ Tensor moved_channels(const Tensor& x, const Quantity& q, const Tensor& linear) 
   return rows.reshape(shape).to(x.scalar_type());
 }
 
+/// f(rows of x that move alike, how), put back into their places.
+template <class F>
+Tensor moved_rows(const Tensor& x, const std::vector<Alike>& parts, F f) {
+  if (parts.size() == 1) {
+    return f(x, parts[0]);
+  }
+  Tensor result = at::empty_like(x);
+  for (const Alike& part : parts) {
+    const Tensor rows = at::tensor(part.rows, at::kLong).to(x.device());
+    result.index_copy_(0, rows, f(at::index_select(x, 0, rows), part));
+  }
+  return result;
+}
+
 }  // namespace
 
 Grid moved_grid(const Grid& grid, const Motions& motions, const Interface& interface) {
-  const auto moves = permutations(motions, grid);
-  std::vector<Tensor> moved;
-  for (int64_t i = 0; i < grid.count(); ++i) {
-    const Tensor values = moved_axes(grid.values[i], moves[i]);
-    const Tensor linear = motions.linear[i].to(values.device(), at::kDouble);
-    std::vector<Tensor> parts;
+  const auto parts = alike(motions, grid);
+  Grid moved = grid;
+  moved.values = moved_rows(grid.values, parts, [&](const Tensor& rows, const Alike& part) {
+    const Tensor values = moved_axes(rows, part.move);
+    std::vector<Tensor> channels;
     int64_t begin = 0;
     for (const auto& q : interface.features) {
       const int64_t size = q.channels * components(q.kind, interface.dimension);
-      parts.push_back(moved_channels(values.slice(0, begin, begin + size), q, linear));
+      channels.push_back(moved_channels(values.slice(1, begin, begin + size), q, part));
       begin += size;
     }
-    moved.push_back(parts.empty() ? values : at::cat(parts, 0));
+    return channels.empty() ? values : channels.size() == 1 ? channels[0] : at::cat(channels, 1);
+  });
+  for (size_t j = 0; parts.size() == 1 && j < parts[0].move.to.size(); ++j) {
+    moved.spacing[static_cast<size_t>(parts[0].move.to[j])] = grid.spacing[j];
   }
-  return {moved.empty() ? grid.values : at::stack(moved), grid.spacing};
+  return moved;
 }
 
 Named moved_on_grid(const Named& values, std::span<const Quantity> quantities, const Motions& motions,
                     const Grid& like) {
-  const auto moves = permutations(motions, like);
+  const auto parts = alike(motions, like);
   const Input input = like;
   const RowMotions of_graphs(motions, input);
   Named result;
@@ -131,14 +179,44 @@ Named moved_on_grid(const Named& values, std::span<const Quantity> quantities, c
       result.emplace(name, of_graphs.moved(tensor, *q));
       continue;
     }
-    std::vector<Tensor> parts;
-    for (int64_t i = 0; i < like.count(); ++i) {
-      const Tensor linear = motions.linear[i].to(tensor.device(), at::kDouble);
-      parts.push_back(moved_channels(moved_axes(tensor[i], moves[i]), *q, linear));
-    }
-    result.emplace(name, parts.empty() ? tensor : at::stack(parts));
+    result.emplace(name, moved_rows(tensor, parts, [&](const Tensor& rows, const Alike& part) {
+                     return moved_channels(moved_axes(rows, part.move), *q, part);
+                   }));
   }
   return result;
+}
+
+namespace {
+
+const FiniteGroup& turns_of(int64_t dimension, bool reflections) {
+  static const FiniteGroup square = cyclic(4), whole_square = dihedral(4), cube = octahedron(),
+                           whole_cube = octahedron_full();
+  if (dimension == 2) {
+    return reflections ? whole_square : square;
+  }
+  return reflections ? whole_cube : cube;
+}
+
+}  // namespace
+
+void draw_quarter_turns(const Grid& like, bool reflections, Stream& stream, double* r) {
+  const int64_t d = like.values.dim() - 2;
+  require(d == 2 || d == 3, "quarter turns: a grid must have 2 or 3 axes, got ", d);
+  const FiniteGroup& group = turns_of(d, reflections);
+  std::vector<int64_t> keep;
+  for (int64_t g = 0; g < group.order(); ++g) {
+    const auto to = signed_permutation(group.element(g).data(), d).to;
+    bool same = true;
+    for (int64_t j = 0; j < d; ++j) {
+      same = same && like.values.size(2 + j) == like.values.size(2 + to[j]) &&
+             std::abs(like.spacing[j] - like.spacing[to[j]]) <= 1e-9 * std::abs(like.spacing[j]);
+    }
+    if (same) {
+      keep.push_back(g);
+    }
+  }
+  const auto element = group.element(keep[stream.below(static_cast<int64_t>(keep.size()))]);
+  std::copy(element.begin(), element.end(), r);
 }
 
 }  // namespace weyl

@@ -11,9 +11,11 @@
 #include <mutex>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/data/crop.h"
 #include "weyl/data/motion.h"
 #include "weyl/data/pose_elements.h"
 
@@ -78,9 +80,14 @@ struct Loader::State {
       order = Stream(seed, "order", {static_cast<uint64_t>(of_epoch)}).permutation(n);
     }
     std::vector<std::vector<int64_t>> result;
-    int64_t tokens = 0;
+    const bool one_size = data->schema().carrier == Carrier::grid && options.crop.empty();
+    int64_t tokens = 0, cells = 0;
     for (const int64_t sample : order) {
       bool full = result.empty();
+      if (one_size && options.batch != 1) {
+        const int64_t before = std::exchange(cells, data->tokens(sample));
+        full = full || cells != before;
+      }
       if (options.batch_tokens) {
         const int64_t size = data->tokens(sample);
         full = full || tokens + size > *options.batch_tokens;
@@ -97,7 +104,7 @@ struct Loader::State {
   }
 
   /// The augmentation of a sample depends on (seed, epoch, sample) alone, not on the batch that it is in.
-  Motions motions(int64_t of_epoch, std::span<const int64_t> samples) const {
+  Motions motions(int64_t of_epoch, std::span<const int64_t> samples, const Input& like) const {
     const auto stream_of = [&](int64_t sample) {
       return Stream(seed, "augment", {static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(sample)});
     };
@@ -116,17 +123,32 @@ struct Loader::State {
     double* r = linear.mutable_data_ptr<double>();
     for (const int64_t sample : samples) {
       Stream stream = stream_of(sample);
-      draw_orthogonal(d, options.reflect, stream, r);
+      if (const auto* grid = std::get_if<Grid>(&like)) {
+        draw_quarter_turns(*grid, options.reflect, stream, r);
+      } else {
+        draw_orthogonal(d, options.reflect, stream, r);
+      }
       r += d * d;
     }
     return {linear, {}};
   }
 
+  Batch crops(int64_t of_epoch, std::span<const int64_t> samples) const {
+    std::vector<Batch> parts;
+    for (const int64_t sample : samples) {
+      Stream stream(seed, "crop", {static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(sample)});
+      const Batch whole = data->batch({&sample, 1});
+      const Crop crop = random_crop(whole, options.crop, options.crop_foreground, data->schema(), stream);
+      parts.push_back(cropped(whole, crop, data->schema()));
+    }
+    return concatenate(parts, data->schema());
+  }
+
   Batch make(int64_t of_epoch, std::span<const int64_t> samples) const {
     const at::NoGradGuard no_grad;
-    Batch batch = data->batch(samples);
+    Batch batch = options.crop.empty() ? data->batch(samples) : crops(of_epoch, samples);
     if (options.rotate || options.reflect || options.move) {
-      batch = transform(batch, motions(of_epoch, samples), data->schema());
+      batch = transform(batch, motions(of_epoch, samples, batch.input), data->schema());
     }
     return to(batch, options.device, options.dtype);
   }
@@ -160,8 +182,13 @@ Loader::Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint6
   require<ConfigError>(options.batch >= 1, "batch: must be at least 1, got ", options.batch);
   require<ConfigError>(!options.batch_tokens || *options.batch_tokens >= 1,
                        "batch_tokens: must be at least 1, got ", options.batch_tokens.value_or(0));
-  require(!(options.rotate || options.reflect) || data->schema().carrier != Carrier::grid,
-          "loader: a grid cannot be rotated by any angle without interpolation");
+  require<ConfigError>(options.crop.empty() || data->schema().carrier == Carrier::grid,
+                       "crop: needs grids, the data set holds ",
+                       carrier_names[static_cast<int>(data->schema().carrier)]);
+  const auto axes = static_cast<int64_t>(options.crop.size());
+  require<ConfigError>(axes <= 1 || axes == data->schema().interface.dimension,
+                       "crop: must be one number, or one for each of the ",
+                       data->schema().interface.dimension, " axes, got ", axes);
   require(!(options.rotate || options.reflect) ||
               (data->schema().interface.dimension >= 1 && data->schema().interface.dimension <= 3),
           "loader: rotations need 1, 2 or 3 dimensions, got ", data->schema().interface.dimension);
@@ -231,6 +258,9 @@ int64_t Loader::batches() const {
 }
 std::vector<std::vector<int64_t>> Loader::plan(int64_t epoch) const {
   return state_->plan(epoch);
+}
+Batch Loader::alone(int64_t epoch, int64_t sample) const {
+  return state_->make(epoch, {&sample, 1});
 }
 const Dataset& Loader::data() const {
   return *state_->data;

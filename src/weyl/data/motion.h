@@ -42,10 +42,15 @@ class RowMotions {
 
 /// Grids move by signed permutations of their axes alone (quarter turns and reflections about the grid's
 /// centre; axis k of space is the k-th coordinate), so that no value is interpolated: ShapeError for any
-/// other motion, and when axes of different length or spacing would be exchanged. Values of vector features
-/// turn too.
+/// other motion, and when axes of different length or spacing would be exchanged in some of a batch's grids
+/// and not in all alike. Values of vector features turn too.
 Grid moved_grid(const Grid& grid, const Motions& motions, const Interface& interface);
 Named moved_on_grid(const Named& values, std::span<const Quantity> quantities, const Motions& motions,
                     const Grid& like);
+
+/// One uniform element of the rotations of square or cube, with `reflections` of all their symmetries,
+/// row-major into r (D, D), D 2 or 3; of a grid whose axes differ in length or spacing, of those elements
+/// that leave its shape as it is.
+void draw_quarter_turns(const Grid& like, bool reflections, Stream& stream, double* r);
 
 }  // namespace weyl

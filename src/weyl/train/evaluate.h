@@ -30,7 +30,8 @@ struct Evaluation {
 Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
                     const EvaluateOptions& options = {});
 
-/// How many labels of each kind a task will find: rows without NaN, by label name. ConfigError when a label
+/// How many labels of each kind a task will find: rows without NaN, by label name (of
+/// categories of graphs and grids: all of them, without reading any). ConfigError when a label
 /// is absent or all of it is missing.
 std::vector<std::pair<std::string, int64_t>> count_labels(const Task& task, const Dataset& data);
 

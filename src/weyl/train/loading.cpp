@@ -9,6 +9,8 @@ LoaderOptions loader_options(const TrainOptions& options, const Model& model) {
   o.rotate = options.augment == Augmentation::rotations;
   o.reflect = options.augment == Augmentation::rotoreflections;
   o.move = options.augment == Augmentation::motions;
+  o.crop = options.crop;
+  o.crop_foreground = options.crop_foreground;
   o.dtype = model.dtype();
   o.device = model.device();
   return o;

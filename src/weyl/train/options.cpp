@@ -33,7 +33,13 @@ void fields(Fields& f, TrainOptions& o) {
   f("batch_tokens", o.batch_tokens, "nodes a batch, in place of `batch`: as many graphs as fit", {1, 1e12});
   f("accumulate", o.accumulate, "batches a step: their gradients are averaged", {1, 1e6});
   f("precision", o.precision, "float32, float64, or bf16: mixed precision, on CUDA only");
-  f("augment", o.augment, "random motions of the training samples");
+  f("augment", o.augment,
+    "random motions of the training samples; of grids quarter turns (and reflections) that keep their shape");
+  f("crop", o.crop,
+    "of grids: train on a random part of each sample, of so many cells along each axis (one number: along "
+    "all); none: on the whole",
+    {1, 1e6});
+  f("crop_foreground", o.crop_foreground, "share of the crops around a cell that is not background", {0, 1});
   f("average", o.average, "decay of the weights' moving average, which is validated and kept as best",
     {0, 0.99999999});
   f("average_warmup", o.average_warmup,

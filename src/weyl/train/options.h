@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "weyl/config/fields.h"
 
@@ -57,6 +58,8 @@ struct TrainOptions {
   int64_t accumulate = 1;               // batches a step
   Precision precision = Precision::float32;
   Augmentation augment = Augmentation::none;
+  std::vector<int64_t> crop;        // of grids: cells of a random part of each sample; none: the whole
+  double crop_foreground = 0;       // share of them around a cell that is not background
   std::optional<double> average;    // EMA decay of the weights, used for validation and kept as best
   bool average_warmup = true;       // early averages are plain means of the steps so far
   double evaluate_every = 1;        // epochs between validations

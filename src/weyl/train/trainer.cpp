@@ -131,8 +131,7 @@ void Trainer::train_step() {
       samples.insert(samples.end(), plan[static_cast<size_t>(b)].begin(), plan[static_cast<size_t>(b)].end());
     }
     blame_sample("training data", error, samples, [&](int64_t sample) {
-      const Batch alone = loader_.data().batch({&sample, 1});
-      saved_.task->step(*saved_.model, to(alone, saved_.model->device(), saved_.model->dtype()));
+      saved_.task->step(*saved_.model, loader_.alone(state_.epoch, sample));
     });
   }
 }
