@@ -109,6 +109,10 @@ void check_grid(const Grid& grid, const Interface& interface, at::ScalarType dty
 
 }  // namespace
 
+Symmetry Model::symmetry_for(const Input&) const {
+  return symmetry();
+}
+
 PosesModel::PosesModel(Interface given) : Model(std::move(given)) {
   require<ConfigError>(interface.group.has_value(),
                        "model of poses: the interface must name their Lie group, got none");

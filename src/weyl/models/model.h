@@ -43,7 +43,10 @@ class Model : public Module {
   explicit Model(Interface interface) : interface(std::move(interface)) {}
   virtual Named operator()(const Input& input) = 0;
   virtual Carrier carrier() const = 0;
+  /// What holds whatever the input.
   virtual Symmetry symmetry() const = 0;
+  /// What holds for inputs shaped like this one: on grids exactness depends on how many cells there are.
+  virtual Symmetry symmetry_for(const Input& example) const;
   virtual Flops flops_per_token() const = 0;
 
   const Interface interface;

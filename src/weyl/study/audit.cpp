@@ -77,7 +77,7 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
   inputs.labels.clear();
   const int64_t D = schema.interface.dimension;
 
-  const Symmetry symmetry = model.symmetry();
+  const Symmetry symmetry = model.symmetry_for(samples.input);
   const Covered covered = covered_by(symmetry.exact);
   std::vector<Transformation> claims;
   for (const Claim& claim : symmetry.exact) {
