@@ -8,17 +8,31 @@
 namespace weyl {
 namespace {
 
-int64_t parameters_of(const std::string& config) {
-  const Recipe recipe = read_recipe(std::string(WEYL_SOURCE_DIR) + "/configs/" + config);
+int64_t parameters_of(const std::string& config, const std::vector<std::string>& overrides = {}) {
+  const Recipe recipe = read_recipe(std::string(WEYL_SOURCE_DIR) + "/configs/" + config, overrides);
   require<ConfigError>(recipe.interface.has_value(), config, ": must state an interface");
   const BuildOn shapes_only(at::kMeta, at::kFloat);
-  return build(recipe.model, *recipe.interface, Carrier::points)->parameter_count();
+  return build(recipe.model, *recipe.interface, carrier_of(*recipe.interface))->parameter_count();
 }
 
 TEST(PaperConfigs, HaveThePublishedNumberOfParameters) {
   EXPECT_EQ(parameters_of("qm9/platonic.paper.toml"), 8748313);
   EXPECT_EQ(parameters_of("omol/platonic.paper.toml"), 17381284);
   EXPECT_EQ(parameters_of("cifar10/platonic.paper.toml"), 21313738);
+}
+
+TEST(PaperConfigs, OfSteerableNetsFollowTheFormulaOfTheSheet) {
+  for (const int64_t k : {4, 8}) {
+    const std::string orders = "model.steerable.orders=" + std::to_string(k);
+    const int64_t convolutions = 8 * 3 * k * 2 + 5440 * k * k * 2 + 80 * k,
+                  mlps = 2 * (2 * k * 64 * 128 + 128 * k);
+    const int64_t attention = 2 * (4 * k * 64 * 64 + 128 * k);
+    EXPECT_EQ(parameters_of("ph2/steerable.paper.toml", {orders}), convolutions + mlps + attention);
+    EXPECT_EQ(parameters_of("ph2/steerable.paper.toml", {orders, "model.steerable.attention=false"}),
+              convolutions + mlps);
+    EXPECT_EQ(convolutions + mlps + attention, k == 4 ? 438784 : 1225728);
+    EXPECT_EQ(convolutions + mlps, k == 4 ? 306688 : 961536);
+  }
 }
 
 }  // namespace

@@ -63,13 +63,13 @@ TEST(NormActivations, TurnWithTheGrid) {
 }
 
 TEST(SteerableNorms, GiveVectorsOfLengthOneAndTurn) {
-  const SteerableNorm joint(plane, true), each(mixed, false);
+  const SteerableNorm joint(plane, SteerableNorm::Law::joint), each(mixed, SteerableNorm::Law::irrep);
   const Tensor x = at::randn({2, 2 * plane.width(), 4, 4}, at::kDouble), y = joint(x);
   const Tensor of_channels = y.view({2, 2, 5, 3, 4, 4}).square().sum({1, 2});
   EXPECT_LT((of_channels - 1).abs().max().item<double>(), 1e-6);
   EXPECT_LT(turning_error(joint, plane, plane, 5), 1e-13);
   EXPECT_LT(turning_error(each, mixed, mixed, 4), 1e-13);
-  EXPECT_THROW(SteerableNorm(mixed, true), ShapeError);
+  EXPECT_THROW(SteerableNorm(mixed, SteerableNorm::Law::joint), ShapeError);
 }
 
 TEST(SteerableLinears, TurnWithTheGrid) {
@@ -113,7 +113,7 @@ TEST(SteerableLinears, AreOneComplexMatrixForEachIrrep) {
 TEST(SteerableLayers, AreFiniteAtZeroWithTheirGradients) {
   const BuildOn wide(at::kCPU, at::kDouble);
   const NormActivation act(plane, NormActivation::Law::gelu);
-  const SteerableNorm norm(plane, true);
+  const SteerableNorm norm(plane, SteerableNorm::Law::joint);
   const Tensor x = at::zeros({1, 2 * plane.width(), 3, 3}, at::kDouble).requires_grad_(true);
   const Tensor y = act(x) + norm(x);
   EXPECT_EQ(y.abs().max().item<double>(), 0);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace weyl {
@@ -27,5 +29,13 @@ struct SteerableType {
   int64_t width() const { return offset(irreps()); }  // F
   bool operator==(const SteerableType&) const = default;
 };
+
+/// Which filter orders k join order m1 to order m in the plane. `exact`: k = m - m1, the constraint of SO(2)
+/// itself. The authors' forms, to compare with: `triangular`, those with m >= m1 alone; `cyclic`, k = m - m1
+/// modulo the number of orders, which turns exactly by multiples of 2 pi / K only.
+enum class OrderCoupling { exact, triangular, cyclic };
+constexpr auto names_of(OrderCoupling) {
+  return std::array<std::string_view, 3>{"exact", "triangular", "cyclic"};
+}
 
 }  // namespace weyl

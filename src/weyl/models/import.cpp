@@ -45,6 +45,10 @@ NamedTensors translated(const LieOptions&, const NamedTensors& tensors, const Mo
   return tensors;  // the authors have published no code: the names are ours
 }
 
+NamedTensors translated(const SteerableOptions&, const NamedTensors& tensors, const Model&) {
+  return tensors;  // our names: the authors' weights stand for another basis of filters
+}
+
 NamedTensors translated(const PlatonicOptions&, const NamedTensors& tensors, const Model& model) {
   std::set<std::string> known;
   for (const auto& p : model.parameters()) {

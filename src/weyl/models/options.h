@@ -4,12 +4,13 @@
 
 #include "weyl/models/lie/options.h"
 #include "weyl/models/platonic/options.h"
+#include "weyl/models/steerable/options.h"
 #include "weyl/models/transformer/options.h"
 
 namespace weyl {
 
 /// The one list of systems.
-using SystemOptions = std::variant<TransformerOptions, PlatonicOptions, LieOptions>;
+using SystemOptions = std::variant<TransformerOptions, PlatonicOptions, LieOptions, SteerableOptions>;
 
 struct ModelOptions {
   SystemOptions system;

@@ -3,6 +3,7 @@
 #include "weyl/core/check.h"
 #include "weyl/models/lie/lie.h"
 #include "weyl/models/platonic/platonic.h"
+#include "weyl/models/steerable/steerable.h"
 #include "weyl/models/transformer/transformer.h"
 
 namespace weyl {
@@ -18,6 +19,9 @@ std::shared_ptr<Model> make(const PlatonicOptions& o, const Interface& interface
 std::shared_ptr<Model> make(const LieOptions& o, const Interface& interface) {
   return std::make_shared<LieTransformer>(o, interface);
 }
+std::shared_ptr<Model> make(const SteerableOptions& o, const Interface& interface) {
+  return std::make_shared<SteerableNet>(o, interface);
+}
 
 // The carrier that each system reads.
 constexpr Carrier carrier_of(const TransformerOptions*) {
@@ -28,6 +32,9 @@ constexpr Carrier carrier_of(const PlatonicOptions*) {
 }
 constexpr Carrier carrier_of(const LieOptions*) {
   return Carrier::poses;
+}
+constexpr Carrier carrier_of(const SteerableOptions*) {
+  return Carrier::grid;
 }
 
 template <class... Systems>

@@ -24,6 +24,9 @@ Tensor irrep_of(const Tensor& x, const SteerableType& type, int64_t l) {
 
 Tensor irrep_squares(const Tensor& features, const SteerableType& type) {
   require_features("irrep_squares", features, type);
+  if (type.dimension == 2) {
+    return features.unflatten(1, {2, type.width()}).square().sum(1);
+  }
   const Tensor x = features.unflatten(1, {2, type.width()}).flatten(3 <= features.dim() ? 3 : 2);
   std::vector<Tensor> squares;
   for (int64_t l = 0; l < type.irreps(); ++l) {
@@ -41,6 +44,9 @@ Tensor scale_irreps(const Tensor& features, const Tensor& factors, const Steerab
           "scale_irreps: factors must be (B, ", copies, ", ...), got ",
           factors.defined() ? factors.sizes() : at::IntArrayRef{});
   const Tensor x = features.unflatten(1, {2, type.width()});
+  if (type.dimension == 2) {
+    return (x * factors.unsqueeze(1)).flatten(1, 2);
+  }
   std::vector<Tensor> scaled;
   int64_t copy = 0;
   for (int64_t l = 0; l < type.irreps(); ++l) {

@@ -2,8 +2,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <array>
-#include <string_view>
 #include <vector>
 
 #include "weyl/algebra/ring_filters.h"
@@ -12,14 +10,6 @@
 namespace weyl {
 
 using at::Tensor;
-
-/// Which filter orders k join order m1 to order m in the plane. `exact`: k = m - m1, the constraint of SO(2)
-/// itself. The authors' forms, to compare with: `triangular`, those with m >= m1 alone; `cyclic`, k = m - m1
-/// modulo the number of orders, which turns exactly by multiples of 2 pi / K only.
-enum class OrderCoupling { exact, triangular, cyclic };
-constexpr auto names_of(OrderCoupling) {
-  return std::array<std::string_view, 3>{"exact", "triangular", "cyclic"};
-}
 
 struct SteerableKernelOptions {
   RingOptions rings;

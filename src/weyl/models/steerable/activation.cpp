@@ -1,11 +1,17 @@
 #include "weyl/models/steerable/activation.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/gelu.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "weyl/core/check.h"
 #include "weyl/ops/irrep_norms.h"
@@ -14,6 +20,7 @@ namespace weyl {
 namespace {
 
 constexpr double floor_ = 1e-5;  // below it lengths count as this: no division by zero, finite gradients
+constexpr double momentum = 0.1;
 
 /// Lengths as if each vector had one component more, of 1e-5.
 Tensor lengths(const Tensor& squares) {
@@ -22,32 +29,78 @@ Tensor lengths(const Tensor& squares) {
 
 }  // namespace
 
-NormActivation::NormActivation(const SteerableType& type, Law law) : type_(type), law_(law) {
-  bias_ = parameter("bias", {std::accumulate(type.channels.begin(), type.channels.end(), int64_t{0})},
-                    Init::zeros());
+NormActivation::NormActivation(const SteerableType& type, Law law, double start) : type_(type), law_(law) {
+  require(start <= 0, "NormActivation: biases must start at zero or below, got ", start);
+  bias_ = parameter("bias", {copies_of(type)}, Init::constant(start));
 }
 
 Tensor NormActivation::operator()(const Tensor& x) const {
-  const Tensor n = lengths(irrep_squares(x, type_));
-  std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
-  shape[1] = bias_.size(0);
-  const Tensor inner = n + bias_.to(x.scalar_type()).view(shape);
+  const Tensor n = lengths(irrep_squares(x, type_)), inner = n + along_channels(bias_, n);
   return scale_irreps(x, (law_ == Law::relu ? at::relu(inner) : at::gelu(inner)) / n, type_);
 }
 
-SteerableNorm::SteerableNorm(const SteerableType& type, bool joint) : type_(type), joint_(joint) {
+GatedActivation::GatedActivation(const SteerableType& out) : in_(out), out_(out) {
+  in_.channels.front() += (copies_of(out) + 1) / 2;
+}
+
+Tensor GatedActivation::operator()(const Tensor& x) const {
+  require(x.defined() && x.dim() >= 2 && x.size(1) == 2 * in_.width(), "GatedActivation: x must be (B, ",
+          2 * in_.width(), ", ...), got ", x.defined() ? x.sizes() : at::IntArrayRef{});
+  const int64_t trivial = out_.channels.front(), gates = in_.channels.front() - trivial;
+  const Tensor parts = x.unflatten(1, {2, in_.width()});
+  const Tensor features =
+      at::cat({parts.narrow(2, 0, trivial), parts.narrow(2, trivial + gates, out_.width() - trivial)}, 2);
+  const Tensor gate =
+      at::sigmoid(parts.narrow(2, trivial, gates)).flatten(1, 2).narrow(1, 0, copies_of(out_));
+  return scale_irreps(features.flatten(1, 2), gate, out_);
+}
+
+SteerableNorm::SteerableNorm(const SteerableType& type, Law law) : type_(type), law_(law) {
   const bool alike = std::all_of(type.channels.begin(), type.channels.end(),
                                  [&](int64_t c) { return c == type.channels.front(); });
-  require(!joint || alike, "SteerableNorm: a joint norm needs the same channels for all irreps");
+  require(law != Law::joint || alike, "SteerableNorm: a joint norm needs the same channels for all irreps");
+  if (law == Law::layer) {
+    weight_ = parameter("weight", {copies_of(type)}, Init::ones());
+  }
 }
 
 Tensor SteerableNorm::operator()(const Tensor& x) const {
   Tensor squares = irrep_squares(x, type_);
-  if (joint_) {
+  if (law_ == Law::layer) {
+    return scale_irreps(x, along_channels(weight_, x) / lengths(squares.mean(1, /*keepdim=*/true)), type_);
+  }
+  if (law_ == Law::joint) {
     const Tensor of_irreps = squares.unflatten(1, {type_.irreps(), type_.channels.front()});
     squares = of_irreps.sum(1, /*keepdim=*/true).expand_as(of_irreps).flatten(1, 2);
   }
   return scale_irreps(x, 1 / lengths(squares), type_);
+}
+
+SteerableBatchNorm::SteerableBatchNorm(const SteerableType& type) : type_(type) {
+  const int64_t copies = copies_of(type);
+  weight_ = parameter("weight", {copies}, Init::ones());
+  bias_ = complex_parameter("bias", at::zeros({type.channels.front(), 2}, at::kDouble));
+  mean_square_ = parameter("mean_square", at::ones({copies}, at::kDouble), false, /*trainable=*/false);
+  for (int64_t l = 0; l < type.irreps(); ++l) {
+    components_.insert(components_.end(), static_cast<size_t>(type.channels[l]),
+                       static_cast<double>(type.components(l)));
+  }
+}
+
+Tensor SteerableBatchNorm::operator()(const Tensor& x) const {
+  Tensor mean = mean_square_.to(x.scalar_type());
+  if (training()) {
+    const Tensor squares = irrep_squares(x, type_).transpose(0, 1).flatten(1).mean(1);
+    mean = squares / at::tensor(components_, squares.options());
+    const at::NoGradGuard constant;
+    mean_square_.detach().mul_(1 - momentum).add_(mean.detach(), momentum);
+  }
+  const Tensor factors = weight_.to(x.scalar_type()) / lengths(mean);
+  const Tensor scaled = scale_irreps(x, along_channels(factors, x), type_);
+  // The trivial irrep's channels stand first.
+  const Tensor bias = at::constant_pad_nd(bias_.to(x.scalar_type()).transpose(0, 1),
+                                          {0, type_.width() - type_.channels.front()});
+  return scaled + along_channels(bias.flatten(), scaled);
 }
 
 }  // namespace weyl

@@ -1,18 +1,17 @@
 #pragma once
 
-#include "weyl/core/steerable_type.h"
-#include "weyl/nn/module.h"
+#include "weyl/models/steerable/layer.h"
 
 namespace weyl {
 
 /// Acts on the length of each copy of an irrep alone (paper, 3.3): n = |f|, f <- f g(n + b) / n with g ReLU
-/// or GELU. Parameter `bias` (S), one for each copy of an irrep, started at zero: above zero short vectors
-/// would be blown up, whose direction is noise.
-class NormActivation : public Module {
+/// or GELU. Parameter `bias` (S), one for each copy of an irrep, started at `start`, zero or less: above zero
+/// short vectors would be blown up, whose direction is noise.
+class NormActivation : public SteerableLayer {
  public:
   enum class Law { relu, gelu };
-  NormActivation(const SteerableType& type, Law law);
-  Tensor operator()(const Tensor& x) const;  // (B, 2 F, pixels...)
+  NormActivation(const SteerableType& type, Law law, double start = 0);
+  Tensor operator()(const Tensor& x) const override;
 
  private:
   SteerableType type_;
@@ -20,16 +19,47 @@ class NormActivation : public Module {
   Tensor bias_;
 };
 
-/// f / |f|, `joint` over all irreps of a channel (paper, eq. 9; all irreps have the same channels) or irrep
-/// by irrep (as the authors' code has it in space). No parameters. Zero stays zero.
-class SteerableNorm : public Module {
+/// Gates (Weiler et al. 2018): f <- f sigmoid(gate), a gate for each copy of an irrep. Features carry them as
+/// (S + 1) / 2 more channels of the trivial irrep, real parts the first gates, imaginary parts the others. No
+/// parameters.
+class GatedActivation : public SteerableLayer {
  public:
-  SteerableNorm(const SteerableType& type, bool joint);
-  Tensor operator()(const Tensor& x) const;  // (B, 2 F, pixels...)
+  explicit GatedActivation(const SteerableType& out);
+  const SteerableType& in() const { return in_; }  // `out` with the gates' channels, the last trivial ones
+  Tensor operator()(const Tensor& x) const override;
+
+ private:
+  SteerableType in_, out_;
+};
+
+/// `joint`: f / |f| over all irreps of a channel (paper, eq. 9; all irreps have the same channels); `irrep`:
+/// irrep by irrep (as the authors' code has it in space). No parameters. `layer`: by the root mean square of
+/// the lengths of all copies at the pixel, with a parameter `weight` (S), which keeps what is strong. Zero
+/// stays zero.
+class SteerableNorm : public SteerableLayer {
+ public:
+  enum class Law { joint, irrep, layer };
+  SteerableNorm(const SteerableType& type, Law law);
+  Tensor operator()(const Tensor& x) const override;
 
  private:
   SteerableType type_;
-  bool joint_;
+  Law law_;
+  Tensor weight_;
+};
+
+/// Batch norm that turns: each copy of an irrep by the root of its mean square over batch, pixels and
+/// components, then times `weight` (S); the trivial irrep's also plus `bias` (C_0, 2), complex. In training
+/// by the batch and kept as `mean_square` (S, no trainable parameter, momentum 0.1), in evaluation by that.
+class SteerableBatchNorm : public SteerableLayer {
+ public:
+  explicit SteerableBatchNorm(const SteerableType& type);
+  Tensor operator()(const Tensor& x) const override;
+
+ private:
+  SteerableType type_;
+  Tensor weight_, bias_, mean_square_;
+  std::vector<double> components_;  // of each copy
 };
 
 }  // namespace weyl

@@ -1,0 +1,130 @@
+#include "weyl/models/steerable/geometry.h"
+
+#include <algorithm>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+bool exact(const std::vector<GridLayer>& layers, int64_t side) {
+  for (const GridLayer& layer : layers) {
+    if (layer.after(side) == 0 || layer.left_over(side) != 0) {
+      return false;
+    }
+    side = layer.after(side);
+  }
+  return true;
+}
+
+/// The nearest side below (step -1) or above (+1) that every layer divides; 0 for none in reach.
+int64_t nearest_exact(const std::vector<GridLayer>& layers, int64_t side, int64_t step) {
+  constexpr int64_t reach = 4096;
+  for (int64_t i = 1, n = side + step; i <= reach && n > 0; ++i, n += step) {
+    if (exact(layers, n)) {
+      return n;
+    }
+  }
+  return 0;
+}
+
+std::string sides(int64_t below, int64_t above) {
+  if (below == 0 && above == 0) {
+    return "no side near is exact";
+  }
+  if (below == 0 || above == 0) {
+    return "a side that is exact: " + std::to_string(std::max(below, above));
+  }
+  return "sides that are exact: " + std::to_string(below) + ", " + std::to_string(above);
+}
+
+std::string shape_text(std::span<const int64_t> shape) {
+  std::string s;
+  for (const int64_t n : shape) {
+    s += (s.empty() ? "" : " x ") + std::to_string(n);
+  }
+  return s;
+}
+
+}  // namespace
+
+std::vector<GridLayer> grid_layers(const SteerableOptions& options, bool segmentation) {
+  std::vector<GridLayer> layers;
+  for (size_t s = 0; s < options.stages.size(); ++s) {
+    const SteerableStage& stage = options.stages[s];
+    const std::string where = "stages[" + std::to_string(s) + "]";
+    if (stage.stride > 1 || !stage.same) {
+      layers.push_back({where + ".convolution", stage.kernel, stage.stride,
+                        stage.same ? (stage.kernel - 1) / 2 : 0, false});
+    }
+    if (stage.pool > 1) {
+      layers.push_back({where + ".pool", stage.pool, stage.pool, 0, true});
+    }
+  }
+  if (!segmentation && options.head.kernel > 0) {
+    layers.push_back({"head.convolution", options.head.kernel, 1, 0, false});
+  }
+  return layers;
+}
+
+int64_t smallest_side(const std::vector<GridLayer>& layers) {
+  int64_t side = 1;  // backwards from one pixel
+  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+    side = std::max<int64_t>(1, (side - 1) * layer->stride + layer->kernel - 2 * layer->padding);
+  }
+  return side;
+}
+
+std::vector<GeometryFinding> check_geometry(const SteerableOptions& options, bool segmentation,
+                                            std::span<const int64_t> shape) {
+  require(shape.size() == 2 || shape.size() == 3, "check_geometry: shape must have 2 or 3 axes, got ",
+          shape.size());
+  const std::vector<GridLayer> layers = grid_layers(options, segmentation);
+  std::vector<GeometryFinding> findings;
+  if (shape.size() == 2 && options.coupling == OrderCoupling::cyclic && options.orders % 4 != 0) {
+    findings.push_back(
+        {"coupling", text("coupling: cyclic with ", options.orders, " orders turns exactly by 360/",
+                          options.orders, " degrees alone, not by 90; a multiple of 4 orders does")});
+  }
+  const auto [least, most] = std::minmax_element(shape.begin(), shape.end());
+  if (*least != *most) {
+    const auto good = [&](int64_t side) { return exact(layers, side) ? side : 0; };
+    const int64_t below = good(*least) != 0 ? *least : nearest_exact(layers, *least, -1);
+    const int64_t above = good(*most) != 0 ? *most : nearest_exact(layers, *most, 1);
+    findings.push_back({"input",
+                        text("input: ", shape_text(shape), " is no ", shape.size() == 2 ? "square" : "cube",
+                             ", which a turn by 90 degrees maps to itself; ", sides(below, above)),
+                        below, above});
+  }
+  std::vector<int64_t> done;
+  for (const int64_t first : shape) {
+    if (std::find(done.begin(), done.end(), first) != done.end()) {
+      continue;
+    }
+    done.push_back(first);
+    const int64_t below = nearest_exact(layers, first, -1), above = nearest_exact(layers, first, 1);
+    int64_t side = first;
+    for (const GridLayer& layer : layers) {
+      if (layer.after(side) == 0) {
+        findings.push_back({layer.name,
+                            text(layer.name, ": ", layer.pools ? "pools " : "needs ", layer.kernel,
+                                 " pixels, of an input of ", first, " it gets ", side, "; ", sides(0, above)),
+                            0, above});
+        break;
+      }
+      if (layer.left_over(side) != 0) {
+        const std::string what = layer.pools ? text("pool ", layer.kernel)
+                                             : text("kernel ", layer.kernel, ", stride ", layer.stride);
+        findings.push_back(
+            {layer.name,
+             text(layer.name, " (", what, "): leaves over ", layer.left_over(side), " of the ", side,
+                  " pixels that it gets of an input of ", first, "; ", sides(below, above)),
+             below, above});
+      }
+      side = layer.after(side);
+    }
+  }
+  return findings;
+}
+
+}  // namespace weyl

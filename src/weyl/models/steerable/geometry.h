@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "weyl/models/steerable/options.h"
+
+namespace weyl {
+
+/// A layer that changes how many pixels there are along an axis.
+struct GridLayer {
+  std::string name;  // "stages[0].pool"
+  int64_t kernel = 1, stride = 1, padding = 0;
+  bool pools = false;
+
+  int64_t left_over(int64_t pixels) const { return (pixels + 2 * padding - kernel) % stride; }
+  int64_t after(int64_t pixels) const {  // 0: too few pixels
+    return pixels + 2 * padding < kernel ? 0 : (pixels + 2 * padding - kernel) / stride + 1;
+  }
+};
+
+/// Those of the net of these options, from the input on; the decoder of a segmentation net goes back to the
+/// same sizes and is left out.
+std::vector<GridLayer> grid_layers(const SteerableOptions& options, bool segmentation);
+
+/// Fewest pixels along an axis that reach the end.
+int64_t smallest_side(const std::vector<GridLayer>& layers);
+
+/// Why a net does not turn exactly with its grid.
+struct GeometryFinding {
+  std::string layer;             // "stages[0].pool", "input", "coupling"
+  std::string text;              // one line
+  int64_t below = 0, above = 0;  // nearest sides with which this is mended; 0: none
+};
+
+/// What keeps the net of these options from turning exactly by quarter turns (in space: with the 24 rotations
+/// of the cube) on inputs of this shape, (H, W) or (X, Y, Z); nothing: it does. An exact net has a square or
+/// a cube before it, and no layer that leaves a row over at one end: (n + 2 padding - kernel) divisible by
+/// the stride, pools that divide n.
+std::vector<GeometryFinding> check_geometry(const SteerableOptions& options, bool segmentation,
+                                            std::span<const int64_t> shape);
+
+}  // namespace weyl

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "weyl/core/steerable_type.h"
+#include "weyl/nn/module.h"
+
+namespace weyl {
+
+/// From steerable features to steerable features, (B, 2 F_in, pixels...) -> (B, 2 F_out, pixels...).
+class SteerableLayer : public Module {
+ public:
+  virtual Tensor operator()(const Tensor& x) const = 0;
+};
+
+/// Shape for one number a channel against x (B, channels, pixels...): (1, channels, 1, ...).
+inline Tensor along_channels(const Tensor& values, const Tensor& x) {
+  std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
+  shape[1] = values.size(0);
+  return values.to(x.scalar_type()).view(shape);
+}
+
+/// The copies of irreps of a type: the sum of its channels, S.
+inline int64_t copies_of(const SteerableType& type) {
+  int64_t copies = 0;
+  for (const int64_t c : type.channels) {
+    copies += c;
+  }
+  return copies;
+}
+
+}  // namespace weyl

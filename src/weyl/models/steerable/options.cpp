@@ -1,0 +1,133 @@
+#include "weyl/models/steerable/options.h"
+
+#include <algorithm>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+
+void fields(Fields& f, SteerableStage& o) {
+  f("middle", o.middle, "channels between the two convolutions; 0: one convolution alone", {0, 1e5});
+  f("channels", o.channels, "channels after them", {1, 1e5});
+  f("kernel", o.kernel, "pixels of a kernel along an axis", {2, 31});
+  f("stride", o.stride, "stride of the first convolution", {1, 64});
+  f("same", o.same, "the first convolution pads with zeros, so that stride 1 keeps the size (odd kernels)");
+  f("pool", o.pool, "average pooling at the end, over so many pixels along an axis; 1: none", {1, 64});
+  f("activation", o.activation,
+    "after the first convolution: relu or gelu of lengths, cg (products of irreps), gated, none");
+  f("decoder", o.decoder, "the same in the decoder of a segmentation net");
+}
+
+void fields(Fields& f, SteerablePositionOptions& o) {
+  f("law", o.law,
+    "how they fall off with the distance: r^-2, a Gaussian, a table of learned numbers; none: no such "
+    "vectors");
+  f("spacing", o.spacing, "distance of two neighbouring tokens", {1e-6, 1e6});
+  f("width", o.width, "of the Gaussian, in units of the distance", {1e-6, 1e6});
+  f("reach", o.reach, "of the table, in units of the distance; zero beyond", {1e-6, 1e6});
+}
+
+void fields(Fields& f, SteerableEncoderOptions& o) {
+  f("depth", o.depth, "transformer blocks after the stages; 0: a convolution net", {0, 1000});
+  f("heads", o.heads, "attention heads (divide the channels of every irrep)", {1, 1e5});
+  f("hidden", o.hidden, "hidden channels of the blocks' MLPs, in channels", {1, 64});
+  f("norm", o.norm, "before attention, before MLPs and at the end");
+  f("activation", o.activation, "of the MLPs: relu or gelu of lengths");
+  f("scale", o.scale,
+    "scores are divided by the root of a head's channels (the paper), or of all numbers of a token (the "
+    "authors' code in space)");
+  f("positions", o.positions, "positional vectors of keys and values");
+}
+
+void fields(Fields& f, SteerableHeadOptions& o) {
+  f("channels", o.channels,
+    "channels of the last convolution; the outputs of a segmentation use the first of them. 0: in "
+    "segmentation as many as outputs, in classification those of the last stage",
+    {0, 1e5});
+  f("kernel", o.kernel,
+    "classification: pixels of a last convolution without padding (its output's lengths are averaged over "
+    "the pixels); 0: none. Segmentation uses the kernel of its first stage",
+    {0, 31});
+  f("hidden", o.hidden, "classification: hidden width of the MLP on the invariants; 0: one linear layer",
+    {0, 1e5});
+  f("irreps", o.irreps, "what the last convolution gives: all irreps, or the trivial one alone");
+  f("batch_norm", o.batch_norm, "classification: batch norm in the MLP");
+  f("scale_and_bias", o.scale_and_bias,
+    "segmentation: a learned scale and bias of each output, whose lengths alone are never negative");
+  f("dropout", o.dropout, "classification: dropout of the MLP's hidden layer", {0, 0.99});
+}
+
+void fields(Fields& f, SteerableOptions& o) {
+  f("orders", o.orders, "images: the orders 0 .. orders - 1 of SO(2)", {1, 64});
+  f("degree", o.degree, "volumes: the degrees 0 .. degree of SO(3)", {0, 16});
+  f("ratio", o.ratio,
+    "volumes: channels of the degrees, relative to those of degree 0, which `channels` means (4, 2, 1); "
+    "empty: the same",
+    {1, 1e5});
+  f("stages", o.stages, "from the input on: two convolutions and a pooling each");
+  f("rings", o.rings, "rings of a kernel on which filters live; 0: half its size", {0, 16});
+  f("profile", o.profile, "how rings become pixels");
+  f("spline", o.spline, "profile interpolated: degree of the splines, 0 to 5", {0, 5});
+  f("cut", o.cut, "no orders that the pixels of a ring cannot carry");
+  f("coupling", o.coupling, "images: filter orders m - m1, or the authors' forms");
+  f("restricted", o.restricted,
+    "fewer weights: the same for all input orders (images), for all filter degrees (volumes)");
+  f("norm", o.norm,
+    "after convolutions: to length one over all irreps of a channel (joint) or each (irrep), by the root "
+    "mean "
+    "square over all channels (layer), by running mean squares (batch), or none");
+  f("bias_start", o.bias_start, "start of the biases in relu and gelu of lengths", {-10, 0});
+  f("attention", o.attention, "false: the transformer's blocks without attention, their MLPs alone");
+  f("encoder", o.encoder, "the transformer after the stages");
+  f("skips", o.skips, "segmentation: how the decoder joins the stages");
+  f("head", o.head, "from steerable features to outputs");
+}
+
+SteerableType type_of(const SteerableOptions& options, int64_t dimension, int64_t channels,
+                      const std::string& where) {
+  if (dimension == 2 || options.ratio.empty()) {
+    const int64_t irreps = dimension == 2 ? options.orders : options.degree + 1;
+    return {dimension, std::vector<int64_t>(static_cast<size_t>(irreps), channels)};
+  }
+  SteerableType type{dimension, {}};
+  for (const int64_t part : options.ratio) {
+    require<ConfigError>(channels * part % options.ratio.front() == 0, where, ": ", channels,
+                         " channels of degree 0 must be a multiple of ", options.ratio.front(),
+                         ", for model.steerable.ratio");
+    type.channels.push_back(channels * part / options.ratio.front());
+  }
+  return type;
+}
+
+RingOptions rings_of(const SteerableOptions& options, int64_t kernel) {
+  return {kernel, options.rings > 0 ? options.rings : std::max<int64_t>(1, kernel / 2), options.profile,
+          options.spline, options.cut};
+}
+
+void check(const SteerableOptions& options, int64_t dimension) {
+  require<ConfigError>(!options.stages.empty(), "model.steerable.stages: must have a stage, got none");
+  require<ConfigError>(dimension == 2 || options.ratio.empty() ||
+                           static_cast<int64_t>(options.ratio.size()) == options.degree + 1,
+                       "model.steerable.ratio: must have a number for each of the ", options.degree + 1,
+                       " degrees, got ", options.ratio.size());
+  const bool alike =
+      dimension == 2 || std::all_of(options.ratio.begin(), options.ratio.end(),
+                                    [&](int64_t part) { return part == options.ratio.front(); });
+  require<ConfigError>(
+      alike || (options.norm != SteerableNormLaw::joint && options.encoder.norm != SteerableNormLaw::joint),
+      "model.steerable.norm: 'joint' needs the same channels in every degree, got a ratio; irrep, layer "
+      "and batch do not");
+  require<ConfigError>(options.encoder.activation == SteerableActivation::relu ||
+                           options.encoder.activation == SteerableActivation::gelu,
+                       "model.steerable.encoder.activation: must be relu or gelu, got ",
+                       names_of(options.encoder.activation)[static_cast<size_t>(options.encoder.activation)]);
+  for (size_t s = 0; s < options.stages.size(); ++s) {
+    const SteerableStage& stage = options.stages[s];
+    const std::string where = "model.steerable.stages[" + std::to_string(s) + "]";
+    require<ConfigError>((!stage.same && stage.middle == 0) || stage.kernel % 2 == 1, where,
+                         ".kernel: must be odd where a convolution keeps the size, got ", stage.kernel);
+  }
+  require<ConfigError>(options.head.kernel != 1, "model.steerable.head.kernel: must be 0 or 2 to 31, got 1");
+}
+
+}  // namespace weyl

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weyl/algebra/ring_filters.h"
+#include "weyl/config/fields.h"
+#include "weyl/core/steerable_attention_options.h"
+#include "weyl/core/steerable_type.h"
+
+namespace weyl {
+
+/// Between the two convolutions of a stage: on lengths (ReLU or GELU of them), Clebsch-Gordan products, gates
+/// made by the first convolution, or nothing (norms alone bend).
+enum class SteerableActivation { relu, gelu, cg, gated, none };
+constexpr auto names_of(SteerableActivation) {
+  return std::array<std::string_view, 5>{"relu", "gelu", "cg", "gated", "none"};
+}
+
+/// After convolutions, and before the parts of a block.
+enum class SteerableNormLaw { joint, irrep, layer, batch, none };
+constexpr auto names_of(SteerableNormLaw) {
+  return std::array<std::string_view, 5>{"joint", "irrep", "layer", "batch", "none"};
+}
+
+/// How a decoder joins what the encoder had at the same size.
+enum class SkipLaw { add, concatenate };
+constexpr auto names_of(SkipLaw) {
+  return std::array<std::string_view, 2>{"add", "concatenate"};
+}
+
+/// What the last convolution gives: all irreps, or the trivial one alone.
+enum class HeadIrreps { all, trivial };
+constexpr auto names_of(HeadIrreps) {
+  return std::array<std::string_view, 2>{"all", "trivial"};
+}
+
+/// One stage: convolution to `middle` channels, activation, norm, convolution to `channels`, norm, average
+/// pooling. The decoder of a segmentation net mirrors it.
+struct SteerableStage {
+  int64_t middle = 16, channels = 32;
+  int64_t kernel = 5, stride = 1, pool = 2;
+  bool same = true;
+  SteerableActivation activation = SteerableActivation::relu, decoder = SteerableActivation::relu;
+};
+void fields(Fields& f, SteerableStage& o);
+
+void fields(Fields& f, SteerablePositionOptions& o);
+
+struct SteerableEncoderOptions {
+  int64_t depth = 2, heads = 8, hidden = 2;
+  SteerableNormLaw norm = SteerableNormLaw::layer;
+  SteerableActivation activation = SteerableActivation::relu;
+  ScoreScale scale = ScoreScale::head;
+  SteerablePositionOptions positions;
+};
+void fields(Fields& f, SteerableEncoderOptions& o);
+
+struct SteerableHeadOptions {
+  int64_t channels = 0, kernel = 0, hidden = 128;
+  HeadIrreps irreps = HeadIrreps::all;
+  bool batch_norm = true, scale_and_bias = true;
+  double dropout = 0;
+};
+void fields(Fields& f, SteerableHeadOptions& o);
+
+/// Channels are of each order in the plane, of degree 0 in space (see `ratio`).
+struct SteerableOptions {
+  static constexpr const char* name_in_config = "steerable";
+  int64_t orders = 4, degree = 2;
+  std::vector<int64_t> ratio;
+  std::vector<SteerableStage> stages{{12, 24}, {24, 48}};
+  int64_t rings = 0, spline = 1;
+  bool cut = true;
+  RingProfile profile = RingProfile::interpolated;
+  OrderCoupling coupling = OrderCoupling::exact;
+  bool restricted = false;
+  SteerableNormLaw norm = SteerableNormLaw::batch;
+  double bias_start = 0;
+  bool attention = true;
+  SteerableEncoderOptions encoder;
+  SkipLaw skips = SkipLaw::add;
+  SteerableHeadOptions head;
+};
+void fields(Fields& f, SteerableOptions& o);
+
+/// `channels` copies of each irrep that the options keep, by their ratio. ConfigError, naming `where`, for
+/// channels that the ratio does not divide.
+SteerableType type_of(const SteerableOptions& options, int64_t dimension, int64_t channels,
+                      const std::string& where);
+
+/// Rings of a kernel: the option's, or half the kernel's size.
+RingOptions rings_of(const SteerableOptions& options, int64_t kernel);
+
+/// ConfigError for options that no net has, naming the key.
+void check(const SteerableOptions& options, int64_t dimension);
+
+}  // namespace weyl

@@ -1,0 +1,89 @@
+#include "weyl/models/steerable/stage.h"
+
+#include <ATen/TensorOperators.h>
+
+#include "weyl/models/steerable/activation.h"
+#include "weyl/models/steerable/cg_activation.h"
+
+namespace weyl {
+
+std::shared_ptr<SteerableLayer> make_norm(SteerableNormLaw law, const SteerableType& type) {
+  switch (law) {
+    case SteerableNormLaw::joint:
+      return std::make_shared<SteerableNorm>(type, SteerableNorm::Law::joint);
+    case SteerableNormLaw::irrep:
+      return std::make_shared<SteerableNorm>(type, SteerableNorm::Law::irrep);
+    case SteerableNormLaw::layer:
+      return std::make_shared<SteerableNorm>(type, SteerableNorm::Law::layer);
+    case SteerableNormLaw::batch:
+      return std::make_shared<SteerableBatchNorm>(type);
+    case SteerableNormLaw::none:
+      break;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<SteerableConv> make_conv(const SteerableOptions& options, const SteerableType& in,
+                                         const SteerableType& out, int64_t kernel, int64_t stride,
+                                         bool same) {
+  SteerableConvOptions o;
+  o.kernel = {rings_of(options, kernel), options.coupling, options.restricted};
+  o.stride = stride;
+  o.same = same;
+  return std::make_shared<SteerableConv>(in, out, o);
+}
+
+SteerableStageNet::SteerableStageNet(const SteerableOptions& options, const Shape& shape) {
+  SteerableType wide = shape.middle;
+  switch (shape.activation) {
+    case SteerableActivation::relu:
+    case SteerableActivation::gelu:
+      activation_ = std::make_shared<NormActivation>(shape.middle,
+                                                     shape.activation == SteerableActivation::relu
+                                                         ? NormActivation::Law::relu
+                                                         : NormActivation::Law::gelu,
+                                                     options.bias_start);
+      break;
+    case SteerableActivation::cg:
+      before_ = make_norm(options.norm, shape.middle);
+      activation_ = std::make_shared<CgActivation>(shape.middle);
+      break;
+    case SteerableActivation::gated: {
+      auto gates = std::make_shared<GatedActivation>(shape.middle);
+      wide = gates->in();
+      activation_ = std::move(gates);
+      break;
+    }
+    case SteerableActivation::none:
+      break;
+  }
+  first_ = child("conv1", make_conv(options, shape.in, wide, shape.kernel, shape.stride, shape.same));
+  const auto keep = [&](const char* name, std::shared_ptr<SteerableLayer>& layer) {
+    if (layer) {
+      child(name, layer);
+    }
+  };
+  keep("norm_before", before_);
+  keep("activation", activation_);
+  if (shape.norm_between || shape.activation == SteerableActivation::cg || (!shape.out && shape.norm_after)) {
+    between_ = make_norm(options.norm, shape.middle);
+    keep("norm1", between_);
+  }
+  if (shape.out) {
+    second_ = child("conv2", make_conv(options, shape.middle, *shape.out, shape.kernel, 1, true));
+    if (shape.norm_after) {
+      after_ = make_norm(options.norm, *shape.out);
+      keep("norm2", after_);
+    }
+  }
+}
+
+Tensor SteerableStageNet::operator()(const Tensor& x) const {
+  const auto apply = [](const std::shared_ptr<SteerableLayer>& layer, const Tensor& f) {
+    return layer ? (*layer)(f) : f;
+  };
+  const Tensor y = apply(between_, apply(activation_, apply(before_, (*first_)(x))));
+  return second_ ? apply(after_, (*second_)(y)) : y;
+}
+
+}  // namespace weyl

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "weyl/models/steerable/conv.h"
+#include "weyl/models/steerable/layer.h"
+#include "weyl/models/steerable/options.h"
+
+namespace weyl {
+
+/// The norm of that name; null for none.
+std::shared_ptr<SteerableLayer> make_norm(SteerableNormLaw law, const SteerableType& type);
+
+/// A convolution with what the options say of kernels.
+std::shared_ptr<SteerableConv> make_conv(const SteerableOptions& options, const SteerableType& in,
+                                         const SteerableType& out, int64_t kernel, int64_t stride, bool same);
+
+/// Convolution, activation, norm (with CG products a norm before them too), and with a second type a
+/// convolution to it and a norm: a stage without its pooling, and a step of the decoder.
+class SteerableStageNet : public SteerableLayer {
+ public:
+  struct Shape {
+    SteerableType in, middle;
+    std::optional<SteerableType> out;  // absent: `middle` is the last
+    int64_t kernel = 5, stride = 1;
+    bool same = true;
+    SteerableActivation activation = SteerableActivation::relu;
+    bool norm_between = false, norm_after = true;  // after the activation; after the last convolution
+  };
+  SteerableStageNet(const SteerableOptions& options, const Shape& shape);
+  Tensor operator()(const Tensor& x) const override;
+
+ private:
+  std::shared_ptr<SteerableConv> first_, second_;
+  std::shared_ptr<SteerableLayer> activation_, before_, between_, after_;
+};
+
+}  // namespace weyl

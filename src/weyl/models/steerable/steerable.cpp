@@ -1,0 +1,234 @@
+#include "weyl/models/steerable/steerable.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <cmath>
+
+#include "weyl/core/check.h"
+#include "weyl/models/steerable/resample.h"
+
+namespace weyl {
+namespace {
+
+/// Both tensors' features side by side, irrep by irrep.
+Tensor concatenated(const Tensor& a, const Tensor& b, const SteerableType& type) {
+  const Tensor x = a.unflatten(1, {2, type.width()}), y = b.unflatten(1, {2, type.width()});
+  std::vector<Tensor> parts;
+  for (int64_t l = 0; l < type.irreps(); ++l) {
+    const auto of = [&](const Tensor& z) {
+      return z.narrow(2, type.offset(l), type.width(l)).unflatten(2, {type.components(l), type.channels[l]});
+    };
+    parts.push_back(at::cat({of(x), of(y)}, 3).flatten(2, 3));
+  }
+  return at::cat(parts, 2).flatten(1, 2);
+}
+
+SteerableType doubled(SteerableType type) {
+  for (int64_t& c : type.channels) {
+    c *= 2;
+  }
+  return type;
+}
+
+}  // namespace
+
+SteerableNet::SteerableNet(const SteerableOptions& given, Interface of)
+    : GridModel(std::move(of)), options(given) {
+  check(options, interface.dimension);
+  require<ConfigError>(!interface.outputs.empty(), "steerable: the interface must have outputs, got none");
+  const Level level = interface.outputs.front().level;
+  segmentation_ = level == Level::node;
+  for (const auto& q : interface.outputs) {
+    require<ConfigError>(
+        q.kind == Kind::scalar && (q.level == Level::node || q.level == Level::graph) && q.level == level,
+        "steerable: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
+        kind_names[static_cast<int>(q.kind)],
+        ") is not one that this system gives: scalars of nodes, or scalars of graphs, are");
+    outputs_ += q.channels;
+  }
+  int64_t channels = 0;
+  for (const auto& q : interface.features) {
+    channels += q.channels;
+  }
+  require<ConfigError>(channels > 0, "steerable: the interface must have features, got none");
+  SteerableType in{interface.dimension, {channels}};
+  for (size_t s = 0; s < options.stages.size(); ++s) {
+    const SteerableStage& stage = options.stages[s];
+    const std::string where = "model.steerable.stages[" + std::to_string(s) + "]";
+    require<ConfigError>(!segmentation_ || stage.kernel % 2 == 1, where,
+                         ".kernel: must be odd in segmentation, whose decoder keeps sizes, got ",
+                         stage.kernel);
+    SteerableStageNet::Shape shape;
+    shape.in = in;
+    shape.middle =
+        type_of(options, interface.dimension, stage.middle > 0 ? stage.middle : stage.channels, where);
+    if (stage.middle > 0) {
+      shape.out = type_of_stage(s);
+      note(shape.middle, *shape.out, stage.kernel, s);
+    }
+    note(in, shape.middle, stage.kernel, s);
+    shape.kernel = stage.kernel;
+    shape.stride = stage.stride;
+    shape.same = stage.same;
+    shape.activation = stage.activation;
+    stages_.push_back(
+        child("stages." + std::to_string(s), std::make_shared<SteerableStageNet>(options, shape)));
+    in = type_of_stage(s);
+  }
+  if (options.encoder.depth > 0) {
+    for (const int64_t c : in.channels) {
+      require<ConfigError>(!options.attention || c % options.encoder.heads == 0,
+                           "model.steerable.encoder.heads: must divide the ", c, " channels, got ",
+                           options.encoder.heads);
+    }
+    encoder_ = child("encoder", std::make_shared<SteerableEncoder>(in, options));
+  }
+  if (segmentation_) {
+    build_decoder();
+    pixels_ = child("head", std::make_shared<SteerableSegmentationHead>(
+                                options, outputs_of_last_convolution(), outputs_));
+  } else {
+    whole_ = child("head", std::make_shared<SteerableClassificationHead>(options, in, outputs_));
+    if (whole_->conv() != nullptr) {
+      note(in, whole_->conv()->out(), options.head.kernel, options.stages.size());
+    }
+  }
+}
+
+SteerableType SteerableNet::type_of_stage(size_t s) const {
+  return type_of(options, interface.dimension, options.stages[s].channels,
+                 "model.steerable.stages[" + std::to_string(s) + "].channels");
+}
+
+SteerableType SteerableNet::outputs_of_last_convolution() const {
+  const int64_t channels = options.head.channels > 0 ? options.head.channels : outputs_;
+  if (options.head.irreps == HeadIrreps::trivial) {
+    return {interface.dimension, {channels}};
+  }
+  const int64_t irreps = interface.dimension == 2 ? options.orders : options.degree + 1;
+  return {interface.dimension, std::vector<int64_t>(static_cast<size_t>(irreps), channels)};
+}
+
+void SteerableNet::note(const SteerableType& in, const SteerableType& out, int64_t kernel, size_t level) {
+  convolutions_.push_back({in.width(), out.width(), kernel, static_cast<int64_t>(level)});
+}
+
+void SteerableNet::build_decoder() {
+  for (size_t s = options.stages.size(); s-- > 0;) {
+    const SteerableStage& stage = options.stages[s];
+    const SteerableType type = type_of_stage(s),
+                        last = s > 0 ? type_of_stage(s - 1) : outputs_of_last_convolution();
+    SteerableStageNet::Shape shape;
+    shape.in = options.skips == SkipLaw::add ? type : doubled(type);
+    shape.middle = stage.middle > 0 ? type_of(options, interface.dimension, stage.middle,
+                                              "model.steerable.stages[" + std::to_string(s) + "].middle")
+                                    : last;
+    note(shape.in, shape.middle, stage.kernel, s);
+    if (stage.middle > 0) {
+      shape.out = last;
+      note(shape.middle, last, stage.kernel, s);
+    }
+    shape.kernel = stage.kernel;
+    shape.activation = s == 0 && stage.middle == 0 ? SteerableActivation::none : stage.decoder;
+    shape.norm_between = s == 0 && stage.middle > 0;
+    shape.norm_after = s > 0;
+    decoder_.push_back(child("decoder." + std::to_string(options.stages.size() - 1 - s),
+                             std::make_shared<SteerableStageNet>(options, shape)));
+  }
+}
+
+Named SteerableNet::forward(const Grid& grid) {
+  const at::IntArrayRef pixels = grid.values.sizes().slice(2);
+  const int64_t least = smallest_side(grid_layers(options, segmentation_));
+  for (const int64_t n : pixels) {
+    require(n >= least, "model input: this net needs ", least, " pixels along each axis at least, got ",
+            pixels);
+  }
+  Tensor x = at::cat({grid.values, at::zeros_like(grid.values)}, 1);
+  std::vector<Tensor> skips;
+  for (size_t s = 0; s < stages_.size(); ++s) {
+    x = (*stages_[s])(x);
+    if (segmentation_) {
+      skips.push_back(x);
+    }
+    x = average_pool(x, options.stages[s].pool);
+  }
+  if (encoder_) {
+    x = (*encoder_)(x);
+  }
+  if (segmentation_) {
+    for (const auto& step : decoder_) {
+      const size_t s = skips.size() - 1;
+      const Tensor up = upsample(x, skips[s].sizes().slice(2));
+      x = (*step)(options.skips == SkipLaw::add ? up + skips[s]
+                                                : concatenated(up, skips[s], type_of_stage(s)));
+      skips.pop_back();
+    }
+  }
+  const Tensor all = segmentation_ ? (*pixels_)(x, pixels) : (*whole_)(x);
+  Named outputs;
+  int64_t first = 0;
+  for (const auto& q : interface.outputs) {
+    outputs[q.name] = all.narrow(1, first, q.channels);
+    first += q.channels;
+  }
+  return outputs;
+}
+
+Symmetry SteerableNet::symmetry() const {
+  Symmetry symmetry;
+  symmetry.approximate.push_back(
+      {Claim::Of::rotations, interface.dimension == 2 ? "SO(2)" : "SO(3)", nullptr});
+  return symmetry;
+}
+
+Symmetry SteerableNet::symmetry_for(const Input& example) const {
+  Symmetry symmetry = SteerableNet::symmetry();
+  const auto* grid = std::get_if<Grid>(&example);
+  if (grid != nullptr && grid->values.defined() && grid->values.dim() == interface.dimension + 2) {
+    const at::IntArrayRef pixels = grid->values.sizes().slice(2);
+    if (findings({pixels.data(), pixels.size()}).empty()) {
+      const char* name = interface.dimension == 2 ? "cyclic_4" : "octahedron";
+      symmetry.exact.push_back({Claim::Of::finite, name, named_group(name)});
+    }
+  }
+  return symmetry;
+}
+
+Flops SteerableNet::flops_per_token() const {
+  const auto D = static_cast<double>(interface.dimension);
+  const std::vector<GridLayer> layers = grid_layers(options, segmentation_);
+  const int64_t side =
+      std::max<int64_t>(smallest_side(layers), std::llround(std::pow(interface.typical_nodes, 1 / D)));
+  // Pixels before the pooling of each stage, at the end of the stages, and after the head's convolution.
+  std::vector<double> pixels;
+  int64_t n = side;
+  const auto push = [&] { pixels.push_back(std::pow(static_cast<double>(n), D)); };
+  for (const SteerableStage& stage : options.stages) {
+    n = GridLayer{"", stage.kernel, stage.stride, stage.same ? (stage.kernel - 1) / 2 : 0, false}.after(n);
+    push();
+    n = GridLayer{"", stage.pool, stage.pool, 0, true}.after(n);
+  }
+  const double tokens = std::pow(static_cast<double>(n), D);
+  n = std::max<int64_t>(1, n - std::max<int64_t>(1, options.head.kernel) + 1);
+  push();
+  double forward = 0;
+  for (const Convolution& c : convolutions_) {
+    forward += 8.0 * static_cast<double>(c.in * c.out) * std::pow(static_cast<double>(c.kernel), D) *
+               pixels[static_cast<size_t>(c.level)];
+  }
+  const SteerableType type = type_of_stage(options.stages.size() - 1);
+  double squares = 0;
+  for (int64_t l = 0; l < type.irreps(); ++l) {
+    squares += static_cast<double>(type.width(l) * type.channels[l]);
+  }
+  const auto hidden = static_cast<double>(options.encoder.hidden);
+  const double attention =
+      options.attention ? 8 * 4 * squares + 12 * static_cast<double>(type.width()) * tokens : 0;
+  forward += static_cast<double>(options.encoder.depth) * tokens * (attention + 8 * 2 * hidden * squares);
+  return {forward / std::pow(static_cast<double>(side), D)};
+}
+
+}  // namespace weyl

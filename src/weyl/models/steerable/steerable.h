@@ -1,0 +1,51 @@
+#pragma once
+
+#include "weyl/models/model.h"
+#include "weyl/models/steerable/block.h"
+#include "weyl/models/steerable/geometry.h"
+#include "weyl/models/steerable/head.h"
+#include "weyl/models/steerable/stage.h"
+
+namespace weyl {
+
+/// Steerable transformer on images (SE(2)) and volumes (SE(3)) (Kundu and Kondor 2025): stages of steerable
+/// convolutions with pooling, a transformer on what is left of the grid, and a head. Outputs of graph level:
+/// a classification net, which ends in invariants and an MLP. Outputs of node level: a U-Net, whose decoder
+/// goes back through the stages, (B, c, pixels...) of the input's size. All outputs are scalars.
+class SteerableNet : public GridModel {
+ public:
+  /// ConfigError: outputs that are not scalars of one level; options that fit no net.
+  SteerableNet(const SteerableOptions& options, Interface interface);
+  Named forward(const Grid& grid) override;
+  /// Rotations hold to rounding on some shapes alone: see `symmetry_for`.
+  Symmetry symmetry() const override;
+  Symmetry symmetry_for(const Input& example) const override;
+  /// Of an input of `typical_nodes` pixels, as near a square or a cube as may be; convolutions as dense ones.
+  Flops flops_per_token() const override;
+  /// What keeps inputs of this shape from turning exactly (geometry.h).
+  std::vector<GeometryFinding> findings(std::span<const int64_t> shape) const {
+    return check_geometry(options, segmentation_, shape);
+  }
+
+  const SteerableOptions options;
+
+ private:
+  struct Convolution {
+    int64_t in, out, kernel;  // numbers of a pixel
+    int64_t level;            // the stage at whose resolution its output stands
+  };
+  SteerableType type_of_stage(size_t s) const;
+  SteerableType outputs_of_last_convolution() const;
+  void build_decoder();
+  void note(const SteerableType& in, const SteerableType& out, int64_t kernel, size_t level);
+
+  bool segmentation_;
+  int64_t outputs_ = 0;  // channels of all
+  std::vector<std::shared_ptr<SteerableStageNet>> stages_, decoder_;
+  std::shared_ptr<SteerableEncoder> encoder_;
+  std::shared_ptr<SteerableClassificationHead> whole_;
+  std::shared_ptr<SteerableSegmentationHead> pixels_;
+  std::vector<Convolution> convolutions_;
+};
+
+}  // namespace weyl

@@ -1,0 +1,43 @@
+#include "weyl/nn/batch_norm.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/var.h>
+#include <ATen/ops/zeros.h>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+constexpr double momentum = 0.1;
+
+}  // namespace
+
+BatchNorm::BatchNorm(int64_t channels, double epsilon) : epsilon_(epsilon) {
+  weight_ = parameter("weight", {channels}, Init::ones());
+  bias_ = parameter("bias", {channels}, Init::zeros());
+  mean_ = parameter("running_mean", at::zeros({channels}, at::kDouble), false, /*trainable=*/false);
+  var_ = parameter("running_var", at::ones({channels}, at::kDouble), false, /*trainable=*/false);
+}
+
+Tensor BatchNorm::operator()(const Tensor& x) const {
+  require(x.defined() && x.dim() == 2 && x.size(1) == weight_.size(0), "BatchNorm: x must be (B, ",
+          weight_.size(0), "), got ", x.defined() ? x.sizes() : at::IntArrayRef{});
+  Tensor mean = mean_.detach(), var = var_.detach();
+  if (training() && x.size(0) > 1) {
+    mean = x.mean(0);
+    const Tensor off = x - mean;
+    const auto n = static_cast<double>(x.size(0));
+    var = off.square().mean(0);
+    const at::NoGradGuard constant;
+    mean_.detach().mul_(1 - momentum).add_(mean.detach(), momentum);
+    var_.detach().mul_(1 - momentum).add_(var.detach(), momentum * n / (n - 1));
+  }
+  return (x - mean.to(x.scalar_type())) * (var.to(x.scalar_type()) + epsilon_).rsqrt() *
+             weight_.to(x.scalar_type()) +
+         bias_.to(x.scalar_type());
+}
+
+}  // namespace weyl

@@ -1,0 +1,82 @@
+#include "weyl/models/steerable/geometry.h"
+
+#include <gtest/gtest.h>
+
+namespace weyl {
+namespace {
+
+/// The stem of the volumes' net in the paper: kernel 7 with stride 2 and no padding, pools 8 and 4.
+SteerableOptions of_volumes() {
+  SteerableOptions o;
+  o.stages = {{8, 16, 7, 2, 8, false}, {32, 64, 5, 1, 4}};
+  return o;
+}
+
+std::vector<GeometryFinding> on(const SteerableOptions& o, std::vector<int64_t> shape,
+                                bool segmentation = true) {
+  return check_geometry(o, segmentation, shape);
+}
+
+TEST(CheckGeometry, NamesTheLayersThatLeaveRowsOver) {
+  const auto findings = on(of_volumes(), {240, 240, 240});
+  ASSERT_EQ(findings.size(), 3U);
+  EXPECT_EQ(findings[0].layer, "stages[0].convolution");
+  EXPECT_EQ(findings[1].layer, "stages[0].pool");
+  EXPECT_EQ(findings[2].layer, "stages[1].pool");
+  for (const auto& f : findings) {
+    EXPECT_EQ(f.below, 197) << f.text;
+    EXPECT_EQ(f.above, 261) << f.text;
+    EXPECT_EQ(f.text.find('\n'), std::string::npos);
+  }
+  EXPECT_NE(findings[1].text.find("leaves over 5 of the 117 pixels"), std::string::npos) << findings[1].text;
+  EXPECT_TRUE(on(of_volumes(), {197, 197, 197}).empty());
+  EXPECT_TRUE(on(of_volumes(), {261, 261, 261}).empty());
+}
+
+TEST(CheckGeometry, WantsSquaresAndCubes) {
+  SteerableOptions o;
+  o.stages = {{8, 16, 5, 1, 8}, {32, 64, 5, 1, 8}};
+  EXPECT_TRUE(on(o, {576, 576}).empty());
+  const auto findings = on(o, {578, 770});
+  ASSERT_EQ(findings.size(), 3U);  // no square; both sides at the first pool
+  EXPECT_EQ(findings[0].layer, "input");
+  EXPECT_EQ(findings[0].below, 576);
+  EXPECT_EQ(findings[0].above, 832);
+  EXPECT_EQ(on(o, {576, 640}).size(), 1U);
+}
+
+TEST(CheckGeometry, KnowsTheCyclicCouplingAndTheHead) {
+  SteerableOptions o;
+  o.stages = {{8, 16, 5, 1, 2}};
+  o.coupling = OrderCoupling::cyclic;
+  o.orders = 6;
+  EXPECT_EQ(on(o, {8, 8}).at(0).layer, "coupling");
+  o.orders = 8;
+  EXPECT_TRUE(on(o, {8, 8}).empty());
+  o.head.kernel = 5;
+  EXPECT_TRUE(on(o, {8, 8}).empty());  // segmentation has no such convolution
+  const auto findings = on(o, {8, 8}, false);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].layer, "head.convolution");
+  EXPECT_EQ(findings[0].above, 10);
+  EXPECT_EQ(smallest_side(grid_layers(o, false)), 10);
+}
+
+TEST(CheckGeometry, GivesTheSmallestSide) {
+  const auto layers = grid_layers(of_volumes(), true);
+  const int64_t least = smallest_side(layers);
+  EXPECT_EQ(least, 69);
+  for (int64_t side : {least - 1, least}) {
+    int64_t n = side;
+    for (const auto& layer : layers) {
+      n = layer.after(n);
+      if (n == 0) {
+        break;
+      }
+    }
+    EXPECT_EQ(n > 0, side == least);
+  }
+}
+
+}  // namespace
+}  // namespace weyl

@@ -1,0 +1,223 @@
+// Steerable nets: whole nets turn exactly where check_geometry says so, and where it names a layer they do
+// not.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/models/steerable_turns.h"
+#include "weyl/core/check.h"
+#include "weyl/models/steerable/steerable.h"
+
+namespace weyl {
+namespace {
+
+Interface images(int64_t dimension, Level level) {
+  Interface interface;
+  interface.dimension = dimension;
+  interface.grid = true;
+  interface.features = {{.name = "rgb", .channels = dimension == 2 ? 3 : 2}};
+  interface.outputs = {{.name = "logits", .level = level, .channels = 3}};
+  return interface;
+}
+
+SteerableOptions small() {
+  SteerableOptions o;
+  o.orders = 3;
+  o.degree = 1;
+  o.stages = {{2, 4, 3}, {3, 4, 3}};
+  o.encoder.depth = 1;
+  o.encoder.heads = 2;
+  o.head.hidden = 6;
+  return o;
+}
+
+Grid random_grid(const std::vector<int64_t>& shape, at::ScalarType dtype) {
+  at::manual_seed(5);
+  return {at::rand(shape, at::kDouble).to(dtype)};
+}
+
+/// Weights far from where training starts, and batch norms that have seen something.
+void wear(SteerableNet& net, const Grid& grid) {
+  at::manual_seed(11);
+  for (const auto& p : net.parameters()) {
+    if (p.trainable) {
+      const at::NoGradGuard quiet;
+      p.tensor.add_(at::randn_like(p.tensor) * 0.1);
+    }
+  }
+  net.train(true);
+  net(grid);
+  net.train(false);
+}
+
+/// The largest |f(g x) - g f(x)| / max |f(x)| over quarter turns, or the 24 rotations of the cube.
+double error_of(SteerableNet& net, const Grid& grid) {
+  const int64_t D = net.interface.dimension;
+  const GroupPtr group = named_group(D == 2 ? "cyclic_4" : "octahedron");
+  const at::NoGradGuard quiet;
+  const Tensor y = net(grid).at("logits");
+  double worst = 0;
+  for (int64_t g = 0; g < group->order(); ++g) {
+    const Tensor of_turned = net(Grid{pixels_turned(grid.values, group->element(g))}).at("logits");
+    const Tensor expected = y.dim() == 2 ? y : pixels_turned(y, group->element(g));
+    worst = std::max(worst, (of_turned - expected).abs().max().item<double>() / y.abs().max().item<double>());
+  }
+  return worst;
+}
+
+struct Case {
+  const char* name;
+  int64_t dimension;
+  Level level;
+  std::vector<int64_t> shape;
+  SteerableOptions options;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> cases;
+  const auto add = [&](const char* name, int64_t dimension, Level level, int64_t side, auto change) {
+    Case c{name, dimension, level, {2, dimension == 2 ? 3 : 2}, small()};
+    c.shape.insert(c.shape.end(), static_cast<size_t>(dimension), side);
+    change(c.options);
+    cases.push_back(c);
+  };
+  const auto nothing = [](SteerableOptions&) {};
+  add("images", 2, Level::graph, 8, nothing);
+  add("image masks", 2, Level::node, 8, nothing);
+  add("volumes", 3, Level::graph, 8, nothing);
+  add("volume masks", 3, Level::node, 8, nothing);
+  add("paper images", 2, Level::graph, 12, [](SteerableOptions& o) {
+    o.norm = o.encoder.norm = SteerableNormLaw::joint;
+    o.cut = false;
+    o.head.kernel = 3;
+    o.stages[0].activation = SteerableActivation::cg;
+  });
+  add("paper volume masks", 3, Level::node, 9, [](SteerableOptions& o) {
+    o.ratio = {2, 1};
+    o.encoder.heads = 1;
+    o.norm = o.encoder.norm = SteerableNormLaw::irrep;
+    o.stages = {{2, 4, 3, 2, 1, false}, {4, 4, 3, 1, 2}};
+    o.stages[1].activation = SteerableActivation::cg;
+    o.head.irreps = HeadIrreps::trivial;
+  });
+  add("gated, concatenated", 2, Level::node, 9, [](SteerableOptions& o) {
+    o.skips = SkipLaw::concatenate;
+    o.stages = {{2, 4, 3, 2, 1, false}, {0, 4, 3, 1, 2}};
+    o.stages[0].activation = o.stages[1].activation = SteerableActivation::gated;
+    o.stages[0].decoder = o.stages[1].decoder = SteerableActivation::cg;
+    o.encoder.activation = SteerableActivation::gelu;
+    o.restricted = true;
+  });
+  add("gated volumes, no attention", 3, Level::graph, 4, [](SteerableOptions& o) {
+    o.stages[0].activation = SteerableActivation::gated;
+    o.norm = SteerableNormLaw::layer;
+    o.attention = false;
+    o.head.kernel = 0;
+    o.stages[1].pool = 1;
+    o.head.hidden = 0;
+  });
+  return cases;
+}
+
+TEST(SteerableNets, TurnExactlyWithTheirGrid) {
+  for (const Case& c : cases()) {
+    for (const auto dtype : {at::kDouble, at::kFloat}) {
+      const BuildOn on(at::kCPU, dtype);
+      at::manual_seed(3);
+      SteerableNet net(c.options, images(c.dimension, c.level));
+      const Grid grid = random_grid(c.shape, dtype);
+      EXPECT_TRUE(net.findings({c.shape.data() + 2, c.shape.size() - 2}).empty()) << c.name;
+      wear(net, grid);
+      EXPECT_LT(error_of(net, grid), dtype == at::kDouble ? 1e-12 : 1e-5) << c.name << " " << dtype;
+      ASSERT_EQ(net.symmetry_for(grid).exact.size(), 1U) << c.name;
+      EXPECT_EQ(net.symmetry_for(grid).exact[0].finite->order(), c.dimension == 2 ? 4 : 24);
+    }
+  }
+}
+
+TEST(SteerableNets, DoNotTurnWhereCheckGeometryNamesALayer) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  SteerableOptions o = small();
+  o.stages = {{2, 4, 3, 1, 8}};
+  SteerableNet net(o, images(2, Level::node));
+  const Grid grid = random_grid({1, 3, 29, 29}, at::kDouble);
+  wear(net, grid);
+  const auto findings = net.findings(std::vector<int64_t>{29, 29});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].layer, "stages[0].pool");
+  EXPECT_EQ(findings[0].below, 24);
+  EXPECT_EQ(findings[0].above, 32);
+  EXPECT_GT(error_of(net, grid), 1e-3);
+  EXPECT_TRUE(net.symmetry_for(grid).exact.empty());
+  EXPECT_LT(error_of(net, random_grid({1, 3, 32, 32}, at::kDouble)), 1e-12);
+}
+
+TEST(SteerableNets, SegmentsEveryPixelOfItsInput) {
+  SteerableOptions o = small();
+  o.stages = {{2, 4, 3, 2, 1, false}, {2, 4, 3, 1, 2}};
+  SteerableNet net(o, images(2, Level::node));
+  for (const std::vector<int64_t>& shape : {std::vector<int64_t>{1, 3, 23, 14}, {2, 3, 16, 16}}) {
+    const Tensor y = net(Grid{at::rand(shape)}).at("logits");
+    EXPECT_EQ(y.sizes(), (std::vector<int64_t>{shape[0], 3, shape[2], shape[3]}));
+  }
+  EXPECT_THROW(net(Grid{at::rand({1, 3, 4, 16})}), ShapeError);
+}
+
+TEST(SteerableNets, HaveNoDeadWeights) {
+  for (const Case& c : cases()) {
+    const BuildOn wide(at::kCPU, at::kDouble);
+    at::manual_seed(3);
+    SteerableNet net(c.options, images(c.dimension, c.level));
+    std::vector<Tensor> weights;
+    std::vector<std::string> names;
+    for (const auto& p : net.parameters()) {
+      if (p.trainable) {
+        EXPECT_TRUE(p.tensor.requires_grad()) << p.name;
+        weights.push_back(p.tensor);
+        names.push_back(p.name);
+      }
+    }
+    const Tensor y = net(random_grid(c.shape, at::kDouble)).at("logits");
+    const Tensor loss = (y * at::randn(y.sizes(), at::kDouble)).sum();
+    loss.backward();
+    for (size_t i = 0; i < weights.size(); ++i) {
+      ASSERT_TRUE(weights[i].grad().defined()) << c.name << ": " << names[i];
+      EXPECT_EQ((weights[i].grad() == 0).sum().item<int64_t>(), 0) << c.name << ": " << names[i];
+    }
+  }
+}
+
+TEST(SteerableNets, RefuseWhatTheyDoNotGive) {
+  const auto refused = [](const SteerableOptions& o, const Interface& i) {
+    try {
+      SteerableNet net(o, i);
+    } catch (const ConfigError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  Interface vectors = images(2, Level::node);
+  vectors.outputs[0].kind = Kind::vector;
+  EXPECT_NE(refused(small(), vectors).find("'logits' (node vector)"), std::string::npos);
+  SteerableOptions o = small();
+  o.encoder.heads = 3;
+  EXPECT_NE(refused(o, images(2, Level::node)).find("encoder.heads"), std::string::npos);
+  o = small();
+  o.ratio = {2, 1};
+  o.norm = SteerableNormLaw::joint;
+  EXPECT_NE(refused(o, images(3, Level::node)).find("norm"), std::string::npos);
+  o = small();
+  o.stages[0].middle = 3;
+  o.ratio = {2, 1};
+  EXPECT_NE(refused(o, images(3, Level::node)).find("ratio"), std::string::npos);
+  o = small();
+  o.stages.clear();
+  EXPECT_NE(refused(o, images(2, Level::node)).find("stages"), std::string::npos);
+  o = small();
+  o.head.channels = 2;
+  EXPECT_NE(refused(o, images(2, Level::node)).find("head.channels"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weyl
