@@ -34,7 +34,7 @@ class ToyGrid : public GridModel {
     return {{q.name, q.level == Level::node ? mixed : mixed.flatten(2).mean(2)}};
   }
 
-  Symmetry symmetry() const override { return {{{Claim::Of::finite, group_->name(), group_}}, {}}; }
+  Symmetry symmetry() const override { return {{{Claim::Of::finite, group_->name(), group_}}, {}, {}}; }
   Flops flops_per_token() const override { return {1}; }
 
  private:

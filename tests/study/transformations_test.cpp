@@ -69,8 +69,32 @@ TEST(Transformations, PermuteInsideObjects) {
   EXPECT_TRUE(at::equal(moved.act({{"object", objects}}, outputs).at("object"), objects));
 }
 
-TEST(Transformations, AreOfPoints) {
-  EXPECT_THROW(on_grid({Grid{}, {}}), ShapeError);
+TEST(Transformations, OfGridsPermuteTheirCellsAndTheOutputsAlike) {
+  Schema schema;
+  schema.carrier = Carrier::grid;
+  schema.interface.dimension = 2;
+  schema.interface.features = {{"grey"}};
+  const Batch batch = random_grids(schema, 6, std::vector<int64_t>{3, 3}, 2);
+  const auto& values = std::get<Grid>(batch.input).values;
+  EXPECT_EQ(values.sizes(), (at::IntArrayRef{6, 1, 3, 3}));
+  const std::vector<Quantity> outputs{{"cells"}, {"whole", Level::graph}};
+  for (const auto& transformation : {grid_shears(schema), grid_mirrors(schema)}) {
+    Stream stream(1, "test");
+    const Moved moved = transformation.apply(batch, 0, stream);
+    const Tensor& after = std::get<Grid>(moved.batch.input).values;
+    EXPECT_FALSE(after.equal(values));
+    EXPECT_TRUE(std::get<0>(after.flatten(1).sort(1)).equal(std::get<0>(values.flatten(1).sort(1))));
+    const Tensor sums = values.flatten(1).sum(1, true);
+    const Named acted = moved.act({{"cells", values}, {"whole", sums}}, outputs);
+    EXPECT_TRUE(acted.at("cells").equal(after));
+    EXPECT_TRUE(acted.at("whole").equal(sums));
+  }
+  Stream stream(1, "test");
+  const Tensor sheared = std::get<Grid>(grid_shears(schema).apply(batch, 0, stream).batch.input).values;
+  EXPECT_EQ(sheared[0][0][1][2].item<double>(), values[0][0][1][1].item<double>());
+}
+
+TEST(Transformations, OfAFiniteGroupNeedTheGroup) {
   EXPECT_THROW(transformation_of({Claim::Of::finite, "nameless", nullptr}, schema_of(3)), ShapeError);
 }
 

@@ -139,8 +139,13 @@ void stream(const std::string& where, const Dataset& data, int64_t batch, const 
   const auto run = [&](std::span<const int64_t> samples) {
     use(to(data.batch(samples), model.device(), model.dtype()));
   };
-  for (int64_t begin = 0; begin < data.size(); begin += batch) {
-    std::vector<int64_t> indices(static_cast<size_t>(std::min(batch, data.size() - begin)));
+  const bool grids = data.schema().carrier == Carrier::grid;
+  for (int64_t begin = 0, end = 0; begin < data.size(); begin = end) {
+    end = std::min(begin + batch, data.size());
+    for (int64_t i = begin + 1; grids && i < end; ++i) {
+      end = data.tokens(i) == data.tokens(begin) ? end : i;  // one size a batch
+    }
+    std::vector<int64_t> indices(static_cast<size_t>(end - begin));
     std::iota(indices.begin(), indices.end(), begin);
     try {
       run(indices);

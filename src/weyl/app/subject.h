@@ -48,7 +48,7 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
 /// A file (or folder) of inputs, labels not needed, checked against what the model is told. DataError.
 std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path);
 
-/// Calls `use` with the samples [0, size) in their order, `batch` at a time, on the device in the dtype. A
+/// Calls `use` with the samples [0, size) in their order, at most `batch` at a time (grids of one size), on the device in the dtype. A
 /// ShapeError becomes a DataError that names the sample of `where`; `use` has then seen it once more.
 void stream(const std::string& where, const Dataset& data, int64_t batch, const Model& model,
             const std::function<void(const Batch&)>& use);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "weyl/app/exit_codes.h"
+#include "weyl/app/grid_samples.h"
 #include "weyl/app/log.h"
 #include "weyl/app/subject.h"
 #include "weyl/app/verbs.h"
@@ -27,7 +28,8 @@ Batch some_samples(const Subject& subject, const std::string& where, const Datas
   Stream stream(seed, "audit samples");
   std::vector<int64_t> order = stream.permutation(data.size());
   order.resize(static_cast<size_t>(std::min(count, data.size())));
-  const Batch samples = data.batch(order);
+  const bool grids = data.schema().carrier == Carrier::grid;
+  const Batch samples = grids ? middle_parts(subject, data, order) : data.batch(order);
   const at::NoGradGuard no_grad;
   const auto answer = [&](const Batch& given) {
     const Batch batch = to(given, subject.model->device(), subject.model->dtype());
@@ -144,7 +146,10 @@ int run(const AuditCommand& command) {
     }
   } else {
     const double nodes = subject.model->interface.typical_nodes;
-    samples = random_tokens(subject.schema, command.samples, std::max<int64_t>(2, std::llround(nodes)), seed);
+    samples =
+        subject.schema.carrier == Carrier::grid
+            ? random_grids(subject.schema, command.samples, shape_of_grids(subject), seed)
+            : random_tokens(subject.schema, command.samples, std::max<int64_t>(2, std::llround(nodes)), seed);
     say(text("no data: ", command.samples, " samples of random tokens"));
     if (!subject.trained) {
       subject.task = nullptr;  // nothing to fit its statistics to: the raw outputs alone
@@ -156,8 +161,10 @@ int run(const AuditCommand& command) {
   if (dtype) {
     options.dtypes = {*dtype};
   }
-  const AuditReport report = audit(*subject.model, subject.task.get(), samples,
-                                   data != nullptr ? data->schema() : subject.schema, options);
+  const Schema& schema = data != nullptr ? data->schema() : subject.schema;
+  std::string note;
+  samples = exact_part(*subject.model, samples, schema, note);
+  const AuditReport report = audit(*subject.model, subject.task.get(), samples, schema, options);
   std::optional<PoseEquivariance> of_prediction;
   if (const auto* completion = dynamic_cast<const Completion*>(subject.task.get())) {
     subject.model->to(dtype.value_or(subject.model->dtype()));
@@ -168,9 +175,15 @@ int run(const AuditCommand& command) {
     if (of_prediction) {
       json.set("prediction_equivariance", to_json(*of_prediction));
     }
+    if (!note.empty()) {
+      json.set("note", note);
+    }
     std::cout << json.dump() << "\n";
   } else {
     print(report);
+    if (!note.empty()) {
+      std::cout << "note: " << note << "\n";
+    }
     if (of_prediction) {
       std::cout << "prediction (" << of_prediction->dtype << "): |log((a f(S))^-1 f(a S))|^2 mean "
                 << scientific(of_prediction->mean_square) << ", median "

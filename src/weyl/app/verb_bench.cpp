@@ -6,16 +6,24 @@
 #include <numeric>
 
 #include "weyl/app/exit_codes.h"
+#include "weyl/app/grid_samples.h"
 #include "weyl/app/log.h"
 #include "weyl/app/subject.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
+#include "weyl/data/loader.h"
 #include "weyl/study/bench.h"
 #include "weyl/study/random_tokens.h"
 #include "weyl/study/training_steps.h"
+#include "weyl/train/loading.h"
 
 namespace weyl {
 namespace {
+
+Schema unlabelled(Schema schema) {
+  schema.labels.clear();
+  return schema;
+}
 
 // What is trained on: random tokens as the config's [bench] says, else its data set, else one batch of random
 // tokens.
@@ -25,12 +33,22 @@ std::shared_ptr<const Dataset> bench_data(Subject& subject) {
     subject.task = nullptr;  // random tokens have no labels: the loss is the mean square of the outputs
     const int64_t nodes = std::max<int64_t>(1, std::llround(subject.model->interface.typical_nodes));
     const BenchTable table = recipe.bench.value_or(BenchTable{recipe.train.batch, nodes});
-    return std::make_shared<InMemory>(random_tokens(subject.schema, table.graphs, table.nodes, 0),
-                                      subject.schema);
+    const Batch random = subject.schema.carrier == Carrier::grid
+                             ? random_grids(subject.schema, table.graphs, shape_of_grids(subject), 0)
+                             : random_tokens(subject.schema, table.graphs, table.nodes, 0);
+    return std::make_shared<InMemory>(random, unlabelled(subject.schema));
   }
   auto data = open_data(recipe, "", "train");
   subject.task->fit(*data);
   return data;
+}
+
+// As training cuts it.
+Batch first_batch(const std::shared_ptr<const Dataset>& data, const TrainOptions& options,
+                  const Model& model) {
+  Loader loader(data, loader_options(options, model), 0);
+  loader.start(0);
+  return loader.next().value();
 }
 
 Json to_json(const BenchCase& c, const StepTimes& parts) {
@@ -118,8 +136,11 @@ int run(const BenchCommand& command) {
     std::vector<int64_t> first(static_cast<size_t>(
         subject.recipe.bench ? data->size() : std::min(subject.recipe.train.batch, data->size())));
     std::iota(first.begin(), first.end(), 0);
-    const Batch batch = to(data->batch(first), device, subject.model->dtype());
     TrainOptions training = subject.recipe.train;
+    const Batch drawn = training.crop.empty() || subject.recipe.bench
+                            ? data->batch(first)
+                            : first_batch(data, training, *subject.model);
+    const Batch batch = to(drawn, device, subject.model->dtype());
     training.batch = batch.count();
     const std::string name = std::filesystem::path(path).stem().string();
     say("timing " + name);

@@ -26,8 +26,11 @@ struct Claim {
 };
 
 /// What `audit` checks: exact claims must hold to rounding; approximate ones are measured and reported.
+/// `obstacles`: what keeps the input at hand from an exact claim that another has, a line each: the layer,
+/// why, and with which size it would hold.
 struct Symmetry {
   std::vector<Claim> exact, approximate;
+  std::vector<std::string> obstacles;
 };
 
 /// Multiply-adds count two. Linear layers and attention of one forward pass, per token at `typical_nodes`.

@@ -57,6 +57,28 @@ std::vector<Transformation> controls_of_poses(const Symmetry& symmetry, const Sc
   return controls;
 }
 
+/// A grid has no continuous motions to try: of rotations those that interpolate nothing.
+std::vector<Transformation> controls_of_grids(const Symmetry& symmetry, const Schema& inputs) {
+  std::vector<Transformation> controls{grid_shears(inputs)};
+  if (std::none_of(symmetry.exact.begin(), symmetry.exact.end(), has_reflections)) {
+    controls.push_back(grid_mirrors(inputs));
+  }
+  return controls;
+}
+
+std::vector<Transformation> controls_of(Carrier carrier, const Symmetry& symmetry, const Schema& inputs) {
+  if (carrier == Carrier::grid) {
+    return controls_of_grids(symmetry, inputs);
+  }
+  std::vector<Transformation> controls =
+      carrier == Carrier::points ? controls_of_points(symmetry, inputs) : controls_of_poses(symmetry, inputs);
+  if (!covered_by(symmetry.exact).permutations) {
+    controls.push_back(permutations(inputs));
+    controls.back().name = "permutation";
+  }
+  return controls;
+}
+
 }  // namespace
 
 std::string dtype_name(at::ScalarType dtype) {
@@ -77,20 +99,14 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
   inputs.labels.clear();
   const int64_t D = schema.interface.dimension;
 
+  const auto carrier = static_cast<Carrier>(samples.input.index());
   const Symmetry symmetry = model.symmetry_for(samples.input);
-  const Covered covered = covered_by(symmetry.exact);
   std::vector<Transformation> claims;
   for (const Claim& claim : symmetry.exact) {
     claims.push_back(transformation_of(claim, inputs));
   }
   // What is not claimed must show.
-  const bool points = std::holds_alternative<Points>(samples.input);
-  std::vector<Transformation> controls =
-      points ? controls_of_points(symmetry, inputs) : controls_of_poses(symmetry, inputs);
-  if (!covered.permutations) {
-    controls.push_back(permutations(inputs));
-    controls.back().name = "permutation";
-  }
+  const std::vector<Transformation> controls = controls_of(carrier, symmetry, inputs);
 
   AuditReport report;
   Auditor auditor(model, task, exact, options.elements, options.seed);
@@ -119,9 +135,12 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
     return worst;
   };
   for (const Claim& claim : symmetry.approximate) {
+    if (carrier == Carrier::grid && claim.of != Claim::Of::finite) {
+      continue;  // it would measure the interpolation of the samples
+    }
     measure(transformation_of(claim, inputs), claim.group);
   }
-  if (!points && inputs.interface.group != LieGroup::so2) {  // left and right are one there
+  if (carrier == Carrier::poses && inputs.interface.group != LieGroup::so2) {  // left and right are one there
     measure(right_motions(inputs), "right multiplication");
   }
   // A control tells its worst output; of rotations every output is told, unless that was done just now.

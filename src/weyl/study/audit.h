@@ -64,10 +64,12 @@ constexpr double control_at_least = 1e-4;
 /// whose image the rounded poses are. Controls of points: a shear, always; a rotation, a reflection, a
 /// translation, a permutation where not claimed. Of poses, which are put on their group before: a right
 /// factor for each token, always; a left multiplication, a permutation where not claimed; measured: one right
-/// factor for all.
+/// factor for all. Of grids, whose claims are finite and those of Model::symmetry_for their shape: a shear by
+/// whole cells, always; a reflection where none is claimed; rotations by other angles would measure how the
+/// samples are interpolated. Categories, which jump, are left out.
 ///
-/// The model is converted in place and comes back bit for bit, in the mode and dtype it had. ShapeError for a
-/// carrier other than points and poses, ConfigError for a loosened tolerance.
+/// The model is converted in place and comes back bit for bit, in the mode and dtype it had. ConfigError for
+/// a loosened tolerance.
 AuditReport audit(Model& model, const Task* task, const Batch& samples, const Schema& schema,
                   const AuditOptions& options = {});
 

@@ -49,14 +49,19 @@ Auditor::Auditor(Model& model, const Task* task, const Batch& samples, int64_t e
   for (const Parameter& p : model.parameters()) {
     kept_.push_back(p.tensor.detach().clone());
   }
+  // The likeliest of classes jumps where two are equally likely: what it is taken from is audited.
   for (const Quantity& q : model.interface.outputs) {
-    raw_.push_back(q);
-    labels_.push_back(q.name);
+    if (q.kind != Kind::category) {
+      raw_.push_back(q);
+      labels_.push_back(q.name);
+    }
   }
   if (task != nullptr) {
-    predicted_ = task->predictions(model.interface);
-    for (const Quantity& q : predicted_) {
-      labels_.push_back("prediction." + q.name);
+    for (const Quantity& q : task->predictions(model.interface)) {
+      if (q.kind != Kind::category) {
+        predicted_.push_back(q);
+        labels_.push_back("prediction." + q.name);
+      }
     }
   }
 }

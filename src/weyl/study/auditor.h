@@ -9,7 +9,8 @@
 namespace weyl {
 
 /// How far a model is from moving with its input, output by output: what an audit measures (audit.h, which
-/// judges it). Outputs are the model's own, then with a task its predictions, "prediction.<name>".
+/// judges it). Outputs are the model's own, then with a task its predictions, "prediction.<name>"; categories
+/// are left out.
 class Auditor {
  public:
   /// Samples as `on_grid` gives them. `elements`: at least so many random elements for each transformation.

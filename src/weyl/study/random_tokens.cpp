@@ -35,8 +35,9 @@ Batch random_poses(const Interface& interface, int64_t graphs, int64_t nodes, ui
 }  // namespace
 
 Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_t seed) {
-  require<ConfigError>(schema.carrier != Carrier::grid,
-                       "random tokens: the carrier must be points or poses, got grid");
+  require<ConfigError>(
+      schema.carrier != Carrier::grid,
+      "random tokens: the carrier must be points or poses, got grid (of which random_grids makes samples)");
   require<ConfigError>(graphs > 0 && nodes > 0, "random tokens: graphs and nodes must be positive, got ",
                        graphs, " and ", nodes);
   const Interface& interface = schema.interface;
@@ -89,6 +90,28 @@ Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_
     points.of_graphs[q.name] = normal_tensor(shape_of(q, points), stream);
   }
   return {std::move(points), {}};
+}
+
+Batch random_grids(const Schema& schema, int64_t count, std::span<const int64_t> shape, uint64_t seed) {
+  const int64_t D = schema.interface.dimension;
+  const auto axes = static_cast<int64_t>(shape.size());
+  require<ConfigError>(schema.carrier == Carrier::grid, "random grids: the carrier must be grid, got ",
+                       carrier_names[static_cast<int>(schema.carrier)]);
+  require<ConfigError>(axes == 1 || axes == D,
+                       "random grids: the shape must be one number, or one for each of the ", D,
+                       " axes, got ", axes);
+  int64_t channels = 0;
+  for (const Quantity& q : schema.interface.features) {
+    channels += q.channels * components(q.kind, D);
+  }
+  std::vector<int64_t> sizes{count, channels};
+  for (int64_t a = 0; a < D; ++a) {
+    sizes.push_back(shape[axes == 1 ? 0 : a]);
+    require<ConfigError>(sizes.back() > 0, "random grids: the shape must be positive, got ", sizes.back());
+  }
+  require<ConfigError>(count > 0, "random grids: there must be at least one, got ", count);
+  Stream stream(seed, "random tokens: cells");
+  return {Grid{normal_tensor(sizes, stream)}, {}};
 }
 
 }  // namespace weyl

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "weyl/data/batch.h"
 
 namespace weyl {
@@ -11,5 +13,10 @@ namespace weyl {
 /// float64, a pure function of the seed. ConfigError for a carrier or a kind of feature that
 /// cannot be drawn.
 Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_t seed);
+
+/// Random grids of a declared schema: `count` of standard normal values, `shape` cells along each axis (one
+/// number: along all). float64, a pure function of the seed. ConfigError: not a grid, or another number of
+/// axes.
+Batch random_grids(const Schema& schema, int64_t count, std::span<const int64_t> shape, uint64_t seed);
 
 }  // namespace weyl

@@ -7,13 +7,16 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/linalg_inv.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/roll.h>
 #include <ATen/ops/round.h>
+#include <ATen/ops/stack.h>
 
 #include <cmath>
 
 #include "weyl/core/check.h"
 #include "weyl/core/random_tensor.h"
 #include "weyl/data/layout.h"
+#include "weyl/data/motion.h"
 #include "weyl/data/pose_elements.h"
 
 namespace weyl {
@@ -233,6 +236,51 @@ Transformation permutations(const Schema& schema) {
           }};
 }
 
+namespace {
+
+/// Cells (.., i, .., j) of the last D axes move to (.., i, .., j + i).
+Tensor sheared(const Tensor& x, int64_t dimension) {
+  const int64_t first = x.dim() - dimension;
+  std::vector<Tensor> rows;
+  for (int64_t i = 0; i < x.size(first); ++i) {
+    rows.push_back(at::roll(x.select(first, i), i, -1));
+  }
+  return at::stack(rows, first);
+}
+
+}  // namespace
+
+Transformation grid_shears(const Schema& schema) {
+  return {"shear", 0, [D = schema.interface.dimension](const Batch& batch, int64_t, Stream&) {
+            Moved moved{batch, {}};
+            auto& grid = std::get<Grid>(moved.batch.input);
+            grid.values = sheared(grid.values, D);
+            moved.act = [D](const Named& values, std::span<const Quantity> quantities) {
+              Named result = values;
+              for (const Quantity& q : quantities) {
+                if (q.level == Level::node) {
+                  result[q.name] = sheared(values.at(q.name), D);
+                }
+              }
+              return result;
+            };
+            return moved;
+          }};
+}
+
+Transformation grid_mirrors(const Schema& schema) {
+  const int64_t D = schema.interface.dimension;
+  return moving("reflection", 0, schema, [D](const Batch& batch, int64_t, Stream& stream) {
+    const int64_t B = batch.count();
+    Tensor linear = at::empty({B, D, D}, at::kDouble);
+    for (int64_t b = 0; b < B; ++b) {
+      draw_quarter_turns(std::get<Grid>(batch.input), false, stream, linear.data_ptr<double>() + b * D * D);
+    }
+    linear.select(2, 0).mul_(-1);  // R diag(-1, 1, ..)
+    return Motions{linear, {}};
+  });
+}
+
 Transformation transformation_of(const Claim& claim, const Schema& schema) {
   switch (claim.of) {
     case Claim::Of::finite:
@@ -254,6 +302,9 @@ Transformation transformation_of(const Claim& claim, const Schema& schema) {
 }
 
 Batch on_grid(Batch batch) {
+  if (std::holds_alternative<Grid>(batch.input)) {
+    return batch;  // the claims of grids are permutations of their cells
+  }
   if (auto* poses = std::get_if<Poses>(&batch.input)) {
     poses->elements = nearest_elements(poses->group, poses->elements);
     return batch;

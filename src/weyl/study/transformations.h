@@ -21,7 +21,7 @@ struct Moved {
   double magnified = 1;
 };
 
-/// A set of transformations of a batch of Points or Poses, as an audit applies them: in each round every
+/// A set of transformations of a batch, as an audit applies them: in each round every
 /// graph under an element of its own.
 struct Transformation {
   std::string name;
@@ -60,6 +60,13 @@ Transformation right_factors(const Schema& schema);
 
 /// Uniform permutations of the nodes of each graph, or of each object where there are objects.
 Transformation permutations(const Schema& schema);
+
+/// Of grids: row i of the first axis is rolled by i cells along the last. Nothing is interpolated, and no
+/// system claims it.
+Transformation grid_shears(const Schema& schema);
+
+/// Of grids: one axis is reversed, then a quarter turn that keeps the shape, drawn for each grid.
+Transformation grid_mirrors(const Schema& schema);
 
 /// What a claim is checked on. ShapeError for a claim of a finite group that does not name it.
 Transformation transformation_of(const Claim& claim, const Schema& schema);

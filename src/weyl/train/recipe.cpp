@@ -50,6 +50,10 @@ void fields(Fields& f, Interface& i) {
 void fields(Fields& f, BenchTable& b) {
   f("graphs", b.graphs, "samples in a batch", {1, 1e6});
   f("nodes", b.nodes, "tokens of each", {1, 1e6});
+  f("shape", b.shape,
+    "of grids, in place of nodes: cells along each axis, one number: along all; none: as many as the data "
+    "say",
+    {1, 1e6});
 }
 
 void fields(Fields& f, Recipe& r) {

@@ -18,6 +18,7 @@ void fields(Fields& f, Interface& i);
 /// What `weyl bench` times when no data set is meant: random tokens.
 struct BenchTable {
   int64_t graphs = 32, nodes = 16;
+  std::vector<int64_t> shape;  // of grids, in place of nodes: cells along each axis
 };
 void fields(Fields& f, BenchTable& b);
 

@@ -189,9 +189,13 @@ Symmetry SteerableNet::symmetry_for(const Input& example) const {
   const auto* grid = std::get_if<Grid>(&example);
   if (grid != nullptr && grid->values.defined() && grid->values.dim() == interface.dimension + 2) {
     const at::IntArrayRef pixels = grid->values.sizes().slice(2);
-    if (findings({pixels.data(), pixels.size()}).empty()) {
+    const auto found = findings({pixels.data(), pixels.size()});
+    if (found.empty()) {
       const char* name = interface.dimension == 2 ? "cyclic_4" : "octahedron";
       symmetry.exact.push_back({Claim::Of::finite, name, named_group(name)});
+    }
+    for (const GeometryFinding& finding : found) {
+      symmetry.obstacles.push_back(finding.text);
     }
   }
   return symmetry;

@@ -1,0 +1,95 @@
+#include "weyl/app/grid_samples.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "weyl/core/check.h"
+#include "weyl/data/crop.h"
+
+namespace weyl {
+namespace {
+
+std::string times(at::IntArrayRef sizes) {
+  std::string result;
+  for (const int64_t n : sizes) {
+    result += (result.empty() ? "" : " x ") + std::to_string(n);
+  }
+  return result;
+}
+
+std::vector<int64_t> part_that_fits(const Recipe& recipe) {
+  if (!recipe.train.crop.empty()) {
+    return recipe.train.crop;
+  }
+  const auto* segmentation = std::get_if<SegmentationOptions>(&recipe.task.task);
+  return segmentation != nullptr ? segmentation->window.size : std::vector<int64_t>{};
+}
+
+}  // namespace
+
+std::vector<int64_t> shape_of_grids(const Subject& subject) {
+  if (subject.recipe.bench && !subject.recipe.bench->shape.empty()) {
+    return subject.recipe.bench->shape;
+  }
+  const Interface& interface = subject.model->interface;
+  const double side = std::pow(interface.typical_nodes, 1.0 / static_cast<double>(interface.dimension));
+  return {std::max<int64_t>(1, std::llround(side))};
+}
+
+Batch middle_parts(const Subject& subject, const Dataset& data, std::span<const int64_t> samples) {
+  const std::vector<int64_t> most = part_that_fits(subject.recipe);
+  std::vector<Batch> parts;
+  std::vector<int64_t> least;
+  const auto cut = [&](const Batch& batch, const std::vector<int64_t>& size) {
+    return size.empty() ? batch
+                        : cropped(batch, central_crop(std::get<Grid>(batch.input), size), data.schema());
+  };
+  for (const int64_t sample : samples) {
+    parts.push_back(cut(data.batch({&sample, 1}), most));
+    const auto sizes = std::get<Grid>(parts.back().input).values.sizes().slice(2);
+    least.resize(sizes.size(), sizes[0]);
+    for (size_t a = 0; a < sizes.size(); ++a) {
+      least[a] = parts.size() == 1 ? sizes[a] : std::min(least[a], sizes[a]);
+    }
+  }
+  for (Batch& part : parts) {
+    part = cut(part, least);
+  }
+  return concatenate(parts, data.schema());
+}
+
+Batch exact_part(const Model& model, const Batch& samples, const Schema& schema, std::string& note) {
+  const auto* grid = std::get_if<Grid>(&samples.input);
+  if (grid == nullptr) {
+    return samples;
+  }
+  const Symmetry whole = model.symmetry_for(samples.input);
+  if (!whole.exact.empty()) {
+    return samples;
+  }
+  const auto sizes = grid->values.sizes().slice(2);
+  for (int64_t n = *std::min_element(sizes.begin(), sizes.end()); n >= 1; --n) {
+    std::vector<int64_t> shape{1, grid->values.size(1)};
+    shape.insert(shape.end(), sizes.size(), n);
+    const Grid example{at::empty(shape, grid->values.options()), grid->spacing};
+    if (model.symmetry_for(example).exact.empty()) {
+      continue;
+    }
+    const Batch part = cropped(samples, central_crop(*grid, std::vector<int64_t>{n}), schema);
+    const auto& cells = std::get<Grid>(part.input).values.sizes();
+    note = text("on ", times(sizes), " cells nothing is exact; audited on the ", times(cells.slice(2)),
+                " in their middle, where it is");
+    for (const std::string& obstacle : whole.obstacles) {
+      note += "; " + obstacle;
+    }
+    return part;
+  }
+  for (const std::string& obstacle : whole.obstacles) {
+    note += (note.empty() ? "" : "; ") + obstacle;
+  }
+  return samples;
+}
+
+}  // namespace weyl

@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include "tests/toy_grid.h"
+#include "weyl/study/audit.h"
+#include "weyl/study/random_tokens.h"
+#include "weyl/tasks/classification.h"
+#include "weyl/tasks/segmentation.h"
+
+namespace weyl {
+namespace {
+
+AuditReport report_of(int64_t dimension, const Task& task, const std::string& label, const std::string& group,
+                      bool broken, int64_t side = 8) {
+  const Schema schema = toy_schema(dimension, 2, label, 3);
+  at::manual_seed(5);
+  ToyGrid model(task.interface(schema), named_group(group), broken);
+  return audit(model, &task, random_grids(schema, 4, std::vector<int64_t>{side}, 1), schema);
+}
+
+double worst_claim(const AuditReport& report) {
+  double worst = 0;
+  for (const AuditClaim& c : report.claims) {
+    worst = std::max(worst, c.error);
+  }
+  return worst;
+}
+
+TEST(AuditOfGrids, AnExactModelPassesAndABrokenOneFails) {
+  const Classification classification({});
+  SegmentationOptions options;
+  const Segmentation segmentation(options);
+  for (const auto& [dimension, group] : {std::pair{2, "cyclic_4"}, {3, "octahedron"}}) {
+    for (const auto& [task, label] :
+         {std::pair<const Task*, const char*>{&classification, "class"}, {&segmentation, "mask"}}) {
+      const AuditReport exact = report_of(dimension, *task, label, group, false);
+      EXPECT_TRUE(exact.passed) << dimension << " " << label;
+      const AuditReport broken = report_of(dimension, *task, label, group, true);
+      EXPECT_FALSE(broken.passed);
+      EXPECT_GT(worst_claim(broken), 1e-2);
+    }
+  }
+}
+
+TEST(AuditOfGrids, ChecksTheWholeGroupOnOutputsAndPredictionsButNoCategories) {
+  const AuditReport report = report_of(2, Classification({}), "class", "cyclic_4", false);
+  std::vector<std::string> outputs, controls;
+  for (const AuditClaim& c : report.claims) {
+    EXPECT_EQ(c.group, "cyclic_4");
+    outputs.push_back(c.output + " " + c.dtype);
+  }
+  EXPECT_EQ(outputs, (std::vector<std::string>{
+                         "logits float32", "prediction.logits float32", "prediction.probabilities float32",
+                         "logits float64", "prediction.logits float64", "prediction.probabilities float64"}));
+  for (const AuditControl& c : report.controls) {
+    EXPECT_TRUE(c.passed) << c.transformation;
+    controls.push_back(c.transformation);
+  }
+  EXPECT_EQ(controls, (std::vector<std::string>{"shear", "reflection"}));
+}
+
+TEST(AuditOfGrids, ReflectionsAreClaimsWhereTheGroupHasThem) {
+  const AuditReport report = report_of(2, Classification({}), "class", "dihedral_4", false);
+  EXPECT_TRUE(report.passed);
+  EXPECT_EQ(report.controls.size(), 1U);
+  // the control of the control: a model without mirrors that claims them fails
+  const Schema schema = toy_schema(2, 2, "class", 3);
+  class Overclaims : public ToyGrid {
+   public:
+    using ToyGrid::ToyGrid;
+    Symmetry symmetry() const override {
+      return {{{Claim::Of::finite, "dihedral_4", named_group("dihedral_4")}}, {}, {}};
+    }
+  };
+  at::manual_seed(5);
+  Overclaims model(Classification({}).interface(schema), named_group("cyclic_4"));
+  EXPECT_FALSE(audit(model, nullptr, random_grids(schema, 4, std::vector<int64_t>{8}, 1), schema).passed);
+}
+
+TEST(AuditOfGrids, OfSamplesWithoutContentFailsItsControls) {
+  const Schema schema = toy_schema(2, 2, "class", 3);
+  const Classification task({});
+  ToyGrid model(task.interface(schema), named_group("cyclic_4"));
+  Batch symmetric = random_grids(schema, 4, std::vector<int64_t>{8}, 1);
+  auto& values = std::get<Grid>(symmetric.input).values;
+  values = values.mean({2, 3}, true).expand({4, 2, 8, 8}).contiguous();
+  EXPECT_FALSE(audit(model, &task, symmetric, schema).passed);
+}
+
+}  // namespace
+}  // namespace weyl
