@@ -7,9 +7,10 @@
 
 namespace weyl {
 
-/// A small network on grids: a convolution (5 cells) whose kernel is averaged over a finite group, ReLU, a
-/// pointwise one, and for graph outputs the mean over all cells. It is exact under the group, and, unless the
-/// group has them, not under reflections. `broken` leaves the kernel as it was drawn.
+/// A small network on grids: a convolution (5 cells, in space 7: fewer have no handed orbits) whose kernel is
+/// averaged over a finite group, ReLU, a pointwise one, and for graph outputs the mean over all cells. It is
+/// exact under the group, and, unless the group has them, not under reflections. `broken` leaves the kernel
+/// as it was drawn.
 class ToyGrid : public GridModel {
  public:
   ToyGrid(Interface interface, GroupPtr group, bool broken = false)
@@ -17,7 +18,7 @@ class ToyGrid : public GridModel {
     const int64_t D = this->interface.dimension,
                   C = channels_of(this->interface.features, Level::node, Kind::scalar);
     std::vector<int64_t> shape{hidden_, C};
-    shape.insert(shape.end(), D, 5);
+    shape.insert(shape.end(), D, side());
     kernel_ = parameter("kernel", shape, Init::normal(0.3));
     mix_ = parameter("mix", {this->interface.outputs[0].channels, hidden_}, Init::normal(1));
   }
@@ -25,9 +26,9 @@ class ToyGrid : public GridModel {
   Named forward(const Grid& grid) override {
     const int64_t D = interface.dimension;
     const Tensor kernel = broken_ ? kernel_ : averaged();
-    const std::vector<int64_t> one(D, 1), two(D, 2);
-    const Tensor wide = D == 2 ? at::conv2d(grid.values, kernel, {}, one, two)
-                               : at::conv3d(grid.values, kernel, {}, one, two);
+    const std::vector<int64_t> one(D, 1), half(D, side() / 2);
+    const Tensor wide = D == 2 ? at::conv2d(grid.values, kernel, {}, one, half)
+                               : at::conv3d(grid.values, kernel, {}, one, half);
     const Tensor hidden = at::relu(wide - 0.1);
     const Tensor mixed = at::einsum("oc,bc...->bo...", {mix_, hidden});
     const Quantity& q = interface.outputs[0];
@@ -46,7 +47,7 @@ class ToyGrid : public GridModel {
     const int64_t n = kernel_.size(0) * kernel_.size(1);
     as_scalars.features = {{.name = "kernel", .channels = n}};
     std::vector<int64_t> shape{1, n};
-    shape.insert(shape.end(), D, 5);
+    shape.insert(shape.end(), D, side());
     Tensor motions = at::empty({1, D, D}, at::kDouble), sum;
     for (int64_t g = 0; g < G; ++g) {
       std::copy(group_->element(g).begin(), group_->element(g).end(), motions.data_ptr<double>());
@@ -59,6 +60,8 @@ class ToyGrid : public GridModel {
     }
     return (sum / static_cast<double>(G)).view(kernel_.sizes());
   }
+
+  int64_t side() const { return interface.dimension == 2 ? 5 : 7; }
 
   static constexpr int64_t hidden_ = 6;
   GroupPtr group_;

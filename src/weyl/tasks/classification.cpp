@@ -23,9 +23,10 @@ constexpr const char* kTask = ClassificationOptions::name_in_config;
 constexpr const char* kLabel = "class";
 constexpr const char* kLogits = "logits";
 constexpr const char* kProbabilities = "probabilities";
-constexpr int64_t kChunk = 256;     // samples at a time when a whole set is read
-constexpr int64_t kMostNamed = 20;  // more classes than this are not told one by one
-constexpr double kLeast = 1e-30;    // of a probability, in its logarithm
+constexpr int64_t kChunk = 256;       // samples at a time when a whole set is read
+constexpr int64_t kMostNumbered = 5;  // more classes than this are not told one by one,
+constexpr int64_t kMostNamed = 20;    // or than this, when the options name them
+constexpr double kLeast = 1e-30;      // of a probability, in its logarithm
 
 Quantity probabilities(int64_t classes) {
   return {.name = kProbabilities, .level = Level::graph, .channels = classes};
@@ -43,8 +44,10 @@ void for_each_chunk(const Dataset& data, F f) {
 
 class Accuracy : public Meter {
  public:
-  explicit Accuracy(std::vector<std::string> names)
-      : names_(std::move(names)), counts_(at::zeros({classes(), classes()}, at::kLong)) {}
+  Accuracy(std::vector<std::string> names, bool named)
+      : names_(std::move(names)),
+        one_by_one_(classes() <= (named ? kMostNamed : kMostNumbered)),
+        counts_(at::zeros({classes(), classes()}, at::kLong)) {}
 
   void add(const Batch& batch, const Named& predictions) override {
     const auto found = predictions.find(kProbabilities);
@@ -73,7 +76,7 @@ class Accuracy : public Meter {
         const double recall = static_cast<double>(hits) / static_cast<double>(of_class);
         recalls += recall;
         ++occur;
-        if (k <= kMostNamed) {
+        if (one_by_one_) {
           metrics["accuracy_" + names_[i]] = {recall, ""};
         }
       }
@@ -93,6 +96,7 @@ class Accuracy : public Meter {
   int64_t classes() const { return static_cast<int64_t>(names_.size()); }
 
   std::vector<std::string> names_;
+  bool one_by_one_;
   Tensor counts_;
   double surprise_ = 0;
 };
@@ -173,14 +177,15 @@ Named Classification::predict(Model& model, const Batch& batch) const {
 }
 
 std::unique_ptr<Meter> Classification::meter(const Interface& model) const {
-  return std::make_unique<Accuracy>(class_names(options_.names, classes_of(model, kTask), kTask));
+  return std::make_unique<Accuracy>(class_names(options_.names, classes_of(model, kTask), kTask),
+                                    !options_.names.empty());
 }
 
 std::vector<std::pair<std::string, Metrics>> Classification::baselines(const Dataset& data) const {
   if (!frequencies_.defined()) {
     return {};
   }
-  Accuracy meter(class_names(options_.names, frequencies_.size(0), kTask));
+  Accuracy meter(class_names(options_.names, frequencies_.size(0), kTask), !options_.names.empty());
   for_each_chunk(data, [&](const Batch& batch) {
     meter.add(batch, {{kProbabilities, frequencies_.expand({batch.count(), frequencies_.size(0)})}});
   });

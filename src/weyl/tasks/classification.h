@@ -11,8 +11,9 @@ namespace weyl {
 ///   predicts  `probabilities` (B, K) float64, softmax of the logits, averaged over the test-time rotations;
 ///             `class` (B, 1) int64, the likeliest; beside the model's `logits` of the input as it is
 ///   metrics   accuracy, the headline: the share of samples whose likeliest class is right; cross_entropy,
-///             mean of -log p of the right class; for up to 20 classes accuracy_<name>, of those of one class
-///             alone (its recall), and balanced_accuracy, their mean over the classes that occur
+///             mean of -log p of the right class; balanced_accuracy, the mean over the classes that
+///             occur of the accuracy on them alone; that of each, accuracy_<name>, for up to 5 classes, 20
+///             that have names
 class Classification : public Task {
  public:
   explicit Classification(ClassificationOptions options) : options_(std::move(options)) {}
