@@ -51,6 +51,29 @@ TEST(Average, WithoutWarmUpTheFirstWeightsFade) {
   EXPECT_GT(std::abs(warm.state().at("weights.w").item<double>() - a), 0.1);
 }
 
+TEST(Average, RunningStatisticsAreAveragedWithTheWeightsThatMadeThem) {
+  Parameter statistic = one_parameter({5}, "mean");
+  statistic.tensor = statistic.tensor.detach();
+  statistic.trainable = false;
+  const Parameter p = one_parameter({5});
+  Average average({p, statistic}, 0.5, /*warmup=*/false);
+  set(p, 1);
+  set(statistic, 1);
+  average.update();
+  average.swap();
+  EXPECT_EQ(p.tensor.item<double>(), 3);
+  EXPECT_EQ(statistic.tensor.item<double>(), 3);
+  average.swap();
+  EXPECT_EQ(statistic.tensor.item<double>(), 1);
+
+  auto older = average.state();  // of a file from before they were averaged
+  older.erase("weights.mean");
+  set(statistic, 7);
+  average.load(older, "f");
+  EXPECT_EQ(average.state().at("weights.mean").item<double>(), 7);
+  EXPECT_EQ(average.state().at("weights.w").item<double>(), 3);
+}
+
 TEST(Average, SwapsInPlaceAndBack) {
   const Parameter p = one_parameter({1});
   const auto* identity = p.tensor.unsafeGetTensorImpl();

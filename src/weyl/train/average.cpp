@@ -15,11 +15,10 @@ Average::Average(const std::vector<Parameter>& parameters, double decay, bool wa
     : decay_(decay), warmup_(warmup) {
   require<ConfigError>(decay >= 0 && decay < 1, "train.average: must be at least 0 and below 1, got ", decay);
   for (const auto& p : parameters) {
-    if (p.trainable) {
-      names_.push_back(p.name);
-      weights_.push_back(p.tensor);
-      averages_.push_back(p.tensor.detach().clone());
-    }
+    names_.push_back(p.name);
+    trainable_.push_back(p.trainable);
+    weights_.push_back(p.tensor);
+    averages_.push_back(p.tensor.detach().clone());
   }
 }
 
@@ -62,6 +61,9 @@ void Average::load(const NamedTensors& state, const std::string& where) {
       where, ": average state must hold 'updates', one int64");
   for (size_t i = 0; i < names_.size(); ++i) {
     const auto found = state.find("weights." + names_[i]);
+    if (found == state.end() && !trainable_[i]) {
+      continue;  // of a file from before they were averaged
+    }
     require<DataError>(found != state.end(), where, ": average state must hold 'weights.", names_[i],
                        "', which is missing");
     require<DataError>(found->second.sizes() == averages_[i].sizes() &&
@@ -78,7 +80,8 @@ void Average::load(const NamedTensors& state, const std::string& where) {
   }
   const at::NoGradGuard no_grad;
   for (size_t i = 0; i < names_.size(); ++i) {
-    averages_[i].copy_(state.at("weights." + names_[i]));
+    const auto found = state.find("weights." + names_[i]);
+    averages_[i].copy_(found == state.end() ? weights_[i] : found->second);
   }
   updates_ = updates->second.item<int64_t>();
 }

@@ -7,13 +7,14 @@
 
 namespace weyl {
 
-/// The exponential moving average (EMA) of a model's weights, after each step
+/// The exponential moving average (EMA) of a model's weights, and of what it keeps beside them (running
+/// statistics belong to the weights that made them), after each step
 ///   a <- d' a + (1 - d') w,   d' = min(d, 1 - 1 / (t + 1)),   t = 0, 1, ... updates before this one
 /// so the first update copies the weights and early ones are plain means; without warm-up d' = d always, and
 /// the initial weights fade as d^t. Kept in the parameters' own dtype.
 class Average {
  public:
-  /// Starts as a copy of the trainable parameters. ConfigError unless 0 <= decay < 1.
+  /// Starts as a copy of the parameters. ConfigError unless 0 <= decay < 1.
   Average(const std::vector<Parameter>& parameters, double decay, bool warmup = true);
 
   void update();
@@ -25,9 +26,11 @@ class Average {
   void swap();
   bool swapped() const { return swapped_; }
 
-  /// "weights.<name>" for every trainable parameter, and "updates" () int64; copies on the CPU.
+  /// "weights.<name>" for every parameter, and "updates" () int64; copies on the CPU.
   NamedTensors state() const;
-  /// DataError, naming the first missing, unexpected or misshaped tensor; `where` names the file.
+  /// Older files have no averages of parameters that are not trainable: these start from the model's own, to
+  /// be loaded before. DataError, naming the first missing, unexpected or misshaped tensor; `where` names the
+  /// file.
   void load(const NamedTensors& state, const std::string& where);
 
  private:
@@ -36,6 +39,7 @@ class Average {
   int64_t updates_ = 0;
   bool swapped_ = false;
   std::vector<std::string> names_;
+  std::vector<bool> trainable_;
   std::vector<Tensor> weights_, averages_;
 };
 

@@ -3,11 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "weyl/data/image_set.h"
+#include "weyl/data/dataset.h"
 
 namespace weyl {
-
-ImageKind rotated_mnist_kind();
 
 /// Digits, grey, label `class` of 10. Normalised by MNIST's mean 0.1307 and deviation 0.3081.
 Schema rotated_mnist_schema(const RotatedMnistDataOptions& options);
