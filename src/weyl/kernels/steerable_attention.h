@@ -22,11 +22,10 @@ struct SteerableAttentionInput {
   // Positional vectors; without any, components is 0.
   int64_t grid[3] = {1, 1, 1};
   int64_t components = 0, radii = 0;  // M, R
-  /// P of the offset from j to i, by j - i + grid - 1 in (2 g - 1) x (2 g - 1) x (2 g - 1): with one radius
-  /// (2, M, pitch), a whole vector of numbers beyond the end of each row; with several (offsets, 2, M padded
-  /// to 64 bytes), and the radius of each offset.
+  /// P of the offset from j to i, by j - i + grid - 1 in (2 g - 1) x (2 g - 1) x (2 g - 1). With one radius
+  /// rows along the last axis of each component, (2 g - 1, 2 g - 1, 2, M, 2 g - 1) and 64 bytes beyond the
+  /// end; with several (offsets, 2, M padded to 64 bytes), and the radius of each offset.
   const T* harmonics = nullptr;
-  int64_t pitch = 0;
   const int32_t* radius = nullptr;                           // null: one radius for all
   const T *key_weights = nullptr, *value_weights = nullptr;  // (R, S of all, 2)
 

@@ -103,8 +103,9 @@ inline void add_weight_gradients(const SteerableAttentionInput<T>& in, const Wor
   }
 }
 
-/// work(j, offset, count) for all rows of keys along the last axis, in the order of j: keys j .. j + count -
-/// 1 and their offsets from query i.
+/// work(j, row, shift, count) for all rows of keys along the last axis, in the order of j: keys j .. j +
+/// count
+/// - 1, whose offsets from query i are numbers shift .. shift + count - 1 of a row of the table.
 template <class T, class F>
 inline void each_row(const SteerableAttentionInput<T>& in, int64_t i, const F& work) {
   const int64_t gy = in.grid[1], gz = in.grid[2];
@@ -112,58 +113,70 @@ inline void each_row(const SteerableAttentionInput<T>& in, int64_t i, const F& w
   int64_t j = 0;
   for (int64_t jx = 0; jx < in.grid[0]; ++jx) {
     for (int64_t jy = 0; jy < gy; ++jy, j += gz) {
-      work(j, ((jx - x + in.grid[0] - 1) * (2 * gy - 1) + jy - y + gy - 1) * (2 * gz - 1) + gz - 1 - z, gz);
+      work(j, (jx - x + in.grid[0] - 1) * (2 * gy - 1) + jy - y + gy - 1, gz - 1 - z, gz);
     }
   }
 }
 
-/// The scores of s.of_radius with the positional vectors of query i: sum_m h_m P_m. Writes past N, up to a
-/// whole vector. im null: the real part alone.
+/// The scores of s.of_radius with the positional vectors of query i, one for each radius: sum_m h_m P_m. im
+/// null: the real part alone.
 template <class T>
-inline void position_scores(const SteerableAttentionInput<T>& in, const Workspace<T>& s, int64_t i, T* re,
-                            T* im) {
-  const T* imaginary = in.harmonics + in.components * in.pitch;
-  each_row(in, i, [&](int64_t j, int64_t offset, int64_t count) {
-    if (in.radius) {
-      for (int64_t k = 0; k < count; ++k) {
-        const T* h = s.of_radius + in.radius[offset + k] * 2 * s.order;
-        const T* p = in.harmonics + (offset + k) * 2 * s.order;
-        Vec<T> a{}, b{};
-        for (int64_t m = 0; m < s.order; m += lanes<T>) {
-          const Vec<T> hr = load(h + m), hi = load(h + s.order + m), pr = load(p + m),
-                       pi = load(p + s.order + m);
-          a += hr * pr - hi * pi;
-          b += hr * pi + hi * pr;
-        }
-        re[j + k] = sum_of<T>(a);
-        if (im) {
-          im[j + k] = sum_of<T>(b);
-        }
+inline void table_scores(const SteerableAttentionInput<T>& in, const Workspace<T>& s, const T* of_radius,
+                         int64_t i, T* re, T* im) {
+  each_row(in, i, [&](int64_t j, int64_t row, int64_t shift, int64_t count) {
+    const int64_t offset = row * (2 * in.grid[2] - 1) + shift;
+    for (int64_t k = 0; k < count; ++k) {
+      const T* h = of_radius + in.radius[offset + k] * 2 * s.order;
+      const T* p = in.harmonics + (offset + k) * 2 * s.order;
+      Vec<T> a{}, b{};
+      for (int64_t m = 0; m < s.order; m += lanes<T>) {
+        const Vec<T> hr = load(h + m), hi = load(h + s.order + m), pr = load(p + m),
+                     pi = load(p + s.order + m);
+        a += hr * pr - hi * pi;
+        b += hr * pi + hi * pr;
       }
-      return;
+      re[j + k] = sum_of<T>(a);
+      if (im) {
+        im[j + k] = sum_of<T>(b);
+      }
     }
+  });
+}
+
+/// The same with one weight for all radii; writes past N, up to a whole vector.
+template <class T>
+inline void row_scores(const SteerableAttentionInput<T>& in, const Workspace<T>& s, const T* of_radius,
+                       int64_t i, T* re, T* im) {
+  const int64_t pitch = 2 * in.grid[2] - 1, imaginary = in.components * pitch;
+  each_row(in, i, [&](int64_t j, int64_t row, int64_t shift, int64_t count) {
     for (int64_t k = 0; k < count; k += lanes<T>) {
-      const T *pr = in.harmonics + offset + k, *pi = imaginary + offset + k;
+      const T* p = in.harmonics + row * 2 * imaginary + shift + k;
       Vec<T> a{}, a2{}, b{}, b2{};
       if (im) {
-        for (int64_t m = 0; m < in.components; ++m, pr += in.pitch, pi += in.pitch) {
-          const T hr = s.of_radius[m], hi = s.of_radius[s.order + m];
-          const Vec<T> r = load(pr), n = load(pi);
-          a += r * hr;
-          a2 -= n * hi;
-          b += n * hr;
-          b2 += r * hi;
+        for (int64_t m = 0; m < in.components; ++m, p += pitch) {
+          const T hr = of_radius[m], hi = of_radius[s.order + m];
+          const Vec<T> pr = load(p), pi = load(p + imaginary);
+          a += pr * hr;
+          a2 -= pi * hi;
+          b += pi * hr;
+          b2 += pr * hi;
         }
         store(im + j + k, b + b2);
       } else {
-        for (int64_t m = 0; m < in.components; ++m, pr += in.pitch, pi += in.pitch) {
-          a += load(pr) * s.of_radius[m];
-          a2 -= load(pi) * s.of_radius[s.order + m];
+        for (int64_t m = 0; m < in.components; ++m, p += pitch) {
+          a += load(p) * of_radius[m];
+          a2 -= load(p + imaginary) * of_radius[s.order + m];
         }
       }
       store(re + j + k, a + a2);
     }
   });
+}
+
+template <class T>
+inline void position_scores(const SteerableAttentionInput<T>& in, const Workspace<T>& s, int64_t i, T* re,
+                            T* im) {
+  in.radius ? table_scores(in, s, s.of_radius, i, re, im) : row_scores(in, s, s.of_radius, i, re, im);
 }
 
 /// s.of_radius of components m .. m + n - 1 = sum_j conj(re_j + i im_j) P; one radius.
@@ -174,24 +187,24 @@ inline void sum_components(const SteerableAttentionInput<T>& in, const Workspace
   for (int64_t k = 0; k < lanes<T>; ++k) {
     counting[k] = static_cast<T>(k);
   }
+  const int64_t pitch = 2 * in.grid[2] - 1, imaginary = in.components * pitch;
   Vec<T> a[n] = {}, b[n] = {};
-  each_row(in, i, [&](int64_t j, int64_t offset, int64_t count) {
+  each_row(in, i, [&](int64_t j, int64_t row, int64_t shift, int64_t count) {
     for (int64_t k = 0; k < count; k += lanes<T>) {
-      const T* p = in.harmonics + m * in.pitch + offset + k;
-      const T* q = p + in.components * in.pitch;
+      const T *p = in.harmonics + row * 2 * imaginary + m * pitch + shift + k, *q = p + imaginary;
       const auto inside = counting < spread(static_cast<T>(count - k));
       const Vec<T> wr = inside ? load(re + j + k) : Vec<T>{};
       if (im) {
         const Vec<T> wi = inside ? load(im + j + k) : Vec<T>{};
         for (int c = 0; c < n; ++c) {
-          const Vec<T> pr = load(p + c * in.pitch), pi = load(q + c * in.pitch);
+          const Vec<T> pr = load(p + c * pitch), pi = load(q + c * pitch);
           a[c] += pr * wr + pi * wi;
           b[c] += pi * wr - pr * wi;
         }
       } else {
         for (int c = 0; c < n; ++c) {
-          a[c] += load(p + c * in.pitch) * wr;
-          b[c] += load(q + c * in.pitch) * wr;
+          a[c] += load(p + c * pitch) * wr;
+          b[c] += load(q + c * pitch) * wr;
         }
       }
     }
@@ -208,7 +221,8 @@ inline void position_sums(const SteerableAttentionInput<T>& in, const Workspace<
                           const T* im) {
   if (in.radius) {
     std::memset(s.of_radius, 0, in.radii * 2 * s.order * sizeof(T));
-    each_row(in, i, [&](int64_t j, int64_t offset, int64_t count) {
+    each_row(in, i, [&](int64_t j, int64_t row, int64_t shift, int64_t count) {
+      const int64_t offset = row * (2 * in.grid[2] - 1) + shift;
       for (int64_t k = 0; k < count; ++k) {
         T* h = s.of_radius + in.radius[offset + k] * 2 * s.order;
         const T* p = in.harmonics + (offset + k) * 2 * s.order;

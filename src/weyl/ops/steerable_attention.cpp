@@ -122,7 +122,6 @@ class SteerableAttentionOp : public Differentiable {
         input.components = p.components();
         input.radii = p.radii();
         input.harmonics = numbers<T>(packed.harmonics);
-        input.pitch = packed.pitch;
         input.radius = numbers<int32_t>(packed.radius);
         input.key_weights = numbers<T>(in[3]);
         input.value_weights = numbers<T>(in[4]);

@@ -170,9 +170,11 @@ SteerablePositions::Packed SteerablePositions::packed(at::ScalarType type) const
     const int64_t count = harmonics_.size(0), m = harmonics_.size(1);
     const auto vector = static_cast<int64_t>(64 / c10::elementSize(type));
     if (radii_ == 1) {
-      p.pitch = count + vector;
-      p.harmonics = at::zeros({2, m, p.pitch}, type);
-      p.harmonics.narrow(2, 0, count).copy_(harmonics_.permute({2, 1, 0}));
+      const int64_t side = 2 * grid_.back() - 1, numbers = harmonics_.numel();
+      p.harmonics = at::zeros({numbers + vector}, type);
+      p.harmonics.narrow(0, 0, numbers)
+          .view({count / side, 2, m, side})
+          .copy_(harmonics_.view({count / side, side, m, 2}).permute({0, 3, 2, 1}));
     } else {
       p.harmonics = at::zeros({count, 2, (m + vector - 1) / vector * vector}, type);
       p.harmonics.narrow(2, 0, m).copy_(harmonics_.transpose(1, 2));

@@ -44,7 +44,6 @@ class SteerablePositions {
   /// What the kernel reads (kernels/steerable_attention.h): harmonics packed, of either precision.
   struct Packed {
     Tensor harmonics, radius;
-    int64_t pitch = 0;
   };
   Packed packed(at::ScalarType type) const;
 
