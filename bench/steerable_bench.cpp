@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "weyl/models/steerable/attention.h"
+#include "weyl/models/steerable/conv.h"
 #include "weyl/ops/differentiable.h"
 #include "weyl/study/allocation_peak.h"
 
@@ -33,6 +34,7 @@ struct Subject {
   Layer layer;
   std::vector<int64_t> input;
   double plain = 0;
+  Layer plain_forward;  // in place of the layer under UseReferences, without gradients
 };
 
 double now_ms() {
@@ -49,7 +51,7 @@ double number_from(const char* name, double otherwise) {
 Tensors values(const Subject& s, const Tensor& x, bool step, bool plain) {
   const at::AutoGradMode mode(step);
   const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
-  const Tensor y = s.layer(x);
+  const Tensor y = plain && !step && s.plain_forward ? s.plain_forward(x) : s.layer(x);
   Tensors found{y.detach()};
   if (step) {
     Tensors wanted{x};
@@ -130,6 +132,26 @@ Subject attention(const SteerableType& type, int64_t heads, RadialLaw law, std::
   return {module, [module](const Tensor& x) { return (*module)(x); }, input, bytes};
 }
 
+/// The plain form is torch's convolution with the expanded kernel: at hand in the forward pass, made in a
+/// step, and with `made` in the forward pass too.
+Subject convolution(const SteerableType& in, const SteerableType& out, int64_t size,
+                    std::vector<int64_t> input, bool made) {
+  SteerableConvOptions options;
+  options.kernel.rings.size = size;
+  options.kernel.rings.rings = size / 2;
+  const auto module = std::make_shared<SteerableConv>(in, out, options);
+  const SteerableKernel kernel(in, out, options.kernel);
+  const Tensor expanded = kernel.expand(module->parameters()[0].tensor.detach());
+  input.insert(input.begin() + 1, 2 * in.width());
+  const std::vector<int64_t> one(static_cast<size_t>(in.dimension), 1),
+      padding(static_cast<size_t>(in.dimension), size / 2);
+  const Layer dense = [=](const Tensor& x) {
+    return in.dimension == 2 ? at::conv2d(x, expanded, {}, one, padding)
+                             : at::conv3d(x, expanded, {}, one, padding);
+  };
+  return {module, [module](const Tensor& x) { return (*module)(x); }, input, 0, made ? Layer() : dense};
+}
+
 }  // namespace
 }  // namespace weyl
 
@@ -144,9 +166,33 @@ int main(int argc, char** argv) {
     };
     weyl::add(name + "/1x8x8x8", in_space(1, 8), 5);
     weyl::add(name + "/1x12x12x12", in_space(1, 12), 3);
+    weyl::add(
+        name + "/1x12x12x12/one_head_of_four",
+        [=] { return weyl::attention({3, {16, 8, 4}}, 1, law, {1, 12, 12, 12}); }, 3);
     weyl::add(name + "/4x4x4x4", in_space(4, 4), 9);
     weyl::add(name + "/plane/8x9x12", [=] { return weyl::attention(plane, 8, law, {8, 9, 12}); }, 5);
   }
+  const auto conv = [](const char* name, const weyl::SteerableType& in, const weyl::SteerableType& out,
+                       int64_t size, const std::vector<int64_t>& input, bool made = false) {
+    weyl::add("conv/" + std::string(name), [=] { return weyl::convolution(in, out, size, input, made); }, 9);
+  };
+  const auto orders = [](int64_t k, int64_t channels) {
+    return weyl::SteerableType{2, std::vector<int64_t>(k, channels)};
+  };
+  const weyl::SteerableType half{3, {32, 16, 8}};
+  conv("space/32_64/k5/1x14x14x10", half, space, 5, {1, 14, 14, 10});
+  conv("space/64_32/k5/1x14x14x10", space, half, 5, {1, 14, 14, 10});
+  conv("space/8_16/k5/1x33x33x33", {3, {8, 4, 2}}, {3, {16, 8, 4}}, 5, {1, 33, 33, 33});
+  conv("space/16_4/k7/1x33x33x33", {3, {16, 8, 4}}, {3, {4}}, 7, {1, 33, 33, 33});
+  conv("space/1_8/k3/4x16x16x16", {3, {1}}, {3, {8, 4, 2}}, 3, {4, 16, 16, 16});
+  conv("space/64_32/k3/4x4x4x4", space, half, 3, {4, 4, 4, 4});
+  conv("plane/K8/24_48/k5/1x28x28", orders(8, 24), orders(8, 48), 5, {1, 28, 28});
+  conv("plane/K8/24_48/k5/1x28x28/kernel_made", orders(8, 24), orders(8, 48), 5, {1, 28, 28}, true);
+  conv("plane/K8/24_48/k5/16x28x28", orders(8, 24), orders(8, 48), 5, {16, 28, 28});
+  conv("plane/K4/24_48/k5/16x28x28", orders(4, 24), orders(4, 48), 5, {16, 28, 28});
+  conv("plane/K4/1_24/k5/16x28x28", orders(1, 1), orders(4, 24), 5, {16, 28, 28});
+  conv("plane/K8/48_96/k3/16x7x7", orders(8, 48), orders(8, 96), 3, {16, 7, 7});
+  conv("plane/K8/8_16/k5/1x128x128", orders(8, 8), orders(8, 16), 5, {1, 128, 128});
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
 }

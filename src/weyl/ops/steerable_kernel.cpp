@@ -13,6 +13,7 @@
 
 #include "weyl/algebra/clebsch_gordan.h"
 #include "weyl/core/check.h"
+#include "weyl/ops/steerable_plan.h"
 
 namespace weyl {
 namespace {
@@ -135,6 +136,7 @@ SteerableKernel::SteerableKernel(SteerableType input, SteerableType output,
     }
   }
   require(weights_ > 0, "SteerableKernel: no filter joins the types (more rings, or no cut)");
+  plan_ = steerable_plan(in, out, options, filters);
 }
 
 Tensor SteerableKernel::standard_deviations() const {

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <vector>
 
 #include "weyl/algebra/ring_filters.h"
@@ -17,6 +18,8 @@ struct SteerableKernelOptions {
   bool restricted = false;  // fewer weights: in the plane they do not depend on the input's order, in space
                             // not on the filter's degree
 };
+
+struct SteerablePlan;
 
 /// The kernels of a steerable convolution (paper, section 3): between output irrep l and input irrep l1
 ///   K_{l m, l1 m1}(p) = sum_j w_j(channel out, channel in) B_j(m, m1, p),
@@ -42,6 +45,9 @@ class SteerableKernel {
   /// (weights, 2) -> (2 F_out, 2 F_in, size, ...) real, ((Re, -Im), (Im, Re)): differentiable to any order.
   Tensor expand(const Tensor& weights) const;
 
+  /// How to convolve without it (ops/steerable_conv.h); null where the filters do not allow it.
+  const std::shared_ptr<const SteerablePlan>& plan() const { return plan_; }
+
  private:
   struct Pair {
     int64_t l, l1, first;  // irreps, first weight
@@ -52,6 +58,7 @@ class SteerableKernel {
   SteerableKernelOptions options_;
   int64_t weights_ = 0;
   std::vector<Pair> pairs_;
+  std::shared_ptr<const SteerablePlan> plan_;
 };
 
 }  // namespace weyl

@@ -8,18 +8,19 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/steerable_conv.h"
 
 namespace weyl {
 
 SteerableConv::SteerableConv(const SteerableType& in, const SteerableType& out,
                              const SteerableConvOptions& options)
-    : options_(options), kernel_(in, out, options.kernel) {
+    : options_(options), kernel_(std::make_shared<SteerableKernel>(in, out, options.kernel)) {
   require(!options.same || options.kernel.rings.size % 2 == 1,
           "SteerableConv: a convolution that keeps the size needs an odd kernel, got ",
           options.kernel.rings.size);
-  const Tensor modulus = kernel_.standard_deviations().unsqueeze(1);
+  const Tensor modulus = kernel_->standard_deviations().unsqueeze(1);
   weight_ = complex_parameter(
-      "weight", at::randn({kernel_.weights(), 2}, at::kDouble) * modulus * std::sqrt(0.5), true);
+      "weight", at::randn({kernel_->weights(), 2}, at::kDouble) * modulus * std::sqrt(0.5), true);
 }
 
 Tensor SteerableConv::operator()(const Tensor& x) const {
@@ -27,8 +28,13 @@ Tensor SteerableConv::operator()(const Tensor& x) const {
   require(x.defined() && x.dim() == dimension + 2 && x.size(1) == 2 * in().width(),
           "SteerableConv: x must be (B, ", 2 * in().width(), ", ", dimension, " axes), got ",
           x.defined() ? x.sizes() : at::IntArrayRef{});
+  const bool dense = options_.stride != 1 || options_.dilation != 1 || UseReferences::active() ||
+                     !steerable_conv_pays(x, *kernel_, options_.same, !training());
+  if (!dense) {
+    return steerable_conv(x, weight_.to(x.scalar_type()), kernel_, options_.same);
+  }
   const Tensor kernel =
-      expanded_.get(training(), [&] { return kernel_.expand(weight_); }).to(x.scalar_type());
+      expanded_.get(training(), [&] { return kernel_->expand(weight_); }).to(x.scalar_type());
   const std::vector<int64_t> stride(static_cast<size_t>(dimension), options_.stride),
       dilation(static_cast<size_t>(dimension), options_.dilation),
       padding(static_cast<size_t>(dimension),

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "weyl/nn/derived.h"
 #include "weyl/nn/module.h"
 #include "weyl/ops/steerable_kernel.h"
@@ -16,21 +18,23 @@ struct SteerableConvOptions {
 /// Steerable convolution (paper, eqs. 4 and 5), a correlation: y(x) = sum_p K(p) f(x + p), without a bias,
 /// which no irrep but the trivial one has. (B, 2 F_in, pixels...) -> (B, 2 F_out, pixels...), see
 /// SteerableType. Parameter `weight` (n, 2) complex, started as complex normal numbers so that features keep
-/// their size. In evaluation mode the kernel is expanded once.
+/// their size. Two orders of evaluation with equal results, picked by cost: the expanded kernel (in
+/// evaluation mode expanded once), or the fixed filters first and the mixing of channels after
+/// (ops/steerable_conv.h).
 class SteerableConv : public Module {
  public:
   /// ShapeError: `same` with an even kernel; see also SteerableKernel.
   SteerableConv(const SteerableType& in, const SteerableType& out, const SteerableConvOptions& options);
   Tensor operator()(const Tensor& x) const;
-  const SteerableType& in() const { return kernel_.in; }
-  const SteerableType& out() const { return kernel_.out; }
+  const SteerableType& in() const { return kernel_->in; }
+  const SteerableType& out() const { return kernel_->out; }
 
  protected:
   void mode_changed() override { expanded_.drop(); }
 
  private:
   SteerableConvOptions options_;
-  SteerableKernel kernel_;
+  std::shared_ptr<const SteerableKernel> kernel_;
   Tensor weight_;
   Derived expanded_;
 };
