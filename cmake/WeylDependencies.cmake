@@ -8,6 +8,7 @@ find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)  # its CMake package fails even when QUIET
 pkg_check_modules(freetype REQUIRED IMPORTED_TARGET freetype2)
+find_path(WEYL_STB stb_image.h PATH_SUFFIXES stb REQUIRED)
 
 if(NOT WEYL_BASE_ONLY)
   # LibTorch: WEYL_TORCH (environment or -D), else the wheel that scripts/setup installs in .venv.

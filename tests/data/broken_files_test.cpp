@@ -8,6 +8,10 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/data/formats/amat.h"
+#include "weyl/data/formats/cifar10.h"
+#include "weyl/data/formats/idx.h"
+#include "weyl/data/formats/image.h"
 #include "weyl/data/formats/npy.h"
 #include "weyl/data/formats/npz.h"
 #include "weyl/data/formats/pose_file.h"
@@ -154,6 +158,75 @@ TEST(BrokenFiles, Poses) {
           {"trailing_comma", "line 1: column 9 must be a number, got ''"},
       },
       [](const std::string& path) { read_poses(path); });
+}
+
+TEST(BrokenFiles, Digits) {
+  expect_refusals("amat",
+                  {
+                      {"empty", "must hold at least one image, holds none"},
+                      {"cut", "line 2: must have 785 columns, 784 pixels and the label, got 350"},
+                      {"wide", "line 1: must have 785 columns, 784 pixels and the label, got more"},
+                      {"pixel_of_bytes", "line 1: column 1 must be a pixel in [0, 1], got '255'"},
+                      {"negative", "line 1: column 1 must be a pixel in [0, 1], got '-0.5'"},
+                      {"not_a_number", "line 1: column 1 must be a pixel in [0, 1], got 'nan'"},
+                      {"words", "line 1: column 1 must be a number, got 'label'"},
+                      {"label_ten", "line 2: column 785 must be a label 0 .. 9, got '10'"},
+                      {"binary", "line 1: column 1 must be a number, got '\\x00\\x01\\x1b[31m0'"},
+                  },
+                  [](const std::string& path) { read_amat(path); });
+  expect_refusals("cifar",
+                  {
+                      {"empty", "must be a whole number of images of 3073 bytes, got 0 bytes"},
+                      {"cut", "must be a whole number of images of 3073 bytes, got 6145 bytes"},
+                      {"label_ten", "image 1: the label must be 0 .. 9, got 10"},
+                      {"of_100_classes", "must be a whole number of images of 3073 bytes, got 3074 bytes"},
+                  },
+                  [](const std::string& path) { read_cifar10(path); });
+  expect_refusals(
+      "idx",
+      {
+          {"empty", "must have the 4 bytes of IDX's magic number, got 0"},
+          {"magic", "must begin with the two zero bytes of IDX"},
+          {"type", "the type must be 8, 9, 11, 12, 13 or 14 (u8, i8, i16, i32, f32, f64), got 10"},
+          {"no_dimensions", "must have 1 to 8 dimensions, got 0"},
+          {"cut_header", "must have 16 bytes of header, got 9"},
+          {"cut", "U8 of shape [2, 3, 3] must have 18 bytes, got 17"},
+          {"trailing", "U8 of shape [2, 3, 3] must have 18 bytes, got 19"},
+          {"huge", "overflows"},
+          {"overflow", "overflows"},
+          {"cut_gzip", "the gzip stream is truncated"},
+          {"damaged_gzip", "the gzip stream is corrupt (incorrect data check)"},
+      },
+      [](const std::string& path) { read_idx(path); });
+}
+
+TEST(BrokenFiles, Images) {
+  const Table faults = {
+      {"empty", "must be a PNG, JPEG or BMP image, begins with ''"},
+      {"text", "must be a PNG, JPEG or BMP image, begins with 'GIF89a, '"},
+      {"cut_end", "the PNG ends before its end chunk, cut short?"},
+      {"damaged", "is damaged, its checksum does not fit"},
+      {"zero_width", "must have pixels, got 0 x 5"},
+      {"many_pixels", "got 32768 x 32768"},
+      {"too_tall", "the pixels must unpack to 48 bytes, got 40"},
+      {"bomb", "the pixels must unpack to 110 bytes, they are more"},
+      {"colour_type", "there is no PNG of colour type 5, 8 bits and interlacing 0"},
+      {"no_header", "the header must come first and once"},
+      {"no_palette", "cannot decode the image: "},
+      {"zero_height", "cannot decode the image: "},
+      {"zero", "must have pixels, got 0 x 5"},
+      {"negative", "must have pixels, got -3 x 5"},
+      {"depth", "a pixel must have 1, 4, 8, 16, 24 or 32 bits, got 13"},
+      {"packed", "cannot decode the image: "},
+      {"cut_png", "cut short?"},
+      {"cut_jpg", "the JPEG ends without its end marker, cut short?"},
+      {"cut_bmp", "3 x 5 pixels of 24 bits must end at byte 114, the file has 104"},
+      {"cut_header_jpg", "the JPEG has no scan, cut short?"},
+      {"cut_header_bmp", "must have 54 bytes of header, got 30"},
+      {"huge_png", "must have at most 32768 pixels a side and 67108864 in all, got 1073741824 x 1073741824"},
+      {"huge_bmp", "must have at most 32768 pixels a side and 67108864 in all, got 1073741824 x 1073741824"},
+  };
+  expect_refusals("image", faults, [](const std::string& path) { read_image(path); });
 }
 
 TEST(BrokenFiles, AFalseSizeIsNotWorthItsMemory) {

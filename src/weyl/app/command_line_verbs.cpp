@@ -153,7 +153,7 @@ Verb add_data_make(CLI::App& data) {
                                        "data make nbody --out data/small train=300 valid=100 test=100",
                                        "data make pose_sequences --out data/se3 group=se3"}));
   auto& [app, c] = draft;
-  add_path(app, "MAKER", c->maker, "what to make: glyphs, nbody, pose_sequences");
+  add_path(app, "MAKER", c->maker, "what to make: glyphs, lesions, nbody, pose_sequences");
   add_overrides(app, c->overrides, "options of the maker");
   add_out(app, c->out, "PATH", "folder to write", true);
   add_threads(app, c->threads, "threads, default all cores; the data do not depend on it");

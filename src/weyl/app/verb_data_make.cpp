@@ -12,6 +12,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/data/makers/glyphs.h"
+#include "weyl/data/makers/lesions.h"
 #include "weyl/data/makers/nbody.h"
 #include "weyl/data/makers/pose_sequences.h"
 
@@ -20,6 +21,9 @@ namespace {
 
 bool make(const GlyphsMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
   return make_glyphs(o, folder, hooks);
+}
+bool make(const LesionsMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
+  return make_lesions(o, folder, hooks);
 }
 bool make(const NbodyMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
   return make_nbody(o, folder, hooks);
@@ -30,6 +34,9 @@ bool make(const PoseSequencesMakerOptions& o, const std::string& folder, const J
 
 std::string what(const GlyphsMakerOptions&) {
   return "images of digits (and a fifth as many as train for validation)";
+}
+std::string what(const LesionsMakerOptions& o) {
+  return text("pictures of ", o.height, " x ", o.width, " pixels with masks");
 }
 std::string what(const NbodyMakerOptions& o) {
   return text("simulations of ", o.particles, " particles");
@@ -111,7 +118,7 @@ Maker maker() {
 }  // namespace
 
 int run(const DataMakeCommand& command) {
-  const Maker makers[] = {maker<GlyphsMakerOptions>(), maker<NbodyMakerOptions>(),
+  const Maker makers[] = {maker<GlyphsMakerOptions>(), maker<LesionsMakerOptions>(), maker<NbodyMakerOptions>(),
                           maker<PoseSequencesMakerOptions>()};
   std::vector<std::string> names;
   std::string all;

@@ -5,8 +5,11 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/data/sets/cifar10.h"
 #include "weyl/data/sets/image_files.h"
+#include "weyl/data/sets/image_folder.h"
 #include "weyl/data/sets/nbody.h"
+#include "weyl/data/sets/ph2.h"
 #include "weyl/data/sets/pose_files.h"
 #include "weyl/data/sets/pose_sequences.h"
 #include "weyl/data/sets/rotated_mnist.h"
@@ -90,10 +93,28 @@ Splits open(const PoseSequencesDataOptions& options, const Interface*) {
   return open_pose_sequences(options);
 }
 
+Splits open(const Cifar10DataOptions& options, const Interface*) {
+  return open_cifar10(options);
+}
+Splits open(const ImagesDataOptions& options, const Interface*) {
+  return open_images(options);
+}
+Splits open(const Ph2DataOptions& options, const Interface*) {
+  return open_ph2(options);
+}
 Splits open(const RotatedMnistDataOptions& options, const Interface*) {
   return open_rotated_mnist(options);
 }
 
+Schema declared(const Cifar10DataOptions& options, const Interface*) {
+  return cifar10_schema(options);
+}
+Schema declared(const ImagesDataOptions& options, const Interface*) {
+  return images_schema(options);
+}
+Schema declared(const Ph2DataOptions& options, const Interface*) {
+  return ph2_schema(options);
+}
 Schema declared(const RotatedMnistDataOptions& options, const Interface*) {
   return rotated_mnist_schema(options);
 }
@@ -139,9 +160,9 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
     }
     return set;
   }
-  require<DataError>(
-      path.ends_with(".safetensors"), path,
-      ": must be a .safetensors file, poses (.txt, .csv, .tum, .kitti), images (.amat, IDX) or a folder");
+  require<DataError>(path.ends_with(".safetensors"), path,
+                     ": must be a .safetensors file, poses (.txt, .csv, .tum, .kitti), images (.png, .jpg, "
+                     ".bmp, .amat, IDX) or a folder");
   const SafetensorsFile file(path);
   const auto format = file.header().metadata.find("format");
   if (format != file.header().metadata.end() && format->second == nbody_format) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -54,8 +55,49 @@ struct RotatedMnistDataOptions {
 };
 void fields(Fields& f, RotatedMnistDataOptions& o);
 
-using DataSet =
-    std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions, RotatedMnistDataOptions>;
+/// CIFAR-10's binary version: data_batch_1.bin .. data_batch_5.bin and test_batch.bin (sets/cifar10.h).
+struct Cifar10DataOptions {
+  static constexpr const char* name_in_config = "cifar10";
+  std::string path = "data/cifar10";
+  int64_t train = 0, valid = 0, test = 0;  // the first so many images of a split; 0: all
+  int64_t seed = 0;                        // of the tenth that is for validation
+  ImageInput input;
+};
+void fields(Fields& f, Cifar10DataOptions& o);
+
+/// What is known of images in folders: a class of each, or of each pixel.
+enum class ImageTarget { classes, mask };
+constexpr auto names_of(ImageTarget) {
+  return std::array<std::string_view, 2>{"class", "mask"};
+}
+
+/// Images in folders, one for each class, or images and masks (sets/image_folder.h).
+struct ImagesDataOptions {
+  static constexpr const char* name_in_config = "images";
+  std::string path = "data/images";
+  ImageTarget target = ImageTarget::classes;
+  int64_t classes = 0;            // 0: those there are; a model needs the number
+  int64_t channels = 3;           // 1: grey
+  int64_t height = 0, width = 0;  // 0: as they are, all of one size
+  double train_fraction = 0.8, valid_fraction = 0.1;
+  int64_t seed = 0;
+  ImageInput input;
+};
+void fields(Fields& f, ImagesDataOptions& o);
+
+/// PH2, dermoscopy with the masks of lesions (sets/ph2.h).
+struct Ph2DataOptions {
+  static constexpr const char* name_in_config = "ph2";
+  std::string path = "data/ph2";
+  int64_t height = 578, width = 770;       // 0: as they are, all of one size
+  int64_t train = 0, valid = 0, test = 0;  // all 0: a half, a quarter, a quarter
+  int64_t seed = 0;
+  ImageInput input;
+};
+void fields(Fields& f, Ph2DataOptions& o);
+
+using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions,
+                             RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions>;
 struct DataOptions {
   DataSet set;
 };

@@ -1,7 +1,12 @@
 #include "weyl/data/sets/image_files.h"
 
+#include <algorithm>
 #include <filesystem>
 
+#include "weyl/data/formats/image.h"
+#include "weyl/data/sets/cifar10.h"
+#include "weyl/data/sets/image_folder.h"
+#include "weyl/data/sets/ph2.h"
 #include "weyl/data/sets/rotated_mnist.h"
 
 namespace weyl {
@@ -21,18 +26,71 @@ ImageInput input_of(const DataOptions& options) {
       options.set);
 }
 
+std::shared_ptr<const Dataset> open_picture(const std::string& path, const DataOptions& options) {
+  ImageKind kind;
+  ImageSize size;
+  if (const auto* images = std::get_if<ImagesDataOptions>(&options.set)) {
+    kind = images_kind(*images);
+    size = {images->height, images->width};
+  } else if (const auto* ph2 = std::get_if<Ph2DataOptions>(&options.set)) {
+    kind = ph2_kind();
+    size = {ph2->height, ph2->width};
+  } else if (std::holds_alternative<Cifar10DataOptions>(options.set)) {
+    kind = cifar10_kind();
+  } else if (std::holds_alternative<RotatedMnistDataOptions>(options.set)) {
+    kind = rotated_mnist_kind();
+  }
+  return open_one_image(path, kind, size, input_of(options));
+}
+
 }  // namespace
 
 std::shared_ptr<const Dataset> open_image_file(const std::string& path, const DataOptions& options) {
+  if (is_image_file(path)) {
+    return open_picture(path, options);
+  }
+  const bool cifar10 = std::holds_alternative<Cifar10DataOptions>(options.set);
+  if (path.ends_with(".bin") &&
+      (cifar10 || path.ends_with("_batch.bin") || path.find("data_batch_") != std::string::npos)) {
+    return open_cifar10_file(path, input_of(options));
+  }
   const bool digits = std::holds_alternative<RotatedMnistDataOptions>(options.set);
   return path.ends_with(".npz") && !digits ? nullptr : open_digits_file(path, input_of(options));
 }
 
 std::optional<DataOptions> image_folder(const std::string& path) {
-  for (const auto& entry : fs::directory_iterator(path)) {
+  const fs::path folder = path;
+  if (fs::is_directory(folder / "PH2 Dataset images")) {
+    return DataOptions{Ph2DataOptions{.path = path, .height = 0, .width = 0}};
+  }
+  if (fs::is_directory(folder / "cifar-10-batches-bin")) {
+    return DataOptions{Cifar10DataOptions{.path = path}};
+  }
+  const auto has_masks = [](const fs::path& p) {
+    return fs::is_directory(p / "images") && fs::is_directory(p / "masks");
+  };
+  for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (name.ends_with(".amat") || name.starts_with("train-images") || name.starts_with("t10k-images")) {
       return DataOptions{RotatedMnistDataOptions{.path = path}};
+    }
+    if (name.starts_with("data_batch_") || name == "test_batch.bin") {
+      return DataOptions{Cifar10DataOptions{.path = path}};
+    }
+    if (entry.is_directory()) {
+      if (fs::is_directory(entry.path() / (name + "_Dermoscopic_Image"))) {
+        return DataOptions{Ph2DataOptions{.path = path, .height = 0, .width = 0}};
+      }
+      if (has_masks(folder) || ((name == "train" || name == "test") && has_masks(entry.path()))) {
+        return DataOptions{ImagesDataOptions{.path = path, .target = ImageTarget::mask}};
+      }
+    }
+  }
+  // A folder of folders of images: classes, also below train, valid and test.
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file() && entry.path().parent_path() != folder &&
+        is_image_file(entry.path().string())) {
+      return DataOptions{ImagesDataOptions{.path = path}};
     }
   }
   return std::nullopt;

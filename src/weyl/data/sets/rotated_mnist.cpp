@@ -19,10 +19,6 @@ constexpr int64_t kDigits = 10;
 constexpr int64_t kValid = 6;  // one in so many training images, where there is no file of validation
 constexpr const char* kAmat = "mnist_all_rotation_normalized_float_";
 
-ImageKind kind() {
-  return {.mean = {0.1307}, .deviation = {0.3081}, .classes = kDigits};
-}
-
 Tensor tensor_of(const Array& array, const std::string& where) {
   return copy_tensor(array.type, array.shape, array.bytes, where);
 }
@@ -164,14 +160,18 @@ std::shared_ptr<const Dataset> as_set(const Part& part, const RotatedMnistDataOp
   const int64_t found = part.samples.size();
   require<DataError>(asked <= found, part.where, ": data.rotated_mnist.", split, " must be at most ", found,
                      ", the images there are (0: all), got ", asked);
-  return std::make_shared<ImageSet>(part.samples.slice(0, asked > 0 ? asked : found), kind(), o.input,
-                                    part.where);
+  return std::make_shared<ImageSet>(part.samples.slice(0, asked > 0 ? asked : found), rotated_mnist_kind(),
+                                    o.input, part.where);
 }
 
 }  // namespace
 
+ImageKind rotated_mnist_kind() {
+  return {.mean = {0.1307}, .deviation = {0.3081}, .classes = kDigits};
+}
+
 Schema rotated_mnist_schema(const RotatedMnistDataOptions& options) {
-  return image_schema(kind(), options.input);
+  return image_schema(rotated_mnist_kind(), options.input);
 }
 
 Splits open_rotated_mnist(const RotatedMnistDataOptions& options) {
@@ -212,7 +212,7 @@ std::shared_ptr<const Dataset> open_digits_file(const std::string& path, const I
   } else {
     return nullptr;
   }
-  return std::make_shared<ImageSet>(std::move(samples), kind(), input, path);
+  return std::make_shared<ImageSet>(std::move(samples), rotated_mnist_kind(), input, path);
 }
 
 }  // namespace weyl

@@ -3,9 +3,11 @@
 #include <memory>
 #include <string>
 
-#include "weyl/data/dataset.h"
+#include "weyl/data/image_set.h"
 
 namespace weyl {
+
+ImageKind rotated_mnist_kind();
 
 /// Digits, grey, label `class` of 10. Normalised by MNIST's mean 0.1307 and deviation 0.3081.
 Schema rotated_mnist_schema(const RotatedMnistDataOptions& options);

@@ -1,0 +1,179 @@
+#include "weyl/data/formats/image_layout.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/formats/image.h"
+
+namespace weyl {
+namespace {
+
+constexpr size_t kSignature = 8;  // bytes, of PNG
+
+class Bytes {
+ public:
+  explicit Bytes(std::span<const std::byte> file) : file_(file) {}
+  uint32_t byte(size_t i) const { return std::to_integer<uint32_t>(file_[i]); }
+  uint32_t little(size_t i, int bytes) const {
+    uint32_t x = 0;
+    for (int k = bytes - 1; k >= 0; --k) {
+      x = x << 8 | byte(i + k);
+    }
+    return x;
+  }
+  uint32_t big(size_t i) const { return byte(i) << 24 | byte(i + 1) << 16 | byte(i + 2) << 8 | byte(i + 3); }
+
+ private:
+  std::span<const std::byte> file_;
+};
+
+void require_size(int64_t width, int64_t height, std::string_view where) {
+  require<DataError>(width > 0 && height > 0, where, ": must have pixels, got ", width, " x ", height);
+  require<DataError>(
+      width <= image_side_limit && height <= image_side_limit && width * height <= image_pixels_limit, where,
+      ": must have at most ", image_side_limit, " pixels a side and ", image_pixels_limit, " in all, got ",
+      width, " x ", height);
+}
+
+struct PngHeader {
+  int64_t width = 0, height = 0;
+  uint32_t depth = 0, colour = 0, interlace = 0;
+
+  /// Bytes of the filtered rows of an image, or of one pass of an interlaced one.
+  uint64_t bytes(int64_t w, int64_t h) const {
+    constexpr int channels[] = {1, 0, 3, 1, 2, 0, 4};
+    return w == 0 ? 0 : static_cast<uint64_t>(h * (1 + (w * channels[colour] * depth + 7) / 8));
+  }
+  uint64_t bytes() const {
+    if (interlace == 0) {
+      return bytes(width, height);
+    }
+    constexpr int x0[] = {0, 4, 0, 2, 0, 1, 0}, y0[] = {0, 0, 4, 0, 2, 0, 1};
+    constexpr int dx[] = {8, 8, 4, 4, 2, 2, 1}, dy[] = {8, 8, 8, 4, 4, 2, 2};
+    uint64_t sum = 0;
+    for (int pass = 0; pass < 7; ++pass) {
+      sum +=
+          bytes((width - x0[pass] + dx[pass] - 1) / dx[pass], (height - y0[pass] + dy[pass] - 1) / dy[pass]);
+    }
+    return sum;
+  }
+};
+
+PngHeader png_header(const Bytes& bytes, size_t at, uint32_t length, std::string_view where) {
+  require<DataError>(length == 13, where, ": the header must have 13 bytes, got ", length);
+  const PngHeader h{bytes.big(at), bytes.big(at + 4), bytes.byte(at + 8), bytes.byte(at + 9),
+                    bytes.byte(at + 12)};
+  require_size(h.width, h.height, where);
+  const bool deep = h.depth == 8 || h.depth == 16;
+  const bool known = h.colour == 0   ? deep || h.depth == 1 || h.depth == 2 || h.depth == 4
+                     : h.colour == 3 ? h.depth == 1 || h.depth == 2 || h.depth == 4 || h.depth == 8
+                                     : (h.colour == 2 || h.colour == 4 || h.colour == 6) && deep;
+  require<DataError>(known && h.interlace <= 1, where, ": there is no PNG of colour type ", h.colour, ", ",
+                     h.depth, " bits and interlacing ", h.interlace);
+  return h;
+}
+
+/// Counts what the packed rows unpack to.
+class RowCounter {
+ public:
+  explicit RowCounter(std::string_view where) : where_(where) {
+    require<DataError>(inflateInit(&z_) == Z_OK, where, ": there is no memory to inflate it");
+  }
+  ~RowCounter() { inflateEnd(&z_); }
+  RowCounter(const RowCounter&) = delete;
+  RowCounter& operator=(const RowCounter&) = delete;
+
+  void add(std::span<const std::byte> part, uint64_t most) {
+    z_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(part.data()));  // zlib does not write it
+    z_.avail_in = static_cast<uInt>(part.size());
+    while (z_.avail_in > 0 && !ended_) {
+      z_.next_out = scratch_.data();
+      z_.avail_out = static_cast<uInt>(scratch_.size());
+      const int status = inflate(&z_, Z_NO_FLUSH);
+      require<DataError>(status == Z_OK || status == Z_STREAM_END, where_,
+                         ": the packed pixels are damaged (", z_.msg != nullptr ? z_.msg : "no reason given",
+                         ")");
+      ended_ = status == Z_STREAM_END;
+      count_ += scratch_.size() - z_.avail_out;
+      require<DataError>(count_ <= most, where_, ": the pixels must unpack to ", most,
+                         " bytes, they are more");
+    }
+  }
+  uint64_t count() const { return count_; }
+
+ private:
+  std::string_view where_;
+  z_stream z_{};
+  std::array<Bytef, 1 << 15> scratch_;
+  uint64_t count_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+void check_png(std::span<const std::byte> file, std::string_view where) {
+  const Bytes bytes(file);
+  PngHeader header;
+  RowCounter rows(where);
+  for (size_t at = kSignature; true;) {
+    require<DataError>(file.size() - at >= 12, where, ": the PNG ends before its end chunk, cut short?");
+    const uint32_t length = bytes.big(at);
+    const std::string_view name(reinterpret_cast<const char*>(file.data()) + at + 4, 4);
+    require<DataError>(length <= file.size() - at - 12, where, ": chunk ", quote(name), " of ", length,
+                       " bytes ends beyond the file, cut short?");
+    const auto* checked = reinterpret_cast<const Bytef*>(file.data()) + at + 4;
+    require<DataError>(crc32(0, checked, length + 4) == bytes.big(at + 8 + length), where, ": chunk ",
+                       quote(name), " is damaged, its checksum does not fit");
+    require<DataError>((name == "IHDR") == (header.height == 0), where,
+                       ": the header must come first and once");
+    if (name == "IHDR") {
+      header = png_header(bytes, at + 8, length, where);
+    } else if (name == "IDAT") {
+      rows.add(file.subspan(at + 8, length), header.bytes());
+    } else if (name == "IEND") {
+      break;
+    }
+    at += 12 + length;
+  }
+  require<DataError>(rows.count() == header.bytes(), where, ": the pixels must unpack to ", header.bytes(),
+                     " bytes, got ", rows.count());
+}
+
+void check_jpeg(std::span<const std::byte> file, std::string_view where) {
+  const auto last = [&](uint8_t marker) {
+    const std::byte pair[] = {std::byte{0xff}, std::byte{marker}};
+    const auto found = std::find_end(file.begin(), file.end(), std::begin(pair), std::end(pair));
+    return found == file.end() ? std::ptrdiff_t{-1} : found - file.begin();
+  };
+  constexpr uint8_t kScan = 0xda, kEnd = 0xd9;
+  const auto scan = last(kScan);
+  require<DataError>(scan >= 0, where, ": the JPEG has no scan, cut short?");
+  require<DataError>(last(kEnd) > scan, where, ": the JPEG ends without its end marker, cut short?");
+}
+
+void check_bmp(std::span<const std::byte> file, std::string_view where) {
+  const Bytes bytes(file);
+  constexpr size_t kLeast = 26;  // with the smallest of its headers
+  require<DataError>(file.size() >= kLeast, where, ": must have ", kLeast, " bytes of header, got ",
+                     file.size());
+  const uint32_t offset = bytes.little(10, 4), size = bytes.little(14, 4);
+  const bool old = size == 12;
+  require<DataError>(old || file.size() >= 54, where, ": must have 54 bytes of header, got ", file.size());
+  const int64_t width = old ? int64_t{bytes.little(18, 2)} : static_cast<int32_t>(bytes.little(18, 4));
+  const int64_t height = old ? int64_t{bytes.little(20, 2)} : static_cast<int32_t>(bytes.little(22, 4));
+  const int64_t depth = old ? bytes.little(24, 2) : bytes.little(28, 2);
+  require_size(width, std::abs(height), where);
+  require<DataError>(depth == 1 || depth == 4 || depth == 8 || depth == 16 || depth == 24 || depth == 32,
+                     where, ": a pixel must have 1, 4, 8, 16, 24 or 32 bits, got ", depth);
+  const int64_t end = offset + (width * depth + 31) / 32 * 4 * std::abs(height);
+  require<DataError>(end <= static_cast<int64_t>(file.size()), where, ": ", width, " x ", std::abs(height),
+                     " pixels of ", depth, " bits must end at byte ", end, ", the file has ", file.size());
+}
+
+}  // namespace weyl

@@ -1,0 +1,71 @@
+#include "weyl/data/image_tensor.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/_upsample_bilinear2d_aa.h>
+#include <ATen/ops/_upsample_nearest_exact2d.h>
+#include <ATen/ops/tensor.h>
+
+#include "weyl/core/check.h"
+#include "weyl/data/formats/image.h"
+
+namespace weyl {
+namespace {
+
+constexpr double k16 = 65535;
+
+/// (C, H, W) without alpha: uint8, or float32 in [0, 1] of 16 bits.
+Tensor without_alpha(const std::string& path) {
+  const Array image = read_image(path);
+  const bool deep = image.type == ElementType::u16;
+  const int64_t h = image.shape[0], w = image.shape[1], c = image.shape[2];
+  Tensor x = copy_tensor(deep ? ElementType::i16 : image.type, image.shape, image.bytes, path);
+  if (deep) {  // LibTorch has few operators on uint16
+    x = x.to(at::kInt).bitwise_and(0xffff).to(at::kFloat) / k16;
+  }
+  x = x.view({h, w, c}).permute({2, 0, 1});
+  return x.slice(0, 0, c % 2 == 0 ? c - 1 : c).contiguous();
+}
+
+bool as_it_is(const Tensor& x, ImageSize size) {
+  return size == ImageSize{} || (x.size(-2) == size.height && x.size(-1) == size.width);
+}
+
+}  // namespace
+
+Tensor load_image(const std::string& path, int64_t channels, ImageSize size) {
+  Tensor x = without_alpha(path);
+  const bool bytes = x.scalar_type() == at::kByte;
+  if (channels == 3 && x.size(0) == 1) {
+    x = x.repeat({3, 1, 1});
+  } else if (channels == 1 && x.size(0) == 3) {
+    const Tensor luminance = at::tensor({0.299, 0.587, 0.114}, at::kFloat).view({3, 1, 1});
+    x = (x.to(at::kFloat) * luminance).sum(0, true);
+    x = bytes ? x.round().clamp(0, 255).to(at::kByte) : x;
+  }
+  if (as_it_is(x, size)) {
+    return x;
+  }
+  x = bytes ? x.to(at::kFloat) / 255 : x;
+  return at::_upsample_bilinear2d_aa(x.unsqueeze(0), {size.height, size.width}, false).squeeze(0).clamp(0, 1);
+}
+
+Tensor load_mask(const std::string& path, int64_t classes, ImageSize size) {
+  Tensor x = without_alpha(path);
+  require<DataError>(x.scalar_type() == at::kByte, path, ": a mask must have 8 bits, got 16");
+  require<DataError>(x.size(0) == 1 || (x[0].equal(x[1]) && x[0].equal(x[2])), path,
+                     ": a mask must be grey, its values are the numbers of the classes; got colours");
+  x = x[0];
+  const auto most = x.max().item<int64_t>();
+  if (classes == 2 && most > 1) {
+    x = x.ge(128).to(at::kByte);
+  } else {
+    require<DataError>(most < classes, path, ": a mask must hold classes 0 .. ", classes - 1, ", got ", most);
+  }
+  if (as_it_is(x, size)) {
+    return x.contiguous();
+  }
+  return at::_upsample_nearest_exact2d(x.unsqueeze(0).unsqueeze(0), {size.height, size.width})[0][0]
+      .contiguous();
+}
+
+}  // namespace weyl

@@ -1,0 +1,116 @@
+#include "weyl/data/sets/ph2.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/data/formats/image.h"
+#include "weyl/data/image_tensor.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Case {
+  std::string image, lesion;
+};
+
+std::string with_ending(const fs::path& stem) {
+  for (const char* ending : {".bmp", ".png"}) {
+    if (const std::string path = stem.string() + ending; fs::exists(path)) {
+      return path;
+    }
+  }
+  throw DataError(text(stem.string(), ".bmp: there is no such image (nor .png)"));
+}
+
+/// The cases of a folder by name.
+std::vector<Case> cases_of(const std::string& path) {
+  const fs::path below = fs::path(path) / "PH2 Dataset images",
+                 folder = fs::is_directory(below) ? below : fs::path(path);
+  require<DataError>(fs::is_directory(folder), path,
+                     ": there is no such folder; make one with `weyl data make lesions --out ", path, "`");
+  std::vector<Case> cases;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_directory() && fs::is_directory(entry.path() / (name + "_Dermoscopic_Image"))) {
+      cases.push_back({with_ending(entry.path() / (name + "_Dermoscopic_Image") / name),
+                       with_ending(entry.path() / (name + "_lesion") / (name + "_lesion"))});
+    }
+  }
+  require<DataError>(!cases.empty(), folder.string(), ": holds no IMDxxx/IMDxxx_Dermoscopic_Image");
+  std::ranges::sort(cases, {}, &Case::image);
+  return cases;
+}
+
+/// The mask as a picture of black and white, resized as images are.
+Tensor lesion_of(const Case& c, ImageSize size) {
+  const Array image = read_image(c.image), mask = read_image(c.lesion);
+  require<DataError>(image.shape[0] == mask.shape[0] && image.shape[1] == mask.shape[1], c.lesion,
+                     ": must have ", image.shape[0], " x ", image.shape[1], " pixels as its image, got ",
+                     mask.shape[0], " x ", mask.shape[1]);
+  const Tensor x = load_image(c.lesion, 1, size)[0];
+  return (x.scalar_type() == at::kByte ? x > 127 : x > 0.5).to(at::kByte);
+}
+
+std::shared_ptr<const Dataset> as_set(const std::vector<Case>& cases, std::span<const int64_t> which,
+                                      const Ph2DataOptions& o) {
+  if (which.empty()) {
+    return nullptr;
+  }
+  const ImageSize size{o.height, o.width};
+  const int64_t n = std::ssize(which);
+  ImageSamples samples;
+  for (int64_t i = 0; i < n; ++i) {
+    Tensor image = load_image(cases[which[i]].image, 3, size);
+    if (image.scalar_type() == at::kByte) {
+      image = image.to(at::kFloat) / 255;
+    }
+    const Tensor lesion = lesion_of(cases[which[i]], size);
+    if (i == 0) {  // 200 photographs are a gigabyte: each goes to its place at once
+      samples.values = at::empty({n, 3, image.size(1), image.size(2)}, at::kFloat);
+      samples.masks = at::empty({n, image.size(1), image.size(2)}, at::kByte);
+    }
+    require<DataError>(image.sizes() == samples.values[i].sizes(), cases[which[i]].image, ": must have ",
+                       samples.values.size(2), " x ", samples.values.size(3),
+                       " pixels as the first image, got ", image.size(1), " x ", image.size(2),
+                       " (height and width resize)");
+    samples.values[i].copy_(image);
+    samples.masks[i].copy_(lesion);
+  }
+  return std::make_shared<ImageSet>(std::move(samples), ph2_kind(), o.input, o.path);
+}
+
+}  // namespace
+
+ImageKind ph2_kind() {
+  return {.mean = {0.5, 0.5, 0.5}, .deviation = {0.25, 0.25, 0.25}, .mask_classes = 2};
+}
+
+Schema ph2_schema(const Ph2DataOptions& options) {
+  return image_schema(ph2_kind(), options.input);
+}
+
+Splits open_ph2(const Ph2DataOptions& options) {
+  const std::vector<Case> cases = cases_of(options.path);
+  const int64_t n = std::ssize(cases);
+  int64_t train = options.train, valid = options.valid, test = options.test;
+  if (train + valid + test == 0) {
+    valid = test = n / 4;
+    train = n - valid - test;
+  }
+  require<DataError>(train + valid + test <= n, options.path,
+                     ": data.ph2.train, valid and test must be at most ", n,
+                     " in all, the images there are, got ", train + valid + test);
+  const std::vector<int64_t> order = Stream(static_cast<uint64_t>(options.seed), "ph2 split").permutation(n);
+  const std::span<const int64_t> all(order);
+  return {as_set(cases, all.subspan(0, train), options), as_set(cases, all.subspan(train, valid), options),
+          as_set(cases, all.subspan(train + valid, test), options)};
+}
+
+}  // namespace weyl
