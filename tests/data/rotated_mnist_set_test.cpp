@@ -8,11 +8,13 @@
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
+#include "weyl/data/convert.h"
 #include "weyl/data/formats/amat.h"
 #include "weyl/data/formats/gzip.h"
 #include "weyl/data/formats/idx.h"
 #include "weyl/data/formats/npz.h"
 #include "weyl/data/inspect.h"
+#include "weyl/data/split.h"
 
 namespace weyl {
 namespace {
@@ -228,6 +230,22 @@ TEST(RotatedMnist, OpensFilesAndIsInspected) {
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(inspect(*found[0].second).carrier, Carrier::grid);
   EXPECT_EQ(inspect(*found[0].second).labels[0].max, 9);
+}
+
+TEST(RotatedMnist, BecomesATensorFileWholeOrInParts) {
+  const Folder folder;
+  write_amat(folder / "x.amat", 10);
+  const auto written = convert(folder / "x.amat", folder / "x.safetensors");
+  const DataOptions options{RotatedMnistDataOptions{}};
+  const Batch a = all_of_set(*open_file(folder / "x.amat", options)),
+              b = read_tensor_file(written.at(0)).batch;
+  EXPECT_TRUE(at::equal(std::get<Grid>(a.input).values, std::get<Grid>(b.input).values));
+  EXPECT_TRUE(at::equal(a.labels.at("class"), b.labels.at("class")));
+  const SplitIndices parts = split_file(folder / "x.amat", folder / "parts", {.train = 0.7, .valid = 0.2});
+  EXPECT_EQ(parts.train.size(), 7u);
+  const Batch train = read_tensor_file(folder / "parts/train.safetensors").batch;
+  ASSERT_EQ(train.count(), 7);
+  EXPECT_EQ(train.labels.at("class")[3][0].item<int64_t>(), parts.train[3]);
 }
 
 TEST(RotatedMnist, SaysWhatIsWrong) {

@@ -151,7 +151,8 @@ Verb add_data_make(CLI::App& data) {
       begin<DataMakeCommand>(data, "make", "make a data set",
                              examples({"data make nbody --out data/nbody",
                                        "data make nbody --out data/small train=300 valid=100 test=100",
-                                       "data make pose_sequences --out data/se3 group=se3"}));
+                                       "data make pose_sequences --out data/se3 group=se3",
+                                       "data make glyphs --out data/glyphs-any rotation=any"}));
   auto& [app, c] = draft;
   add_path(app, "MAKER", c->maker, "what to make: glyphs, lesions, nbody, pose_sequences");
   add_overrides(app, c->overrides, "options of the maker");

@@ -2,14 +2,17 @@
 
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <span>
 
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/data/formats/npz.h"
+#include "weyl/data/sets/image_files.h"
 #include "weyl/data/sets/nbody.h"
 #include "weyl/data/sets/pose_files.h"
+#include "weyl/data/tensor_format.h"
 
 namespace weyl {
 namespace {
@@ -65,6 +68,13 @@ void safetensors_to_npz(const std::string& in, const std::string& out) {
   write_npz(out, arrays);
 }
 
+void images_to_safetensors(const std::string& in, const std::string& out, const Dataset& images) {
+  std::vector<int64_t> all(images.size());
+  std::iota(all.begin(), all.end(), 0);
+  write_tensor_file(out, images.batch(all), images.schema(),
+                    {{"converted_from", std::filesystem::path(in).filename().string()}});
+}
+
 }  // namespace
 
 std::vector<std::string> convert(const std::string& in, const std::string& out,
@@ -80,16 +90,20 @@ std::vector<std::string> convert(const std::string& in, const std::string& out,
   if (fs::is_directory(in)) {
     return convert_nbody(in, out);
   }
+  const auto images = out.ends_with(".safetensors") ? open_image_file(in, {}) : nullptr;
   const bool pack = in.ends_with(".npz") && out.ends_with(".safetensors");
   const bool unpack = in.ends_with(".safetensors") && out.ends_with(".npz");
-  require<ConfigError>(pack || unpack || trajectory,
-                       "convert: must be a folder of N-body .npy files to a folder, .npz to .safetensors, "
-                       ".safetensors to .npz, or a trajectory of poses (.txt, .csv, .tum, .kitti) to "
-                       ".safetensors, got ",
-                       in, " to ", out);
+  require<ConfigError>(
+      pack || unpack || trajectory || images,
+      "convert: must be a folder of N-body .npy files to a folder, .npz to .safetensors, "
+      ".safetensors to .npz, or a trajectory of poses (.txt, .csv, .tum, .kitti) or images (.png, "
+      ".jpg, .bmp, .amat, IDX, .bin of CIFAR-10) to .safetensors, got ",
+      in, " to ", out);
   require<ConfigError>(!fs::exists(out), out, ": exists already; remove it or choose another name");
   if (trajectory) {
     convert_pose_file(in, out, poses.value_or(PoseFileOptions{}));
+  } else if (images) {
+    images_to_safetensors(in, out, *images);
   } else if (pack) {
     npz_to_safetensors(in, out);
   } else {

@@ -14,6 +14,7 @@ namespace weyl {
 ///   X.npz                                   ->  Y.safetensors, array by array
 ///   X.safetensors                           ->  Y.npz (no bfloat16; metadata as the bytes of a JSON
 ///                                               object in the array `__metadata__`, read on the way back)
+///   X.png, .jpg, .bmp, .amat, IDX, .bin     ->  Y.safetensors, a grid with its labels (sets/image_files.h)
 ///   a trajectory of text (.txt, .csv, ...)  ->  X.safetensors, poses of SE(3) (sets/pose_files.h); `poses`
 ///                                               says how it is read and cut
 ///

@@ -11,6 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/tensor_file.h"
+#include "weyl/data/sets/image_files.h"
 #include "weyl/data/sets/nbody.h"
 #include "weyl/data/split_files.h"
 #include "weyl/data/tensor_format.h"
@@ -29,6 +30,11 @@ struct Source {
 };
 
 Source open_source(const std::string& path, std::map<std::string, std::string> added) {
+  if (const auto images = open_image_file(path, {})) {
+    return {images->size(), [images, added](const std::string& out, const std::vector<int64_t>& samples) {
+              write_tensor_file(out, images->batch(samples), images->schema(), added);
+            }};
+  }
   const SafetensorsFile file(path);
   std::map<std::string, std::string> metadata = file.header().metadata;
   metadata.insert(added.begin(), added.end());
