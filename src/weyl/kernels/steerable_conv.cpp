@@ -51,16 +51,10 @@ void steerable_conv(const SteerableConvInput<T>& in, T* y, T* scratch, int64_t f
           const ConvPair& pair = in.pairs[irrep.pair + k];
           const int64_t width = pair.filters * 2 * count;
           for (int64_t m = 0; m < pair.components; ++m) {
-            const T* columns = s.mixed + (pair.row * count + m * width) * shape.pitch;
-            const auto row = [&](int64_t r) {
-              const int64_t feature =
-                  r / pair.channels * in.out_width + pair.feature + m * pair.channels + r % pair.channels;
-              return y + (b * 2 * in.out_width + feature) * shape.pixels + r0 * in.out[2];
-            };
-            conv::product<T>(
-                weights, width, 1, 2 * pair.channels, width,
-                [&](int64_t column) { return columns + column * shape.pitch; }, numbers, row,
-                !pair.first || c > 0);
+            T* mixed = s.mixed + (pair.row * count + m * width) * shape.pitch;
+            const conv::Rows<const T> columns{mixed, nullptr, width, shape.pitch};
+            conv::product<T>(weights, width, 1, 2 * pair.channels, columns, width, numbers,
+                             conv::feature_rows(in, shape, pair, y, b, m, r0), !pair.first || c > 0);
           }
           weights += 2 * pair.channels * width;
         }

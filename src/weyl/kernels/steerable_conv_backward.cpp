@@ -5,9 +5,9 @@ namespace WEYL_ISA {
 namespace conv {
 
 /// to (rows, columns) += sum_v row_r[v] column_k[v].
-template <class T, class Row, class Column>
-inline void add_products(int64_t rows, int64_t columns, const Row& row, const Column& column, int64_t numbers,
-                         T* to) {
+template <class T>
+inline void add_products(int64_t rows, int64_t columns, const Rows<const T>& row, const Rows<const T>& column,
+                         int64_t numbers, T* to) {
   constexpr int64_t nr = 4, nk = vector_bytes == 64 ? 4 : 2;
   for (int64_t r = 0; r < rows; r += nr) {
     for (int64_t k = 0; k < columns; k += nk) {
@@ -151,22 +151,16 @@ void steerable_conv_backward(const SteerableConvInput<T>& in, const T* gy, T* gx
           const ConvPair& pair = in.pairs[irrep.pair + k];
           const int64_t width = pair.filters * 2 * count;
           for (int64_t m = 0; m < pair.components; ++m) {
-            const auto row = [&](int64_t r) {
-              const int64_t feature =
-                  r / pair.channels * in.out_width + pair.feature + m * pair.channels + r % pair.channels;
-              return gy + (b * 2 * in.out_width + feature) * shape.pixels + r0 * in.out[2];
-            };
+            const auto gradients = conv::feature_rows(in, shape, pair, gy, b, m, r0);
             const int64_t place = (pair.row * count + m * width) * shape.pitch;
             if (gw) {
-              conv::add_products<T>(
-                  2 * pair.channels, width, row,
-                  [&](int64_t column) { return s.mixed + place + column * shape.pitch; }, numbers,
-                  s.by_weights + at);
+              const conv::Rows<const T> columns{s.mixed + place, nullptr, width, shape.pitch};
+              conv::add_products<T>(2 * pair.channels, width, gradients, columns, numbers, s.by_weights + at);
             }
             if (gx) {
-              conv::product<T>(
-                  s.weights + at, 1, width, width, 2 * pair.channels, row, numbers,
-                  [&](int64_t column) { return s.by_mixed + place + column * shape.pitch; }, false);
+              const conv::Rows<T> rows{s.by_mixed + place, nullptr, width, shape.pitch};
+              conv::product<T>(s.weights + at, 1, width, width, gradients, 2 * pair.channels, numbers, rows,
+                               false);
             }
           }
           at += 2 * pair.channels * width;
