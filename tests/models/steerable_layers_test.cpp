@@ -2,11 +2,14 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "tests/gradients.h"
 #include "tests/models/steerable_turns.h"
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/activation.h"
+#include "weyl/models/steerable/cg_activation.h"
 #include "weyl/models/steerable/conv.h"
 #include "weyl/models/steerable/linear.h"
+#include "weyl/models/steerable/resample.h"
 
 namespace weyl {
 namespace {
@@ -108,6 +111,155 @@ TEST(SteerableLinears, AreOneComplexMatrixForEachIrrep) {
     EXPECT_THROW(layer(at::randn({2, 3, 4, 4}, at::kDouble)), ShapeError);
   }
   EXPECT_THROW(SteerableLinear(plane, mixed), ShapeError);
+}
+
+/// A random rotation (D, D), row-major.
+Tensor random_rotation(int64_t dimension) {
+  const Tensor q = std::get<0>(at::linalg_qr(at::randn({dimension, dimension}, at::kDouble))).contiguous();
+  if (at::linalg_det(q).item<double>() < 0) {
+    q[0].neg_();
+  }
+  return q;
+}
+
+/// The largest |f(D x) - D f(x)| / max |f(x)| for random turns D of the features, pixels staying in place.
+template <class F>
+double fibre_error(const F& f, const SteerableType& in, const SteerableType& out) {
+  std::vector<int64_t> shape{2, 2 * in.width()};
+  shape.insert(shape.end(), static_cast<size_t>(in.dimension), 2);
+  at::manual_seed(9);
+  const Tensor x = at::randn(shape, at::kDouble), y = f(x);
+  double worst = 0;
+  for (int i = 0; i < 5; ++i) {
+    const Tensor r = random_rotation(in.dimension);
+    const std::span<const double> matrix(r.data_ptr<double>(), static_cast<size_t>(r.numel()));
+    const auto acted = [&](const Tensor& features, const SteerableType& type) {
+      return at::matmul(as_real(turn_of(type, matrix)), features.flatten(2)).view(features.sizes());
+    };
+    const Tensor off = f(acted(x, in)) - acted(y, out);
+    worst = std::max(worst, off.abs().max().item<double>() / y.abs().max().item<double>());
+  }
+  return worst;
+}
+
+TEST(CgActivations, TurnByAnyAngleAtEachPixel) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  const CgActivation in_plane(plane), in_space(mixed);
+  EXPECT_LT(fibre_error(in_plane, plane, plane), 1e-12);
+  EXPECT_LT(fibre_error(in_space, mixed, mixed), 1e-12);
+  const auto control = [](const Tensor& x) { return x * x; };
+  EXPECT_GT(fibre_error(control, mixed, mixed), 1e-2);
+  EXPECT_GT(fibre_error(control, plane, plane), 1e-2);
+}
+
+TEST(CgActivations, InThePlaneAreTheSumOfProducts) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  const SteerableType type{2, {2, 2, 2}};
+  const CgActivation act(type);
+  at::manual_seed(4);
+  const Tensor x = at::randn({1, 12, 1, 1}, at::kDouble), y = act(x).detach().flatten();
+  const Tensor f = at::complex(x.flatten().slice(0, 0, 6), x.flatten().slice(0, 6)).view({3, 2});
+  const Tensor w = at::view_as_complex(act.parameters()[0].tensor.detach().contiguous());  // (pair, channel)
+  int64_t pair = 0;
+  for (int64_t l = 0; l < 3; ++l) {
+    Tensor sum = at::zeros({2}, at::kComplexDouble);
+    for (int64_t m = 0; m <= l; ++m) {
+      sum = sum + w[pair++] * f[m] * f[l - m];
+    }
+    const Tensor ours = at::complex(y.slice(0, 2 * l, 2 * l + 2), y.slice(0, 6 + 2 * l, 8 + 2 * l));
+    EXPECT_LT((ours - sum).abs().max().item<double>(), 1e-13) << l;
+  }
+}
+
+TEST(CgActivations, CoupleDegreesWithoutWeightsThatDoNothing) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  // Pairs l1 <= l2 that reach degree 0: 00, 11, 22; 1: 01, 12; 2: 02, 11, 12, 22. One channel each.
+  const CgActivation act(mixed);
+  EXPECT_EQ(act.parameter_count(), (3 + 2 + 1) + (3 * 3 + 2 * 2 + 4 * 1));
+  at::manual_seed(4);
+  act(at::randn({2, 2 * mixed.width(), 3, 3, 3}, at::kDouble)).square().sum().backward();
+  for (const auto& p : act.parameters()) {
+    EXPECT_EQ((p.tensor.grad() == 0).sum().item<int64_t>(), 0) << p.name;
+  }
+}
+
+TEST(GatedActivations, TurnByAnyAngleAtEachPixel) {
+  const GatedActivation in_plane(plane), in_space(mixed);
+  EXPECT_LT(fibre_error(in_plane, in_plane.in(), plane), 1e-13);
+  EXPECT_LT(fibre_error(in_space, in_space.in(), mixed), 1e-13);
+  EXPECT_EQ(in_space.in().channels, (std::vector<int64_t>{6, 2, 1}));
+}
+
+TEST(NormActivations, HaveBiasesThatStartAtZeroOrBelow) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  const NormActivation act(mixed, NormActivation::Law::relu, -0.5);
+  EXPECT_EQ(act.parameters()[0].tensor.max().item<double>(), -0.5);
+  EXPECT_THROW(NormActivation(mixed, NormActivation::Law::relu, 0.1), ShapeError);
+  EXPECT_LT(fibre_error(act, mixed, mixed), 1e-13);
+}
+
+TEST(SteerableNorms, LayerKeepsWhatIsStrong) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  const SteerableNorm norm(mixed, SteerableNorm::Law::layer);
+  const Tensor x = at::randn({1, 2 * mixed.width(), 2, 2, 2}, at::kDouble), y = norm(x);
+  const Tensor ratio = y / x;  // one number at each pixel
+  EXPECT_LT((ratio - ratio.narrow(1, 0, 1)).abs().max().item<double>(), 1e-12);
+  // Of the 3 + 2 + 1 copies the mean square length is one.
+  EXPECT_LT((y.square().sum(1) - 6).abs().max().item<double>(), 1e-6);
+  EXPECT_LT(fibre_error(norm, mixed, mixed), 1e-13);
+}
+
+TEST(SteerableBatchNorms, TurnAndKeepRunningMeanSquares) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  SteerableBatchNorm norm(mixed);
+  at::manual_seed(2);
+  const Tensor x = at::randn({4, 2 * mixed.width(), 3, 3, 3}, at::kDouble) * 5, y = norm(x);
+  EXPECT_NEAR(y.square().mean().item<double>(), 0.5, 1e-9);  // of complex numbers the mean square is one
+  const auto kept = norm.parameters()[2];
+  EXPECT_EQ(kept.name, "mean_square");
+  EXPECT_FALSE(kept.trainable);
+  EXPECT_NEAR(kept.tensor.mean().item<double>(), 0.9 + 0.1 * 50, 0.5);
+  EXPECT_LT(fibre_error(norm, mixed, mixed), 1e-12);
+  norm.train(false);
+  const Tensor before = kept.tensor.clone(), alone = norm(x.narrow(0, 0, 1)), together = norm(x);
+  EXPECT_TRUE(at::equal(kept.tensor, before));
+  EXPECT_LT((alone - together.narrow(0, 0, 1)).abs().max().item<double>(), 1e-14);
+  EXPECT_LT(fibre_error(norm, mixed, mixed), 1e-12);
+}
+
+TEST(Resampling, TurnsWithTheGridWhereItLeavesNothingOver) {
+  const SteerableType trivial{2, {3}}, solid{3, {2}};
+  const auto pool = [](const Tensor& x) { return average_pool(x, 3); };
+  const auto up = [](const Tensor& x) { return upsample(x, std::vector<int64_t>(x.dim() - 2, 7)); };
+  EXPECT_LT(turning_error(pool, trivial, trivial, 9), 1e-14);
+  EXPECT_LT(turning_error(pool, solid, solid, 6), 1e-14);
+  EXPECT_GT(turning_error(pool, trivial, trivial, 8), 1e-2);
+  for (const int64_t pixels : {3, 4, 7, 10}) {
+    EXPECT_LT(turning_error(up, trivial, trivial, pixels), 1e-13) << pixels;
+    EXPECT_LT(turning_error(up, solid, solid, pixels), 1e-13) << pixels;
+  }
+  const Tensor flat = at::ones({1, 2, 5, 5}, at::kDouble);
+  EXPECT_TRUE(at::equal(average_pool(flat, 2), at::ones({1, 2, 2, 2}, at::kDouble)));
+  EXPECT_THROW(average_pool(flat, 6), ShapeError);
+}
+
+TEST(SteerableLayers, HaveTheDerivativesOfDifferences) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  const SteerableType flat{2, {2, 2, 2}}, solid{3, {2, 1}};
+  at::manual_seed(6);
+  const auto check = [](const SteerableLayer& layer, const SteerableType& type) {
+    std::vector<int64_t> shape{2, 2 * type.width()};
+    shape.insert(shape.end(), static_cast<size_t>(type.dimension), 2);
+    expect_gradients([&](const std::vector<Tensor>& x) { return layer(x[0]); },
+                     {at::randn(shape, at::kDouble)});
+  };
+  check(NormActivation(flat, NormActivation::Law::gelu, -0.2), flat);
+  check(SteerableNorm(flat, SteerableNorm::Law::joint), flat);
+  check(SteerableNorm(solid, SteerableNorm::Law::irrep), solid);
+  check(SteerableNorm(solid, SteerableNorm::Law::layer), solid);
+  check(SteerableBatchNorm(solid), solid);
+  check(CgActivation(flat), flat);
+  check(CgActivation(solid), solid);
 }
 
 TEST(SteerableLayers, AreFiniteAtZeroWithTheirGradients) {

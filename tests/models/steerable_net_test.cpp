@@ -5,9 +5,11 @@
 
 #include <set>
 
+#include "tests/data/folder.h"
 #include "tests/models/steerable_turns.h"
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/steerable.h"
+#include "weyl/train/checkpoint.h"
 
 namespace weyl {
 namespace {
@@ -150,6 +152,7 @@ TEST(SteerableNets, DoNotTurnWhereCheckGeometryNamesALayer) {
   EXPECT_EQ(findings[0].above, 32);
   EXPECT_GT(error_of(net, grid), 1e-3);
   EXPECT_TRUE(net.symmetry_for(grid).exact.empty());
+  EXPECT_EQ(net.symmetry_for(grid).obstacles, (std::vector<std::string>{findings[0].text}));
   EXPECT_LT(error_of(net, random_grid({1, 3, 32, 32}, at::kDouble)), 1e-12);
 }
 
@@ -186,6 +189,36 @@ TEST(SteerableNets, HaveNoDeadWeights) {
       EXPECT_EQ((weights[i].grad() == 0).sum().item<int64_t>(), 0) << c.name << ": " << names[i];
     }
   }
+}
+
+TEST(SteerableNets, AreTheSameWhenSavedAndLoaded) {
+  const Folder folder;
+  for (const Case& c : cases()) {
+    SavedModel saved;
+    saved.recipe.model.system = c.options;
+    saved.interface = images(c.dimension, c.level);
+    saved.carrier = Carrier::grid;
+    at::manual_seed(3);
+    const auto net = std::make_shared<SteerableNet>(c.options, saved.interface);
+    saved.model = net;
+    const Grid grid = random_grid(c.shape, at::kFloat);
+    wear(*net, grid);
+    save_model(folder / "model.safetensors", saved);
+    const SavedModel read = load_model(folder / "model.safetensors");
+    EXPECT_EQ(read.model->parameters().size(), net->parameters().size());
+    const at::NoGradGuard quiet;
+    EXPECT_TRUE(at::equal((*read.model)(grid).at("logits"), (*net)(grid).at("logits"))) << c.name;
+  }
+}
+
+TEST(SteerableNets, HaveTheirPositionsFromTheStart) {
+  const SteerableNet net(small(), images(2, Level::node));
+  std::set<std::string> names;
+  for (const auto& p : net.parameters()) {
+    names.insert(p.name);
+  }
+  EXPECT_EQ(names.count("encoder.blocks.0.attention.key_positions"), 1U);
+  EXPECT_EQ(names.count("encoder.blocks.0.attention.value_positions"), 1U);
 }
 
 TEST(SteerableNets, RefuseWhatTheyDoNotGive) {
