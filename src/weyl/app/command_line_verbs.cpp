@@ -154,7 +154,7 @@ Verb add_data_make(CLI::App& data) {
                                        "data make pose_sequences --out data/se3 group=se3",
                                        "data make glyphs --out data/glyphs-any rotation=any"}));
   auto& [app, c] = draft;
-  add_path(app, "MAKER", c->maker, "what to make: glyphs, lesions, nbody, pose_sequences");
+  add_path(app, "MAKER", c->maker, "what to make: glyphs, lesions, nbody, phantoms, pose_sequences, solids");
   add_overrides(app, c->overrides, "options of the maker");
   add_out(app, c->out, "PATH", "folder to write", true);
   add_threads(app, c->threads, "threads, default all cores; the data do not depend on it");

@@ -14,7 +14,9 @@
 #include "weyl/data/makers/glyphs.h"
 #include "weyl/data/makers/lesions.h"
 #include "weyl/data/makers/nbody.h"
+#include "weyl/data/makers/phantoms.h"
 #include "weyl/data/makers/pose_sequences.h"
+#include "weyl/data/makers/solids.h"
 
 namespace weyl {
 namespace {
@@ -32,6 +34,13 @@ bool make(const PoseSequencesMakerOptions& o, const std::string& folder, const J
   return make_pose_sequences(o, folder, hooks);
 }
 
+bool make(const PhantomsMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
+  return make_phantoms(o, folder, hooks);
+}
+bool make(const SolidsMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
+  return make_solids(o, folder, hooks);
+}
+
 std::string what(const GlyphsMakerOptions&) {
   return "images of digits (and a fifth as many as train for validation)";
 }
@@ -43,6 +52,12 @@ std::string what(const NbodyMakerOptions& o) {
 }
 std::string what(const PoseSequencesMakerOptions& o) {
   return text("sequences of ", name_of(o.group));
+}
+std::string what(const PhantomsMakerOptions& o) {
+  return text("volumes of ", o.size[0], " x ", o.size[1], " x ", o.size[2], " voxels in four modalities");
+}
+std::string what(const SolidsMakerOptions& o) {
+  return o.format == SolidsFormat::off ? "meshes of solids" : text("solids of ", o.points, " points");
 }
 
 // The sizes that a maker's options have, by name.
@@ -118,8 +133,9 @@ Maker maker() {
 }  // namespace
 
 int run(const DataMakeCommand& command) {
-  const Maker makers[] = {maker<GlyphsMakerOptions>(), maker<LesionsMakerOptions>(), maker<NbodyMakerOptions>(),
-                          maker<PoseSequencesMakerOptions>()};
+  const Maker makers[] = {maker<GlyphsMakerOptions>(),        maker<LesionsMakerOptions>(),
+                          maker<NbodyMakerOptions>(),         maker<PhantomsMakerOptions>(),
+                          maker<PoseSequencesMakerOptions>(), maker<SolidsMakerOptions>()};
   std::vector<std::string> names;
   std::string all;
   for (const Maker& m : makers) {

@@ -5,9 +5,12 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/data/formats/nifti.h"
 #include "weyl/data/sets/cifar10.h"
+#include "weyl/data/sets/decathlon.h"
 #include "weyl/data/sets/image_files.h"
 #include "weyl/data/sets/image_folder.h"
+#include "weyl/data/sets/modelnet.h"
 #include "weyl/data/sets/nbody.h"
 #include "weyl/data/sets/ph2.h"
 #include "weyl/data/sets/pose_files.h"
@@ -118,6 +121,20 @@ Schema declared(const Ph2DataOptions& options, const Interface*) {
 Schema declared(const RotatedMnistDataOptions& options, const Interface*) {
   return rotated_mnist_schema(options);
 }
+Splits open(const DecathlonDataOptions& options, const Interface*) {
+  return open_decathlon(options);
+}
+
+Splits open(const ModelnetDataOptions& options, const Interface*) {
+  return open_modelnet(options);
+}
+
+Schema declared(const DecathlonDataOptions& options, const Interface*) {
+  return decathlon_schema(options);
+}
+Schema declared(const ModelnetDataOptions& options, const Interface*) {
+  return modelnet_schema(options);
+}
 Schema declared(const PoseSequencesDataOptions& options, const Interface*) {
   return pose_sequences_schema(options);
 }
@@ -126,6 +143,30 @@ Schema declared(const NbodyDataOptions& options, const Interface*) {
 }
 Schema declared(const TensorsDataOptions&, const Interface* interface) {
   return schema_of(required(interface));
+}
+
+/// How a file of shapes is read: as the set's options say, else as the model takes it.
+ModelnetDataOptions modelnet_options(const DataOptions& options, const Interface* interface) {
+  if (const auto* chosen = std::get_if<ModelnetDataOptions>(&options.set)) {
+    return *chosen;
+  }
+  ModelnetDataOptions o;
+  o.classes = 0;
+  o.points = 0;
+  if (interface != nullptr && interface->features.empty()) {
+    o.carrier = ShapeCarrier::points;
+  }
+  return o;
+}
+
+/// The same of volumes.
+DecathlonDataOptions decathlon_options(const DataOptions& options, const Interface* interface) {
+  const auto* chosen = std::get_if<DecathlonDataOptions>(&options.set);
+  DecathlonDataOptions o = chosen ? *chosen : DecathlonDataOptions{};
+  if (!chosen) {
+    o.modalities = interface && interface->features.size() == 1 ? interface->features[0].channels : 0;
+  }
+  return o;
 }
 
 }  // namespace
@@ -141,6 +182,9 @@ Splits open_splits(const DataOptions& options, const Interface* interface) {
 std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
                                          const Interface* interface, Values values) {
   require<DataError>(fs::exists(path), path, ": there is no such file");
+  if (is_nifti(path) || (fs::is_directory(path) && is_volume_folder(path))) {
+    return open_volume_files(path, decathlon_options(options, interface));
+  }
   if (fs::is_directory(path)) {
     const Splits splits = open_splits(all_of(options, path), interface);
     return splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
@@ -150,6 +194,9 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
       require_features(path, images->schema().interface.features, interface->features);
     }
     return images;
+  }
+  if (path.ends_with(".h5") || path.ends_with(".off")) {
+    return open_modelnet_file(path, modelnet_options(options, interface));
   }
   if (is_pose_file(path)) {
     auto set = open_pose_file(path);

@@ -13,7 +13,9 @@
 #include "weyl/core/check.h"
 #include "weyl/data/layout.h"
 #include "weyl/data/pose_elements.h"
+#include "weyl/data/sets/decathlon.h"
 #include "weyl/data/sets/image_files.h"
+#include "weyl/data/sets/modelnet.h"
 #include "weyl/data/sets/nbody.h"
 #include "weyl/data/tensor_format.h"
 
@@ -40,6 +42,9 @@ class Summaries {
       found = all_.end() - 1;
     }
     found->shape[0] += values.size(0);
+    for (size_t d = 1; d < found->shape.size() && d < static_cast<size_t>(values.dim()); ++d) {
+      found->shape[d] = found->shape[d] == values.size(static_cast<int64_t>(d)) ? found->shape[d] : 0;
+    }
     if (values.numel() == 0) {
       return;
     }
@@ -231,6 +236,20 @@ void warn(std::vector<std::string>& warnings, const GroupSummary& found) {
   }
 }
 
+/// The set whose layout a folder has, with what its files say of channels and classes.
+std::optional<DataOptions> layout_of(const std::string& path) {
+  if (auto images = image_folder(path)) {
+    return images;
+  }
+  if (is_decathlon_folder(path)) {
+    return DataOptions{DecathlonDataOptions{.path = path, .modalities = 0, .classes = 0}};
+  }
+  if (is_modelnet_folder(path)) {
+    return DataOptions{ModelnetDataOptions{.path = path, .points = 0, .classes = 0}};
+  }
+  return {};
+}
+
 }  // namespace
 
 Inspection inspect(const Dataset& data) {
@@ -241,8 +260,10 @@ Inspection inspect(const Dataset& data) {
   Summaries fields, labels;
   Suspects suspects;
   int64_t tokens = 0;
-  for (int64_t begin = 0; begin < data.size(); begin += kChunk) {
-    std::vector<int64_t> samples(std::min(kChunk, data.size() - begin));
+  // Samples that are files of their own may be large, and of different sizes.
+  const int64_t chunk = data.size() > 0 && !data.source(0).empty() ? 1 : kChunk;
+  for (int64_t begin = 0; begin < data.size(); begin += chunk) {
+    std::vector<int64_t> samples(std::min(chunk, data.size() - begin));
     std::iota(samples.begin(), samples.end(), begin);
     for (const int64_t s : samples) {
       const int64_t n = data.tokens(s);
@@ -295,7 +316,7 @@ Inspection inspect(const Dataset& data) {
 std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> open_for_inspection(
     const std::string& path) {
   namespace fs = std::filesystem;
-  if (!fs::is_directory(path)) {
+  if (!fs::is_directory(path) || is_volume_folder(path)) {
     return {{"", open_file(path, {}, nullptr, Values::any)}};
   }
   std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> result;
@@ -307,9 +328,9 @@ std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> open_for_ins
       found = true;
     }
   }
-  if (!found) {  // images, or the original .npy files
-    const auto images = image_folder(path);
-    const Splits splits = images ? open_splits(*images) : open_nbody({.path = path});
+  if (!found) {  // images, shapes, volumes, or the original .npy files
+    const auto found_as = layout_of(path);
+    const Splits splits = found_as ? open_splits(*found_as) : open_nbody({.path = path});
     for (const auto& [name, set] :
          {std::pair{"train", splits.train}, {"valid", splits.valid}, {"test", splits.test}}) {
       if (set) {

@@ -11,8 +11,8 @@
 namespace weyl {
 
 /// One field over all samples (`translations`: those of the elements of poses, which have a unit): `shape`
-/// with the rows of all of them, extremes of the finite values (0 when there are none), `missing` the number
-/// of values that are not finite.
+/// with the rows of all of them (0 along an axis that differs), extremes of the finite values (0 when there
+/// are none), `missing` the number of values that are not finite.
 struct FieldSummary {
   std::string name;
   std::vector<int64_t> shape;

@@ -73,6 +73,44 @@ void fields(Fields& f, Ph2DataOptions& o) {
   fields(f, o.input);
 }
 
+void fields(Fields& f, ModelnetDataOptions& o) {
+  f("path", o.path,
+    "folder with train*.h5 and test*.h5, or CLASS/train/*.off and CLASS/test/*.off: made by `weyl data make "
+    "solids`, or ModelNet");
+  f("carrier", o.carrier, "voxels of the cube [-1, 1]^3, or the points themselves");
+  f("voxels", o.voxels, "cells along each axis of the grid", {1, 1024});
+  f("points", o.points, "points of a sample; 0: all that the files have", {0, 1e6});
+  f("fill", o.fill, "a cell is filled by the points in it, or by the surface that touches it (meshes)");
+  f("classes", o.classes, "how many classes the files have; 0: as many as they show", {0, 1e6});
+  f("rotate", o.rotate,
+    "how test samples are turned before they become voxels: not, about the upward axis, by the Euler angles "
+    "of ModelNet's SO(3) tests, or uniformly");
+  f("rotate_train", o.rotate_train, "the same for training and validation samples, once for each sample");
+  f("up", o.up, "the upward axis of the files; y for HDF5 and z for meshes unless given");
+  f("train", o.train, "the first so many training samples; 0: all", {0, 1e9});
+  f("valid", o.valid,
+    "validation samples, drawn from the training samples unless there are files; 0: a tenth", {0, 1e9});
+  f("test", o.test, "the first so many test samples; 0: all", {0, 1e9});
+  f("seed", o.seed, "of rotations, of points on meshes and of the validation samples", {0, 9.2e18});
+}
+
+void fields(Fields& f, DecathlonDataOptions& o) {
+  f("path", o.path,
+    "folder with dataset.json: made by `weyl data make phantoms`, or of the Medical Segmentation Decathlon");
+  f("modalities", o.modalities, "channels of an image, which the files must have", {1, 1000});
+  f("classes", o.classes, "classes of a mask with the background, which the files must have", {1, 256});
+  f("normalise", o.normalise,
+    "each modality of a volume to mean 0 and standard deviation 1 over its nonzero voxels; the others stay "
+    "0");
+  f("fractions", o.fractions, "of the labelled cases: training, validation, test", {0, 1});
+  f("train", o.train, "training cases; 0: the fraction", {0, 1e9});
+  f("valid", o.valid, "validation cases; 0: the fraction", {0, 1e9});
+  f("test", o.test, "test cases; 0: the fraction", {0, 1e9});
+  f("seed", o.seed, "of the split", {0, 9.2e18});
+  f("cache", o.cache, "MiB of volumes that are kept in memory", {0, 1e9});
+  f("check_geometry", o.check_geometry, "image and mask must be at one place in space");
+}
+
 void fields(Fields& f, PoseFileOptions& o) {
   f("format", o.format, "of the file; told from its first line unless given");
   f("length", o.length, "tokens of a sample; 0: the whole trajectory is one", {0, 1e9});
@@ -102,6 +140,9 @@ DataOptions all_of(DataOptions options, const std::string& path) {
       [](auto& o) {
         if constexpr (requires { o.train = o.valid = o.test = 0; }) {
           o.train = o.valid = o.test = 0;
+        }
+        if constexpr (requires { o.fractions; }) {
+          o.fractions = {0, 0, 1};
         }
       },
       options.set);

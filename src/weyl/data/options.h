@@ -9,6 +9,7 @@
 #include "weyl/core/quantity.h"
 #include "weyl/data/formats/pose_file.h"
 #include "weyl/data/image_input.h"
+#include "weyl/data/surface.h"
 
 namespace weyl {
 
@@ -96,8 +97,60 @@ struct Ph2DataOptions {
 };
 void fields(Fields& f, Ph2DataOptions& o);
 
+/// The carrier that a set of shapes becomes.
+enum class ShapeCarrier { grid, points };
+constexpr std::array<std::string_view, 2> shape_carrier_names{"grid", "points"};
+constexpr const auto& names_of(ShapeCarrier) {
+  return shape_carrier_names;
+}
+/// What fills a cell: a point of the sample, or the surface of its mesh.
+enum class VoxelFill { points, surface };
+constexpr std::array<std::string_view, 2> voxel_fill_names{"points", "surface"};
+constexpr const auto& names_of(VoxelFill) {
+  return voxel_fill_names;
+}
+enum class Axis { x, y, z };
+constexpr std::array<std::string_view, 3> axis_names{"x", "y", "z"};
+constexpr const auto& names_of(Axis) {
+  return axis_names;
+}
+
+/// Shapes with their classes in ModelNet's layouts (sets/modelnet.h), as made by `weyl data make solids`.
+struct ModelnetDataOptions {
+  static constexpr const char* name_in_config = "modelnet";
+  std::string path = "data/solids";
+  ShapeCarrier carrier = ShapeCarrier::grid;
+  int64_t voxels = 32;  // cells along an axis
+  int64_t points = 2048;
+  VoxelFill fill = VoxelFill::points;
+  int64_t classes = 10;
+  Turning rotate = Turning::none;        // of the test samples
+  Turning rotate_train = Turning::none;  // of the training and validation samples
+  std::optional<Axis> up;                // y in HDF5 files, z in meshes unless given
+  int64_t train = 0, valid = 0, test = 0;
+  int64_t seed = 0;  // of rotations, of points on meshes and of the validation samples
+};
+void fields(Fields& f, ModelnetDataOptions& o);
+
+/// Volumes with masks in the layout of the Medical Segmentation Decathlon (sets/decathlon.h), as made by
+/// `weyl data make phantoms`: a folder with dataset.json.
+struct DecathlonDataOptions {
+  static constexpr const char* name_in_config = "decathlon";
+  std::string path = "data/phantoms";
+  int64_t modalities = 4;
+  int64_t classes = 4;    // with the background
+  bool normalise = true;  // each modality of a volume to mean 0 and deviation 1 over its nonzero voxels
+  std::vector<double> fractions{0.5, 0.2, 0.3};  // of the labelled cases, for training, validation, test
+  int64_t train = 0, valid = 0, test = 0;        // cases of a split; 0: the fraction
+  int64_t seed = 0;                              // of the split
+  int64_t cache = 1024;                          // MiB of volumes kept in memory
+  bool check_geometry = true;                    // image and mask must stand at one place
+};
+void fields(Fields& f, DecathlonDataOptions& o);
+
 using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions,
-                             RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions>;
+                             RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions,
+                             ModelnetDataOptions, DecathlonDataOptions>;
 struct DataOptions {
   DataSet set;
 };

@@ -65,13 +65,12 @@ Tensor image_tensor(const Nifti& image) {
                       orientation_of(affine_of(image.header)));
 }
 
-Tensor mask_tensor(const Nifti& image, int64_t classes, const std::string& where) {
-  require<DataError>(image.header.volumes() == 1, where, ": a mask must have 3 axes, got ",
-                     shape_text(image.header.shape));
-  const auto values = classes_of(image, classes, where);
-  return to_canonical(file_order(image.header, at::kByte, values.data()),
-                      orientation_of(affine_of(image.header)))
-      .squeeze(0);
+Tensor mask_tensor(const Nifti& mask, int64_t classes, const NiftiOrientation& orientation,
+                   const std::string& where) {
+  require<DataError>(mask.header.volumes() == 1, where, ": a mask must have 3 axes, got ",
+                     shape_text(mask.header.shape));
+  const auto values = classes_of(mask, classes, where);
+  return to_canonical(file_order(mask.header, at::kByte, values.data()), orientation).squeeze(0);
 }
 
 }  // namespace weyl

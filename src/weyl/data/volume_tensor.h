@@ -19,7 +19,9 @@ std::array<double, 3> canonical_spacing(const NiftiHeader& header);
 /// Values of an image (C, X, Y, Z) float32 in canonical order, C the product of the axes after z (1: none),
 /// the last of them fastest.
 Tensor image_tensor(const Nifti& image);
-/// Labels (X, Y, Z) uint8 in canonical order. DataError naming `where`: see classes_of; axes after z.
-Tensor mask_tensor(const Nifti& image, int64_t classes, const std::string& where);
+/// Labels (X, Y, Z) uint8 in the canonical order of an image. DataError naming `where`: see classes_of; axes
+/// after z.
+Tensor mask_tensor(const Nifti& mask, int64_t classes, const NiftiOrientation& orientation,
+                   const std::string& where);
 
 }  // namespace weyl

@@ -1,0 +1,188 @@
+#include "weyl/data/formats/point_clouds.h"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <utility>
+
+#include "weyl/core/atomic_file.h"
+#include "weyl/core/check.h"
+#include "weyl/core/mapped_file.h"
+#include "weyl/core/quote.h"
+
+namespace weyl {
+namespace {
+
+constexpr uint64_t kMostRatio = 1032;        // bytes that deflate codes in one
+constexpr size_t kImageGrowth = 1UL << 20U;  // of a file in memory
+
+/// The library is not made for several threads, and its errors would be printed.
+std::unique_lock<std::mutex> hdf5() {
+  static std::mutex mutex;
+  std::unique_lock lock(mutex);
+  static const bool once = [] {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    H5PLset_loading_state(0);  // a file must not choose libraries to load
+    return true;
+  }();
+  (void)once;
+  return lock;
+}
+
+/// An identifier of the library with the call that closes it.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  ~Handle() {
+    if (id_ >= 0) {
+      close_(id_);
+    }
+  }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&&) = delete;
+  operator hid_t() const { return id_; }
+  bool ok() const { return id_ >= 0; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+/// One data set of the root group, with its shape.
+struct Opened {
+  Handle set;
+  std::vector<int64_t> shape;
+};
+
+Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_size, std::string_view where) {
+  H5L_info_t link{};
+  require<DataError>(H5Lget_info(file, name, &link, H5P_DEFAULT) >= 0, where, ": there is no data set '",
+                     name, "'");
+  require<DataError>(link.type == H5L_TYPE_HARD, where, ": '", name,
+                     "' must be in the file, it is a link to elsewhere");
+  Opened result{Handle(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose), {}};
+  require<DataError>(result.set.ok(), where, ": '", name, "' cannot be opened as a data set");
+  const Handle type(H5Dget_type(result.set), H5Tclose);
+  const Handle space(H5Dget_space(result.set), H5Sclose);
+  const Handle creation(H5Dget_create_plist(result.set), H5Pclose);
+  require<DataError>(type.ok() && space.ok() && creation.ok(), where, ": '", name, "' is corrupt");
+  require<DataError>(H5Tget_class(type) == wanted, where, ": '", name, "' must hold ",
+                     wanted == H5T_FLOAT ? "real" : "whole", " numbers");
+  require<DataError>(H5Tget_size(type) <= 8, where, ": '", name, "' has numbers of ", H5Tget_size(type),
+                     " bytes");
+  require<DataError>(H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) == 0, where,
+                     ": '", name, "' must be in the file, its values are stored elsewhere");
+  const int axes = H5Sget_simple_extent_ndims(space);
+  require<DataError>(axes >= 1 && axes <= 4, where, ": '", name, "' must have 1 to 3 axes, got ", axes);
+  std::vector<hsize_t> sizes(axes);
+  H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
+  uint64_t values = 1;
+  const uint64_t most = kMostRatio * static_cast<uint64_t>(file_size);
+  for (const hsize_t n : sizes) {
+    require<DataError>(n == 0 || values <= most / n, where, ": '", name,
+                       "' is larger than the file can hold");
+    values *= n;
+    result.shape.push_back(static_cast<int64_t>(n));
+  }
+  // A chunk may be larger than the data set.
+  if (H5Pget_layout(creation) == H5D_CHUNKED) {
+    std::vector<hsize_t> chunk(axes);
+    require<DataError>(H5Pget_chunk(creation, axes, chunk.data()) == axes, where, ": '", name,
+                       "' is corrupt");
+    uint64_t chunk_values = H5Tget_size(type);
+    for (const hsize_t n : chunk) {
+      require<DataError>(n > 0 && chunk_values <= most / n, where, ": a chunk of '", name,
+                         "' is larger than the file can hold");
+      chunk_values *= n;
+    }
+  }
+  return result;
+}
+
+Handle open_image(std::span<const std::byte> bytes, std::string_view where) {
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  const bool set = access.ok() && H5Pset_fapl_core(access, kImageGrowth, 0) >= 0 &&
+                   H5Pset_file_image(access, const_cast<std::byte*>(bytes.data()), bytes.size()) >= 0;
+  require<DataError>(set, where, ": there is no memory to read it");
+  return {H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose};
+}
+
+void write_set(hid_t file, const char* name, std::initializer_list<hsize_t> shape, hid_t stored, hid_t given,
+               const void* values, const std::string& path) {
+  const Handle space(H5Screate_simple(static_cast<int>(shape.size()), std::data(shape), nullptr), H5Sclose);
+  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation, 0);
+  const Handle set(H5Dcreate2(file, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
+  require<DataError>(set.ok() && H5Dwrite(set, given, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0, path,
+                     ": '", name, "' cannot be written");
+}
+
+}  // namespace
+
+PointClouds parse_point_clouds(std::span<const std::byte> bytes, std::string_view where) {
+  const auto lock = hdf5();
+  constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
+  require<DataError>(bytes.size() >= kSignature.size() &&
+                         std::equal(kSignature.begin(), kSignature.end(), bytes.begin(),
+                                    [](char a, std::byte b) { return static_cast<std::byte>(a) == b; }),
+                     where, ": is no HDF5 file");
+  const Handle file = open_image(bytes, where);
+  require<DataError>(file.ok(), where, ": is no sound HDF5 file; it may be truncated");
+  const Opened data = open_set(file, "data", H5T_FLOAT, bytes.size(), where);
+  const Opened label = open_set(file, "label", H5T_INTEGER, bytes.size(), where);
+  require<DataError>(data.shape.size() == 3 && data.shape[2] == 3 && data.shape[0] > 0 && data.shape[1] > 0,
+                     where, ": 'data' must be (samples, points, 3), got ", shape_text(data.shape));
+  require<DataError>(label.shape[0] == data.shape[0] &&
+                         (label.shape.size() == 1 || (label.shape.size() == 2 && label.shape[1] == 1)),
+                     where, ": 'label' must be [", data.shape[0], ", 1], got ", shape_text(label.shape));
+  PointClouds clouds;
+  clouds.points = data.shape[1];
+  clouds.positions.resize(data.shape[0] * data.shape[1] * 3);
+  clouds.labels.resize(data.shape[0]);
+  require<DataError>(
+      H5Dread(data.set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, clouds.positions.data()) >= 0, where,
+      ": 'data' cannot be read; it may be truncated, corrupt or compressed in a way other than deflate");
+  require<DataError>(
+      H5Dread(label.set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, clouds.labels.data()) >= 0, where,
+      ": 'label' cannot be read; it may be truncated, corrupt or compressed in a way other than deflate");
+  const auto bad = std::find_if(clouds.positions.begin(), clouds.positions.end(),
+                                [](float x) { return !std::isfinite(x); });
+  require<DataError>(bad == clouds.positions.end(), where, ": positions must be finite, those of sample ",
+                     (bad - clouds.positions.begin()) / (3 * clouds.points), " are not");
+  return clouds;
+}
+
+PointClouds read_point_clouds(const std::string& path) {
+  const MappedFile file(path);
+  return parse_point_clouds(file.bytes(), path);
+}
+
+void write_point_clouds(const std::string& path, const PointClouds& clouds) {
+  const auto count = static_cast<hsize_t>(clouds.count()), points = static_cast<hsize_t>(clouds.points);
+  require(count > 0 && points > 0 && clouds.positions.size() == count * points * 3,
+          "write_point_clouds: there must be (", count, ", ", points, ", 3) positions, got ",
+          clouds.positions.size());
+  std::vector<std::byte> image;
+  {
+    const auto lock = hdf5();
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_fapl_core(access, kImageGrowth, 0);
+    const Handle file(H5Fcreate("image", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
+    require<DataError>(file.ok(), path, ": there is no memory to write it");
+    write_set(file, "data", {count, points, 3}, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, clouds.positions.data(),
+              path);
+    write_set(file, "label", {count, 1}, H5T_STD_I64LE, H5T_NATIVE_INT64, clouds.labels.data(), path);
+    H5Fflush(file, H5F_SCOPE_GLOBAL);
+    const ssize_t size = H5Fget_file_image(file, nullptr, 0);
+    require<DataError>(size > 0, path, ": there is no memory to write it");
+    image.resize(size);
+    H5Fget_file_image(file, image.data(), image.size());
+  }
+  AtomicFile out(path);
+  out.write(image);
+  out.commit();
+}
+
+}  // namespace weyl

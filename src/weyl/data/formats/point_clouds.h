@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weyl {
+
+/// Point clouds with one class each, as ModelNet is given out in HDF5: data sets `data` (S, P, 3) of real
+/// and `label` (S, 1) or (S) of whole numbers.
+struct PointClouds {
+  int64_t points = 0;            // P
+  std::vector<float> positions;  // (S, P, 3)
+  std::vector<int64_t> labels;   // (S)
+
+  int64_t count() const { return static_cast<int64_t>(labels.size()); }
+};
+
+/// Reads one such file (contiguous or in chunks, also compressed by deflate). DataError naming `where`: no
+/// HDF5, a data set that is missing or has another shape or type, no samples, values that are stored outside
+/// the file or by plug-ins, positions that are not finite. Memory is never taken for more than the file can
+/// hold. One thread reads at a time.
+PointClouds parse_point_clouds(std::span<const std::byte> file, std::string_view where);
+PointClouds read_point_clouds(const std::string& path);
+
+/// Writes one atomically; equal clouds give equal bytes. ShapeError: sizes that do not fit.
+void write_point_clouds(const std::string& path, const PointClouds& clouds);
+
+}  // namespace weyl

@@ -1,0 +1,60 @@
+#include "weyl/data/makers/new_files.h"
+
+#include <filesystem>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Makes a folder and those above it; the ones that were not there are added to `made`, the upper ones first.
+void make_folder(const fs::path& folder, std::vector<fs::path>& made) {
+  std::error_code failure;
+  if (folder.empty() || fs::is_directory(folder, failure)) {
+    return;
+  }
+  make_folder(folder.parent_path(), made);
+  if (fs::create_directory(folder, failure)) {
+    made.push_back(folder);
+  }
+  require<DataError>(fs::is_directory(folder), folder.string(), ": cannot be made: ", failure.message());
+}
+
+}  // namespace
+
+void NewFiles::add(const std::string& path) {
+  std::error_code failure;
+  require<ConfigError>(!fs::exists(fs::symlink_status(path, failure)), path,
+                       ": is there already and is not replaced; choose another folder");
+  paths_.push_back(path);
+}
+
+bool NewFiles::keep_if(const std::function<bool()>& write) const {
+  std::vector<fs::path> made;
+  const auto remove = [&] {
+    std::error_code failure;
+    for (const auto& path : paths_) {
+      fs::remove(path, failure);
+    }
+    for (auto folder = made.rbegin(); folder != made.rend(); ++folder) {
+      fs::remove(*folder, failure);  // unless others have put something there
+    }
+  };
+  try {
+    for (const auto& path : paths_) {
+      make_folder(fs::path(path).parent_path(), made);
+    }
+    const bool whole = write();
+    if (!whole) {
+      remove();
+    }
+    return whole;
+  } catch (...) {
+    remove();
+    throw;
+  }
+}
+
+}  // namespace weyl

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weyl/config/fields.h"
+#include "weyl/data/formats/off.h"
+#include "weyl/data/makers/jobs.h"
+#include "weyl/data/surface.h"
+
+namespace weyl {
+
+enum class SolidsFormat { hdf5, off };
+constexpr std::array<std::string_view, 2> solids_format_names{"hdf5", "off"};
+constexpr const auto& names_of(SolidsFormat) {
+  return solids_format_names;
+}
+
+/// Analytic solids of ten classes (makers/solid_shapes.h) with sizes drawn at random, in the layouts of
+/// ModelNet: HDF5 with `points` points of each surface (train0.h5, test0.h5; y upwards), or meshes
+/// (CLASS/train/CLASS_0001.off; z upwards). The same shapes in both, sample i is of class i mod 10. Each is
+/// moved and scaled into the ball of radius 1.
+struct SolidsMakerOptions {
+  static constexpr const char* name_in_config = "solids";
+  int64_t train = 1000;
+  int64_t test = 300;
+  int64_t seed = 0;
+  int64_t points = 2048;
+  double noise = 0.01;             // of the points, in radii of the ball; meshes have none
+  Turning rotate = Turning::none;  // of the samples
+  SolidsFormat format = SolidsFormat::hdf5;
+  int64_t threads = 0;  // 0: one per core
+};
+void fields(Fields& f, SolidsMakerOptions& o);
+
+/// Sample `index` of a split with z upwards, turned as the options say: a pure function of (seed, rotate,
+/// split, index).
+Mesh make_solid(const SolidsMakerOptions& options, std::string_view split, int64_t index);
+/// Points (P, 3) of its surface with noise, y upwards.
+std::vector<float> make_solid_points(const SolidsMakerOptions& options, std::string_view split,
+                                     int64_t index);
+
+/// Makes the splits of nonzero size; files that are there already are never replaced (ConfigError). False
+/// when stopped: then nothing was written. DataError: a file cannot be written; then none of the new ones is
+/// left.
+bool make_solids(const SolidsMakerOptions& options, const std::string& folder, const JobHooks& hooks = {});
+
+}  // namespace weyl

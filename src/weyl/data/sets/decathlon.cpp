@@ -1,0 +1,293 @@
+#include "weyl/data/sets/decathlon.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/random.h"
+#include "weyl/data/formats/decathlon.h"
+#include "weyl/data/formats/nifti.h"
+#include "weyl/data/sets/volume_cache.h"
+#include "weyl/data/volume_tensor.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A case with what its header says.
+struct Case {
+  DecathlonCase files;
+  std::vector<int64_t> shape;       // (X, Y, Z) in canonical order
+  std::array<double, 3> spacing{};  // mm, the same order
+};
+
+/// How far apart two volumes of one size are: the largest distance of a corner, in voxels of the first.
+double distance(const NiftiHeader& a, const NiftiHeader& b) {
+  const NiftiAffine x = affine_of(a), y = affine_of(b);
+  const auto spacing = spacing_of(a);
+  double worst = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    double square = 0;
+    for (size_t d = 0; d < 3; ++d) {
+      double apart = x[4 * d + 3] - y[4 * d + 3];
+      for (size_t axis = 0; axis < 3; ++axis) {
+        const double far = (corner >> axis & 1) != 0 ? static_cast<double>(a.shape[axis] - 1) : 0;
+        apart += far * (x[4 * d + axis] - y[4 * d + axis]);
+      }
+      square += apart * apart;
+    }
+    worst = std::max(worst, std::sqrt(square));
+  }
+  return worst / *std::min_element(spacing.begin(), spacing.end());
+}
+
+void require_mask(const NiftiHeader& image, const DecathlonCase& files, bool check_geometry) {
+  const NiftiHeader mask = read_nifti_header(files.label);
+  require<DataError>(
+      mask.volumes() == 1 && std::equal(mask.shape.begin(), mask.shape.begin() + 3, image.shape.begin()),
+      files.label, ": the mask must have the sizes of its image ", files.image, ", ",
+      shape_text(std::span(image.shape).first(3)), ", got ", shape_text(mask.shape));
+  constexpr double kApart = 0.1;
+  const double apart = distance(image, mask);
+  require<DataError>(!check_geometry || apart <= kApart, files.label, ": by its affine the mask stands ",
+                     apart, " voxels from its image ", files.image,
+                     "; mend the header, or take them as they are with data.decathlon.check_geometry=false");
+}
+
+Case look_at(const DecathlonCase& files, const DecathlonDataOptions& o) {
+  const NiftiHeader image = read_nifti_header(files.image);
+  require<DataError>(image.volumes() == o.modalities, files.image, ": must have ", o.modalities,
+                     " channels (data.decathlon.modalities), got ", image.volumes());
+  if (!files.label.empty()) {
+    require_mask(image, files, o.check_geometry);
+  }
+  const auto axis = orientation_of(affine_of(image)).axis;
+  return {
+      files, {image.shape[axis[0]], image.shape[axis[1]], image.shape[axis[2]]}, canonical_spacing(image)};
+}
+
+/// Mean 0 and deviation 1 of the nonzero values of each channel, in place.
+void normalise(Tensor& image) {
+  const int64_t count = image.numel() / image.size(0);
+  auto* values = image.mutable_data_ptr<float>();
+  for (int64_t c = 0; c < image.size(0); ++c, values += count) {
+    double sum = 0, squares = 0;
+    int64_t nonzero = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      nonzero += values[i] != 0 ? 1 : 0;
+      sum += values[i];
+    }
+    const double mean = nonzero > 0 ? sum / static_cast<double>(nonzero) : 0;
+    for (int64_t i = 0; i < count; ++i) {
+      squares += values[i] != 0 ? (values[i] - mean) * (values[i] - mean) : 0;
+    }
+    const double deviation = nonzero > 0 ? std::sqrt(squares / static_cast<double>(nonzero)) : 0;
+    const double scale = deviation > 0 ? 1 / deviation : 1;  // a constant channel becomes 0
+    for (int64_t i = 0; i < count; ++i) {
+      values[i] = values[i] != 0 ? static_cast<float>((values[i] - mean) * scale) : 0.F;
+    }
+  }
+}
+
+class Volumes : public Dataset {
+ public:
+  Volumes(std::vector<Case> cases, const DecathlonDataOptions& options)
+      : cases_(std::move(cases)), options_(options), cache_(options.cache * kMebi) {
+    schema_ = decathlon_schema(options_);
+    double tokens_of_all = 0;
+    for (int64_t i = 0; i < size(); ++i) {
+      tokens_of_all += static_cast<double>(tokens(i));
+    }
+    schema_.interface.typical_nodes = tokens_of_all / static_cast<double>(size());
+    if (cases_.front().files.label.empty()) {
+      schema_.labels.clear();
+    }
+  }
+
+  int64_t size() const override { return static_cast<int64_t>(cases_.size()); }
+  const Schema& schema() const override { return schema_; }
+  int64_t tokens(int64_t index) const override {
+    const auto& shape = cases_.at(index).shape;
+    return shape[0] * shape[1] * shape[2];
+  }
+  std::string source(int64_t index) const override { return cases_.at(index).files.image; }
+
+  Batch batch(std::span<const int64_t> indices) const override {
+    require(!indices.empty(), "decathlon: a batch must have at least one volume");
+    const Case& first = cases_.at(indices[0]);
+    std::vector<Tensor> images, masks;
+    for (const int64_t i : indices) {
+      const Case& other = cases_.at(i);
+      require<DataError>(other.shape == first.shape && near(other.spacing, first.spacing), other.files.image,
+                         ": volumes of one batch must have one size and spacing, ", shape_text(other.shape),
+                         " at ", spacing_text(other.spacing), " is not ", shape_text(first.shape), " at ",
+                         spacing_text(first.spacing), " of ", first.files.image,
+                         "; use a batch of 1, or crops of one size");
+      const Volume volume = load(i);
+      images.push_back(volume.image);
+      if (volume.mask.defined()) {
+        masks.push_back(volume.mask.unsqueeze(0));
+      }
+    }
+    Batch result;
+    result.input = Grid{at::stack(images), first.spacing};
+    if (!masks.empty()) {
+      result.labels["mask"] = at::stack(masks).to(at::kLong);
+    }
+    return result;
+  }
+
+ private:
+  static constexpr int64_t kMebi = 1 << 20;
+
+  static bool near(const std::array<double, 3>& a, const std::array<double, 3>& b) {
+    constexpr double kNear = 1e-3;
+    return std::equal(a.begin(), a.end(), b.begin(),
+                      [](double x, double y) { return std::abs(x - y) <= kNear * x; });
+  }
+  static std::string spacing_text(const std::array<double, 3>& s) {
+    return text(s[0], " x ", s[1], " x ", s[2], " mm");
+  }
+
+  Volume load(int64_t index) const {
+    if (auto found = cache_.find(index)) {
+      return *found;
+    }
+    const DecathlonCase& files = cases_.at(index).files;
+    Volume volume;
+    const Nifti image = read_nifti(files.image);
+    volume.image = image_tensor(image);
+    require<DataError>(volume.image.isfinite().all().item<bool>(), files.image,
+                       ": values must be finite, some are not");
+    if (options_.normalise) {
+      normalise(volume.image);
+    }
+    if (!files.label.empty()) {
+      volume.mask = mask_tensor(read_nifti(files.label), options_.classes,
+                                orientation_of(affine_of(image.header)), files.label);
+    }
+    cache_.keep(index, volume);
+    return volume;
+  }
+
+  std::vector<Case> cases_;
+  DecathlonDataOptions options_;
+  mutable VolumeCache cache_;
+  Schema schema_;
+};
+
+std::vector<std::string> volumes_in(const std::string& folder) {
+  std::vector<std::string> result;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    const std::string name = entry.path().filename().string();
+    if (is_nifti(name) && !name.starts_with(".") && entry.is_regular_file()) {
+      result.push_back(entry.path().string());
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+/// Cases of the three splits: counts where the options have them, else fractions.
+std::array<int64_t, 3> counts_of(const DecathlonDataOptions& o, int64_t cases) {
+  const auto& f = o.fractions;
+  require<ConfigError>(f.size() == 3 && f[0] + f[1] + f[2] <= 1 + 1e-9,
+                       "data.decathlon: fractions must be three that add up to at most 1");
+  const auto count = [&](int64_t asked, double fraction) {
+    return asked > 0 ? asked : std::llround(fraction * static_cast<double>(cases));
+  };
+  std::array<int64_t, 3> counts{0, count(o.valid, f[1]), count(o.test, f[2])};
+  const int64_t left = cases - counts[1] - counts[2];
+  counts[0] = o.train > 0 ? o.train : std::min<int64_t>(count(0, f[0]), std::max<int64_t>(left, 0));
+  require<DataError>(counts[0] <= left, o.path,
+                     ": data.decathlon.train, valid and test must add up to at most ", cases,
+                     ", the labelled cases there are, got ", counts[0], ", ", counts[1], " and ", counts[2]);
+  return counts;
+}
+
+}  // namespace
+
+Schema decathlon_schema(const DecathlonDataOptions& o) {
+  Schema schema;
+  schema.carrier = Carrier::grid;
+  schema.length_unit = "mm";
+  schema.interface.features = {{.name = "modalities", .channels = o.modalities}};
+  schema.labels = {{.name = "mask", .kind = Kind::category, .categories = o.classes}};
+  return schema;
+}
+
+bool is_decathlon_folder(const std::string& path) {
+  return fs::is_regular_file(fs::path(path) / "dataset.json");
+}
+
+bool is_volume_folder(const std::string& path) {
+  return !is_decathlon_folder(path) && !volumes_in(path).empty();
+}
+
+Splits open_decathlon(const DecathlonDataOptions& options) {
+  require<DataError>(fs::is_directory(options.path), options.path,
+                     ": there is no such folder; make one with `weyl data make phantoms --out ", options.path,
+                     "`");
+  require<DataError>(is_decathlon_folder(options.path), options.path,
+                     ": holds no dataset.json; make a set with `weyl data make phantoms --out ", options.path,
+                     "`");
+  const DecathlonIndex index = read_decathlon(options.path);
+  DecathlonDataOptions o = options;
+  const std::string where = (fs::path(o.path) / "dataset.json").string();
+  const auto same = [&](int64_t& wanted, size_t found, const char* what) {
+    wanted = wanted > 0 ? wanted : static_cast<int64_t>(found);
+    require<DataError>(wanted == static_cast<int64_t>(found), where, ": data.decathlon.", what, " must be ",
+                       found, ", those it names, got ", wanted);
+  };
+  same(o.modalities, index.modalities.size(), "modalities");
+  same(o.classes, index.labels.size(), "classes");
+  const bool labelled = !index.training.empty();
+  std::vector<Case> cases;
+  for (const auto& files : labelled ? index.training : index.test) {
+    cases.push_back(look_at(files, o));
+  }
+  const auto set = [&](std::vector<Case> part) -> std::shared_ptr<const Dataset> {
+    return part.empty() ? nullptr : std::make_shared<Volumes>(std::move(part), o);
+  };
+  if (!labelled) {
+    return {nullptr, nullptr, set(std::move(cases))};
+  }
+  const auto size = static_cast<int64_t>(cases.size());
+  const auto counts = counts_of(o, size);
+  const auto order = Stream(static_cast<uint64_t>(o.seed), "decathlon split").permutation(size);
+  std::array<std::vector<Case>, 3> parts;
+  int64_t begin = 0;
+  for (size_t p = 0; p < 3; ++p) {
+    std::vector<int64_t> part(order.begin() + begin, order.begin() + begin + counts[p]);
+    std::sort(part.begin(), part.end());
+    for (const int64_t i : part) {
+      parts[p].push_back(cases[i]);
+    }
+    begin += counts[p];
+  }
+  return {set(std::move(parts[0])), set(std::move(parts[1])), set(std::move(parts[2]))};
+}
+
+std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
+                                                 const DecathlonDataOptions& options) {
+  const auto files = fs::is_directory(path) ? volumes_in(path) : std::vector<std::string>{path};
+  require<DataError>(!files.empty(), path, ": holds no .nii or .nii.gz file");
+  DecathlonDataOptions o = options;
+  o.modalities = o.modalities > 0 ? o.modalities : read_nifti_header(files[0]).volumes();
+  std::vector<Case> cases;
+  for (const auto& file : files) {
+    cases.push_back(look_at({file, ""}, o));
+  }
+  return std::make_shared<Volumes>(std::move(cases), o);
+}
+
+}  // namespace weyl

@@ -1,0 +1,288 @@
+#include "weyl/data/sets/modelnet.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/random.h"
+#include "weyl/data/formats/off.h"
+#include "weyl/data/formats/point_clouds.h"
+#include "weyl/data/sets/take_samples.h"
+#include "weyl/data/surface.h"
+#include "weyl/data/voxels.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kModelnetPoints = 2048;  // that ModelNet's HDF5 files have
+
+/// One shape: points and, where they are asked for, its mesh.
+struct Shape {
+  std::vector<float> points;  // (P, 3)
+  std::shared_ptr<const Mesh> mesh;
+  int64_t label = -1;   // none
+  std::string source;   // of a mesh alone in its file
+  uint64_t number = 0;  // in its split of the files
+};
+
+class Shapes : public Dataset {
+ public:
+  Shapes(std::vector<Shape> shapes, const ModelnetDataOptions& options, std::string split, int up)
+      : shapes_(std::move(shapes)), options_(options), split_(std::move(split)), up_(up) {
+    schema_ = modelnet_schema(options_);
+    if (std::any_of(shapes_.begin(), shapes_.end(), [](const Shape& s) { return s.label < 0; })) {
+      schema_.labels.clear();
+    }
+  }
+
+  int64_t size() const override { return static_cast<int64_t>(shapes_.size()); }
+  const Schema& schema() const override { return schema_; }
+  int64_t tokens(int64_t /*index*/) const override {
+    const int64_t n = options_.voxels;
+    return options_.carrier == ShapeCarrier::grid ? n * n * n : options_.points;
+  }
+  std::string source(int64_t index) const override { return shapes_.at(index).source; }
+
+  Batch batch(std::span<const int64_t> indices) const override {
+    const auto count = static_cast<int64_t>(indices.size());
+    Batch result;
+    if (options_.carrier == ShapeCarrier::grid) {
+      const int64_t n = options_.voxels;
+      Tensor values = at::empty({count, 1, n, n, n}, at::kFloat);
+      auto* to = values.mutable_data_ptr<float>();
+      for (const int64_t i : indices) {
+        const auto cells = cells_of(shapes_.at(i));
+        to = std::copy(cells.begin(), cells.end(), to);
+      }
+      const double side = 2.0 / static_cast<double>(n);
+      result.input = Grid{values, {side, side, side}};
+    } else {
+      Points points;
+      points.positions = at::empty({count * options_.points, 3}, at::kFloat);
+      auto* to = points.positions.mutable_data_ptr<float>();
+      for (const int64_t i : indices) {
+        const auto turned = turned_points(shapes_.at(i));
+        to = std::copy(turned.begin(), turned.end(), to);
+      }
+      points.graphs = Segments::of_sizes(std::vector<int64_t>(count, options_.points));
+      result.input = std::move(points);
+    }
+    if (!schema_.labels.empty()) {
+      Tensor labels = at::empty({count, 1}, at::kLong);
+      auto* to = labels.mutable_data_ptr<int64_t>();
+      for (const int64_t i : indices) {
+        *to++ = shapes_.at(i).label;
+      }
+      result.labels["class"] = labels;
+    }
+    return result;
+  }
+
+ private:
+  Rotation rotation_of(const Shape& shape) const {
+    Stream stream(static_cast<uint64_t>(options_.seed), "modelnet rotation " + split_, {shape.number});
+    return draw_rotation(split_ == "test" ? options_.rotate : options_.rotate_train, up_, stream);
+  }
+  std::vector<float> turned_points(const Shape& shape) const {
+    std::vector<float> points = shape.points;
+    turn(std::span(points), rotation_of(shape));
+    return points;
+  }
+  std::vector<uint8_t> cells_of(const Shape& shape) const {
+    if (options_.fill == VoxelFill::points) {
+      return voxelise(turned_points(shape), options_.voxels);
+    }
+    Mesh mesh = *shape.mesh;
+    turn(std::span(mesh.vertices), rotation_of(shape));
+    return voxelise(mesh, options_.voxels);
+  }
+
+  std::vector<Shape> shapes_;
+  ModelnetDataOptions options_;
+  std::string split_;
+  int up_;
+  Schema schema_;
+};
+
+/// Files of a folder by name: those that begin and end so.
+std::vector<std::string> files_of(const fs::path& folder, std::string_view begin, std::string_view end) {
+  std::vector<std::string> result;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(begin) && name.ends_with(end) && !name.starts_with(".") && entry.is_regular_file()) {
+      result.push_back(entry.path().string());
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+void add_clouds(std::vector<Shape>& to, const std::string& path, ModelnetDataOptions& o) {
+  const PointClouds clouds = read_point_clouds(path);
+  require<ConfigError>(o.fill == VoxelFill::points, path,
+                       ": data.modelnet.fill must be points, HDF5 files have no surface");
+  const int64_t points = o.points > 0 ? o.points : clouds.points;
+  require<DataError>(points <= clouds.points, path, ": data.modelnet.points must be at most ", clouds.points,
+                     ", the points that a sample has, got ", points);
+  o.points = points;
+  for (int64_t s = 0; s < clouds.count(); ++s) {
+    const auto* begin = clouds.positions.data() + s * clouds.points * 3;
+    require<DataError>(clouds.labels[s] >= 0 && (o.classes == 0 || clouds.labels[s] < o.classes), path,
+                       ": labels must be 0 .. ", o.classes - 1, " (data.modelnet.classes), sample ", s,
+                       " has ", clouds.labels[s]);
+    to.push_back({{begin, begin + points * 3}, nullptr, clouds.labels[s], "", to.size()});
+  }
+}
+
+void add_mesh(std::vector<Shape>& to, const std::string& path, int64_t label, const std::string& split,
+              ModelnetDataOptions& o) {
+  Mesh mesh = read_off(path);
+  fit_into_ball(std::span(mesh.vertices));
+  o.points = o.points > 0 ? o.points : kModelnetPoints;
+  Stream stream(static_cast<uint64_t>(o.seed), "modelnet surface " + split, {to.size()});
+  Shape shape{{}, nullptr, label, path, to.size()};
+  try {
+    shape.points = sample_surface(mesh, o.points, stream);
+  } catch (const ShapeError& error) {
+    throw DataError(path + ": " + error.what());
+  }
+  if (o.fill == VoxelFill::surface) {
+    shape.mesh = std::make_shared<Mesh>(std::move(mesh));
+  }
+  to.push_back(std::move(shape));
+}
+
+/// Folders of classes, by name.
+std::vector<std::string> class_folders(const std::string& path) {
+  std::vector<std::string> result;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(path, failure)) {
+    if (entry.is_directory() &&
+        (fs::is_directory(entry.path() / "train") || fs::is_directory(entry.path() / "test"))) {
+      result.push_back(entry.path().string());
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+bool has_meshes(const std::string& path) {
+  for (const auto& folder : class_folders(path)) {
+    for (const char* split : {"train", "test"}) {
+      if (!files_of(fs::path(folder) / split, "", ".off").empty()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// All samples of one split of the files.
+std::vector<Shape> read_split(const std::string& split, ModelnetDataOptions& o, bool meshes) {
+  std::vector<Shape> shapes;
+  if (!meshes) {
+    for (const auto& file : files_of(o.path, split, ".h5")) {
+      add_clouds(shapes, file, o);
+    }
+    return shapes;
+  }
+  const auto folders = class_folders(o.path);
+  o.classes = o.classes > 0 ? o.classes : static_cast<int64_t>(folders.size());
+  require<DataError>(static_cast<int64_t>(folders.size()) == o.classes, o.path,
+                     ": data.modelnet.classes must be ", folders.size(),
+                     ", the folders of classes there are, got ", o.classes);
+  for (size_t k = 0; k < folders.size(); ++k) {
+    for (const auto& file : files_of(fs::path(folders[k]) / split, "", ".off")) {
+      add_mesh(shapes, file, static_cast<int64_t>(k), split, o);
+    }
+  }
+  return shapes;
+}
+
+int64_t classes_shown(const std::vector<Shape>& shapes) {
+  int64_t most = 0;
+  for (const Shape& s : shapes) {
+    most = std::max(most, s.label);
+  }
+  return most + 1;
+}
+
+int up_of(const ModelnetDataOptions& o, bool meshes) {
+  return o.up ? static_cast<int>(*o.up) : meshes ? 2 : 1;
+}
+
+}  // namespace
+
+Schema modelnet_schema(const ModelnetDataOptions& o) {
+  require<ConfigError>(o.classes > 0, "data.modelnet: classes must be at least 1, got ", o.classes);
+  Schema schema;
+  const bool grid = o.carrier == ShapeCarrier::grid;
+  schema.carrier = grid ? Carrier::grid : Carrier::points;
+  const auto nodes = grid ? o.voxels * o.voxels * o.voxels : o.points > 0 ? o.points : kModelnetPoints;
+  schema.interface.typical_nodes = static_cast<double>(nodes);
+  if (grid) {
+    schema.interface.features = {{.name = "occupancy"}};
+  }
+  schema.labels = {{.name = "class", .level = Level::graph, .kind = Kind::category, .categories = o.classes}};
+  return schema;
+}
+
+bool is_modelnet_folder(const std::string& path) {
+  return !files_of(path, "train", ".h5").empty() || !files_of(path, "test", ".h5").empty() ||
+         has_meshes(path);
+}
+
+Splits open_modelnet(const ModelnetDataOptions& options) {
+  require<DataError>(fs::is_directory(options.path), options.path,
+                     ": there is no such folder; make one with `weyl data make solids --out ", options.path,
+                     "`");
+  require<DataError>(
+      is_modelnet_folder(options.path), options.path,
+      ": holds neither train*.h5 and test*.h5 nor CLASS/train/*.off and CLASS/test/*.off; make "
+      "them with `weyl data make solids --out ",
+      options.path, "`");
+  ModelnetDataOptions o = options;
+  const bool meshes = files_of(o.path, "train", ".h5").empty() && files_of(o.path, "test", ".h5").empty();
+  std::vector<Shape> train = read_split("train", o, meshes);
+  std::vector<Shape> valid = meshes ? std::vector<Shape>() : read_split("val", o, meshes);
+  std::vector<Shape> test = read_split("test", o, meshes);
+  if (o.classes == 0) {
+    o.classes = std::max({classes_shown(train), classes_shown(valid), classes_shown(test)});
+  }
+  if (valid.empty() && !train.empty()) {
+    valid = draw_validation(train, o.valid, o.seed, o.path + ": data.modelnet");
+  } else {
+    keep_first(valid, o.valid, o.path + ": data.modelnet.valid");
+  }
+  keep_first(train, o.train, o.path + ": data.modelnet.train");
+  keep_first(test, o.test, o.path + ": data.modelnet.test");
+  const int up = up_of(o, meshes);
+  const auto set = [&](std::vector<Shape> shapes, const char* split) -> std::shared_ptr<const Dataset> {
+    return shapes.empty() ? nullptr : std::make_shared<Shapes>(std::move(shapes), o, split, up);
+  };
+  return {set(std::move(train), "train"), set(std::move(valid), "valid"), set(std::move(test), "test")};
+}
+
+std::shared_ptr<const Dataset> open_modelnet_file(const std::string& path,
+                                                  const ModelnetDataOptions& options) {
+  ModelnetDataOptions o = options;
+  std::vector<Shape> shapes;
+  const bool mesh = path.ends_with(".off");
+  if (mesh) {
+    add_mesh(shapes, path, -1, "test", o);
+    o.classes = std::max<int64_t>(o.classes, 1);
+  } else {
+    add_clouds(shapes, path, o);
+    o.classes = o.classes > 0 ? o.classes : classes_shown(shapes);
+  }
+  return std::make_shared<Shapes>(std::move(shapes), o, "test", up_of(o, mesh));
+}
+
+}  // namespace weyl

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "weyl/data/dataset.h"
+
+namespace weyl {
+
+/// Shapes with their classes, as ModelNet gives them out: HDF5 (train*.h5, test*.h5; formats/point_clouds.h)
+/// or OFF (CLASS/train/*.off, CLASS/test/*.off, classes in the order of the folders' names). Label `class`
+/// (B, 1). Meshes are moved and scaled into the ball of radius 1 (data/surface.h) and `points` points are
+/// drawn on each; of clouds the first `points` are taken. Then, as the options say, the sample is turned,
+/// and becomes
+///
+///   grid     feature `occupancy`: 1 in the cells that hold a point (or, of meshes with fill surface, that
+///            the surface touches), 0 elsewhere (data/voxels.h), spacing 2 / voxels
+///   points   positions, without features
+///
+/// float32. Turning and drawing are pure functions of (seed, split, sample).
+Schema modelnet_schema(const ModelnetDataOptions& options);
+
+/// A folder. Without files valid*.h5 the validation split is drawn from the training samples by the seed.
+/// DataError: no such folder, neither layout, a broken file, fewer points or samples than asked for, another
+/// number of classes than the options say, labels outside of them.
+Splits open_modelnet(const ModelnetDataOptions& options);
+
+/// Whether a folder holds one of the two layouts.
+bool is_modelnet_folder(const std::string& path);
+
+/// One .h5 file, or one .off file without a label; all its samples, turned as the test split. With
+/// `classes` 0 the classes are those that the file shows.
+std::shared_ptr<const Dataset> open_modelnet_file(const std::string& path,
+                                                  const ModelnetDataOptions& options);
+
+}  // namespace weyl
