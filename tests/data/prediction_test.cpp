@@ -48,6 +48,36 @@ TEST(VolumeTensor, TheAffineTellsWhereAVoxelGoes) {
   EXPECT_NEAR(spacing[2], 0.91, 0.01);
 }
 
+TEST(VolumeTensor, AgreesWithNibabel) {
+  // tools/goldens/nifti_fixtures.py prints what nibabel makes of these files.
+  const auto read = [](const char* name) {
+    return read_nifti(std::string(WEYL_SOURCE_DIR "/tests/fixtures/volumes/") + name);
+  };
+  const auto expect = [](const Nifti& image, std::vector<int64_t> shape, std::vector<double> first,
+                         std::array<double, 3> spacing) {
+    const Tensor t = image_tensor(image).permute({1, 2, 3, 0}).contiguous();  // channels last, as there
+    EXPECT_EQ(t.sizes().slice(0, 3), at::IntArrayRef(shape));
+    for (size_t i = 0; i < first.size(); ++i) {
+      EXPECT_EQ(t.flatten()[static_cast<int64_t>(i)].item<double>(), first[i]) << i;
+    }
+    for (size_t d = 0; d < 3; ++d) {
+      EXPECT_NEAR(canonical_spacing(image.header)[d], spacing[d], 1e-6);
+    }
+  };
+  const std::array<double, 3> spacing{2.5, 3.0166206257996713, 1.5132745950421556};
+  expect(read("scaled.nii"), {3, 2, 4}, {8, 5, 2, -1, 8.5, 5.5}, spacing);
+  expect(read("two.nii.gz"), {3, 2, 4}, {22, 122, 16, 116, 10, 110}, spacing);
+  EXPECT_EQ(read("two.nii.gz").header.version, 2);
+  expect(read("big_endian.nii"), {3, 2, 4}, {22, 16, 10, 4, 23, 17}, spacing);
+  const Nifti q = read("qform.nii");
+  EXPECT_EQ(q.header.geometry.sform_code, 0);
+  expect(q, {3, 4, 2}, {4, 5, 10, 11, 16, 17}, {2, 2, 3});
+  const NiftiAffine affine{0, -2, 0, 0, 2, 0, 0, 0, 0, 0, 3, 0};
+  for (size_t i = 0; i < 12; ++i) {
+    EXPECT_NEAR(affine_of(q.header)[i], affine[i], 1e-6) << i;
+  }
+}
+
 TEST(Prediction, TakesTheFormatAndTheAffineBitsOfItsSource) {
   const Folder folder;
   for (const char* name : {"case_7.nii", "case_7.nii.gz"}) {
