@@ -134,6 +134,9 @@ jpeg = (fixtures / "images" / "colours.jpg").read_bytes()
 write("image/cut_jpg.jpg", jpeg[:-30])
 write("image/cut_header_jpg.jpg", jpeg[:100])
 write("image/zero_height.jpg", jpeg.replace(struct.pack(">HH", 16, 24), struct.pack(">HH", 0, 24), 1))
+write("image/no_scan.jpg", jpeg[:2] + jpeg[-2:])
+write("image/many_codes.jpg", jpeg[:2] + b"\xff\xc4" + struct.pack(">H", 319) + b"\0" + b"\xff\x2d" + bytes(14) + bytes(300) +
+      jpeg[2:])
 head = b"BM" + struct.pack("<IHHI", 54 + 60, 0, 0, 54)
 
 

@@ -115,6 +115,23 @@ class RowCounter {
   bool ended_ = false;
 };
 
+/// A segment of Huffman tables: each a byte, how many codes there are of 1 .. 16 bits, and their values. stb
+/// has room for 256 and does not look.
+void check_huffman(std::span<const std::byte> segment, std::string_view where) {
+  const Bytes bytes(segment);
+  for (size_t at = 0; at < segment.size();) {
+    require<DataError>(segment.size() - at >= 17, where, ": a Huffman table of the JPEG is cut short");
+    uint32_t codes = 0;
+    for (size_t k = 1; k <= 16; ++k) {
+      codes += bytes.byte(at + k);
+    }
+    require<DataError>(codes <= 256 && codes <= segment.size() - at - 17, where,
+                       ": a Huffman table of the JPEG has ", codes,
+                       " codes, more than 256 or than its values");
+    at += 17 + codes;
+  }
+}
+
 }  // namespace
 
 void check_png(std::span<const std::byte> file, std::string_view where) {
@@ -146,15 +163,43 @@ void check_png(std::span<const std::byte> file, std::string_view where) {
 }
 
 void check_jpeg(std::span<const std::byte> file, std::string_view where) {
-  const auto last = [&](uint8_t marker) {
-    const std::byte pair[] = {std::byte{0xff}, std::byte{marker}};
-    const auto found = std::find_end(file.begin(), file.end(), std::begin(pair), std::end(pair));
-    return found == file.end() ? std::ptrdiff_t{-1} : found - file.begin();
-  };
-  constexpr uint8_t kScan = 0xda, kEnd = 0xd9;
-  const auto scan = last(kScan);
-  require<DataError>(scan >= 0, where, ": the JPEG has no scan, cut short?");
-  require<DataError>(last(kEnd) > scan, where, ": the JPEG ends without its end marker, cut short?");
+  const Bytes bytes(file);
+  constexpr uint32_t kTables = 0xc4, kFirstRestart = 0xd0, kLastRestart = 0xd7, kEnd = 0xd9, kScan = 0xda;
+  const auto is_restart = [](uint32_t marker) { return marker >= kFirstRestart && marker <= kLastRestart; };
+  bool scanned = false;
+  for (size_t at = 2; true;) {
+    while (at < file.size() && bytes.byte(at) != 0xff) {
+      ++at;  // between segments
+    }
+    while (at < file.size() && bytes.byte(at) == 0xff) {
+      ++at;
+    }
+    require<DataError>(at < file.size(), where, ": the JPEG ends without its end marker, cut short?");
+    const uint32_t marker = bytes.byte(at++);
+    if (marker == kEnd) {
+      break;
+    }
+    if (marker <= 1 || is_restart(marker)) {
+      continue;  // without a segment
+    }
+    const uint32_t length = file.size() - at < 2 ? 0 : bytes.byte(at) << 8 | bytes.byte(at + 1);
+    require<DataError>(length >= 2 && length <= file.size() - at, where, ": segment ", marker,
+                       " of the JPEG ends beyond the file, cut short?");
+    if (marker == kTables) {
+      check_huffman(file.subspan(at + 2, length - 2), where);
+    }
+    at += length;
+    if (marker == kScan) {
+      scanned = true;
+      const auto is_data = [&](size_t i) {
+        return bytes.byte(i) != 0xff || bytes.byte(i + 1) == 0 || is_restart(bytes.byte(i + 1));
+      };
+      while (at + 1 < file.size() && is_data(at)) {
+        ++at;
+      }
+    }
+  }
+  require<DataError>(scanned, where, ": the JPEG has no scan");
 }
 
 void check_bmp(std::span<const std::byte> file, std::string_view where) {

@@ -73,7 +73,7 @@ using Library = std::unique_ptr<FT_LibraryRec_, decltype(&FT_Done_FreeType)>;
 using Face = std::unique_ptr<FT_FaceRec_, decltype(&FT_Done_Face)>;
 
 DigitOutline outline_of(FT_Face face, int digit, const std::string& path) {
-  const FT_UInt glyph = FT_Get_Char_Index(face, static_cast<FT_ULong>('0' + digit));
+  const FT_UInt glyph = FT_Get_Char_Index(face, FT_ULong{'0'} + static_cast<FT_ULong>(digit));
   require<DataError>(glyph != 0 && FT_Load_Glyph(face, glyph, FT_LOAD_NO_SCALE) == 0 &&
                          face->glyph->format == FT_GLYPH_FORMAT_OUTLINE && face->glyph->outline.n_points > 0,
                      path, ": the font has no outline for the digit ", digit);

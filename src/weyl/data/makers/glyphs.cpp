@@ -54,6 +54,12 @@ std::vector<float> quarter_turned(const std::vector<float>& image) {
   return turned;
 }
 
+void require_digits(const GlyphsMakerOptions& o) {
+  const bool sound =
+      !o.digits.empty() && std::ranges::all_of(o.digits, [](char c) { return c >= '0' && c <= '9'; });
+  require<ConfigError>(sound, "glyphs: digits must be some of 0123456789, got ", quote(o.digits));
+}
+
 /// Images of one file, made one after the other.
 struct Part {
   std::string split, path;
@@ -67,9 +73,7 @@ struct Part {
 
 GlyphMaker::GlyphMaker(const GlyphsMakerOptions& options, const DigitFonts& fonts)
     : o_(options), fonts_(fonts) {
-  const bool sound =
-      !o_.digits.empty() && std::ranges::all_of(o_.digits, [](char c) { return c >= '0' && c <= '9'; });
-  require<ConfigError>(sound, "glyphs: digits must be some of 0123456789, got ", quote(o_.digits));
+  require_digits(o_);
 }
 
 Glyph GlyphMaker::make(std::string_view split, int64_t index) {
@@ -117,7 +121,7 @@ bool make_glyphs(const GlyphsMakerOptions& options, const std::string& folder, c
       firsts.push_back(firsts.back() + (count + kChunk - 1) / kChunk);
     }
   }
-  GlyphMaker(options, training);  // checks the options
+  require_digits(options);
   require<ConfigError>(!parts.empty(), "glyphs: train and test are both 0, there is nothing to make");
   const int64_t total = firsts.back();
   JobHooks of_chunks = hooks;
