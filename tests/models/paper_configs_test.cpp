@@ -50,5 +50,12 @@ TEST(PaperConfigs, OfRotatedMnistComeNearThePublishedNumbers) {
             1831338);
 }
 
+TEST(PaperConfigs, OfVolumesComeNearThePublishedNumbers) {
+  EXPECT_EQ(parameters_of("modelnet/steerable.paper.toml"), 905642);   // published: 0.92 million
+  EXPECT_EQ(parameters_of("decathlon/steerable.paper.toml"), 155028);  // 0.16 million
+  EXPECT_EQ(parameters_of("decathlon/steerable.paper.toml", {"model.steerable.attention=false"}),
+            111572);  // 0.12
+}
+
 }  // namespace
 }  // namespace weyl

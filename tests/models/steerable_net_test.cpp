@@ -138,6 +138,36 @@ TEST(SteerableNets, TurnExactlyWithTheirGrid) {
   }
 }
 
+TEST(SteerableNets, TurnExactlyAfterTraining) {
+  for (Case c : cases()) {
+    const BuildOn wide(at::kCPU, at::kDouble);
+    at::manual_seed(3);
+    SteerableNet net(c.options, images(c.dimension, c.level));
+    const Grid grid = random_grid(c.shape, at::kDouble);
+    double first = 0, loss = 0;
+    for (int step = 0; step < 8; ++step) {
+      const Tensor logits = net(grid).at("logits");
+      std::vector<int64_t> shape = logits.sizes().vec();
+      shape.erase(shape.begin() + 1);
+      at::manual_seed(8);
+      const Tensor off = at::cross_entropy_loss(logits, at::randint(3, shape));
+      off.backward();
+      loss = off.item<double>();
+      first = step == 0 ? loss : first;
+      for (const auto& p : net.parameters()) {
+        if (p.trainable) {
+          const at::NoGradGuard quiet;
+          p.tensor.sub_(p.tensor.grad() / (p.tensor.grad().abs() + 1e-3) * 0.01);  // signs, so that all move
+          p.tensor.mutable_grad().zero_();
+        }
+      }
+    }
+    EXPECT_LT(loss, first) << c.name;
+    net.train(false);
+    EXPECT_LT(error_of(net, grid), 1e-12) << c.name;
+  }
+}
+
 TEST(SteerableNets, DoNotTurnWhereCheckGeometryNamesALayer) {
   const BuildOn wide(at::kCPU, at::kDouble);
   SteerableOptions o = small();

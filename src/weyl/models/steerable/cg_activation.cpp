@@ -81,9 +81,18 @@ Tensor CgActivation::in_the_plane(const Tensor& x) const {
   const Tensor w = weight_.to(x.scalar_type()).unsqueeze(3);  // (pairs, C, 2, 1)
   std::vector<Tensor> real, imaginary;
   for (int64_t l = 0, first = 0; l < type_.irreps(); first += ++l) {
-    const Tensor a = re.narrow(1, 0, l + 1), b = im.narrow(1, 0, l + 1), c = a.flip(1), d = b.flip(1);
+    // x_m x_{l-m} once, with the weights of m and of l - m.
+    const int64_t pairs = (l + 1) / 2, products = l / 2 + 1;
+    const Tensor of_l = w.narrow(0, first, l + 1);
+    Tensor folded = of_l.narrow(0, 0, pairs) + of_l.flip(0).narrow(0, 0, pairs);
+    if (l % 2 == 0) {
+      folded = at::cat({folded, of_l.narrow(0, pairs, 1)});
+    }
+    const auto low = [&](const Tensor& t) { return t.narrow(1, 0, products); };
+    const auto high = [&](const Tensor& t) { return t.narrow(1, l + 1 - products, products).flip(1); };
+    const Tensor a = low(re), b = low(im), c = high(re), d = high(im);
     const Tensor p = a * c - b * d, q = a * d + b * c;
-    const Tensor u = w.narrow(0, first, l + 1).select(2, 0), v = w.narrow(0, first, l + 1).select(2, 1);
+    const Tensor u = folded.select(2, 0), v = folded.select(2, 1);
     real.push_back((u * p - v * q).sum(1));
     imaginary.push_back((u * q + v * p).sum(1));
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "weyl/models/steerable/conv.h"
 #include "weyl/models/steerable/layer.h"
 #include "weyl/models/steerable/options.h"
