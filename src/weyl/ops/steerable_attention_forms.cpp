@@ -90,8 +90,7 @@ Tensor as_complex(const Tensor& x) {
 
 }  // namespace
 
-SteerableHeads::SteerableHeads(const SteerableType& type, int64_t count)
-    : heads(count), width(0), copies(0), copies_of_all(0), components(0) {
+SteerableHeads::SteerableHeads(const SteerableType& type, int64_t count) : heads(count) {
   for (int64_t l = 0; l < type.irreps(); ++l) {
     const int64_t share = type.channels[l] / heads;
     for (int64_t m = 0; m < type.components(l); ++m) {
