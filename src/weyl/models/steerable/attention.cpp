@@ -47,7 +47,8 @@ SteerableAttention::SteerableAttention(const SteerableType& type, const Steerabl
   }
 }
 
-std::shared_ptr<const SteerablePositions> SteerableAttention::positions(std::vector<int64_t> grid) const {
+std::shared_ptr<const SteerablePositions> SteerableAttention::positions(
+    const std::vector<int64_t>& grid) const {
   if (options_.positions.law == RadialLaw::none) {
     return nullptr;
   }

@@ -26,7 +26,7 @@ class SteerableAttention : public Module {
   const SteerableType& type() const { return query_->in(); }
 
  private:
-  std::shared_ptr<const SteerablePositions> positions(std::vector<int64_t> grid) const;
+  std::shared_ptr<const SteerablePositions> positions(const std::vector<int64_t>& grid) const;
 
   SteerableAttentionOptions options_;
   double scale_;
