@@ -16,7 +16,7 @@ namespace weyl {
 namespace {
 
 constexpr uint64_t kMostRatio = 1032;        // bytes that deflate codes in one
-constexpr size_t kImageGrowth = 1UL << 20U;  // of a file in memory
+constexpr size_t kImageGrowth = 1UL << 20U;  // of a file that is written
 
 /// The library is not made for several threads, and its errors would be printed.
 std::unique_lock<std::mutex> hdf5() {
@@ -101,14 +101,6 @@ Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_si
   return result;
 }
 
-Handle open_image(std::span<const std::byte> bytes, std::string_view where) {
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  const bool set = access.ok() && H5Pset_fapl_core(access, kImageGrowth, 0) >= 0 &&
-                   H5Pset_file_image(access, const_cast<std::byte*>(bytes.data()), bytes.size()) >= 0;
-  require<DataError>(set, where, ": there is no memory to read it");
-  return {H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose};
-}
-
 void write_set(hid_t file, const char* name, std::initializer_list<hsize_t> shape, hid_t stored, hid_t given,
                const void* values, const std::string& path) {
   const Handle space(H5Screate_simple(static_cast<int>(shape.size()), std::data(shape), nullptr), H5Sclose);
@@ -121,14 +113,17 @@ void write_set(hid_t file, const char* name, std::initializer_list<hsize_t> shap
 
 }  // namespace
 
-PointClouds parse_point_clouds(std::span<const std::byte> bytes, std::string_view where) {
-  const auto lock = hdf5();
+PointClouds read_point_clouds(const std::string& path) {
+  const std::string& where = path;
+  const MappedFile mapped(path);
+  const auto bytes = mapped.bytes();
   constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
   require<DataError>(bytes.size() >= kSignature.size() &&
                          std::equal(kSignature.begin(), kSignature.end(), bytes.begin(),
                                     [](char a, std::byte b) { return static_cast<std::byte>(a) == b; }),
                      where, ": is no HDF5 file");
-  const Handle file = open_image(bytes, where);
+  const auto lock = hdf5();
+  const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   require<DataError>(file.ok(), where, ": is no sound HDF5 file; it may be truncated");
   const Opened data = open_set(file, "data", H5T_FLOAT, bytes.size(), where);
   const Opened label = open_set(file, "label", H5T_INTEGER, bytes.size(), where);
@@ -152,11 +147,6 @@ PointClouds parse_point_clouds(std::span<const std::byte> bytes, std::string_vie
   require<DataError>(bad == clouds.positions.end(), where, ": positions must be finite, those of sample ",
                      (bad - clouds.positions.begin()) / (3 * clouds.points), " are not");
   return clouds;
-}
-
-PointClouds read_point_clouds(const std::string& path) {
-  const MappedFile file(path);
-  return parse_point_clouds(file.bytes(), path);
 }
 
 void write_point_clouds(const std::string& path, const PointClouds& clouds) {

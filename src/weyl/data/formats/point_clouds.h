@@ -1,10 +1,7 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace weyl {
@@ -19,11 +16,11 @@ struct PointClouds {
   int64_t count() const { return static_cast<int64_t>(labels.size()); }
 };
 
-/// Reads one such file (contiguous or in chunks, also compressed by deflate). DataError naming `where`: no
+/// Reads one such file (contiguous or in chunks, also compressed by deflate). DataError naming the path: no
 /// HDF5, a data set that is missing or has another shape or type, no samples, values that are stored outside
 /// the file or by plug-ins, positions that are not finite. Memory is never taken for more than the file can
-/// hold. One thread reads at a time.
-PointClouds parse_point_clouds(std::span<const std::byte> file, std::string_view where);
+/// hold. One thread reads at a time. The library (libhdf5) is not made for hostile files: some with addresses
+/// changed end the process, so that this is for files from those one trusts.
 PointClouds read_point_clouds(const std::string& path);
 
 /// Writes one atomically; equal clouds give equal bytes. ShapeError: sizes that do not fit.
