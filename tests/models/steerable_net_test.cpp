@@ -275,6 +275,13 @@ TEST(SteerableNets, RefuseWhatTheyDoNotGive) {
   o.ratio = {2, 1};
   EXPECT_NE(refused(o, images(3, Level::node)).find("ratio"), std::string::npos);
   o = small();
+  o.encoder.norm = SteerableNormLaw::joint;
+  EXPECT_NE(refused(o, images(2, Level::graph)).find("head.kernel"), std::string::npos);
+  EXPECT_EQ(refused(o, images(2, Level::node)), "");
+  EXPECT_EQ(refused(o, images(3, Level::graph)), "");
+  o.encoder.norm = SteerableNormLaw::irrep;
+  EXPECT_NE(refused(o, images(3, Level::graph)).find("head.kernel"), std::string::npos);
+  o = small();
   o.stages.clear();
   EXPECT_NE(refused(o, images(2, Level::node)).find("stages"), std::string::npos);
   o = small();

@@ -104,7 +104,7 @@ RingOptions rings_of(const SteerableOptions& options, int64_t kernel) {
           options.spline, options.cut};
 }
 
-void check(const SteerableOptions& options, int64_t dimension) {
+void check(const SteerableOptions& options, int64_t dimension, bool segmentation) {
   require<ConfigError>(!options.stages.empty(), "model.steerable.stages: must have a stage, got none");
   require<ConfigError>(dimension == 2 || options.ratio.empty() ||
                            static_cast<int64_t>(options.ratio.size()) == options.degree + 1,
@@ -127,6 +127,13 @@ void check(const SteerableOptions& options, int64_t dimension) {
     require<ConfigError>((!stage.same && stage.middle == 0) || stage.kernel % 2 == 1, where,
                          ".kernel: must be odd where a convolution keeps the size, got ", stage.kernel);
   }
+  // Lengths that a norm has made one say nothing.
+  const SteerableNormLaw last = options.encoder.depth > 0 ? options.encoder.norm : options.norm;
+  const bool constant =
+      last == SteerableNormLaw::irrep || (last == SteerableNormLaw::joint && dimension == 2);
+  require<ConfigError>(segmentation || options.head.kernel > 0 || !constant,
+                       "model.steerable.head.kernel: must be a kernel after the norm '",
+                       names_of(last)[static_cast<size_t>(last)], "', which makes all lengths equal, got 0");
   require<ConfigError>(options.head.kernel != 1, "model.steerable.head.kernel: must be 0 or 2 to 31, got 1");
 }
 

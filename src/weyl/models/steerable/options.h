@@ -96,6 +96,6 @@ SteerableType type_of(const SteerableOptions& options, int64_t dimension, int64_
 RingOptions rings_of(const SteerableOptions& options, int64_t kernel);
 
 /// ConfigError for options that no net has, naming the key.
-void check(const SteerableOptions& options, int64_t dimension);
+void check(const SteerableOptions& options, int64_t dimension, bool segmentation);
 
 }  // namespace weyl

@@ -36,10 +36,10 @@ SteerableType doubled(SteerableType type) {
 
 SteerableNet::SteerableNet(const SteerableOptions& given, Interface of)
     : GridModel(std::move(of)), options(given) {
-  check(options, interface.dimension);
   require<ConfigError>(!interface.outputs.empty(), "steerable: the interface must have outputs, got none");
   const Level level = interface.outputs.front().level;
   segmentation_ = level == Level::node;
+  check(options, interface.dimension, segmentation_);
   for (const auto& q : interface.outputs) {
     require<ConfigError>(
         q.kind == Kind::scalar && (q.level == Level::node || q.level == Level::graph) && q.level == level,
