@@ -49,7 +49,8 @@ struct PredictCommand {
   Talk talk;
   Machine machine;
   std::string model, data, out;
-  bool gradient = false;  // d(sum of graph_scalars)/d(positions)
+  bool gradient = false;       // d(sum of graph_scalars)/d(positions)
+  bool probabilities = false;  // into a folder: of each class too
   int64_t batch = 256;
 };
 

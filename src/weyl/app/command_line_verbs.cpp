@@ -98,7 +98,12 @@ Verb add_predict(CLI::App& root) {
   auto& [app, c] = draft;
   add_model(app, c->model);
   add_path(app, "DATA", c->data, "a data file, or .safetensors with the carrier's fields by name");
-  add_out(app, c->out, "FILE", "file to write (.safetensors)", true);
+  add_out(
+      app, c->out, "FILE|FOLDER",
+      "file to write (.safetensors); of images and volumes also a folder: a mask for each in the format of "
+      "its own file, classes of whole samples in predictions.csv",
+      true);
+  app.add_flag("--probabilities", c->probabilities, "into a folder: also the probabilities of each class");
   app.add_flag("--gradient", c->gradient,
                "also the gradient of the sum of graph_scalars with respect to positions");
   add_batch(app, c->batch);
@@ -114,7 +119,8 @@ Verb add_audit(CLI::App& root) {
   auto& [app, c] = draft;
   add_subject(app, c->subject, "RUN|MODEL|CONFIG", "run folder, model file, or a config (untrained weights)");
   add_data(app, c->data, "data folder or file, default that of the config; without any, random tokens");
-  add_number(app, "--samples", c->samples, 1, most_samples, "samples to check on, default 64");
+  add_number(app, "--samples", c->samples, 1, most_samples,
+             "samples to check on, default 64; of large grids fewer");
   add_seed(app, c->seed, "of the random transformations, default 0");
   add_machine(app, c->machine, "check in this one only, default both");
   return draft.done();

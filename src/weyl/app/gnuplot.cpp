@@ -159,14 +159,132 @@ std::string script_of(const Figure& figure, const std::string& path) {
   return script;
 }
 
-}  // namespace
+std::string script_of(const ConfusionFigure& figure, const std::string& path) {
+  const size_t k = figure.classes.size();
+  require<Error>(k > 0 && figure.counts.size() == k * k, path, ": a table of ", k, " classes must have ",
+                 k * k, " counts, got ", figure.counts.size());
+  std::string cells, names_x, names_y;
+  for (size_t i = 0; i < k; ++i) {
+    double row = 0;
+    for (size_t j = 0; j < k; ++j) {
+      row += figure.counts[i * k + j];
+    }
+    for (size_t j = 0; j < k; ++j) {
+      const double n = figure.counts[i * k + j], share = row > 0 ? n / row : 0;
+      cells += text(j, " ", i, " ", share, " ", n, " ", share > 0.5 ? 0xffffff : 0, "\n");
+    }
+    const std::string name = quoted(figure.classes[i]) + text(" ", i);
+    names_x += i > 0 ? ", " + name : name;
+    names_y += i > 0 ? ", " + name : name;
+  }
+  const std::string edge = text(static_cast<double>(k) - 0.5);
+  std::string script = "reset\nset encoding utf8\n$cells << EOD\n" + cells + "EOD\nset title " +
+                       quoted(figure.title) + " noenhanced\n";
+  script += "set xlabel 'predicted'\nset ylabel 'true'\nunset key\nset xrange [-0.5:" + edge +
+            "]\nset yrange [" + edge + ":-0.5]\nset xtics (" + names_x + ") noenhanced" +
+            (k > 6 ? " rotate by 45 right" : "") + "\nset ytics (" + names_y +
+            ") noenhanced\nset tics nomirror scale 0\nset size square\nset cbrange [0:1]\n"
+            "set cblabel 'share of the true class'\nset palette defined (0 '#ffffff', 0.5 '#7fb2d6', 1 "
+            "'#08306b')\n";
+  std::string plots = "$cells using 1:2:3 with image pixels";
+  if (k <= 20) {
+    plots += ", $cells using 1:2:(sprintf('%d', $4)):5 with labels tc rgb variable noenhanced";
+  }
+  for (const auto& [terminal, ending] : {std::pair<std::string, std::string>{"pngcairo", ".png"},
+                                         {"svg dynamic background rgb 'white'", ".svg"}}) {
+    script += "set term " + terminal + " size 760,660 font 'DejaVu Sans,11'\nset output " +
+              quoted(path + ending) + "\nplot " + plots + "\nset output\n";
+  }
+  return script;
+}
 
-void draw(const Figure& figure, const std::string& path) {
-  const Outcome outcome = run_gnuplot({"-"}, script_of(figure, path));
+constexpr uint8_t class_colours[][3] = {{0x00, 0xe5, 0x76}, {0xff, 0x40, 0x81}, {0xff, 0xd6, 0x00},
+                                        {0x00, 0xb0, 0xff}, {0xff, 0x6d, 0x00}, {0xd5, 0x00, 0xf9}};
+constexpr int64_t overlay_side = 360;  // pixels of a panel, about
+
+// Every cell of the image as `scale` x `scale` pixels, those of a mask's outline in the colour of its class.
+std::string panel(const OverlayFigure& f, const std::vector<uint8_t>* mask, int64_t scale) {
+  const int64_t H = f.height * scale, W = f.width * scale;
+  const auto of = [&](int64_t y, int64_t x) -> int {
+    return y < 0 || x < 0 || y >= H || x >= W ? 0 : (*mask)[(y / scale) * f.width + x / scale];
+  };
+  std::string rows;
+  rows.reserve(static_cast<size_t>(H * W * 18));
+  for (int64_t y = 0; y < H; ++y) {
+    for (int64_t x = 0; x < W; ++x) {
+      const uint8_t* colour = &f.image[3 * ((y / scale) * f.width + x / scale)];
+      if (mask != nullptr && of(y, x) != 0) {
+        const int k = of(y, x);
+        if (of(y - 1, x) != k || of(y + 1, x) != k || of(y, x - 1) != k || of(y, x + 1) != k) {
+          colour = class_colours[(k - 1) % std::size(class_colours)];
+        }
+      }
+      char line[64];
+      std::snprintf(line, sizeof line, "%d %d %d %d %d\n", static_cast<int>(x), static_cast<int>(y),
+                    colour[0], colour[1], colour[2]);
+      rows += line;
+    }
+  }
+  return rows;
+}
+
+std::string script_of(const OverlayFigure& f, const std::string& path) {
+  const auto cells = static_cast<size_t>(f.height * f.width);
+  require<Error>(
+      cells > 0 && f.image.size() == 3 * cells && f.truth.size() == cells && f.prediction.size() == cells,
+      path, ": image and masks must have ", f.height, " x ", f.width, " pixels");
+  const int64_t scale = std::max<int64_t>(1, overlay_side / std::max(f.height, f.width));
+  const int64_t H = f.height * scale, W = f.width * scale;
+  std::string script = "reset\nset encoding utf8\n$image << EOD\n" + panel(f, nullptr, scale) +
+                       "EOD\n$truth << EOD\n" + panel(f, &f.truth, scale) + "EOD\n$predicted << EOD\n" +
+                       panel(f, &f.prediction, scale) + "EOD\n";
+  script += text("set term pngcairo size ", 3 * W + 80, ",", H + 90, " font 'DejaVu Sans,11'\nset output ",
+                 quoted(path + ".png"),
+                 "\nset multiplot layout 1,3 margins 0.01,0.99,0.1,0.9 spacing 0.02\nunset tics\nunset "
+                 "border\nset size ratio -1\nset xrange [-0.5:",
+                 W, "-0.5]\nset yrange [", H, "-0.5:-0.5]\nset key noenhanced below horizontal\n");
+  std::string keys;
+  for (size_t k = 1; k < f.classes.size(); ++k) {
+    const uint8_t* c = class_colours[(k - 1) % std::size(class_colours)];
+    char colour[16];
+    std::snprintf(colour, sizeof colour, "#%02x%02x%02x", c[0], c[1], c[2]);
+    const bool used = std::count(f.truth.begin(), f.truth.end(), k) +
+                          std::count(f.prediction.begin(), f.prediction.end(), k) >
+                      0;
+    if (used) {
+      keys += ", NaN with lines lw 4 lc rgb '" + std::string(colour) + "' title " + quoted(f.classes[k]);
+    }
+  }
+  const auto plot = [&](const std::string& data, const std::string& title, const std::string& more) {
+    script += "set title " + quoted(title) + " noenhanced\nplot " + data +
+              " using 1:2:3:4:5 with rgbimage pixels notitle" + more + "\n";
+  };
+  plot("$image", "image", "");
+  plot("$truth", "truth", keys);
+  plot("$predicted", f.title, keys);
+  return script + "unset multiplot\nset output\n";
+}
+
+void draw_script(const std::string& script, const std::string& path) {
+  const Outcome outcome = run_gnuplot({"-"}, script);
   require<Error>(outcome.started, "gnuplot: must be installed to draw plots (Debian package gnuplot-nox)");
   require<Error>(
       outcome.code == 0 && first_line(outcome.talk).empty(), path, ": gnuplot must draw it, but said: ",
       outcome.talk.empty() ? "exit code " + std::to_string(outcome.code) : first_line(outcome.talk));
+}
+
+}  // namespace
+
+void draw(const Figure& figure, const std::string& path) {
+  draw_script(script_of(figure, path), path);
+}
+
+void draw(const ConfusionFigure& figure, const std::string& path) {
+  draw_script(script_of(figure, path), path);
+}
+
+void draw(const OverlayFigure& figure, const std::string& path) {
+  draw_script(script_of(figure, path), path);
 }
 
 std::string gnuplot_version() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,27 @@ struct Figure {
 /// Draws `path`.png and `path`.svg with gnuplot, as a process. Error when gnuplot is absent (naming the
 /// package) or complains (with its first line); a figure without a point is an Error too.
 void draw(const Figure& figure, const std::string& path);
+
+/// A square table of counts, rows from above the truth: colour by the share of a row, the count in each cell
+/// of up to 20 classes.
+struct ConfusionFigure {
+  std::string title;
+  std::vector<std::string> classes;
+  std::vector<double> counts;  // (K, K)
+};
+void draw(const ConfusionFigure& figure, const std::string& path);
+
+/// An image beside itself with the outlines of two masks on it, one colour a class: the truth, and what was
+/// predicted.
+struct OverlayFigure {
+  int64_t height = 0, width = 0;
+  std::vector<uint8_t> image;              // (height, width, 3)
+  std::vector<uint8_t> truth, prediction;  // (height, width), 0 is the background
+  std::vector<std::string> classes;
+  std::string title;  // of the prediction
+};
+/// `path`.png alone: a picture of pixels has no lines to scale. Error: see above; sizes that do not fit.
+void draw(const OverlayFigure& figure, const std::string& path);
 
 /// "gnuplot 5.4 patchlevel 4", or empty when there is none.
 std::string gnuplot_version();

@@ -155,6 +155,10 @@ void stream(const std::string& where, const Dataset& data, int64_t batch, const 
   }
 }
 
+int64_t batch_of(const Subject& subject, int64_t asked) {
+  return subject.schema.carrier == Carrier::grid ? std::min(asked, subject.recipe.train.batch) : asked;
+}
+
 std::string metrics_text(const Metrics& metrics) {
   std::string line;
   for (const auto& [name, metric] : metrics) {

@@ -48,13 +48,19 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
 /// A file (or folder) of inputs, labels not needed, checked against what the model is told. DataError.
 std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path);
 
-/// Calls `use` with the samples [0, size) in their order, at most `batch` at a time (grids of one size), on the device in the dtype. A
-/// ShapeError becomes a DataError that names the sample of `where`; `use` has then seen it once more.
+/// Calls `use` with the samples [0, size) in their order, at most `batch` at a time (grids of one size), on
+/// the device in the dtype. A ShapeError becomes a DataError that names the sample of `where`; `use` has then
+/// seen it once more.
 void stream(const std::string& where, const Dataset& data, int64_t batch, const Model& model,
             const std::function<void(const Batch&)>& use);
 
-/// {name: {value, unit}}, and {samples, seconds, metrics}.
+/// Samples at a time of a verb that only reads them: as many as asked for, but of grids, whose cells are
+/// many, no more than training takes.
+int64_t batch_of(const Subject& subject, int64_t asked);
+
+/// {name: {value, unit}}; {classes, counts}, rows the truth; {samples, seconds, metrics, confusion}.
 Json to_json(const Metrics& metrics);
+Json to_json(const Confusion& confusion);
 Json to_json(const Evaluation& evaluation);
 
 /// For people: the metrics in a row of text, "mse 0.0123 Å²  mae 0.08 Å".

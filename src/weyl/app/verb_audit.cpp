@@ -20,6 +20,8 @@
 namespace weyl {
 namespace {
 
+constexpr int64_t kMostCells = int64_t{1} << 18;  // of the grids of an audit, but at least two grids
+
 // `count` different samples at random, so that a sorted file is not audited on one kind alone; those that
 // model or task refuse are named.
 Batch some_samples(const Subject& subject, const std::string& where, const Dataset& data, int64_t count,
@@ -27,6 +29,9 @@ Batch some_samples(const Subject& subject, const std::string& where, const Datas
   require<DataError>(data.size() > 0, "audit: the data must have samples, but has none");
   Stream stream(seed, "audit samples");
   std::vector<int64_t> order = stream.permutation(data.size());
+  if (data.schema().carrier == Carrier::grid) {  // each is moved dozens of times, in float64 too
+    count = std::min(count, std::max<int64_t>(2, kMostCells / std::max<int64_t>(1, data.tokens(order[0]))));
+  }
   order.resize(static_cast<size_t>(std::min(count, data.size())));
   const bool grids = data.schema().carrier == Carrier::grid;
   const Batch samples = grids ? middle_parts(subject, data, order) : data.batch(order);

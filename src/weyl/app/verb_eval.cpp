@@ -18,11 +18,29 @@ Json to_json(const Metrics& metrics) {
   return json;
 }
 
+Json to_json(const Confusion& confusion) {
+  Json classes = Json::array(), counts = Json::array();
+  const size_t k = confusion.classes.size();
+  for (size_t truth = 0; truth < k; ++truth) {
+    classes.add(confusion.classes[truth]);
+    Json row = Json::array();
+    for (size_t said = 0; said < k; ++said) {
+      row.add(confusion.counts[truth * k + said]);
+    }
+    counts.add(row);
+  }
+  return Json::object().set("classes", classes).set("counts", counts);
+}
+
 Json to_json(const Evaluation& evaluation) {
-  return Json::object()
-      .set("samples", evaluation.samples)
+  Json json = Json::object();
+  json.set("samples", evaluation.samples)
       .set("seconds", evaluation.seconds)
       .set("metrics", to_json(evaluation.metrics));
+  if (evaluation.confusion) {
+    json.set("confusion", to_json(*evaluation.confusion));
+  }
+  return json;
 }
 
 int run(const EvalCommand& command) {
@@ -34,7 +52,7 @@ int run(const EvalCommand& command) {
   require_labels(*subject.task, data->schema());
   Progress progress("eval", data->size(), Progress::style_for_stderr(command.talk.quiet));
   EvaluateOptions options;
-  options.batch = command.batch;
+  options.batch = batch_of(subject, command.batch);
   options.where = command.data.empty() ? "the " + command.split + " split" : command.data;
   options.progress = [&](int64_t done) { progress.update(done); };
   const Evaluation evaluation = evaluate(*subject.model, *subject.task, data, options);

@@ -15,6 +15,7 @@
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/info_json.h"
 #include "weyl/app/log.h"
+#include "weyl/app/predict_folder.h"
 #include "weyl/app/progress.h"
 #include "weyl/app/subject.h"
 #include "weyl/app/verbs.h"
@@ -27,10 +28,16 @@ namespace {
 using Parts = std::map<std::string, std::vector<Tensor>>;
 
 // Where an output belongs beside its own name: graph_scalars (B,.), node_vectors (N,.,D), ...
-std::string family_of(const Quantity& q) {
+std::string family_of(const Quantity& q, Carrier carrier = Carrier::points) {
+  if (carrier == Carrier::grid && q.level == Level::node) {
+    return q.kind == Kind::scalar ? "values" : "";
+  }
   const bool vector = q.kind == Kind::vector || q.kind == Kind::axial_vector;
   if (q.kind == Kind::element && q.level == Level::graph) {
     return "elements";
+  }
+  if (q.kind == Kind::category) {
+    return "";
   }
   if ((q.level != Level::graph && q.level != Level::node) || q.kind == Kind::symmetric_tensor ||
       q.kind == Kind::element) {
@@ -55,7 +62,10 @@ void gather(const Named& values, const std::vector<Quantity>& quantities, const 
                                    : value);  // one number a pose is (N), as in docs/cli.md
     const bool own = std::any_of(interface.outputs.begin(), interface.outputs.end(),
                                  [&](const Quantity& output) { return output.name == q.name; });
-    if (const std::string family = family_of(q); (own || q.kind == Kind::element) && !family.empty()) {
+    // Of a grid what its cells are said to be is the task's: logits are of windows.
+    const Carrier carrier = interface.grid ? Carrier::grid : Carrier::points;
+    const std::string family = family_of(q, carrier);
+    if ((own || q.kind == Kind::element || family == "values") && !family.empty()) {
       families[family].push_back(value);
     }
   }
@@ -89,8 +99,14 @@ Tensor gradient_of(const Named& values, const std::vector<Quantity>& quantities,
 
 int run(const PredictCommand& command) {
   const auto start = std::chrono::steady_clock::now();
-  require<ConfigError>(command.out.ends_with(".safetensors"), "--out: must be a .safetensors file, got '",
+  const bool one_file = command.out.ends_with(".safetensors");
+  if (!one_file && std::filesystem::path(command.out).extension().empty()) {
+    return predict_folder(command);
+  }
+  require<ConfigError>(one_file,
+                       "--out: must be a .safetensors file or, for images and volumes, a folder, got '",
                        command.out, "'");
+  require<ConfigError>(!command.probabilities, "--probabilities: a .safetensors file always holds them");
   // Asked before the work, not after it.
   const auto folder = std::filesystem::absolute(command.out).parent_path();
   const bool writable = access(folder.c_str(), W_OK) == 0;
@@ -126,12 +142,16 @@ int run(const PredictCommand& command) {
     samples += batch.count();
     progress.update(samples);
   };
-  stream(command.data, *data, command.batch, *subject.model, predict);
+  stream(command.data, *data, batch_of(subject, command.batch), *subject.model, predict);
   if (data->size() == 0) {  // no rows, and yet every output by its name and shape
     predict(to(data->batch({}), subject.model->device(), subject.model->dtype()));
   }
   NamedTensors tensors;
   for (const auto& [name, list] : parts) {
+    for (const Tensor& part : list) {
+      require<ConfigError>(part.sizes().slice(1) == list[0].sizes().slice(1), "--out: '", name,
+                           "' of samples of different sizes do not go into one file: give a folder");
+    }
     tensors[name] = at::cat(list, 0);
   }
   save_tensors(command.out, tensors,

@@ -12,6 +12,7 @@
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
+#include "weyl/app/overlays.h"
 #include "weyl/app/pictures.h"
 #include "weyl/app/progress.h"
 #include "weyl/app/signals.h"
@@ -129,12 +130,17 @@ std::string parity_csv(const Quantity& label, const std::vector<Tensor>& labels,
 // taken, for a parity plot: plots/parity_<label>.csv.
 void write_parity(const Subject& subject, const Dataset& test, const std::string& folder,
                   int64_t limit = 4000) {
+  const auto& known = test.schema().labels;
+  if (std::all_of(known.begin(), known.end(), [](const Quantity& q) { return q.kind == Kind::category; })) {
+    return;  // classes have a table of their own
+  }
   std::map<std::string, std::pair<std::vector<Tensor>, std::vector<Tensor>>> pairs;
   at::NoGradGuard no_grad;
   stream("test data", test, 256, *subject.model, [&](const Batch& batch) {
     for (const auto& [name, value] : subject.task->predict(*subject.model, batch)) {
       const auto label = batch.labels.find(name);
-      if (label != batch.labels.end() && label->second.numel() == value.numel() && value.numel() > 0) {
+      const bool numbers = label != batch.labels.end() && label->second.is_floating_point();
+      if (numbers && label->second.numel() == value.numel() && value.numel() > 0) {
         pairs[name].first.push_back(label->second.reshape({-1}).to(at::kDouble).cpu());
         pairs[name].second.push_back(value.reshape({-1}).to(at::kDouble).cpu());
       }
@@ -149,6 +155,22 @@ void write_parity(const Subject& subject, const Dataset& test, const std::string
       write_file_atomically(folder + "/" + file, parity_csv(label, labels, predictions, limit));
     }
   }
+}
+
+// plots/confusion.csv: the names of the classes, then a row of counts for each true class.
+void write_confusion(const Confusion& confusion, const std::string& folder) {
+  const size_t k = confusion.classes.size();
+  std::string csv;
+  for (size_t i = 0; i < k; ++i) {
+    std::string name = confusion.classes[i];
+    std::replace(name.begin(), name.end(), ',', ' ');
+    csv += i > 0 ? "," + name : name;
+  }
+  for (size_t i = 0; i < k * k; ++i) {
+    csv += (i % k == 0 ? "\n" : ",") + std::to_string(confusion.counts[i]);
+  }
+  std::filesystem::create_directories(folder);
+  write_file_atomically(folder + "/confusion.csv", csv + "\n");
 }
 
 struct Row {
@@ -215,6 +237,10 @@ int run(const TrainCommand& command) {
     json.set("baselines", baselines).set("parameters", best.model->parameter_count());
     table.push_back({"test, this model", evaluation.metrics});
     write_parity(best, *test, result.run + "/plots");
+    if (evaluation.confusion) {
+      write_confusion(*evaluation.confusion, result.run + "/plots");
+    }
+    write_overlays(best, *test, result.run + "/plots");
   }
   try {
     draw_run(result.run, result.run + "/plots");

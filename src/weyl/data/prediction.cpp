@@ -46,10 +46,14 @@ std::string stem_of(const std::string& source) {
   return std::filesystem::path(inner).stem().string();
 }
 
-std::string write_prediction(const std::string& source, const std::string& stem, const Tensor& values) {
+std::string prediction_path(const std::string& source, const std::string& stem) {
   require<DataError>(is_nifti(source), source.empty() ? "the sample" : source,
                      ": predictions are written in the format of .nii and .nii.gz files alone");
-  const std::string path = stem + (source.ends_with(".gz") ? ".nii.gz" : ".nii");
+  return stem + (source.ends_with(".gz") ? ".nii.gz" : ".nii");
+}
+
+std::string write_prediction(const std::string& source, const std::string& stem, const Tensor& values) {
+  const std::string path = prediction_path(source, stem);
   write_volume(source, path, values);
   return path;
 }

@@ -69,6 +69,7 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
     }
   }
   result.metrics = meter->values();
+  result.confusion = meter->confusion();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

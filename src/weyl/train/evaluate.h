@@ -20,7 +20,8 @@ struct Evaluation {
   int64_t samples = 0;
   double seconds = 0;
   Metrics metrics;
-  bool stopped = false;  // by options.stop: metrics of the samples so far
+  std::optional<Confusion> confusion;  // of tasks with classes
+  bool stopped = false;                // by options.stop: metrics of the samples so far
 };
 
 /// A model's metrics on a data set, batch by batch in the set's order, on the model's device and in its
