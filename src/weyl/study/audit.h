@@ -66,7 +66,8 @@ constexpr double control_at_least = 1e-4;
 /// factor for each token, always; a left multiplication, a permutation where not claimed; measured: one right
 /// factor for all. Of grids, whose claims are finite and those of Model::symmetry_for their shape: a shear by
 /// whole cells, always; a reflection where none is claimed; rotations by other angles would measure how the
-/// samples are interpolated. Categories, which jump, are left out.
+/// samples are interpolated. Categories, which jump, are left out;
+/// of outputs of cells |.| is the root mean square over the cells of a sample, the largest over the samples.
 ///
 /// The model is converted in place and comes back bit for bit, in the mode and dtype it had. ConfigError for
 /// a loosened tolerance.

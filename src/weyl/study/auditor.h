@@ -25,12 +25,16 @@ class Auditor {
   const std::vector<std::string>& labels() const { return labels_; }
   bool constant(size_t output) const;  // a root mean square below 1e-8
 
-  /// max |f(g x) - g f(x)| / rms(f(x)) of each output, over samples and elements; infinite for a constant
+  /// max |f(g x) - g f(x)| / rms(f(x)) of each output, over samples and elements; of the cells of a grid the
+  /// root mean square over a sample's cells in place of the largest; infinite for a constant
   /// output and for what is not finite.
   std::vector<double> errors(const Transformation& transformation);
 
  private:
   const Quantity& quantity(size_t i) const { return i < raw_.size() ? raw_[i] : predicted_[i - raw_.size()]; }
+  bool of_cells(size_t i) const {
+    return std::holds_alternative<Grid>(samples_.input) && quantity(i).level == Level::node;
+  }
   void convert(at::ScalarType dtype);
   void restore();
   std::vector<Tensor> evaluate(const Batch& batch);
