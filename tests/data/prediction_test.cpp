@@ -5,6 +5,7 @@
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
+#include "weyl/data/formats/image.h"
 #include "weyl/data/volume_tensor.h"
 
 namespace weyl {
@@ -115,7 +116,24 @@ TEST(Prediction, RefusesAnotherSizeAndAnotherFormat) {
   EXPECT_THROW(write_prediction(folder / "a.nii", folder / "b", at::full({3, 4, 2}, 256)), ShapeError);
   EXPECT_EQ(
       message_of<DataError>([&] { write_prediction("a.txt", folder / "b", at::zeros({1}, at::kLong)); }),
-      "a.txt: predictions are written in the format of .nii and .nii.gz files alone");
+      "a.txt: predictions are written in the format of .nii, .nii.gz, .png, .jpg and .bmp files alone");
+}
+
+TEST(Prediction, OfAnImageIsAGreyPngOfItsSize) {
+  const Folder folder;
+  const std::string source = folder / "photo.bmp";
+  write_image(source, {ElementType::u8, {4, 6, 3}, std::vector<std::byte>(72)});
+  const Tensor classes = at::tensor(std::vector<int64_t>{0, 1, 2, 0, 1, 1}, at::kLong).view({2, 3});
+  const std::string path = write_prediction(source, folder / stem_of(source), classes);
+  EXPECT_EQ(path, folder / "photo.png");
+  const Array read = read_image(path);
+  EXPECT_EQ(read.shape, (std::vector<int64_t>{4, 6, 1}));
+  for (int64_t i = 0; i < 24; ++i) {  // every class twice along both axes
+    EXPECT_EQ(static_cast<int64_t>(read.bytes[i]), classes[i / 12][i % 6 / 2].item<int64_t>());
+  }
+  write_prediction(source, folder / "two", classes.clamp_max(1), 2);
+  EXPECT_EQ(read_image(folder / "two.png").bytes[2], std::byte{255});
+  EXPECT_THROW(write_prediction(source, folder / "p", at::zeros({2, 2, 3})), ShapeError);
 }
 
 }  // namespace

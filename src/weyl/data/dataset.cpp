@@ -185,15 +185,15 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
   if (is_nifti(path) || (fs::is_directory(path) && is_volume_folder(path))) {
     return open_volume_files(path, decathlon_options(options, interface));
   }
-  if (fs::is_directory(path)) {
-    const Splits splits = open_splits(all_of(options, path), interface);
-    return splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
-  }
   if (auto images = open_image_file(path, options)) {
     if (interface != nullptr) {
       require_features(path, images->schema().interface.features, interface->features);
     }
     return images;
+  }
+  if (fs::is_directory(path)) {
+    const Splits splits = open_splits(all_of(options, path), interface);
+    return splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
   }
   if (path.ends_with(".h5") || path.ends_with(".off")) {
     return open_modelnet_file(path, modelnet_options(options, interface));

@@ -36,7 +36,11 @@ void require_labels(const Tensor& labels, int64_t classes, const std::string& wh
 
 ImageSamples ImageSamples::slice(int64_t begin, int64_t end) const {
   const auto part = [&](const Tensor& t) { return t.defined() ? t.slice(0, begin, end) : t; };
-  return {part(values), part(classes), part(masks)};
+  ImageSamples result{part(values), part(classes), part(masks), {}};
+  if (!files.empty()) {
+    result.files.assign(files.begin() + begin, files.begin() + end);
+  }
+  return result;
 }
 
 Schema image_schema(const ImageKind& kind, const ImageInput& input) {
@@ -112,6 +116,11 @@ ImageSet::ImageSet(ImageSamples samples, ImageKind kind, ImageInput input, const
     const int64_t first = 0;
     require_consistent(batch({&first, 1}), schema_);
   }
+}
+
+std::string ImageSet::source(int64_t index) const {
+  require(index >= 0 && index < size(), "data set: sample ", index, " is not one of 0 .. ", size() - 1);
+  return samples_.files.empty() ? "" : samples_.files[index];
 }
 
 int64_t ImageSet::tokens(int64_t index) const {

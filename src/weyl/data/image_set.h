@@ -10,9 +10,10 @@ namespace weyl {
 
 /// Images of one size as they were read, and what is asked of them; labels that are absent are undefined.
 struct ImageSamples {
-  Tensor values;   // (n, C, H, W) uint8, 0 .. 255, or float32 in [0, 1]
-  Tensor classes;  // (n) int64
-  Tensor masks;    // (n, H, W) uint8
+  Tensor values;                   // (n, C, H, W) uint8, 0 .. 255, or float32 in [0, 1]
+  Tensor classes;                  // (n) int64
+  Tensor masks;                    // (n, H, W) uint8
+  std::vector<std::string> files;  // (n) that each alone is from, or none
 
   int64_t size() const { return values.size(0); }
   /// The samples [begin, end), sharing memory.
@@ -45,6 +46,7 @@ class ImageSet : public Dataset {
   int64_t size() const override { return samples_.size(); }
   const Schema& schema() const override { return schema_; }
   int64_t tokens(int64_t index) const override;
+  std::string source(int64_t index) const override;
   Batch batch(std::span<const int64_t> indices) const override;
 
  private:

@@ -1,10 +1,14 @@
 #include "weyl/data/prediction.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/_upsample_nearest_exact2d.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/formats/image.h"
 #include "weyl/data/volume_tensor.h"
 
 namespace weyl {
@@ -46,14 +50,43 @@ std::string stem_of(const std::string& source) {
   return std::filesystem::path(inner).stem().string();
 }
 
+namespace {
+
+void write_picture(const std::string& source, const std::string& path, const Tensor& values,
+                   int64_t classes) {
+  require(!values.is_floating_point() && values.dim() == 2,
+          "write_prediction: images take classes (H, W) alone, got ", shape_text(values.sizes()));
+  const auto most = values.numel() > 0 ? values.max().item<int64_t>() : 0;
+  require(most <= 255 && (values.numel() == 0 || values.min().item<int64_t>() >= 0),
+          "write_prediction: classes must be 0 .. 255, got ", most);
+  const Array there = read_image(source);
+  const Tensor grey = (classes == 2 ? values * 255 : values).to(at::kCPU, at::kByte);
+  const Tensor sized =
+      at::_upsample_nearest_exact2d(grey.unsqueeze(0).unsqueeze(0), {there.shape[0], there.shape[1]})
+          .contiguous();
+  const auto* bytes = static_cast<const std::byte*>(sized.const_data_ptr());
+  write_image(path, {ElementType::u8, {there.shape[0], there.shape[1], 1}, {bytes, bytes + sized.numel()}});
+}
+
+}  // namespace
+
 std::string prediction_path(const std::string& source, const std::string& stem) {
+  if (is_image_file(source)) {
+    return stem + ".png";
+  }
   require<DataError>(is_nifti(source), source.empty() ? "the sample" : source,
-                     ": predictions are written in the format of .nii and .nii.gz files alone");
+                     ": predictions are written in the format of .nii, .nii.gz, .png, .jpg and .bmp files "
+                     "alone");
   return stem + (source.ends_with(".gz") ? ".nii.gz" : ".nii");
 }
 
-std::string write_prediction(const std::string& source, const std::string& stem, const Tensor& values) {
+std::string write_prediction(const std::string& source, const std::string& stem, const Tensor& values,
+                             int64_t classes) {
   const std::string path = prediction_path(source, stem);
+  if (is_image_file(source)) {
+    write_picture(source, path, values, classes);
+    return path;
+  }
   write_volume(source, path, values);
   return path;
 }

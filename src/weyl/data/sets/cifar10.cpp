@@ -61,12 +61,12 @@ Splits open_cifar10(const Cifar10DataOptions& options) {
   }
   Splits splits;
   if (!values.empty()) {
-    const ImageSamples all{at::cat(values), at::cat(classes), {}};
+    const ImageSamples all{at::cat(values), at::cat(classes), {}, {}};
     const SplitIndices parts = random_split(all.size(), {.train = 0.9, .valid = 0.1, .seed = options.seed});
     const auto rows = [&](const std::vector<int64_t>& which) {
       const Tensor index = at::tensor(which, at::kLong);
       return ImageSamples{
-          at::index_select(all.values, 0, index), at::index_select(all.classes, 0, index), {}};
+          at::index_select(all.values, 0, index), at::index_select(all.classes, 0, index), {}, {}};
     };
     const std::string where = (folder / "data_batch_*.bin").string();
     splits.train = as_set(rows(parts.train), where, options, "train", options.train);

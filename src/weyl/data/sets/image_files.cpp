@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "weyl/data/formats/image.h"
+#include "weyl/data/image_set.h"
 #include "weyl/data/sets/cifar10.h"
 #include "weyl/data/sets/image_folder.h"
 #include "weyl/data/sets/ph2.h"
@@ -26,6 +27,23 @@ ImageInput input_of(const DataOptions& options) {
       options.set);
 }
 
+/// The images of a folder that holds nothing else that could say what they are: no folders.
+std::vector<ImageFile> plain_pictures(const std::string& path) {
+  std::vector<ImageFile> files;
+  if (fs::is_directory(path)) {
+    for (const auto& entry : fs::directory_iterator(path)) {
+      if (entry.is_directory()) {
+        return {};
+      }
+      if (is_image_file(entry.path().string())) {
+        files.push_back({.image = entry.path().string()});
+      }
+    }
+  }
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.image < b.image; });
+  return files;
+}
+
 std::shared_ptr<const Dataset> open_picture(const std::string& path, const DataOptions& options) {
   ImageKind kind;
   ImageSize size;
@@ -40,13 +58,22 @@ std::shared_ptr<const Dataset> open_picture(const std::string& path, const DataO
   } else if (std::holds_alternative<RotatedMnistDataOptions>(options.set)) {
     kind = rotated_mnist_kind();
   }
-  return open_one_image(path, kind, size, input_of(options));
+  const std::vector<ImageFile> files = plain_pictures(path);
+  if (files.empty()) {
+    return open_one_image(path, kind, size, input_of(options));
+  }
+  ImageSamples samples = load_images(files, kind.channels(), 0, size, path);
+  if (kind.channels() == 0) {
+    kind.mean.assign(samples.values.size(1), 0);
+    kind.deviation.assign(samples.values.size(1), 1);
+  }
+  return std::make_shared<ImageSet>(std::move(samples), std::move(kind), input_of(options), path);
 }
 
 }  // namespace
 
 std::shared_ptr<const Dataset> open_image_file(const std::string& path, const DataOptions& options) {
-  if (is_image_file(path)) {
+  if (is_image_file(path) || !plain_pictures(path).empty()) {
     return open_picture(path, options);
   }
   const bool cifar10 = std::holds_alternative<Cifar10DataOptions>(options.set);

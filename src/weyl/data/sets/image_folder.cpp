@@ -128,7 +128,10 @@ ImageSamples load_images(const std::vector<ImageFile>& files, int64_t channels, 
       x = x.scalar_type() == at::kByte ? x.to(at::kFloat).div_(255) : x;
     }
   }
-  ImageSamples samples{at::stack(values), {}, {}};
+  ImageSamples samples{at::stack(values), {}, {}, {}};
+  for (const ImageFile& file : files) {
+    samples.files.push_back(file.image);
+  }
   if (!classes.empty()) {
     samples.classes = at::tensor(classes, at::kLong);
   }
@@ -199,7 +202,7 @@ Splits open_images(const ImagesDataOptions& options) {
 
 std::shared_ptr<const Dataset> open_one_image(const std::string& path, ImageKind kind, ImageSize size,
                                               const ImageInput& input) {
-  ImageSamples samples{load_image(path, kind.channels(), size).unsqueeze(0), {}, {}};
+  ImageSamples samples{load_image(path, kind.channels(), size).unsqueeze(0), {}, {}, {path}};
   if (kind.channels() == 0) {  // as the file is
     kind.mean.assign(samples.values.size(1), 0);
     kind.deviation.assign(samples.values.size(1), 1);

@@ -81,6 +81,7 @@ std::shared_ptr<const Dataset> as_set(const std::vector<Case>& cases, std::span<
                        " pixels as the first image, got ", image.size(1), " x ", image.size(2),
                        " (height and width resize)");
     samples.values[i].copy_(image);
+    samples.files.push_back(cases[which[i]].image);
     samples.masks[i].copy_(lesion);
   }
   return std::make_shared<ImageSet>(std::move(samples), ph2_kind(), o.input, o.path);

@@ -69,7 +69,7 @@ ImageSamples samples_of_npz(const std::string& path) {
                      arrays.size());
   const bool images_first = arrays[0].array.bytes.size() >= arrays[1].array.bytes.size();
   const Array &images = arrays[images_first ? 0 : 1].array, &labels = arrays[images_first ? 1 : 0].array;
-  ImageSamples result{images_of(images, path), {}, {}};
+  ImageSamples result{images_of(images, path), {}, {}, {}};
   result.classes = classes_of(labels, result.values, path);
   return result;
 }
@@ -89,7 +89,7 @@ std::string idx_path(const std::string& folder, const std::string& stem, const s
 
 ImageSamples samples_of_idx(const std::string& images, const std::string& labels) {
   require<DataError>(!labels.empty(), images, ": has no file of labels beside it");
-  ImageSamples result{images_of(read_idx(images), images), {}, {}};
+  ImageSamples result{images_of(read_idx(images), images), {}, {}, {}};
   result.classes = classes_of(read_idx(labels), result.values, labels);
   return result;
 }
