@@ -204,7 +204,7 @@ constexpr int64_t overlay_side = 360;  // pixels of a panel, about
 
 // Every cell of the image as `scale` x `scale` pixels, those of a mask's outline in the colour of its class.
 std::string panel(const OverlayFigure& f, const std::vector<uint8_t>* mask, int64_t scale) {
-  const int64_t H = f.height * scale, W = f.width * scale;
+  const int64_t H = f.height * scale, W = f.width * scale, thick = 1 + scale / 4;
   const auto of = [&](int64_t y, int64_t x) -> int {
     return y < 0 || x < 0 || y >= H || x >= W ? 0 : (*mask)[(y / scale) * f.width + x / scale];
   };
@@ -215,7 +215,8 @@ std::string panel(const OverlayFigure& f, const std::vector<uint8_t>* mask, int6
       const uint8_t* colour = &f.image[3 * ((y / scale) * f.width + x / scale)];
       if (mask != nullptr && of(y, x) != 0) {
         const int k = of(y, x);
-        if (of(y - 1, x) != k || of(y + 1, x) != k || of(y, x - 1) != k || of(y, x + 1) != k) {
+        if (of(y - thick, x) != k || of(y + thick, x) != k || of(y, x - thick) != k ||
+            of(y, x + thick) != k) {
           colour = class_colours[(k - 1) % std::size(class_colours)];
         }
       }

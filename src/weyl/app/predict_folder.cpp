@@ -82,16 +82,17 @@ class Writer {
       stem += "_" + std::to_string(sample);
       stems_.insert(stem);
     }
-    write(source, stem, classes.cpu());
+    write(source, stem, classes.cpu(), probabilities.size(0));
     if (probabilities_) {
-      write(source, stem + "_probabilities", probabilities.cpu());
+      write(source, stem + "_probabilities", probabilities.cpu(), 0);
     }
   }
 
-  void write(const std::string& source, const std::string& stem, const Tensor& values) const {
+  void write(const std::string& source, const std::string& stem, const Tensor& values,
+             int64_t classes) const {
     const std::string path = folder_ + "/" + stem;
     require_new(prediction_path(source, path));
-    write_prediction(source, path, values);
+    write_prediction(source, path, values, classes);
   }
 
   std::string folder_;

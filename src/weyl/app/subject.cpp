@@ -56,8 +56,10 @@ Subject build_subject(const ConfigArguments& config, at::Device device, std::opt
   if (subject.recipe.interface) {
     interface = *subject.recipe.interface;
   }
-  // An [interface] with outputs stands alone; without, the task says what it wants.
-  if (interface.outputs.empty()) {
+  // An [interface] with outputs stands alone; without, or where they are classes, which no model gives as
+  // such, the task says what it wants.
+  const auto& outputs = interface.outputs;
+  if (std::all_of(outputs.begin(), outputs.end(), [](const auto& q) { return q.kind == Kind::category; })) {
     subject.task = make_task(subject.recipe.task);
     interface = subject.task->interface(subject.schema);
   }
@@ -157,6 +159,20 @@ void stream(const std::string& where, const Dataset& data, int64_t batch, const 
 
 int64_t batch_of(const Subject& subject, int64_t asked) {
   return subject.schema.carrier == Carrier::grid ? std::min(asked, subject.recipe.train.batch) : asked;
+}
+
+Metrics chief(const Metrics& metrics) {
+  if (metrics.size() <= 8) {
+    return metrics;
+  }
+  Metrics result;
+  for (const auto& entry : metrics) {
+    const auto within = [&](const auto& other) { return entry.first.starts_with(other.first + "_"); };
+    if (std::none_of(metrics.begin(), metrics.end(), within)) {
+      result.insert(entry);
+    }
+  }
+  return result;
 }
 
 std::string metrics_text(const Metrics& metrics) {

@@ -63,6 +63,9 @@ Json to_json(const Metrics& metrics);
 Json to_json(const Confusion& confusion);
 Json to_json(const Evaluation& evaluation);
 
+/// Of many metrics (more than eight) those that are no part of another, as dice_1 is of dice.
+Metrics chief(const Metrics& metrics);
+
 /// For people: the metrics in a row of text, "mse 0.0123 Å²  mae 0.08 Å".
 std::string metrics_text(const Metrics& metrics);
 

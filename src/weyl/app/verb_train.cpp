@@ -80,7 +80,7 @@ class Console : public TrainObserver {
     std::ostringstream line;
     line << "epoch " << number(tick.elapsed.epoch, "%.6g") << "  step " << tick.elapsed.step << "  "
          << clock_text(tick.elapsed.seconds) << "  loss " << number(tick.loss) << "  valid "
-         << metrics_text(metrics) << (best ? "  (best)" : "");
+         << metrics_text(chief(metrics)) << (best ? "  (best)" : "");
     say(line.str());
   }
 
@@ -167,7 +167,8 @@ void write_confusion(const Confusion& confusion, const std::string& folder) {
     csv += i > 0 ? "," + name : name;
   }
   for (size_t i = 0; i < k * k; ++i) {
-    csv += (i % k == 0 ? "\n" : ",") + std::to_string(confusion.counts[i]);
+    csv += i % k == 0 ? '\n' : ',';
+    csv += std::to_string(confusion.counts[i]);
   }
   std::filesystem::create_directories(folder);
   write_file_atomically(folder + "/confusion.csv", csv + "\n");

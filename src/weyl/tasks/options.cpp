@@ -25,7 +25,8 @@ void fields(Fields& f, ClassificationOptions& o) {
   f("label_smoothing", o.label_smoothing, "share of every label that is spread over all classes", {0, 1});
   f("class_weights", o.class_weights, "of the classes in the loss, one each; none: all alike", {0, 1e9});
   f("names", o.names, "of the classes in their order, for reports; none: their numbers");
-  f("turns", o.turns, "rotations at test time: class probabilities are averaged over them");
+  f("turns", o.turns,
+    "rotations at test time, in validation too: class probabilities are averaged over them");
 }
 
 void fields(Fields& f, Region& o) {
@@ -56,7 +57,8 @@ void fields(Fields& f, SegmentationOptions& o) {
     "of the classes in cross-entropy and focal loss, one each; none: all alike", {0, 1e9});
   f("names", o.names, "of the classes in their order, for reports; none: their numbers");
   f("regions", o.regions, "classes taken together, scored beside the classes; `dice` is then their mean");
-  f("turns", o.turns, "rotations at test time: class probabilities are averaged over them");
+  f("turns", o.turns,
+    "rotations at test time, in validation too: class probabilities are averaged over them");
   f("window", o.window, "prediction window by window, for inputs larger than memory");
 }
 

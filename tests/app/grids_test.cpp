@@ -1,0 +1,104 @@
+// Images through the program: a segmentation is trained, judged, audited, drawn and used.
+#include <gtest/gtest.h>
+
+#include "tests/app/program.h"
+#include "weyl/core/json.h"
+#include "weyl/data/formats/image.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+// 10 photographs of 24 x 36, a net that needs an even side.
+std::string trained() {
+  static const std::string folder = [] {
+    const std::string place = scratch("grids");
+    std::ofstream(place + "/net.toml") << R"([data]
+set = "ph2"
+[data.ph2]
+path = "lesions"
+height = 24
+width = 36
+[task]
+name = "segmentation"
+[task.segmentation]
+names = ["skin", "lesion"]
+[model]
+system = "steerable"
+[model.steerable]
+orders = 2
+stages = [{ middle = 2, channels = 4, kernel = 3, pool = 2 }]
+[model.steerable.encoder]
+depth = 1
+heads = 2
+[train]
+steps = 3
+batch = 3
+augment = "rotations"
+crop = [16]
+crop_foreground = 0.5
+)";
+    EXPECT_EQ(weyl_program("data make lesions --out lesions count=10 height=48 width=72", place).code, 0);
+    const Outcome out = weyl_program("train net.toml --out run --json", place);
+    EXPECT_EQ(out.code, 0) << out.err;
+    return place;
+  }();
+  return folder;
+}
+
+TEST(GridsProgram, TrainsASegmentationAndDrawsItsConfusionAndOverlays) {
+  const std::string folder = trained();
+  for (const char* name : {"confusion.csv", "overlay_0.safetensors"}) {
+    EXPECT_TRUE(fs::exists(folder + "/run/plots/" + name)) << name;
+  }
+  const Outcome plotted = weyl_program("plot run --out drawn --json", folder);
+  if (plotted.code == 0) {  // gnuplot is optional
+    EXPECT_TRUE(fs::exists(folder + "/drawn/confusion.svg"));
+    EXPECT_TRUE(fs::exists(folder + "/drawn/overlay_0.png"));
+  }
+  const Json eval = Json::parse(weyl_program("eval run --json", folder).out, "stdout");
+  double cells = 0;
+  for (const Json& row : eval.find("confusion")->find("counts")->items()) {
+    for (const Json& count : row.items()) {
+      cells += count.number_or(-1);
+    }
+  }
+  EXPECT_EQ(cells, eval.find("samples")->number_or(0) * 24 * 36);
+}
+
+TEST(GridsProgram, AuditsTheSquareInTheMiddleOfOblongImagesAndSaysSo) {
+  const Outcome out = weyl_program("audit net.toml 'train.crop=[]' --json --samples 3", trained());
+  const Json audit = Json::parse(out.out, "stdout");
+  EXPECT_EQ(out.code, 0) << out.out;
+  ASSERT_NE(audit.find("claims"), nullptr);
+  EXPECT_FALSE(audit.find("claims")->items().empty());
+  ASSERT_NE(audit.find("note"), nullptr) << out.out;
+  EXPECT_NE(audit.find("note")->string_or("").find("24 x 24"), std::string::npos) << out.out;
+}
+
+TEST(GridsProgram, WritesMasksInTheSizeOfTheirImages) {
+  const std::string folder = trained();
+  fs::create_directories(folder + "/new");
+  for (const char* name : {"IMD001", "IMD002"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder + "/lesions")) {
+      if (entry.path().stem() == name && is_image_file(entry.path().string())) {
+        fs::copy_file(entry.path(), folder + "/new/" + entry.path().filename().string(),
+                      fs::copy_options::skip_existing);
+      }
+    }
+  }
+  const auto count = std::distance(fs::directory_iterator(folder + "/new"), fs::directory_iterator());
+  ASSERT_GT(count, 0);
+  const Outcome out = weyl_program("predict run new --out masks --json", folder);
+  ASSERT_EQ(out.code, 0) << out.err;
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder + "/masks"), fs::directory_iterator()), count);
+  for (const auto& entry : fs::directory_iterator(folder + "/masks")) {
+    EXPECT_EQ(read_image(entry.path().string()).shape, (std::vector<int64_t>{48, 72, 1}));
+  }
+  EXPECT_EQ(weyl_program("predict run new --out masks", folder).code, 2);  // nothing is replaced
+  EXPECT_EQ(weyl_program("predict run new --out one.safetensors", folder).code, 0);
+}
+
+}  // namespace
+}  // namespace weyl
