@@ -3,7 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/var.h>
 #include <ATen/ops/zeros.h>
 
 #include "weyl/core/check.h"
