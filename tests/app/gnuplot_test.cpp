@@ -57,5 +57,26 @@ TEST(Gnuplot, RefusesAFigureWithoutPointsAndAFolderThatIsNotThere) {
   EXPECT_THROW(draw({"t", "x", "y", {{"s", {0, 1}, {1, 2}}}}, place("no/such/folder")), Error);
 }
 
+TEST(Gnuplot, DrawsConfusionWithTheNamesOfTheClasses) {
+  draw(ConfusionFigure{"confusion", {"a_b", "c's"}, {3, 1, 0, 0}}, place("confusion"));
+  const std::string svg = contents(place("confusion.svg"));
+  EXPECT_NE(svg.find("a_b"), std::string::npos);
+  EXPECT_NE(svg.find("c's"), std::string::npos);
+  EXPECT_EQ(start_of(place("confusion.png")).substr(1, 3), "PNG");
+  EXPECT_THROW(draw(ConfusionFigure{"confusion", {"a", "b"}, {1, 2, 3}}, place("none")), Error);
+}
+
+TEST(Gnuplot, DrawsOverlaysOfMasksAndOfNone) {
+  OverlayFigure figure{2,  3,     std::vector<uint8_t>(18, 90), {0, 1, 1, 0, 0, 2}, std::vector<uint8_t>(6),
+                       {}, "said"};
+  figure.classes = {"none", "rim", "core"};
+  draw(figure, place("overlay"));
+  EXPECT_EQ(start_of(place("overlay.png")).substr(1, 3), "PNG");
+  figure.truth.assign(6, 0);
+  draw(figure, place("nothing"));
+  figure.truth.pop_back();
+  EXPECT_THROW(draw(figure, place("short")), Error);
+}
+
 }  // namespace
 }  // namespace weyl
