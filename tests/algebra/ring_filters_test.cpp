@@ -76,7 +76,7 @@ double error_in_space(const RingFilters& f, int64_t highest, int64_t size) {
 
 TEST(RingFilters, TurnExactlyWithTheSquare) {
   for (const RingProfile profile : profiles) {
-    for (const int64_t spline : {0, 1, 3}) {
+    for (const int64_t spline : {0, 1, 2, 3, 4, 5}) {
       for (const int64_t size : {4, 5, 7}) {
         const RingFilters f = circular_filters(7, {size, 2, profile, spline, false});
         EXPECT_LT(error_in_the_plane(f, 7, size), 1e-14 + 1e-13 * largest(f)) << size << " " << spline;
@@ -121,12 +121,16 @@ TEST(RingFilters, HaveTheContentThatWasMeasuredOfTheAuthorsBasis) {
 }
 
 TEST(RingFilters, AreCutWhereARingDoesNotCarryThem) {
-  const RingFilters f = circular_filters(7, {5, 2, RingProfile::interpolated, 1, true});
-  for (int64_t k = -7; k <= 7; ++k) {
-    EXPECT_EQ(f.kept[(k + 7) * 2], std::abs(k) <= 3) << k;
-    EXPECT_EQ(norm(f, k + 7, 0) > 0, std::abs(k) <= 3);
-    EXPECT_EQ(f.kept[(k + 7) * 2 + 1], std::abs(k) <= 6) << k;
+  const RingFilters f = circular_filters(9, {5, 2, RingProfile::interpolated, 1, true});
+  for (int64_t k = -9; k <= 9; ++k) {
+    EXPECT_EQ(f.kept[(k + 9) * 2], std::abs(k) <= 3) << k;  // pi
+    EXPECT_EQ(norm(f, k + 9, 0) > 0, std::abs(k) <= 3);
+    EXPECT_EQ(f.kept[(k + 9) * 2 + 1], std::abs(k) <= 7) << k;  // 16 pixels on the edge
+    EXPECT_EQ(norm(f, k + 9, 1) > 0, std::abs(k) <= 7);
   }
+  const RingFilters three = circular_filters(4, {3, 1, RingProfile::interpolated, 1, true});
+  EXPECT_TRUE(three.kept[7]);
+  EXPECT_FALSE(three.kept[8]);
   const RingFilters s = spherical_filters(4, {5, 2, RingProfile::interpolated, 1, true});
   EXPECT_TRUE(s.kept[9 * 2]);
   EXPECT_FALSE(s.kept[16 * 2]);
@@ -139,6 +143,31 @@ TEST(RingFilters, ProfilesOfTheAnalyticOnesAddUpToOne) {
       const double r = std::hypot(x - 3.0, y - 3.0);
       if (r >= 1 && r <= 3) {
         EXPECT_NEAR(std::abs(f(0, 0, 7 * x + y) + f(0, 1, 7 * x + y) + f(0, 2, 7 * x + y)), 1, 1e-14);
+      }
+    }
+  }
+}
+
+TEST(RingFilters, KeepConstantImagesConstantUpToTheEdge) {
+  // The response of order k to an image of ones: the ring's share of the disc for 0, nothing for others.
+  for (int64_t spline = 0; spline <= 5; ++spline) {
+    for (const int64_t size : {2, 3, 5, 6}) {
+      const RingFilters f = circular_filters(3, {size, 2, RingProfile::interpolated, spline, false});
+      const RingFilters s = spherical_filters(1, {size, 2, RingProfile::interpolated, spline, false});
+      for (int64_t ring = 0; ring < 2; ++ring) {
+        const double share = 0.5 * static_cast<double>(ring + 1);
+        const auto sum = [&](const RingFilters& filters, int64_t component) {
+          Complex total = 0;
+          for (int64_t p = 0; p < filters.pixels; ++p) {
+            total += filters(component, ring, p);
+          }
+          return total;
+        };
+        for (int64_t k = -3; k <= 3; ++k) {
+          EXPECT_LT(std::abs(sum(f, k + 3) - (k == 0 ? share / 2 : 0)), 1e-12) << spline << " " << size;
+        }
+        EXPECT_LT(std::abs(sum(s, 0) - share * share / 4), 1e-12) << spline << " " << size;
+        EXPECT_LT(std::abs(sum(s, 1)), 1e-12) << spline << " " << size;
       }
     }
   }

@@ -100,6 +100,28 @@ TEST(SteerableAngles, OneConvolutionTurnsUpToItsPixels) {
   EXPECT_LT(error_of(orders(8), 1, sigma), 0.015);
 }
 
+SteerableConvOptions with(int64_t spline, bool cut) {
+  SteerableConvOptions options{.same = false};
+  options.kernel.rings.spline = spline;
+  options.kernel.rings.cut = cut;
+  return options;
+}
+
+TEST(SteerableAngles, SoDoConvolutionsWithoutCut) {
+  EXPECT_LT(error_of(orders(8), 1, sigma, with(1, false)), 0.015);
+  EXPECT_LT(error_of(orders(8), 2, sigma, with(1, false)), 0.02);
+}
+
+TEST(SteerableAngles, SplinesOfAnyDegreeTurnUpToTheirPixels) {
+  for (int64_t spline = 2; spline <= 5; ++spline) {
+    for (const int64_t depth : {1, 2}) {
+      const double rough = error_of(orders(4), depth, sigma, with(spline, true));
+      EXPECT_LT(rough, 0.012) << spline << " " << depth;
+      EXPECT_LT(error_of(orders(4), depth, 2 * sigma, with(spline, true)), 0.8 * rough) << spline;
+    }
+  }
+}
+
 TEST(SteerableAngles, TwoConvolutionsTurnUpToTheirPixels) {
   EXPECT_LT(error_of(orders(4), 2, sigma), 0.01);
   EXPECT_LT(error_of(orders(8), 2, sigma), 0.02);

@@ -115,6 +115,17 @@ TEST(SteerableAttentionLayers, LearnAllTheirWeights) {
   }
 }
 
+TEST(SteerableAttentionLayers, HaveConstantWeightsInEvaluationMode) {
+  SteerableAttention layer(space, options_of(RadialLaw::gaussian));
+  layer.train(false);
+  const Tensor x = at::randn({1, 2 * space.width(), 3, 3, 3}).requires_grad_(true);
+  layer(x).sum().backward();
+  EXPECT_TRUE(x.grad().defined());
+  for (const Parameter& p : layer.parameters()) {
+    EXPECT_FALSE(p.tensor.grad().defined()) << p.name;
+  }
+}
+
 TEST(SteerableAttentionLayers, GiveTheSameByTheirDefinition) {
   const BuildOn wide(at::kCPU, at::kDouble);
   SteerableAttention layer(space, options_of(RadialLaw::gaussian));

@@ -53,6 +53,37 @@ TEST(SteerableConvs, GiveTheSameInEvaluationMode) {
   EXPECT_THROW(conv(at::randn({2, 3, 6, 6}, at::kDouble)), ShapeError);
 }
 
+TEST(SteerableConvs, ForgetWhatFollowedFromOldWeights) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  for (const int64_t dilation : {1, 2}) {  // 2: the expanded kernel
+    SteerableConvOptions options;
+    options.dilation = dilation;
+    SteerableConv conv(plane, plane, options);
+    const Tensor x = at::randn({2, 2 * plane.width(), 9, 9}, at::kDouble);
+    conv.train(false);
+    const Tensor y = conv(x);
+    conv.train(true);
+    conv.parameters()[0].tensor.detach().mul_(2);
+    conv.train(false);
+    EXPECT_LT((conv(x) - 2 * y).abs().max().item<double>(), 1e-12) << dilation;
+  }
+}
+
+TEST(SteerableConvs, HaveConstantWeightsInEvaluationModeInBothOrders) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  for (const int64_t dilation : {1, 2}) {
+    SteerableConvOptions options;
+    options.dilation = dilation;
+    SteerableConv conv(space, space, options);
+    const Tensor x = at::randn({1, 2 * space.width(), 9, 9, 9}, at::kDouble).requires_grad_(true);
+    EXPECT_TRUE(conv(x).requires_grad());
+    conv.train(false);
+    conv(x).sum().backward();
+    EXPECT_TRUE(x.grad().defined());
+    EXPECT_FALSE(conv.parameters()[0].tensor.grad().defined()) << dilation;
+  }
+}
+
 TEST(NormActivations, TurnWithTheGrid) {
   const BuildOn wide(at::kCPU, at::kDouble);
   for (const auto law : {NormActivation::Law::relu, NormActivation::Law::gelu}) {
@@ -63,6 +94,36 @@ TEST(NormActivations, TurnWithTheGrid) {
     EXPECT_LT(turning_error(in_plane, plane, plane, 5), 1e-13);
     EXPECT_LT(turning_error(in_space, mixed, mixed, 4), 1e-13);
   }
+}
+
+/// What a layer makes of one vector of order 1, (3, 4) times `length` / 5, with a bias: its gain.
+double gain(NormActivation::Law law, double bias, double length) {
+  NormActivation act({2, {0, 1}}, law);
+  act.parameters()[0].tensor.detach().fill_(bias);
+  const Tensor x = at::tensor({0.6 * length, 0.8 * length}, at::kDouble).view({1, 2, 1, 1}), y = act(x);
+  EXPECT_NEAR((y[0][1] / x[0][1] - y[0][0] / x[0][0]).item<double>(), 0, 1e-12);
+  return (y[0][0] / x[0][0]).item<double>();
+}
+
+TEST(NormActivations, ActOnLengths) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  // relu(5 - 2) / 5; gelu(x) = x Phi(x), Phi(1) = 0.841344746, Phi(2) = 0.977249868.
+  EXPECT_NEAR(gain(NormActivation::Law::relu, -2, 5), 0.6, 1e-9);
+  EXPECT_EQ(gain(NormActivation::Law::relu, -2, 1), 0);
+  EXPECT_NEAR(gain(NormActivation::Law::gelu, 0, 2), 0.977249868, 1e-8);
+  // gelu(1) - gelu(-1) = Phi(1) + Phi(-1) = 1, over the length.
+  EXPECT_NEAR(gain(NormActivation::Law::gelu, -1, 2), 0.5, 1e-8);
+}
+
+TEST(NormActivations, OfShortVectorsDoNotBlowThemUp) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  for (const double bias : {-2.0, -1.0, -0.5, 0.0, 0.5}) {
+    for (const double length : {1e-4, 1e-2}) {
+      // The slope of gelu lies between -0.13 and 1.13.
+      EXPECT_LT(std::abs(gain(NormActivation::Law::gelu, bias, length)), 1.13) << bias << " " << length;
+    }
+  }
+  EXPECT_GT(gain(NormActivation::Law::relu, 0.5, 1e-4), 1000);  // and why biases start at zero or below
 }
 
 TEST(SteerableNorms, GiveVectorsOfLengthOneAndTurn) {

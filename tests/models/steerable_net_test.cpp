@@ -98,6 +98,7 @@ std::vector<Case> cases() {
   add("paper volume masks", 3, Level::node, 9, [](SteerableOptions& o) {
     o.ratio = {2, 1};
     o.encoder.heads = 1;
+    o.encoder.positions.law = RadialLaw::gaussian;
     o.norm = o.encoder.norm = SteerableNormLaw::irrep;
     o.stages = {{2, 4, 3, 2, 1, false}, {4, 4, 3, 1, 2}};
     o.stages[1].activation = SteerableActivation::cg;
@@ -105,6 +106,7 @@ std::vector<Case> cases() {
   });
   add("gated, concatenated", 2, Level::node, 9, [](SteerableOptions& o) {
     o.skips = SkipLaw::concatenate;
+    o.encoder.positions = {RadialLaw::table, 1, 1, 1.5};  // of two tokens along an axis
     o.stages = {{2, 4, 3, 2, 1, false}, {0, 4, 3, 1, 2}};
     o.stages[0].activation = o.stages[1].activation = SteerableActivation::gated;
     o.stages[0].decoder = o.stages[1].decoder = SteerableActivation::cg;
@@ -221,6 +223,23 @@ TEST(SteerableNets, HaveNoDeadWeights) {
   }
 }
 
+TEST(SteerableNets, HaveNoDeadWeightsWithManyOrders) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  for (const bool restricted : {false, true}) {
+    SteerableOptions o = small();
+    o.orders = 8;
+    o.restricted = restricted;
+    o.stages = {{2, 2, 5}, {2, 2, 5}};
+    at::manual_seed(3);
+    SteerableNet net(o, images(2, Level::node));
+    const Tensor y = net(random_grid({2, 3, 8, 8}, at::kDouble)).at("logits");
+    (y * at::randn(y.sizes(), at::kDouble)).sum().backward();
+    for (const auto& p : net.parameters()) {
+      EXPECT_TRUE(!p.trainable || (p.tensor.grad() == 0).sum().item<int64_t>() == 0) << p.name;
+    }
+  }
+}
+
 TEST(SteerableNets, AreTheSameWhenSavedAndLoaded) {
   const Folder folder;
   for (const Case& c : cases()) {
@@ -239,6 +258,19 @@ TEST(SteerableNets, AreTheSameWhenSavedAndLoaded) {
     const at::NoGradGuard quiet;
     EXPECT_TRUE(at::equal((*read.model)(grid).at("logits"), (*net)(grid).at("logits"))) << c.name;
   }
+}
+
+TEST(SteerableNets, HaveNormsBetweenConvolutionsWithoutAnActivation) {
+  SteerableOptions o = small();
+  o.norm = SteerableNormLaw::layer;
+  o.stages[0].activation = o.stages[1].decoder = SteerableActivation::none;
+  std::set<std::string> names;
+  for (const auto& p : SteerableNet(o, images(2, Level::node)).parameters()) {
+    names.insert(p.name);
+  }
+  EXPECT_EQ(names.count("stages.0.norm1.weight"), 1U);
+  EXPECT_EQ(names.count("decoder.0.norm1.weight"), 1U);
+  EXPECT_EQ(names.count("stages.1.norm1.weight"), 0U);
 }
 
 TEST(SteerableNets, HaveTheirPositionsFromTheStart) {
@@ -269,7 +301,18 @@ TEST(SteerableNets, RefuseWhatTheyDoNotGive) {
   o = small();
   o.ratio = {2, 1};
   o.norm = SteerableNormLaw::joint;
-  EXPECT_NE(refused(o, images(3, Level::node)).find("norm"), std::string::npos);
+  EXPECT_NE(refused(o, images(3, Level::node)).find("steerable.norm"), std::string::npos);
+  std::swap(o.norm, o.encoder.norm);
+  EXPECT_NE(refused(o, images(3, Level::node)).find("encoder.norm"), std::string::npos);
+  o = small();
+  o.encoder.positions = {RadialLaw::table, 2, 1, 1};
+  EXPECT_NE(refused(o, images(2, Level::node)).find("encoder.positions.reach"), std::string::npos);
+  o.attention = false;
+  EXPECT_EQ(refused(o, images(2, Level::node)), "");
+  o = small();
+  o.head.channels = 7;
+  EXPECT_NE(refused(o, images(2, Level::graph)).find("head.channels"), std::string::npos);
+  EXPECT_EQ(refused(o, images(2, Level::node)), "");
   o = small();
   o.stages[0].middle = 3;
   o.ratio = {2, 1};
@@ -281,6 +324,16 @@ TEST(SteerableNets, RefuseWhatTheyDoNotGive) {
   EXPECT_EQ(refused(o, images(3, Level::graph)), "");
   o.encoder.norm = SteerableNormLaw::irrep;
   EXPECT_NE(refused(o, images(3, Level::graph)).find("head.kernel"), std::string::npos);
+  o = small();
+  o.orders = 5;  // of 8 pixels around one
+  EXPECT_NE(refused(o, images(2, Level::node)).find("stages[0].kernel"), std::string::npos);
+  o.cut = false;
+  EXPECT_EQ(refused(o, images(2, Level::node)), "");
+  o = small();
+  o.stages[1].activation = SteerableActivation::none;
+  EXPECT_NE(refused(o, images(2, Level::node)).find("stages[1].activation"), std::string::npos);
+  o.norm = SteerableNormLaw::layer;
+  EXPECT_EQ(refused(o, images(2, Level::node)), "");
   o = small();
   o.stages.clear();
   EXPECT_NE(refused(o, images(2, Level::node)).find("stages"), std::string::npos);

@@ -100,6 +100,23 @@ TEST(SteerableKernels, HaveNoDeadWeights) {
   }
 }
 
+TEST(SteerableKernels, HaveNoDeadWeightsBetweenAnyTypes) {
+  const auto orders = [](int64_t k) { return SteerableType{2, std::vector<int64_t>(k, 1)}; };
+  for (const bool restricted : {false, true}) {
+    for (const auto& [in, out] : {std::pair{orders(1), orders(8)},
+                                  {orders(3), orders(8)},
+                                  {orders(8), orders(1)},
+                                  {orders(8), orders(8)}}) {
+      const SteerableKernel kernel(in, out, with(RingProfile::interpolated, true, restricted));
+      const Tensor w = random_weights(kernel).requires_grad_(true);
+      const Tensor k = kernel.expand(w);
+      k.square().sum().backward();
+      EXPECT_GT(w.grad().abs().sum(1).min().item<double>(), 1e-12) << in.irreps() << " " << out.irreps();
+      EXPECT_GT(k.flatten(1).abs().amax(1).min().item<double>(), 1e-9) << "an output is never reached";
+    }
+  }
+}
+
 TEST(SteerableKernels, StartsKeepTheSizeOfFeatures) {
   for (const SteerableType& type : {SteerableType{2, {6, 6, 6, 6}}, SteerableType{3, {4, 3, 2}}}) {
     const SteerableKernel kernel(type, type, with(RingProfile::interpolated, true));

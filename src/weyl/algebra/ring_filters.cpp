@@ -21,10 +21,6 @@ double radius(const RingOptions& o, int64_t ring) {
   return static_cast<double>((ring + 1) * (o.size - 1)) / static_cast<double>(2 * o.rings);
 }
 
-bool is_kept(const RingOptions& o, int64_t ring, int64_t order) {
-  return !o.cut || static_cast<double>(order) <= pi * radius(o, ring);
-}
-
 void require_options(const char* where, const RingOptions& o, int64_t highest, int64_t limit) {
   require(highest >= 0 && highest <= limit, where, ": the highest order must be from 0 to ", limit, ", got ",
           highest);
@@ -42,18 +38,18 @@ double b_spline(int64_t n, double x) {
   return ((x + (d + 1) / 2) * b_spline(n - 1, x + 0.5) + ((d + 1) / 2 - x) * b_spline(n - 1, x - 0.5)) / d;
 }
 
-/// Splines through the values at 0 .. size-1, with nothing outside.
+/// Splines through the values at 0 .. size-1, whose coefficients go on as in mirrors at the two ends: so that
+/// constant values stay constant up to the edge, which the last ring touches.
 class Interpolant {
  public:
   Interpolant(int64_t degree, int64_t size)
       : degree_(degree), size_(size), inverse_(static_cast<size_t>(size * size)) {
-    // Gauss-Jordan of the matrix of the splines at the pixels, which is symmetric, banded and well
-    // conditioned.
+    // Gauss-Jordan of the matrix of the splines at the pixels, whose diagonal outweighs the rest of a row.
     std::vector<double> a(inverse_.size());
     for (int64_t i = 0; i < size; ++i) {
       inverse_[i * size + i] = 1;
-      for (int64_t k = 0; k < size; ++k) {
-        a[i * size + k] = b_spline(degree, static_cast<double>(i - k));
+      for (int64_t k = i - support; k <= i + support; ++k) {
+        a[i * size + mirrored(k)] += b_spline(degree, static_cast<double>(i - k));
       }
     }
     for (int64_t i = 0; i < size; ++i) {
@@ -75,16 +71,25 @@ class Interpolant {
   /// The weight of every pixel in the value at x.
   std::vector<double> weights(double x) const {
     std::vector<double> result(static_cast<size_t>(size_));
-    for (int64_t k = 0; k < size_; ++k) {
+    const auto nearest = static_cast<int64_t>(std::floor(x + 0.5));
+    for (int64_t k = nearest - support; k <= nearest + support; ++k) {
       const double b = b_spline(degree_, x - static_cast<double>(k));
       for (int64_t i = 0; i < size_ && b != 0; ++i) {
-        result[i] += b * inverse_[k * size_ + i];
+        result[i] += b * inverse_[mirrored(k) * size_ + i];
       }
     }
     return result;
   }
 
  private:
+  static constexpr int64_t support = 3;  // degree 5 is zero from there on
+
+  /// The place among 0 .. size-1 where coefficient k is found again.
+  int64_t mirrored(int64_t k) const {
+    const int64_t period = 2 * (size_ - 1), place = ((k % period) + period) % period;
+    return std::min(place, period - place);
+  }
+
   int64_t degree_, size_;
   std::vector<double> inverse_;  // (size, size)
 };
@@ -225,12 +230,12 @@ void evaluate(const Harmonics& harmonics, int64_t scalar, int64_t dimension, con
   }
 }
 
-/// Drops what `order` (of each component) and ring do not carry.
+/// Drops what rings do not carry of `order` (of each component).
 template <class Order>
-void cut(const RingOptions& o, const Order& order, RingFilters& f) {
-  for (int64_t c = 0; c < f.components; ++c) {
+void cut(const RingOptions& o, int64_t dimension, const Order& order, RingFilters& f) {
+  for (int64_t c = 0; o.cut && c < f.components; ++c) {
     for (int64_t ring = 0; ring < o.rings; ++ring) {
-      if (!is_kept(o, ring, order(c))) {
+      if (!is_carried(o, dimension, ring, order(c))) {
         f.kept[c * o.rings + ring] = false;
         const auto begin = f.values.begin() + (c * o.rings + ring) * f.pixels;
         std::fill(begin, begin + f.pixels, Complex{});
@@ -240,6 +245,12 @@ void cut(const RingOptions& o, const Order& order, RingFilters& f) {
 }
 
 }  // namespace
+
+bool is_carried(const RingOptions& o, int64_t dimension, int64_t ring, int64_t order) {
+  // The pixels of a square's edge are 4 (size - 1), all of them next to the last ring.
+  const bool by_the_edge = dimension == 2 && ring == o.rings - 1 && order < 2 * (o.size - 1);
+  return static_cast<double>(order) <= pi * radius(o, ring) || by_the_edge;
+}
 
 RingFilters circular_filters(int64_t highest, const RingOptions& o) {
   require_options("circular_filters", o, highest, 64);
@@ -256,7 +267,7 @@ RingFilters circular_filters(int64_t highest, const RingOptions& o) {
     };
     evaluate(harmonics, highest, 2, o, f);
   }
-  cut(o, [&](int64_t c) { return std::abs(c - highest); }, f);
+  cut(o, 2, [&](int64_t c) { return std::abs(c - highest); }, f);
   return f;
 }
 
@@ -268,7 +279,7 @@ RingFilters spherical_filters(int64_t highest, const RingOptions& o) {
   } else {
     evaluate([&](const std::array<double, 3>& p) { return scaled_harmonics(highest, p); }, 0, 3, o, f);
   }
-  cut(o, [](int64_t c) { return static_cast<int64_t>(std::sqrt(static_cast<double>(c) + 0.5)); }, f);
+  cut(o, 3, [](int64_t c) { return static_cast<int64_t>(std::sqrt(static_cast<double>(c) + 0.5)); }, f);
   return f;
 }
 

@@ -12,8 +12,8 @@ namespace weyl {
 /// rings, the radii of the rings (the last one touches the kernel's edge) and r the distance of a pixel from
 /// the centre:
 ///   interpolated  integral over the ring (sphere) of harmonic times the interpolant of the pixel: the
-///   response of an
-///                 interpolated image, so that orders which pixels cannot tell apart fade out by themselves
+///                 response of an interpolated image (mirrored at the kernel's edge), so that orders which
+///                 pixels cannot tell apart fade out by themselves
 ///   gaussian      exp(-(r - r_j)^2 / 2 0.6^2) times the harmonic of the pixel's direction
 ///   analytic      max(0, 1 - |r - r_j| / r_1) times the same: profiles that add up to one
 /// Of the last two the centre pixel, which has no direction, takes part in order 0 alone.
@@ -26,9 +26,13 @@ struct RingOptions {
   int64_t size = 5, rings = 2;  // pixels along an axis, 2 to 31; 1 to 16
   RingProfile profile = RingProfile::interpolated;
   int64_t spline = 1;  // degree of the interpolant, 0 (nearest) to 5, of splines through the pixels
-  bool cut = true;     // drops orders beyond pi r_j on ring j: its pixels do not carry them
+  bool cut = true;     // drops what rings do not carry (is_carried)
   bool operator==(const RingOptions&) const = default;
 };
+
+/// Whether the pixels of ring 0 .. rings - 1 tell an order (degree) from lower ones: up to pi r_j, and in the
+/// plane on the last ring below half the number of pixels on the kernel's edge, 2 (size - 1).
+bool is_carried(const RingOptions& options, int64_t dimension, int64_t ring, int64_t order);
 
 /// Filters on the pixels of a square or cubic kernel, in the order component, ring, pixel (row-major, the
 /// first axis slowest, the positions p - centre). They turn exactly under the quarter turns of the square,

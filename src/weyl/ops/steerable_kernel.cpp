@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "weyl/algebra/clebsch_gordan.h"
 #include "weyl/core/check.h"
+#include "weyl/ops/steerable_couplings.h"
 #include "weyl/ops/steerable_plan.h"
 
 namespace weyl {
@@ -49,50 +49,16 @@ Tensor as_real(const Basis& b) {
   return result.view({2 * b.filters, 2 * b.numbers});
 }
 
-/// The filter order between m1 and m, in -(K-1) .. K-1; false for none.
-bool plane_order(OrderCoupling coupling, int64_t m, int64_t m1, int64_t orders, int64_t& k) {
-  k = m - m1;
-  if (k < 0 && coupling == OrderCoupling::cyclic) {
-    k += orders;
-  }
-  return k >= 0 || coupling == OrderCoupling::exact;
-}
-
-/// Copies the kept rings of one order. Restricted weights are those of all rings, so none is left out.
-Basis in_the_plane(const RingFilters& f, int64_t component, bool all) {
-  Basis b{0, f.pixels, {}};
-  for (int64_t ring = 0; ring < f.rings; ++ring) {
-    if (all || f.kept[component * f.rings + ring]) {
-      Complex* to = b.add();
-      for (int64_t p = 0; p < f.pixels; ++p) {
-        to[p] = f(component, ring, p);
-      }
-    }
-  }
-  return b;
-}
-
-Basis in_space(const RingFilters& f, int64_t highest, int64_t l, int64_t l1, bool restricted) {
-  const int64_t n = 2 * l + 1, n1 = 2 * l1 + 1;
+/// The sums of products written out, n1 components of the input's irrep and n of the output's.
+Basis written_out(const std::vector<std::vector<SteerableProduct>>& paths, const RingFilters& f, int64_t n,
+                  int64_t n1) {
   Basis b{0, n * n1 * f.pixels, {}};
-  for (int64_t ring = 0; ring < f.rings; ++ring) {
-    Complex* to = nullptr;
-    for (int64_t l2 = std::abs(l - l1); l2 <= std::min(l + l1, highest); ++l2) {
-      if (!f.kept[l2 * l2 * f.rings + ring]) {
-        continue;
-      }
-      to = to == nullptr || !restricted ? b.add() : to;
-      const ClebschGordan c(l1, l2, l);
-      for (int64_t m = -l; m <= l; ++m) {
-        for (int64_t m1 = -l1; m1 <= l1; ++m1) {
-          const int64_t m2 = m - m1;
-          if (std::abs(m2) <= l2) {
-            Complex* row = to + ((m + l) * n1 + m1 + l1) * f.pixels;
-            for (int64_t p = 0; p < f.pixels; ++p) {
-              row[p] += c(m, m1, m2) * f(l2 * (l2 + 1) + m2, ring, p);
-            }
-          }
-        }
+  for (const auto& path : paths) {
+    Complex* to = b.add();
+    for (const SteerableProduct& product : path) {
+      for (int64_t p = 0; p < f.pixels; ++p) {
+        to[(product.m * n1 + product.m1) * f.pixels + p] +=
+            product.coefficient * f(product.component, product.ring, p);
       }
     }
   }
@@ -119,13 +85,9 @@ SteerableKernel::SteerableKernel(SteerableType input, SteerableType output,
       plane ? circular_filters(highest, options.rings) : spherical_filters(highest, options.rings);
   for (int64_t l = 0; l < out.irreps(); ++l) {
     for (int64_t l1 = 0; l1 < in.irreps(); ++l1) {
-      int64_t k = 0;
-      if (plane && !plane_order(options.coupling, l, l1, highest + 1, k)) {
-        continue;
-      }
       const bool shared = plane && options.restricted;
-      const Basis b = plane ? in_the_plane(filters, k + highest, shared)
-                            : in_space(filters, highest, l, l1, options.restricted);
+      const Basis b = written_out(steerable_couplings(in, out, options, filters, l, l1), filters,
+                                  out.components(l), in.components(l1));
       if (b.filters == 0 || out.channels[l] * in.channels[l1] == 0) {
         continue;
       }

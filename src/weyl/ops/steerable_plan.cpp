@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "weyl/algebra/clebsch_gordan.h"
+#include "weyl/ops/steerable_couplings.h"
 
 namespace weyl {
 namespace {
@@ -142,57 +142,6 @@ class RealFilters {
   bool sound_ = true;
 };
 
-/// One product of a coupling: T_m += coefficient F_(component, ring) f_m1.
-struct Product {
-  int64_t m, m1, component, ring;
-  double coefficient;
-};
-
-/// The filters between irreps l1 and l, in the order of SteerableKernel.
-std::vector<std::vector<Product>> couplings(const SteerableType& in, const SteerableType& out,
-                                            const SteerableKernelOptions& options, const RingFilters& f,
-                                            int64_t l, int64_t l1) {
-  std::vector<std::vector<Product>> result;
-  const int64_t highest = std::max(in.irreps(), out.irreps()) - 1;
-  if (in.dimension == 2) {
-    int64_t k = l - l1;
-    if (k < 0 && options.coupling == OrderCoupling::cyclic) {
-      k += highest + 1;
-    }
-    if (k < 0 && options.coupling == OrderCoupling::triangular) {
-      return result;
-    }
-    for (int64_t ring = 0; ring < f.rings; ++ring) {
-      if (options.restricted || f.kept[(k + highest) * f.rings + ring]) {
-        result.push_back({{0, 0, k + highest, ring, 1}});
-      }
-    }
-    return result;
-  }
-  for (int64_t ring = 0; ring < f.rings; ++ring) {
-    bool open = false;
-    for (int64_t l2 = std::abs(l - l1); l2 <= std::min(l + l1, highest); ++l2) {
-      if (!f.kept[l2 * l2 * f.rings + ring]) {
-        continue;
-      }
-      if (!open || !options.restricted) {
-        result.emplace_back();
-        open = true;
-      }
-      const ClebschGordan c(l1, l2, l);
-      for (int64_t m = -l; m <= l; ++m) {
-        for (int64_t m1 = -l1; m1 <= l1; ++m1) {
-          const int64_t m2 = m - m1;
-          if (std::abs(m2) <= l2 && c(m, m1, m2) != 0) {
-            result.back().push_back({m + l, m1 + l1, l2 * (l2 + 1) + m2, ring, c(m, m1, m2)});
-          }
-        }
-      }
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 std::shared_ptr<const SteerablePlan> steerable_plan(const SteerableType& in, const SteerableType& out,
@@ -202,14 +151,15 @@ std::shared_ptr<const SteerablePlan> steerable_plan(const SteerableType& in, con
   plan->size = options.rings.size;
   RealFilters real(filters, in.dimension, plan->size);
   // By (l, l1), in the kernel's order of weights; rows by l1.
-  std::vector<std::vector<std::vector<std::vector<Product>>>> found(static_cast<size_t>(out.irreps()));
+  std::vector<std::vector<std::vector<std::vector<SteerableProduct>>>> found(
+      static_cast<size_t>(out.irreps()));
   std::vector<std::vector<int64_t>> first(static_cast<size_t>(out.irreps()));
   const bool shared = in.dimension == 2 && options.restricted;
   int64_t kernel_weights = 0;
   for (int64_t l = 0; l < out.irreps(); ++l) {
     bool any = false;
     for (int64_t l1 = 0; l1 < in.irreps(); ++l1) {
-      found[l].push_back(couplings(in, out, options, filters, l, l1));
+      found[l].push_back(steerable_couplings(in, out, options, filters, l, l1));
       const auto j = static_cast<int64_t>(found[l].back().size());
       const int64_t count = out.channels[l] * in.channels[l1] * j;
       first[l].push_back(plan->weights);
@@ -253,7 +203,7 @@ std::shared_ptr<const SteerablePlan> steerable_plan(const SteerableType& in, con
       for (int64_t m = 0; m < out.components(l); ++m) {
         for (const auto& path : paths) {
           std::vector<Raw> re, im;
-          for (const Product& p : path) {
+          for (const SteerableProduct& p : path) {
             if (p.m != m) {
               continue;
             }

@@ -35,8 +35,8 @@ NormActivation::NormActivation(const SteerableType& type, Law law, double start)
 }
 
 Tensor NormActivation::operator()(const Tensor& x) const {
-  const Tensor n = lengths(irrep_squares(x, type_)), inner = n + along_channels(bias_, n);
-  return scale_irreps(x, (law_ == Law::relu ? at::relu(inner) : at::gelu(inner)) / n, type_);
+  const Tensor n = lengths(irrep_squares(x, type_)), bias = along_channels(bias_, n), inner = n + bias;
+  return scale_irreps(x, (law_ == Law::relu ? at::relu(inner) : at::gelu(inner) - at::gelu(bias)) / n, type_);
 }
 
 GatedActivation::GatedActivation(const SteerableType& out) : in_(out), out_(out) {

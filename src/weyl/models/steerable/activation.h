@@ -4,9 +4,11 @@
 
 namespace weyl {
 
-/// Acts on the length of each copy of an irrep alone (paper, 3.3): n = |f|, f <- f g(n + b) / n with g ReLU
-/// or GELU. Parameter `bias` (S), one for each copy of an irrep, started at `start`, zero or less: above zero
-/// short vectors would be blown up, whose direction is noise.
+/// Acts on the length of each copy of an irrep alone (paper, 3.3): n = |f|, f <- f relu(n + b) / n, or f <- f
+/// (gelu(n + b) - gelu(b)) / n: without the second term, which the paper leaves out, a bias of either sign
+/// would blow up short vectors, whose direction is noise. Parameter `bias` (S), one for each copy of an
+/// irrep, started at `start`, zero or less for ReLU's sake, which blows them up above zero; training may
+/// take it there.
 class NormActivation : public SteerableLayer {
  public:
   enum class Law { relu, gelu };

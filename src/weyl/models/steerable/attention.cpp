@@ -72,7 +72,9 @@ Tensor SteerableAttention::operator()(const Tensor& x) const {
           x.defined() ? x.sizes() : at::IntArrayRef{});
   const auto of_grid = positions(x.sizes().slice(2).vec());
   const Tensor tokens = x.flatten(2);
-  const auto weights = [&](const Tensor& w) { return w.defined() ? w.to(x.scalar_type()) : w; };
+  const auto weights = [&](const Tensor& w) {  // constants in evaluation mode, as those of the linear layers
+    return w.defined() ? (training() ? w : w.detach()).to(x.scalar_type()) : w;
+  };
   const Tensor y =
       steerable_attention((*query_)(tokens), (*key_)(tokens), (*value_)(tokens), type(), options_.heads,
                           scale_, of_grid, weights(key_positions_), weights(value_positions_));

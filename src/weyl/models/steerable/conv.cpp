@@ -31,7 +31,9 @@ Tensor SteerableConv::operator()(const Tensor& x) const {
   const bool dense = options_.stride != 1 || options_.dilation != 1 || UseReferences::active() ||
                      !steerable_conv_pays(x, *kernel_, options_.same, !training());
   if (!dense) {
-    return steerable_conv(x, weight_.to(x.scalar_type()), kernel_, options_.same);
+    // In evaluation mode a constant, as the expanded kernel is.
+    const Tensor weight = training() ? weight_ : weight_.detach();
+    return steerable_conv(x, weight.to(x.scalar_type()), kernel_, options_.same);
   }
   const Tensor kernel =
       expanded_.get(training(), [&] { return kernel_->expand(weight_); }).to(x.scalar_type());

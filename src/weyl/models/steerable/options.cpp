@@ -14,8 +14,9 @@ void fields(Fields& f, SteerableStage& o) {
   f("same", o.same, "the first convolution pads with zeros, so that stride 1 keeps the size (odd kernels)");
   f("pool", o.pool, "average pooling at the end, over so many pixels along an axis; 1: none", {1, 64});
   f("activation", o.activation,
-    "after the first convolution: relu or gelu of lengths, cg (products of irreps), gated, none");
-  f("decoder", o.decoder, "the same in the decoder of a segmentation net");
+    "after the first convolution: relu or gelu of lengths, cg (products of irreps), gated, or none: a norm "
+    "alone, which must be joint, irrep or layer");
+  f("decoder", o.decoder, "segmentation: the same in the decoder");
 }
 
 void fields(Fields& f, SteerablePositionOptions& o) {
@@ -30,7 +31,8 @@ void fields(Fields& f, SteerablePositionOptions& o) {
 void fields(Fields& f, SteerableEncoderOptions& o) {
   f("depth", o.depth, "transformer blocks after the stages; 0: a convolution net", {0, 1000});
   f("heads", o.heads, "attention heads (divide the channels of every irrep)", {1, 1e5});
-  f("hidden", o.hidden, "hidden channels of the blocks' MLPs, in channels", {1, 64});
+  f("hidden", o.hidden, "hidden channels of the blocks' MLPs: this factor times those of the features",
+    {1, 64});
   f("norm", o.norm, "before attention, before MLPs and at the end");
   f("activation", o.activation, "of the MLPs: relu or gelu of lengths");
   f("scale", o.scale,
@@ -42,7 +44,7 @@ void fields(Fields& f, SteerableEncoderOptions& o) {
 void fields(Fields& f, SteerableHeadOptions& o) {
   f("channels", o.channels,
     "channels of the last convolution; the outputs of a segmentation use the first of them. 0: in "
-    "segmentation as many as outputs, in classification those of the last stage",
+    "segmentation as many as outputs, in classification (with `kernel`) those of the last stage",
     {0, 1e5});
   f("kernel", o.kernel,
     "classification: pixels of a last convolution without padding (its output's lengths are averaged over "
@@ -50,7 +52,8 @@ void fields(Fields& f, SteerableHeadOptions& o) {
     {0, 31});
   f("hidden", o.hidden, "classification: hidden width of the MLP on the invariants; 0: one linear layer",
     {0, 1e5});
-  f("irreps", o.irreps, "what the last convolution gives: all irreps, or the trivial one alone");
+  f("irreps", o.irreps,
+    "what the last convolution gives: all irreps, or the trivial one alone; in classification with `kernel`");
   f("batch_norm", o.batch_norm, "classification: batch norm in the MLP");
   f("scale_and_bias", o.scale_and_bias,
     "segmentation: a learned scale and bias of each output, whose lengths alone are never negative");
@@ -68,7 +71,7 @@ void fields(Fields& f, SteerableOptions& o) {
   f("rings", o.rings, "rings of a kernel on which filters live; 0: half its size", {0, 16});
   f("profile", o.profile, "how rings become pixels");
   f("spline", o.spline, "profile interpolated: degree of the splines, 0 to 5", {0, 5});
-  f("cut", o.cut, "no orders that the pixels of a ring cannot carry");
+  f("cut", o.cut, "no filters of orders that the pixels of a ring cannot carry");
   f("coupling", o.coupling, "images: filter orders m - m1, or the authors' forms");
   f("restricted", o.restricted,
     "fewer weights: the same for all input orders (images), for all filter degrees (volumes)");
@@ -77,7 +80,8 @@ void fields(Fields& f, SteerableOptions& o) {
     "mean "
     "square over all channels (layer), by running mean squares (batch), or none");
   f("bias_start", o.bias_start, "start of the biases in relu and gelu of lengths", {-10, 0});
-  f("attention", o.attention, "false: the transformer's blocks without attention, their MLPs alone");
+  f("attention", o.attention,
+    "false: the transformer's blocks without attention (its heads, scale, positions), their MLPs alone");
   f("encoder", o.encoder, "the transformer after the stages");
   f("skips", o.skips, "segmentation: how the decoder joins the stages");
   f("head", o.head, "from steerable features to outputs");
@@ -113,10 +117,21 @@ void check(const SteerableOptions& options, int64_t dimension, bool segmentation
   const bool alike =
       dimension == 2 || std::all_of(options.ratio.begin(), options.ratio.end(),
                                     [&](int64_t part) { return part == options.ratio.front(); });
-  require<ConfigError>(
-      alike || (options.norm != SteerableNormLaw::joint && options.encoder.norm != SteerableNormLaw::joint),
-      "model.steerable.norm: 'joint' needs the same channels in every degree, got a ratio; irrep, layer "
-      "and batch do not");
+  const auto require_norm = [&](const char* key, SteerableNormLaw law) {
+    require<ConfigError>(alike || law != SteerableNormLaw::joint, "model.steerable.", key,
+                         ": 'joint' needs the same channels in every degree, got a ratio; irrep, layer "
+                         "and batch do not");
+  };
+  require_norm("norm", options.norm);
+  const SteerableEncoderOptions& encoder = options.encoder;
+  if (encoder.depth > 0) {
+    require_norm("encoder.norm", encoder.norm);
+    const SteerablePositionOptions& p = encoder.positions;
+    require<ConfigError>(!options.attention || p.law != RadialLaw::table ||
+                             (p.reach >= p.spacing && p.reach <= 400 * p.spacing),
+                         "model.steerable.encoder.positions.reach: must be from 1 to 400 times the spacing ",
+                         p.spacing, ", got ", p.reach);
+  }
   require<ConfigError>(options.encoder.activation == SteerableActivation::relu ||
                            options.encoder.activation == SteerableActivation::gelu,
                        "model.steerable.encoder.activation: must be relu or gelu, got ",
@@ -126,7 +141,25 @@ void check(const SteerableOptions& options, int64_t dimension, bool segmentation
     const std::string where = "model.steerable.stages[" + std::to_string(s) + "]";
     require<ConfigError>((!stage.same && stage.middle == 0) || stage.kernel % 2 == 1, where,
                          ".kernel: must be odd where a convolution keeps the size, got ", stage.kernel);
+    const bool linear = options.norm == SteerableNormLaw::batch || options.norm == SteerableNormLaw::none;
+    const auto require_bend = [&](const char* key, SteerableActivation activation) {
+      require<ConfigError>(!linear || activation != SteerableActivation::none, where, key,
+                           ": 'none' needs a model.steerable.norm that bends (joint, irrep, layer), got ",
+                           names_of(options.norm)[static_cast<size_t>(options.norm)]);
+    };
+    require_bend(".activation", stage.activation);
+    if (segmentation && (s > 0 || stage.middle > 0)) {  // else the decoder's last step is a convolution alone
+      require_bend(".decoder", stage.decoder);
+    }
   }
+  // Of the input, which is of order 0, filters of an order alone make features of that order.
+  const RingOptions first = rings_of(options, options.stages.front().kernel);
+  const int64_t highest = dimension == 2 ? options.orders - 1 : options.degree;
+  require<ConfigError>(!options.cut || is_carried(first, dimension, first.rings - 1, highest),
+                       "model.steerable.stages[0].kernel: must have pixels that carry ",
+                       dimension == 2 ? "order " : "degree ", highest, ", got ", first.size,
+                       " (a larger kernel, fewer ", dimension == 2 ? "orders" : "degrees",
+                       ", or model.steerable.cut=false)");
   // Lengths that a norm has made one say nothing.
   const SteerableNormLaw last = options.encoder.depth > 0 ? options.encoder.norm : options.norm;
   const bool constant =
@@ -134,6 +167,10 @@ void check(const SteerableOptions& options, int64_t dimension, bool segmentation
   require<ConfigError>(segmentation || options.head.kernel > 0 || !constant,
                        "model.steerable.head.kernel: must be a kernel after the norm '",
                        names_of(last)[static_cast<size_t>(last)], "', which makes all lengths equal, got 0");
+  require<ConfigError>(segmentation || options.head.kernel > 0 || options.head.channels == 0,
+                       "model.steerable.head.channels: must be 0 in classification without a last "
+                       "convolution (head.kernel = 0), got ",
+                       options.head.channels);
   require<ConfigError>(options.head.kernel != 1, "model.steerable.head.kernel: must be 0 or 2 to 31, got 1");
 }
 

@@ -14,7 +14,7 @@
 namespace weyl {
 
 /// Between the two convolutions of a stage: on lengths (ReLU or GELU of them), Clebsch-Gordan products, gates
-/// made by the first convolution, or nothing (norms alone bend).
+/// made by the first convolution, or nothing but a norm, which must be one that bends: joint, irrep, layer.
 enum class SteerableActivation { relu, gelu, cg, gated, none };
 constexpr auto names_of(SteerableActivation) {
   return std::array<std::string_view, 5>{"relu", "gelu", "cg", "gated", "none"};
@@ -38,8 +38,9 @@ constexpr auto names_of(HeadIrreps) {
   return std::array<std::string_view, 2>{"all", "trivial"};
 }
 
-/// One stage: convolution to `middle` channels, activation, norm, convolution to `channels`, norm, average
-/// pooling. The decoder of a segmentation net mirrors it.
+/// One stage: convolution to `middle` channels, activation, convolution to `channels`, norm, average pooling;
+/// with cg a norm before and after the activation too, with none one in its place. The decoder of a
+/// segmentation net mirrors it.
 struct SteerableStage {
   int64_t middle = 16, channels = 32;
   int64_t kernel = 5, stride = 1, pool = 2;

@@ -65,7 +65,10 @@ SteerableStageNet::SteerableStageNet(const SteerableOptions& options, const Shap
   };
   keep("norm_before", before_);
   keep("activation", activation_);
-  if (shape.norm_between || shape.activation == SteerableActivation::cg || (!shape.out && shape.norm_after)) {
+  // Two convolutions with nothing between them would be one.
+  const bool alone = shape.out && shape.activation == SteerableActivation::none;
+  if (shape.norm_between || alone || shape.activation == SteerableActivation::cg ||
+      (!shape.out && shape.norm_after)) {
     between_ = make_norm(options.norm, shape.middle);
     keep("norm1", between_);
   }

@@ -15,8 +15,10 @@ std::shared_ptr<SteerableLayer> make_norm(SteerableNormLaw law, const SteerableT
 std::shared_ptr<SteerableConv> make_conv(const SteerableOptions& options, const SteerableType& in,
                                          const SteerableType& out, int64_t kernel, int64_t stride, bool same);
 
-/// Convolution, activation, norm (with CG products a norm before them too), and with a second type a
-/// convolution to it and a norm: a stage without its pooling, and a step of the decoder.
+/// Convolution, activation, and with a second type a convolution to it, then a norm: a stage without its
+/// pooling, and a step of the decoder. Between activation and second convolution a norm too where one is
+/// asked for (`norm_between`), around CG products, whose outputs are squares (before them as well), and
+/// without an activation.
 class SteerableStageNet : public SteerableLayer {
  public:
   struct Shape {
