@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "weyl/core/check.h"
+
 namespace weyl {
 namespace {
 
@@ -60,6 +62,19 @@ TEST(CheckGeometry, KnowsTheCyclicCouplingAndTheHead) {
   EXPECT_EQ(findings[0].layer, "head.convolution");
   EXPECT_EQ(findings[0].above, 10);
   EXPECT_EQ(smallest_side(grid_layers(o, false)), 10);
+}
+
+TEST(CheckGeometry, KnowsTheSpacing) {
+  SteerableOptions o;
+  o.stages = {{8, 16, 5, 1, 2}};
+  const std::vector<int64_t> cube{8, 8, 8};
+  const auto with = [&](std::vector<double> spacing) { return check_geometry(o, true, cube, spacing); };
+  EXPECT_TRUE(with({0.5, 0.5, 0.5}).empty());
+  const auto findings = with({1, 1, 3});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].layer, "input");
+  EXPECT_NE(findings[0].text.find("1 x 1 x 3"), std::string::npos);
+  EXPECT_THROW(with({1, 1}), ShapeError);
 }
 
 TEST(CheckGeometry, GivesTheSmallestSide) {

@@ -1,6 +1,7 @@
 // Steerable nets: whole nets turn exactly where check_geometry says so, and where it names a layer they do
 // not.
 #include <ATen/ATen.h>
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -186,6 +187,58 @@ TEST(SteerableNets, DoNotTurnWhereCheckGeometryNamesALayer) {
   EXPECT_TRUE(net.symmetry_for(grid).exact.empty());
   EXPECT_EQ(net.symmetry_for(grid).obstacles, (std::vector<std::string>{findings[0].text}));
   EXPECT_LT(error_of(net, random_grid({1, 3, 32, 32}, at::kDouble)), 1e-12);
+}
+
+TEST(SteerableNets, ClaimNothingOfUnevenSpacingAndTheCyclicForm) {
+  const SteerableNet net(small(), images(3, Level::node));
+  Grid grid = random_grid({1, 2, 8, 8, 8}, at::kFloat);
+  EXPECT_EQ(net.symmetry_for(grid).exact.size(), 1U);
+  EXPECT_EQ(net.symmetry_for(grid).approximate.size(), 1U);
+  grid.spacing = {1, 1, 3};
+  EXPECT_TRUE(net.symmetry_for(grid).exact.empty());
+  EXPECT_TRUE(net.symmetry_for(grid).approximate.empty());
+  EXPECT_EQ(net.symmetry_for(grid).obstacles.size(), 1U);
+  SteerableOptions o = small();
+  o.orders = 4;
+  o.coupling = OrderCoupling::cyclic;
+  o.cut = false;
+  const SteerableNet cyclic(o, images(2, Level::node));
+  EXPECT_TRUE(cyclic.symmetry().approximate.empty());
+  EXPECT_EQ(cyclic.symmetry_for(random_grid({1, 3, 8, 8}, at::kFloat)).exact.size(), 1U);
+}
+
+/// What training in bf16 does around a forward pass, on the CPU.
+struct Autocast {
+  Autocast() {
+    at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+    at::autocast::set_autocast_enabled(at::kCPU, true);
+  }
+  ~Autocast() {
+    at::autocast::set_autocast_enabled(at::kCPU, false);
+    at::autocast::clear_cache();
+  }
+};
+
+TEST(SteerableNets, LearnUnderAutocast) {
+  for (const Case& c : cases()) {
+    const BuildOn on(at::kCPU, at::kFloat);
+    at::manual_seed(3);
+    SteerableNet net(c.options, images(c.dimension, c.level));
+    const Grid grid = random_grid(c.shape, at::kFloat);
+    const Tensor full = net(grid).at("logits");
+    Tensor half;
+    {
+      const Autocast autocast;
+      half = net(grid).at("logits");
+      half.to(at::kFloat).square().mean().backward();
+    }
+    EXPECT_LT(((half - full).norm() / full.norm()).item<double>(), 0.5) << c.name;
+    EXPECT_GT(((half - full).norm() / full.norm()).item<double>(), 1e-5) << c.name << " was not in bf16";
+    for (const auto& p : net.parameters()) {
+      EXPECT_TRUE(!p.trainable || at::isfinite(p.tensor.grad()).all().item<bool>())
+          << c.name << " " << p.name;
+    }
+  }
 }
 
 TEST(SteerableNets, SegmentsEveryPixelOfItsInput) {

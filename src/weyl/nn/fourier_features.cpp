@@ -10,7 +10,7 @@
 
 #include <numbers>
 
-#include "weyl/nn/full_precision.h"
+#include "weyl/ops/full_precision.h"
 
 namespace weyl {
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/full_precision.h"
 
 namespace weyl {
 namespace {
@@ -24,10 +25,11 @@ Tensor irrep_of(const Tensor& x, const SteerableType& type, int64_t l) {
 
 Tensor irrep_squares(const Tensor& features, const SteerableType& type) {
   require_features("irrep_squares", features, type);
+  const Tensor wide = features.to(at_least_float32(features.scalar_type()));
   if (type.dimension == 2) {
-    return features.unflatten(1, {2, type.width()}).square().sum(1);
+    return wide.unflatten(1, {2, type.width()}).square().sum(1);
   }
-  const Tensor x = features.unflatten(1, {2, type.width()}).flatten(3 <= features.dim() ? 3 : 2);
+  const Tensor x = wide.unflatten(1, {2, type.width()}).flatten(3 <= features.dim() ? 3 : 2);
   std::vector<Tensor> squares;
   for (int64_t l = 0; l < type.irreps(); ++l) {
     squares.push_back(irrep_of(x, type, l).square().sum({1, 2}));

@@ -9,7 +9,7 @@ namespace weyl {
 using at::Tensor;
 
 /// |f|^2 of each copy of an irrep, the sum over its components and both parts: (B, 2 F, pixels...) -> (B, S,
-/// pixels...), S the sum of the channels, in the order irrep, channel. Nothing turns it.
+/// pixels...), S the sum of the channels, in the order irrep, channel; in float32 at least. Nothing turns it.
 Tensor irrep_squares(const Tensor& features, const SteerableType& type);
 
 /// Each copy of an irrep times a number: features (B, 2 F, pixels...), factors (B, S, pixels...) or what

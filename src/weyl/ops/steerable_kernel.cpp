@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/full_precision.h"
 #include "weyl/ops/steerable_couplings.h"
 #include "weyl/ops/steerable_plan.h"
 
@@ -121,6 +122,7 @@ Tensor SteerableKernel::expand(const Tensor& weights) const {
   require(weights.defined() && weights.sizes() == at::IntArrayRef({weights_, 2}),
           "SteerableKernel: weights must be (", weights_, ", 2), got ",
           weights.defined() ? weights.sizes() : at::IntArrayRef{});
+  const FullPrecision no_autocast;
   const int64_t size = options_.rings.size, pixels = in.dimension == 2 ? size * size : size * size * size;
   // Blocks (2, (2l+1) C_l, (2l1+1) C_l1, pixels), real and imaginary parts; absent ones are zero.
   std::vector<std::vector<Tensor>> blocks(static_cast<size_t>(out.irreps()),

@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/full_precision.h"
 #include "weyl/ops/irrep_norms.h"
 
 namespace weyl {
@@ -67,7 +68,8 @@ SteerableNorm::SteerableNorm(const SteerableType& type, Law law) : type_(type), 
 Tensor SteerableNorm::operator()(const Tensor& x) const {
   Tensor squares = irrep_squares(x, type_);
   if (law_ == Law::layer) {
-    return scale_irreps(x, along_channels(weight_, x) / lengths(squares.mean(1, /*keepdim=*/true)), type_);
+    return scale_irreps(x, along_channels(weight_, squares) / lengths(squares.mean(1, /*keepdim=*/true)),
+                        type_);
   }
   if (law_ == Law::joint) {
     const Tensor of_irreps = squares.unflatten(1, {type_.irreps(), type_.channels.front()});
@@ -87,7 +89,8 @@ SteerableBatchNorm::SteerableBatchNorm(const SteerableType& type) : type_(type) 
   }
 }
 
-Tensor SteerableBatchNorm::operator()(const Tensor& x) const {
+Tensor SteerableBatchNorm::operator()(const Tensor& features) const {
+  const Tensor x = features.to(at_least_float32(features.scalar_type()));
   Tensor mean = mean_square_.to(x.scalar_type());
   if (training()) {
     const Tensor squares = irrep_squares(x, type_).transpose(0, 1).flatten(1).mean(1);

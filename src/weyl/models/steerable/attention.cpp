@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/full_precision.h"
 #include "weyl/ops/steerable_attention.h"
 
 namespace weyl {
@@ -72,12 +73,18 @@ Tensor SteerableAttention::operator()(const Tensor& x) const {
           x.defined() ? x.sizes() : at::IntArrayRef{});
   const auto of_grid = positions(x.sizes().slice(2).vec());
   const Tensor tokens = x.flatten(2);
+  const at::ScalarType type_of_scores = at_least_float32(x.scalar_type());
   const auto weights = [&](const Tensor& w) {  // constants in evaluation mode, as those of the linear layers
-    return w.defined() ? (training() ? w : w.detach()).to(x.scalar_type()) : w;
+    return w.defined() ? (training() ? w : w.detach()).to(type_of_scores) : w;
   };
-  const Tensor y =
-      steerable_attention((*query_)(tokens), (*key_)(tokens), (*value_)(tokens), type(), options_.heads,
-                          scale_, of_grid, weights(key_positions_), weights(value_positions_));
+  const Tensor q = (*query_)(tokens).to(type_of_scores), k = (*key_)(tokens).to(type_of_scores),
+               v = (*value_)(tokens).to(type_of_scores);
+  Tensor y;
+  {
+    const FullPrecision no_autocast;  // complex numbers have no half precision
+    y = steerable_attention(q, k, v, type(), options_.heads, scale_, of_grid, weights(key_positions_),
+                            weights(value_positions_));
+  }
   return (*output_)(y).view(x.sizes());
 }
 

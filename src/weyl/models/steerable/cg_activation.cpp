@@ -12,6 +12,7 @@
 
 #include "weyl/algebra/clebsch_gordan.h"
 #include "weyl/core/check.h"
+#include "weyl/ops/full_precision.h"
 
 namespace weyl {
 namespace {
@@ -100,8 +101,9 @@ Tensor CgActivation::in_the_plane(const Tensor& x) const {
 }
 
 Tensor CgActivation::in_space(const Tensor& x) const {
-  const Tensor y = (*in_)(x).unflatten(1, {2, inner_.width()}).flatten(3);  // (B, 2, F, P)
-  const auto degree = [&](int64_t l) {                                      // (B, 2, 2l+1, h P)
+  const at::ScalarType wide = at_least_float32(x.scalar_type());
+  const Tensor y = (*in_)(x).to(wide).unflatten(1, {2, inner_.width()}).flatten(3);  // (B, 2, F, P)
+  const auto degree = [&](int64_t l) {                                               // (B, 2, 2l+1, h P)
     return y.narrow(2, inner_.offset(l), inner_.width(l)).unflatten(2, {2 * l + 1, h_}).flatten(3);
   };
   std::vector<std::vector<Tensor>> of(static_cast<size_t>(type_.irreps()));
@@ -109,7 +111,8 @@ Tensor CgActivation::in_space(const Tensor& x) const {
     const Tensor f = degree(pair.l1).unsqueeze(3), g = degree(pair.l2).unsqueeze(2);
     const Tensor a = f.select(1, 0), b = f.select(1, 1), c = g.select(1, 0), d = g.select(1, 1);
     const Tensor products = at::stack({a * c - b * d, a * d + b * c}, 1).flatten(2, 3);
-    const Tensor coupled = at::matmul(pair.coupling.to(x.options()), products);
+    const FullPrecision no_autocast;
+    const Tensor coupled = at::matmul(pair.coupling.to(products.options()), products);
     int64_t row = 0;
     for (const int64_t l : pair.degrees) {
       of[l].push_back(coupled.narrow(2, row, 2 * l + 1).unflatten(3, {h_, -1}));

@@ -1,6 +1,7 @@
 #include "weyl/models/steerable/geometry.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "weyl/core/check.h"
 
@@ -38,10 +39,11 @@ std::string sides(int64_t below, int64_t above) {
   return "sides that are exact: " + std::to_string(below) + ", " + std::to_string(above);
 }
 
-std::string shape_text(std::span<const int64_t> shape) {
+template <class T>
+std::string shape_text(std::span<const T> shape) {
   std::string s;
-  for (const int64_t n : shape) {
-    s += (s.empty() ? "" : " x ") + std::to_string(n);
+  for (const T& n : shape) {
+    s += text(s.empty() ? "" : " x ", n);
   }
   return s;
 }
@@ -75,16 +77,30 @@ int64_t smallest_side(const std::vector<GridLayer>& layers) {
   return side;
 }
 
+bool is_even(std::span<const double> spacing) {
+  return std::all_of(spacing.begin(), spacing.end(), [&](double s) {
+    return std::abs(s - spacing.front()) <= 1e-9 * std::abs(spacing.front());
+  });
+}
+
 std::vector<GeometryFinding> check_geometry(const SteerableOptions& options, bool segmentation,
-                                            std::span<const int64_t> shape) {
+                                            std::span<const int64_t> shape, std::span<const double> spacing) {
   require(shape.size() == 2 || shape.size() == 3, "check_geometry: shape must have 2 or 3 axes, got ",
           shape.size());
+  require(spacing.empty() || spacing.size() == shape.size(), "check_geometry: spacing must be of ",
+          shape.size(), " axes, got ", spacing.size());
   const std::vector<GridLayer> layers = grid_layers(options, segmentation);
   std::vector<GeometryFinding> findings;
   if (shape.size() == 2 && options.coupling == OrderCoupling::cyclic && options.orders % 4 != 0) {
     findings.push_back(
         {"coupling", text("coupling: cyclic with ", options.orders, " orders turns exactly by 360/",
                           options.orders, " degrees alone, not by 90; a multiple of 4 orders does")});
+  }
+  if (!is_even(spacing)) {
+    findings.push_back(
+        {"input", text("input: a spacing of ", shape_text(spacing),
+                       " is not that of a square or a cube, so that the net's turns are none in "
+                       "space; resample to one spacing")});
   }
   const auto [least, most] = std::minmax_element(shape.begin(), shape.end());
   if (*least != *most) {

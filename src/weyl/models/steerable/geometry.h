@@ -35,11 +35,16 @@ struct GeometryFinding {
   int64_t below = 0, above = 0;  // nearest sides with which this is mended; 0: none
 };
 
+/// Whether neighbours are equally far along all axes.
+bool is_even(std::span<const double> spacing);
+
 /// What keeps the net of these options from turning exactly by quarter turns (in space: with the 24 rotations
-/// of the cube) on inputs of this shape, (H, W) or (X, Y, Z); nothing: it does. An exact net has a square or
+/// of the cube) on inputs of this shape, (H, W) or (X, Y, Z), and with this distance of neighbours along each
+/// axis (none: all the same); nothing: it does. An exact net has a square or
 /// a cube before it, and no layer that leaves a row over at one end: (n + 2 padding - kernel) divisible by
 /// the stride, pools that divide n.
 std::vector<GeometryFinding> check_geometry(const SteerableOptions& options, bool segmentation,
-                                            std::span<const int64_t> shape);
+                                            std::span<const int64_t> shape,
+                                            std::span<const double> spacing = {});
 
 }  // namespace weyl

@@ -179,8 +179,11 @@ Named SteerableNet::forward(const Grid& grid) {
 
 Symmetry SteerableNet::symmetry() const {
   Symmetry symmetry;
-  symmetry.approximate.push_back(
-      {Claim::Of::rotations, interface.dimension == 2 ? "SO(2)" : "SO(3)", nullptr});
+  if (interface.dimension == 3 ||
+      options.coupling != OrderCoupling::cyclic) {  // which has 360/orders degrees
+    symmetry.approximate.push_back(
+        {Claim::Of::rotations, interface.dimension == 2 ? "SO(2)" : "SO(3)", nullptr});
+  }
   return symmetry;
 }
 
@@ -189,10 +192,14 @@ Symmetry SteerableNet::symmetry_for(const Input& example) const {
   const auto* grid = std::get_if<Grid>(&example);
   if (grid != nullptr && grid->values.defined() && grid->values.dim() == interface.dimension + 2) {
     const at::IntArrayRef pixels = grid->values.sizes().slice(2);
-    const auto found = findings({pixels.data(), pixels.size()});
+    const std::span<const double> spacing(grid->spacing.data(), pixels.size());
+    const auto found = check_geometry(options, segmentation_, {pixels.data(), pixels.size()}, spacing);
     if (found.empty()) {
       const char* name = interface.dimension == 2 ? "cyclic_4" : "octahedron";
       symmetry.exact.push_back({Claim::Of::finite, name, named_group(name)});
+    }
+    if (!is_even(spacing)) {
+      symmetry.approximate.clear();
     }
     for (const GeometryFinding& finding : found) {
       symmetry.obstacles.push_back(finding.text);
