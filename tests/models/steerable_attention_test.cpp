@@ -115,6 +115,22 @@ TEST(SteerableAttentionLayers, LearnAllTheirWeights) {
   }
 }
 
+TEST(SteerableAttentionLayers, DivideScoresByTheRootOfAHeadsChannelsOrOfAll) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  const Tensor x = at::randn({1, 2 * space.width(), 2, 2, 3}, at::kDouble), t = x.flatten(2);
+  for (const auto& [scale, square] :
+       {std::pair{ScoreScale::head, (4 + 2 + 2) / 3.0 / 2}, {ScoreScale::full, 4 + 3 * 2 + 5 * 2.0}}) {
+    SteerableAttention layer(space, options_of(RadialLaw::none, scale));
+    for (const Parameter& p : layer.parameters()) {  // queries, keys, values and outputs are the input
+      Tensor identity = at::cat({at::eye(4, at::kDouble).flatten(), at::eye(2, at::kDouble).flatten(),
+                                 at::eye(2, at::kDouble).flatten()});
+      p.tensor.detach().copy_(at::stack({identity, at::zeros_like(identity)}, 1));
+    }
+    const Tensor expected = steerable_attention(t, t, t, space, 2, 1 / std::sqrt(square), nullptr, {}, {});
+    EXPECT_LT((layer(x).flatten(2) - expected).abs().max().item<double>(), 1e-12) << square;
+  }
+}
+
 TEST(SteerableAttentionLayers, HaveConstantWeightsInEvaluationMode) {
   SteerableAttention layer(space, options_of(RadialLaw::gaussian));
   layer.train(false);

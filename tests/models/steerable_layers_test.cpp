@@ -136,6 +136,50 @@ TEST(SteerableNorms, GiveVectorsOfLengthOneAndTurn) {
   EXPECT_THROW(SteerableNorm(mixed, SteerableNorm::Law::joint), ShapeError);
 }
 
+/// Features of one pixel from their real and imaginary parts.
+Tensor pixel(const std::vector<double>& re, const std::vector<double>& im, int64_t dimension) {
+  std::vector<int64_t> shape(static_cast<size_t>(dimension) + 2, 1);
+  shape[1] = static_cast<int64_t>(re.size() + im.size());
+  return at::cat({at::tensor(re, at::kDouble), at::tensor(im, at::kDouble)}).view(shape);
+}
+
+void expect_pixel(const Tensor& y, const std::vector<double>& re, const std::vector<double>& im) {
+  const Tensor expected = at::cat({at::tensor(re, at::kDouble), at::tensor(im, at::kDouble)});
+  EXPECT_LT((y.flatten() - expected).abs().max().item<double>(), 1e-9) << y.flatten() << expected;
+}
+
+TEST(SteerableNorms, DivideByLengths) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  // Lengths 5 and 3; both channels of order 0 and 1 together 5.
+  expect_pixel(SteerableNorm({3, {1, 1}}, SteerableNorm::Law::irrep)(pixel({3, 1, 2, 2}, {4, 0, 0, 0}, 3)),
+               {0.6, 1.0 / 3, 2.0 / 3, 2.0 / 3}, {0.8, 0, 0, 0});
+  expect_pixel(SteerableNorm({2, {1, 1}}, SteerableNorm::Law::joint)(pixel({1, 2}, {2, 4}, 2)), {0.2, 0.4},
+               {0.4, 0.8});
+}
+
+TEST(GatedActivations, MultiplyByTheSigmoidsOfGates) {
+  // One channel of order 0 with its gates 0 and log 3, of sigmoids 1/2 and 3/4; the second is order 1's.
+  const GatedActivation act({2, {1, 1}});
+  expect_pixel(act(pixel({1, 0, 3}, {2, std::log(3.0), 4}, 2)), {0.5, 2.25}, {1, 3});
+}
+
+TEST(SteerableBatchNorms, MultiplyByWeightsAndAddToTheTrivialIrrep) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  SteerableBatchNorm norm({2, {1, 1}});
+  const auto p = norm.parameters();
+  p[0].tensor.detach().copy_(at::tensor({2.0, 3.0}, at::kDouble));                // weight
+  p[1].tensor.detach().copy_(at::tensor({0.5, -1.0}, at::kDouble).view({1, 2}));  // bias
+  p[2].tensor.detach().copy_(at::tensor({4.0, 9.0}, at::kDouble));                // mean_square
+  norm.train(false);
+  expect_pixel(norm(pixel({1, 6}, {2, 3}, 2)), {1.5, 6}, {1, 3});
+}
+
+TEST(SteerableBatchNorms, OfAnEmptyBatchKeepTheirMeanSquares) {
+  const SteerableBatchNorm norm(mixed);
+  EXPECT_EQ(norm(at::zeros({0, 2 * mixed.width(), 2, 2, 2})).size(0), 0);
+  EXPECT_TRUE(norm.parameters()[2].tensor.eq(1).all().item<bool>());
+}
+
 TEST(SteerableLinears, TurnWithTheGrid) {
   const BuildOn wide(at::kCPU, at::kDouble);
   const SteerableType wider{3, {4, 1, 3}}, halves{2, {2, 2, 1, 1, 3}};

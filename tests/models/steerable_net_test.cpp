@@ -326,6 +326,27 @@ TEST(SteerableNets, HaveNormsBetweenConvolutionsWithoutAnActivation) {
   EXPECT_EQ(names.count("stages.1.norm1.weight"), 0U);
 }
 
+TEST(SteerableNets, TakeBatchesOfOneAndOfNone) {
+  for (const Case& c : cases()) {
+    at::manual_seed(3);
+    SteerableNet net(c.options, images(c.dimension, c.level));
+    for (const int64_t batch : {1, 0}) {
+      std::vector<int64_t> shape = c.shape;
+      shape[0] = batch;
+      const Tensor y = net(random_grid(shape, at::kFloat)).at("logits");
+      EXPECT_EQ(y.size(0), batch) << c.name;
+      y.square().sum().backward();
+      for (const auto& p : net.parameters()) {
+        EXPECT_TRUE(at::isfinite(p.tensor).all().item<bool>()) << c.name << " " << p.name << " " << batch;
+        EXPECT_TRUE(!p.trainable || at::isfinite(p.tensor.grad()).all().item<bool>()) << c.name << p.name;
+      }
+    }
+    net.train(false);
+    EXPECT_TRUE(at::isfinite(net(random_grid(c.shape, at::kFloat)).at("logits")).all().item<bool>())
+        << c.name;
+  }
+}
+
 TEST(SteerableNets, HaveTheirPositionsFromTheStart) {
   const SteerableNet net(small(), images(2, Level::node));
   std::set<std::string> names;

@@ -3,6 +3,7 @@
 #include "tests/gradients.h"
 #include "weyl/core/segments.h"
 #include "weyl/nn/activation.h"
+#include "weyl/nn/batch_norm.h"
 #include "weyl/nn/drop_path.h"
 #include "weyl/nn/linear.h"
 #include "weyl/nn/norms.h"
@@ -90,6 +91,32 @@ TEST(DropPath, DropsWholeGraphsOrSingleNodesAndKeepsTheMean) {
     EXPECT_EQ(spread_in_graphs > 0.5, by == DropPathBy::node) << spread_in_graphs;
   }
   EXPECT_TRUE(drop_path(x, graphs, 0, DropPathBy::graph).is_same(x));
+}
+
+TEST(BatchNorm, TakesMeanAndVarianceOfTheBatchAndKeepsThem) {
+  const BuildOn float64(at::kCPU, at::kDouble);
+  BatchNorm norm(1, /*epsilon=*/0);
+  const auto p = norm.parameters();
+  p[0].tensor.detach().fill_(2);    // weight
+  p[1].tensor.detach().fill_(0.5);  // bias
+  const Tensor x = at::tensor({1., 3.}, at::kDouble).view({2, 1});
+  EXPECT_LT(difference(norm(x), at::tensor({-1.5, 2.5}, at::kDouble).view({2, 1})), 1e-12);
+  EXPECT_EQ(p[2].name, "running_mean");
+  EXPECT_NEAR(p[2].tensor.item<double>(), 0.9 * 0 + 0.1 * 2, 1e-12);
+  EXPECT_NEAR(p[3].tensor.item<double>(), 0.9 * 1 + 0.1 * 2, 1e-12);  // of a sample: divided by B - 1
+  // One row, or none, has no variance: by what is kept, which stays.
+  EXPECT_NEAR(norm(x.narrow(0, 1, 1)).item<double>(), 2 * 2.8 / std::sqrt(1.1) + 0.5, 1e-12);
+  EXPECT_EQ(norm(x.narrow(0, 0, 0)).size(0), 0);
+  norm.train(false);
+  EXPECT_NEAR(norm(x)[1].item<double>(), 2 * 2.8 / std::sqrt(1.1) + 0.5, 1e-12);
+  EXPECT_NEAR(p[2].tensor.item<double>(), 0.2, 1e-12);
+}
+
+TEST(BatchNorm, HasTheDerivativesOfDifferences) {
+  const BuildOn float64(at::kCPU, at::kDouble);
+  const BatchNorm norm(3);
+  expect_gradients([&](const std::vector<Tensor>& x) { return norm(x[0]); },
+                   {at::randn({5, 3}, at::kDouble)});
 }
 
 TEST(Pooling, OfEmptyAndOtherGraphs) {

@@ -27,6 +27,13 @@ struct SteerableType {
     return first;
   }
   int64_t width() const { return offset(irreps()); }  // F
+  int64_t copies() const {                            // S, of all irreps
+    int64_t sum = 0;
+    for (const int64_t c : channels) {
+      sum += c;
+    }
+    return sum;
+  }
   bool operator==(const SteerableType&) const = default;
 };
 

@@ -1,6 +1,6 @@
 #include "weyl/kernels/steerable_attention.h"
 
-#include "weyl/kernels/steerable_positions.h"
+#include "weyl/kernels/steerable_attention_positions.h"
 
 namespace weyl::kernels {
 

@@ -1,4 +1,4 @@
-#include "weyl/kernels/steerable_positions.h"
+#include "weyl/kernels/steerable_attention_positions.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA {

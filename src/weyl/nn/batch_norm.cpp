@@ -6,6 +6,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/full_precision.h"
 
 namespace weyl {
 namespace {
@@ -21,9 +22,10 @@ BatchNorm::BatchNorm(int64_t channels, double epsilon) : epsilon_(epsilon) {
   var_ = parameter("running_var", at::ones({channels}, at::kDouble), false, /*trainable=*/false);
 }
 
-Tensor BatchNorm::operator()(const Tensor& x) const {
-  require(x.defined() && x.dim() == 2 && x.size(1) == weight_.size(0), "BatchNorm: x must be (B, ",
-          weight_.size(0), "), got ", x.defined() ? x.sizes() : at::IntArrayRef{});
+Tensor BatchNorm::operator()(const Tensor& rows) const {
+  require(rows.defined() && rows.dim() == 2 && rows.size(1) == weight_.size(0), "BatchNorm: x must be (B, ",
+          weight_.size(0), "), got ", rows.defined() ? rows.sizes() : at::IntArrayRef{});
+  const Tensor x = rows.to(at_least_float32(rows.scalar_type()));
   Tensor mean = mean_.detach(), var = var_.detach();
   if (training() && x.size(0) > 1) {
     mean = x.mean(0);

@@ -3,8 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 
-#include <numeric>
-
 #include "weyl/core/check.h"
 #include "weyl/ops/full_precision.h"
 
@@ -35,13 +33,13 @@ Tensor irrep_squares(const Tensor& features, const SteerableType& type) {
     squares.push_back(irrep_of(x, type, l).square().sum({1, 2}));
   }
   std::vector<int64_t> shape = features.sizes().vec();
-  shape[1] = std::accumulate(type.channels.begin(), type.channels.end(), int64_t{0});
+  shape[1] = type.copies();
   return at::cat(squares, 1).view(shape);
 }
 
 Tensor scale_irreps(const Tensor& features, const Tensor& factors, const SteerableType& type) {
   require_features("scale_irreps", features, type);
-  const int64_t copies = std::accumulate(type.channels.begin(), type.channels.end(), int64_t{0});
+  const int64_t copies = type.copies();
   require(factors.defined() && factors.dim() == features.dim() && factors.size(1) == copies,
           "scale_irreps: factors must be (B, ", copies, ", ...), got ",
           factors.defined() ? factors.sizes() : at::IntArrayRef{});

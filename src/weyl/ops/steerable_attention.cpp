@@ -170,11 +170,10 @@ Tensor steerable_attention(const Tensor& q, const Tensor& k, const Tensor& v, co
   const char* where = "steerable_attention";
   require(type.irreps() > 0 && heads > 0, where, ": needs irreps and heads, got ", type.irreps(), " and ",
           heads);
-  int64_t copies = 0, components = 0;
+  int64_t components = 0;
   for (int64_t l = 0; l < type.irreps(); ++l) {
     require(type.channels[l] > 0 && type.channels[l] % heads == 0, where, ": ", heads,
             " heads must divide the channels of irrep ", l, ", got ", type.channels[l]);
-    copies += type.channels[l];
     components += type.components(l);
   }
   require(q.defined() && q.dim() == 3 && q.size(1) == 2 * type.width() && q.size(2) > 0, where,
@@ -188,9 +187,9 @@ Tensor steerable_attention(const Tensor& q, const Tensor& k, const Tensor& v, co
             ": positions must be of ", q.size(2), " tokens and ", components, " components, got ",
             positions->tokens(), " and ", positions->components());
     for (const Tensor& w : {key_weights, value_weights}) {
-      require(w.defined() && w.sizes() == at::IntArrayRef({positions->radii(), copies, 2}) &&
+      require(w.defined() && w.sizes() == at::IntArrayRef({positions->radii(), type.copies(), 2}) &&
                   w.scalar_type() == q.scalar_type(),
-              where, ": weights of positions must be (", positions->radii(), ", ", copies, ", 2) ",
+              where, ": weights of positions must be (", positions->radii(), ", ", type.copies(), ", 2) ",
               q.scalar_type(), ", got ", w.defined() ? w.sizes() : at::IntArrayRef{});
     }
   }

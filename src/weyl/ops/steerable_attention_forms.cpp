@@ -75,9 +75,8 @@ struct Pairs {
 };
 Pairs pairs_of(const SteerablePositions& positions, const Tensor& like) {
   const int64_t n = positions.tokens();
-  const Tensor offsets = positions.offsets().view({-1}), h = positions.harmonics().to(like.scalar_type());
-  return {at::view_as_complex(h).index_select(0, offsets).view({n, n, -1}).to(like.device()),
-          positions.radius().index_select(0, offsets).view({n, n}).to(like.device())};
+  const auto [offsets, harmonics, radius] = positions.placed(like.scalar_type(), like.device());
+  return {harmonics.index_select(0, offsets).view({n, n, -1}), radius.index_select(0, offsets).view({n, n})};
 }
 
 Tensor weights_of_scores(const Tensor& scores) {

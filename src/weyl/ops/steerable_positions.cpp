@@ -1,6 +1,8 @@
 #include "weyl/ops/steerable_positions.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/view_as_complex.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -180,6 +182,18 @@ SteerablePositions::Packed SteerablePositions::packed(at::ScalarType type) const
       p.harmonics.narrow(2, 0, m).copy_(harmonics_.transpose(1, 2));
       p.radius = radius_.to(at::kInt);
     }
+  }
+  return p;
+}
+
+SteerablePositions::Placed SteerablePositions::placed(at::ScalarType type, at::Device device) const {
+  const std::lock_guard lock(mutex_);
+  Placed& p = placed_[{type, device.str()}];
+  if (!p.offsets.defined()) {
+    const at::NoGradGuard constant;
+    p.offsets = offsets().view({-1}).to(device);
+    p.harmonics = at::view_as_complex(harmonics_.to(type)).to(device);
+    p.radius = radius_.to(device);
   }
   return p;
 }

@@ -4,6 +4,8 @@
 
 #include <map>
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "weyl/core/steerable_attention_options.h"
@@ -14,8 +16,8 @@ namespace weyl {
 using at::Tensor;
 
 /// How many weights a channel has: R. One, or for `table` the distances above zero up to the reach, which do
-/// not depend on a grid's size. Of law `none` zero. ShapeError unless spacing and width are
-/// positive and a table reaches from 1 to 400 pixels.
+/// not depend on a grid's size. Of law `none` zero. ShapeError unless spacing and width are positive and a
+/// table reaches from 1 to 400 pixels.
 int64_t position_radii(int64_t dimension, const SteerablePositionOptions& options);
 
 /// Positional vectors of a grid, P(d) = phi(|d|) h(d) of the offset d = x_i - x_j between two of its pixels
@@ -47,12 +49,20 @@ class SteerablePositions {
   };
   Packed packed(at::ScalarType type) const;
 
+  /// What expressions read, where they run: offsets (N N), harmonics (offsets, M) complex of a precision,
+  /// radius (offsets).
+  struct Placed {
+    Tensor offsets, harmonics, radius;
+  };
+  Placed placed(at::ScalarType type, at::Device device) const;
+
  private:
   std::vector<int64_t> grid_;
   Tensor harmonics_, radius_;
   int64_t radii_ = 1;
   mutable std::mutex mutex_;
   mutable std::map<at::ScalarType, Packed> packed_;
+  mutable std::map<std::pair<at::ScalarType, std::string>, Placed> placed_;
 };
 
 }  // namespace weyl

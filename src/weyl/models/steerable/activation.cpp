@@ -32,7 +32,7 @@ Tensor lengths(const Tensor& squares) {
 
 NormActivation::NormActivation(const SteerableType& type, Law law, double start) : type_(type), law_(law) {
   require(start <= 0, "NormActivation: biases must start at zero or below, got ", start);
-  bias_ = parameter("bias", {copies_of(type)}, Init::constant(start));
+  bias_ = parameter("bias", {type.copies()}, Init::constant(start));
 }
 
 Tensor NormActivation::operator()(const Tensor& x) const {
@@ -41,7 +41,7 @@ Tensor NormActivation::operator()(const Tensor& x) const {
 }
 
 GatedActivation::GatedActivation(const SteerableType& out) : in_(out), out_(out) {
-  in_.channels.front() += (copies_of(out) + 1) / 2;
+  in_.channels.front() += (out.copies() + 1) / 2;
 }
 
 Tensor GatedActivation::operator()(const Tensor& x) const {
@@ -51,8 +51,7 @@ Tensor GatedActivation::operator()(const Tensor& x) const {
   const Tensor parts = x.unflatten(1, {2, in_.width()});
   const Tensor features =
       at::cat({parts.narrow(2, 0, trivial), parts.narrow(2, trivial + gates, out_.width() - trivial)}, 2);
-  const Tensor gate =
-      at::sigmoid(parts.narrow(2, trivial, gates)).flatten(1, 2).narrow(1, 0, copies_of(out_));
+  const Tensor gate = at::sigmoid(parts.narrow(2, trivial, gates)).flatten(1, 2).narrow(1, 0, out_.copies());
   return scale_irreps(features.flatten(1, 2), gate, out_);
 }
 
@@ -61,7 +60,7 @@ SteerableNorm::SteerableNorm(const SteerableType& type, Law law) : type_(type), 
                                  [&](int64_t c) { return c == type.channels.front(); });
   require(law != Law::joint || alike, "SteerableNorm: a joint norm needs the same channels for all irreps");
   if (law == Law::layer) {
-    weight_ = parameter("weight", {copies_of(type)}, Init::ones());
+    weight_ = parameter("weight", {type.copies()}, Init::ones());
   }
 }
 
@@ -79,7 +78,7 @@ Tensor SteerableNorm::operator()(const Tensor& x) const {
 }
 
 SteerableBatchNorm::SteerableBatchNorm(const SteerableType& type) : type_(type) {
-  const int64_t copies = copies_of(type);
+  const int64_t copies = type.copies();
   weight_ = parameter("weight", {copies}, Init::ones());
   bias_ = complex_parameter("bias", at::zeros({type.channels.front(), 2}, at::kDouble));
   mean_square_ = parameter("mean_square", at::ones({copies}, at::kDouble), false, /*trainable=*/false);
@@ -92,7 +91,7 @@ SteerableBatchNorm::SteerableBatchNorm(const SteerableType& type) : type_(type) 
 Tensor SteerableBatchNorm::operator()(const Tensor& features) const {
   const Tensor x = features.to(at_least_float32(features.scalar_type()));
   Tensor mean = mean_square_.to(x.scalar_type());
-  if (training()) {
+  if (training() && x.numel() > 0) {
     const Tensor squares = irrep_squares(x, type_).transpose(0, 1).flatten(1).mean(1);
     mean = squares / at::tensor(components_, squares.options());
     const at::NoGradGuard constant;

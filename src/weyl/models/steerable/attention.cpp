@@ -4,7 +4,6 @@
 #include <ATen/ops/randn.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "weyl/core/check.h"
 #include "weyl/ops/full_precision.h"
@@ -19,7 +18,7 @@ double scale_of(const SteerableType& type, const SteerableAttentionOptions& opti
   if (options.scale == ScoreScale::full) {
     return 1 / std::sqrt(static_cast<double>(type.width()));
   }
-  const auto channels = std::accumulate(type.channels.begin(), type.channels.end(), int64_t{0});
+  const auto channels = type.copies();
   return 1 / std::sqrt(static_cast<double>(channels) / static_cast<double>(type.irreps() * options.heads));
 }
 
@@ -40,9 +39,7 @@ SteerableAttention::SteerableAttention(const SteerableType& type, const Steerabl
   value_ = child("value", std::make_shared<SteerableLinear>(type, type));
   output_ = child("output", std::make_shared<SteerableLinear>(type, type));
   if (options.positions.law != RadialLaw::none) {
-    const std::vector<int64_t> shape{position_radii(type.dimension, options.positions),
-                                     std::accumulate(type.channels.begin(), type.channels.end(), int64_t{0}),
-                                     2};
+    const std::vector<int64_t> shape{position_radii(type.dimension, options.positions), type.copies(), 2};
     key_positions_ = complex_parameter("key_positions", at::randn(shape, at::kDouble) * std::sqrt(0.5));
     value_positions_ = complex_parameter("value_positions", at::randn(shape, at::kDouble) * std::sqrt(0.5));
   }

@@ -11,8 +11,7 @@ namespace weyl {
 struct SteerableConvOptions {
   SteerableKernelOptions kernel;
   int64_t stride = 1, dilation = 1;
-  bool same =
-      true;  // zeros around, so that stride 1 keeps the size (odd kernels); false: the valid part alone
+  bool same = true;  // zeros around, so that stride 1 keeps the size (odd kernels); false: the valid part
 };
 
 /// Steerable convolution (paper, eqs. 4 and 5), a correlation: y(x) = sum_p K(p) f(x + p), without a bias,

@@ -19,7 +19,7 @@ Tensor invariants(const Tensor& x, const SteerableType& type, bool joint) {
 }
 
 int64_t invariants_of(const SteerableType& type, bool joint) {
-  return joint || type.dimension == 2 ? type.channels.front() : copies_of(type);
+  return joint || type.dimension == 2 ? type.channels.front() : type.copies();
 }
 
 SteerableClassificationHead::SteerableClassificationHead(const SteerableOptions& options,

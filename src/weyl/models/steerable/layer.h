@@ -18,13 +18,4 @@ inline Tensor along_channels(const Tensor& values, const Tensor& x) {
   return values.to(x.scalar_type()).view(shape);
 }
 
-/// The copies of irreps of a type: the sum of its channels, S.
-inline int64_t copies_of(const SteerableType& type) {
-  int64_t copies = 0;
-  for (const int64_t c : type.channels) {
-    copies += c;
-  }
-  return copies;
-}
-
 }  // namespace weyl

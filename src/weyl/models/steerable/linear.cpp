@@ -64,14 +64,15 @@ Tensor SteerableLinear::operator()(const Tensor& x) const {
     const int64_t c = in_.channels[part.first], o = out_.channels[part.first];
     const int64_t n = part.irreps * in_.components(part.first);  // copies of a vector of channels at a pixel
     const Tensor w = matrices_[i].get(training(), [&] { return matrices(part); }).to(x.scalar_type());
+    const std::vector<int64_t> split{part.irreps, n / part.irreps, c};
     const Tensor vectors = features.narrow(2, in_.offset(part.first), n * c)
-                               .view({batch, 2, n, c, pixels})
-                               .transpose(1, 2)
-                               .reshape({batch * n, 2 * c, pixels});
-    const Tensor of_each = w.unsqueeze(0)
-                               .expand({batch * n / part.irreps, part.irreps, 2 * o, 2 * c})
-                               .reshape({-1, 2 * o, 2 * c});
-    results.push_back(at::bmm(of_each, vectors).view({batch, n, 2, o, pixels}).transpose(1, 2).flatten(2, 3));
+                               .unflatten(2, split)  // (B, 2, irreps, components, C, P)
+                               .permute({2, 1, 4, 0, 3, 5})
+                               .reshape({part.irreps, 2 * c, batch * split[1] * pixels});
+    results.push_back(at::bmm(w, vectors)
+                          .view({part.irreps, 2, o, batch, split[1], pixels})
+                          .permute({3, 1, 0, 4, 2, 5})
+                          .reshape({batch, 2, n * o, pixels}));
   }
   shape[1] = 2 * out_.width();
   return (results.size() == 1 ? results.front() : at::cat(results, 2)).reshape(shape);

@@ -103,9 +103,8 @@ inline void add_weight_gradients(const SteerableAttentionInput<T>& in, const Wor
   }
 }
 
-/// work(j, row, shift, count) for all rows of keys along the last axis, in the order of j: keys j .. j +
-/// count
-/// - 1, whose offsets from query i are numbers shift .. shift + count - 1 of a row of the table.
+/// work(j, row, shift, count) for all rows of keys along the last axis, in the order of j: keys j and the
+/// count - 1 after it, whose offsets from query i are numbers shift and after of a row of the table.
 template <class T, class F>
 inline void each_row(const SteerableAttentionInput<T>& in, int64_t i, const F& work) {
   const int64_t gy = in.grid[1], gz = in.grid[2];
