@@ -347,6 +347,28 @@ TEST(SteerableNets, TakeBatchesOfOneAndOfNone) {
   }
 }
 
+TEST(SteerableNets, DrawNothingWhereTheyAreShapesAlone) {
+  for (const Case& c : cases()) {
+    at::manual_seed(3);
+    const Tensor expected = at::rand({4});
+    at::manual_seed(3);
+    std::shared_ptr<SteerableNet> shapes;
+    {
+      const BuildOn meta(at::kMeta, at::kFloat);
+      shapes = std::make_shared<SteerableNet>(c.options, images(c.dimension, c.level));
+    }
+    EXPECT_EQ(SteerableNet(c.options, images(c.dimension, c.level)).parameter_count(),
+              shapes->parameter_count());
+    at::manual_seed(3);
+    {
+      const BuildOn meta(at::kMeta, at::kFloat);
+      const SteerableConv conv({c.dimension, {2}}, {c.dimension, {2, 2}}, {});
+      const SteerableEncoder encoder({c.dimension, std::vector<int64_t>(3, 4)}, c.options);
+    }
+    EXPECT_TRUE(at::equal(at::rand({4}), expected)) << c.name;
+  }
+}
+
 TEST(SteerableNets, HaveTheirPositionsFromTheStart) {
   const SteerableNet net(small(), images(2, Level::node));
   std::set<std::string> names;

@@ -1,6 +1,7 @@
 #include "weyl/ops/steerable_kernel.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
@@ -82,31 +83,47 @@ SteerableKernel::SteerableKernel(SteerableType input, SteerableType output,
   require(!plane || !options.restricted || alike,
           "SteerableKernel: restricted weights need the same channels in every order of the input");
   const int64_t highest = std::max(in.irreps(), out.irreps()) - 1;
-  const RingFilters filters =
-      plane ? circular_filters(highest, options.rings) : spherical_filters(highest, options.rings);
+  filters_ = plane ? circular_filters(highest, options.rings) : spherical_filters(highest, options.rings);
   for (int64_t l = 0; l < out.irreps(); ++l) {
     for (int64_t l1 = 0; l1 < in.irreps(); ++l1) {
       const bool shared = plane && options.restricted;
-      const Basis b = written_out(steerable_couplings(in, out, options, filters, l, l1), filters,
-                                  out.components(l), in.components(l1));
-      if (b.filters == 0 || out.channels[l] * in.channels[l1] == 0) {
+      const auto j = static_cast<int64_t>(steerable_couplings(in, out, options, filters_, l, l1).size());
+      if (j == 0 || out.channels[l] * in.channels[l1] == 0) {
         continue;
       }
       const bool again = shared && !pairs_.empty() && pairs_.back().l == l;
       const int64_t first = again ? pairs_.back().first : weights_;
-      pairs_.push_back({l, l1, first, b.filters, as_real(b)});
-      weights_ = first + out.channels[l] * in.channels[l1] * b.filters;
+      pairs_.push_back({l, l1, first, j});
+      weights_ = first + out.channels[l] * in.channels[l1] * j;
     }
   }
   require(weights_ > 0, "SteerableKernel: no filter joins the types (more rings, or no cut)");
-  plan_ = steerable_plan(in, out, options, filters);
+  plan_ = steerable_plan(in, out, options, filters_);
+}
+
+const SteerableKernel::Bases& SteerableKernel::bases(const Tensor& like) const {
+  const std::lock_guard lock(mutex_);
+  Bases& bases = bases_[{like.scalar_type(), like.device().str()}];
+  for (size_t i = bases.size(); i < pairs_.size(); ++i) {
+    const Pair& pair = pairs_[i];
+    const at::NoGradGuard constant;
+    bases.push_back(as_real(written_out(steerable_couplings(in, out, options_, filters_, pair.l, pair.l1),
+                                        filters_, out.components(pair.l), in.components(pair.l1)))
+                        .to(like.device(), like.scalar_type()));
+  }
+  return bases;
 }
 
 Tensor SteerableKernel::standard_deviations() const {
   // Variance of output (l, m, c): sum over pairs of |w|^2 C_in |B_j(m, ., .)|^2, in the mean over m.
   std::vector<double> sums(static_cast<size_t>(out.irreps()));
   for (const Pair& pair : pairs_) {
-    const double squares = pair.basis.narrow(0, 0, pair.filters).square().sum().item<double>();
+    const Basis b = written_out(steerable_couplings(in, out, options_, filters_, pair.l, pair.l1), filters_,
+                                out.components(pair.l), in.components(pair.l1));
+    double squares = 0;
+    for (const Complex& z : b.values) {
+      squares += std::norm(z);
+    }
     sums[pair.l] +=
         squares * static_cast<double>(in.channels[pair.l1]) / static_cast<double>(out.components(pair.l));
   }
@@ -127,14 +144,16 @@ Tensor SteerableKernel::expand(const Tensor& weights) const {
   // Blocks (2, (2l+1) C_l, (2l1+1) C_l1, pixels), real and imaginary parts; absent ones are zero.
   std::vector<std::vector<Tensor>> blocks(static_cast<size_t>(out.irreps()),
                                           std::vector<Tensor>(static_cast<size_t>(in.irreps())));
-  for (const Pair& pair : pairs_) {
+  const Bases& of_pairs = bases(weights);
+  for (size_t i = 0; i < pairs_.size(); ++i) {
+    const Pair& pair = pairs_[i];
     const int64_t c = out.channels[pair.l], c1 = in.channels[pair.l1], j = pair.filters;
     const int64_t n = out.components(pair.l), n1 = in.components(pair.l1);
     const Tensor w = weights.narrow(0, pair.first, c * c1 * j)
                          .view({c * c1, j, 2})
                          .transpose(1, 2)
                          .reshape({c * c1, 2 * j});
-    blocks[pair.l][pair.l1] = at::matmul(w, pair.basis.to(weights.options()))
+    blocks[pair.l][pair.l1] = at::matmul(w, of_pairs[i])
                                   .view({c, c1, 2, n, n1, pixels})
                                   .permute({2, 3, 0, 4, 1, 5})
                                   .reshape({2, n * c, n1 * c1, pixels});

@@ -2,7 +2,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "weyl/algebra/ring_filters.h"
@@ -52,13 +56,20 @@ class SteerableKernel {
   struct Pair {
     int64_t l, l1, first;  // irreps, first weight
     int64_t filters;       // J
-    Tensor basis;          // (2 J, 2 M) float64: ((Re B, Im B), (-Im B, Re B)), M over m, m1, pixel
   };
+  using Bases = std::vector<Tensor>;
+  /// Of each pair (2 J, 2 M): ((Re B, Im B), (-Im B, Re B)), M over m, m1, pixel. Made when first expanded,
+  /// in the precision and on the device asked for: they are large, and the other order of evaluation has
+  /// none.
+  const Bases& bases(const Tensor& like) const;
 
   SteerableKernelOptions options_;
+  RingFilters filters_;
   int64_t weights_ = 0;
   std::vector<Pair> pairs_;
   std::shared_ptr<const SteerablePlan> plan_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<at::ScalarType, std::string>, Bases> bases_;
 };
 
 }  // namespace weyl

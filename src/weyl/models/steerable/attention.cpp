@@ -1,11 +1,11 @@
 #include "weyl/models/steerable/attention.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/randn.h>
 
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/models/steerable/start.h"
 #include "weyl/ops/full_precision.h"
 #include "weyl/ops/steerable_attention.h"
 
@@ -40,8 +40,8 @@ SteerableAttention::SteerableAttention(const SteerableType& type, const Steerabl
   output_ = child("output", std::make_shared<SteerableLinear>(type, type));
   if (options.positions.law != RadialLaw::none) {
     const std::vector<int64_t> shape{position_radii(type.dimension, options.positions), type.copies(), 2};
-    key_positions_ = complex_parameter("key_positions", at::randn(shape, at::kDouble) * std::sqrt(0.5));
-    value_positions_ = complex_parameter("value_positions", at::randn(shape, at::kDouble) * std::sqrt(0.5));
+    key_positions_ = complex_parameter("key_positions", start_normals(shape) * std::sqrt(0.5));
+    value_positions_ = complex_parameter("value_positions", start_normals(shape) * std::sqrt(0.5));
   }
 }
 

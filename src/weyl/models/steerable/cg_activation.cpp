@@ -3,7 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/matmul.h>
-#include <ATen/ops/randn.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 
@@ -12,6 +11,7 @@
 
 #include "weyl/algebra/clebsch_gordan.h"
 #include "weyl/core/check.h"
+#include "weyl/models/steerable/start.h"
 #include "weyl/ops/full_precision.h"
 
 namespace weyl {
@@ -39,7 +39,7 @@ CgActivation::CgActivation(const SteerableType& type) : type_(type) {
             "CgActivation: orders must have the same channels");
     std::vector<Tensor> starts;
     for (int64_t l = 0; l < n; ++l) {
-      starts.push_back(at::randn({l + 1, h_, 2}, at::kDouble) / std::sqrt(2.0 * static_cast<double>(l + 1)));
+      starts.push_back(start_normals({l + 1, h_, 2}) / std::sqrt(2.0 * static_cast<double>(l + 1)));
     }
     weight_ = complex_parameter("weight", at::cat(starts), true);
     return;

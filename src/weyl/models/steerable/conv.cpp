@@ -3,11 +3,11 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/conv3d.h>
-#include <ATen/ops/randn.h>
 
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/models/steerable/start.h"
 #include "weyl/ops/steerable_conv.h"
 
 namespace weyl {
@@ -18,9 +18,11 @@ SteerableConv::SteerableConv(const SteerableType& in, const SteerableType& out,
   require(!options.same || options.kernel.rings.size % 2 == 1,
           "SteerableConv: a convolution that keeps the size needs an odd kernel, got ",
           options.kernel.rings.size);
-  const Tensor modulus = kernel_->standard_deviations().unsqueeze(1);
-  weight_ = complex_parameter(
-      "weight", at::randn({kernel_->weights(), 2}, at::kDouble) * modulus * std::sqrt(0.5), true);
+  Tensor start = start_normals({kernel_->weights(), 2});
+  if (!start.is_meta()) {
+    start = start * kernel_->standard_deviations().unsqueeze(1) * std::sqrt(0.5);
+  }
+  weight_ = complex_parameter("weight", start, true);
 }
 
 Tensor SteerableConv::operator()(const Tensor& x) const {

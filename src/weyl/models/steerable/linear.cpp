@@ -3,11 +3,11 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/randn.h>
 
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/models/steerable/start.h"
 
 namespace weyl {
 
@@ -27,7 +27,7 @@ SteerableLinear::SteerableLinear(const SteerableType& in, const SteerableType& o
     } else {
       parts_.push_back({l, 1, weights});
     }
-    starts.push_back(at::randn({out.channels[l] * in.channels[l], 2}, at::kDouble) /
+    starts.push_back(start_normals({out.channels[l] * in.channels[l], 2}) /
                      std::sqrt(2.0 * static_cast<double>(in.channels[l])));
     weights += starts.back().size(0);
   }
