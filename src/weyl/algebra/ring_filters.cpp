@@ -7,6 +7,7 @@
 
 #include "weyl/algebra/finite_group.h"
 #include "weyl/algebra/harmonics.h"
+#include "weyl/algebra/spline_interpolant.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -28,71 +29,6 @@ void require_options(const char* where, const RingOptions& o, int64_t highest, i
   require(o.rings >= 1 && o.rings <= 16, where, ": rings must be from 1 to 16, got ", o.rings);
   require(o.spline >= 0 && o.spline <= 5, where, ": spline must be from 0 to 5, got ", o.spline);
 }
-
-/// The centred cardinal B-spline of degree n; at the jumps of degree 0 their mean.
-double b_spline(int64_t n, double x) {
-  if (n == 0) {
-    return std::abs(x) < 0.5 - 1e-9 ? 1 : std::abs(x) < 0.5 + 1e-9 ? 0.5 : 0;
-  }
-  const auto d = static_cast<double>(n);
-  return ((x + (d + 1) / 2) * b_spline(n - 1, x + 0.5) + ((d + 1) / 2 - x) * b_spline(n - 1, x - 0.5)) / d;
-}
-
-/// Splines through the values at 0 .. size-1, whose coefficients go on as in mirrors at the two ends: so that
-/// constant values stay constant up to the edge, which the last ring touches.
-class Interpolant {
- public:
-  Interpolant(int64_t degree, int64_t size)
-      : degree_(degree), size_(size), inverse_(static_cast<size_t>(size * size)) {
-    // Gauss-Jordan of the matrix of the splines at the pixels, whose diagonal outweighs the rest of a row.
-    std::vector<double> a(inverse_.size());
-    for (int64_t i = 0; i < size; ++i) {
-      inverse_[i * size + i] = 1;
-      for (int64_t k = i - support; k <= i + support; ++k) {
-        a[i * size + mirrored(k)] += b_spline(degree, static_cast<double>(i - k));
-      }
-    }
-    for (int64_t i = 0; i < size; ++i) {
-      const double pivot = a[i * size + i];
-      for (int64_t k = 0; k < size; ++k) {
-        a[i * size + k] /= pivot;
-        inverse_[i * size + k] /= pivot;
-      }
-      for (int64_t r = 0; r < size; ++r) {
-        const double factor = r == i ? 0 : a[r * size + i];
-        for (int64_t k = 0; k < size && factor != 0; ++k) {
-          a[r * size + k] -= factor * a[i * size + k];
-          inverse_[r * size + k] -= factor * inverse_[i * size + k];
-        }
-      }
-    }
-  }
-
-  /// The weight of every pixel in the value at x.
-  std::vector<double> weights(double x) const {
-    std::vector<double> result(static_cast<size_t>(size_));
-    const auto nearest = static_cast<int64_t>(std::floor(x + 0.5));
-    for (int64_t k = nearest - support; k <= nearest + support; ++k) {
-      const double b = b_spline(degree_, x - static_cast<double>(k));
-      for (int64_t i = 0; i < size_ && b != 0; ++i) {
-        result[i] += b * inverse_[mirrored(k) * size_ + i];
-      }
-    }
-    return result;
-  }
-
- private:
-  static constexpr int64_t support = 3;  // degree 5 is zero from there on
-
-  /// The place among 0 .. size-1 where coefficient k is found again.
-  int64_t mirrored(int64_t k) const {
-    const int64_t period = 2 * (size_ - 1), place = ((k % period) + period) % period;
-    return std::min(place, period - place);
-  }
-
-  int64_t degree_, size_;
-  std::vector<double> inverse_;  // (size, size)
-};
 
 /// A point on a ring of radius 1, the harmonics there (one for each component), and its weight.
 struct Sample {
@@ -179,7 +115,7 @@ RingFilters empty(int64_t components, int64_t dimension, const RingOptions& o) {
 /// Sum over the samples of every ring of weight, harmonic and the interpolant of each pixel.
 void interpolate(const std::vector<Sample>& samples, int64_t dimension, const RingOptions& o,
                  RingFilters& f) {
-  const Interpolant spline(o.spline, o.size);
+  const SplineInterpolant spline(o.spline, o.size);
   const double centre = static_cast<double>(o.size - 1) / 2;
   const int64_t depth = dimension == 2 ? 1 : o.size;
   for (int64_t ring = 0; ring < o.rings; ++ring) {
