@@ -1,6 +1,6 @@
 #include "weyl/kernels/steerable_conv.h"
 
-#include "weyl/kernels/steerable_conv_blocks.h"
+#include "weyl/kernels/steerable_conv_mixing.h"
 
 namespace weyl::kernels {
 

@@ -1,4 +1,4 @@
-#include "weyl/kernels/steerable_conv_blocks.h"
+#include "weyl/kernels/steerable_conv_mixing.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA {
