@@ -43,7 +43,7 @@ ImageSamples ImageSamples::slice(int64_t begin, int64_t end) const {
   return result;
 }
 
-Schema image_schema(const ImageKind& kind, const ImageInput& input) {
+Schema image_schema(const ImageKind& kind, const ImageInput& input, int64_t pixels) {
   const int64_t c = kind.channels();
   Schema schema;
   schema.interface.dimension = 2;
@@ -56,6 +56,10 @@ Schema image_schema(const ImageKind& kind, const ImageInput& input) {
     schema.interface.grid = true;
   }
   schema.interface.features = {feature};
+  if (pixels > 0) {
+    const int64_t patch = input.carrier == ImageCarrier::points ? input.patch * input.patch : 1;
+    schema.interface.typical_nodes = static_cast<double>(pixels) / static_cast<double>(patch);
+  }
   if (kind.classes > 0) {
     schema.labels.push_back(
         {.name = "class", .level = Level::graph, .kind = Kind::category, .categories = kind.classes});

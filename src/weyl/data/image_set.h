@@ -31,7 +31,8 @@ struct ImageKind {
 
 /// Feature `intensity` (one channel), `rgb` (three) or `channels`, of node level; as points one scalar a
 /// pixel of the patch or a channel. Labels `class` {graph, category} and `mask` {node, category}.
-Schema image_schema(const ImageKind& kind, const ImageInput& input);
+/// `typical_nodes` from the pixels that images of the kind have, 0: not known.
+Schema image_schema(const ImageKind& kind, const ImageInput& input, int64_t pixels = 0);
 
 /// Images in memory. As a grid: values (B, C, H, W) float32, labels class (B, 1) and mask (B, 1, H, W),
 /// int64. As points, a patch at (row i, column j) of h x w patches: positions (N, 2) at (j - (w-1)/2, i -

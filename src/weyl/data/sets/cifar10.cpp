@@ -43,7 +43,7 @@ ImageKind cifar10_kind() {
 }
 
 Schema cifar10_schema(const Cifar10DataOptions& options) {
-  return image_schema(cifar10_kind(), options.input);
+  return image_schema(cifar10_kind(), options.input, 32 * 32);
 }
 
 Splits open_cifar10(const Cifar10DataOptions& options) {

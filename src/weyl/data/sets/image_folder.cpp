@@ -152,7 +152,7 @@ ImageKind images_kind(const ImagesDataOptions& o) {
 
 Schema images_schema(const ImagesDataOptions& options) {
   require<ConfigError>(options.classes > 0, "data.images.classes: must be given, the number of classes");
-  return image_schema(images_kind(options), options.input);
+  return image_schema(images_kind(options), options.input, options.height * options.width);
 }
 
 Splits open_images(const ImagesDataOptions& options) {

@@ -94,7 +94,7 @@ ImageKind ph2_kind() {
 }
 
 Schema ph2_schema(const Ph2DataOptions& options) {
-  return image_schema(ph2_kind(), options.input);
+  return image_schema(ph2_kind(), options.input, options.height * options.width);
 }
 
 Splits open_ph2(const Ph2DataOptions& options) {

@@ -171,7 +171,7 @@ ImageKind rotated_mnist_kind() {
 }
 
 Schema rotated_mnist_schema(const RotatedMnistDataOptions& options) {
-  return image_schema(rotated_mnist_kind(), options.input);
+  return image_schema(rotated_mnist_kind(), options.input, 28 * 28);
 }
 
 Splits open_rotated_mnist(const RotatedMnistDataOptions& options) {

@@ -25,6 +25,11 @@ Tensor concatenated(const Tensor& a, const Tensor& b, const SteerableType& type)
   return at::cat(parts, 2).flatten(1, 2);
 }
 
+/// Pixels along an axis of a square or cube of `typical_nodes`, or as near to it as may be.
+int64_t side_of(const Interface& interface) {
+  return std::llround(std::pow(interface.typical_nodes, 1 / static_cast<double>(interface.dimension)));
+}
+
 SteerableType doubled(SteerableType type) {
   for (int64_t& c : type.channels) {
     c *= 2;
@@ -177,42 +182,48 @@ Named SteerableNet::forward(const Grid& grid) {
   return outputs;
 }
 
-Symmetry SteerableNet::symmetry() const {
+Symmetry SteerableNet::claims(std::span<const int64_t> pixels, std::span<const double> spacing) const {
+  const bool plane = interface.dimension == 2;
+  const bool cyclic =
+      plane && options.coupling == OrderCoupling::cyclic;  // turns by 360/orders degrees alone
   Symmetry symmetry;
-  if (interface.dimension == 3 ||
-      options.coupling != OrderCoupling::cyclic) {  // which has 360/orders degrees
-    symmetry.approximate.push_back(
-        {Claim::Of::rotations, interface.dimension == 2 ? "SO(2)" : "SO(3)", nullptr});
+  if (!cyclic && is_even(spacing)) {
+    symmetry.approximate.push_back({Claim::Of::rotations, plane ? "SO(2)" : "SO(3)", nullptr});
+  }
+  const auto found = check_geometry(options, segmentation_, pixels, spacing);
+  if (found.empty()) {
+    const char* name = plane ? "cyclic_4" : "octahedron";
+    symmetry.exact.push_back({Claim::Of::finite, name, named_group(name)});
+  }
+  for (const GeometryFinding& finding : found) {
+    symmetry.obstacles.push_back(finding.text);
   }
   return symmetry;
 }
 
-Symmetry SteerableNet::symmetry_for(const Input& example) const {
-  Symmetry symmetry = SteerableNet::symmetry();
-  const auto* grid = std::get_if<Grid>(&example);
-  if (grid != nullptr && grid->values.defined() && grid->values.dim() == interface.dimension + 2) {
-    const at::IntArrayRef pixels = grid->values.sizes().slice(2);
-    const std::span<const double> spacing(grid->spacing.data(), pixels.size());
-    const auto found = check_geometry(options, segmentation_, {pixels.data(), pixels.size()}, spacing);
-    if (found.empty()) {
-      const char* name = interface.dimension == 2 ? "cyclic_4" : "octahedron";
-      symmetry.exact.push_back({Claim::Of::finite, name, named_group(name)});
-    }
-    if (!is_even(spacing)) {
-      symmetry.approximate.clear();
-    }
-    for (const GeometryFinding& finding : found) {
-      symmetry.obstacles.push_back(finding.text);
-    }
+Symmetry SteerableNet::symmetry() const {
+  const int64_t D = interface.dimension, side = side_of(interface);
+  Symmetry symmetry = claims(std::vector<int64_t>(static_cast<size_t>(D), side), {});
+  if (std::pow(static_cast<double>(side), static_cast<double>(D)) != interface.typical_nodes) {
+    symmetry.exact.clear();
   }
+  symmetry.obstacles.clear();
   return symmetry;
+}
+
+Symmetry SteerableNet::symmetry_for(const Input& example) const {
+  const auto* grid = std::get_if<Grid>(&example);
+  if (grid == nullptr || !grid->values.defined() || grid->values.dim() != interface.dimension + 2) {
+    return symmetry();
+  }
+  const at::IntArrayRef pixels = grid->values.sizes().slice(2);
+  return claims({pixels.data(), pixels.size()}, {grid->spacing.data(), pixels.size()});
 }
 
 Flops SteerableNet::flops_per_token() const {
   const auto D = static_cast<double>(interface.dimension);
   const std::vector<GridLayer> layers = grid_layers(options, segmentation_);
-  const int64_t side =
-      std::max<int64_t>(smallest_side(layers), std::llround(std::pow(interface.typical_nodes, 1 / D)));
+  const int64_t side = std::max(smallest_side(layers), side_of(interface));
   // Pixels before the pooling of each stage, at the end of the stages, and after the head's convolution.
   std::vector<double> pixels;
   int64_t n = side;

@@ -17,8 +17,10 @@ class SteerableNet : public GridModel {
   /// ConfigError: outputs that are not scalars of one level; options that fit no net.
   SteerableNet(const SteerableOptions& options, Interface interface);
   Named forward(const Grid& grid) override;
-  /// Rotations hold to rounding on some shapes alone: see `symmetry_for`.
+  /// Rotations hold to rounding on some shapes alone: what holds on the square or cube of `typical_nodes`
+  /// pixels, nothing exact where that is none.
   Symmetry symmetry() const override;
+  /// What holds on inputs of this shape.
   Symmetry symmetry_for(const Input& example) const override;
   /// Of an input of `typical_nodes` pixels, as near a square or a cube as may be; convolutions as dense ones.
   Flops flops_per_token() const override;
@@ -34,6 +36,7 @@ class SteerableNet : public GridModel {
     int64_t in, out, kernel;  // numbers of a pixel
     int64_t level;            // the stage at whose resolution its output stands
   };
+  Symmetry claims(std::span<const int64_t> pixels, std::span<const double> spacing) const;
   SteerableType type_of_stage(size_t s) const;
   SteerableType outputs_of_last_convolution() const;
   void build_decoder();
