@@ -59,7 +59,8 @@ TEST_F(Modelnet, GivesGridsAndPointsWithTheirClasses) {
       for (int64_t i = 0; i < g->size(); ++i) {
         const Tensor one = x.slice(0, i * 300, (i + 1) * 300).contiguous();
         const auto cells = voxelise({one.const_data_ptr<float>(), 900}, 16);
-        EXPECT_EQ(values[i].sum().item<int64_t>(), std::accumulate(cells.begin(), cells.end(), int64_t{0}));
+        const Tensor wanted = at::tensor(std::vector<int64_t>(cells.begin(), cells.end()), at::kFloat);
+        EXPECT_TRUE(at::equal(values[i].flatten(), wanted));
         EXPECT_EQ(g->tokens(i), 16 * 16 * 16);
         EXPECT_EQ(p->tokens(i), 300);
       }
@@ -70,6 +71,31 @@ TEST_F(Modelnet, GivesGridsAndPointsWithTheirClasses) {
     EXPECT_EQ(grids.train->schema().interface, declared_schema({at(name)}).interface);
     EXPECT_EQ(name == std::string("off"), !grids.test->source(3).empty());
   }
+}
+
+TEST_F(Modelnet, TheFirstMeshesAreOfAllClasses) {
+  auto o = at("off");
+  o.train = o.test = 5;
+  const auto few = open_modelnet(o);
+  for (const auto& set : {few.train, few.test}) {
+    const Tensor classes = std::get<0>(all(*set).labels.at("class").flatten().sort());
+    ASSERT_EQ(classes.numel(), 5);
+    EXPECT_GT(classes.diff().min().item<int64_t>(), 0);  // no class twice
+  }
+}
+
+TEST_F(Modelnet, FitsCloudsIntoTheBallWhenAsked) {
+  fs::create_directory(folder_ / "far");
+  write_point_clouds(folder_ / "far/train.h5", {2, {1, 1, 1, 5, 1, 1, 0, 0, 0, 0, 9, 0}, {0, 1}});
+  ModelnetDataOptions o{.path = folder_ / "far", .carrier = ShapeCarrier::points, .points = 2};
+  o.classes = 2;
+  const auto positions = [&] {
+    return std::get<Points>(all(*open_modelnet_file(folder_ / "far/train.h5", o)).input).positions;
+  };
+  EXPECT_EQ(positions().abs().max().item<float>(), 9);
+  o.fit = true;
+  const Tensor wanted = at::tensor({-1, 0, 0, 1, 0, 0, 0, -1, 0, 0, 1, 0}, at::kFloat).view({4, 3});
+  EXPECT_TRUE(at::allclose(positions(), wanted));
 }
 
 TEST_F(Modelnet, TurnsTestSamplesBeforeTheyBecomeVoxels) {

@@ -127,6 +127,42 @@ TEST(Nifti, FollowsTheStandardsChoiceOfAffine) {
   EXPECT_NEAR(spacing_of(header)[0], 1.5e-3, 1e-15);
 }
 
+TEST(Nifti, ReadsHalfTurnsWhoseQuaternionsAreRoundedUp) {
+  NiftiHeader header = header_of({2, 2, 2}, ElementType::u8);
+  header.geometry.sform_code = 0;
+  header.geometry.pixdim[0] = 1;
+  // About (0.6, 0.8, 0), a little too long: 1 - b^2 - c^2 - d^2 is negative.
+  header.geometry.quatern = {0.6 * (1 + 1e-6), 0.8 * (1 + 1e-6), 0};
+  const NiftiAffine q = affine_of(header);
+  const double wanted[3][3] = {{0.36 - 0.64, 0.96, 0}, {0.96, 0.64 - 0.36, 0}, {0, 0, -1}};
+  for (size_t row = 0; row < 3; ++row) {
+    for (size_t axis = 0; axis < 3; ++axis) {
+      EXPECT_NEAR(q[4 * row + axis], wanted[row][axis] * header.geometry.pixdim[axis + 1], 1e-9);
+    }
+  }
+}
+
+TEST(Nifti, RefusesMoreValuesThanItsLimit) {
+  const Folder folder;
+  const NiftiHeader header = header_of({8, 8, 8}, ElementType::i16);
+  for (const char* name : {"a.nii", "a.nii.gz"}) {
+    const std::string path = folder / name;
+    write_nifti(path, header, ramp(header));
+    EXPECT_EQ(message_of<DataError>([&] { read_nifti(path, 1023); }),
+              path + ": sizes [8, 8, 8] of type I16 need 1024 bytes, more than the limit of 1023");
+    EXPECT_EQ(read_nifti(path, 1024).bytes, ramp(header));
+    EXPECT_EQ(read_nifti_header(path).voxels(), 512);
+  }
+}
+
+TEST(Nifti, ReadsMoreThanOneBlockOfGzip) {
+  const Folder folder;
+  const NiftiHeader header = header_of({101, 103, 107}, ElementType::i16);
+  const auto values = ramp(header);
+  write_nifti(folder / "a.nii.gz", header, values);
+  EXPECT_TRUE(read_nifti(folder / "a.nii.gz").bytes == values);
+}
+
 TEST(Nifti, FindsTheAxesNearestToRightAnteriorSuperior) {
   EXPECT_EQ(orientation_of({1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}), NiftiOrientation{});
   const NiftiOrientation lps{{0, 1, 2}, {true, true, false}};

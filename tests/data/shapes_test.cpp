@@ -157,6 +157,15 @@ TEST(Surface, TurningsAreRotationsAndZKeepsTheUpwardAxis) {
   }
 }
 
+TEST(PointClouds, RefuseMoreThanTheirLimit) {
+  const Folder folder;
+  const std::string path = folder / "a.h5";
+  write_point_clouds(path, {2, {0, 1, 2, 3, 4, 5}, {7}});
+  EXPECT_EQ(read_point_clouds(path, 24).points, 2);
+  EXPECT_EQ(message_of<DataError>([&] { read_point_clouds(path, 23); }),
+            path + ": 'data' [1, 2, 3] needs 24 bytes, more than the limit of 23");
+}
+
 TEST(PointClouds, KeepTheirBits) {
   const Folder folder;
   PointClouds clouds{5, {}, {3, 0, 9}};

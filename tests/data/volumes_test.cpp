@@ -2,10 +2,12 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
@@ -15,6 +17,7 @@
 #include "weyl/data/makers/phantoms.h"
 #include "weyl/data/prediction.h"
 #include "weyl/data/sets/decathlon.h"
+#include "weyl/data/sets/volume_cache.h"
 
 namespace weyl {
 namespace {
@@ -157,6 +160,68 @@ TEST(Phantoms, AreASetForTheReader) {
             read_nifti(folder / "set/labelsTr/PHANTOM_004.nii.gz").header.geometry);
 }
 
+TEST(Decathlon, NormalisesOverTheVoxelsAskedFor) {
+  const Folder folder;
+  NiftiHeader header{.type = ElementType::i16, .shape = {4, 1, 1}};
+  const int16_t stored[] = {-1000, 0, 40, 60};
+  write_nifti(folder / "ct.nii", header, std::as_bytes(std::span(stored)));
+  const auto values = [&](DecathlonDataOptions o) {
+    o.modalities = 1;
+    const auto set = open_volume_files(folder / "ct.nii", o);
+    return std::get<Grid>(set->batch(std::vector<int64_t>{0}).input).values.flatten();
+  };
+  const Tensor raw = at::tensor({-1000, 0, 40, 60}, at::kFloat);
+  EXPECT_TRUE(at::equal(values({.normalise = false}), raw));
+  const auto normal = [](const Tensor& x) { return (x - x.mean()) / x.std(false); };
+  EXPECT_TRUE(at::allclose(values({.normalise_over = VoxelsCounted::all}), normal(raw), 1e-5, 1e-6));
+  const Tensor nonzero = values({});
+  EXPECT_EQ(nonzero[1].item<float>(), 0);
+  EXPECT_NEAR(nonzero[3].item<float>(), normal(raw.index_select(0, at::tensor({0, 2, 3})))[2].item<float>(),
+              1e-5);
+}
+
+TEST(VolumeCache, KeepsTheLastUsedThatItsBytesHold) {
+  const auto volume = [](int64_t value) {
+    return Volume{at::full({1, 2, 2, 2}, value, at::kFloat), at::zeros({2, 2, 2}, at::kByte)};
+  };
+  EXPECT_EQ(volume(0).bytes(), 40);
+  VolumeCache cache(100);  // two of them
+  cache.keep(1, volume(1));
+  cache.keep(2, volume(2));
+  ASSERT_TRUE(cache.find(1));
+  cache.keep(3, volume(3));  // 2 was used longest ago
+  EXPECT_FALSE(cache.find(2));
+  EXPECT_EQ(cache.find(1)->image.min().item<float>(), 1);
+  EXPECT_EQ(cache.find(3)->image.min().item<float>(), 3);
+  cache.keep(4, {at::zeros({1, 3, 3, 3}, at::kFloat), {}});  // 108 bytes: more than it may hold
+  EXPECT_FALSE(cache.find(4));
+  EXPECT_TRUE(cache.find(1) && cache.find(3));
+  VolumeCache none(0);
+  none.keep(1, volume(1));
+  EXPECT_FALSE(none.find(1));
+}
+
+TEST(VolumeCache, ServesSeveralThreads) {
+  VolumeCache cache(10 * 32);
+  std::atomic<int64_t> wrong = 0, found = 0;
+  const auto work = [&](int64_t first) {
+    for (int64_t i = 0; i < 3000; ++i) {
+      const int64_t index = (first + i * i + i / 50) % 16;
+      if (const auto held = cache.find(index)) {
+        ++found;
+        wrong += held->image.const_data_ptr<float>()[0] == static_cast<float>(index) ? 0 : 1;
+      } else {
+        cache.keep(index, {at::full({1, 2, 2, 2}, index, at::kFloat), {}});
+      }
+    }
+  };
+  std::thread one(work, 0), two(work, 5);
+  one.join();
+  two.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(found, 0);
+}
+
 TEST(Phantoms, KeepsOrLeavesNothing) {
   const Folder folder;
   EXPECT_FALSE(make_phantoms(small(200), folder / "a", {{}, [] { return true; }}));
@@ -238,6 +303,18 @@ class BrokenSet : public ::testing::Test {
   }
   Folder folder_;
 };
+
+TEST_F(BrokenSet, VolumesLargerThanTheLimit) {
+  NiftiHeader header = read_nifti_header(image(2));
+  header.shape = {128, 128, 17, 4};
+  write_nifti(image(2), header, std::vector<std::byte>(128 * 128 * 17 * 8));
+  EXPECT_NE(opening({.limit = 4})
+                .find(image(2) + ": sizes [128, 128, 17, 4] are 4.25 MiB as float32, more "
+                                 "than data.decathlon.limit, 4"),
+            std::string::npos)
+      << opening({.limit = 4});
+  EXPECT_EQ(opening({.limit = 5}).find("limit"), std::string::npos);
+}
 
 TEST_F(BrokenSet, MissingFoldersAndFiles) {
   EXPECT_NE(message_of<DataError>([] {

@@ -87,11 +87,15 @@ void fields(Fields& f, ModelnetDataOptions& o) {
     "of ModelNet's SO(3) tests, or uniformly");
   f("rotate_train", o.rotate_train, "the same for training and validation samples, once for each sample");
   f("up", o.up, "the upward axis of the files; y for HDF5 and z for meshes unless given");
-  f("train", o.train, "the first so many training samples; 0: all", {0, 1e9});
+  f("train", o.train, "the first so many training samples, of meshes the classes in turn; 0: all", {0, 1e9});
   f("valid", o.valid,
     "validation samples, drawn from the training samples unless there are files; 0: a tenth", {0, 1e9});
-  f("test", o.test, "the first so many test samples; 0: all", {0, 1e9});
+  f("test", o.test, "the first so many test samples, of meshes the classes in turn; 0: all", {0, 1e9});
   f("seed", o.seed, "of rotations, of points on meshes and of the validation samples", {0, 9.2e18});
+  f("fit", o.fit,
+    "moves and scales clouds of HDF5 files into the ball of radius 1, as is always done to meshes: no "
+    "rotation takes them out of the grid");
+  f("limit", o.limit, "MiB of positions that one HDF5 file may have", {1, 1e9});
 }
 
 void fields(Fields& f, DecathlonDataOptions& o) {
@@ -99,15 +103,18 @@ void fields(Fields& f, DecathlonDataOptions& o) {
     "folder with dataset.json: made by `weyl data make phantoms`, or of the Medical Segmentation Decathlon");
   f("modalities", o.modalities, "channels of an image, which the files must have", {1, 1000});
   f("classes", o.classes, "classes of a mask with the background, which the files must have", {1, 256});
-  f("normalise", o.normalise,
-    "each modality of a volume to mean 0 and standard deviation 1 over its nonzero voxels; the others stay "
-    "0");
+  f("normalise", o.normalise, "each modality of a volume to mean 0 and standard deviation 1");
+  f("normalise_over", o.normalise_over,
+    "the voxels that mean and deviation are taken over: those that are not 0, while the others stay 0, or "
+    "all "
+    "(CT, where 0 is water)");
   f("fractions", o.fractions, "of the labelled cases: training, validation, test", {0, 1});
   f("train", o.train, "training cases; 0: the fraction", {0, 1e9});
   f("valid", o.valid, "validation cases; 0: the fraction", {0, 1e9});
   f("test", o.test, "test cases; 0: the fraction", {0, 1e9});
   f("seed", o.seed, "of the split", {0, 9.2e18});
   f("cache", o.cache, "MiB of volumes that are kept in memory", {0, 1e9});
+  f("limit", o.limit, "MiB that one volume may have, as float32", {1, 1e9});
   f("check_geometry", o.check_geometry, "image and mask must be at one place in space");
 }
 

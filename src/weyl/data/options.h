@@ -6,10 +6,11 @@
 #include <variant>
 
 #include "weyl/config/fields.h"
+#include "weyl/core/axis.h"
 #include "weyl/core/quantity.h"
 #include "weyl/data/formats/pose_file.h"
 #include "weyl/data/image_input.h"
-#include "weyl/data/surface.h"
+#include "weyl/data/turning.h"
 
 namespace weyl {
 
@@ -109,11 +110,6 @@ constexpr std::array<std::string_view, 2> voxel_fill_names{"points", "surface"};
 constexpr const auto& names_of(VoxelFill) {
   return voxel_fill_names;
 }
-enum class Axis { x, y, z };
-constexpr std::array<std::string_view, 3> axis_names{"x", "y", "z"};
-constexpr const auto& names_of(Axis) {
-  return axis_names;
-}
 
 /// Shapes with their classes in ModelNet's layouts (sets/modelnet.h), as made by `weyl data make solids`.
 struct ModelnetDataOptions {
@@ -128,9 +124,17 @@ struct ModelnetDataOptions {
   Turning rotate_train = Turning::none;  // of the training and validation samples
   std::optional<Axis> up;                // y in HDF5 files, z in meshes unless given
   int64_t train = 0, valid = 0, test = 0;
-  int64_t seed = 0;  // of rotations, of points on meshes and of the validation samples
+  int64_t seed = 0;      // of rotations, of points on meshes and of the validation samples
+  bool fit = false;      // clouds of HDF5 files into the ball of radius 1, as meshes always are
+  int64_t limit = 4096;  // MiB of positions that one HDF5 file may have
 };
 void fields(Fields& f, ModelnetDataOptions& o);
+
+/// Which voxels of a volume its mean and deviation are taken over.
+enum class VoxelsCounted { nonzero, all };
+constexpr auto names_of(VoxelsCounted) {
+  return std::array<std::string_view, 2>{"nonzero", "all"};
+}
 
 /// Volumes with masks in the layout of the Medical Segmentation Decathlon (sets/decathlon.h), as made by
 /// `weyl data make phantoms`: a folder with dataset.json.
@@ -139,11 +143,13 @@ struct DecathlonDataOptions {
   std::string path = "data/phantoms";
   int64_t modalities = 4;
   int64_t classes = 4;    // with the background
-  bool normalise = true;  // each modality of a volume to mean 0 and deviation 1 over its nonzero voxels
+  bool normalise = true;  // each modality of a volume to mean 0 and deviation 1,
+  VoxelsCounted normalise_over = VoxelsCounted::nonzero;  // over these voxels
   std::vector<double> fractions{0.5, 0.2, 0.3};  // of the labelled cases, for training, validation, test
   int64_t train = 0, valid = 0, test = 0;        // cases of a split; 0: the fraction
   int64_t seed = 0;                              // of the split
   int64_t cache = 1024;                          // MiB of volumes kept in memory
+  int64_t limit = 4096;                          // MiB that one volume may have, as float32
   bool check_geometry = true;                    // image and mask must stand at one place
 };
 void fields(Fields& f, DecathlonDataOptions& o);

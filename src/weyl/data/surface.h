@@ -7,6 +7,7 @@
 
 #include "weyl/core/random.h"
 #include "weyl/data/formats/off.h"
+#include "weyl/data/turning.h"
 
 namespace weyl {
 
@@ -22,14 +23,6 @@ void fit_into_ball(std::span<float> points);
 /// A rotation, row-major.
 using Rotation = std::array<double, 9>;
 
-/// Of how samples are turned: not at all; about the upward axis by a uniform angle; by Euler angles
-/// R_z(2 pi u) R_y(pi v) R_z(2 pi w) with u, v, w uniform, the protocol of ModelNet's "SO(3)" tests (its
-/// polar angle is uniform, so poles are met too often); uniform on SO(3).
-enum class Turning { none, z, so3, uniform };
-constexpr std::array<std::string_view, 4> turning_names{"none", "z", "so3", "uniform"};
-constexpr const auto& names_of(Turning) {
-  return turning_names;
-}
 /// One rotation; `up` is the axis (0, 1, 2) that `z` turns about.
 Rotation draw_rotation(Turning turning, int up, Stream& stream);
 

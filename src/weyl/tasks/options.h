@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weyl/config/fields.h"
+#include "weyl/core/axis.h"
 
 namespace weyl {
 
@@ -33,14 +34,10 @@ struct CompletionOptions {
 void fields(Fields& f, CompletionOptions& o);
 
 /// The rotations of an input that a prediction is averaged over.
-enum class TurnAxis { x, y, z };
-constexpr auto names_of(TurnAxis) {
-  return std::array<std::string_view, 3>{"x", "y", "z"};
-}
 struct TestTurns {
-  int64_t count = 1;            // 1: the input as it is; 24 in space: the rotations of the cube; else the
-                                // multiples of 2 pi / count: of the plane, in space about `axis`
-  TurnAxis axis = TurnAxis::z;  // in space
+  int64_t count = 1;    // 1: the input as it is; 24 in space: the rotations of the cube; else the
+                        // multiples of 2 pi / count: of the plane, in space about `axis`
+  Axis axis = Axis::z;  // in space
 };
 void fields(Fields& f, TestTurns& o);
 
@@ -69,7 +66,7 @@ constexpr auto names_of(Blending) {
   return std::array<std::string_view, 3>{"constant", "linear", "gaussian"};
 }
 
-/// Inputs larger than this are predicted window by window.
+/// Inputs larger than this are predicted window by window; inputs and predictions must fit the main memory.
 struct WindowOptions {
   std::vector<int64_t> size;  // cells along each axis; one number: along all; none: the whole input at once
   double overlap = 0.5;       // of neighbouring windows, at least

@@ -49,8 +49,26 @@ void swap_bytes(std::span<std::byte> bytes, int64_t size) {
   }
 }
 
-/// The header and, when asked for, the values; a whole gzip stream is read only for the values.
-Nifti parse(std::span<const std::byte> file, std::string_view where, bool values) {
+constexpr size_t kBlock = size_t{1} << 20;  // bytes inflated at a time
+
+/// At most `bytes` of them: pages are reserved for all, and used for as many as there are.
+std::vector<std::byte> inflate(GzipReader& reader, size_t bytes) {
+  std::vector<std::byte> result;
+  result.reserve(bytes);
+  while (result.size() < bytes) {
+    const size_t at = result.size();
+    result.resize(std::min(bytes, at + kBlock));
+    const size_t n = reader.read(std::span(result).subspan(at));
+    if (n < result.size() - at) {
+      result.resize(at + n);
+      break;
+    }
+  }
+  return result;
+}
+
+/// The header and, when a limit is given, the values; a whole gzip stream is read only for the values.
+Nifti parse(std::span<const std::byte> file, std::string_view where, std::optional<uint64_t> limit) {
   const bool zipped = is_gzip(file);
   std::optional<GzipReader> reader;
   std::vector<std::byte> inflated;
@@ -74,9 +92,12 @@ Nifti parse(std::span<const std::byte> file, std::string_view where, bool values
                        zipped ? "at most " : "", available);
   };
   require_bytes(zipped ? reader->most_bytes() : file.size());
-  if (!values) {
+  if (!limit) {
     return result;
   }
+  require<DataError>(layout.bytes <= *limit, where, ": sizes ", shape_text(layout.header.shape), " of type ",
+                     name_of(layout.header.type), " need ", layout.bytes, " bytes, more than the limit of ",
+                     *limit);
   if (zipped) {
     std::vector<std::byte> skipped(std::min<uint64_t>(layout.offset - inflated.size(), 1U << 16U));
     uint64_t position = inflated.size();
@@ -88,10 +109,9 @@ Nifti parse(std::span<const std::byte> file, std::string_view where, bool values
       }
       position += n;
     }
-    result.bytes.resize(layout.bytes);
-    const size_t n = reader->read(result.bytes);
-    if (n < layout.bytes) {
-      require_bytes(layout.offset + n);
+    result.bytes = inflate(*reader, layout.bytes);
+    if (result.bytes.size() < layout.bytes) {
+      require_bytes(layout.offset + result.bytes.size());
     }
     reader->finish();
   } else {
@@ -205,18 +225,18 @@ NiftiOrientation orientation_of(const NiftiAffine& affine) {
   return best;
 }
 
-Nifti parse_nifti(std::span<const std::byte> file, std::string_view where) {
-  return parse(file, where, true);
+Nifti parse_nifti(std::span<const std::byte> file, std::string_view where, uint64_t limit) {
+  return parse(file, where, limit);
 }
 
-Nifti read_nifti(const std::string& path) {
+Nifti read_nifti(const std::string& path, uint64_t limit) {
   const MappedFile file(path);
-  return parse(file.bytes(), path, true);
+  return parse(file.bytes(), path, limit);
 }
 
 NiftiHeader read_nifti_header(const std::string& path) {
   const MappedFile file(path);
-  return parse(file.bytes(), path, false).header;
+  return parse(file.bytes(), path, {}).header;
 }
 
 std::vector<float> values_of(const Nifti& image) {

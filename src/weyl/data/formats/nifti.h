@@ -60,13 +60,16 @@ struct Nifti {
   std::vector<std::byte> bytes;
 };
 
+/// What the values of a file may need, in bytes.
+constexpr uint64_t nifti_limit = uint64_t{4} << 30;
+
 /// Reads .nii and .nii.gz, either byte order. Types: u8 to u64, i8 to i64, f32, f64. Files with fewer than
 /// three axes get axes of size 1. DataError naming `where`: no NIfTI, a pair of .hdr and .img, another type
 /// (by its number), sizes that are not positive, fewer bytes than the sizes say, a gzip stream that is
-/// truncated or corrupt, an affine that is not finite or not invertible. Extensions are not read. Memory is
-/// never taken for more than the file can hold.
-Nifti parse_nifti(std::span<const std::byte> file, std::string_view where);
-Nifti read_nifti(const std::string& path);
+/// truncated or corrupt, an affine that is not finite or not invertible, more than `limit` bytes of values.
+/// Extensions are not read. Memory is used as values are inflated, whatever the sizes promise.
+Nifti parse_nifti(std::span<const std::byte> file, std::string_view where, uint64_t limit = nifti_limit);
+Nifti read_nifti(const std::string& path, uint64_t limit = nifti_limit);
 NiftiHeader read_nifti_header(const std::string& path);
 
 /// The stored values with slope and intercept, rounded once to float32.

@@ -75,7 +75,7 @@ Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_si
   require<DataError>(H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) == 0, where,
                      ": '", name, "' must be in the file, its values are stored elsewhere");
   const int axes = H5Sget_simple_extent_ndims(space);
-  require<DataError>(axes >= 1 && axes <= 4, where, ": '", name, "' must have 1 to 3 axes, got ", axes);
+  require<DataError>(axes >= 1 && axes <= 4, where, ": '", name, "' must have 1 to 4 axes, got ", axes);
   std::vector<hsize_t> sizes(axes);
   H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
   uint64_t values = 1;
@@ -86,6 +86,9 @@ Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_si
     values *= n;
     result.shape.push_back(static_cast<int64_t>(n));
   }
+  const uint64_t stored = H5Dget_storage_size(result.set);  // what is never written takes no room in the file
+  require<DataError>(values * H5Tget_size(type) <= kMostRatio * stored, where, ": '", name, "' has ", values,
+                     " numbers, more than the ", stored, " bytes that are stored of it can hold");
   // A chunk may be larger than the data set.
   if (H5Pget_layout(creation) == H5D_CHUNKED) {
     std::vector<hsize_t> chunk(axes);
@@ -113,7 +116,7 @@ void write_set(hid_t file, const char* name, std::initializer_list<hsize_t> shap
 
 }  // namespace
 
-PointClouds read_point_clouds(const std::string& path) {
+PointClouds read_point_clouds(const std::string& path, uint64_t limit) {
   const std::string& where = path;
   const MappedFile mapped(path);
   const auto bytes = mapped.bytes();
@@ -132,6 +135,10 @@ PointClouds read_point_clouds(const std::string& path) {
   require<DataError>(label.shape[0] == data.shape[0] &&
                          (label.shape.size() == 1 || (label.shape.size() == 2 && label.shape[1] == 1)),
                      where, ": 'label' must be [", data.shape[0], ", 1], got ", shape_text(label.shape));
+  const uint64_t bytes_wanted =
+      static_cast<uint64_t>(data.shape[0]) * static_cast<uint64_t>(data.shape[1]) * 3 * sizeof(float);
+  require<DataError>(bytes_wanted <= limit, where, ": 'data' ", shape_text(data.shape), " needs ",
+                     bytes_wanted, " bytes, more than the limit of ", limit);
   PointClouds clouds;
   clouds.points = data.shape[1];
   clouds.positions.resize(data.shape[0] * data.shape[1] * 3);

@@ -16,12 +16,16 @@ struct PointClouds {
   int64_t count() const { return static_cast<int64_t>(labels.size()); }
 };
 
+/// What the positions of a file may need, in bytes.
+constexpr uint64_t point_clouds_limit = uint64_t{4} << 30;
+
 /// Reads one such file (contiguous or in chunks, also compressed by deflate). DataError naming the path: no
 /// HDF5, a data set that is missing or has another shape or type, no samples, values that are stored outside
-/// the file or by plug-ins, positions that are not finite. Memory is never taken for more than the file can
-/// hold. One thread reads at a time. The library (libhdf5) is not made for hostile files: some with addresses
-/// changed end the process, so that this is for files from those one trusts.
-PointClouds read_point_clouds(const std::string& path);
+/// the file or by plug-ins, positions that are not finite, more than `limit` bytes of positions. Memory is
+/// never taken for more than what is stored can hold. One thread reads at a time. The library (libhdf5) is
+/// not made for hostile files: some with addresses changed end the process, so that this is for files from
+/// those one trusts.
+PointClouds read_point_clouds(const std::string& path, uint64_t limit = point_clouds_limit);
 
 /// Writes one atomically; equal clouds give equal bytes. ShapeError: sizes that do not fit.
 void write_point_clouds(const std::string& path, const PointClouds& clouds);

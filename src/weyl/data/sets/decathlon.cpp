@@ -22,6 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int64_t kMebi = 1 << 20;
+constexpr uint64_t kWidest = 2;  // bytes that a value is stored in for one that it has as float32
+
 /// A case with what its header says.
 struct Case {
   DecathlonCase files;
@@ -66,6 +69,11 @@ Case look_at(const DecathlonCase& files, const DecathlonDataOptions& o) {
   const NiftiHeader image = read_nifti_header(files.image);
   require<DataError>(image.volumes() == o.modalities, files.image, ": must have ", o.modalities,
                      " channels (data.decathlon.modalities), got ", image.volumes());
+  constexpr double kFloat = sizeof(float);
+  const double mebi = static_cast<double>(image.voxels()) * static_cast<double>(image.volumes()) * kFloat /
+                      static_cast<double>(kMebi);
+  require<DataError>(mebi <= static_cast<double>(o.limit), files.image, ": sizes ", shape_text(image.shape),
+                     " are ", mebi, " MiB as float32, more than data.decathlon.limit, ", o.limit);
   if (!files.label.empty()) {
     require_mask(image, files, o.check_geometry);
   }
@@ -74,25 +82,27 @@ Case look_at(const DecathlonCase& files, const DecathlonDataOptions& o) {
       files, {image.shape[axis[0]], image.shape[axis[1]], image.shape[axis[2]]}, canonical_spacing(image)};
 }
 
-/// Mean 0 and deviation 1 of the nonzero values of each channel, in place.
-void normalise(Tensor& image) {
+/// Mean 0 and deviation 1 of each channel over the voxels that count, in place; others stay.
+void normalise(Tensor& image, VoxelsCounted counted) {
   const int64_t count = image.numel() / image.size(0);
+  const bool all = counted == VoxelsCounted::all;
   auto* values = image.mutable_data_ptr<float>();
   for (int64_t c = 0; c < image.size(0); ++c, values += count) {
+    const auto counts = [&](int64_t i) { return all || values[i] != 0; };
     double sum = 0, squares = 0;
-    int64_t nonzero = 0;
+    int64_t voxels = 0;
     for (int64_t i = 0; i < count; ++i) {
-      nonzero += values[i] != 0 ? 1 : 0;
+      voxels += counts(i) ? 1 : 0;
       sum += values[i];
     }
-    const double mean = nonzero > 0 ? sum / static_cast<double>(nonzero) : 0;
+    const double mean = voxels > 0 ? sum / static_cast<double>(voxels) : 0;
     for (int64_t i = 0; i < count; ++i) {
-      squares += values[i] != 0 ? (values[i] - mean) * (values[i] - mean) : 0;
+      squares += counts(i) ? (values[i] - mean) * (values[i] - mean) : 0;
     }
-    const double deviation = nonzero > 0 ? std::sqrt(squares / static_cast<double>(nonzero)) : 0;
+    const double deviation = voxels > 0 ? std::sqrt(squares / static_cast<double>(voxels)) : 0;
     const double scale = deviation > 0 ? 1 / deviation : 1;  // a constant channel becomes 0
     for (int64_t i = 0; i < count; ++i) {
-      values[i] = values[i] != 0 ? static_cast<float>((values[i] - mean) * scale) : 0.F;
+      values[i] = counts(i) ? static_cast<float>((values[i] - mean) * scale) : 0.F;
     }
   }
 }
@@ -146,8 +156,6 @@ class Volumes : public Dataset {
   }
 
  private:
-  static constexpr int64_t kMebi = 1 << 20;
-
   static bool near(const std::array<double, 3>& a, const std::array<double, 3>& b) {
     constexpr double kNear = 1e-3;
     return std::equal(a.begin(), a.end(), b.begin(),
@@ -157,21 +165,23 @@ class Volumes : public Dataset {
     return text(s[0], " x ", s[1], " x ", s[2], " mm");
   }
 
+  uint64_t limit() const { return static_cast<uint64_t>(options_.limit * kMebi) * kWidest; }
+
   Volume load(int64_t index) const {
     if (auto found = cache_.find(index)) {
       return *found;
     }
     const DecathlonCase& files = cases_.at(index).files;
     Volume volume;
-    const Nifti image = read_nifti(files.image);
+    const Nifti image = read_nifti(files.image, limit());
     volume.image = image_tensor(image);
     require<DataError>(volume.image.isfinite().all().item<bool>(), files.image,
                        ": values must be finite, some are not");
     if (options_.normalise) {
-      normalise(volume.image);
+      normalise(volume.image, options_.normalise_over);
     }
     if (!files.label.empty()) {
-      volume.mask = mask_tensor(read_nifti(files.label), options_.classes,
+      volume.mask = mask_tensor(read_nifti(files.label, limit()), options_.classes,
                                 orientation_of(affine_of(image.header)), files.label);
     }
     cache_.keep(index, volume);

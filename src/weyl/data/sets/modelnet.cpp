@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <numeric>
 
 #include "weyl/core/check.h"
@@ -125,7 +126,7 @@ std::vector<std::string> files_of(const fs::path& folder, std::string_view begin
 }
 
 void add_clouds(std::vector<Shape>& to, const std::string& path, ModelnetDataOptions& o) {
-  const PointClouds clouds = read_point_clouds(path);
+  const PointClouds clouds = read_point_clouds(path, static_cast<uint64_t>(o.limit) << 20U);
   require<ConfigError>(o.fill == VoxelFill::points, path,
                        ": data.modelnet.fill must be points, HDF5 files have no surface");
   const int64_t points = o.points > 0 ? o.points : clouds.points;
@@ -138,6 +139,9 @@ void add_clouds(std::vector<Shape>& to, const std::string& path, ModelnetDataOpt
                        ": labels must be 0 .. ", o.classes - 1, " (data.modelnet.classes), sample ", s,
                        " has ", clouds.labels[s]);
     to.push_back({{begin, begin + points * 3}, nullptr, clouds.labels[s], "", to.size()});
+    if (o.fit) {
+      fit_into_ball(std::span(to.back().points));
+    }
   }
 }
 
@@ -206,6 +210,20 @@ std::vector<Shape> read_split(const std::string& split, ModelnetDataOptions& o, 
   return shapes;
 }
 
+/// In the order first of all classes, second of all classes, ...: any beginning holds them evenly.
+void take_turns(std::vector<Shape>& shapes) {
+  std::map<int64_t, int64_t> met;
+  std::vector<std::pair<int64_t, Shape>> ranked;
+  for (Shape& shape : shapes) {
+    ranked.emplace_back(met[shape.label]++, std::move(shape));
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    shapes[i] = std::move(ranked[i].second);
+  }
+}
+
 int64_t classes_shown(const std::vector<Shape>& shapes) {
   int64_t most = 0;
   for (const Shape& s : shapes) {
@@ -260,6 +278,12 @@ Splits open_modelnet(const ModelnetDataOptions& options) {
     valid = draw_validation(train, o.valid, o.seed, o.path + ": data.modelnet");
   } else {
     keep_first(valid, o.valid, o.path + ": data.modelnet.valid");
+  }
+  if (meshes && o.train > 0) {
+    take_turns(train);
+  }
+  if (meshes && o.test > 0) {
+    take_turns(test);
   }
   keep_first(train, o.train, o.path + ": data.modelnet.train");
   keep_first(test, o.test, o.path + ": data.modelnet.test");

@@ -10,8 +10,8 @@ namespace weyl {
 /// Shapes with their classes, as ModelNet gives them out: HDF5 (train*.h5, test*.h5; formats/point_clouds.h)
 /// or OFF (CLASS/train/*.off, CLASS/test/*.off, classes in the order of the folders' names). Label `class`
 /// (B, 1). Meshes are moved and scaled into the ball of radius 1 (data/surface.h) and `points` points are
-/// drawn on each; of clouds the first `points` are taken. Then, as the options say, the sample is turned,
-/// and becomes
+/// drawn on each; of clouds the first `points` are taken, and with `fit` put into the ball. Then, as the
+/// options say, the sample is turned, and becomes
 ///
 ///   grid     feature `occupancy`: 1 in the cells that hold a point (or, of meshes with fill surface, that
 ///            the surface touches), 0 elsewhere (data/voxels.h), spacing 2 / voxels
