@@ -45,6 +45,39 @@ TEST(Classification, AsksForAsManyLogitsAsThereAreCategories) {
   EXPECT_THROW(Classification({}).interface(toy_schema(2, 1, "mask", 4)), ConfigError);
 }
 
+/// Samples of `cells` tokens of two classes; remembers the largest batch asked for.
+class Large : public Dataset {
+ public:
+  explicit Large(int64_t cells) : cells_(cells), schema_(toy_schema(3, 1, "class", 2)) {}
+  int64_t size() const override { return 600; }
+  const Schema& schema() const override { return schema_; }
+  int64_t tokens(int64_t) const override { return cells_; }
+  std::string source(int64_t) const override { return {}; }
+  Batch batch(std::span<const int64_t> indices) const override {
+    const auto count = static_cast<int64_t>(indices.size());
+    largest = std::max(largest, count);
+    seen += count;
+    const Tensor classes = at::tensor(std::vector<int64_t>(indices.begin(), indices.end()), at::kLong);
+    return {Grid{at::zeros({count, 1, 1, 1, 1})}, {{"class", (classes < 150).to(at::kLong).view({-1, 1})}}};
+  }
+  mutable int64_t largest = 0, seen = 0;
+
+ private:
+  int64_t cells_;
+  Schema schema_;
+};
+
+TEST(Classification, CountsClassesOfLargeSamplesFewAtATime) {
+  for (const auto& [cells, most] : {std::pair<int64_t, int64_t>{1, 256}, {1 << 18, 4}, {1 << 24, 1}}) {
+    const Large data(cells);
+    Classification task({});
+    task.fit(data);
+    EXPECT_EQ(data.largest, most);
+    EXPECT_EQ(data.seen, 600);
+    EXPECT_NEAR(task.state().at("frequencies")[1].item<double>(), 0.25, 1e-12);
+  }
+}
+
 TEST(Classification, LossAndMetricsAreThoseOfHandComputedProbabilities) {
   const Classification task({.names = {"a", "b", "c"}});
   const Tensor p = at::tensor({0.5, 0.25, 0.25, 0.1, 0.8, 0.1, 0.2, 0.7, 0.1, 0.1, 0.1, 0.8}, at::kDouble);

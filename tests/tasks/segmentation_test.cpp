@@ -20,12 +20,13 @@ class Pointwise : public GridModel {
   }
   Named forward(const Grid& grid) override {
     largest = std::max(largest, grid.values.numel());
+    ++calls;
     return {{"logits", 2 * grid.values}};
   }
   Symmetry symmetry() const override { return {}; }
   Flops flops_per_token() const override { return {}; }
 
-  int64_t largest = 0;
+  int64_t largest = 0, calls = 0;
 };
 
 Tensor longs(std::vector<int64_t> values, std::vector<int64_t> shape) {
@@ -185,6 +186,37 @@ TEST(Segmentation, WindowsNeverShowTheModelMoreThanTheirSizeAndChangeNothingPoin
   EXPECT_LT((windows.at("probabilities") - whole.at("probabilities")).abs().max().item<double>(), 1e-12);
 }
 
+TEST(Segmentation, TheLossOfEvaluationIsThatOfTheWindowsAndRunsTheModelOnce) {
+  at::manual_seed(5);
+  const Tensor mask = at::randint(0, 3, {1, 1, 20, 14}, at::kLong);
+  const Batch batch{Grid{at::randn({1, 3, 20, 14}, at::kDouble)}, {{"mask", mask}}};
+  SegmentationOptions options{.dice = 0.5};
+  Pointwise model(Segmentation(options).interface(toy_schema(2, 3, "mask", 3)));
+  const double trained = Segmentation(options).step(model, batch).loss.item<double>();
+  model.train(false);
+  model.calls = 0;
+  EXPECT_NEAR(Segmentation(options).step(model, batch).loss.item<double>(), trained, 1e-12);
+  EXPECT_EQ(model.calls, 1);
+  EXPECT_FALSE(Segmentation(options).moves_inputs());
+  options.window.size = {6};
+  model.largest = model.calls = 0;
+  const Step step = Segmentation(options).step(model, batch);
+  EXPECT_NEAR(step.loss.item<double>(), trained, 1e-12);
+  EXPECT_EQ(model.largest, 3 * 6 * 6);
+  EXPECT_EQ(model.calls,
+            static_cast<int64_t>(window_starts(20, 6, 0.5).size() * window_starts(14, 6, 0.5).size()));
+  EXPECT_EQ(step.predictions.at("mask").sizes(), mask.sizes());
+  EXPECT_TRUE(Segmentation(options).moves_inputs());
+}
+
+TEST(SlidingWindow, ShowsTheGridItselfUncopied) {
+  const Grid grid{at::zeros({1, 2, 9, 8}, at::kDouble)};
+  over_windows(grid, {{4}, 0.5, Blending::gaussian}, [&](const Grid& window) {
+    EXPECT_TRUE(window.values.is_alias_of(grid.values));
+    return window.values.clone();
+  });
+}
+
 TEST(Segmentation, TurnsAndWindowsKeepAMaskTurningWithItsImage) {
   const Schema schema = toy_schema(2, 1, "mask", 3);
   const BuildOn wide(at::kCPU, at::kDouble);
@@ -203,6 +235,44 @@ TEST(Segmentation, TurnsAndWindowsKeepAMaskTurningWithItsImage) {
   };
   EXPECT_GT(error(1), 1e-4);
   EXPECT_LT(error(4), 1e-12);
+}
+
+TEST(Segmentation, TurnsAndWindowsOfAnyShapeKeepAMaskTurningWithItsVolume) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  at::manual_seed(3);
+  const Tensor x = at::randn({1, 3, 5, 6, 7}, at::kDouble);
+  // What is said of a cell depends on its place in the window, along each axis in another way.
+  class Placed : public Pointwise {
+   public:
+    using Pointwise::Pointwise;
+    Named forward(const Grid& grid) override {
+      Tensor scale = at::ones({}, at::kDouble);
+      for (int64_t a = 0; a < 3; ++a) {
+        std::vector<int64_t> shape(3, 1);
+        shape[a] = grid.values.size(2 + a);
+        scale = scale + at::arange(shape[a], at::kDouble).view(shape) * (0.1 + 0.2 * static_cast<double>(a));
+      }
+      return {{"logits", grid.values * scale}};
+    }
+  };
+  const auto error = [&](int64_t count, Axis axis, int64_t from, int64_t to) {
+    SegmentationOptions options;
+    options.turns = {count, axis};
+    options.window.size = {3, 8, 4};
+    const Segmentation task(options);
+    Placed model(task.interface(toy_schema(3, 3, "mask", 3)));
+    const auto p = [&](const Tensor& values) {
+      return task.predict(model, {Grid{values}, {}}).at("probabilities");
+    };
+    return (p(at::rot90(x, 1, {from, to})) - at::rot90(p(x), 1, {from, to})).abs().max().item<double>();
+  };
+  EXPECT_GT(error(1, Axis::z, 2, 3), 1e-3);
+  EXPECT_LT(error(4, Axis::z, 2, 3), 1e-12);
+  EXPECT_GT(error(4, Axis::x, 2, 3), 1e-3);
+  EXPECT_LT(error(4, Axis::x, 3, 4), 1e-12);
+  EXPECT_LT(error(4, Axis::y, 2, 4), 1e-12);
+  EXPECT_LT(error(24, Axis::z, 2, 3), 1e-12);
+  EXPECT_LT(error(24, Axis::z, 3, 4), 1e-12);
 }
 
 }  // namespace

@@ -124,13 +124,14 @@ int predict_folder(const PredictCommand& command) {
   Writer writer(command.out, *data, command.probabilities);
   const at::NoGradGuard no_grad;
   int64_t samples = 0;
-  stream(command.data, *data, 1, *subject.model, [&](const Batch& batch) {
+  const auto predict = [&](const Batch& batch) {
     const Named predictions = subject.task->predict(*subject.model, batch);
     require(at::isfinite(predictions.at("probabilities")).all().item<bool>(),
             "probabilities must be finite, got NaN (larger inputs may need --dtype float64)");
     writer.add(samples, predictions);
     progress.update(++samples);
-  });
+  };
+  stream(command.data, *data, 1, *subject.model, predict, subject.task->moves_inputs());
   writer.finish();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   progress.clear();

@@ -137,9 +137,10 @@ std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const
 }
 
 void stream(const std::string& where, const Dataset& data, int64_t batch, const Model& model,
-            const std::function<void(const Batch&)>& use) {
+            const std::function<void(const Batch&)>& use, bool on_cpu) {
+  const at::Device device = on_cpu ? at::Device(at::kCPU) : model.device();
   const auto run = [&](std::span<const int64_t> samples) {
-    use(to(data.batch(samples), model.device(), model.dtype()));
+    use(to(data.batch(samples), device, model.dtype()));
   };
   const bool grids = data.schema().carrier == Carrier::grid;
   for (int64_t begin = 0, end = 0; begin < data.size(); begin = end) {

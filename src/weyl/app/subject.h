@@ -52,7 +52,7 @@ std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const
 /// the device in the dtype. A ShapeError becomes a DataError that names the sample of `where`; `use` has then
 /// seen it once more.
 void stream(const std::string& where, const Dataset& data, int64_t batch, const Model& model,
-            const std::function<void(const Batch&)>& use);
+            const std::function<void(const Batch&)>& use, bool on_cpu = false);
 
 /// Samples at a time of a verb that only reads them: as many as asked for, but of grids, whose cells are
 /// many, no more than training takes.

@@ -23,7 +23,8 @@ constexpr const char* kTask = ClassificationOptions::name_in_config;
 constexpr const char* kLabel = "class";
 constexpr const char* kLogits = "logits";
 constexpr const char* kProbabilities = "probabilities";
-constexpr int64_t kChunk = 256;       // samples at a time when a whole set is read
+constexpr int64_t kChunk = 256;       // samples at a time when a whole set is read,
+constexpr int64_t kCells = 1 << 20;   // and tokens, but for one sample that has more
 constexpr int64_t kMostNumbered = 5;  // more classes than this are not told one by one,
 constexpr int64_t kMostNamed = 20;    // or than this, when the options name them
 constexpr double kLeast = 1e-30;      // of a probability, in its logarithm
@@ -35,9 +36,15 @@ Quantity probabilities(int64_t classes) {
 template <class F>
 void for_each_chunk(const Dataset& data, F f) {
   const at::NoGradGuard no_grad;
-  for (int64_t begin = 0; begin < data.size(); begin += kChunk) {
-    std::vector<int64_t> indices(std::min(kChunk, data.size() - begin));
-    std::iota(indices.begin(), indices.end(), begin);
+  for (int64_t begin = 0, end = 0; begin < data.size(); begin = end) {
+    std::vector<int64_t> indices;
+    for (int64_t tokens = 0; end < data.size() && end - begin < kChunk; ++end) {
+      tokens += data.tokens(end);
+      if (end > begin && tokens > kCells) {
+        break;
+      }
+      indices.push_back(end);
+    }
     f(data.batch(indices));
   }
 }

@@ -59,7 +59,7 @@ void fields(Fields& f, SegmentationOptions& o) {
   f("regions", o.regions, "classes taken together, scored beside the classes; `dice` is then their mean");
   f("turns", o.turns,
     "rotations at test time, in validation too: class probabilities are averaged over them");
-  f("window", o.window, "prediction window by window, for inputs larger than memory");
+  f("window", o.window, "prediction window by window, for inputs larger than the memory of the device");
 }
 
 void fields(Fields& f, TaskOptions& o) {

@@ -189,9 +189,14 @@ std::vector<Quantity> Segmentation::predictions(const Interface& model) const {
 }
 
 Step Segmentation::step(Model& model, const Batch& batch) const {
-  const Tensor logits = logits_of(model(grid_of(batch.input)), kTask);
-  const Tensor target = target_of(batch, kLabel, logits, kTask);
-  return {segmentation_loss(logits, target, options_), model.training() ? Named{} : predict(model, batch)};
+  if (model.training()) {
+    const Tensor logits = logits_of(model(grid_of(batch.input)), kTask);
+    return {segmentation_loss(logits, target_of(batch, kLabel, logits, kTask), options_), {}};
+  }
+  Named predictions = predict(model, batch);
+  const Tensor logits = predictions.at(kProbabilities).clamp_min(kLeast).log();
+  return {segmentation_loss(logits, target_of(batch, kLabel, logits, kTask), options_),
+          std::move(predictions)};
 }
 
 Named Segmentation::predict(Model& model, const Batch& batch) const {
@@ -200,7 +205,8 @@ Named Segmentation::predict(Model& model, const Batch& batch) const {
   const Tensor p =
       mean_over_turns(options_.turns, grid_of(batch.input), model.interface, q, [&](const Input& input) {
         return over_windows(grid_of(input), options_.window, [&](const Grid& window) {
-          return at::softmax(logits_of(model(window), kTask), 1);
+          const Grid there{window.values.to(model.device()), window.spacing};
+          return at::softmax(logits_of(model(there), kTask), 1);
         });
       });
   return {{kProbabilities, p}, {kLabel, at::argmax(p, 1, true)}};

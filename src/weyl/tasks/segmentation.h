@@ -7,7 +7,8 @@ namespace weyl {
 /// The class of every pixel or voxel of a grid, 0 the background. Label `mask` (B, 1, spatial...) int64, K
 /// its `categories`. The model gives `logits` (B, K, spatial...).
 ///
-///   loss      segmentation_loss.h, on the whole grid given (crops: train.crop)
+///   loss      segmentation_loss.h, on the whole grid given (crops: train.crop); of a model that does not
+///             train, with log `probabilities` for the logits: those of windows and rotations
 ///   predicts  `probabilities` (B, K, spatial...), softmax of the logits, put together from windows
 ///             (sliding_window.h) and averaged over the test-time rotations; `mask` (B, 1, spatial...) int64,
 ///             the likeliest class
@@ -32,6 +33,8 @@ class Segmentation : public Task {
   void load(const NamedTensors&) override {}
 
   Step step(Model& model, const Batch& batch) const override;  // no predictions while the model trains
+  /// With windows: grid and result then stay on the CPU, windows go to the model's device one by one.
+  bool moves_inputs() const override { return !options_.window.size.empty(); }
   Named predict(Model& model, const Batch& batch) const override;
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;

@@ -68,28 +68,32 @@ std::vector<int64_t> sizes_of(const WindowOptions& options, int64_t dimension) {
 Tensor over_windows(const Grid& grid, const WindowOptions& options,
                     const std::function<Tensor(const Grid&)>& f) {
   if (options.size.empty()) {
-    return f(grid);
+    return f(grid).to(grid.values.device());
   }
   const int64_t d = grid.values.dim() - 2;
   const std::vector<int64_t> sizes = sizes_of(options, d);
-  std::vector<int64_t> before(d), lengths(d), pad;
+  // `part` is what of the window lies on the grid: all of it, but on an axis shorter than the window.
+  std::vector<int64_t> before(d), part(d), pad;
   for (int64_t a = d - 1; a >= 0; --a) {  // constant_pad_nd begins with the last axis
     const int64_t missing = std::max<int64_t>(0, sizes[a] - grid.values.size(2 + a));
     before[a] = missing / 2;
-    lengths[a] = grid.values.size(2 + a) + missing;
+    part[a] = sizes[a] - missing;
     pad.insert(pad.end(), {missing / 2, missing - missing / 2});
   }
-  const Tensor values = at::constant_pad_nd(grid.values, pad, 0);
   std::vector<std::vector<int64_t>> starts;
   int64_t windows = 1;
   for (int64_t a = 0; a < d; ++a) {
-    starts.push_back(window_starts(lengths[a], sizes[a], options.overlap));
+    starts.push_back(window_starts(grid.values.size(2 + a), part[a], options.overlap));
     windows *= static_cast<int64_t>(starts.back().size());
   }
-  const Tensor weights = window_weights(sizes, options.blending, values.options());
-  std::vector<int64_t> shape{values.size(0), 1};
-  shape.insert(shape.end(), lengths.begin(), lengths.end());
-  Tensor sum, total = at::zeros(at::IntArrayRef(shape).slice(2), values.options());
+  const auto narrowed = [&](Tensor x, int64_t lead, const std::vector<int64_t>& at) {
+    for (int64_t a = 0; a < d; ++a) {
+      x = x.narrow(lead + a, at[a], part[a]);
+    }
+    return x;
+  };
+  std::vector<int64_t> shape = grid.values.sizes().vec();
+  Tensor sum, total, weights;
   for (int64_t window = 0; window < windows; ++window) {
     int64_t rest = window;
     std::vector<int64_t> at(d);
@@ -98,28 +102,25 @@ Tensor over_windows(const Grid& grid, const WindowOptions& options,
       at[a] = starts[a][rest % n];
       rest /= n;
     }
-    const auto cut = [&](Tensor x, int64_t lead) {
-      for (int64_t a = 0; a < d; ++a) {
-        x = x.narrow(lead + a, at[a], sizes[a]);
-      }
-      return x;
-    };
-    const Tensor said = f({cut(values, 2), grid.spacing});
-    if (!sum.defined()) {
-      shape[1] = said.size(1);
-      sum = at::zeros(shape, said.options());
+    Tensor cells = narrowed(grid.values, 2, at);
+    if (part != sizes) {
+      cells = at::constant_pad_nd(cells, pad, 0);
     }
+    const Tensor said = f({cells, grid.spacing});
     require(said.sizes().slice(2) == at::IntArrayRef(sizes),
             "segmentation: the model must give as many pixels as it is given, ", at::IntArrayRef(sizes),
             ", got ", said.sizes().slice(2));
-    cut(sum, 2).add_(said * weights);
-    cut(total, 0).add_(weights);
+    if (!sum.defined()) {
+      shape[1] = said.size(1);
+      const auto here = said.options().device(grid.values.device());
+      weights = narrowed(window_weights(sizes, options.blending, here), 0, before);
+      sum = at::zeros(shape, here);
+      total = at::zeros(at::IntArrayRef(shape).slice(2), here);
+    }
+    narrowed(sum, 2, at).add_(narrowed(said, 2, before).to(sum.device()) * weights);
+    narrowed(total, 0, at).add_(weights);
   }
-  sum.div_(total);
-  for (int64_t a = 0; a < d; ++a) {
-    sum = sum.narrow(2 + a, before[a], grid.values.size(2 + a));
-  }
-  return sum;
+  return sum.div_(total);
 }
 
 }  // namespace weyl

@@ -21,7 +21,8 @@ Tensor window_weights(const std::vector<int64_t>& sizes, Blending blending, at::
 /// f on windows of a grid (B, C, spatial...), put together to (B, K, spatial...): in every cell the mean of
 /// what the windows that hold it say, weighted by the cell's place in them. f gives (B, K, window...). Along
 /// an axis shorter than the window the grid is padded with zeros, as much on both sides (one more behind when
-/// that is odd), and cut again. Without a size: f(grid). Memory: one window at a time, and the result.
+/// that is odd), and cut again. Without a size: f(grid). The result is where the grid is, whatever device f
+/// answers on: that device holds one window at a time, while grid and result, in full, stay here.
 /// ConfigError: as many sizes as neither 1 nor the axes.
 Tensor over_windows(const Grid& grid, const WindowOptions& options,
                     const std::function<Tensor(const Grid&)>& f);

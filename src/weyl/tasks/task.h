@@ -59,6 +59,10 @@ class Task {
   virtual Step step(Model& model, const Batch& batch) const = 0;
   virtual Named predict(Model& model, const Batch& batch) const = 0;
 
+  /// Whether `predict` takes batches on the CPU and moves to the model's device only what that works on: who
+  /// gives it one then leaves it there.
+  virtual bool moves_inputs() const { return false; }
+
   /// Units are those of the model's outputs.
   virtual std::unique_ptr<Meter> meter(const Interface& model) const = 0;
   virtual std::string headline() const = 0;  // the metric that picks `best`

@@ -12,8 +12,8 @@ namespace weyl {
 Tensor turns_of(const TestTurns& turns, Carrier carrier, int64_t dimension);
 
 /// The mean over the rotations g of g^-1 f(g x), of one tensor f that moves as `output` (scalars of graph or
-/// node level). Points turn about the origin, poses from the left, grids about their centre. ShapeError: a
-/// grid whose axes would be exchanged and are not of one length.
+/// node level). Points turn about the origin, poses from the left, grids about their centre, one
+/// whose axes are not of one length becoming a grid of the lengths exchanged.
 Tensor mean_over_turns(const TestTurns& turns, const Input& input, const Interface& interface,
                        const Quantity& output, const std::function<Tensor(const Input&)>& f);
 

@@ -40,7 +40,7 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   loading.batch_tokens = options.batch_tokens;
   loading.shuffle = false;
   loading.dtype = model.dtype();
-  loading.device = model.device();
+  loading.device = task.moves_inputs() ? at::Device(at::kCPU) : model.device();
   Loader loader(std::move(data), loading, 0);
   const auto meter = task.meter(model.interface);
   Evaluation result;

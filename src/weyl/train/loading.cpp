@@ -18,8 +18,9 @@ LoaderOptions loader_options(const TrainOptions& options, const Model& model) {
 
 EvaluateOptions evaluate_options(const TrainOptions& options, const std::string& where) {
   EvaluateOptions o;
-  o.batch = options.batch;
-  o.batch_tokens = options.batch_tokens;
+  // Of crops there go many into a batch, of the whole grids they are cut from perhaps one.
+  o.batch = options.crop.empty() ? options.batch : 1;
+  o.batch_tokens = options.crop.empty() ? options.batch_tokens : std::nullopt;
   o.where = where;
   return o;
 }
