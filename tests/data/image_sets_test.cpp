@@ -9,6 +9,7 @@
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
 #include "weyl/data/formats/image.h"
+#include "weyl/data/image_tensor.h"
 #include "weyl/data/inspect.h"
 #include "weyl/data/sets/cifar10.h"
 #include "weyl/data/sets/image_folder.h"
@@ -240,6 +241,96 @@ void write_case(const Folder& folder, const std::string& name, int red, bool mas
     std::fill_n(lesion.bytes.begin(), 3 * mask_width, std::byte{255});  // the upper half
     write(place / (name + "_lesion") / (name + "_lesion.bmp"), lesion);
   }
+}
+
+// --- numbers and masks by hand ---------------------------------------------------------------
+
+Array grey(int64_t h, int64_t w, const std::vector<int>& numbers) {
+  Array image{ElementType::u8, {h, w, 1}, {}};
+  for (const int n : numbers) {
+    image.bytes.push_back(static_cast<std::byte>(n));
+  }
+  return image;
+}
+
+TEST(ImageTensor, ShrinksSmoothly) {
+  const Folder folder;
+  write(folder / "a.png", grey(3, 3, {0, 102, 204, 0, 102, 204, 0, 102, 204}));
+  const Tensor x = load_image(folder / "a.png", 1, {2, 2});
+  // triangles of half-width 3/2 about 3/4 and 9/4: 5/8 of the pixel at the edge, 3/8 of the one in the middle
+  EXPECT_TRUE(at::allclose(x[0], at::tensor({0.15, 0.65, 0.15, 0.65}, at::kFloat).view({2, 2}), 1e-5, 1e-6))
+      << x;
+}
+
+TEST(ImageTensor, AShrunkMaskIsOfTheClassThatCoversMost) {
+  const Folder folder;
+  // a stray 3 where the nearest pixel is taken from; a mean of numbers would give classes that are not there
+  write(folder / "m.png", grey(4, 4, {0, 0, 1, 1, 0, 3, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3}));
+  EXPECT_TRUE(load_mask(folder / "m.png", 4, {2, 2}).equal(at::tensor({0, 1, 2, 3}, at::kByte).view({2, 2})));
+  EXPECT_TRUE(load_mask(folder / "m.png", 4, {})[1].equal(at::tensor({0, 3, 1, 1}, at::kByte)));
+}
+
+TEST(ImageTensor, AMaskOfTwoClassesHasTwoNumbers) {
+  const Folder folder;
+  const auto mask = [&](const std::vector<int>& numbers) {
+    write(folder / "m.png", grey(1, 3, numbers));
+    return load_mask(folder / "m.png", 2, {});
+  };
+  const Tensor middle = at::tensor({0, 1, 0}, at::kByte).view({1, 3});
+  for (const int on : {1, 2, 100, 127, 128, 255}) {
+    EXPECT_TRUE(mask({0, on, 0}).equal(middle)) << on;
+  }
+  EXPECT_EQ(mask({255, 255, 255}).sum().item<int64_t>(), 3);
+  EXPECT_EQ(mask({0, 0, 0}).sum().item<int64_t>(), 0);
+  EXPECT_NE(
+      message_of<DataError>([&] { mask({0, 90, 255}); }).find("0 and one other number, got 255 and 1 pixels"),
+      std::string::npos);
+}
+
+TEST(ImageOptions, SizesAndChannelsAreCheckedBeforeFiles) {
+  const auto refused = [](const DataSet& set) {
+    return message_of<ConfigError>([&] { declared_schema(DataOptions{set}); });
+  };
+  EXPECT_NE(refused(ImagesDataOptions{.classes = 2, .height = 16})
+                .find("data.images: height and width must be both"),
+            std::string::npos);
+  EXPECT_NE(refused(Ph2DataOptions{.height = 0, .width = 9}).find("data.ph2: height and width must be both"),
+            std::string::npos);
+  EXPECT_NE(refused(ImagesDataOptions{.classes = 2, .channels = 2}).find("data.images.channels: must be 1"),
+            std::string::npos);
+  EXPECT_EQ(refused(ImagesDataOptions{.classes = 2, .channels = 1, .height = 16, .width = 16}), "");
+}
+
+TEST(AllOf, AnotherFolderIsForTestingWhole) {
+  const Folder folder;
+  for (int i = 0; i < 5; ++i) {
+    write_case(folder, text("IMD00", i), 20 * i);
+    write(folder / text("classes/a/", i, ".png"), plain(2, 2, {i, i, i}));
+  }
+  const DataOptions ph2{Ph2DataOptions{.height = 6, .width = 8, .train = 2, .valid = 1, .test = 1}},
+      images{ImagesDataOptions{}};
+  for (const Splits& splits :
+       {open_splits(all_of(ph2, folder.path())), open_splits(all_of(images, folder / "classes"))}) {
+    EXPECT_FALSE(splits.train);
+    EXPECT_FALSE(splits.valid);
+    ASSERT_TRUE(splits.test);
+    EXPECT_EQ(splits.test->size(), 5);
+  }
+}
+
+TEST(Ph2, IsInspectedThoughSizesDiffer) {
+  const Folder folder;
+  for (int i = 0; i < 4; ++i) {
+    write_case(folder, text("IMD00", i), 20 * i);
+  }
+  const fs::path other = fs::path(folder.path()) / "PH2 Dataset images/IMD004";
+  write(other / "IMD004_Dermoscopic_Image/IMD004.bmp", plain(5, 7, {1, 2, 3}));
+  write(other / "IMD004_lesion/IMD004_lesion.bmp", plain(5, 7, {0}));
+  int64_t found = 0;
+  for (const auto& split : open_for_inspection(folder.path())) {
+    found += split.second->size();
+  }
+  EXPECT_EQ(found, 5);
 }
 
 TEST(Ph2, SplitsAreDisjointAndMasksResized) {

@@ -10,8 +10,10 @@
 #include <thread>
 
 #include "tests/data/fixtures.h"
+#include "tests/data/folder.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/data/motion.h"
 
 namespace weyl {
 namespace {
@@ -346,6 +348,7 @@ class Sizes : public Dataset {
   int64_t size() const override { return 9; }
   const Schema& schema() const override { return schema_; }
   int64_t tokens(int64_t index) const override { return 4 + index / 4; }
+  Lattice lattice(int64_t index) const override { return {{1, tokens(index)}}; }
   Batch batch(std::span<const int64_t> indices) const override {
     std::vector<Batch> parts;
     for (const int64_t i : indices) {
@@ -364,6 +367,84 @@ TEST(Loader, NeverPutsGridsOfDifferentSizesIntoOneBatch) {
   EXPECT_EQ(all_of(loader, 0).size(), 5U);
   Loader cropped(std::make_shared<Sizes>(), {.batch = 9, .crop = {2, 5}}, 3);
   EXPECT_EQ(values_of(all_of(cropped, 0)[0]).sizes(), (at::IntArrayRef{9, 1, 2, 5}));
+}
+
+/// Grids of as many cells and different shapes or spacings: 2 x 6, 3 x 4, then two that are alike but for the
+/// rounding of their headers, then one of another spacing.
+class Shapes : public Dataset {
+ public:
+  Shapes() {
+    schema_.carrier = Carrier::grid, schema_.interface.dimension = 2, schema_.interface.features = {{"grey"}};
+  }
+  int64_t size() const override { return 5; }
+  const Schema& schema() const override { return schema_; }
+  int64_t tokens(int64_t) const override { return 12; }
+  Lattice lattice(int64_t i) const override {
+    const double spacing[] = {1, 1, 1, 1 + 1e-8, 1.5};
+    return {i == 0 ? std::vector<int64_t>{2, 6} : std::vector<int64_t>{3, 4}, {spacing[i], 1, 1}};
+  }
+  Batch batch(std::span<const int64_t> indices) const override {
+    std::vector<Batch> parts;
+    for (const int64_t i : indices) {
+      const Lattice of = lattice(i);
+      parts.push_back({Grid{at::zeros({1, 1, of.cells[0], of.cells[1]}), of.spacing}, {}});
+    }
+    return concatenate(parts, schema_);
+  }
+
+ private:
+  Schema schema_;
+};
+
+TEST(Loader, BatchesGridsOfOneShapeAndSpacingNotOfOneNumberOfCells) {
+  using Plan = std::vector<std::vector<int64_t>>;
+  const auto set = std::make_shared<Shapes>();
+  Loader loader(set, {.batch = 5, .shuffle = false}, 3);
+  EXPECT_EQ(loader.plan(0), (Plan{{0}, {1, 2, 3}, {4}}));
+  EXPECT_EQ(all_of(loader, 0).size(), 3U);
+  Loader by_tokens(set, {.batch_tokens = 100, .shuffle = false}, 3);  // its batch is 1
+  EXPECT_EQ(by_tokens.plan(0), (Plan{{0}, {1, 2, 3}, {4}}));
+  Loader cropped(set, {.batch = 5, .shuffle = false, .crop = {2}}, 3);
+  EXPECT_EQ(cropped.plan(0), (Plan{{0, 1, 2, 3}, {4}}));
+  EXPECT_EQ(all_of(cropped, 0).size(), 2U);
+}
+
+TEST(Loader, TurnsGridsWhoseSpacingsDifferByRoundingOnly) {
+  const auto turns = [](double across) {
+    const Grid grid{at::zeros({1, 1, 3, 3}), {1, across, 1}};
+    int64_t quarter = 0;
+    for (uint64_t seed = 0; seed < 40; ++seed) {
+      Stream stream(seed, "turns");
+      double r[4];
+      draw_quarter_turns(grid, false, stream, r);
+      quarter += std::abs(r[1]) > 0.5 ? 1 : 0;
+    }
+    return quarter;
+  };
+  EXPECT_GT(turns(1 + 1e-8), 8);
+  EXPECT_EQ(turns(1.5), 0);
+  // and a batch whose rows turn differently can be moved
+  const Grid grid{at::arange(18, at::kDouble).view({2, 1, 3, 3}), {1, 1 + 1e-8, 1}};
+  const Tensor linear = at::tensor({1., 0., 0., 1., 0., -1., 1., 0.}).view({2, 2, 2}).to(at::kDouble);
+  Interface interface;
+  interface.dimension = 2;
+  interface.features = {{"grey"}};
+  const Grid moved = moved_grid(grid, {linear, {}}, interface);
+  EXPECT_TRUE(moved.values[0].equal(grid.values[0]));
+  EXPECT_FALSE(moved.values[1].equal(grid.values[1]));
+}
+
+TEST(Concatenate, SaysWhatGridsDiffer) {
+  Schema schema;
+  schema.carrier = Carrier::grid;
+  const auto refusal = [&](Grid a, Grid b) {
+    const std::vector<Batch> parts{{std::move(a), {}}, {std::move(b), {}}};
+    return message_of<ShapeError>([&] { concatenate(parts, schema); });
+  };
+  const Tensor x = at::zeros({1, 1, 3, 3});
+  EXPECT_NE(refusal({x, {1, 1, 1}}, {x, {1, 2, 1}}).find("one spacing, got 1 x 1 x 1 and 1 x 2 x 1"),
+            std::string::npos);
+  EXPECT_NE(refusal({x}, {at::zeros({1, 1, 3, 4})}).find("one size, got"), std::string::npos);
 }
 
 }  // namespace

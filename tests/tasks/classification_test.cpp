@@ -121,6 +121,9 @@ TEST(Classification, SmoothingAndWeightsEnterTheLoss) {
   EXPECT_NEAR(loss({.label_smoothing = 0.3}), (smooth(0.5, 0.3, 0.2) + smooth(0.2, 0.2, 0.6)) / 2, 1e-12);
   EXPECT_NEAR(loss({.class_weights = {1, 3, 1}}), -(std::log(0.5) + 3 * std::log(0.2)) / 4, 1e-12);
   EXPECT_THROW(loss({.class_weights = {1, 3}}), ConfigError);
+  EXPECT_THROW(loss({.class_weights = {0, 0, 0}}), ConfigError);
+  EXPECT_EQ(loss({.class_weights = {0, 0, 1}}), 0);  // no sample of a class that counts
+  EXPECT_EQ(loss({.label_smoothing = 0.3, .class_weights = {0, 0, 1}}), 0);
   EXPECT_THROW(loss({.names = {"a", "a", "b"}}), ConfigError);
 }
 

@@ -53,6 +53,10 @@ TEST(Segmentation, NeedsAGridAndAsksForLogitsOfEveryCell) {
   EXPECT_THROW(Segmentation(regions).interface(schema), ConfigError);
   regions.regions = {{"whole", {1, 2, 3}}, {"whole", {1}}};
   EXPECT_THROW(Segmentation(regions).interface(schema), ConfigError);
+  SegmentationOptions weights;
+  weights.class_weights = {1, 2, 3};
+  EXPECT_THROW(Segmentation(weights).interface(schema), ConfigError);
+  EXPECT_THROW(Segmentation(SegmentationOptions{.cross_entropy = 0}).interface(schema), ConfigError);
   schema.carrier = Carrier::points;
   EXPECT_THROW(Segmentation({}).interface(schema), ConfigError);
 }
@@ -110,6 +114,9 @@ TEST(Segmentation, LossesAreThoseOfHandComputedProbabilities) {
   o.cross_entropy = 0.5;
   EXPECT_NEAR(loss(o), 1 - (2.2 / 2.8 + 2.6 / 3.2) / 2 + 0.25 * (a + b), 1e-12);
   EXPECT_THROW(loss({.cross_entropy = 0}), ConfigError);
+  const Tensor first = longs({0, 0}, {1, 1, 2});
+  const Tensor nothing = segmentation_loss(p.log(), first, {.focal = 1, .class_weights = {0, 1}});
+  EXPECT_EQ(nothing.item<double>(), 0);  // no pixel of a class that counts
 }
 
 TEST(Segmentation, TheLossHasAFiniteGradientWhereItIsRight) {

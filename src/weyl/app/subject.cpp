@@ -146,7 +146,7 @@ void stream(const std::string& where, const Dataset& data, int64_t batch, const 
   for (int64_t begin = 0, end = 0; begin < data.size(); begin = end) {
     end = std::min(begin + batch, data.size());
     for (int64_t i = begin + 1; grids && i < end; ++i) {
-      end = data.tokens(i) == data.tokens(begin) ? end : i;  // one size a batch
+      end = data.lattice(i).alike(data.lattice(begin)) ? end : i;
     }
     std::vector<int64_t> indices(static_cast<size_t>(end - begin));
     std::iota(indices.begin(), indices.end(), begin);

@@ -77,10 +77,13 @@ void gather(const Named& values, const std::vector<Quantity>& quantities, const 
   }
 }
 
-// d(sum of the graph scalars)/d(positions), (N, D).
-Tensor gradient_of(const Named& values, const std::vector<Quantity>& quantities, const Tensor& positions) {
+// d(sum of the model's own graph scalars)/d(positions), (N, D): a task may predict under no gradient, or say
+// the same thing in other words as well.
+Tensor gradient_of(Model& model, const Input& input, const Tensor& positions) {
+  const at::AutoGradMode mode(true);
+  const Named values = model(input);
   Tensor sum;
-  for (const Quantity& q : quantities) {
+  for (const Quantity& q : model.interface.outputs) {
     if (family_of(q) == "graph_scalars") {
       const Tensor part = values.at(q.name).sum();
       sum = sum.defined() ? sum + part : part;
@@ -126,7 +129,7 @@ int run(const PredictCommand& command) {
   }
   const auto predict = [&](const Batch& given) {
     Batch batch = given;
-    const at::AutoGradMode mode(command.gradient);
+    const at::NoGradGuard no_grad;
     Tensor positions;
     if (command.gradient) {
       auto* points = std::get_if<Points>(&batch.input);
@@ -137,7 +140,7 @@ int run(const PredictCommand& command) {
                                                  : (*subject.model)(batch.input);
     gather(values, quantities, subject.model->interface, parts);
     if (command.gradient) {
-      parts["gradient"].push_back(gradient_of(values, quantities, positions));
+      parts["gradient"].push_back(gradient_of(*subject.model, batch.input, positions));
     }
     samples += batch.count();
     progress.update(samples);

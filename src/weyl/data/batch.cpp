@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "weyl/core/check.h"
+#include "weyl/data/lattice.h"
 #include "weyl/data/layout.h"
 
 namespace weyl {
@@ -137,9 +138,12 @@ Batch concatenate(std::span<const Batch> parts, const Schema& schema) {
   } else {
     const auto grid = [](const Batch& b) -> const Grid& { return std::get<Grid>(b.input); };
     for (const auto& part : parts) {
-      require(grid(part).spacing == grid(parts[0]).spacing &&
-                  grid(part).values.sizes().slice(1) == grid(parts[0]).values.sizes().slice(1),
-              "concatenate: grids must have one size and one spacing");
+      const auto sizes = grid(parts[0]).values.sizes().slice(1), other = grid(part).values.sizes().slice(1);
+      require(other == sizes, "concatenate: grids must have one size, got (C, cells) ", sizes, " and ",
+              other);
+      const auto &a = grid(parts[0]).spacing, &b = grid(part).spacing;
+      require(same_spacing(a, b), "concatenate: grids must have one spacing, got ", a[0], " x ", a[1], " x ",
+              a[2], " and ", b[0], " x ", b[1], " x ", b[2]);
     }
     result.input = Grid{concatenated(parts, "values", [&](const Batch& b) { return grid(b).values; }),
                         grid(parts[0]).spacing};

@@ -10,6 +10,7 @@
 #include "weyl/algebra/platonic.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/data/lattice.h"
 #include "weyl/data/motion.h"
 
 namespace weyl {
@@ -101,9 +102,8 @@ std::vector<Alike> alike(const Motions& motions, const Grid& grid) {
       const int64_t to = part.move.to[j];
       require(grid.values.size(2 + j) == grid.values.size(2 + to), "grid: axes of ", grid.values.size(2 + j),
               " and ", grid.values.size(2 + to), " cells cannot be exchanged in a part of a batch");
-      require(std::abs(grid.spacing[j] - grid.spacing[to]) <= 1e-9 * std::abs(grid.spacing[j]),
-              "grid: axes of spacing ", grid.spacing[j], " and ", grid.spacing[to],
-              " cannot be exchanged in a part of a batch");
+      require(same_spacing(grid.spacing[j], grid.spacing[to]), "grid: axes of spacing ", grid.spacing[j],
+              " and ", grid.spacing[to], " cannot be exchanged in a part of a batch");
     }
   }
   return result;
@@ -209,7 +209,7 @@ void draw_quarter_turns(const Grid& like, bool reflections, Stream& stream, doub
     bool same = true;
     for (int64_t j = 0; j < d; ++j) {
       same = same && like.values.size(2 + j) == like.values.size(2 + to[j]) &&
-             std::abs(like.spacing[j] - like.spacing[to[j]]) <= 1e-9 * std::abs(like.spacing[j]);
+             same_spacing(like.spacing[j], like.spacing[to[j]]);
     }
     if (same) {
       keep.push_back(g);

@@ -2,8 +2,9 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_upsample_bilinear2d_aa.h>
-#include <ATen/ops/_upsample_nearest_exact2d.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include "weyl/core/check.h"
 #include "weyl/data/formats/image.h"
@@ -30,7 +31,26 @@ bool as_it_is(const Tensor& x, ImageSize size) {
   return size == ImageSize{} || (x.size(-2) == size.height && x.size(-1) == size.width);
 }
 
+/// The class with the largest share of each pixel of the new size, the least of those with one share.
+Tensor resized_mask(const Tensor& x, int64_t classes, ImageSize size) {
+  Tensor best = at::zeros({size.height, size.width}, at::kByte),
+         most = at::full({size.height, size.width}, -1, at::kFloat);
+  for (int64_t k = 0; k < classes; ++k) {
+    const Tensor on = x.eq(k).to(at::kFloat).unsqueeze(0).unsqueeze(0);
+    const Tensor share = at::_upsample_bilinear2d_aa(on, {size.height, size.width}, false)[0][0];
+    best = best.masked_fill(share > most + 1e-6, k);
+    most = share.maximum(most);
+  }
+  return best;
+}
+
 }  // namespace
+
+ImageSize image_size(int64_t height, int64_t width, const char* where) {
+  require<ConfigError>((height == 0) == (width == 0), where,
+                       ": height and width must be both given or both 0, got ", height, " and ", width);
+  return {height, width};
+}
 
 Tensor load_image(const std::string& path, int64_t channels, ImageSize size) {
   Tensor x = without_alpha(path);
@@ -57,15 +77,14 @@ Tensor load_mask(const std::string& path, int64_t classes, ImageSize size) {
   x = x[0];
   const auto most = x.max().item<int64_t>();
   if (classes == 2 && most > 1) {
-    x = x.ge(128).to(at::kByte);
+    const auto between = x.gt(0).logical_and(x.lt(most)).sum().item<int64_t>();
+    require<DataError>(between == 0, path, ": a mask of two classes must hold 0 and one other number, got ",
+                       most, " and ", between, " pixels between (make it black and white first)");
+    x = x.gt(0).to(at::kByte);
   } else {
     require<DataError>(most < classes, path, ": a mask must hold classes 0 .. ", classes - 1, ", got ", most);
   }
-  if (as_it_is(x, size)) {
-    return x.contiguous();
-  }
-  return at::_upsample_nearest_exact2d(x.unsqueeze(0).unsqueeze(0), {size.height, size.width})[0][0]
-      .contiguous();
+  return as_it_is(x, size) ? x.contiguous() : resized_mask(x, classes, size);
 }
 
 }  // namespace weyl

@@ -13,16 +13,20 @@ struct ImageSize {
   bool operator==(const ImageSize&) const = default;
 };
 
+/// Both or neither: ConfigError naming `where`, the table of the options.
+ImageSize image_size(int64_t height, int64_t width, const char* where);
+
 /// An image file (formats/image.h) as (C, H, W): uint8, or float32 in [0, 1] when it had 16 bits or was
 /// resized (bilinear, smoothed by the scale where it shrinks). Alpha is dropped; `channels` 1 makes grey of
 /// rgb by the luminance 0.299 r + 0.587 g + 0.114 b, 3 repeats grey, 0 keeps what is there. DataError: a
 /// broken file.
 Tensor load_image(const std::string& path, int64_t channels, ImageSize size);
 
-/// A mask file as (H, W) uint8 class numbers 0 .. classes - 1, resized to the nearest pixel. It must be grey
-/// (or rgb of equal channels, of 8 bits); where there are two classes and it holds more than 0 and 1, it is 1
-/// from the middle of its range on (black and white). DataError: colours, a value that is no class, a broken
-/// file.
+/// A mask file as (H, W) uint8 class numbers 0 .. classes - 1; where it is resized, each pixel is of the
+/// class that covers most of it. It must be grey (or rgb of equal channels, of 8 bits). Of two classes it may
+/// hold another number than 1 for the second, as black and white do: 0 and one number at most. Masks of more
+/// values (edges smoothed, or saved as JPEG) are refused: where their border is cannot be known. DataError:
+/// colours, a value that is no class, a broken file.
 Tensor load_mask(const std::string& path, int64_t classes, ImageSize size);
 
 }  // namespace weyl

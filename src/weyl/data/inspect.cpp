@@ -238,16 +238,20 @@ void warn(std::vector<std::string>& warnings, const GroupSummary& found) {
 
 /// The set whose layout a folder has, with what its files say of channels and classes.
 std::optional<DataOptions> layout_of(const std::string& path) {
-  if (auto images = image_folder(path)) {
-    return images;
-  }
   if (is_decathlon_folder(path)) {
     return DataOptions{DecathlonDataOptions{.path = path, .modalities = 0, .classes = 0}};
   }
   if (is_modelnet_folder(path)) {
     return DataOptions{ModelnetDataOptions{.path = path, .points = 0, .classes = 0}};
   }
-  return {};
+  std::error_code unreadable;
+  for (const auto& entry : std::filesystem::directory_iterator(path, unreadable)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("loc_") && name.ends_with(".npy")) {
+      return {};  // particles in motion
+    }
+  }
+  return image_folder(path);  // last: a picture may lie beside anything
 }
 
 }  // namespace

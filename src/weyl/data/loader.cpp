@@ -72,6 +72,15 @@ struct Loader::State {
     stop = false;
   }
 
+  /// Whether two samples may share a batch.
+  bool fit(int64_t a, int64_t b) const {
+    if (data->schema().carrier != Carrier::grid) {
+      return true;
+    }
+    const Lattice one = data->lattice(a), other = data->lattice(b);
+    return options.crop.empty() ? one.alike(other) : same_spacing(one.spacing, other.spacing);
+  }
+
   std::vector<std::vector<int64_t>> plan(int64_t of_epoch) const {
     const int64_t n = data->size();
     std::vector<int64_t> order(n);
@@ -80,14 +89,9 @@ struct Loader::State {
       order = Stream(seed, "order", {static_cast<uint64_t>(of_epoch)}).permutation(n);
     }
     std::vector<std::vector<int64_t>> result;
-    const bool one_size = data->schema().carrier == Carrier::grid && options.crop.empty();
-    int64_t tokens = 0, cells = 0;
+    int64_t tokens = 0;
     for (const int64_t sample : order) {
-      bool full = result.empty();
-      if (one_size && options.batch != 1) {
-        const int64_t before = std::exchange(cells, data->tokens(sample));
-        full = full || cells != before;
-      }
+      bool full = result.empty() || !fit(result.back().front(), sample);
       if (options.batch_tokens) {
         const int64_t size = data->tokens(sample);
         full = full || tokens + size > *options.batch_tokens;

@@ -66,9 +66,10 @@ void fields(Fields& f, Ph2DataOptions& o) {
   f("path", o.path, "folder `PH2 Dataset images`, or the one above; made by `weyl data make lesions`, too");
   f("height", o.height, "rows that images are resized to; 0 and 0: as they are, all of one size", {0, 32768});
   f("width", o.width, "columns that images are resized to", {0, 32768});
-  f("train", o.train, "training images; with valid and test 0: half of all", {0, 1e9});
-  f("valid", o.valid, "validation images; with train and test 0: a quarter of all", {0, 1e9});
-  f("test", o.test, "test images; with train and valid 0: a quarter of all", {0, 1e9});
+  f("train", o.train, "training images; with valid and test 0: the fraction", {0, 1e9});
+  f("valid", o.valid, "validation images; with train and test 0: the fraction", {0, 1e9});
+  f("test", o.test, "test images; with train and valid 0: the fraction", {0, 1e9});
+  f("fractions", o.fractions, "of the images: training, validation, test", {0, 1});
   f("seed", o.seed, "of the random splits", {0, 9.2e18});
   fields(f, o.input);
 }
@@ -150,6 +151,9 @@ DataOptions all_of(DataOptions options, const std::string& path) {
         }
         if constexpr (requires { o.fractions; }) {
           o.fractions = {0, 0, 1};
+        }
+        if constexpr (requires { o.train_fraction; }) {
+          o.train_fraction = o.valid_fraction = 0;
         }
       },
       options.set);

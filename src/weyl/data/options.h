@@ -92,7 +92,8 @@ struct Ph2DataOptions {
   static constexpr const char* name_in_config = "ph2";
   std::string path = "data/ph2";
   int64_t height = 578, width = 770;       // 0: as they are, all of one size
-  int64_t train = 0, valid = 0, test = 0;  // all 0: a half, a quarter, a quarter
+  int64_t train = 0, valid = 0, test = 0;  // all 0: the fractions
+  std::vector<double> fractions{0.5, 0.25, 0.25};
   int64_t seed = 0;
   ImageInput input;
 };
@@ -166,7 +167,7 @@ void fields(Fields& f, DataOptions& o);
 const std::string& path_of(const DataOptions& options);
 /// The same samples at another place.
 DataOptions moved_to(DataOptions options, const std::string& path);
-/// Another set of the kind, with all its samples.
+/// Another set of the kind, with all its samples: where the files say no splits, all are for testing.
 DataOptions all_of(DataOptions options, const std::string& path);
 
 /// How a trajectory of text is read (`weyl data convert traj.txt out.safetensors length=64`).

@@ -5,6 +5,7 @@
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "weyl/core/check.h"
@@ -44,12 +45,23 @@ std::vector<std::string> class_names(const std::vector<std::string>& given, int6
   return names;
 }
 
+void check_class_weights(const std::vector<double>& given, int64_t classes, const char* task) {
+  require<ConfigError>(given.empty() || static_cast<int64_t>(given.size()) == classes, "task.", task,
+                       ".class_weights: must be ", classes, ", one a class, got ", given.size());
+  require<ConfigError>(given.empty() || std::ranges::any_of(given, [](double w) { return w > 0; }), "task.",
+                       task, ".class_weights: one at least must be above 0");
+}
+
+Tensor weight_of(const Tensor& weights) {
+  const Tensor sum = weights.sum();
+  return sum.masked_fill(sum <= 0, INFINITY);
+}
+
 Tensor class_weights(const std::vector<double>& given, const Tensor& logits, const char* task) {
   if (given.empty()) {
     return {};
   }
-  require<ConfigError>(static_cast<int64_t>(given.size()) == logits.size(1), "task.", task,
-                       ".class_weights: must be ", logits.size(1), ", one a class, got ", given.size());
+  check_class_weights(given, logits.size(1), task);
   return at::tensor(given, at::kDouble).to(logits.options());
 }
 

@@ -18,6 +18,13 @@ std::vector<std::string> class_names(const std::vector<std::string>& given, int6
 /// The weights given as a tensor (K) like `logits`, undefined for none; ConfigError unless there are K.
 Tensor class_weights(const std::vector<double>& given, const Tensor& logits, const char* task);
 
+/// ConfigError unless the weights are none, or one a class and one of them above 0.
+void check_class_weights(const std::vector<double>& given, int64_t classes, const char* task);
+
+/// The sum of the weights of a batch's samples, to divide by: infinite where all are 0, so that their mean is
+/// 0.
+Tensor weight_of(const Tensor& weights);
+
 /// The output `logits` of a model, in float32 at least. ShapeError.
 Tensor logits_of(const Named& outputs, const char* task);
 

@@ -40,7 +40,7 @@ void for_each_chunk(const Dataset& data, F f) {
     std::vector<int64_t> indices;
     for (int64_t tokens = 0; end < data.size() && end - begin < kChunk; ++end) {
       tokens += data.tokens(end);
-      if (end > begin && tokens > kCells) {
+      if (end > begin && (tokens > kCells || !data.lattice(begin).alike(data.lattice(end)))) {
         break;
       }
       indices.push_back(end);
@@ -117,6 +117,7 @@ std::vector<Quantity> Classification::labels() const {
 Interface Classification::interface(const Schema& data) const {
   const int64_t classes = classes_of(data, kLabel, kTask);
   class_names(options_.names, classes, kTask);
+  check_class_weights(options_.class_weights, classes, kTask);
   turns_of(options_.turns, data.carrier, data.interface.dimension);
   Interface result = data.interface;
   result.grid = data.carrier == Carrier::grid;
@@ -160,9 +161,13 @@ void Classification::load(const NamedTensors& state) {
 Step Classification::step(Model& model, const Batch& batch) const {
   const Tensor logits = logits_of(model(batch.input), kTask);
   const Tensor target = target_of(batch, kLabel, logits, kTask);
-  const Tensor loss =
-      at::cross_entropy_loss(logits, target, class_weights(options_.class_weights, logits, kTask),
-                             at::Reduction::Mean, -100, options_.label_smoothing);
+  const Tensor weights = class_weights(options_.class_weights, logits, kTask);
+  Tensor loss = at::cross_entropy_loss(logits, target, weights,
+                                       weights.defined() ? at::Reduction::Sum : at::Reduction::Mean, -100,
+                                       options_.label_smoothing);
+  if (weights.defined()) {
+    loss = loss / weight_of(weights.index_select(0, target));
+  }
   return {loss, model.training() ? Named{} : predict(model, batch)};
 }
 

@@ -171,6 +171,9 @@ Interface Segmentation::interface(const Schema& data) const {
                        carrier_names[static_cast<int>(data.carrier)]);
   const int64_t classes = classes_of(data, kLabel, kTask), D = data.interface.dimension;
   check_regions(options_.regions, class_names(options_.names, classes, kTask));
+  require<ConfigError>(options_.cross_entropy > 0 || options_.focal > 0 || options_.dice > 0,
+                       "task.segmentation: cross_entropy, focal or dice must have a weight, got none");
+  check_class_weights(options_.class_weights, classes, kTask);
   turns_of(options_.turns, data.carrier, D);
   const auto sizes = static_cast<int64_t>(options_.window.size.size());
   require<ConfigError>(sizes <= 1 || sizes == D, "task.segmentation.window.size: must be one number, or ", D,

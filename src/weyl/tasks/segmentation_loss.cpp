@@ -22,9 +22,10 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
   };
   if (o.cross_entropy > 0 || o.focal > 0) {
     const Tensor by_class = class_weights(o.class_weights, logits, SegmentationOptions::name_in_config);
+    // A batch without a class that has a weight says nothing: 0, not 0 / 0.
     const auto mean = [&, w = by_class.defined() ? by_class.index_select(0, y.reshape({-1}))
                                                  : Tensor()](const Tensor& x) {
-      return w.defined() ? (x.reshape({-1}) * w).sum() / w.sum() : x.mean();
+      return w.defined() ? (x.reshape({-1}) * w).sum() / weight_of(w) : x.mean();
     };
     if (o.cross_entropy > 0) {
       add(o.cross_entropy, mean(-right));

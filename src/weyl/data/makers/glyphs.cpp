@@ -19,7 +19,7 @@ void fields(Fields& f, GlyphsMakerOptions& o) {
   f("rotation", o.rotation, "turns of each image: none, by 0, 90, 180 or 270 degrees, by any angle");
   f("angle", o.angle, "turns every image, degrees counter-clockwise", {-3600, 3600});
   f("noise", o.noise, "standard deviation of the noise of a pixel, of 1", {0, 1});
-  f("digits", o.digits, "the digits that are made, each as often; without 9 none is another upside down");
+  f("digits", o.digits, "the digits that are made, drawn at random; without 9 none is another upside down");
   f("fonts", o.fonts, "folder with the fonts of Debian's packages");
   f("threads", o.threads, "threads that make images; 0: one per core", {0, 1024});
 }

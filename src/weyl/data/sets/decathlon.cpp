@@ -28,8 +28,7 @@ constexpr uint64_t kWidest = 2;  // bytes that a value is stored in for one that
 /// A case with what its header says.
 struct Case {
   DecathlonCase files;
-  std::vector<int64_t> shape;       // (X, Y, Z) in canonical order
-  std::array<double, 3> spacing{};  // mm, the same order
+  Lattice lattice;  // (X, Y, Z) in canonical order, mm
 };
 
 /// How far apart two volumes of one size are: the largest distance of a corner, in voxels of the first.
@@ -78,8 +77,8 @@ Case look_at(const DecathlonCase& files, const DecathlonDataOptions& o) {
     require_mask(image, files, o.check_geometry);
   }
   const auto axis = orientation_of(affine_of(image)).axis;
-  return {
-      files, {image.shape[axis[0]], image.shape[axis[1]], image.shape[axis[2]]}, canonical_spacing(image)};
+  return {files,
+          {{image.shape[axis[0]], image.shape[axis[1]], image.shape[axis[2]]}, canonical_spacing(image)}};
 }
 
 /// Mean 0 and deviation 1 of each channel over the voxels that count, in place; others stay.
@@ -125,9 +124,10 @@ class Volumes : public Dataset {
   int64_t size() const override { return static_cast<int64_t>(cases_.size()); }
   const Schema& schema() const override { return schema_; }
   int64_t tokens(int64_t index) const override {
-    const auto& shape = cases_.at(index).shape;
-    return shape[0] * shape[1] * shape[2];
+    const auto& cells = cases_.at(index).lattice.cells;
+    return cells[0] * cells[1] * cells[2];
   }
+  Lattice lattice(int64_t index) const override { return cases_.at(index).lattice; }
   std::string source(int64_t index) const override { return cases_.at(index).files.image; }
 
   Batch batch(std::span<const int64_t> indices) const override {
@@ -136,11 +136,10 @@ class Volumes : public Dataset {
     std::vector<Tensor> images, masks;
     for (const int64_t i : indices) {
       const Case& other = cases_.at(i);
-      require<DataError>(other.shape == first.shape && near(other.spacing, first.spacing), other.files.image,
-                         ": volumes of one batch must have one size and spacing, ", shape_text(other.shape),
-                         " at ", spacing_text(other.spacing), " is not ", shape_text(first.shape), " at ",
-                         spacing_text(first.spacing), " of ", first.files.image,
-                         "; use a batch of 1, or crops of one size");
+      require<DataError>(other.lattice.alike(first.lattice), other.files.image,
+                         ": volumes of one batch must have one size and spacing, ",
+                         lattice_text(other.lattice), " is not ", lattice_text(first.lattice), " of ",
+                         first.files.image);
       const Volume volume = load(i);
       images.push_back(volume.image);
       if (volume.mask.defined()) {
@@ -148,7 +147,7 @@ class Volumes : public Dataset {
       }
     }
     Batch result;
-    result.input = Grid{at::stack(images), first.spacing};
+    result.input = Grid{at::stack(images), first.lattice.spacing};
     if (!masks.empty()) {
       result.labels["mask"] = at::stack(masks).to(at::kLong);
     }
@@ -156,13 +155,9 @@ class Volumes : public Dataset {
   }
 
  private:
-  static bool near(const std::array<double, 3>& a, const std::array<double, 3>& b) {
-    constexpr double kNear = 1e-3;
-    return std::equal(a.begin(), a.end(), b.begin(),
-                      [](double x, double y) { return std::abs(x - y) <= kNear * x; });
-  }
-  static std::string spacing_text(const std::array<double, 3>& s) {
-    return text(s[0], " x ", s[1], " x ", s[2], " mm");
+  static std::string lattice_text(const Lattice& lattice) {
+    const auto& s = lattice.spacing;
+    return text(shape_text(lattice.cells), " at ", s[0], " x ", s[1], " x ", s[2], " mm");
   }
 
   uint64_t limit() const { return static_cast<uint64_t>(options_.limit * kMebi) * kWidest; }

@@ -49,10 +49,10 @@ std::shared_ptr<const Dataset> open_picture(const std::string& path, const DataO
   ImageSize size;
   if (const auto* images = std::get_if<ImagesDataOptions>(&options.set)) {
     kind = images_kind(*images);
-    size = {images->height, images->width};
+    size = image_size(images->height, images->width, "data.images");
   } else if (const auto* ph2 = std::get_if<Ph2DataOptions>(&options.set)) {
     kind = ph2_kind();
-    size = {ph2->height, ph2->width};
+    size = image_size(ph2->height, ph2->width, "data.ph2");
   } else if (std::holds_alternative<Cifar10DataOptions>(options.set)) {
     kind = cifar10_kind();
   } else if (std::holds_alternative<RotatedMnistDataOptions>(options.set)) {
@@ -68,6 +68,26 @@ std::shared_ptr<const Dataset> open_picture(const std::string& path, const DataO
     kind.deviation.assign(samples.values.size(1), 1);
   }
   return std::make_shared<ImageSet>(std::move(samples), std::move(kind), input_of(options), path);
+}
+
+/// A folder of folders of images, which are classes; also below train, valid and test.
+bool has_pictures_below(const fs::path& folder) {
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
+    if (!entry.is_directory(unreadable)) {
+      continue;
+    }
+    const std::string name = entry.path().filename().string();
+    if ((name == "train" || name == "valid" || name == "test") && has_pictures_below(entry.path())) {
+      return true;
+    }
+    for (const auto& file : fs::directory_iterator(entry.path(), unreadable)) {
+      if (file.is_regular_file(unreadable) && is_image_file(file.path().string())) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -88,7 +108,7 @@ std::shared_ptr<const Dataset> open_image_file(const std::string& path, const Da
 std::optional<DataOptions> image_folder(const std::string& path) {
   const fs::path folder = path;
   if (fs::is_directory(folder / "PH2 Dataset images")) {
-    return DataOptions{Ph2DataOptions{.path = path, .height = 0, .width = 0}};
+    return DataOptions{Ph2DataOptions{.path = path}};
   }
   if (fs::is_directory(folder / "cifar-10-batches-bin")) {
     return DataOptions{Cifar10DataOptions{.path = path}};
@@ -96,7 +116,8 @@ std::optional<DataOptions> image_folder(const std::string& path) {
   const auto has_masks = [](const fs::path& p) {
     return fs::is_directory(p / "images") && fs::is_directory(p / "masks");
   };
-  for (const auto& entry : fs::directory_iterator(folder)) {
+  std::error_code unreadable;
+  for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
     const std::string name = entry.path().filename().string();
     if (name.ends_with(".amat") || name.starts_with("train-images") || name.starts_with("t10k-images")) {
       return DataOptions{RotatedMnistDataOptions{.path = path}};
@@ -104,21 +125,17 @@ std::optional<DataOptions> image_folder(const std::string& path) {
     if (name.starts_with("data_batch_") || name == "test_batch.bin") {
       return DataOptions{Cifar10DataOptions{.path = path}};
     }
-    if (entry.is_directory()) {
+    if (entry.is_directory(unreadable)) {
       if (fs::is_directory(entry.path() / (name + "_Dermoscopic_Image"))) {
-        return DataOptions{Ph2DataOptions{.path = path, .height = 0, .width = 0}};
+        return DataOptions{Ph2DataOptions{.path = path}};
       }
       if (has_masks(folder) || ((name == "train" || name == "test") && has_masks(entry.path()))) {
         return DataOptions{ImagesDataOptions{.path = path, .target = ImageTarget::mask}};
       }
     }
   }
-  // A folder of folders of images: classes, also below train, valid and test.
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && entry.path().parent_path() != folder &&
-        is_image_file(entry.path().string())) {
-      return DataOptions{ImagesDataOptions{.path = path}};
-    }
+  if (has_pictures_below(folder)) {
+    return DataOptions{ImagesDataOptions{.path = path}};
   }
   return std::nullopt;
 }

@@ -142,6 +142,9 @@ ImageSamples load_images(const std::vector<ImageFile>& files, int64_t channels, 
 }
 
 ImageKind images_kind(const ImagesDataOptions& o) {
+  require<ConfigError>(o.channels == 1 || o.channels == 3,
+                       "data.images.channels: must be 1 (grey) or 3 (rgb), got ", o.channels);
+  image_size(o.height, o.width, "data.images");
   ImageKind kind{.mean = {0.5}, .deviation = {0.25}};
   if (o.channels == 3) {
     kind = {.mean = {0.485, 0.456, 0.406}, .deviation = {0.229, 0.224, 0.225}};

@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "weyl/core/check.h"
@@ -48,14 +49,12 @@ std::vector<Case> cases_of(const std::string& path) {
   return cases;
 }
 
-/// The mask as a picture of black and white, resized as images are.
 Tensor lesion_of(const Case& c, ImageSize size) {
   const Array image = read_image(c.image), mask = read_image(c.lesion);
   require<DataError>(image.shape[0] == mask.shape[0] && image.shape[1] == mask.shape[1], c.lesion,
                      ": must have ", image.shape[0], " x ", image.shape[1], " pixels as its image, got ",
                      mask.shape[0], " x ", mask.shape[1]);
-  const Tensor x = load_image(c.lesion, 1, size)[0];
-  return (x.scalar_type() == at::kByte ? x > 127 : x > 0.5).to(at::kByte);
+  return load_mask(c.lesion, 2, size);
 }
 
 std::shared_ptr<const Dataset> as_set(const std::vector<Case>& cases, std::span<const int64_t> which,
@@ -63,7 +62,7 @@ std::shared_ptr<const Dataset> as_set(const std::vector<Case>& cases, std::span<
   if (which.empty()) {
     return nullptr;
   }
-  const ImageSize size{o.height, o.width};
+  const ImageSize size = image_size(o.height, o.width, "data.ph2");
   const int64_t n = std::ssize(which);
   ImageSamples samples;
   for (int64_t i = 0; i < n; ++i) {
@@ -94,6 +93,7 @@ ImageKind ph2_kind() {
 }
 
 Schema ph2_schema(const Ph2DataOptions& options) {
+  image_size(options.height, options.width, "data.ph2");
   return image_schema(ph2_kind(), options.input, options.height * options.width);
 }
 
@@ -102,8 +102,13 @@ Splits open_ph2(const Ph2DataOptions& options) {
   const int64_t n = std::ssize(cases);
   int64_t train = options.train, valid = options.valid, test = options.test;
   if (train + valid + test == 0) {
-    valid = test = n / 4;
-    train = n - valid - test;
+    const auto& f = options.fractions;
+    require<ConfigError>(f.size() == 3 && f[0] + f[1] + f[2] <= 1 + 1e-9,
+                         "data.ph2: fractions must be three that add up to at most 1");
+    const auto size = static_cast<double>(n);
+    valid = std::llround(f[1] * size);
+    test = std::min<int64_t>(std::llround(f[2] * size), n - valid);
+    train = std::min<int64_t>(std::llround(f[0] * size), n - valid - test);
   }
   require<DataError>(train + valid + test <= n, options.path,
                      ": data.ph2.train, valid and test must be at most ", n,

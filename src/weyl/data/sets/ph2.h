@@ -11,11 +11,11 @@ ImageKind ph2_kind();
 Schema ph2_schema(const Ph2DataOptions& options);
 
 /// PH2's folder (or the one above it): `PH2 Dataset images/IMDxxx/IMDxxx_Dermoscopic_Image/IMDxxx.bmp` and
-/// `IMDxxx/IMDxxx_lesion/IMDxxx_lesion.bmp`, also .png. Images are resized (bilinear), masks with them, and a
-/// pixel is lesion where the resized mask is above 1/2. Splits are drawn by the seed: as many as the options
-/// say, else half of the images for training and a quarter each for validation and testing (100, 50, 50 of
-/// 200). DataError: no such folder, an image without its mask or of another size, a broken file, fewer images
-/// than asked for.
+/// `IMDxxx/IMDxxx_lesion/IMDxxx_lesion.bmp`, also .png. Images are resized (bilinear), masks with them
+/// (load_mask). Splits are drawn by the seed: as many as the options say, else by the fractions, half of the
+/// images for training and a quarter each for validation and testing unless given (100, 50, 50 of 200).
+/// ConfigError: fractions beyond 1, a height without a width. DataError: no such folder, an image without its
+/// mask or of another size, a broken file, fewer images than asked for.
 Splits open_ph2(const Ph2DataOptions& options);
 
 }  // namespace weyl

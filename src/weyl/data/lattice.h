@@ -1,0 +1,30 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace weyl {
+
+/// Whether two spacings are one: within a thousandth, since headers hold them in 32 bits or round them. Every
+/// comparison of spacings is this one.
+inline bool same_spacing(double a, double b) {
+  return std::abs(a - b) <= 1e-3 * std::max(std::abs(a), std::abs(b));
+}
+inline bool same_spacing(const std::array<double, 3>& a, const std::array<double, 3>& b) {
+  return same_spacing(a[0], b[0]) && same_spacing(a[1], b[1]) && same_spacing(a[2], b[2]);
+}
+
+/// What the grids of one batch have in common: cells along each axis, and how far apart they are.
+struct Lattice {
+  std::vector<int64_t> cells;
+  std::array<double, 3> spacing{1, 1, 1};
+
+  bool alike(const Lattice& other) const {
+    return cells == other.cells && same_spacing(spacing, other.spacing);
+  }
+};
+
+}  // namespace weyl
