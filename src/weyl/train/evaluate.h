@@ -25,9 +25,10 @@ struct Evaluation {
 };
 
 /// A model's metrics on a data set, batch by batch in the set's order, on the model's device (where the task
-/// does not move inputs itself) and in its dtype; never holds more than a few batches. The model is in evaluation mode meanwhile and gets its mode
-/// back. No gradients (a task that predicts gradients switches them on itself). DataError: the data set is
-/// empty, or task or model refuse a sample (a ShapeError), which is named.
+/// does not move inputs itself) and in its dtype; never holds more than a few batches. The model is in
+/// evaluation mode meanwhile and gets its mode back. No gradients (a task that predicts gradients switches
+/// them on itself). DataError: the data set is empty, or task or model refuse a sample (a ShapeError), which
+/// is named.
 Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
                     const EvaluateOptions& options = {});
 
