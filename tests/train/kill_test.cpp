@@ -73,9 +73,11 @@ TEST(Kill, AtRandomInstantsLosesNothing) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   Stream stream(11, "kill");
   int kills = 0, saved = 0;
-  for (; kills < 6; ++kills) {
+  double late = 1;  // on a busy machine a child may be slower than the one that was timed
+  for (; kills < 6 || (saved == 0 && kills < 40); ++kills) {
     const pid_t child = start_child(folder / "killed");
-    std::this_thread::sleep_for(std::chrono::duration<double>(seconds * (0.2 + 0.3 * stream.uniform())));
+    std::this_thread::sleep_for(
+        std::chrono::duration<double>(late * seconds * (0.2 + 0.3 * stream.uniform())));
     ::kill(child, SIGKILL);
     const int code = exit_code(child);
     if (code == 0) {
@@ -88,6 +90,7 @@ TEST(Kill, AtRandomInstantsLosesNothing) {
       EXPECT_EQ(load_model(folder / "killed/last").metadata.count("recipe"), 1u);
       saved = state.step > 0 ? saved + 1 : saved;
     }
+    late *= saved == 0 ? 1.15 : 1;
   }
   EXPECT_GE(kills, 2);
   EXPECT_GE(saved, 1);
