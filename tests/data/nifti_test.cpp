@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -190,7 +191,8 @@ TEST(Nifti, ReadsClassesAndRefusesOthers) {
 std::vector<std::byte> spoiled(size_t at, std::vector<uint8_t> bytes, int version = 1) {
   const NiftiHeader header = header_of({4, 3, 2}, ElementType::i16, version);
   auto file = nifti_bytes(header, ramp(header));
-  std::memcpy(file.data() + at, bytes.data(), bytes.size());
+  std::ranges::transform(bytes, file.begin() + static_cast<std::ptrdiff_t>(at),
+                         [](uint8_t b) { return std::byte{b}; });
   return file;
 }
 
