@@ -28,20 +28,33 @@ void fields(Fields& f, PoseSequencesDataOptions& o) {
   f("test", o.test, "samples used of the test split; 0: all", {0, 1e9});
 }
 
-void fields(Fields& f, RotatedMnistDataOptions& o) {
-  f("path", o.path,
-    "folder with the .amat files of rotated MNIST or of `weyl data make glyphs`, .npz splits, or IDX files");
+namespace {
+
+template <class Options>
+void image_counts(Fields& f, Options& o) {
   f("train", o.train, "images used of the training split, which must have them; 0: all", {0, 1e9});
   f("valid", o.valid, "images used of the validation split, which must have them; 0: all", {0, 1e9});
   f("test", o.test, "images used of the test split, which must have them; 0: all", {0, 1e9});
+}
+
+template <class Options>
+void image_size(Fields& f, Options& o) {
+  f("height", o.height, "rows that images are resized to; 0 and 0: as they are, all of one size", {0, 32768});
+  f("width", o.width, "columns that images are resized to", {0, 32768});
+}
+
+}  // namespace
+
+void fields(Fields& f, RotatedMnistDataOptions& o) {
+  f("path", o.path,
+    "folder with the .amat files of rotated MNIST or of `weyl data make glyphs`, .npz splits, or IDX files");
+  image_counts(f, o);
   fields(f, o.input);
 }
 
 void fields(Fields& f, Cifar10DataOptions& o) {
   f("path", o.path, "folder with data_batch_1.bin .. data_batch_5.bin and test_batch.bin");
-  f("train", o.train, "images used of the training split, which must have them; 0: all", {0, 1e9});
-  f("valid", o.valid, "images used of the validation split, which must have them; 0: all", {0, 1e9});
-  f("test", o.test, "images used of the test split, which must have them; 0: all", {0, 1e9});
+  image_counts(f, o);
   f("seed", o.seed, "of the tenth of the training images that is for validation", {0, 9.2e18});
   fields(f, o.input);
 }
@@ -53,8 +66,7 @@ void fields(Fields& f, ImagesDataOptions& o) {
   f("target", o.target, "what is known: a class of each image, or a mask with a class of each pixel");
   f("classes", o.classes, "number of classes; 0: as many as there are, which a model cannot know", {0, 255});
   f("channels", o.channels, "3 (rgb) or 1 (grey)", {1, 3});
-  f("height", o.height, "rows that images are resized to; 0 and 0: as they are, all of one size", {0, 32768});
-  f("width", o.width, "columns that images are resized to", {0, 32768});
+  image_size(f, o);
   f("train_fraction", o.train_fraction, "of the images, where there are no folders train, valid and test",
     {0, 1});
   f("valid_fraction", o.valid_fraction, "of the images; the rest is for testing", {0, 1});
@@ -64,8 +76,7 @@ void fields(Fields& f, ImagesDataOptions& o) {
 
 void fields(Fields& f, Ph2DataOptions& o) {
   f("path", o.path, "folder `PH2 Dataset images`, or the one above; made by `weyl data make lesions`, too");
-  f("height", o.height, "rows that images are resized to; 0 and 0: as they are, all of one size", {0, 32768});
-  f("width", o.width, "columns that images are resized to", {0, 32768});
+  image_size(f, o);
   f("train", o.train, "training images; with valid and test 0: the fraction", {0, 1e9});
   f("valid", o.valid, "validation images; with train and test 0: the fraction", {0, 1e9});
   f("test", o.test, "test images; with train and valid 0: the fraction", {0, 1e9});
