@@ -113,9 +113,6 @@ std::optional<DataOptions> image_folder(const std::string& path) {
   if (fs::is_directory(folder / "cifar-10-batches-bin")) {
     return DataOptions{Cifar10DataOptions{.path = path}};
   }
-  const auto has_masks = [](const fs::path& p) {
-    return fs::is_directory(p / "images") && fs::is_directory(p / "masks");
-  };
   std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
     const std::string name = entry.path().filename().string();

@@ -31,10 +31,6 @@ std::vector<fs::path> entries(const fs::path& folder, bool folders) {
   return result;
 }
 
-bool has_masks(const fs::path& folder) {
-  return fs::is_directory(folder / "images") && fs::is_directory(folder / "masks");
-}
-
 /// The mask beside an image: the same name with any ending.
 std::string mask_of(const fs::path& image, const fs::path& masks) {
   for (const char* ending : {".png", ".bmp", ".PNG", ".BMP", ".jpg", ".jpeg"}) {
@@ -96,6 +92,10 @@ Found files_of(const fs::path& folder, const ImagesDataOptions& o, const std::ve
 }
 
 }  // namespace
+
+bool has_masks(const std::string& folder) {
+  return fs::is_directory(fs::path(folder) / "images") && fs::is_directory(fs::path(folder) / "masks");
+}
 
 ImageSamples load_images(const std::vector<ImageFile>& files, int64_t channels, int64_t mask_classes,
                          ImageSize size, const std::string& where) {

@@ -21,6 +21,9 @@ struct ImageFile {
 ImageSamples load_images(const std::vector<ImageFile>& files, int64_t channels, int64_t mask_classes,
                          ImageSize size, const std::string& where);
 
+/// Whether a folder holds images/ and masks/.
+bool has_masks(const std::string& folder);
+
 /// The kind of the set `images`: rgb is normalised by ImageNet's constants, grey by 0.5 and 0.25.
 ImageKind images_kind(const ImagesDataOptions& options);
 
