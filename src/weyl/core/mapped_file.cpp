@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -43,6 +44,15 @@ MappedFile::MappedFile(const std::string& path) {
   void* begin = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
   require<DataError>(begin != MAP_FAILED, path, ": cannot map: ", reason(errno));
   bytes_ = {static_cast<const std::byte*>(begin), size};
+}
+
+void MappedFile::release(size_t begin, size_t end) const {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  begin = (begin + page - 1) / page * page;
+  end = std::min(end, bytes_.size()) / page * page;
+  if (begin < end) {  // advice only: what fails costs memory, no more
+    ::madvise(const_cast<std::byte*>(bytes_.data()) + begin, end - begin, MADV_DONTNEED);
+  }
 }
 
 MappedFile::~MappedFile() {

@@ -18,6 +18,9 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return bytes_; }
+  /// The whole pages of bytes [begin, end), which were read and will not be read soon, leave the memory of
+  /// the process. They may be read again, from the file.
+  void release(size_t begin, size_t end) const;
 
  private:
   std::span<const std::byte> bytes_;

@@ -1,0 +1,71 @@
+#include "weyl/data/formats/byte_source.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "weyl/core/mapped_file.h"
+#include "weyl/data/formats/gzip.h"
+
+namespace weyl {
+namespace {
+
+constexpr size_t kReleased = size_t{1} << 24;  // bytes at a time
+
+class Plain : public ByteSource {
+ public:
+  explicit Plain(std::span<const std::byte> file) : rest_(file) {}
+  size_t read(std::span<std::byte> out) override {
+    const size_t size = std::min(out.size(), rest_.size());
+    if (size > 0) {
+      std::memcpy(out.data(), rest_.data(), size);
+    }
+    rest_ = rest_.subspan(size);
+    return size;
+  }
+
+ private:
+  std::span<const std::byte> rest_;
+};
+
+class Inflated : public ByteSource {
+ public:
+  Inflated(std::span<const std::byte> file, std::string_view where) : reader_(file, where) {}
+  size_t read(std::span<std::byte> out) override { return reader_.read(out); }
+
+ private:
+  GzipReader reader_;
+};
+
+class File : public ByteSource {
+ public:
+  explicit File(const std::string& path) : file_(path), bytes_(bytes_of(file_.bytes(), path)) {}
+  size_t read(std::span<std::byte> out) override {
+    const size_t size = bytes_->read(out);
+    read_ += size;
+    if (!is_gzip(file_.bytes()) && read_ - released_ >= kReleased) {
+      file_.release(released_, read_);
+      released_ = read_;
+    }
+    return size;
+  }
+
+ private:
+  MappedFile file_;
+  std::unique_ptr<ByteSource> bytes_;
+  size_t read_ = 0, released_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
+  return std::make_unique<File>(path);
+}
+
+std::unique_ptr<ByteSource> bytes_of(std::span<const std::byte> file, std::string_view where) {
+  if (is_gzip(file)) {
+    return std::make_unique<Inflated>(file, where);
+  }
+  return std::make_unique<Plain>(file);
+}
+
+}  // namespace weyl

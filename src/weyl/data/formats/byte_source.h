@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace weyl {
+
+/// Bytes that are read once, piece by piece.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// Fills `out`, or as much of it as there is; the number of bytes, 0 at the end. DataError.
+  virtual size_t read(std::span<std::byte> out) = 0;
+};
+
+/// Of a file, inflated when it begins as gzip does. What was read does not stay in the memory of the process.
+std::unique_ptr<ByteSource> open_bytes(const std::string& path);
+
+/// Of a file in memory, likewise; `file` must outlive it.
+std::unique_ptr<ByteSource> bytes_of(std::span<const std::byte> file, std::string_view where);
+
+}  // namespace weyl

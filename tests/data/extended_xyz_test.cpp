@@ -1,0 +1,358 @@
+#include "weyl/data/formats/extended_xyz.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "tests/data/folder.h"
+#include "weyl/core/mapped_file.h"
+#include "weyl/data/formats/extended_xyz_comment.h"
+
+namespace weyl {
+namespace {
+
+const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/molecules/";
+
+std::vector<AtomsFrame> frames_of(FrameReader& reader) {
+  std::vector<AtomsFrame> frames;
+  for (AtomsFrame frame; reader.next(frame);) {
+    frames.push_back(frame);
+  }
+  return frames;
+}
+
+std::vector<AtomsFrame> parse(std::string_view file) {
+  ExtendedXyzReader reader(bytes_of(std::as_bytes(std::span(file)), "x.xyz"), "x.xyz");
+  return frames_of(reader);
+}
+
+std::vector<AtomsFrame> read(const std::string& path) {
+  ExtendedXyzReader reader(path);
+  return frames_of(reader);
+}
+
+/// What one comment line says, by name.
+FrameValue value_in(const std::string& comment, std::string_view name) {
+  const auto frames = parse("1\n" + comment + "\nH 0 0 0\n");
+  const auto* value = frames.at(0).value(name);
+  EXPECT_NE(value, nullptr) << comment;
+  return value == nullptr ? FrameValue{} : *value;
+}
+
+template <class T>
+std::vector<T> values(const FrameValues& v) {
+  const auto* found = std::get_if<std::vector<T>>(&v);
+  EXPECT_NE(found, nullptr) << "holds another type, " << v.index();
+  return found == nullptr ? std::vector<T>{} : *found;
+}
+
+using Texts = std::vector<std::string>;
+using Reals = std::vector<double>;
+using Integers = std::vector<int64_t>;
+using Logicals = std::vector<uint8_t>;
+using Shape = std::vector<int64_t>;
+
+// tools/goldens/molecule_fixtures.py wrote these with ASE, which says energy and forces of its calculators.
+TEST(ExtendedXyz, FilesOfAse) {
+  const auto frames = read(fixtures + "ase.xyz");
+  ASSERT_EQ(frames.size(), 2);
+  const auto& water = frames[0];
+  EXPECT_EQ(water.numbers, (std::vector{8, 1, 1}));
+  EXPECT_EQ(water.positions, (Reals{0, 0, 0.125, 0, 0.75, -0.5, 0, -0.75, -0.5}));
+  EXPECT_FALSE(water.cell);
+  EXPECT_EQ(water.pbc, (std::array{false, false, false}));
+  Texts names;
+  for (const auto& column : water.columns) {
+    names.push_back(column.name);
+  }
+  EXPECT_EQ(names, (Texts{"charges_dft", "site", "fixed", "label", "forces"}));
+  EXPECT_EQ(values<double>(water.column("forces")->values),
+            (Reals{0, 0, -0.5, 0, 0.125, 0.25, 0, -0.125, 0.25}));
+  EXPECT_EQ(water.column("forces")->width, 3);
+  EXPECT_EQ(values<double>(water.column("charges_dft")->values), (Reals{-0.5, 0.25, 0.25}));
+  EXPECT_EQ(values<int64_t>(water.column("site")->values), (Integers{7, 8, 9}));
+  EXPECT_EQ(values<uint8_t>(water.column("fixed")->values), (Logicals{1, 0, 0}));
+  EXPECT_EQ(values<std::string>(water.column("label")->values), (Texts{"Ow", "H1", "H2"}));
+  EXPECT_EQ(values<double>(water.value("energy")->values), Reals{-14.25});
+  EXPECT_EQ(values<std::string>(water.value("config_type")->values), Texts{"water"});
+  EXPECT_EQ(values<int64_t>(water.value("charge")->values), Integers{0});
+  EXPECT_EQ(values<std::string>(water.value("note")->values), Texts{"two words, \"quoted\""});
+  EXPECT_EQ(values<uint8_t>(water.value("flags")->values), (Logicals{1, 0}));
+  EXPECT_EQ(values<int64_t>(water.value("counts")->values), (Integers{1, 2, 3}));
+  EXPECT_EQ(values<double>(water.value("weights")->values), (Reals{0.5, 1}));
+  EXPECT_EQ(values<uint8_t>(water.value("converged")->values), Logicals{1});
+  EXPECT_EQ(values<std::string>(water.value("smiles")->values), Texts{"[H]O[H]"});
+
+  const auto& slab = frames[1];
+  EXPECT_EQ(slab.numbers, (std::vector{11, 17}));
+  ASSERT_TRUE(slab.cell);
+  EXPECT_EQ(*slab.cell, (std::array<double, 9>{5, 0, 0, 1, 5, 0, 0.5, 0.25, 12}));  // rows are the vectors
+  EXPECT_EQ(slab.pbc, (std::array{true, true, false}));
+  EXPECT_EQ(reals_of(slab.value("energy")->values), Reals{-3});  // the file has the integer -3
+  EXPECT_EQ(slab.value("stress")->shape, Shape{9});
+  EXPECT_EQ(slab.columns.size(), 1);
+  EXPECT_EQ(slab.value("config_type"), nullptr);  // nothing is left of the frame before
+  EXPECT_EQ(read(fixtures + "ase.xyz.gz"), frames);
+}
+
+TEST(ExtendedXyz, EverySyntaxOfAPair) {
+  const std::string p = "Properties=species:S:1:pos:R:3 ";
+  EXPECT_EQ(values<double>(value_in(p + "energy=-1.5e1", "energy").values), Reals{-15});
+  EXPECT_EQ(values<double>(value_in(p + "energy=+1.5D-1", "energy").values), Reals{0.15});
+  EXPECT_EQ(values<int64_t>(value_in(p + "n=+12", "n").values), Integers{12});
+  EXPECT_EQ(values<std::string>(value_in(p + "id=007", "id").values), Texts{"007"});
+  EXPECT_EQ(values<std::string>(value_in(p + "id=99999999999999999999", "id").values),
+            Texts{"99999999999999999999"});
+  EXPECT_TRUE(std::isnan(values<double>(value_in(p + "energy=nan", "energy").values).at(0)));
+  for (const char* yes : {"T", "true", "True", "TRUE", "\"T\"", "{T}"}) {
+    const auto value = value_in(p + "ok=" + yes, "ok");
+    EXPECT_EQ(values<uint8_t>(value.values), Logicals{1}) << yes;
+    EXPECT_EQ(value.shape, Shape{}) << yes;
+  }
+  EXPECT_EQ(values<uint8_t>(value_in(p + "ok=False", "ok").values), Logicals{0});
+  EXPECT_EQ(values<uint8_t>(value_in(p + "converged energy=1", "converged").values),
+            Logicals{1});  // a bare key
+  EXPECT_EQ(values<std::string>(value_in(p + "a = word b=1", "a").values), Texts{"word"});
+  EXPECT_EQ(values<std::string>(value_in(p + "s=C(=O)O", "s").values), Texts{"C(=O)O"});
+  EXPECT_EQ(values<std::string>(value_in(p + "s=[C@@H](N)C", "s").values), Texts{"[C@@H](N)C"});
+  EXPECT_EQ(values<std::string>(value_in(p + R"(s="a \"b\" \\ c\nd")", "s").values),
+            Texts{"a \"b\" \\ c\nd"});
+  EXPECT_EQ(values<std::string>(value_in(p + "s=\"\"", "s").values), Texts{""});
+  EXPECT_EQ(values<int64_t>(value_in(p + "\"two words\"=5", "two words").values), Integers{5});
+  for (const char* array :
+       {"\"1 2.5 3\"", "{1 2.5 3}", "[1, 2.5, 3]", "[1,2.5,3]", "[1 2.5 3]", "\" 1  2.5 3 \""}) {
+    const auto value = value_in(p + "v=" + array, "v");
+    EXPECT_EQ(values<double>(value.values), (Reals{1, 2.5, 3})) << array;
+    EXPECT_EQ(value.shape, Shape{3}) << array;
+  }
+  EXPECT_EQ(values<std::string>(value_in(p + "v={a b}", "v").values), (Texts{"a", "b"}));
+  EXPECT_EQ(values<std::string>(value_in(p + "v=[a, \"b c\"]", "v").values), (Texts{"a", "b c"}));
+  EXPECT_EQ(values<std::string>(value_in(p + "v=[\"1\", \"2\"]", "v").values), (Texts{"1", "2"}));
+  EXPECT_EQ(values<std::string>(value_in(p + "v=\"1 b\"", "v").values), Texts{"1 b"});
+  const auto matrix = value_in(p + "m=[[1, 2, 3], [4, 5, 6]]", "m");
+  EXPECT_EQ(values<int64_t>(matrix.values), (Integers{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(matrix.shape, (Shape{2, 3}));
+  EXPECT_EQ(value_in(p + "v=[5]", "v").shape, Shape{1});
+}
+
+TEST(ExtendedXyz, PlainFilesBlankLinesAndCarriageReturns) {
+  const std::string plain = "2\na molecule\nO 0 0 0.5\n8 1 2 -3e-1\n\n \n1\n\n\tX  1.  .5 -0  \n\n\n";
+  const auto frames = parse(plain);
+  ASSERT_EQ(frames.size(), 2);
+  EXPECT_EQ(frames[0].numbers, (std::vector{8, 8}));
+  EXPECT_EQ(frames[0].positions, (Reals{0, 0, 0.5, 1, 2, -0.3}));
+  EXPECT_EQ(values<std::string>(frames[0].value("comment")->values), Texts{"a molecule"});
+  EXPECT_EQ(frames[1].numbers, std::vector{0});
+  EXPECT_TRUE(frames[1].values.empty());
+  EXPECT_TRUE(std::signbit(frames[1].positions[2]));
+  std::string windows = "\xEF\xBB\xBF";
+  for (const char c : plain) {
+    windows += c == '\n' ? "\r\n" : std::string(1, c);
+  }
+  EXPECT_EQ(parse(windows), frames);
+  EXPECT_EQ(parse(plain.substr(0, plain.size() - 4)), frames);  // no end of the last line
+  EXPECT_EQ(parse("0\n\n").at(0).size(), 0);
+  // Without Properties and Lattice a comment that is no list of pairs is one text.
+  EXPECT_EQ(values<std::string>(value_in("E=5 v=[1 =2", "comment").values), Texts{"E=5 v=[1 =2"});
+  EXPECT_EQ(reals_of(value_in("i = 4, time = 2.000, E = -17.25", "E").values), Reals{-17.25});
+}
+
+TEST(ExtendedXyz, ColumnsInAnyOrder) {
+  const auto frames = parse(
+      "2\nProperties=id:I:1:pos:R:3:species:S:1:velo:R:3:ok:L:2\n"
+      "5 1 2 3 C .1 .2 .3 T F\n6 4 5 6 Cl .4 .5 .6 True FALSE\n"
+      "1\nProperties=numbers:I:1:positions:R:3:label:S:2\n6 1 2 3 a \"b \\\" c\"\n"
+      "1\nProperties=species:S:1:pos:R:3:Z:I:1\nC 1 2 3 6\n");
+  ASSERT_EQ(frames.size(), 3);
+  EXPECT_EQ(frames[0].numbers, (std::vector{6, 17}));
+  EXPECT_EQ(frames[0].positions, (Reals{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(values<int64_t>(frames[0].columns[0].values), (Integers{5, 6}));
+  EXPECT_EQ(values<double>(frames[0].column("velo")->values), (Reals{.1, .2, .3, .4, .5, .6}));
+  EXPECT_EQ(values<uint8_t>(frames[0].column("ok")->values), (Logicals{1, 0, 1, 0}));
+  EXPECT_EQ(frames[1].numbers, std::vector{6});
+  EXPECT_EQ(values<std::string>(frames[1].column("label")->values), (Texts{"a", "b \" c"}));
+  EXPECT_EQ(frames[2].column("Z")->width, 1);
+}
+
+TEST(ExtendedXyz, LatticeAndPbc) {
+  const auto one = [](const std::string& comment) { return parse("1\n" + comment + "\nH 0 0 0\n").at(0); };
+  const std::string cube = "Lattice=\"5 0 0 0 5 0 0 0 5\"";
+  EXPECT_EQ(one(cube).pbc, (std::array{true, true, true}));
+  EXPECT_EQ(one(cube + " pbc=\"F T F\"").pbc, (std::array{false, true, false}));
+  EXPECT_EQ(one(cube + " pbc=[0, 1, 1]").pbc, (std::array{false, true, true}));
+  EXPECT_EQ(one(cube + " pbc=F").pbc, (std::array{false, false, false}));
+  EXPECT_EQ(one("Lattice=[[1, 0, 0], [2, 3, 0], [4, 5, 6]]").cell,
+            (std::array<double, 9>{1, 0, 0, 2, 3, 0, 4, 5, 6}));
+  // A slab's third vector may be anything.
+  EXPECT_EQ(one("Lattice=\"5 0 0 0 5 0 0 0 0\" pbc=\"T T F\"").pbc, (std::array{true, true, false}));
+  EXPECT_EQ(one("Lattice=\"1e-3 0 0 0 1e3 0 0 0 1e-3\"").pbc, (std::array{true, true, true}));
+}
+
+/// Writes frames and reads them again.
+std::vector<AtomsFrame> again(const std::vector<AtomsFrame>& frames) {
+  std::string file;
+  for (const auto& frame : frames) {
+    append_extended_xyz(file, frame);
+  }
+  return parse(file);
+}
+
+TEST(ExtendedXyz, WritesWhatItReads) {
+  const auto frames = read(fixtures + "ase.xyz");
+  EXPECT_EQ(again(frames), frames);
+  AtomsFrame added = frames[0];
+  added.set("energy_weyl", -0.1);
+  added.set(AtomColumn{"forces_weyl", 3, Reals(9, 0.1)});
+  const auto read_again = again({added}).at(0);
+  EXPECT_EQ(read_again, added);
+  EXPECT_EQ(read_again.columns.back().name, "forces_weyl");
+  EXPECT_EQ(read_again.values.back().name, "energy_weyl");
+  added.set("energy_weyl", 7);  // a real stays one
+  EXPECT_EQ(values<double>(again({added}).at(0).value("energy_weyl")->values), Reals{7});
+}
+
+TEST(ExtendedXyz, NumbersComeBackToTheBit) {
+  std::mt19937_64 random(1);
+  AtomsFrame frame;
+  Reals all;
+  for (int i = 0; i < 2000; ++i) {
+    const uint64_t bits = random();
+    double x = 0;
+    std::memcpy(&x, &bits, sizeof x);
+    all.push_back(std::isfinite(x) ? x : 1);
+  }
+  for (const double x :
+       {0.0, -0.0, 0.1, 1e22, 5e-324, -2.2250738585072014e-308, std::numeric_limits<double>::max()}) {
+    all.push_back(x);
+  }
+  frame.numbers.assign(all.size(), 1);
+  for (const double x : all) {
+    frame.positions.insert(frame.positions.end(), {x, -x, 1 / 3.0});
+  }
+  frame.columns.push_back({"q", 1, all});
+  frame.columns.push_back({"odd", 1, Integers(all.size(), std::numeric_limits<int64_t>::min())});
+  frame.values.push_back({"total", {static_cast<int64_t>(all.size())}, all});
+  const auto found = again({frame}).at(0);
+  EXPECT_EQ(std::memcmp(found.positions.data(), frame.positions.data(), 8 * frame.positions.size()), 0);
+  EXPECT_EQ(values<double>(found.column("q")->values), all);
+  EXPECT_EQ(found.column("odd")->values, frame.column("odd")->values);
+  EXPECT_EQ(found.value("total")->values, frame.value("total")->values);
+}
+
+TEST(ExtendedXyz, AwkwardValuesComeBack) {
+  AtomsFrame frame;
+  frame.numbers = {6};
+  frame.positions = {0, 0, 0};
+  frame.values = {{"empty", {}, Texts{""}},
+                  {"a key", {}, Texts{"back\\slash \"quote\"\nline"}},
+                  {"equals", {}, Texts{"a=b"}},
+                  {"brackets", {}, Texts{"[1, 2]"}},
+                  {"brace", {}, Texts{"{1 2}"}},
+                  {"blanks", {}, Texts{"  "}},
+                  {"texts", {2}, Texts{"1", "b \" ]"}},
+                  {"text matrix", {2, 1}, Texts{"T", ""}},
+                  {"one", {1}, Reals{2}},
+                  {"nine", {9}, Reals{1, 2, 3, 4, 5, 6, 7, 8, 9.5}},
+                  {"matrix", {2, 2}, Reals{1, 2, 3, std::numeric_limits<double>::infinity()}},
+                  {"logicals", {2}, Logicals{1, 0}}};
+  frame.columns = {{"label", 2, Texts{"", "a b\\"}}, {"spin", 1, Logicals{0}}};
+  EXPECT_EQ(again({frame}).at(0), frame);
+}
+
+TEST(ExtendedXyz, WhatCannotBeWritten) {
+  AtomsFrame good;
+  good.numbers = {1};
+  good.positions = {0, 0, 0};
+  const auto fault = [&](auto change) {
+    AtomsFrame frame = good;
+    change(frame);
+    std::string file;
+    return message_of<Error>([&] { append_extended_xyz(file, frame); });
+  };
+  EXPECT_EQ(fault([](AtomsFrame&) {}), "");
+  EXPECT_NE(
+      fault([](AtomsFrame& f) { f.positions.pop_back(); }).find("1 atoms must have 3 coordinates, got 2"),
+      std::string::npos);
+  EXPECT_NE(
+      fault([](AtomsFrame& f) { f.columns.push_back({"a:b", 1, Reals{0}}); }).find("cannot be named 'a:b'"),
+      std::string::npos);
+  EXPECT_NE(fault([](AtomsFrame& f) { f.columns.push_back({"pos", 1, Reals{0}}); }).find("'pos'"),
+            std::string::npos);
+  EXPECT_NE(fault([](AtomsFrame& f) { f.columns.push_back({"q", 2, Reals{0}}); }).find("width 2"),
+            std::string::npos);
+  EXPECT_NE(fault([](AtomsFrame& f) { f.values.push_back({"Lattice", {}, Reals{0}}); }), "");
+  EXPECT_NE(fault([](AtomsFrame& f) { f.values.push_back({"t", {1, 1, 1}, Reals{0}}); }).find("[1, 1, 1]"),
+            std::string::npos);
+  EXPECT_NE(fault([](AtomsFrame& f) { f.pbc[0] = true; }).find("pbc needs a cell"), std::string::npos);
+  EXPECT_NE(fault([](AtomsFrame& f) { f.numbers[0] = 119; }).find("got 119"), std::string::npos);
+}
+
+TEST(ExtendedXyz, FilesAppearWholeOrNot) {
+  const Folder folder;
+  const auto frames = read(fixtures + "ase.xyz");
+  for (const char* name : {"out.xyz", "out.extxyz.gz"}) {
+    const std::string path = folder / name;
+    {
+      ExtendedXyzWriter writer(path);
+      writer.write(frames[0]);
+    }
+    EXPECT_FALSE(std::filesystem::exists(path));
+    ExtendedXyzWriter writer(path);
+    for (int i = 0; i < 5000; ++i) {
+      writer.write(frames[i % 2]);
+    }
+    writer.commit();
+    const auto found = read(path);
+    ASSERT_EQ(found.size(), 5000);
+    EXPECT_EQ(found[4999], frames[1]);
+  }
+  EXPECT_EQ(std::to_integer<int>(MappedFile(folder / "out.extxyz.gz").bytes()[0]), 0x1f);
+}
+
+/// A file that never ends.
+class Endless : public ByteSource {
+ public:
+  size_t read(std::span<std::byte> out) override {
+    static constexpr std::string_view frame = "2\nenergy=-1.5\nO 0 0 0.25\nH 0 0 1\n";
+    for (auto& b : out) {
+      b = static_cast<std::byte>(frame[at_++ % frame.size()]);
+    }
+    return out.size();
+  }
+
+ private:
+  size_t at_ = 0;
+};
+
+TEST(ExtendedXyz, StreamsAFrameAtATime) {
+  ExtendedXyzReader reader(std::make_unique<Endless>(), "endless.xyz");
+  AtomsFrame frame;
+  for (int i = 0; i < 100000; ++i) {
+    ASSERT_TRUE(reader.next(frame));
+  }
+  EXPECT_EQ(frame.positions, (Reals{0, 0, 0.25, 0, 0, 1}));
+  EXPECT_EQ(reader.where(), "endless.xyz: frame 100000, line 399997");
+}
+
+TEST(TextLines, ALineHasItsLimit) {
+  const std::string file = "ab\n" + std::string(20, 'x') + "\n";
+  TextLines lines(bytes_of(std::as_bytes(std::span(file)), "f"), "f", 10);
+  EXPECT_TRUE(lines.next());
+  EXPECT_EQ(message_of<DataError>([&] { lines.next(); }),
+            "f: line 2: a line must have at most 10 characters");
+}
+
+TEST(AtomsFrame, PeriodsThatAreDependent) {
+  const std::array<double, 9> flat{1, 0, 0, 0, 1, 0, 1, 1, 0};
+  EXPECT_FALSE(spans_its_periods(flat, {true, true, true}));
+  EXPECT_TRUE(spans_its_periods(flat, {true, true, false}));
+  EXPECT_TRUE(spans_its_periods(flat, {false, true, true}));
+  EXPECT_TRUE(spans_its_periods(flat, {false, false, false}));
+  EXPECT_FALSE(spans_its_periods({0, 0, 0, 0, 1, 0, 0, 0, 1}, {true, false, false}));
+}
+
+}  // namespace
+}  // namespace weyl
