@@ -140,6 +140,46 @@ TEST_F(Modelnet, FillsCellsByTheSurfaceOfMeshes) {
   EXPECT_THROW(open_modelnet(o), ConfigError);
 }
 
+TEST_F(Modelnet, SpreadsPointsAsDensityInACubeOfAnyExtent) {
+  for (const char* name : {"h5", "off"}) {
+    auto o = at(name);
+    o.fill = VoxelFill::density;
+    o.sigma = 1.5;
+    o.rotate = Turning::uniform;
+    const auto unit = open_modelnet(o);
+    EXPECT_EQ(unit.test->schema().interface.features.at(0).name, "density");
+    EXPECT_EQ(unit.test->schema().interface, declared_schema({o}).interface);
+    o.extent = 1.25;
+    const auto wide = open_modelnet(o);
+    o.fill = VoxelFill::points;
+    const auto filled = open_modelnet(o);
+    o.carrier = ShapeCarrier::points;
+    const auto points = open_modelnet(o);
+    const Batch grid = all(*wide.test);
+    require_consistent(grid, wide.test->schema());
+    EXPECT_DOUBLE_EQ(std::get<Grid>(grid.input).spacing[0], 2.5 / 16);
+    const Tensor x = std::get<Points>(all(*points.test).input).positions;
+    for (int64_t i = 0; i < wide.test->size(); ++i) {
+      const Tensor one = x.slice(0, i * 300, (i + 1) * 300).contiguous(), less = one / 1.25;
+      const auto wanted = [&](const Tensor& at) {
+        const auto cells = point_density({at.const_data_ptr<float>(), 900}, 16, 1.5);
+        return at::tensor(cells, at::kFloat);
+      };
+      const auto of = [&](const std::shared_ptr<const Dataset>& set) {
+        return std::get<Grid>(all(*set).input).values[i].flatten();
+      };
+      EXPECT_TRUE(at::equal(of(unit.test), wanted(one)));
+      EXPECT_TRUE(at::allclose(of(wide.test), wanted(less), 1e-4, 1e-5));
+      const auto cells = voxelise({less.const_data_ptr<float>(), 900}, 16);
+      EXPECT_LT((of(filled.test) - at::tensor(std::vector<int64_t>(cells.begin(), cells.end())))
+                    .abs()
+                    .sum()
+                    .item<double>(),
+                3);
+    }
+  }
+}
+
 TEST_F(Modelnet, OpensByPath) {
   EXPECT_EQ(open_file(folder_ / "h5", {at("x")})->size(), 10);
   EXPECT_EQ(open_file(folder_ / "h5/train0.h5", {at("x")})->size(), 20);

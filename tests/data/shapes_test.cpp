@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
@@ -117,6 +118,97 @@ TEST(Voxels, OfASurfaceHoldThoseOfItsPointsAndNoOthersNear) {
     }
     EXPECT_LE(missed, all / 100) << solid_names[kind];  // on the border of two cells, to rounding
     EXPECT_LE(more, all / 4) << solid_names[kind];      // touched at a corner
+  }
+}
+
+/// Distance of two grids, relative to the first.
+template <class T>
+double change(const std::vector<T>& a, const std::vector<T>& b) {
+  double off = 0, all = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    off += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+    all += std::pow(static_cast<double>(a[i]), 2);
+  }
+  return std::sqrt(off / all);
+}
+
+TEST(PointDensity, IsAGaussianAroundEachPoint) {
+  // One point at the centre of cell (2, 0, 3) of 4: the cells' centres are at -0.75, -0.25, 0.25, 0.75.
+  const float point[] = {0.25F, -0.75F, 0.75F};
+  const auto cells = point_density(point, 4, 0.5);
+  const double peak = 16 / (2 * 0.25);
+  for (int64_t i = 0; i < 64; ++i) {
+    const double x = static_cast<double>(i / 16) - 2, y = static_cast<double>(i / 4 % 4),
+                 z = static_cast<double>(i % 4) - 3, r2 = x * x + y * y + z * z;
+    const bool near = std::max({std::abs(x), y, -z}) <= 2;  // 4 sigma
+    EXPECT_NEAR(cells[i], near ? peak * std::exp(-2 * r2) : 0, 1e-5 * peak) << i;
+  }
+}
+
+TEST(PointDensity, IsOneOnTheUnitSphereWhateverTheGrid) {
+  Stream stream(4, "density");
+  for (const auto& [n, sigma, count] : {std::tuple{32, 1.0, 40000}, {32, 1.5, 20000}, {48, 1.0, 80000}}) {
+    std::vector<float> points;
+    for (int p = 0; p < count; ++p) {
+      const double x = stream.normal(), y = stream.normal(), z = stream.normal(), r = std::hypot(x, y, z);
+      for (const double c : {x, y, z}) points.push_back(static_cast<float>(c / r));
+    }
+    const auto cells = point_density(points, n, sigma);
+    double sum = 0, found = 0;
+    for (int64_t i = 0; i < n * n * n; ++i) {
+      const auto centre = [&](int64_t k) { return 2 * (static_cast<double>(k) + 0.5) / n - 1; };
+      if (std::abs(std::hypot(centre(i / n / n), centre(i / n % n), centre(i % n)) - 1) < 0.1 / n) {
+        sum += cells[i];
+        ++found;
+      }
+    }
+    ASSERT_GT(found, 50);
+    EXPECT_NEAR(sum / found, 1, 0.06) << n << " " << sigma;
+  }
+}
+
+TEST(PointDensity, TurnsWithThePointsAsOccupancyDoesNot) {
+  // What shells around the origin hold is the same in every direction: sums of squares over them.
+  Stream shapes(5, "shapes"), draws(5, "points"), turns(5, "turns");
+  double smooth = 0, sharp = 0;
+  for (int64_t kind = 0; kind < 10; ++kind) {
+    Mesh mesh = solid_shape(kind, shapes);
+    fit_into_ball(std::span(mesh.vertices));
+    const auto points = sample_surface(mesh, 2048, draws);
+    auto turned = points;
+    turn(std::span(turned), draw_rotation(Turning::uniform, 2, turns));
+    const auto shells = [](const auto& cells) {
+      std::vector<double> sums(9);
+      for (int64_t i = 0; i < 32 * 32 * 32; ++i) {
+        const auto centre = [&](int64_t k) { return static_cast<double>(k) - 15.5; };
+        const double r = std::hypot(centre(i / 1024), centre(i / 32 % 32), centre(i % 32));
+        const auto shell = static_cast<size_t>(r / 2);
+        if (shell + 1 < sums.size()) {
+          const double share = r / 2 - static_cast<double>(shell),
+                       square = std::pow(static_cast<double>(cells[i]), 2);
+          sums[shell] += (1 - share) * square;
+          sums[shell + 1] += share * square;
+        }
+      }
+      return sums;
+    };
+    smooth += change(shells(point_density(points, 32, 1)), shells(point_density(turned, 32, 1))) / 10;
+    sharp += change(shells(voxelise(points, 32)), shells(voxelise(turned, 32))) / 10;
+  }
+  EXPECT_LT(smooth, 0.01);
+  EXPECT_GT(sharp, 5 * smooth);
+}
+
+TEST(PointDensity, LosesNoPointAndRefusesWhatItCannotSpread) {
+  // Outside counts for the place on the surface next to it.
+  const float outside[] = {1.7F, 0.1F, -3}, edge[] = {1, 0.1F, -1};
+  EXPECT_EQ(point_density(outside, 8, 1), point_density(edge, 8, 1));
+  EXPECT_GT(point_density(outside, 8, 1)[(7 * 8 + 4) * 8], 0);
+  EXPECT_EQ(point_density(std::vector<float>{}, 2, 1), std::vector<float>(8));
+  EXPECT_THROW(point_density(std::vector<float>{NAN, 0, 0}, 8, 1), ShapeError);
+  EXPECT_THROW(point_density(std::vector<float>{0, 0}, 8, 1), ShapeError);
+  for (const double sigma : {0.0, 0.29, 101.0, std::nan("")}) {
+    EXPECT_THROW(point_density(edge, 8, sigma), ShapeError) << sigma;
   }
 }
 

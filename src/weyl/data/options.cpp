@@ -89,10 +89,15 @@ void fields(Fields& f, ModelnetDataOptions& o) {
   f("path", o.path,
     "folder with train*.h5 and test*.h5, or CLASS/train/*.off and CLASS/test/*.off: made by `weyl data make "
     "solids`, or ModelNet");
-  f("carrier", o.carrier, "voxels of the cube [-1, 1]^3, or the points themselves");
+  f("carrier", o.carrier, "voxels of the cube [-extent, extent]^3, or the points themselves");
   f("voxels", o.voxels, "cells along each axis of the grid", {1, 1024});
   f("points", o.points, "points of a sample; 0: all that the files have", {0, 1e6});
-  f("fill", o.fill, "a cell is filled by the points in it, or by the surface that touches it (meshes)");
+  f("fill", o.fill,
+    "a cell is filled by the points in it, by the surface that touches it (meshes), or holds the density of "
+    "Gaussians around the points, which turns with them more smoothly");
+  f("sigma", o.sigma, "fill density: standard deviation of the Gaussians, in cells", {0.3, 100});
+  f("extent", o.extent,
+    "half the side of the cube of cells; above 1 a margin is left around the ball of radius 1", {1e-6, 1e6});
   f("classes", o.classes, "how many classes the files have; 0: as many as they show", {0, 1e6});
   f("rotate", o.rotate,
     "how test samples are turned before they become voxels: not, about the upward axis, by the Euler angles "

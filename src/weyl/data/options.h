@@ -105,9 +105,9 @@ constexpr std::array<std::string_view, 2> shape_carrier_names{"grid", "points"};
 constexpr const auto& names_of(ShapeCarrier) {
   return shape_carrier_names;
 }
-/// What fills a cell: a point of the sample, or the surface of its mesh.
-enum class VoxelFill { points, surface };
-constexpr std::array<std::string_view, 2> voxel_fill_names{"points", "surface"};
+/// What fills a cell: a point of the sample, the surface of its mesh, or Gaussians around all points.
+enum class VoxelFill { points, surface, density };
+constexpr std::array<std::string_view, 3> voxel_fill_names{"points", "surface", "density"};
 constexpr const auto& names_of(VoxelFill) {
   return voxel_fill_names;
 }
@@ -120,6 +120,8 @@ struct ModelnetDataOptions {
   int64_t voxels = 32;  // cells along an axis
   int64_t points = 2048;
   VoxelFill fill = VoxelFill::points;
+  double sigma = 1;   // of the Gaussians, in cells
+  double extent = 1;  // the cells fill the cube [-extent, extent]^3
   int64_t classes = 10;
   Turning rotate = Turning::none;        // of the test samples
   Turning rotate_train = Turning::none;  // of the training and validation samples

@@ -76,6 +76,46 @@ std::vector<uint8_t> voxelise(std::span<const float> points, int64_t n) {
   return cells;
 }
 
+std::vector<float> point_density(std::span<const float> points, int64_t n, double sigma) {
+  require_size(n);
+  require(points.size() % 3 == 0, "point_density: points must be (P, 3), got ", points.size(), " numbers");
+  require(sigma >= 0.3 && sigma <= 100, "point_density: sigma must be 0.3 .. 100 cells, got ", sigma);
+  std::vector<float> cells(n * n * n);
+  const auto count = static_cast<double>(points.size() / 3), size = static_cast<double>(n);
+  // On a plane, points of one per area a with Gaussians of height h make h 2 pi sigma^2 / a. The sphere's
+  // area is pi n^2 in units of cells.
+  const double peak = size * size / (2 * sigma * sigma * count);
+  const double reach = 4 * sigma;
+  std::array<std::vector<float>, 3> weights;
+  std::array<int64_t, 3> first{};
+  for (size_t p = 0; p < points.size(); p += 3) {
+    for (size_t d = 0; d < 3; ++d) {
+      require(std::isfinite(points[p + d]), "point_density: coordinates must be finite, those of point ",
+              p / 3, " are not");
+      const double at = (std::clamp(static_cast<double>(points[p + d]), -1.0, 1.0) + 1) * size / 2 - 0.5;
+      first[d] = std::max<int64_t>(0, static_cast<int64_t>(std::ceil(at - reach)));
+      const int64_t last = std::min(n - 1, static_cast<int64_t>(std::floor(at + reach)));
+      weights[d].clear();
+      for (int64_t i = first[d]; i <= last; ++i) {
+        const double off = (static_cast<double>(i) - at) / sigma;
+        weights[d].push_back(static_cast<float>((d == 0 ? peak : 1) * std::exp(-0.5 * off * off)));
+      }
+    }
+    for (size_t x = 0; x < weights[0].size(); ++x) {
+      for (size_t y = 0; y < weights[1].size(); ++y) {
+        const float weight = weights[0][x] * weights[1][y];
+        float* row =
+            &cells[((first[0] + static_cast<int64_t>(x)) * n + first[1] + static_cast<int64_t>(y)) * n +
+                   first[2]];
+        for (size_t z = 0; z < weights[2].size(); ++z) {
+          row[z] += weight * weights[2][z];
+        }
+      }
+    }
+  }
+  return cells;
+}
+
 std::vector<uint8_t> voxelise(const Mesh& mesh, int64_t n) {
   require_size(n);
   std::vector<uint8_t> cells(n * n * n);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <type_traits>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -58,10 +59,9 @@ class Shapes : public Dataset {
       Tensor values = at::empty({count, 1, n, n, n}, at::kFloat);
       auto* to = values.mutable_data_ptr<float>();
       for (const int64_t i : indices) {
-        const auto cells = cells_of(shapes_.at(i));
-        to = std::copy(cells.begin(), cells.end(), to);
+        to = fill(shapes_.at(i), to);
       }
-      const double side = 2.0 / static_cast<double>(n);
+      const double side = 2 * options_.extent / static_cast<double>(n);
       result.input = Grid{values, {side, side, side}};
     } else {
       Points points;
@@ -95,13 +95,24 @@ class Shapes : public Dataset {
     turn(std::span(points), rotation_of(shape));
     return points;
   }
-  std::vector<uint8_t> cells_of(const Shape& shape) const {
-    if (options_.fill == VoxelFill::points) {
-      return voxelise(turned_points(shape), options_.voxels);
+  /// The cells of a shape; the end of them.
+  float* fill(const Shape& shape, float* to) const {
+    const auto shrink = [&](auto& coordinates) {
+      for (auto& x : coordinates) {
+        x = static_cast<std::remove_reference_t<decltype(x)>>(x / options_.extent);
+      }
+    };
+    const auto put = [&](const auto& cells) { return std::copy(cells.begin(), cells.end(), to); };
+    if (options_.fill == VoxelFill::surface) {
+      Mesh mesh = *shape.mesh;
+      turn(std::span(mesh.vertices), rotation_of(shape));
+      shrink(mesh.vertices);
+      return put(voxelise(mesh, options_.voxels));
     }
-    Mesh mesh = *shape.mesh;
-    turn(std::span(mesh.vertices), rotation_of(shape));
-    return voxelise(mesh, options_.voxels);
+    std::vector<float> points = turned_points(shape);
+    shrink(points);
+    return options_.fill == VoxelFill::points ? put(voxelise(points, options_.voxels))
+                                              : put(point_density(points, options_.voxels, options_.sigma));
   }
 
   std::vector<Shape> shapes_;
@@ -127,8 +138,8 @@ std::vector<std::string> files_of(const fs::path& folder, std::string_view begin
 
 void add_clouds(std::vector<Shape>& to, const std::string& path, ModelnetDataOptions& o) {
   const PointClouds clouds = read_point_clouds(path, static_cast<uint64_t>(o.limit) << 20U);
-  require<ConfigError>(o.fill == VoxelFill::points, path,
-                       ": data.modelnet.fill must be points, HDF5 files have no surface");
+  require<ConfigError>(o.fill != VoxelFill::surface, path,
+                       ": data.modelnet.fill must be points or density, HDF5 files have no surface");
   const int64_t points = o.points > 0 ? o.points : clouds.points;
   require<DataError>(points <= clouds.points, path, ": data.modelnet.points must be at most ", clouds.points,
                      ", the points that a sample has, got ", points);
@@ -246,7 +257,7 @@ Schema modelnet_schema(const ModelnetDataOptions& o) {
   const auto nodes = grid ? o.voxels * o.voxels * o.voxels : o.points > 0 ? o.points : kModelnetPoints;
   schema.interface.typical_nodes = static_cast<double>(nodes);
   if (grid) {
-    schema.interface.features = {{.name = "occupancy"}};
+    schema.interface.features = {{.name = o.fill == VoxelFill::density ? "density" : "occupancy"}};
   }
   schema.labels = {{.name = "class", .level = Level::graph, .kind = Kind::category, .categories = o.classes}};
   return schema;

@@ -14,7 +14,8 @@ namespace weyl {
 /// options say, the sample is turned, and becomes
 ///
 ///   grid     feature `occupancy`: 1 in the cells that hold a point (or, of meshes with fill surface, that
-///            the surface touches), 0 elsewhere (data/voxels.h), spacing 2 / voxels
+///            the surface touches), 0 elsewhere; or `density`, of Gaussians around the points
+///            (data/voxels.h). The cells fill the cube [-extent, extent]^3, spacing 2 extent / voxels
 ///   points   positions, without features
 ///
 /// float32. Turning and drawing are pure functions of (seed, split, sample).
