@@ -55,6 +55,27 @@ class File : public ByteSource {
   size_t read_ = 0, released_ = 0;
 };
 
+/// Bytes that were read before the others.
+class Prefixed : public ByteSource {
+ public:
+  Prefixed(std::vector<std::byte> first, std::unique_ptr<ByteSource> rest)
+      : first_(std::move(first)), left_(first_), rest_(std::move(rest)) {}
+  size_t read(std::span<std::byte> out) override {
+    if (left_.empty()) {
+      return rest_->read(out);
+    }
+    const size_t size = std::min(out.size(), left_.size());
+    std::memcpy(out.data(), left_.data(), size);
+    left_ = left_.subspan(size);
+    return size;
+  }
+
+ private:
+  std::vector<std::byte> first_;
+  std::span<const std::byte> left_;
+  std::unique_ptr<ByteSource> rest_;
+};
+
 }  // namespace
 
 std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
@@ -66,6 +87,17 @@ std::unique_ptr<ByteSource> bytes_of(std::span<const std::byte> file, std::strin
     return std::make_unique<Inflated>(file, where);
   }
   return std::make_unique<Plain>(file);
+}
+
+std::vector<std::byte> peek(std::unique_ptr<ByteSource>& source, size_t most) {
+  std::vector<std::byte> begin(most);
+  size_t size = 0;
+  for (size_t got = 1; got > 0 && size < most; size += got) {
+    got = source->read(std::span(begin).subspan(size));
+  }
+  begin.resize(size);
+  source = std::make_unique<Prefixed>(begin, std::move(source));
+  return begin;
 }
 
 }  // namespace weyl

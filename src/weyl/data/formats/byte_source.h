@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weyl {
 
@@ -21,5 +22,8 @@ std::unique_ptr<ByteSource> open_bytes(const std::string& path);
 
 /// Of a file in memory, likewise; `file` must outlive it.
 std::unique_ptr<ByteSource> bytes_of(std::span<const std::byte> file, std::string_view where);
+
+/// Reads the first bytes of a source, at most `most`, and leaves them in it.
+std::vector<std::byte> peek(std::unique_ptr<ByteSource>& source, size_t most);
 
 }  // namespace weyl

@@ -130,12 +130,7 @@ class CommentReader {
 
   FrameValue value_of(std::string key) {
     if (rest_[0] == '"') {
-      const std::string inside = take_quoted(rest_);
-      const auto words = words_of(inside);
-      if (auto found = numbers_of(words)) {
-        return scalar_or_array(std::move(key), words);
-      }
-      return {std::move(key), {}, std::vector{inside}};
+      return value_of_text(std::move(key), take_quoted(rest_));
     }
     if (rest_[0] == '{') {
       const auto whole = rest_;
@@ -253,6 +248,14 @@ void append_brackets(std::string& to, const std::vector<int64_t>& shape, const s
 }
 
 }  // namespace
+
+FrameValue value_of_text(std::string name, std::string text) {
+  const auto words = words_of(text);
+  if (numbers_of(words)) {
+    return scalar_or_array(std::move(name), words);
+  }
+  return {std::move(name), {}, std::vector{std::move(text)}};
+}
 
 std::optional<bool> parse_logical(std::string_view word) {
   const bool yes = std::ranges::find(kTrue, word) != kTrue.end();

@@ -24,6 +24,9 @@ namespace weyl {
 /// DataError without a place, which the caller knows: what cannot be read so, a key given twice.
 std::vector<FrameValue> parse_comment(std::string_view line);
 
+/// A text as key="text" would say it.
+FrameValue value_of_text(std::string name, std::string text);
+
 /// T, true, True, TRUE and F, false, False, FALSE; nothing of other words.
 std::optional<bool> parse_logical(std::string_view word);
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "weyl/data/formats/atoms_frame.h"
 
@@ -17,6 +18,19 @@ class FrameReader {
   virtual bool next(AtomsFrame& frame) = 0;
   /// The place of the frame given last, for messages: "water.xyz: frame 12, line 310".
   virtual std::string where() const = 0;
+  /// The unit, in the words of units.h, of a column, a value, or `pos`, the places and the cell; empty where
+  /// the format does not say.
+  virtual std::string_view unit_of(std::string_view /*name*/) const { return {}; }
 };
+
+/// The frames of a path, by its name and content: extended xyz (also gzip), QM9's files, SDF and mol files,
+/// .npz of MD17's kind, a DeePMD folder; of a folder of such, or of a tar archive of texts, those of one
+/// after the other, in the order of their names (of an archive: its own). DataError: see the readers; a path
+/// that is nothing of these.
+std::unique_ptr<FrameReader> open_frames(const std::string& path);
+
+/// Whether a path is named, or a folder looks, like one that `open_frames` reads. An .npz is told by its
+/// arrays.
+bool holds_frames(const std::string& path);
 
 }  // namespace weyl

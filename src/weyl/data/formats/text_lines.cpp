@@ -6,7 +6,7 @@
 namespace weyl {
 namespace {
 
-constexpr size_t kBlock = size_t{1} << 18;
+constexpr size_t kBlock = size_t{1} << 16;
 
 }  // namespace
 

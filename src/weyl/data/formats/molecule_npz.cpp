@@ -1,0 +1,249 @@
+#include "weyl/data/formats/molecule_npz.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "weyl/core/check.h"
+#include "weyl/core/mapped_file.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/formats/array_values.h"
+#include "weyl/data/formats/elements.h"
+#include "weyl/data/formats/npy.h"
+#include "weyl/data/formats/npz.h"
+#include "weyl/data/formats/zip_archive.h"
+
+namespace weyl {
+namespace {
+
+constexpr std::string_view kSuffix = ".npy";
+constexpr std::array<std::string_view, 2> kPlaces{"R", "coords"}, kNumbers{"z", "nuclear_charges"},
+    kEnergies{"E", "energies"}, kForces{"F", "forces"};
+
+bool is_one_of(std::string_view name, const std::array<std::string_view, 2>& names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::string_view stem(const ZipEntry& entry) {
+  return std::string_view(entry.name)
+      .substr(0, entry.name.size() - std::min(entry.name.size(), kSuffix.size()));
+}
+
+/// One text as numpy writes it, of bytes ('S') or of four bytes a character ('U', ASCII alone); nothing of
+/// others.
+std::optional<std::string> text_in(std::span<const std::byte> npy) {
+  const std::string_view all(reinterpret_cast<const char*>(npy.data()), npy.size());
+  constexpr size_t most = 4096;
+  const size_t descr = all.substr(0, most).find("'descr': '"), header = all.substr(0, most).find('\n');
+  const bool scalar = all.substr(0, most).find("'shape': ()") != std::string_view::npos;
+  if (descr == std::string_view::npos || header == std::string_view::npos || !scalar) {
+    return std::nullopt;
+  }
+  const auto type = all.substr(descr + 10, 2);
+  const auto data = all.substr(header + 1, most);
+  std::string result;
+  if (type == "|S") {
+    result = data;
+  } else if (type == "<U") {
+    for (size_t i = 0; i + 4 <= data.size(); i += 4) {
+      result += data.substr(i + 1, 3) == std::string_view("\0\0\0", 3) ? data[i] : '?';
+    }
+  } else {
+    return std::nullopt;
+  }
+  result.resize(std::min(result.find('\0'), result.size()));
+  return result;
+}
+
+}  // namespace
+
+bool is_molecule_npz(const std::string& path) {
+  const MappedFile file(path);
+  const ZipArchive archive(file.bytes(), path, npz_limit);
+  const auto has = [&](const auto& names) {
+    return std::ranges::any_of(names, [&](std::string_view name) {
+      return archive.find(std::string(name).append(kSuffix)).has_value();
+    });
+  };
+  return has(kPlaces) && has(kNumbers);
+}
+
+MoleculeNpzReader::MoleculeNpzReader(const std::string& path)
+    : MoleculeNpzReader(MappedFile(path).bytes(), path, npz_limit) {}
+
+MoleculeNpzReader::MoleculeNpzReader(std::span<const std::byte> file, std::string_view where, uint64_t limit)
+    : where_(where) {
+  ZipArchive archive(file, where, limit);
+  std::optional<Array> numbers, places;
+  std::vector<NamedArray> others;
+  for (size_t i = 0; i < archive.entries().size(); ++i) {
+    const auto& entry = archive.entries()[i];
+    const std::string name(stem(entry));
+    const auto bytes = entry.name.ends_with(kSuffix) ? archive.unpack(i) : std::vector<std::byte>{};
+    if (auto said = text_in(bytes)) {
+      if (name == "r_unit") {
+        length_unit_ = *said;
+      } else if (name == "e_unit") {
+        energy_unit_ = *said;
+      } else if (name == "name" || name == "theory") {
+        constants_.push_back({name, {}, std::vector{std::move(*said)}});
+      }
+      continue;
+    }
+    const bool needed = is_one_of(name, kPlaces) || is_one_of(name, kNumbers) || is_one_of(name, kEnergies) ||
+                        is_one_of(name, kForces) || name.starts_with("old_");
+    Array array;
+    try {
+      array = parse_npy(bytes, text(where, ": entry ", quote(entry.name)));
+    } catch (const DataError&) {
+      if (needed) {
+        throw;
+      }
+      continue;  // notes of any kind lie beside the frames
+    }
+    if (is_one_of(name, kPlaces) || is_one_of(name, kNumbers)) {
+      auto& to = is_one_of(name, kPlaces) ? places : numbers;
+      require<DataError>(!to, where, ": there are two of ", quote(name), " and its other name");
+      to = std::move(array);
+    } else {
+      others.push_back({name, std::move(array)});
+    }
+  }
+  require<DataError>(places.has_value(), where, ": must have the places, R or coords");
+  require<DataError>(numbers.has_value(), where, ": must have the atomic numbers, z or nuclear_charges");
+  require<DataError>(places->shape.size() == 3 && places->shape[2] == 3 && holds_values(*places), where,
+                     ": the places must be numbers of shape (frames, atoms, 3), got ", name_of(places->type),
+                     " of ", shape_text(places->shape));
+  places_ = std::move(*places);
+  frames_ = places_.shape[0];
+  const int64_t n = places_.shape[1];
+  const bool repeated = numbers->shape == std::vector{frames_, n};
+  require<DataError>(numbers->shape == std::vector{n} || repeated, where,
+                     ": the atomic numbers must be of shape [", n, "], got ", shape_text(numbers->shape));
+  const auto all = integers_of(*numbers, text(where, ": the atomic numbers"));
+  for (size_t i = 0; i < all.size(); ++i) {
+    require<DataError>(all[i] >= 1 && all[i] <= most_elements, where, ": an atomic number must be 1 .. ",
+                       most_elements, ", got ", all[i]);
+    require<DataError>(all[i] == all[i % static_cast<size_t>(n)], where,
+                       ": the atoms must be the same in every frame, frame ", i / static_cast<size_t>(n) + 1,
+                       " has others");
+  }
+  if (!all.empty()) {
+    numbers_.assign(all.begin(), all.begin() + n);
+  }
+  for (auto& [name, array] : others) {
+    const bool energies = is_one_of(name, kEnergies), forces = is_one_of(name, kForces);
+    const auto& shape = array.shape;
+    const bool series = !shape.empty() && shape[0] == frames_ && holds_values(array);
+    const bool per_atom = series && shape.size() >= 2 && shape.size() <= 3 && shape[1] == n;
+    require<DataError>(!energies || (series && (shape.size() == 1 || (shape.size() == 2 && shape[1] == 1))),
+                       where, ": the energies must be numbers of shape [", frames_, "], got ",
+                       name_of(array.type), " of ", shape_text(shape));
+    require<DataError>(!forces || (series && shape == places_.shape), where,
+                       ": the forces must be numbers of shape ", shape_text(places_.shape), ", got ",
+                       name_of(array.type), " of ", shape_text(shape));
+    if (!series || shape.size() > 3) {
+      continue;
+    }
+    Series to{energies ? "energy" : forces ? "forces" : name, {}, 0, {}};
+    if (per_atom && !energies) {
+      to.width = shape.size() == 2 ? 1 : shape[2];
+      if (to.width == 0) {
+        continue;
+      }
+    } else if (!(shape.size() == 2 && shape[1] == 1)) {
+      to.shape.assign(shape.begin() + 1, shape.end());
+    }
+    require<DataError>(std::ranges::find(series_, to.name, &Series::name) == series_.end(), where,
+                       ": there are two of ", quote(to.name));
+    to.array = std::move(array);
+    series_.push_back(std::move(to));
+  }
+  force_unit_ = text(energy_unit_, "/", length_unit_);
+}
+
+std::string MoleculeNpzReader::where() const {
+  return text(where_, ": frame ", next_);
+}
+
+std::string_view MoleculeNpzReader::unit_of(std::string_view name) const {
+  if (name == "pos") {
+    return length_unit_;
+  }
+  const bool energy = name == "energy" || name == "old_energies";
+  return energy                                     ? energy_unit_
+         : name == "forces" || name == "old_forces" ? std::string_view(force_unit_)
+                                                    : "";
+}
+
+bool MoleculeNpzReader::next(AtomsFrame& frame) {
+  require<DataError>(frames_ > 0, where_, ": must hold at least one frame, holds none");
+  if (next_ == frames_) {
+    return false;
+  }
+  const int64_t t = next_++, n = places_.shape[1];
+  frame = {};
+  frame.numbers = numbers_;
+  frame.positions = reals_of(places_, 3 * n * t, 3 * n, where_);
+  require<DataError>(std::ranges::all_of(frame.positions, [](double x) { return std::isfinite(x); }), where(),
+                     ": the places must be finite");
+  for (const auto& series : series_) {
+    const auto count = static_cast<int64_t>(series.array.bytes.size()) / size_of(series.array.type) / frames_;
+    if (series.width > 0) {
+      frame.columns.push_back({series.name, series.width, slice(series.array, count * t, count)});
+    } else {
+      frame.values.push_back({series.name, series.shape, slice(series.array, count * t, count)});
+    }
+  }
+  frame.values.insert(frame.values.end(), constants_.begin(), constants_.end());
+  return true;
+}
+
+Rmd17Writer::Rmd17Writer(std::string path, std::string energy, std::string forces)
+    : path_(std::move(path)), energy_(std::move(energy)), forces_(std::move(forces)) {}
+
+void Rmd17Writer::write(const AtomsFrame& frame) {
+  check_frame(frame, path_);
+  const auto where = text(path_, ": frame ", frames_ + 1);
+  require<DataError>(frames_ == 0 || frame.numbers == numbers_, where,
+                     ": an .npz of this kind holds one molecule, the atoms must be those of frame 1");
+  require<DataError>(!frame.cell, where, ": an .npz of this kind cannot hold a cell");
+  std::optional<std::vector<double>> energy, forces;
+  if (!energy_.empty()) {
+    const auto* value = frame.value(energy_);
+    energy = value != nullptr && value->shape.empty() ? reals_of(value->values) : std::nullopt;
+    require<DataError>(energy.has_value(), where, ": must have the number ", quote(energy_));
+  }
+  if (!forces_.empty()) {
+    const auto* column = frame.column(forces_);
+    forces = column != nullptr && column->width == 3 ? reals_of(column->values) : std::nullopt;
+    require<DataError>(forces.has_value(), where, ": must have three columns of numbers ", quote(forces_));
+  }
+  // Nothing is kept of a frame that is refused.
+  const auto append = [](std::vector<double>& to, const std::vector<double>& values) {
+    to.insert(to.end(), values.begin(), values.end());
+  };
+  numbers_ = frame.numbers;
+  append(coords_, frame.positions);
+  append(energies_, energy.value_or(std::vector<double>{}));
+  append(forces_values_, forces.value_or(std::vector<double>{}));
+  ++frames_;
+}
+
+void Rmd17Writer::commit() {
+  require<DataError>(frames_ > 0, path_, ": there is no frame to write");
+  const auto n = static_cast<int64_t>(numbers_.size());
+  const std::vector<uint8_t> charges(numbers_.begin(), numbers_.end());
+  std::vector<NamedArray> arrays{{"nuclear_charges", array_of(charges, {n})},
+                                 {"coords", array_of(coords_, {frames_, n, 3})}};
+  if (!energy_.empty()) {
+    arrays.push_back({"energies", array_of(energies_, {frames_})});
+  }
+  if (!forces_.empty()) {
+    arrays.push_back({"forces", array_of(forces_values_, {frames_, n, 3})});
+  }
+  write_npz(path_, arrays);
+}
+
+}  // namespace weyl

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weyl/data/formats/array.h"
+#include "weyl/data/formats/frame_reader.h"
+
+namespace weyl {
+
+/// The frames of one molecule in an .npz as MD17, rMD17 and sGDML have it, T frames of N atoms:
+///
+///   numbers      z, nuclear_charges   (N), or (T, N) the same in every frame
+///   places       R, coords            (T, N, 3)
+///   `energy`     E, energies          (T) or (T, 1)
+///   `forces`     F, forces            (T, N, 3)
+///
+/// Under their own names: every array of numbers with T frames, (T, N) and (T, N, k) as columns, the others
+/// as values (rMD17's old_energies, old_forces, old_indices), and the texts name and theory. Units are those
+/// the file says (r_unit, e_unit), else MD17's own: Angstrom and kcal/mol. All is in memory. DataError: no
+/// places or numbers, another shape than these, places that are not finite, a number that is no element, more
+/// than `limit` bytes unpacked.
+class MoleculeNpzReader : public FrameReader {
+ public:
+  explicit MoleculeNpzReader(const std::string& path);
+  /// A file in memory.
+  MoleculeNpzReader(std::span<const std::byte> file, std::string_view where, uint64_t limit);
+
+  bool next(AtomsFrame& frame) override;
+  std::string where() const override;
+  std::string_view unit_of(std::string_view name) const override;
+  int64_t frames() const { return frames_; }  // T
+
+ private:
+  /// An array over frames: a column of that width, or a value.
+  struct Series {
+    std::string name;
+    Array array;
+    int64_t width = 0;           // of a column; 0: a value
+    std::vector<int64_t> shape;  // of a value
+  };
+
+  std::string where_, length_unit_ = "Angstrom", energy_unit_ = "kcal/mol", force_unit_;
+  std::vector<int> numbers_;
+  Array places_;
+  std::vector<Series> series_;
+  std::vector<FrameValue> constants_;
+  int64_t frames_ = 0, next_ = 0;
+};
+
+/// Whether an archive has places and numbers under such names.
+bool is_molecule_npz(const std::string& path);
+
+/// Gathers frames of one molecule and writes them as rMD17's .npz: nuclear_charges, coords, energies, forces,
+/// float64, in the frames' own units.
+class Rmd17Writer {
+ public:
+  /// Which value and which column of the frames are written; an empty name: none.
+  explicit Rmd17Writer(std::string path, std::string energy = "energy", std::string forces = "forces");
+  /// DataError: other atoms than the first frame's, a cell, a value or a column that is not there or not of
+  /// numbers.
+  void write(const AtomsFrame& frame);
+  /// Writes the file, atomically.
+  void commit();
+
+ private:
+  std::string path_, energy_, forces_;
+  std::vector<int> numbers_;
+  std::vector<double> coords_, energies_, forces_values_;
+  int64_t frames_ = 0;
+};
+
+}  // namespace weyl

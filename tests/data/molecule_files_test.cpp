@@ -1,0 +1,373 @@
+// QM9's files, MD17's arrays, DeePMD's folders, SDF, and what opens any of them;
+// tools/goldens/molecule_fixtures.py wrote the files, with numpy, tarfile and RDKit.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "tests/data/folder.h"
+#include "weyl/core/check.h"
+#include "weyl/data/formats/array_values.h"
+#include "weyl/data/formats/deepmd.h"
+#include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/formats/molecule_npz.h"
+#include "weyl/data/formats/npy.h"
+#include "weyl/data/formats/npz.h"
+#include "weyl/data/formats/qm9.h"
+#include "weyl/data/formats/sdf.h"
+
+namespace weyl {
+namespace {
+
+const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/molecules/";
+
+using Texts = std::vector<std::string>;
+using Reals = std::vector<double>;
+using Integers = std::vector<int64_t>;
+
+std::vector<AtomsFrame> frames_of(FrameReader& reader) {
+  std::vector<AtomsFrame> frames;
+  for (AtomsFrame frame; reader.next(frame);) {
+    check_frame(frame, "test");
+    frames.push_back(frame);
+  }
+  return frames;
+}
+
+std::vector<AtomsFrame> read(const std::string& path) {
+  return frames_of(*open_frames(path));
+}
+
+double real(const AtomsFrame& frame, std::string_view name) {
+  const auto* value = frame.value(name);
+  EXPECT_NE(value, nullptr) << name;
+  return value == nullptr ? NAN : reals_of(value->values).value_or(Reals{NAN}).at(0);
+}
+
+std::string words(const AtomsFrame& frame, std::string_view name) {
+  const auto* value = frame.value(name);
+  return value == nullptr ? "absent" : std::get<Texts>(value->values).at(0);
+}
+
+TEST(Qm9, MethaneAndOddNumbers) {
+  const auto frames = read(fixtures + "qm9");
+  ASSERT_EQ(frames.size(), 2);
+  const auto& methane = frames[0];
+  EXPECT_EQ(methane.numbers, (std::vector{6, 1, 1, 1, 1}));
+  EXPECT_EQ(methane.positions[1], 1.0858041578);
+  EXPECT_EQ(std::get<Reals>(methane.column("mulliken")->values)[0], -0.535689);
+  EXPECT_EQ(real(methane, "index"), 1);
+  EXPECT_EQ(real(methane, "A"), 157.7118);
+  EXPECT_EQ(real(methane, "U0"), -40.47893);
+  EXPECT_EQ(real(methane, "H"), -40.475117);
+  EXPECT_EQ(real(methane, "Cv"), 6.469);
+  EXPECT_EQ(methane.value("frequencies")->shape, Integers{9});
+  EXPECT_EQ(words(methane, "smiles"), "C");
+  EXPECT_EQ(words(methane, "inchi_relaxed"), "InChI=1S/CH4/h1H");
+  const auto& odd = frames[1];
+  EXPECT_EQ(odd.positions[1], 6.3656e-5);
+  EXPECT_EQ(odd.positions[2], -1.2e-5);
+  EXPECT_EQ(odd.positions[5], 2.5);
+  EXPECT_EQ(odd.positions[7], -1);
+  EXPECT_EQ(real(odd, "gap"), 0.3796);
+  EXPECT_EQ(words(odd, "smiles"), "C#N");
+}
+
+TEST(Qm9, InArchivesOfEveryKind) {
+  const auto frames = read(fixtures + "qm9");
+  for (const char* name : {"qm9.tar", "qm9.tar.gz", "qm9.tar.bz2"}) {
+    EXPECT_EQ(read(fixtures + name), frames) << name;
+  }
+  const auto reader = open_frames(fixtures + "qm9.tar.bz2");
+  AtomsFrame frame;
+  reader->next(frame);
+  reader->next(frame);
+  EXPECT_EQ(reader->where(), fixtures + "qm9.tar.bz2: qm9/dsgdb9nsd_000005.xyz: frame 1, line 1");
+  EXPECT_EQ(reader->unit_of("alpha"), "Bohr^3");
+  EXPECT_EQ(reader->unit_of("pos"), "Angstrom");
+  EXPECT_EQ(reader->unit_of("smiles"), "");
+}
+
+TEST(MoleculeNpz, NamesOfMd17AndRmd17) {
+  const auto md17 = read(fixtures + "npz/md17.npz"), rmd17 = read(fixtures + "npz/rmd17.npz");
+  ASSERT_EQ(md17.size(), 4);
+  ASSERT_EQ(rmd17.size(), 4);
+  for (const auto& frames : {md17, rmd17}) {
+    EXPECT_EQ(frames[3].numbers, (std::vector{8, 1, 1}));
+    EXPECT_EQ(frames[3].positions, (Reals{3.375, 3.5, 3.625, 3.75, 3.875, 4, 4.125, 4.25, 4.375}));
+    EXPECT_EQ(real(frames[3], "energy"), -97003.123456789);
+    ASSERT_NE(frames[3].column("forces"), nullptr);
+    EXPECT_EQ(std::get<Reals>(frames[3].column("forces")->values)[1], -0.875);
+  }
+  EXPECT_EQ(words(md17[0], "name"), "water");
+  EXPECT_EQ(words(md17[0], "theory"), "pbe+vdw-ts");
+  EXPECT_EQ(md17[0].value("md5"), nullptr);
+  EXPECT_EQ(real(rmd17[2], "old_indices"), 20);
+  EXPECT_EQ(real(rmd17[2], "old_energies"), -97001.623456789);
+  EXPECT_EQ(std::get<Reals>(rmd17[3].column("old_forces")->values)[1], -1.75);
+}
+
+TEST(MoleculeNpz, UnitsAreMd17sUnlessTheFileSays) {
+  const auto md17 = open_frames(fixtures + "npz/md17.npz"), sgdml = open_frames(fixtures + "npz/sgdml.npz");
+  EXPECT_EQ(md17->unit_of("energy"), "kcal/mol");
+  EXPECT_EQ(md17->unit_of("forces"), "kcal/mol/Angstrom");
+  EXPECT_EQ(sgdml->unit_of("energy"), "Hartree");
+  EXPECT_EQ(sgdml->unit_of("forces"), "Hartree/Ang");
+  const auto frames = frames_of(*sgdml);
+  EXPECT_EQ(frames[1].positions[0], 1.125);
+  EXPECT_EQ(frames[1].value("perms"), nullptr);
+}
+
+TEST(MoleculeNpz, OneAtomHasAnEnergyAndNoColumnOfIt) {
+  const std::vector<NamedArray> arrays{{"z", array_of(std::vector<uint8_t>{2}, {1})},
+                                       {"R", array_of(Reals{0, 0, 0, 1, 1, 1}, {2, 1, 3})},
+                                       {"E", array_of(Reals{-2, -3}, {2, 1})}};
+  const auto bytes = npz_bytes(arrays);
+  MoleculeNpzReader reader(bytes, "x.npz", 1 << 20);
+  const auto frames = frames_of(reader);
+  EXPECT_EQ(real(frames.at(1), "energy"), -3);
+  EXPECT_TRUE(frames[1].columns.empty());
+}
+
+TEST(MoleculeNpz, WrittenAndRead) {
+  const Folder folder;
+  const auto frames = read(fixtures + "npz/rmd17.npz");
+  Rmd17Writer writer(folder / "a.npz");
+  for (const auto& frame : frames) {
+    writer.write(frame);
+  }
+  AtomsFrame other = frames[0];
+  other.numbers[0] = 16;
+  EXPECT_NE(message_of<DataError>([&] {
+              writer.write(other);
+            }).find("frame 5: an .npz of this kind holds one molecule"),
+            std::string::npos);
+  other = frames[0];
+  other.columns.clear();
+  EXPECT_NE(message_of<DataError>([&] { writer.write(other); }).find("three columns of numbers 'forces'"),
+            std::string::npos);
+  other = frames[0];
+  other.values.clear();
+  EXPECT_NE(message_of<DataError>([&] { writer.write(other); }).find("must have the number 'energy'"),
+            std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder / "a.npz"));
+  writer.commit();
+  const auto again = read(folder / "a.npz");
+  ASSERT_EQ(again.size(), 4);
+  for (size_t t = 0; t < 4; ++t) {
+    EXPECT_EQ(again[t].numbers, frames[t].numbers);
+    EXPECT_EQ(again[t].positions, frames[t].positions);
+    EXPECT_EQ(real(again[t], "energy"), real(frames[t], "energy"));
+    EXPECT_EQ(*again[t].column("forces"), *frames[t].column("forces"));
+  }
+}
+
+TEST(Deepmd, SetsFollowOneAnother) {
+  const auto frames = read(fixtures + "deepmd");
+  ASSERT_EQ(frames.size(), 4);
+  const auto rmd17 = read(fixtures + "npz/rmd17.npz");
+  for (size_t t = 0; t < 4; ++t) {
+    EXPECT_EQ(frames[t].numbers, (std::vector{8, 1, 1}));
+    EXPECT_EQ(frames[t].positions, rmd17[t].positions);
+    EXPECT_EQ(real(frames[t], "energy"), real(rmd17[t], "energy"));
+    EXPECT_EQ(*frames[t].column("forces"), *rmd17[t].column("forces"));
+    EXPECT_EQ(frames[t].cell, (std::array<double, 9>{10, 0, 0, 1, 11, 0, 0, 2, 12}));
+    EXPECT_EQ(frames[t].pbc, (std::array{true, true, true}));
+    EXPECT_EQ(frames[t].value("virial")->shape, Integers{9});
+  }
+  EXPECT_EQ(std::get<Reals>(frames[2].column("atom_ener")->values), (Reals{6, 7, 8}));
+  EXPECT_EQ(std::get<Reals>(frames[3].column("atom_ener")->values), (Reals{0, 1, 2}));
+  EXPECT_EQ(open_frames(fixtures + "deepmd")->unit_of("virial"), "eV");
+}
+
+/// A system of one atom and two frames, which a test may spoil.
+struct System {
+  Folder folder;
+  System() {
+    std::filesystem::create_directories(folder / "set.000");
+    write("type.raw", "0\n");
+    write("type_map.raw", "C\n");
+    write_npy(folder / "set.000/coord.npy", array_of(Reals{0, 0, 0, 1, 1, 1}, {2, 3}));
+    write_npy(folder / "set.000/box.npy",
+              array_of(Reals{5, 0, 0, 0, 5, 0, 0, 0, 5, 5, 0, 0, 0, 5, 0, 0, 0, 5}, {2, 9}));
+  }
+  void write(const std::string& name, const std::string& contents) const {
+    std::ofstream(folder / name) << contents;
+  }
+  std::string fault() const {
+    return message_of<DataError>([&] { read(folder.path()); });
+  }
+};
+
+TEST(Deepmd, BrokenFoldersAreRefusedByFile) {
+  const auto expect = [](auto spoil, const std::string& what) {
+    const System system;
+    spoil(system);
+    const std::string fault = system.fault();
+    EXPECT_TRUE(fault.starts_with(system.folder.path())) << fault;
+    EXPECT_NE(fault.find(what), std::string::npos) << "should say: " << what << "\n  says: " << fault;
+  };
+  const auto npy = [](const System& s, const char* name, Reals values, std::vector<int64_t> shape) {
+    write_npy(s.folder / ("set.000/" + std::string(name)), array_of(values, std::move(shape)));
+  };
+  EXPECT_EQ(System().fault(), "");
+  expect([](const System& s) { std::filesystem::remove(s.folder / "type_map.raw"); },
+         "type_map.raw: is missing");
+  expect([](const System& s) { s.write("type_map.raw", "C\nOw\n"); },
+         "type_map.raw: line 2: unknown element 'Ow'");
+  expect([](const System& s) { s.write("type.raw", "1\n"); },
+         "type.raw: line 1: a type must be one of the 1 of type_map.raw, from 0, got '1'");
+  expect([](const System& s) { s.write("type.raw", "-1\n"); }, "got '-1'");
+  expect([](const System& s) { s.write("type.raw", "0.5\n"); }, "got '0.5'");
+  expect([](const System& s) { s.write("type.raw", "0 0\n"); },
+         "coord.npy: must be numbers of shape [2, 6], got F64 of [2, 3]");
+  expect([](const System& s) { std::filesystem::remove_all(s.folder / "set.000"); },
+         "must have a set of frames");
+  expect([](const System& s) { std::filesystem::remove(s.folder / "set.000/coord.npy"); },
+         "coord.npy: is missing");
+  expect([](const System& s) { std::filesystem::remove(s.folder / "set.000/box.npy"); },
+         "set.000: must have box.npy, or the system a file nopbc");
+  expect([&](const System& s) { npy(s, "coord.npy", {0, 0, 0, 1, NAN, 1}, {2, 3}); },
+         "coord.npy: row 2: must be finite");
+  expect([&](const System& s) { npy(s, "coord.npy", {}, {0, 3}); },
+         "coord.npy: must have a row for each frame, got [0, 3]");
+  expect([&](const System& s) { npy(s, "force.npy", {0, 0, 0, 1}, {2, 2}); },
+         "force.npy: must be numbers of shape [2, 3], got F64 of [2, 2]");
+  expect([&](const System& s) { npy(s, "energy.npy", {1, 2, 3}, {3}); },
+         "energy.npy: must have 2 rows as coord.npy, got [3]");
+  expect([&](const System& s) { npy(s, "box.npy", Reals(18, 1), {2, 9}); },
+         "box.npy: row 1: the lattice vectors must be linearly independent");
+  expect([&](const System& s) { npy(s, "real_atom_types.npy", {0, 0}, {2, 1}); },
+         "systems of mixed types are not read");
+  expect([](const System& s) { s.write("set.000/energy.npy", "no array"); }, "energy.npy: must begin with");
+  const System free;
+  std::filesystem::remove(free.folder / "set.000/box.npy");
+  free.write("nopbc", "");
+  EXPECT_FALSE(read(free.folder.path()).at(1).cell);
+}
+
+TEST(Sdf, FilesOfRdkit) {
+  for (const char* name : {"v2000.sdf", "v3000.sdf"}) {
+    const auto frames = read(fixtures + name);
+    ASSERT_EQ(frames.size(), 2) << name;
+    const auto& formate = frames[0];
+    EXPECT_EQ(formate.numbers, (std::vector{6, 8, 8, 7, 1, 1, 1, 1, 1})) << name;
+    EXPECT_EQ(formate.positions[3], 0.125);
+    EXPECT_EQ(formate.positions[4], -0.25);
+    EXPECT_EQ(formate.positions[5], 1.5);
+    EXPECT_EQ(std::get<Integers>(formate.column("formal_charges")->values),
+              (Integers{0, 0, -1, 1, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(std::get<Integers>(formate.column("isotopes")->values), (Integers{13, 0, 0, 0, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(formate.column("radicals"), nullptr);
+    ASSERT_EQ(formate.bonds.size(), 7) << name;
+    EXPECT_EQ(formate.bonds[0], (Bond{0, 1, 2}));
+    EXPECT_EQ(formate.bonds[1], (Bond{0, 2, 1}));
+    EXPECT_EQ(words(formate, "name"), "ammonium formate");
+    EXPECT_EQ(real(formate, "dimensions"), 3);
+    EXPECT_EQ(real(formate, "energy"), -245.125);
+    EXPECT_EQ(words(formate, "note"), "first line\nsecond line");
+    const auto& benzene = frames[1];
+    EXPECT_EQ(benzene.numbers, std::vector<int>(6, 6));
+    EXPECT_EQ(benzene.bonds.size(), 6);
+    EXPECT_EQ(benzene.bonds[5].order, 4);
+    EXPECT_EQ(benzene.column("isotopes"), nullptr);
+    EXPECT_EQ(benzene.value("energy"), nullptr);
+  }
+}
+
+std::vector<AtomsFrame> parse_sdf(std::string_view file) {
+  SdfReader reader(bytes_of(std::as_bytes(std::span(file)), "x.sdf"), "x.sdf");
+  return frames_of(reader);
+}
+
+// Codes of the atom block, D and T, three digits without blanks between them, blank header lines, no $$$$ at
+// the end.
+TEST(Sdf, WhatOldFilesDo) {
+  std::string big = "\n\n\n101100  0  0  0  0            999 V2000\n";
+  for (int i = 0; i < 101; ++i) {
+    big += "    1.0000   -2.5000    0.0001 " +
+           std::string(i == 0   ? "D  "
+                       : i == 1 ? "T  "
+                                : "N  ") +
+           (i == 2   ? " 0  3"
+            : i == 3 ? " 0  5"
+            : i == 4 ? " 0  4"
+                     : " 0  0") +
+           "  0\n";
+  }
+  for (int i = 0; i < 100; ++i) {
+    const std::string a = std::to_string(i + 1), b = std::to_string(i + 2);
+    big += std::string(3 - a.size(), ' ') + a + std::string(3 - b.size(), ' ') + b +
+           (i == 99 ? "  9" : "  1") + "  0\n";
+  }
+  const auto frames = parse_sdf(big + "M  END\n");
+  ASSERT_EQ(frames.size(), 1);
+  EXPECT_EQ(frames[0].size(), 101);
+  EXPECT_EQ(frames[0].numbers[0], 1);
+  const auto isotopes = std::get<Integers>(frames[0].column("isotopes")->values);
+  EXPECT_EQ(isotopes[0], 2);
+  EXPECT_EQ(isotopes[1], 3);
+  const auto charges = std::get<Integers>(frames[0].column("formal_charges")->values);
+  EXPECT_EQ(charges[2], 1);
+  EXPECT_EQ(charges[3], -1);
+  EXPECT_EQ(std::get<Integers>(frames[0].column("radicals")->values)[4], 2);
+  EXPECT_EQ(frames[0].bonds[99], (Bond{99, 100, 0}));
+  EXPECT_TRUE(frames[0].values.empty());
+  // M  CHG unsays the codes.
+  const auto said = parse_sdf(big + "M  CHG  1  10  -2\nM  END\n> <a> (7)\n12\n\n>  25 <b c>\n\n$$$$\n");
+  const auto charged = std::get<Integers>(said.at(0).column("formal_charges")->values);
+  EXPECT_EQ(charged[2], 0);
+  EXPECT_EQ(charged[9], -2);
+  EXPECT_EQ(said[0].column("radicals"), nullptr);
+  EXPECT_EQ(real(said[0], "a"), 12);
+  EXPECT_EQ(words(said[0], "b c"), "");
+}
+
+TEST(Sdf, ContinuedLinesAndIndicesOfAnyOrder) {
+  const auto frames = parse_sdf(
+      "\n\n\n  0  0  0     0  0            999 V3000\nM  V30 BEGIN CTAB\nM  V30 COUNTS 2 1 0 0 0\nM  V30 "
+      "BEGIN ATOM\n"
+      "M  V30 7 C 0 0 -\nM  V30 1.5 0 CHG=1 MASS=13 -\nM  V30 RAD=2\nM  V30 3 O 0 0 0 0\nM  V30 END ATOM\n"
+      "M  V30 BEGIN BOND\nM  V30 1 2 3 7\nM  V30 END BOND\nM  V30 BEGIN COLLECTION\nM  V30 anything\n"
+      "M  V30 END COLLECTION\nM  V30 END CTAB\nM  END\n$$$$\n");
+  ASSERT_EQ(frames.size(), 1);
+  EXPECT_EQ(frames[0].numbers, (std::vector{6, 8}));
+  EXPECT_EQ(frames[0].positions, (Reals{0, 0, 1.5, 0, 0, 0}));
+  EXPECT_EQ(frames[0].bonds, (std::vector<Bond>{{1, 0, 2}}));
+  EXPECT_EQ(std::get<Integers>(frames[0].column("formal_charges")->values), (Integers{1, 0}));
+  EXPECT_EQ(std::get<Integers>(frames[0].column("isotopes")->values), (Integers{13, 0}));
+  EXPECT_EQ(std::get<Integers>(frames[0].column("radicals")->values), (Integers{2, 0}));
+}
+
+TEST(OpenFrames, AnyFormatByNameAndContent) {
+  for (const char* name :
+       {"ase.xyz", "ase.xyz.gz", "qm9", "qm9.tar", "deepmd", "v2000.sdf", "npz/md17.npz"}) {
+    EXPECT_TRUE(holds_frames(fixtures + name)) << name;
+    EXPECT_FALSE(read(fixtures + name).empty()) << name;
+  }
+  EXPECT_TRUE(dynamic_cast<Qm9Reader*>(open_frames(fixtures + "qm9/dsgdb9nsd_000001.xyz").get()) != nullptr);
+  const Folder folder;
+  EXPECT_FALSE(holds_frames(folder.path()));
+  EXPECT_FALSE(holds_frames(WEYL_SOURCE_DIR "/tests/fixtures/numpy/stored.npz"));
+  EXPECT_FALSE(holds_frames("a.safetensors"));
+  EXPECT_NE(message_of<DataError>([&] { open_frames(folder.path()); }).find("holds none"), std::string::npos);
+  EXPECT_NE(message_of<DataError>([&] { open_frames(folder / "a.pdb"); }).find("must be .xyz, .extxyz, .sdf"),
+            std::string::npos);
+  EXPECT_NE(message_of<DataError>([&] { open_frames(folder / "a.xyz"); }).find("cannot open"),
+            std::string::npos);
+  EXPECT_NE(message_of<DataError>([&] { open_frames(folder / "a.tar"); }).find("cannot open"),
+            std::string::npos);
+  // A folder of several formats, in the order of the names.
+  std::filesystem::copy_file(fixtures + "v2000.sdf", folder / "b.sdf");
+  std::filesystem::copy_file(fixtures + "ase.xyz.gz", folder / "a.xyz.gz");
+  std::filesystem::copy(fixtures + "deepmd", folder / "c", std::filesystem::copy_options::recursive);
+  std::ofstream(folder / ".hidden.xyz") << "no frame";
+  const auto all = read(folder.path());
+  ASSERT_EQ(all.size(), 8);
+  EXPECT_EQ(words(all[0], "config_type"), "water");
+  EXPECT_EQ(words(all[2], "name"), "ammonium formate");
+  EXPECT_TRUE(all[7].cell);
+}
+
+}  // namespace
+}  // namespace weyl
