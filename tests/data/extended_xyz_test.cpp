@@ -157,6 +157,7 @@ TEST(ExtendedXyz, PlainFilesBlankLinesAndCarriageReturns) {
   EXPECT_EQ(parse("0\n\n").at(0).size(), 0);
   // Without Properties and Lattice a comment that is no list of pairs is one text.
   EXPECT_EQ(values<std::string>(value_in("E=5 v=[1 =2", "comment").values), Texts{"E=5 v=[1 =2"});
+  EXPECT_EQ(values<double>(value_in("-97000.5", "comment").values), Reals{-97000.5});
   EXPECT_EQ(reals_of(value_in("i = 4, time = 2.000, E = -17.25", "E").values), Reals{-17.25});
 }
 
@@ -260,6 +261,13 @@ TEST(ExtendedXyz, AwkwardValuesComeBack) {
                   {"logicals", {2}, Logicals{1, 0}}};
   frame.columns = {{"label", 2, Texts{"", "a b\\"}}, {"spin", 1, Logicals{0}}};
   EXPECT_EQ(again({frame}).at(0), frame);
+  // Texts that look like numbers stay texts.
+  for (const char* text : {"5", "T", "-1e5", "1 2", "nan"}) {
+    frame.values = {{"name", {}, Texts{text}}};
+    const auto found = again({frame}).at(0).values.at(0);
+    EXPECT_EQ(values<std::string>(found.values), Texts{text});
+    EXPECT_EQ(found.shape, Shape{1});
+  }
 }
 
 TEST(ExtendedXyz, WhatCannotBeWritten) {

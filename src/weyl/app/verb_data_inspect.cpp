@@ -1,10 +1,14 @@
+#include <algorithm>
 #include <iostream>
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/formats/elements.h"
 #include "weyl/data/inspect.h"
+#include "weyl/data/inspect_frames.h"
 
 namespace weyl {
 namespace {
@@ -84,22 +88,130 @@ void print(const Inspection& found, const std::string& name) {
   }
 }
 
+Json to_json(const FrameFieldSummary& field) {
+  Json shape = Json::array();
+  for (const int64_t n : field.shape) {
+    shape.add(n);
+  }
+  Json json = Json::object();
+  json.set("name", field.name)
+      .set("level", level_names[static_cast<size_t>(field.level)])
+      .set("shape", shape)
+      .set("unit", field.unit)
+      .set("frames", field.frames)
+      .set("min", field.min)
+      .set("max", field.max)
+      .set("missing", field.missing);
+  if (!field.texts.empty()) {
+    Json texts = Json::object();
+    for (const auto& [said, count] : field.texts) {
+      texts.set(said, count);
+    }
+    json.set("texts", texts).set("more_texts", field.more_texts);
+  }
+  return json;
+}
+
+double mean_atoms(const FrameInspection& found) {
+  return static_cast<double>(found.atoms) / static_cast<double>(std::max<int64_t>(found.frames, 1));
+}
+
+Json to_json(const FrameInspection& found) {
+  Json fields = Json::array(), labels = Json::array(), warnings = Json::array(), elements = Json::object();
+  for (const auto& field : found.fields) {
+    fields.add(to_json(field));
+  }
+  for (const auto& field : found.labels) {
+    labels.add(to_json(field));
+  }
+  for (const std::string& warning : found.warnings) {
+    warnings.add(warning);
+  }
+  for (const auto& [z, count] : found.elements) {
+    elements.set(std::string(element_symbol(z)), count);
+  }
+  Json json = Json::object();
+  json.set("carrier", carrier_names[static_cast<size_t>(Carrier::points)])
+      .set("samples", found.frames)
+      .set("tokens", Json::object()
+                         .set("min", found.least_atoms)
+                         .set("mean", mean_atoms(found))
+                         .set("max", found.most_atoms))
+      .set("elements", elements)
+      .set("cells", found.cells)
+      .set("periodic", found.periodic)
+      .set("fields", fields)
+      .set("labels", labels)
+      .set("warnings", warnings);
+  if (found.shortest) {
+    json.set("shortest_distance", *found.shortest).set("shortest_distance_at", found.shortest_where);
+  }
+  return json;
+}
+
+void print(const FrameInspection& found, const std::string& name) {
+  const auto precision = std::cout.precision(9);  // total energies are large, their differences small
+  std::cout << (name.empty() ? "" : name + ": ") << found.frames << " frames of " << found.least_atoms;
+  if (found.most_atoms != found.least_atoms) {
+    std::cout << " to " << found.most_atoms;
+  }
+  std::cout << " atoms, " << mean_atoms(found) << " on average; " << found.periodic
+            << " periodic\n  elements ";
+  for (const auto& [z, count] : found.elements) {
+    std::cout << " " << element_symbol(z) << " " << count;
+  }
+  std::cout << "\n";
+  for (const auto& [title, list] : {std::pair{"field", &found.fields}, {"label", &found.labels}}) {
+    for (const FrameFieldSummary& f : *list) {
+      std::cout << "  " << title << "  " << printable(f.name) << (f.level == Level::node ? " of atoms" : "");
+      for (size_t d = 0; d < f.shape.size(); ++d) {
+        std::cout << (d == 0 ? "  " : " x ") << f.shape[d];
+      }
+      std::cout << "  " << f.frames << "/" << found.frames << " frames";
+      if (f.texts.empty()) {
+        std::cout << "  " << f.min << " to " << f.max << (f.unit.empty() ? "" : text(" ", printable(f.unit)));
+      }
+      std::cout << (f.missing > 0 ? text(", ", f.missing, " not finite") : "");
+      std::string texts;
+      for (const auto& [said, count] : f.texts) {
+        texts += text(texts.empty() ? "  " : ", ", quote(said, 30), " ", count);
+      }
+      std::cout << texts << (f.more_texts ? ", and others" : "") << "\n";
+    }
+  }
+  if (found.shortest) {
+    std::cout << "  shortest distance  " << *found.shortest << "  " << found.shortest_where << "\n";
+  }
+  for (const std::string& warning : found.warnings) {
+    std::cout << "  warning  " << warning << "\n";
+  }
+  std::cout.precision(precision);
+}
+
 }  // namespace
 
 int run(const DataInspectCommand& command) {
   // A folder is several sets: one object holds the first (train) at its top, and all of them under `splits`.
   Json json, splits = Json::object();
-  for (const auto& [name, data] : open_for_inspection(command.path)) {
-    const Inspection found = inspect(*data);
+  const auto report = [&](const auto& found, const std::string& name) {
     if (!command.talk.json) {
       print(found, name);
-      continue;
+      return;
     }
     if (!json.is_object()) {
       json = to_json(found);
     }
     if (!name.empty()) {
       splits.set(name, to_json(found));
+    }
+  };
+  if (holds_frames(command.path)) {
+    for (const auto& [name, reader] : open_frames_for_inspection(command.path)) {
+      report(inspect_frames(*reader), name);
+    }
+  } else {
+    for (const auto& [name, data] : open_for_inspection(command.path)) {
+      report(inspect(*data), name);
     }
   }
   if (command.talk.json) {

@@ -96,7 +96,7 @@ void ExtendedXyzReader::read_comment(AtomsFrame& frame) {
     }
   }
   if ((fault || (frame.values.empty() && !extended)) && !trimmed(line).empty()) {
-    frame.values.push_back({"comment", {}, std::vector<std::string>{std::string(trimmed(line))}});
+    frame.values.push_back(value_of_text("comment", std::string(trimmed(line))));
   }
   std::string_view properties = kPlain;
   std::string found;

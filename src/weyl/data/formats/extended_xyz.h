@@ -23,8 +23,8 @@ namespace weyl {
 /// elements, `pos` (or `positions`) the places; all other columns (S texts, I integers, R reals, L logicals)
 /// and keys are kept under their names. `Lattice` are the three lattice vectors one after the other; with it
 /// alone, pbc is T T T. Without `Properties` the columns are species and place. A comment line without any
-/// `=`, or one without Properties and Lattice that is no list of pairs, is kept as the text `comment`. Blank
-/// lines may stand before a count and at the end.
+/// `=`, or one without Properties and Lattice that is no list of pairs, is kept as `comment`, a text or a
+/// number. Blank lines may stand before a count and at the end.
 ///
 /// DataError: a count that is none, a frame that ends early, a wrong number of columns, an element that is
 /// none, what is no number of its type, places or lattice vectors that are not finite, periodic lattice

@@ -301,9 +301,8 @@ void append_pair(std::string& to, const FrameValue& value) {
       [&](const auto& values) {
         using T = typename std::decay_t<decltype(values)>::value_type;
         if constexpr (std::is_same_v<T, std::string>) {
-          const bool array =
-              value.shape.empty() && words_of(values[0]).size() > 1 && numbers_of(words_of(values[0]));
-          if (value.shape.empty() && !array) {
+          const bool number = value.shape.empty() && numbers_of(words_of(values[0]));
+          if (value.shape.empty() && !number) {
             append_text(to, values[0]);
           } else {
             append_brackets(to, value.shape, values);

@@ -34,8 +34,8 @@ std::optional<bool> parse_logical(std::string_view word);
 /// it is not closed.
 std::string take_quoted(std::string_view& rest);
 
-/// Appends ` key=value` such that `parse_comment` gives the same again. A text that looks like a number or a
-/// logical is read again as such; one that looks like an array is written as an array of one text.
+/// Appends ` key=value` such that `parse_comment` gives the same again; only a text that looks like a number,
+/// a logical or an array of them becomes an array of one text.
 void append_pair(std::string& to, const FrameValue& value);
 
 /// Appends a text as a word, in quotes when it must be.

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weyl/core/quantity.h"
+#include "weyl/data/formats/frame_reader.h"
+
+namespace weyl {
+
+/// One column or value over all frames that have it.
+struct FrameFieldSummary {
+  std::string name, unit;                // the unit is empty where the format does not say
+  Level level = Level::graph;            // node: a column
+  std::vector<int64_t> shape;            // of an atom or a frame; empty: one number
+  int64_t frames = 0;                    // that have it
+  double min = 0, max = 0;               // of the finite numbers; 0 when there are none
+  int64_t missing = 0;                   // numbers that are not finite
+  std::map<std::string, int64_t> texts;  // how many of each; at most `most_texts` of them
+  bool more_texts = false;
+  bool mixed = false;  // of several types or dimensions
+};
+constexpr size_t most_texts = 16;
+
+/// What `data inspect` reports of frames of atoms.
+struct FrameInspection {
+  int64_t frames = 0, atoms = 0, least_atoms = 0, most_atoms = 0;
+  std::map<int, int64_t> elements;  // atoms of each atomic number
+  int64_t cells = 0, periodic = 0;  // frames with a cell, and with a period
+  std::vector<FrameFieldSummary> fields,
+      labels;                         // `pos` and what stands beside it: all that could be asked for
+  std::optional<double> shortest;     // distance, if below 5
+  std::string shortest_where;         // file, frame
+  std::vector<std::string> warnings;  // one line each
+};
+
+/// Reads all frames, one at a time. Warnings: a label that some frames lack, numbers that are not finite,
+/// another shape or type, constant energies, atoms nearer than 0.5 (in the file's unit, when that is Angstrom
+/// or not said), forces of exactly zero on single atoms (as of constrained ones), frames without atoms, atoms
+/// of no element, flat drawings of molecules.
+FrameInspection inspect_frames(FrameReader& reader);
+
+/// The frames that a path holds, as ("", reader), or the splits of a folder by name: its files train, valid
+/// and test.
+std::vector<std::pair<std::string, std::unique_ptr<FrameReader>>> open_frames_for_inspection(
+    const std::string& path);
+
+}  // namespace weyl
