@@ -336,6 +336,19 @@ TEST(Solids, TurnTheSameShapes) {
       EXPECT_NEAR(length(a, k), length(b, k), 1e-12);
     }
   }
+  // And its points, noise and all, are the upright ones', turned around the origin: nothing is moved again.
+  for (int64_t i = 0; i < 10; ++i) {
+    const auto a = make_solid_points({.points = 64}, "train", i),
+               b = make_solid_points({.points = 64, .rotate = Turning::uniform}, "train", i);
+    const auto product = [](const std::vector<float>& x, size_t p, size_t q) {
+      return x[3 * p] * x[3 * q] + x[3 * p + 1] * x[3 * q + 1] + x[3 * p + 2] * x[3 * q + 2];
+    };
+    EXPECT_NE(a, b);
+    for (size_t p = 0; p < 64; ++p) {
+      EXPECT_NEAR(product(a, p, p), product(b, p, p), 1e-5) << solid_names[i];
+      EXPECT_NEAR(product(a, p, 0), product(b, p, 0), 1e-5) << solid_names[i];
+    }
+  }
 }
 
 TEST(Solids, WritesBothLayoutsWithAnyNumberOfThreads) {

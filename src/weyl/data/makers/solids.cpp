@@ -45,25 +45,36 @@ std::string mesh_path(const std::string& folder, std::string_view split, int64_t
   return (fs::path(folder) / name / split / (name + "_" + number.str() + ".off")).string();
 }
 
+Mesh upright(const SolidsMakerOptions& o, std::string_view split, int64_t index) {
+  Stream shape = stream(o, split, "shape", index);
+  Mesh mesh = solid_shape(index % kClasses, shape);
+  fit_into_ball(std::span(mesh.vertices));
+  return mesh;
+}
+
+Rotation rotation(const SolidsMakerOptions& o, std::string_view split, int64_t index) {
+  Stream turns = stream(o, split, "rotation", index);
+  return draw_rotation(o.rotate, 2, turns);
+}
+
 }  // namespace
 
 Mesh make_solid(const SolidsMakerOptions& o, std::string_view split, int64_t index) {
-  Stream shape = stream(o, split, "shape", index), rotation = stream(o, split, "rotation", index);
-  Mesh mesh = solid_shape(index % kClasses, shape);
-  fit_into_ball(std::span(mesh.vertices));
-  turn(std::span(mesh.vertices), draw_rotation(o.rotate, 2, rotation));
+  Mesh mesh = upright(o, split, index);
+  turn(std::span(mesh.vertices), rotation(o, split, index));
   return mesh;
 }
 
 std::vector<float> make_solid_points(const SolidsMakerOptions& o, std::string_view split, int64_t index) {
   Stream points = stream(o, split, "points", index);
-  std::vector<float> result = sample_surface(make_solid(o, split, index), o.points, points);
+  std::vector<float> result = sample_surface(upright(o, split, index), o.points, points);
   if (o.noise > 0) {
     for (float& x : result) {
       x += static_cast<float>(o.noise * points.normal());
     }
-    fit_into_ball(std::span(result));
+    fit_into_ball(std::span(result));  // before it is turned: a box around turned points has another middle
   }
+  turn(std::span(result), rotation(o, split, index));
   turn(std::span(result), kUpToY);
   return result;
 }
