@@ -75,6 +75,10 @@ TEST(CheckGeometry, KnowsTheSpacing) {
   EXPECT_EQ(findings[0].layer, "input");
   EXPECT_NE(findings[0].text.find("1 x 1 x 3"), std::string::npos);
   EXPECT_THROW(with({1, 1}), ShapeError);
+  // Affines in 32 bits differ by rounding; a part in a hundred is another spacing, whichever axes have it.
+  EXPECT_TRUE(with({0.9, 0.9 * (1 + 1e-8), 0.9 * (1 - 1e-8)}).empty());
+  EXPECT_EQ(with({1, 1.01, 1}).size(), 1U);
+  EXPECT_EQ(with({1, 1.0008, 0.9992}).size(), 1U);
 }
 
 TEST(CheckGeometry, GivesTheSmallestSide) {

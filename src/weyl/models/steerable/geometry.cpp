@@ -1,9 +1,9 @@
 #include "weyl/models/steerable/geometry.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/data/lattice.h"
 
 namespace weyl {
 namespace {
@@ -78,9 +78,11 @@ int64_t smallest_side(const std::vector<GridLayer>& layers) {
 }
 
 bool is_even(std::span<const double> spacing) {
-  return std::all_of(spacing.begin(), spacing.end(), [&](double s) {
-    return std::abs(s - spacing.front()) <= 1e-9 * std::abs(spacing.front());
-  });
+  if (spacing.empty()) {
+    return true;
+  }
+  const auto [least, most] = std::minmax_element(spacing.begin(), spacing.end());
+  return same_spacing(*least, *most);
 }
 
 std::vector<GeometryFinding> check_geometry(const SteerableOptions& options, bool segmentation,
