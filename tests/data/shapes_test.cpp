@@ -1,4 +1,4 @@
-// OFF meshes, HDF5 point clouds, voxels, points on surfaces, and the solids that are made of them.
+// OFF meshes, voxels, points on surfaces, and the solids that are made of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
-#include "weyl/core/mapped_file.h"
 #include "weyl/data/formats/off.h"
 #include "weyl/data/formats/point_clouds.h"
 #include "weyl/data/makers/solid_shapes.h"
@@ -246,55 +245,6 @@ TEST(Surface, TurningsAreRotationsAndZKeepsTheUpwardAxis) {
       EXPECT_TRUE(turning != Turning::z || std::abs(r[4 * up] - 1) < 1e-12);
       EXPECT_TRUE(turning != Turning::none || r == (Rotation{1, 0, 0, 0, 1, 0, 0, 0, 1}));
     }
-  }
-}
-
-TEST(PointClouds, RefuseMoreThanTheirLimit) {
-  const Folder folder;
-  const std::string path = folder / "a.h5";
-  write_point_clouds(path, {2, {0, 1, 2, 3, 4, 5}, {7}});
-  EXPECT_EQ(read_point_clouds(path, 24).points, 2);
-  EXPECT_EQ(message_of<DataError>([&] { read_point_clouds(path, 23); }),
-            path + ": 'data' [1, 2, 3] needs 24 bytes, more than the limit of 23");
-}
-
-TEST(PointClouds, KeepTheirBits) {
-  const Folder folder;
-  PointClouds clouds{5, {}, {3, 0, 9}};
-  Stream stream(1, "clouds");
-  for (int i = 0; i < 45; ++i) clouds.positions.push_back(static_cast<float>(stream.normal()));
-  write_point_clouds(folder / "a.h5", clouds);
-  write_point_clouds(folder / "b.h5", clouds);
-  const auto read = read_point_clouds(folder / "a.h5");
-  EXPECT_EQ(read.points, 5);
-  EXPECT_EQ(read.positions, clouds.positions);
-  EXPECT_EQ(read.labels, clouds.labels);
-  const MappedFile a(folder / "a.h5"), b(folder / "b.h5");
-  EXPECT_TRUE(std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end()));
-  EXPECT_THROW(write_point_clouds(folder / "c.h5", {5, {1, 2, 3}, {1}}), ShapeError);
-}
-
-TEST(PointClouds, ReadWhatH5pyWrites) {
-  // tools/goldens/h5_fixtures.py: chunks of gzip, labels uint8, float64, a later version of the format
-  for (const char* name : {"gzip.h5", "double.h5", "v110.h5"}) {
-    const auto clouds = read_point_clouds(std::string(WEYL_SOURCE_DIR "/tests/fixtures/shapes/") + name);
-    ASSERT_EQ(clouds.points, 16) << name;
-    EXPECT_EQ(clouds.labels, (std::vector<int64_t>{2, 0, 1, 4})) << name;
-    for (size_t i = 0; i < clouds.positions.size(); ++i) {
-      ASSERT_EQ(clouds.positions[i], static_cast<float>(i) / 256 - 0.375F) << name;
-    }
-  }
-}
-
-TEST(PointClouds, RefuseATruncatedFile) {
-  const Folder folder;
-  const std::string path = folder / "a.h5";
-  write_point_clouds(path, {100, std::vector<float>(600), {1, 2}});
-  for (auto size = std::filesystem::file_size(path); size > 0;) {
-    size -= std::min<decltype(size)>(size, 97);
-    std::filesystem::resize_file(path, size);
-    const auto message = message_of<DataError>([&] { read_point_clouds(path); });
-    EXPECT_TRUE(message.starts_with(path + ": ")) << size << ": " << message;
   }
 }
 

@@ -1,21 +1,27 @@
 #include "weyl/data/formats/point_clouds.h"
 
 #include <hdf5.h>
+#include <hdf5_hl.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <mutex>
 #include <utility>
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/child_process.h"
 #include "weyl/core/mapped_file.h"
 #include "weyl/core/quote.h"
 
 namespace weyl {
 namespace {
 
-constexpr uint64_t kMostRatio = 1032;        // bytes that deflate codes in one
+constexpr uint64_t kMostRatio = 1032;  // bytes that deflate codes in one
+constexpr uint64_t kPoint = 3 * sizeof(float);
+constexpr uint64_t kDecoded = 1UL << 20U;    // bytes of a file, at the best ratio, that take a second at most
+constexpr uint64_t kMetadata = 1UL << 26U;   // bytes that the library may take before sizes are known
 constexpr size_t kImageGrowth = 1UL << 20U;  // of a file that is written
 
 /// The library is not made for several threads, and its errors would be printed.
@@ -50,10 +56,11 @@ class Handle {
   herr_t (*close_)(hid_t);
 };
 
-/// One data set of the root group, with its shape.
+/// One data set of the root group, with its shape, and the bytes that reading it takes besides its values.
 struct Opened {
   Handle set;
   std::vector<int64_t> shape;
+  uint64_t chunk = 0;
 };
 
 Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_size, std::string_view where) {
@@ -62,7 +69,7 @@ Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_si
                      name, "'");
   require<DataError>(link.type == H5L_TYPE_HARD, where, ": '", name,
                      "' must be in the file, it is a link to elsewhere");
-  Opened result{Handle(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose), {}};
+  Opened result{Handle(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose), {}, 0};
   require<DataError>(result.set.ok(), where, ": '", name, "' cannot be opened as a data set");
   const Handle type(H5Dget_type(result.set), H5Tclose);
   const Handle space(H5Dget_space(result.set), H5Sclose);
@@ -100,8 +107,43 @@ Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_si
                          "' is larger than the file can hold");
       chunk_values *= n;
     }
+    result.chunk = chunk_values;
   }
   return result;
+}
+
+/// What runs in the child: (S, P), the positions, the labels.
+void send_point_clouds(std::span<const std::byte> bytes, std::string_view where, uint64_t limit,
+                       ChildProcess::Sender& out) {
+  // The library does not write to the bytes of a file that is opened for reading.
+  const Handle file(H5LTopen_file_image(const_cast<std::byte*>(bytes.data()), bytes.size(),
+                                        H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE),
+                    H5Fclose);
+  require<DataError>(file.ok(), where, ": is no sound HDF5 file; it may be truncated");
+  const Opened data = open_set(file, "data", H5T_FLOAT, bytes.size(), where);
+  const Opened label = open_set(file, "label", H5T_INTEGER, bytes.size(), where);
+  require<DataError>(data.shape.size() == 3 && data.shape[2] == 3 && data.shape[0] > 0 && data.shape[1] > 0,
+                     where, ": 'data' must be (samples, points, 3), got ", shape_text(data.shape));
+  require<DataError>(label.shape[0] == data.shape[0] &&
+                         (label.shape.size() == 1 || (label.shape.size() == 2 && label.shape[1] == 1)),
+                     where, ": 'label' must be [", data.shape[0], ", 1], got ", shape_text(label.shape));
+  const std::array<int64_t, 2> shape{data.shape[0], data.shape[1]};
+  const uint64_t needed = static_cast<uint64_t>(shape[0]) * static_cast<uint64_t>(shape[1]) * kPoint;
+  require<DataError>(needed <= limit, where, ": 'data' ", shape_text(data.shape), " needs ", needed,
+                     " bytes, more than the limit of ", limit);
+  out.allow(2 * needed + 4 * (data.chunk + label.chunk) + static_cast<uint64_t>(shape[0]) * sizeof(int64_t));
+  std::vector<float> positions(shape[0] * shape[1] * 3);
+  std::vector<int64_t> labels(shape[0]);
+  const auto read = [&](const Opened& from, const char* name, hid_t type, void* to) {
+    require<DataError>(
+        H5Dread(from.set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) >= 0, where, ": '", name,
+        "' cannot be read; it may be truncated, corrupt or compressed in a way other than deflate");
+  };
+  read(data, "data", H5T_NATIVE_FLOAT, positions.data());
+  read(label, "label", H5T_NATIVE_INT64, labels.data());
+  out.send(std::as_bytes(std::span(shape)));
+  out.send(std::as_bytes(std::span(positions)));
+  out.send(std::as_bytes(std::span(labels)));
 }
 
 void write_set(hid_t file, const char* name, std::initializer_list<hsize_t> shape, hid_t stored, hid_t given,
@@ -116,44 +158,39 @@ void write_set(hid_t file, const char* name, std::initializer_list<hsize_t> shap
 
 }  // namespace
 
-PointClouds read_point_clouds(const std::string& path, uint64_t limit) {
-  const std::string& where = path;
-  const MappedFile mapped(path);
-  const auto bytes = mapped.bytes();
+PointClouds parse_point_clouds(std::span<const std::byte> bytes, std::string_view where, uint64_t limit) {
   constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
   require<DataError>(bytes.size() >= kSignature.size() &&
                          std::equal(kSignature.begin(), kSignature.end(), bytes.begin(),
                                     [](char a, std::byte b) { return static_cast<std::byte>(a) == b; }),
                      where, ": is no HDF5 file");
-  const auto lock = hdf5();
-  const Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  require<DataError>(file.ok(), where, ": is no sound HDF5 file; it may be truncated");
-  const Opened data = open_set(file, "data", H5T_FLOAT, bytes.size(), where);
-  const Opened label = open_set(file, "label", H5T_INTEGER, bytes.size(), where);
-  require<DataError>(data.shape.size() == 3 && data.shape[2] == 3 && data.shape[0] > 0 && data.shape[1] > 0,
-                     where, ": 'data' must be (samples, points, 3), got ", shape_text(data.shape));
-  require<DataError>(label.shape[0] == data.shape[0] &&
-                         (label.shape.size() == 1 || (label.shape.size() == 2 && label.shape[1] == 1)),
-                     where, ": 'label' must be [", data.shape[0], ", 1], got ", shape_text(label.shape));
-  const uint64_t bytes_wanted =
-      static_cast<uint64_t>(data.shape[0]) * static_cast<uint64_t>(data.shape[1]) * 3 * sizeof(float);
-  require<DataError>(bytes_wanted <= limit, where, ": 'data' ", shape_text(data.shape), " needs ",
-                     bytes_wanted, " bytes, more than the limit of ", limit);
+  const ChildLimits limits{.memory = kMetadata + 4 * bytes.size(), .seconds = 5 + bytes.size() / kDecoded};
+  auto lock = hdf5();  // or the child would wait for another thread that is inside of the library
+  ChildProcess child(std::string(where), limits,
+                     [&](ChildProcess::Sender& out) { send_point_clouds(bytes, where, limit, out); });
+  lock.unlock();
   PointClouds clouds;
-  clouds.points = data.shape[1];
-  clouds.positions.resize(data.shape[0] * data.shape[1] * 3);
-  clouds.labels.resize(data.shape[0]);
-  require<DataError>(
-      H5Dread(data.set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, clouds.positions.data()) >= 0, where,
-      ": 'data' cannot be read; it may be truncated, corrupt or compressed in a way other than deflate");
-  require<DataError>(
-      H5Dread(label.set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, clouds.labels.data()) >= 0, where,
-      ": 'label' cannot be read; it may be truncated, corrupt or compressed in a way other than deflate");
+  std::array<int64_t, 2> shape{};
+  child.receive(std::as_writable_bytes(std::span(shape)));
+  const auto [samples, points] = shape;
+  require<DataError>(samples > 0 && points > 0 &&
+                         static_cast<uint64_t>(points) <= limit / kPoint / static_cast<uint64_t>(samples),
+                     where, ": is corrupt");
+  clouds.points = points;
+  clouds.positions.resize(samples * points * 3);
+  clouds.labels.resize(samples);
+  child.receive(std::as_writable_bytes(std::span(clouds.positions)));
+  child.receive(std::as_writable_bytes(std::span(clouds.labels)));
   const auto bad = std::find_if(clouds.positions.begin(), clouds.positions.end(),
                                 [](float x) { return !std::isfinite(x); });
   require<DataError>(bad == clouds.positions.end(), where, ": positions must be finite, those of sample ",
                      (bad - clouds.positions.begin()) / (3 * clouds.points), " are not");
   return clouds;
+}
+
+PointClouds read_point_clouds(const std::string& path, uint64_t limit) {
+  const MappedFile file(path);
+  return parse_point_clouds(file.bytes(), path, limit);
 }
 
 void write_point_clouds(const std::string& path, const PointClouds& clouds) {

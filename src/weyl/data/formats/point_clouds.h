@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weyl {
@@ -19,12 +22,14 @@ struct PointClouds {
 /// What the positions of a file may need, in bytes.
 constexpr uint64_t point_clouds_limit = uint64_t{4} << 30;
 
-/// Reads one such file (contiguous or in chunks, also compressed by deflate). DataError naming the path: no
-/// HDF5, a data set that is missing or has another shape or type, no samples, values that are stored outside
-/// the file or by plug-ins, positions that are not finite, more than `limit` bytes of positions. Memory is
-/// never taken for more than what is stored can hold. One thread reads at a time. The library (libhdf5) is
-/// not made for hostile files: some with addresses changed end the process, so that this is for files from
-/// those one trusts.
+/// The clouds of one such file (contiguous or in chunks, also compressed by deflate); `where` begins every
+/// message. DataError: no HDF5, a data set that is missing or has another shape or type, no samples, values
+/// that are stored outside the file or by plug-ins, positions that are not finite, more than `limit` bytes of
+/// positions. Memory is never taken for more than what is stored can hold. The library (libhdf5) crashes on
+/// some files whose addresses were changed, or does not end: it reads in a child process
+/// (core/child_process.h), and its death is a DataError.
+PointClouds parse_point_clouds(std::span<const std::byte> bytes, std::string_view where,
+                               uint64_t limit = point_clouds_limit);
 PointClouds read_point_clouds(const std::string& path, uint64_t limit = point_clouds_limit);
 
 /// Writes one atomically; equal clouds give equal bytes. ShapeError: sizes that do not fit.
