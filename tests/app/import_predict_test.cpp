@@ -1,11 +1,12 @@
 // Weights from elsewhere, through the built program: `import` with an [interface], `predict --gradient` on a
-// tensor file, number for number what the library computes.
+// tensor file, number for number what the library computes, of a potential and of a classifier.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "tests/app/program.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/models/systems.h"
+#include "weyl/train/checkpoint.h"
 #include "weyl/train/recipe.h"
 
 namespace weyl {
@@ -117,6 +118,84 @@ TEST(ImportThenPredict, NamesAWrongTensorAndWritesNothing) {
   NamedTensors misshaped = weights;
   misshaped[name] = at::ones({1, 2, 3});
   fails(misshaped, name);
+}
+
+TEST(PredictGradient, OfAClassifierIsThatOfItsLogits) {
+  const std::string folder = scratch("classifier");
+  std::ofstream(folder + "/c.toml") << R"([data]
+set = "modelnet"
+[data.modelnet]
+path = "shapes"
+carrier = "points"
+points = 12
+[task]
+name = "classification"
+[model]
+system = "platonic"
+[model.platonic]
+width = 48
+heads = 12
+blocks = 1
+position_vector = true
+[train]
+steps = 2
+batch = 4
+)";
+  ASSERT_EQ(weyl_program("data make solids --out shapes train=20 test=10 points=12", folder).code, 0);
+  const Outcome trained = weyl_program("train c.toml --out run", folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  Points points;
+  points.graphs = Segments::of_sizes(std::vector<int64_t>{5, 1, 4});
+  at::manual_seed(5);
+  points.positions = at::randn({10, 3}, at::kDouble);
+  save_tensors(folder + "/points.safetensors",
+               {{"positions", points.positions}, {"offsets", at::tensor(points.graphs.offsets, at::kLong)}});
+  const Outcome predicted = weyl_program(
+      "predict run points.safetensors --out out.safetensors --gradient --dtype float64 --batch 2", folder);
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  const NamedTensors out = load_tensors(folder + "/out.safetensors");
+
+  const SavedModel saved = load_model(folder + "/run", at::kCPU, at::kDouble);
+  const at::NoGradGuard quiet;
+  EXPECT_TRUE(at::allclose(out.at("logits"), (*saved.model)(points).at("logits"), 1e-10, 1e-12));
+  EXPECT_TRUE(at::equal(out.at("graph_scalars"), out.at("logits")));
+  EXPECT_TRUE(at::allclose(out.at("probabilities"), at::softmax(out.at("logits"), 1), 1e-10, 1e-12));
+  EXPECT_GT(out.at("gradient").abs().max().item<double>(), 1e-4);
+  for (const auto& [node, axis] : {std::pair<int64_t, int64_t>{0, 0}, {3, 2}, {8, 1}}) {
+    const double h = 1e-5;
+    double sums[2];
+    for (int side = 0; side < 2; ++side) {
+      Points moved = points;
+      moved.positions = points.positions.clone();
+      moved.positions[node][axis] += side == 0 ? -h : h;
+      sums[side] = (*saved.model)(moved).at("logits").sum().item<double>();
+    }
+    EXPECT_NEAR(out.at("gradient")[node][axis].item<double>(), (sums[1] - sums[0]) / (2 * h), 1e-7);
+  }
+}
+
+TEST(PredictGradient, IsRefusedWhereOutputsDoNotDependOnPositions) {
+  const std::string folder = scratch("no-positions");
+  std::ofstream(folder + "/c.toml") << config << "rope = false\n";
+  const Recipe recipe = read_recipe(folder + "/c.toml");
+  const auto model = build(recipe.model, *recipe.interface, Carrier::points);
+  NamedTensors weights;
+  for (const Parameter& p : model->parameters()) {
+    weights[p.name] = p.tensor.detach();
+  }
+  save_tensors(folder + "/weights.safetensors", weights);
+  ASSERT_EQ(weyl_program("import weights.safetensors --config c.toml --out m.safetensors", folder).code, 0);
+  save_tensors(folder + "/points.safetensors", {{"positions", at::randn({3, 3})},
+                                                {"scalars", at::randn({3, 1})},
+                                                {"vectors", at::randn({3, 1, 3})},
+                                                {"offsets", at::tensor({0, 3}, at::kLong)}});
+  EXPECT_EQ(weyl_program("predict m.safetensors points.safetensors --out plain.safetensors", folder).code, 0);
+  const Outcome refused =
+      weyl_program("predict m.safetensors points.safetensors --out out.safetensors --gradient", folder);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.err,
+            "weyl: --gradient: the model's scalar outputs must depend on the positions, but do not\n");
+  EXPECT_FALSE(std::filesystem::exists(folder + "/out.safetensors"));
 }
 
 }  // namespace

@@ -91,9 +91,8 @@ Tensor gradient_of(Model& model, const Input& input, const Tensor& positions) {
   }
   require<ConfigError>(sum.defined(),
                        "--gradient: the model must have a scalar output at graph level, but has none");
-  if (!sum.requires_grad()) {
-    return at::zeros_like(positions).cpu();  // a model without positions
-  }
+  require<ConfigError>(sum.requires_grad(),
+                       "--gradient: the model's scalar outputs must depend on the positions, but do not");
   const auto gradients = torch::autograd::grad({sum}, {positions}, {}, false, false, true);
   return gradients[0].defined() ? gradients[0].detach().cpu() : at::zeros_like(positions).cpu();
 }
