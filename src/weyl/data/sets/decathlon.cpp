@@ -59,9 +59,10 @@ void require_mask(const NiftiHeader& image, const DecathlonCase& files, bool che
       shape_text(std::span(image.shape).first(3)), ", got ", shape_text(mask.shape));
   constexpr double kApart = 0.1;
   const double apart = distance(image, mask);
-  require<DataError>(!check_geometry || apart <= kApart, files.label, ": by its affine the mask stands ",
-                     apart, " voxels from its image ", files.image,
-                     "; mend the header, or take them as they are with data.decathlon.check_geometry=false");
+  require<DataError>(
+      !check_geometry || apart <= kApart, files.label, ": by its affine the mask stands ", apart,
+      " voxels from its image ", files.image,
+      "; mend the header, or take them as they are by data.decathlon.check_geometry = false in a config");
 }
 
 Case look_at(const DecathlonCase& files, const DecathlonDataOptions& o) {
@@ -72,7 +73,8 @@ Case look_at(const DecathlonCase& files, const DecathlonDataOptions& o) {
   const double mebi = static_cast<double>(image.voxels()) * static_cast<double>(image.volumes()) * kFloat /
                       static_cast<double>(kMebi);
   require<DataError>(mebi <= static_cast<double>(o.limit), files.image, ": sizes ", shape_text(image.shape),
-                     " are ", mebi, " MiB as float32, more than data.decathlon.limit, ", o.limit);
+                     " are ", mebi, " MiB as float32, more than the ", o.limit,
+                     " that one volume may have; a config allows more by data.decathlon.limit");
   if (!files.label.empty()) {
     require_mask(image, files, o.check_geometry);
   }
