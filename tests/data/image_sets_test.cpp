@@ -363,6 +363,32 @@ TEST(Ph2, SplitsAreDisjointAndMasksResized) {
   EXPECT_EQ(open_for_inspection(folder.path()).size(), 3u);
 }
 
+TEST(Ph2, SplitsOfASeedStayWhatTheyAre) {
+  const Folder folder;
+  for (int i = 0; i < 8; ++i) {
+    write_case(folder, text("IMD00", i), 20 * i);
+  }
+  const auto stems = [&](const Ph2DataOptions& o) {
+    const Splits splits = open_ph2(o);
+    std::string result;
+    for (const auto& set : {splits.train, splits.valid, splits.test}) {
+      for (int64_t i = 0; set && i < set->size(); ++i) {
+        result += fs::path(set->source(i)).stem().string().back();
+      }
+      result += "/";
+    }
+    return result;
+  };
+  Ph2DataOptions o{.path = folder.path(), .height = 6, .width = 8};
+  EXPECT_EQ(stems(o), "2145/63/07/");
+  o.seed = 3;
+  o.fractions = {0.4, 0.2, 0.4};
+  EXPECT_EQ(stems(o), "423/50/176/");
+  o.train = 3;
+  o.test = 2;
+  EXPECT_EQ(stems(o), "423//50/");
+}
+
 TEST(Ph2, SaysWhatIsWrong) {
   const Folder folder;
   const auto message = [&](const Ph2DataOptions& o) { return message_of<DataError>([&] { open_ph2(o); }); };
@@ -372,7 +398,7 @@ TEST(Ph2, SaysWhatIsWrong) {
   for (int i = 0; i < 4; ++i) {
     write_case(folder, text("IMD00", i), 20 * i);
   }
-  EXPECT_NE(message({.path = folder.path(), .train = 5}).find("must be at most 4 in all"), std::string::npos);
+  EXPECT_NE(message({.path = folder.path(), .train = 5}).find("must add up to at most 4"), std::string::npos);
   write_case(folder, "IMD009", 1, false);
   EXPECT_NE(message({.path = folder.path()}).find("IMD009_lesion.bmp: there is no such image"),
             std::string::npos);

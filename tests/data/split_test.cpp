@@ -10,11 +10,13 @@
 #include "tests/data/fixtures.h"
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
+#include "weyl/core/random.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/convert.h"
 #include "weyl/data/dataset.h"
 #include "weyl/data/formats/npy.h"
 #include "weyl/data/makers/nbody.h"
+#include "weyl/data/sets/take_samples.h"
 #include "weyl/data/tensor_format.h"
 
 namespace weyl {
@@ -36,6 +38,50 @@ TEST(Split, IsAPartitionByTheSeed) {
   }
   EXPECT_EQ(parts.test, random_split(101, {.train = 0.7, .valid = 0.2, .seed = 3}).test);
   EXPECT_NE(parts.test, random_split(101, {.train = 0.7, .valid = 0.2, .seed = 4}).test);
+}
+
+TEST(Split, OfASeedStaysWhatItIs) {
+  // Whoever trained on a part must find the same part in every version.
+  using Rows = std::vector<int64_t>;
+  const SplitIndices parts = random_split(10, {.train = 0.5, .valid = 0.3, .seed = 3});
+  EXPECT_EQ(parts.train, (Rows{0, 2, 4, 6, 9}));
+  EXPECT_EQ(parts.valid, (Rows{1, 3, 7}));
+  EXPECT_EQ(parts.test, (Rows{5, 8}));
+  for (const auto& [seed, expected] : {std::pair<int64_t, Rows>{0, {0, 2, 5}}, {3, {1, 3, 7}}}) {
+    Rows train{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    EXPECT_EQ(draw_validation(train, 3, seed, "x"), expected);
+    EXPECT_EQ(train.size(), 7U);
+    EXPECT_TRUE(std::is_sorted(train.begin(), train.end()));
+  }
+}
+
+TEST(Split, PartsAreThoseAskedForElseFractions) {
+  const auto counts = [](int64_t size, const std::vector<double>& fractions, PartCounts asked) {
+    const PartCounts c = part_counts(size, fractions, asked, "set: data.x");
+    return std::vector<int64_t>{c.train, c.valid, c.test};
+  };
+  using Rows = std::vector<int64_t>;
+  EXPECT_EQ(counts(10, {0.5, 0.2, 0.3}, {}), (Rows{5, 2, 3}));
+  EXPECT_EQ(counts(3, {0, 0.5, 0.5}, {}),
+            (Rows{0, 2, 1}));  // halves are rounded up, and no sample is there twice
+  EXPECT_EQ(counts(3, {1, 0, 0}, {0, 1, 0}), (Rows{2, 1, 0}));
+  EXPECT_EQ(counts(10, {0.5, 0.2, 0.3}, {1, 0, 4}), (Rows{1, 2, 4}));
+  EXPECT_EQ(counts(0, {0.5, 0.2, 0.3}, {}), (Rows{0, 0, 0}));
+  EXPECT_EQ(
+      message_of<DataError>([&] { counts(10, {1, 0, 0}, {4, 2, 5}); }),
+      "set: data.x.train, valid and test must add up to at most 10, the samples there are, got 4, 2 and 5");
+  for (const auto& fractions : {std::vector<double>{1, 0}, {0.5, 0.5, 0.1}}) {
+    EXPECT_EQ(message_of<ConfigError>([&] { counts(10, fractions, {}); }),
+              "set: data.x.fractions must be three that add up to at most 1");
+  }
+}
+
+TEST(Split, DrawsDisjointPartsInTheOrderAsked) {
+  const auto parts = draw_parts(7, {2, 0, 4}, 5, "name");
+  const auto order = Stream(5, "name").permutation(7);
+  EXPECT_EQ(parts, (std::vector<std::vector<int64_t>>{
+                       {order[0], order[1]}, {}, {order[2], order[3], order[4], order[5]}}));
+  EXPECT_THROW(draw_parts(7, {4, 4}, 5, "name"), ShapeError);
 }
 
 TEST(Split, Corners) {

@@ -11,10 +11,10 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
-#include "weyl/core/random.h"
 #include "weyl/data/formats/decathlon.h"
 #include "weyl/data/formats/nifti.h"
 #include "weyl/data/sets/volume_cache.h"
+#include "weyl/data/split.h"
 #include "weyl/data/volume_tensor.h"
 
 namespace weyl {
@@ -204,23 +204,6 @@ std::vector<std::string> volumes_in(const std::string& folder) {
   return result;
 }
 
-/// Cases of the three splits: counts where the options have them, else fractions.
-std::array<int64_t, 3> counts_of(const DecathlonDataOptions& o, int64_t cases) {
-  const auto& f = o.fractions;
-  require<ConfigError>(f.size() == 3 && f[0] + f[1] + f[2] <= 1 + 1e-9,
-                       "data.decathlon: fractions must be three that add up to at most 1");
-  const auto count = [&](int64_t asked, double fraction) {
-    return asked > 0 ? asked : std::llround(fraction * static_cast<double>(cases));
-  };
-  std::array<int64_t, 3> counts{0, count(o.valid, f[1]), count(o.test, f[2])};
-  const int64_t left = cases - counts[1] - counts[2];
-  counts[0] = o.train > 0 ? o.train : std::min<int64_t>(count(0, f[0]), std::max<int64_t>(left, 0));
-  require<DataError>(counts[0] <= left, o.path,
-                     ": data.decathlon.train, valid and test must add up to at most ", cases,
-                     ", the labelled cases there are, got ", counts[0], ", ", counts[1], " and ", counts[2]);
-  return counts;
-}
-
 }  // namespace
 
 Schema decathlon_schema(const DecathlonDataOptions& o) {
@@ -269,17 +252,14 @@ Splits open_decathlon(const DecathlonDataOptions& options) {
     return {nullptr, nullptr, set(std::move(cases))};
   }
   const auto size = static_cast<int64_t>(cases.size());
-  const auto counts = counts_of(o, size);
-  const auto order = Stream(static_cast<uint64_t>(o.seed), "decathlon split").permutation(size);
+  const auto counts = part_counts(size, o.fractions, {o.train, o.valid, o.test}, o.path + ": data.decathlon");
+  auto drawn = draw_parts(size, {counts.train, counts.valid, counts.test}, o.seed, "decathlon split");
   std::array<std::vector<Case>, 3> parts;
-  int64_t begin = 0;
   for (size_t p = 0; p < 3; ++p) {
-    std::vector<int64_t> part(order.begin() + begin, order.begin() + begin + counts[p]);
-    std::sort(part.begin(), part.end());
-    for (const int64_t i : part) {
+    std::sort(drawn[p].begin(), drawn[p].end());
+    for (const int64_t i : drawn[p]) {
       parts[p].push_back(cases[i]);
     }
-    begin += counts[p];
   }
   return {set(std::move(parts[0])), set(std::move(parts[1])), set(std::move(parts[2]))};
 }

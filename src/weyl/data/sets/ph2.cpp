@@ -4,13 +4,12 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "weyl/core/check.h"
-#include "weyl/core/random.h"
 #include "weyl/data/formats/image.h"
 #include "weyl/data/image_tensor.h"
+#include "weyl/data/split.h"
 
 namespace weyl {
 namespace {
@@ -100,23 +99,13 @@ Schema ph2_schema(const Ph2DataOptions& options) {
 Splits open_ph2(const Ph2DataOptions& options) {
   const std::vector<Case> cases = cases_of(options.path);
   const int64_t n = std::ssize(cases);
-  int64_t train = options.train, valid = options.valid, test = options.test;
-  if (train + valid + test == 0) {
-    const auto& f = options.fractions;
-    require<ConfigError>(f.size() == 3 && f[0] + f[1] + f[2] <= 1 + 1e-9,
-                         "data.ph2: fractions must be three that add up to at most 1");
-    const auto size = static_cast<double>(n);
-    valid = std::llround(f[1] * size);
-    test = std::min<int64_t>(std::llround(f[2] * size), n - valid);
-    train = std::min<int64_t>(std::llround(f[0] * size), n - valid - test);
-  }
-  require<DataError>(train + valid + test <= n, options.path,
-                     ": data.ph2.train, valid and test must be at most ", n,
-                     " in all, the images there are, got ", train + valid + test);
-  const std::vector<int64_t> order = Stream(static_cast<uint64_t>(options.seed), "ph2 split").permutation(n);
-  const std::span<const int64_t> all(order);
-  return {as_set(cases, all.subspan(0, train), options), as_set(cases, all.subspan(train, valid), options),
-          as_set(cases, all.subspan(train + valid, test), options)};
+  const PartCounts asked{options.train, options.valid, options.test};
+  const bool counted = asked.train + asked.valid + asked.test > 0;
+  const PartCounts counts = part_counts(n, counted ? std::vector<double>(3) : options.fractions, asked,
+                                        options.path + ": data.ph2");
+  const auto parts = draw_parts(n, {counts.train, counts.valid, counts.test}, options.seed, "ph2 split");
+  return {as_set(cases, parts[0], options), as_set(cases, parts[1], options),
+          as_set(cases, parts[2], options)};
 }
 
 }  // namespace weyl

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "weyl/core/check.h"
-#include "weyl/core/random.h"
+#include "weyl/data/split.h"
 
 namespace weyl {
 
@@ -21,7 +20,7 @@ void keep_first(std::vector<Sample>& samples, int64_t asked, const std::string& 
   }
 }
 
-/// Takes `asked` samples (0: a tenth) out of `train`, drawn by Stream(seed, "valid"); both keep their order.
+/// Takes `asked` samples (0: a tenth) out of `train`, drawn by the stream "valid"; both keep their order.
 /// DataError naming `where`: none would be left.
 template <class Sample>
 std::vector<Sample> draw_validation(std::vector<Sample>& train, int64_t asked, int64_t seed,
@@ -30,10 +29,10 @@ std::vector<Sample> draw_validation(std::vector<Sample>& train, int64_t asked, i
   const int64_t count = asked > 0 ? asked : size / 10;
   require<DataError>(count < size, where, ".valid must be less than ", size,
                      ", the training samples that it is drawn from, got ", count);
-  const auto order = Stream(static_cast<uint64_t>(seed), "valid").permutation(size);
   std::vector<bool> drawn(size);
-  for (int64_t i = 0; i < count; ++i) {
-    drawn[order[i]] = true;
+  const auto parts = draw_parts(size, {count}, seed, "valid");
+  for (const int64_t i : parts.front()) {
+    drawn[i] = true;
   }
   std::vector<Sample> valid, rest;
   for (int64_t i = 0; i < size; ++i) {
