@@ -11,9 +11,9 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/tensor_file.h"
+#include "weyl/data/new_files.h"
 #include "weyl/data/sets/image_files.h"
 #include "weyl/data/sets/nbody.h"
-#include "weyl/data/split_files.h"
 #include "weyl/data/tensor_format.h"
 
 namespace weyl {
@@ -119,18 +119,18 @@ SplitIndices split_file(const std::string& path, const std::string& folder, cons
   const Source source = open_source(
       path, {{"split_of", fs::path(path).filename().string()}, {"split_seed", std::to_string(options.seed)}});
   SplitIndices parts = random_split(source.size, options);
-  std::vector<SplitFile> files;
+  NewFiles files;
   std::vector<const std::vector<int64_t>*> samples;
   const auto add = [&](const char* split, const std::vector<int64_t>& part) {
     if (!part.empty()) {
-      files.push_back(new_split_file(folder, split));
+      files.add_split(folder, split);
       samples.push_back(&part);
     }
   };
   add("train", parts.train);
   add("valid", parts.valid);
   add("test", parts.test);
-  write_split_files(folder, files, [&](size_t i) { source.write(files[i].path, *samples[i]); });
+  files.write_each([&](size_t i) { source.write(files.path(i), *samples[i]); });
   return parts;
 }
 

@@ -9,6 +9,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/random.h"
 #include "weyl/data/formats/amat.h"
+#include "weyl/data/new_files.h"
 
 namespace weyl {
 
@@ -62,7 +63,7 @@ void require_digits(const GlyphsMakerOptions& o) {
 
 /// Images of one file, made one after the other.
 struct Part {
-  std::string split, path;
+  std::string split;
   int64_t count;
   const DigitFonts* fonts;
   std::vector<float> pixels;
@@ -107,6 +108,7 @@ Glyph GlyphMaker::make(std::string_view split, int64_t index) {
 bool make_glyphs(const GlyphsMakerOptions& options, const std::string& folder, const JobHooks& hooks) {
   const DigitFonts training = load_digit_fonts(options.fonts, false),
                    testing = load_digit_fonts(options.fonts, true);
+  NewFiles files;
   std::vector<Part> parts;
   std::vector<int64_t> firsts{0};  // chunks of each part
   for (const auto& [split, count, fonts] :
@@ -114,10 +116,10 @@ bool make_glyphs(const GlyphsMakerOptions& options, const std::string& folder, c
         {"test", options.test, &testing}}) {
     const std::string path =
         (fs::path(folder) / ("mnist_all_rotation_normalized_float_" + std::string(split) + ".amat")).string();
-    require<ConfigError>(!fs::exists(path), path, ": exists already; remove it or choose another folder");
     if (count > 0) {
+      files.add(path);
       parts.push_back(
-          {split, path, count, fonts, std::vector<float>(count * amat_pixels), std::vector<int64_t>(count)});
+          {split, count, fonts, std::vector<float>(count * amat_pixels), std::vector<int64_t>(count)});
       firsts.push_back(firsts.back() + (count + kChunk - 1) / kChunk);
     }
   }
@@ -142,25 +144,15 @@ bool make_glyphs(const GlyphsMakerOptions& options, const std::string& folder, c
   if (!whole) {
     return false;
   }
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  require<DataError>(!failure, folder, ": cannot be made: ", failure.message());
-  for (size_t k = 0; k < parts.size(); ++k) {
-    try {
-      AtomicFile file(parts[k].path);
-      for (int64_t i = 0; i < parts[k].count; i += kChunk) {
-        const int64_t n = std::min(kChunk, parts[k].count - i);
-        file.write(amat_text(std::span(parts[k].pixels).subspan(i * amat_pixels, n * amat_pixels),
-                             std::span(parts[k].labels).subspan(i, n)));
-      }
-      file.commit();
-    } catch (...) {
-      for (size_t done = 0; done < k; ++done) {
-        fs::remove(parts[done].path, failure);
-      }
-      throw;
+  files.write_each([&](size_t k) {
+    AtomicFile file(files.path(k));
+    for (int64_t i = 0; i < parts[k].count; i += kChunk) {
+      const int64_t n = std::min(kChunk, parts[k].count - i);
+      file.write(amat_text(std::span(parts[k].pixels).subspan(i * amat_pixels, n * amat_pixels),
+                           std::span(parts[k].labels).subspan(i, n)));
     }
-  }
+    file.commit();
+  });
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include "weyl/core/check.h"
 #include "weyl/data/formats/image.h"
 #include "weyl/data/makers/lesion_painter.h"
+#include "weyl/data/new_files.h"
 
 namespace weyl {
 
@@ -61,34 +62,24 @@ Lesion make_lesion(const LesionsMakerOptions& o, int64_t index) {
 }
 
 bool make_lesions(const LesionsMakerOptions& options, const std::string& folder, const JobHooks& hooks) {
-  const fs::path all = fs::path(folder) / "PH2 Dataset images";
-  require<ConfigError>(!fs::exists(all), all.string(),
-                       ": exists already; remove it or choose another folder");
   require<ConfigError>(options.count > 0, "lesions: count is 0, there is nothing to make");
+  NewFiles files;
+  for (int64_t i = 1; i <= options.count; ++i) {
+    char name[32];
+    std::snprintf(name, sizeof name, "IMD%03d", static_cast<int>(i));
+    const std::string stem = name;
+    const fs::path place = fs::path(folder) / "PH2 Dataset images" / stem;
+    files.add((place / (stem + "_Dermoscopic_Image") / (stem + ".bmp")).string());
+    files.add((place / (stem + "_lesion") / (stem + "_lesion.bmp")).string());
+  }
   std::vector<Lesion> made(options.count);
   const bool whole = run_samples(options.count, options.threads, hooks,
                                  [&](int64_t i, const auto&) { made[i] = make_lesion(options, i); });
   if (!whole) {
     return false;
   }
-  try {
-    for (int64_t i = 0; i < options.count; ++i) {
-      char name[32];
-      std::snprintf(name, sizeof name, "IMD%03d", static_cast<int>(i + 1));
-      const std::string stem = name;
-      for (const auto& [part, file, image] : {std::tuple{stem + "_Dermoscopic_Image", stem, &made[i].image},
-                                              {stem + "_lesion", stem + "_lesion", &made[i].mask}}) {
-        std::error_code failure;
-        fs::create_directories(all / stem / part, failure);
-        require<DataError>(!failure, (all / stem / part).string(), ": cannot be made: ", failure.message());
-        write_image((all / stem / part / (file + ".bmp")).string(), *image);
-      }
-    }
-  } catch (...) {
-    std::error_code failure;
-    fs::remove_all(all, failure);
-    throw;
-  }
+  files.write_each(
+      [&](size_t i) { write_image(files.path(i), i % 2 == 0 ? made[i / 2].image : made[i / 2].mask); });
   return true;
 }
 

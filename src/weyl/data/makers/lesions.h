@@ -33,7 +33,7 @@ Lesion make_lesion(const LesionsMakerOptions& options, int64_t index);
 
 /// Writes `<folder>/PH2 Dataset images/IMD001/IMD001_Dermoscopic_Image/IMD001.bmp` and
 /// `IMD001/IMD001_lesion/IMD001_lesion.bmp`, and so on; the same bytes for any number of threads.
-/// ConfigError: the folder is there already, or there is nothing to make. When a file cannot be written
+/// ConfigError: one is there already, or there is nothing to make. When a file cannot be written
 /// (DataError) none is left. False when stopped: then nothing was written.
 bool make_lesions(const LesionsMakerOptions& options, const std::string& folder, const JobHooks& hooks = {});
 

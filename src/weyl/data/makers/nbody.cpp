@@ -5,7 +5,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/data/makers/nbody_simulation.h"
-#include "weyl/data/split_files.h"
+#include "weyl/data/new_files.h"
 
 namespace weyl {
 
@@ -33,7 +33,7 @@ void require_options(const NbodyMakerOptions& o) {
                        " and ", o.every);
 }
 
-void write(const NbodyMakerOptions& o, const NbodyJob& job, const SplitFile& file) {
+void write(const NbodyMakerOptions& o, const NbodyJob& job, const char* split, const std::string& path) {
   const auto& r = job.result;
   const auto bytes = [](const std::vector<double>& x) { return std::as_bytes(std::span(x)); };
   const TensorBytes tensors[] = {
@@ -41,10 +41,10 @@ void write(const NbodyMakerOptions& o, const NbodyJob& job, const SplitFile& fil
       {"velocities", ElementType::f64, {r.simulations, r.frames, r.particles, 3}, bytes(r.velocities)},
       {"charges", ElementType::f64, {r.simulations, r.particles}, bytes(r.charges)}};
   write_safetensors(
-      file.path, tensors,
+      path, tensors,
       {{"format", "weyl.nbody"},
        {"format_version", "1"},
-       {"split", file.split},
+       {"split", split},
        {"generator", "charged particles in free space (EGNN benchmark), MT19937, numpy legacy draws"},
        {"seed", std::to_string(o.seed)},
        {"first_simulation", std::to_string(job.first)},
@@ -75,11 +75,13 @@ bool make_nbody(const NbodyMakerOptions& options, const std::string& folder, con
       options.train <= kFirstValid && options.valid <= kFirstTest - kFirstValid,
       "nbody: at most 10000 training and 2000 validation simulations, or splits would share some");
   std::vector<NbodyJob> jobs;
-  std::vector<SplitFile> files;
+  std::vector<const char*> splits;
+  NewFiles files;
   const auto add = [&](const char* split, int64_t first, int64_t count) {
     if (count > 0) {
       jobs.push_back({first, count, {}});
-      files.push_back(new_split_file(folder, split));
+      splits.push_back(split);
+      files.add_split(folder, split);
     }
   };
   add("train", 0, options.train);
@@ -89,7 +91,7 @@ bool make_nbody(const NbodyMakerOptions& options, const std::string& folder, con
   if (!run_nbody(options, jobs, hooks)) {
     return false;
   }
-  write_split_files(folder, files, [&](size_t i) { write(options, jobs[i], files[i]); });
+  files.write_each([&](size_t i) { write(options, jobs[i], splits[i], files.path(i)); });
   return true;
 }
 

@@ -12,8 +12,8 @@
 #include "weyl/core/random.h"
 #include "weyl/data/formats/decathlon.h"
 #include "weyl/data/formats/nifti.h"
-#include "weyl/data/makers/new_files.h"
 #include "weyl/data/makers/phantom_head.h"
+#include "weyl/data/new_files.h"
 
 namespace weyl {
 

@@ -10,8 +10,8 @@
 #include "weyl/core/random.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/data/makers/sequence_step.h"
+#include "weyl/data/new_files.h"
 #include "weyl/data/sequence_gap.h"
-#include "weyl/data/split_files.h"
 
 namespace weyl {
 
@@ -188,8 +188,8 @@ class Drawing {
 };
 
 /// Writes the sequences of one split.
-void write(const PoseSequencesMakerOptions& o, std::span<const PoseSequence> sequences,
-           const SplitFile& file) {
+void write(const PoseSequencesMakerOptions& o, std::span<const PoseSequence> sequences, const char* split,
+           const std::string& path) {
   const int64_t m = matrix_size(o.group);
   Vector tokens, element;
   std::vector<int64_t> flank, offsets{0};
@@ -204,12 +204,12 @@ void write(const PoseSequencesMakerOptions& o, std::span<const PoseSequence> seq
                                  {"element", ElementType::f64, {b, m, m}, std::as_bytes(std::span(element))},
                                  {"offsets", ElementType::i64, {b + 1}, std::as_bytes(std::span(offsets))},
                                  {"flank", ElementType::i64, {n, 1}, std::as_bytes(std::span(flank))}};
-  write_safetensors(file.path, tensors,
+  write_safetensors(path, tensors,
                     {{"format", "weyl.tensors"},
                      {"group", std::string(name_of(o.group))},
                      {"maker", PoseSequencesMakerOptions::name_in_config},
                      {"maker_version", "1"},
-                     {"split", file.split},
+                     {"split", split},
                      {"seed", std::to_string(o.seed)},
                      {"variant", std::string(names_of(o.variant)[static_cast<size_t>(o.variant)])},
                      {"length", std::to_string(o.length)},
@@ -231,13 +231,15 @@ PoseSequence make_pose_sequence(const PoseSequencesMakerOptions& options, std::s
 bool make_pose_sequences(const PoseSequencesMakerOptions& options, const std::string& folder,
                          const JobHooks& hooks) {
   require_options(options);
-  std::vector<SplitFile> files;
+  NewFiles files;
+  std::vector<const char*> splits;
   std::vector<int64_t> firsts;
   int64_t total = 0;
   for (const auto& [split, count] :
        {std::pair{"train", options.train}, {"valid", options.valid}, {"test", options.test}}) {
     if (count > 0) {
-      files.push_back(new_split_file(folder, split));
+      files.add_split(folder, split);
+      splits.push_back(split);
       firsts.push_back(total);
       total += count;
     }
@@ -247,14 +249,14 @@ bool make_pose_sequences(const PoseSequencesMakerOptions& options, const std::st
   std::vector<PoseSequence> made(total);
   const bool whole = run_samples(total, options.threads, hooks, [&](int64_t i, const auto&) {
     const auto part = std::upper_bound(firsts.begin(), firsts.end(), i) - firsts.begin() - 1;
-    made[i] = make_pose_sequence(options, files[part].split, i - firsts[part]);
+    made[i] = make_pose_sequence(options, splits[part], i - firsts[part]);
   });
   if (!whole) {
     return false;
   }
   firsts.push_back(total);
-  write_split_files(folder, files, [&](size_t k) {
-    write(options, std::span(made).subspan(firsts[k], firsts[k + 1] - firsts[k]), files[k]);
+  files.write_each([&](size_t k) {
+    write(options, std::span(made).subspan(firsts[k], firsts[k + 1] - firsts[k]), splits[k], files.path(k));
   });
   return true;
 }

@@ -9,7 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/formats/npy.h"
-#include "weyl/data/split_files.h"
+#include "weyl/data/new_files.h"
 
 namespace weyl {
 namespace {
@@ -222,20 +222,20 @@ Splits open_nbody(const NbodyDataOptions& options) {
 
 std::vector<std::string> convert_nbody(const std::string& originals, const std::string& folder) {
   require<DataError>(fs::is_directory(originals), originals, ": there is no such folder");
-  std::vector<SplitFile> files;
+  NewFiles files;
   std::vector<Trajectories> parts;
   for (const std::string split : {"train", "valid", "test"}) {
     if (const std::string suffix = original_suffix(originals, split); !suffix.empty()) {
-      files.push_back(new_split_file(folder, split));
+      files.add_split(folder, split);
       parts.push_back(read_originals(originals, split, suffix));
       require_trajectories(parts.back(), originals + " (" + split + ")");
     }
   }
   require<DataError>(!parts.empty(), originals, ": holds no loc_train*.npy, loc_valid*.npy or loc_test*.npy");
   std::vector<std::string> written;
-  write_split_files(folder, files, [&](size_t i) {
+  files.write_each([&](size_t i) {
     const Trajectories& t = parts[i];
-    save_tensors(files[i].path,
+    save_tensors(files.path(i),
                  {{"positions", t.positions}, {"velocities", t.velocities}, {"charges", t.charges}},
                  {{"format", nbody_format},
                   {"format_version", "1"},
@@ -243,7 +243,7 @@ std::vector<std::string> convert_nbody(const std::string& originals, const std::
                   {"particles", std::to_string(t.positions.size(2))},
                   {"frame_interval", text(t.interval)},
                   {"units", "reduced: masses 1, charges +-1, strength of the Coulomb force 1"}});
-    written.push_back(files[i].path);
+    written.push_back(files.path(i));
   });
   return written;
 }

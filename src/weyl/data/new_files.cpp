@@ -1,4 +1,4 @@
-#include "weyl/data/makers/new_files.h"
+#include "weyl/data/new_files.h"
 
 #include <filesystem>
 
@@ -27,8 +27,12 @@ void make_folder(const fs::path& folder, std::vector<fs::path>& made) {
 void NewFiles::add(const std::string& path) {
   std::error_code failure;
   require<ConfigError>(!fs::exists(fs::symlink_status(path, failure)), path,
-                       ": is there already and is not replaced; choose another folder");
+                       ": exists already and is not replaced; remove it or choose another folder");
   paths_.push_back(path);
+}
+
+void NewFiles::add_split(const std::string& folder, const std::string& split) {
+  add((fs::path(folder) / (split + ".safetensors")).string());
 }
 
 bool NewFiles::keep_if(const std::function<bool()>& write) const {
@@ -55,6 +59,15 @@ bool NewFiles::keep_if(const std::function<bool()>& write) const {
     remove();
     throw;
   }
+}
+
+void NewFiles::write_each(const std::function<void(size_t i)>& write) const {
+  keep_if([&] {
+    for (size_t i = 0; i < paths_.size(); ++i) {
+      write(i);
+    }
+    return true;
+  });
 }
 
 }  // namespace weyl

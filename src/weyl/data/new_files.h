@@ -1,19 +1,25 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace weyl {
 
-/// The files that a maker is about to write, in folders of any depth.
+/// The files that a maker, a split or a conversion is about to write, in folders of any depth.
 class NewFiles {
  public:
   /// ConfigError: it is there already, and is never replaced.
   void add(const std::string& path);
+  /// `<folder>/<split>.safetensors`.
+  void add_split(const std::string& folder, const std::string& split);
+  const std::string& path(size_t i) const { return paths_.at(i); }
   /// Makes the folders and calls `write`, which writes the files. When it returns false or throws, those that
   /// are there are removed, with the folders that were made. DataError: a folder cannot be made.
   bool keep_if(const std::function<bool()>& write) const;
+  /// The same with write(i) for each file in turn.
+  void write_each(const std::function<void(size_t i)>& write) const;
 
  private:
   std::vector<std::string> paths_;
