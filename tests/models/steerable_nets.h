@@ -1,0 +1,124 @@
+// Small steerable nets of every kind, and how far they are from turning with their grid.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/models/steerable_turns.h"
+#include "weyl/models/steerable/steerable.h"
+
+namespace weyl {
+
+inline Interface images(int64_t dimension, Level level) {
+  Interface interface;
+  interface.dimension = dimension;
+  interface.grid = true;
+  interface.features = {{.name = "rgb", .channels = dimension == 2 ? 3 : 2}};
+  interface.outputs = {{.name = "logits", .level = level, .channels = 3}};
+  return interface;
+}
+
+inline SteerableOptions small() {
+  SteerableOptions o;
+  o.orders = 3;
+  o.degree = 1;
+  o.stages = {{2, 4, 3}, {3, 4, 3}};
+  o.encoder.depth = 1;
+  o.encoder.heads = 2;
+  o.head.hidden = 6;
+  return o;
+}
+
+inline Grid random_grid(const std::vector<int64_t>& shape, at::ScalarType dtype) {
+  at::manual_seed(5);
+  return {at::rand(shape, at::kDouble).to(dtype)};
+}
+
+/// Weights far from where training starts, and batch norms that have seen something.
+inline void wear(SteerableNet& net, const Grid& grid) {
+  at::manual_seed(11);
+  for (const auto& p : net.parameters()) {
+    if (p.trainable) {
+      const at::NoGradGuard quiet;
+      p.tensor.add_(at::randn_like(p.tensor) * 0.1);
+    }
+  }
+  net.train(true);
+  net(grid);
+  net.train(false);
+}
+
+/// The largest |f(g x) - g f(x)| / max |f(x)| over quarter turns, or the 24 rotations of the cube.
+inline double error_of(SteerableNet& net, const Grid& grid) {
+  const int64_t D = net.interface.dimension;
+  const GroupPtr group = named_group(D == 2 ? "cyclic_4" : "octahedron");
+  const at::NoGradGuard quiet;
+  const Tensor y = net(grid).at("logits");
+  double worst = 0;
+  for (int64_t g = 0; g < group->order(); ++g) {
+    const Tensor of_turned = net(Grid{pixels_turned(grid.values, group->element(g))}).at("logits");
+    const Tensor expected = y.dim() == 2 ? y : pixels_turned(y, group->element(g));
+    worst = std::max(worst, (of_turned - expected).abs().max().item<double>() / y.abs().max().item<double>());
+  }
+  return worst;
+}
+
+struct Case {
+  const char* name;
+  int64_t dimension;
+  Level level;
+  std::vector<int64_t> shape;
+  SteerableOptions options;
+};
+
+inline std::vector<Case> cases() {
+  std::vector<Case> cases;
+  const auto add = [&](const char* name, int64_t dimension, Level level, int64_t side, auto change) {
+    Case c{name, dimension, level, {2, dimension == 2 ? 3 : 2}, small()};
+    c.shape.insert(c.shape.end(), static_cast<size_t>(dimension), side);
+    change(c.options);
+    cases.push_back(c);
+  };
+  const auto nothing = [](SteerableOptions&) {};
+  add("images", 2, Level::graph, 8, nothing);
+  add("image masks", 2, Level::node, 8, nothing);
+  add("volumes", 3, Level::graph, 8, nothing);
+  add("volume masks", 3, Level::node, 8, nothing);
+  add("paper images", 2, Level::graph, 12, [](SteerableOptions& o) {
+    o.norm = o.encoder.norm = SteerableNormLaw::joint;
+    o.cut = false;
+    o.head.kernel = 3;
+    o.stages[0].activation = SteerableActivation::cg;
+  });
+  add("paper volume masks", 3, Level::node, 9, [](SteerableOptions& o) {
+    o.ratio = {2, 1};
+    o.encoder.heads = 1;
+    o.encoder.positions.law = RadialLaw::gaussian;
+    o.norm = o.encoder.norm = SteerableNormLaw::irrep;
+    o.stages = {{2, 4, 3, 2, 1, false}, {4, 4, 3, 1, 2}};
+    o.stages[1].activation = SteerableActivation::cg;
+    o.head.irreps = HeadIrreps::trivial;
+  });
+  add("gated, concatenated", 2, Level::node, 9, [](SteerableOptions& o) {
+    o.skips = SkipLaw::concatenate;
+    o.encoder.positions = {RadialLaw::table, 1, 1, 1.5};  // of two tokens along an axis
+    o.stages = {{2, 4, 3, 2, 1, false}, {0, 4, 3, 1, 2}};
+    o.stages[0].activation = o.stages[1].activation = SteerableActivation::gated;
+    o.stages[0].decoder = o.stages[1].decoder = SteerableActivation::cg;
+    o.encoder.activation = SteerableActivation::gelu;
+    o.restricted = true;
+  });
+  add("gated volumes, no attention", 3, Level::graph, 4, [](SteerableOptions& o) {
+    o.stages[0].activation = SteerableActivation::gated;
+    o.norm = SteerableNormLaw::layer;
+    o.attention = false;
+    o.head.kernel = 0;
+    o.stages[1].pool = 1;
+    o.head.hidden = 0;
+  });
+  return cases;
+}
+
+}  // namespace weyl
