@@ -69,17 +69,22 @@ Tensor load_image(const std::string& path, int64_t channels, ImageSize size) {
   return at::_upsample_bilinear2d_aa(x.unsqueeze(0), {size.height, size.width}, false).squeeze(0).clamp(0, 1);
 }
 
-Tensor load_mask(const std::string& path, int64_t classes, ImageSize size) {
+Tensor load_mask(const std::string& path, int64_t classes, ImageSize size, const MaskThreshold& threshold) {
   Tensor x = without_alpha(path);
   require<DataError>(x.scalar_type() == at::kByte, path, ": a mask must have 8 bits, got 16");
   require<DataError>(x.size(0) == 1 || (x[0].equal(x[1]) && x[0].equal(x[2])), path,
                      ": a mask must be grey, its values are the numbers of the classes; got colours");
   x = x[0];
   const auto most = x.max().item<int64_t>();
-  if (classes == 2 && most > 1) {
+  if (classes == 2 && threshold.above) {
+    require<DataError>(most != 1, path, ": holds 0 and 1, which are classes; ", threshold.option,
+                       " is for masks of greys up to 255");
+    x = x.to(at::kFloat).gt(*threshold.above * 255).to(at::kByte);
+  } else if (classes == 2 && most > 1) {
     const auto between = x.gt(0).logical_and(x.lt(most)).sum().item<int64_t>();
     require<DataError>(between == 0, path, ": a mask of two classes must hold 0 and one other number, got ",
-                       most, " and ", between, " pixels between (make it black and white first)");
+                       most, " and ", between, " pixels between; where its border is, ", threshold.option,
+                       " says (0.5: half of white)");
     x = x.gt(0).to(at::kByte);
   } else {
     require<DataError>(most < classes, path, ": a mask must hold classes 0 .. ", classes - 1, ", got ", most);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "weyl/core/tensor_file.h"
@@ -22,11 +23,20 @@ ImageSize image_size(int64_t height, int64_t width, const char* where);
 /// broken file.
 Tensor load_image(const std::string& path, int64_t channels, ImageSize size);
 
+/// What makes two classes of a mask of greys.
+struct MaskThreshold {
+  std::optional<double> above;         // in [0, 1), of white
+  const char* option = "a threshold";  // its name in messages
+};
+
 /// A mask file as (H, W) uint8 class numbers 0 .. classes - 1; where it is resized, each pixel is of the
 /// class that covers most of it. It must be grey (or rgb of equal channels, of 8 bits). Of two classes it may
 /// hold another number than 1 for the second, as black and white do: 0 and one number at most. Masks of more
-/// values (edges smoothed, or saved as JPEG) are refused: where their border is cannot be known. DataError:
-/// colours, a value that is no class, a broken file.
-Tensor load_mask(const std::string& path, int64_t classes, ImageSize size);
+/// values (edges smoothed, or saved as JPEG) need a threshold: all values are greys then, and those above
+/// threshold * 255 are the second class. DataError: colours, a value that is no class, more than two values
+/// without a threshold, a threshold where the largest value is 1 (0 and 1 are classes, not greys), a broken
+/// file.
+Tensor load_mask(const std::string& path, int64_t classes, ImageSize size,
+                 const MaskThreshold& threshold = {});
 
 }  // namespace weyl

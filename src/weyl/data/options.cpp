@@ -43,6 +43,15 @@ void image_size(Fields& f, Options& o) {
   f("width", o.width, "columns that images are resized to", {0, 32768});
 }
 
+template <class Options>
+void mask_threshold(Fields& f, Options& o) {
+  f("mask_threshold", o.mask_threshold,
+    "of masks of two classes that hold greys: what is above it, as a part of white, is the second class; "
+    "unless "
+    "given, masks of more than two values are refused",
+    {0, 0.999});
+}
+
 }  // namespace
 
 void fields(Fields& f, RotatedMnistDataOptions& o) {
@@ -67,6 +76,7 @@ void fields(Fields& f, ImagesDataOptions& o) {
   f("classes", o.classes, "number of classes; 0: as many as there are, which a model cannot know", {0, 255});
   f("channels", o.channels, "3 (rgb) or 1 (grey)", {1, 3});
   image_size(f, o);
+  mask_threshold(f, o);
   f("train_fraction", o.train_fraction, "of the images, where there are no folders train, valid and test",
     {0, 1});
   f("valid_fraction", o.valid_fraction, "of the images; the rest is for testing", {0, 1});
@@ -77,6 +87,7 @@ void fields(Fields& f, ImagesDataOptions& o) {
 void fields(Fields& f, Ph2DataOptions& o) {
   f("path", o.path, "folder `PH2 Dataset images`, or the one above; made by `weyl data make lesions`, too");
   image_size(f, o);
+  mask_threshold(f, o);
   f("train", o.train, "training images; with valid and test 0: the fraction", {0, 1e9});
   f("valid", o.valid, "validation images; with train and test 0: the fraction", {0, 1e9});
   f("test", o.test, "test images; with train and valid 0: the fraction", {0, 1e9});

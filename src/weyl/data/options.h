@@ -78,9 +78,10 @@ struct ImagesDataOptions {
   static constexpr const char* name_in_config = "images";
   std::string path = "data/images";
   ImageTarget target = ImageTarget::classes;
-  int64_t classes = 0;            // 0: those there are; a model needs the number
-  int64_t channels = 3;           // 1: grey
-  int64_t height = 0, width = 0;  // 0: as they are, all of one size
+  int64_t classes = 0;                   // 0: those there are; a model needs the number
+  int64_t channels = 3;                  // 1: grey
+  int64_t height = 0, width = 0;         // 0: as they are, all of one size
+  std::optional<double> mask_threshold;  // of masks of greys (image_tensor.h)
   double train_fraction = 0.8, valid_fraction = 0.1;
   int64_t seed = 0;
   ImageInput input;
@@ -92,6 +93,7 @@ struct Ph2DataOptions {
   static constexpr const char* name_in_config = "ph2";
   std::string path = "data/ph2";
   int64_t height = 578, width = 770;       // 0: as they are, all of one size
+  std::optional<double> mask_threshold;    // of masks of greys (image_tensor.h)
   int64_t train = 0, valid = 0, test = 0;  // all 0: the fractions
   std::vector<double> fractions{0.5, 0.25, 0.25};
   int64_t seed = 0;

@@ -98,7 +98,7 @@ bool has_masks(const std::string& folder) {
 }
 
 ImageSamples load_images(const std::vector<ImageFile>& files, int64_t channels, int64_t mask_classes,
-                         ImageSize size, const std::string& where) {
+                         ImageSize size, const std::string& where, const MaskThreshold& threshold) {
   require<DataError>(!files.empty(), where, ": holds no image");
   std::vector<Tensor> values, masks;
   std::vector<int64_t> classes;
@@ -115,7 +115,7 @@ ImageSamples load_images(const std::vector<ImageFile>& files, int64_t channels, 
       require<DataError>(there.shape[0] == on.shape[0] && there.shape[1] == on.shape[1], file.mask,
                          ": must have ", there.shape[0], " x ", there.shape[1], " pixels as its image, got ",
                          on.shape[0], " x ", on.shape[1]);
-      masks.push_back(load_mask(file.mask, mask_classes, size));
+      masks.push_back(load_mask(file.mask, mask_classes, size, threshold));
     }
     if (file.label >= 0) {
       classes.push_back(file.label);
@@ -145,6 +145,9 @@ ImageKind images_kind(const ImagesDataOptions& o) {
   require<ConfigError>(o.channels == 1 || o.channels == 3,
                        "data.images.channels: must be 1 (grey) or 3 (rgb), got ", o.channels);
   image_size(o.height, o.width, "data.images");
+  require<ConfigError>(
+      !o.mask_threshold || (o.target == ImageTarget::mask && (o.classes == 0 || o.classes == 2)),
+      "data.images.mask_threshold: is for masks of two classes");
   ImageKind kind{.mean = {0.5}, .deviation = {0.25}};
   if (o.channels == 3) {
     kind = {.mean = {0.485, 0.456, 0.406}, .deviation = {0.229, 0.224, 0.225}};
@@ -172,8 +175,9 @@ Splits open_images(const ImagesDataOptions& options) {
     }
     const ImageSize size{o.height, o.width};
     return std::make_shared<ImageSet>(
-        load_images(files, o.channels, images_kind(o).mask_classes, size, where.string()), images_kind(o),
-        o.input, where.string());
+        load_images(files, o.channels, images_kind(o).mask_classes, size, where.string(),
+                    {o.mask_threshold, "data.images.mask_threshold"}),
+        images_kind(o), o.input, where.string());
   };
   if (const bool split = fs::is_directory(folder / "train") || fs::is_directory(folder / "test"); split) {
     const fs::path first = folder / (fs::is_directory(folder / "train") ? "train" : "test");

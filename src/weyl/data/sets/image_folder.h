@@ -19,7 +19,7 @@ struct ImageFile {
 /// file, images of different sizes (with size 0), an image and a mask of different sizes (before they are
 /// resized).
 ImageSamples load_images(const std::vector<ImageFile>& files, int64_t channels, int64_t mask_classes,
-                         ImageSize size, const std::string& where);
+                         ImageSize size, const std::string& where, const MaskThreshold& threshold = {});
 
 /// Whether a folder holds images/ and masks/.
 bool has_masks(const std::string& folder);

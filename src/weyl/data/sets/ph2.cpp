@@ -48,12 +48,12 @@ std::vector<Case> cases_of(const std::string& path) {
   return cases;
 }
 
-Tensor lesion_of(const Case& c, ImageSize size) {
+Tensor lesion_of(const Case& c, ImageSize size, const std::optional<double>& threshold) {
   const Array image = read_image(c.image), mask = read_image(c.lesion);
   require<DataError>(image.shape[0] == mask.shape[0] && image.shape[1] == mask.shape[1], c.lesion,
                      ": must have ", image.shape[0], " x ", image.shape[1], " pixels as its image, got ",
                      mask.shape[0], " x ", mask.shape[1]);
-  return load_mask(c.lesion, 2, size);
+  return load_mask(c.lesion, 2, size, {threshold, "data.ph2.mask_threshold"});
 }
 
 std::shared_ptr<const Dataset> as_set(const std::vector<Case>& cases, std::span<const int64_t> which,
@@ -69,7 +69,7 @@ std::shared_ptr<const Dataset> as_set(const std::vector<Case>& cases, std::span<
     if (image.scalar_type() == at::kByte) {
       image = image.to(at::kFloat) / 255;
     }
-    const Tensor lesion = lesion_of(cases[which[i]], size);
+    const Tensor lesion = lesion_of(cases[which[i]], size, o.mask_threshold);
     if (i == 0) {  // 200 photographs are a gigabyte: each goes to its place at once
       samples.values = at::empty({n, 3, image.size(1), image.size(2)}, at::kFloat);
       samples.masks = at::empty({n, image.size(1), image.size(2)}, at::kByte);
