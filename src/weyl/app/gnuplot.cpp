@@ -239,12 +239,8 @@ std::string script_of(const OverlayFigure& f, const std::string& path) {
   std::string script = "reset\nset encoding utf8\n$image << EOD\n" + panel(f, nullptr, scale) +
                        "EOD\n$truth << EOD\n" + panel(f, &f.truth, scale) + "EOD\n$predicted << EOD\n" +
                        panel(f, &f.prediction, scale) + "EOD\n";
-  script += text("set term pngcairo size ", 3 * W + 80, ",", H + 90, " font 'DejaVu Sans,11'\nset output ",
-                 quoted(path + ".png"),
-                 "\nset multiplot layout 1,3 margins 0.01,0.99,0.1,0.9 spacing 0.02\nunset tics\nunset "
-                 "border\nset size ratio -1\nset xrange [-0.5:",
-                 W, "-0.5]\nset yrange [", H, "-0.5:-0.5]\nset key noenhanced below horizontal\n");
   std::string keys;
+  size_t count = 0, longest = 0;
   for (size_t k = 1; k < f.classes.size(); ++k) {
     const uint8_t* c = class_colours[(k - 1) % std::size(class_colours)];
     char colour[16];
@@ -254,14 +250,34 @@ std::string script_of(const OverlayFigure& f, const std::string& path) {
                       0;
     if (used) {
       keys += ", NaN with lines lw 4 lc rgb '" + std::string(colour) + "' title " + quoted(f.classes[k]);
+      longest = std::max(longest, f.classes[k].size());
+      ++count;
     }
   }
+  // One key below the three pictures, in as many rows of 18 pixels as its entries need.
+  const int64_t width = 3 * W + 80;
+  const auto beside =
+      static_cast<size_t>(std::max<int64_t>(1, width / static_cast<int64_t>(70 + 8 * longest)));
+  const auto rows = static_cast<int64_t>((count + beside - 1) / beside);
+  const int64_t above = 45, below = 26 + 18 * rows, height = H + above + below;
+  const auto share = [&](int64_t pixels) {
+    return static_cast<double>(pixels) / static_cast<double>(height);
+  };
+  script += text("set term pngcairo size ", width, ",", height, " font 'DejaVu Sans,11'\nset output ",
+                 quoted(path + ".png"), "\nset multiplot layout 1,3 margins 0.01,0.99,", share(below), ",",
+                 share(height - above),
+                 " spacing 0.02\nunset tics\nunset border\nset size ratio -1\nset xrange [-0.5:", W,
+                 "-0.5]\nset yrange [", H, "-0.5:-0.5]\nunset key\n");
   const auto plot = [&](const std::string& data, const std::string& title, const std::string& more) {
     script += "set title " + quoted(title) + " noenhanced\nplot " + data +
               " using 1:2:3:4:5 with rgbimage pixels notitle" + more + "\n";
   };
   plot("$image", "image", "");
-  plot("$truth", "truth", keys);
+  plot("$truth", "truth", "");
+  if (count > 0) {
+    script +=
+        text("set key noenhanced at screen 0.5,screen 0.01 center bottom vertical maxrows ", rows, "\n");
+  }
   plot("$predicted", f.title, keys);
   return script + "unset multiplot\nset output\n";
 }
