@@ -158,9 +158,11 @@ Verb add_data_make(CLI::App& data) {
                              examples({"data make nbody --out data/nbody",
                                        "data make nbody --out data/small train=300 valid=100 test=100",
                                        "data make pose_sequences --out data/se3 group=se3",
-                                       "data make glyphs --out data/glyphs-any rotation=any"}));
+                                       "data make glyphs --out data/glyphs-any rotation=any",
+                                       "data make molecules --out data/ethanol molecule=ethanol"}));
   auto& [app, c] = draft;
-  add_path(app, "MAKER", c->maker, "what to make: glyphs, lesions, nbody, phantoms, pose_sequences, solids");
+  add_path(app, "MAKER", c->maker,
+           "what to make: glyphs, lesions, molecules, nbody, phantoms, pose_sequences, solids");
   add_overrides(app, c->overrides, "options of the maker");
   add_out(app, c->out, "PATH", "folder to write", true);
   add_threads(app, c->threads, "threads, default all cores; the data do not depend on it");

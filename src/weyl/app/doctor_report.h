@@ -7,7 +7,8 @@
 
 namespace weyl {
 
-/// Versions of the programs that weyl uses when they are there: {name: version or null}. Torch-free.
+/// Versions of the programs and libraries that weyl uses when they are there: {name: version or null}.
+/// Torch-free.
 Json optional_programs();
 
 /// What `doctor` prints: `ok`, `torch`, `blas`, `devices`, `optional`, and `problems` for people.

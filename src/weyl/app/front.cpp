@@ -1,5 +1,5 @@
-// `weyl`: answers what needs no torch (help, usage, config, info of a model file) in milliseconds, and
-// becomes `weyl-engine` for the rest. Linking LibTorch alone costs 0.2 s before main.
+// `weyl`: answers what needs no torch (help, usage, config, info of a model file) in milliseconds, makes data
+// sets, and becomes `weyl-engine` for the rest. Linking LibTorch alone costs 0.2 s before main.
 #include <unistd.h>
 
 #include <cerrno>
@@ -52,6 +52,9 @@ std::optional<int> answer(const ConfigExplainCommand& c) {
   return run(c);
 }
 std::optional<int> answer(const ConfigCheckCommand& c) {
+  return run(c);
+}
+std::optional<int> answer(const DataMakeCommand& c) {
   return run(c);
 }
 std::optional<int> answer(const InfoCommand& c) {

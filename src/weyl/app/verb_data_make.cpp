@@ -1,3 +1,4 @@
+#include <chrono>
 #include <iostream>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "weyl/core/json.h"
 #include "weyl/data/makers/glyphs.h"
 #include "weyl/data/makers/lesions.h"
+#include "weyl/data/makers/molecules.h"
 #include "weyl/data/makers/nbody.h"
 #include "weyl/data/makers/phantoms.h"
 #include "weyl/data/makers/pose_sequences.h"
@@ -26,6 +28,9 @@ bool make(const GlyphsMakerOptions& o, const std::string& folder, const JobHooks
 }
 bool make(const LesionsMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
   return make_lesions(o, folder, hooks);
+}
+bool make(const MoleculesMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
+  return make_molecules(o, folder, hooks);
 }
 bool make(const NbodyMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
   return make_nbody(o, folder, hooks);
@@ -47,6 +52,9 @@ std::string what(const GlyphsMakerOptions&) {
 std::string what(const LesionsMakerOptions& o) {
   return text("pictures of ", o.height, " x ", o.width, " pixels with masks");
 }
+std::string what(const MoleculesMakerOptions& o) {
+  return text("frames of ", o.file.empty() ? o.molecule : o.file, " by GFN2-xTB");
+}
 std::string what(const NbodyMakerOptions& o) {
   return text("simulations of ", o.particles, " particles");
 }
@@ -60,10 +68,12 @@ std::string what(const SolidsMakerOptions& o) {
   return o.format == SolidsFormat::off ? "meshes of solids" : text("solids of ", o.points, " points");
 }
 
+using Counts = std::vector<std::pair<std::string, int64_t>>;
+
 // The sizes that a maker's options have, by name.
 template <class Options>
-std::vector<std::pair<std::string, int64_t>> counts_of(const Options& o) {
-  std::vector<std::pair<std::string, int64_t>> counts;
+Counts counts_of(const Options& o) {
+  Counts counts;
   if constexpr (requires { o.train; }) {
     counts.emplace_back("train", o.train);
   }
@@ -77,6 +87,22 @@ std::vector<std::pair<std::string, int64_t>> counts_of(const Options& o) {
     counts.emplace_back("count", o.count);
   }
   return counts;
+}
+
+Counts counts_of(const MoleculesMakerOptions& o) {
+  if (o.train + o.valid == 0) {
+    return {{"count", o.frames}};
+  }
+  return {{"train", o.train}, {"valid", o.valid}, {"test", o.frames - o.train - o.valid}};
+}
+
+// What a maker leaves behind when it is stopped.
+template <class Options>
+const char* stopped(const Options&) {
+  return "stopped; nothing was written";
+}
+const char* stopped(const MoleculesMakerOptions&) {
+  return "stopped; the same command goes on from here";
 }
 
 template <class Options>
@@ -98,10 +124,12 @@ int run_maker(const DataMakeCommand& command) {
     progress.update(done);
   };
   hooks.stop = stop_requested;
+  const auto start = std::chrono::steady_clock::now();
   const bool made = make(options, command.out, hooks);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   progress.clear();
   if (!made) {
-    say("stopped; nothing was written");
+    say(stopped(options));
     return exit_interrupted;
   }
   Json json = Json::object();
@@ -111,11 +139,12 @@ int run_maker(const DataMakeCommand& command) {
     json.set(split, count);
     said += text(said.empty() ? "" : ", ", count, split == "count" ? "" : " " + split);
   }
+  json.set("seconds", seconds);
   if (command.talk.json) {
     std::cout << json.dump() << "\n";
   } else {
     std::cout << command.out << "\n";
-    say(text(said, " ", what(options)));
+    say(text(said, " ", what(options), " in ", clock_text(seconds)));
   }
   return exit_done;
 }
@@ -133,9 +162,10 @@ Maker maker() {
 }  // namespace
 
 int run(const DataMakeCommand& command) {
-  const Maker makers[] = {maker<GlyphsMakerOptions>(),        maker<LesionsMakerOptions>(),
-                          maker<NbodyMakerOptions>(),         maker<PhantomsMakerOptions>(),
-                          maker<PoseSequencesMakerOptions>(), maker<SolidsMakerOptions>()};
+  const Maker makers[] = {maker<GlyphsMakerOptions>(),    maker<LesionsMakerOptions>(),
+                          maker<MoleculesMakerOptions>(), maker<NbodyMakerOptions>(),
+                          maker<PhantomsMakerOptions>(),  maker<PoseSequencesMakerOptions>(),
+                          maker<SolidsMakerOptions>()};
   std::vector<std::string> names;
   std::string all;
   for (const Maker& m : makers) {

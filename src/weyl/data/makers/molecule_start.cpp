@@ -1,0 +1,79 @@
+#include "weyl/data/makers/molecule_start.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "weyl/core/check.h"
+#include "weyl/data/formats/elements.h"
+#include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/makers/molecular_dynamics.h"
+#include "weyl/data/makers/molecule_table.h"
+#include "weyl/data/makers/relaxation.h"
+
+namespace weyl {
+namespace {
+
+constexpr double kRelaxed = 0.005;  // eV/A
+constexpr int64_t kRelaxationSteps = 5000;
+
+MoleculeStart start_of(const AtomsFrame& frame, std::string name, const std::string& where,
+                       const MoleculesMakerOptions& o) {
+  require<ConfigError>(frame.size() >= 2, where, ": there must be at least 2 atoms, got ", frame.size());
+  const Xtb checks(frame.numbers, xtb_options(o));  // elements and electrons
+  MoleculeStart start{std::move(name), frame.numbers, {}, frame.positions};
+  for (const int z : frame.numbers) {
+    start.masses.push_back(standard_mass(z));
+  }
+  centre_masses(start.masses, start.positions);
+  return start;
+}
+
+std::vector<MoleculeStart> starts_of_file(const MoleculesMakerOptions& o) {
+  std::vector<MoleculeStart> starts;
+  ExtendedXyzReader reader(o.file);
+  AtomsFrame frame;
+  while (reader.next(frame)) {
+    require<DataError>(frame.pbc == std::array<bool, 3>{}, reader.where(),
+                       ": GFN2-xTB is for molecules, but the frame is periodic");
+    std::string name = std::filesystem::path(o.file).stem().string();
+    if (const auto* value = frame.value("config_type")) {
+      if (const auto* texts = std::get_if<std::vector<std::string>>(&value->values);
+          texts && texts->size() == 1) {
+        name = texts->front();
+      }
+    }
+    starts.push_back(start_of(frame, std::move(name), reader.where(), o));
+  }
+  require<DataError>(!starts.empty(), o.file, ": must have a frame, has none");
+  return starts;
+}
+
+}  // namespace
+
+Xtb::Options xtb_options(const MoleculesMakerOptions& o) {
+  return {static_cast<int>(o.charge), static_cast<int>(o.unpaired), o.accuracy};
+}
+
+std::vector<MoleculeStart> molecule_starts(const MoleculesMakerOptions& o) {
+  require<ConfigError>(
+      o.molecule.empty() != o.file.empty(),
+      "molecules: give either molecule=NAME (ethanol, aspirin, ...) or file=PATH of an xyz file");
+  if (!o.file.empty()) {
+    return starts_of_file(o);
+  }
+  return {start_of(molecule_by_name(o.molecule), o.molecule, "molecules", o)};
+}
+
+void relax_start(MoleculeStart& start, const MoleculesMakerOptions& o, const std::atomic<bool>& stopped) {
+  try {
+    Xtb xtb(start.numbers, xtb_options(o));
+    auto relaxed = relax([&](std::span<const double> x) { return xtb(x); }, start.positions, kRelaxed,
+                         kRelaxationSteps, [&] { return stopped.load(); });
+    start.positions = std::move(relaxed.positions);
+    centre_masses(start.masses, start.positions);
+  } catch (const DataError& error) {
+    throw DataError(text("molecules: the start geometry of ", start.name, ": ", error.what()));
+  }
+}
+
+}  // namespace weyl
