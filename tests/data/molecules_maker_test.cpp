@@ -181,7 +181,7 @@ TEST_F(MoleculesMaker, SplitsAsMd17Does) {
   std::ranges::sort(drawn);
   std::ranges::sort(expected);
   EXPECT_EQ(drawn, expected) << "each frame once";
-  EXPECT_NE(message_of<ConfigError>([&] { make_molecules(o, folder); }).find("is there already"),
+  EXPECT_NE(message_of<ConfigError>([&] { make_molecules(o, folder); }).find("exists already"),
             std::string::npos);
 }
 
@@ -236,6 +236,15 @@ TEST_F(MoleculesMaker, StartsFromTheFramesOfAFile) {
   EXPECT_EQ(std::get<std::vector<std::string>>(frames[0].value("config_type")->values).at(0), "wet");
   EXPECT_EQ(std::get<std::vector<std::string>>(frames[2].value("config_type")->values).at(0), "two");
   EXPECT_NEAR(frames[0].positions[4] - frames[0].positions[1], 0.8, 1e-12) << "as the file has them, centred";
+
+  MoleculesMakerOptions sdf = o;
+  sdf.file = folder_ / "acid.sdf";
+  sdf.frames = sdf.walkers = 1;
+  std::ofstream(sdf.file) << "acid\n  test\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n"
+                             "    0.0000    0.0000    0.0000 H   0  0  0  0  0  0  0  0  0  0  0  0\n"
+                             "    0.0000    0.0000    1.3000 Cl  0  0  0  0  0  0  0  0  0  0  0  0\n"
+                             "  1  2  1  0\nM  END\n$$$$\n";
+  EXPECT_EQ(forces(frames_of(made(sdf, "sdf") + "/all.extxyz")[0]), forces(frames[2])) << "another format";
 
   o.walkers = 1;
   EXPECT_NE(refusal(o).find("has 2 geometries; walkers must be at least as many, got 1"), std::string::npos);

@@ -5,7 +5,8 @@
 
 #include "weyl/core/check.h"
 #include "weyl/data/formats/elements.h"
-#include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/formats/frame_reader.h"
+#include "weyl/data/formats/units.h"
 #include "weyl/data/makers/molecular_dynamics.h"
 #include "weyl/data/makers/molecule_table.h"
 #include "weyl/data/makers/relaxation.h"
@@ -30,11 +31,16 @@ MoleculeStart start_of(const AtomsFrame& frame, std::string name, const std::str
 
 std::vector<MoleculeStart> starts_of_file(const MoleculesMakerOptions& o) {
   std::vector<MoleculeStart> starts;
-  ExtendedXyzReader reader(o.file);
+  const auto reader = open_frames(o.file);
   AtomsFrame frame;
-  while (reader.next(frame)) {
-    require<DataError>(frame.pbc == std::array<bool, 3>{}, reader.where(),
+  while (reader->next(frame)) {
+    require<DataError>(frame.pbc == std::array<bool, 3>{}, reader->where(),
                        ": GFN2-xTB is for molecules, but the frame is periodic");
+    const auto unit = reader->unit_of("pos");
+    const double scale = unit.empty() ? 1 : unit_factor(unit, "Angstrom");
+    for (double& x : frame.positions) {
+      x *= scale;
+    }
     std::string name = std::filesystem::path(o.file).stem().string();
     if (const auto* value = frame.value("config_type")) {
       if (const auto* texts = std::get_if<std::vector<std::string>>(&value->values);
@@ -42,7 +48,7 @@ std::vector<MoleculeStart> starts_of_file(const MoleculesMakerOptions& o) {
         name = texts->front();
       }
     }
-    starts.push_back(start_of(frame, std::move(name), reader.where(), o));
+    starts.push_back(start_of(frame, std::move(name), reader->where(), o));
   }
   require<DataError>(!starts.empty(), o.file, ": must have a frame, has none");
   return starts;

@@ -19,7 +19,8 @@ struct MoleculeStart {
 
 Xtb::Options xtb_options(const MoleculesMakerOptions& options);
 
-/// The geometries that the options name, as given: one by name, or all frames of an xyz file. ConfigError:
+/// The geometries that the options name, as given: one by name, or all frames of a file of any format that
+/// open_frames reads (places without a unit are in A). ConfigError:
 /// not exactly one of molecule and file, an unknown name, a molecule that xtb does not take, less than two
 /// atoms. DataError: a file without frames or with periodic ones.
 std::vector<MoleculeStart> molecule_starts(const MoleculesMakerOptions& options);

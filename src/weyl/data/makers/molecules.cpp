@@ -20,7 +20,7 @@ namespace weyl {
 
 void fields(Fields& f, MoleculesMakerOptions& o) {
   f("molecule", o.molecule, "by name: ethanol, aspirin, benzene, uracil, malonaldehyde, naphthalene, ...");
-  f("file", o.file, "in its place: (extended) xyz file, each frame a start geometry");
+  f("file", o.file, "in its place: xyz, SDF, QM9 file, ..., each frame a start geometry");
   f("charge", o.charge, "of the molecule in e", {-20, 20});
   f("unpaired", o.unpaired, "electrons", {0, 20});
   f("sampling", o.sampling, "which geometries");

@@ -32,7 +32,7 @@ constexpr auto names_of(MoleculeSampling) {
 struct MoleculesMakerOptions {
   static constexpr const char* name_in_config = "molecules";
   std::string molecule;  // one of these two says what
-  std::string file;
+  std::string file;      // any format of frames: xyz, SDF, QM9, ...
   int64_t charge = 0;    // e
   int64_t unpaired = 0;  // electrons
   MoleculeSampling sampling = MoleculeSampling::langevin;
