@@ -15,6 +15,7 @@
 #include "weyl/data/formats/npz.h"
 #include "weyl/data/formats/qm9.h"
 #include "weyl/data/formats/sdf.h"
+#include "weyl/data/formats/units.h"
 
 namespace weyl {
 namespace {
@@ -84,6 +85,9 @@ TEST(Qm9, InArchivesOfEveryKind) {
   reader->next(frame);
   EXPECT_EQ(reader->where(), fixtures + "qm9.tar.bz2: qm9/dsgdb9nsd_000005.xyz: frame 1, line 1");
   EXPECT_EQ(reader->unit_of("alpha"), "Bohr^3");
+  for (const auto& property : qm9_properties) {
+    EXPECT_NO_THROW(parse_unit(property.unit)) << property.name;
+  }
   EXPECT_EQ(reader->unit_of("pos"), "Angstrom");
   EXPECT_EQ(reader->unit_of("smiles"), "");
 }
@@ -132,7 +136,7 @@ TEST(MoleculeNpz, OneAtomHasAnEnergyAndNoColumnOfIt) {
 TEST(MoleculeNpz, WrittenAndRead) {
   const Folder folder;
   const auto frames = read(fixtures + "npz/rmd17.npz");
-  Rmd17Writer writer(folder / "a.npz");
+  Rmd17Writer writer(folder / "a.npz", {});
   for (const auto& frame : frames) {
     writer.write(frame);
   }
@@ -321,6 +325,9 @@ TEST(Sdf, WhatOldFilesDo) {
   EXPECT_EQ(said[0].column("radicals"), nullptr);
   EXPECT_EQ(real(said[0], "a"), 12);
   EXPECT_EQ(words(said[0], "b c"), "");
+  // A field may be called as what the first line says.
+  const auto named = parse_sdf("title" + big + "M  END\n> <name>\nfield\n\n> <name>\nfield\n\n$$$$\n");
+  EXPECT_EQ(words(named.at(0), "name"), "field");
 }
 
 TEST(Sdf, ContinuedLinesAndIndicesOfAnyOrder) {

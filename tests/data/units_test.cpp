@@ -29,6 +29,7 @@ TEST(Units, HandKnownFigures) {
   expect_factor("kcal/mol/Angstrom", "meV/Angstrom", 43.36410, 1e-7);
   expect_factor("eV/Angstrom^3", "GPa", 160.2176634, 1e-12);
   expect_factor("Hartree/Bohr^3", "GPa", 29421.016, 1e-7);
+  expect_factor("THz", "1/ps", 1, 1e-14);
   expect_factor("kbar", "GPa", 0.1, 1e-14);
   expect_factor("Debye", "e*Angstrom", 0.208194333, 1e-8);
   expect_factor("e Bohr", "Debye", 2.5417464, 1e-7);

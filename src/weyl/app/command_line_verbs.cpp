@@ -184,12 +184,15 @@ Verb add_data_convert(CLI::App& data) {
       examples({"data convert n_body_system/dataset data/nbody",
                 "data convert trajectory.txt poses.safetensors",
                 "data convert trajectory.txt poses.safetensors length=64 stride=32",
-                "data convert trajectory.txt gaps/train.safetensors length=8 hole=true"}));
+                "data convert trajectory.txt gaps/train.safetensors length=8 hole=true",
+                "data convert rmd17_ethanol.npz ethanol.xyz to=eV"}));
   auto& [app, c] = draft;
   add_path(app, "IN", c->in, "data file or folder");
   add_path(app, "OUT", c->out, "file or folder to write");
-  add_overrides(app, c->options,
-                "of a trajectory of poses: format=tum|kitti|euroc length=N stride=N hole=true seed=N");
+  add_overrides(
+      app, c->options,
+      "of a trajectory of poses: format=tum|kitti|euroc length=N stride=N hole=true seed=N; of frames of "
+      "atoms: from=UNIT to=UNIT energy=NAME forces=NAME");
   return draft.done();
 }
 

@@ -10,12 +10,19 @@
 namespace weyl {
 
 int run(const DataConvertCommand& command) {
-  std::optional<PoseFileOptions> poses;
-  if (!command.options.empty()) {
-    poses.emplace();
-    read_toml_text("", "weyl data convert", command.options, [&](Fields& f) { fields(f, *poses); });
+  std::vector<std::string> files;
+  if (converts_frames(command.in, command.out)) {
+    FrameConvertOptions frames;
+    read_toml_text("", "weyl data convert", command.options, [&](Fields& f) { fields(f, frames); });
+    files = convert(command.in, command.out, frames);
+  } else {
+    std::optional<PoseFileOptions> poses;
+    if (!command.options.empty()) {
+      poses.emplace();
+      read_toml_text("", "weyl data convert", command.options, [&](Fields& f) { fields(f, *poses); });
+    }
+    files = convert(command.in, command.out, poses);
   }
-  const std::vector<std::string> files = convert(command.in, command.out, poses);
   Json list = Json::array();
   for (const std::string& file : files) {
     list.add(file);

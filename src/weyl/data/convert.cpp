@@ -78,6 +78,14 @@ void images_to_safetensors(const std::string& in, const std::string& out, const 
 }  // namespace
 
 std::vector<std::string> convert(const std::string& in, const std::string& out,
+                                 const FrameConvertOptions& frames) {
+  require<ConfigError>(!std::filesystem::exists(out), out,
+                       ": exists already; remove it or choose another name");
+  convert_frames(in, out, frames);
+  return {out};
+}
+
+std::vector<std::string> convert(const std::string& in, const std::string& out,
                                  const std::optional<PoseFileOptions>& poses) {
   namespace fs = std::filesystem;
   require<DataError>(fs::exists(in), in, ": there is no such file");
@@ -87,6 +95,9 @@ std::vector<std::string> convert(const std::string& in, const std::string& out,
                        "convert: options go with a trajectory of poses (.txt, .csv, "
                        ".tum, .kitti) to .safetensors, got ",
                        in, " to ", out);
+  if (!poses && converts_frames(in, out)) {
+    return convert(in, out, FrameConvertOptions{});
+  }
   if (fs::is_directory(in)) {
     return convert_nbody(in, out);
   }
@@ -97,7 +108,7 @@ std::vector<std::string> convert(const std::string& in, const std::string& out,
       pack || unpack || trajectory || images,
       "convert: must be a folder of N-body .npy files to a folder, .npz to .safetensors, "
       ".safetensors to .npz, or a trajectory of poses (.txt, .csv, .tum, .kitti) or images (.png, "
-      ".jpg, .bmp, .amat, IDX, .bin of CIFAR-10) to .safetensors, got ",
+      ".jpg, .bmp, .amat, IDX, .bin of CIFAR-10) to .safetensors, or frames of atoms to .xyz or .npz, got ",
       in, " to ", out);
   require<ConfigError>(!fs::exists(out), out, ": exists already; remove it or choose another name");
   if (trajectory) {

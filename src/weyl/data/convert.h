@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "weyl/data/convert_frames.h"
 #include "weyl/data/options.h"
 
 namespace weyl {
@@ -17,10 +18,15 @@ namespace weyl {
 ///   X.png, .jpg, .bmp, .amat, IDX, .bin     ->  Y.safetensors, a grid with its labels (sets/image_files.h)
 ///   a trajectory of text (.txt, .csv, ...)  ->  X.safetensors, poses of SE(3) (sets/pose_files.h); `poses`
 ///                                               says how it is read and cut
+///   frames of atoms (xyz, SDF, .npz, DeePMD, QM9)  ->  X.xyz, .extxyz (.gz), X.npz  (convert_frames.h)
 ///
 /// Files that are there already are never replaced (ConfigError). ConfigError for any other pair, DataError
 /// for a broken file.
 std::vector<std::string> convert(const std::string& in, const std::string& out,
                                  const std::optional<PoseFileOptions>& poses = {});
+
+/// The same of frames of atoms.
+std::vector<std::string> convert(const std::string& in, const std::string& out,
+                                 const FrameConvertOptions& frames);
 
 }  // namespace weyl

@@ -54,12 +54,18 @@ class MoleculeNpzReader : public FrameReader {
 /// Whether an archive has places and numbers under such names.
 bool is_molecule_npz(const std::string& path);
 
-/// Gathers frames of one molecule and writes them as rMD17's .npz: nuclear_charges, coords, energies, forces,
-/// float64, in the frames' own units.
+/// What of the frames an .npz holds; an empty name: none.
+struct Rmd17Content {
+  std::string energy = "energy", forces = "forces";
+  std::string length_unit,
+      energy_unit;  // of the frames, kept in the file as r_unit and e_unit; empty: not said
+};
+
+/// Gathers frames of one molecule and writes them as rMD17's .npz, float64: nuclear_charges, coords,
+/// energies, forces.
 class Rmd17Writer {
  public:
-  /// Which value and which column of the frames are written; an empty name: none.
-  explicit Rmd17Writer(std::string path, std::string energy = "energy", std::string forces = "forces");
+  explicit Rmd17Writer(std::string path, Rmd17Content content = {});
   /// DataError: other atoms than the first frame's, a cell, a value or a column that is not there or not of
   /// numbers.
   void write(const AtomsFrame& frame);
@@ -67,9 +73,10 @@ class Rmd17Writer {
   void commit();
 
  private:
-  std::string path_, energy_, forces_;
+  std::string path_;
+  Rmd17Content content_;
   std::vector<int> numbers_;
-  std::vector<double> coords_, energies_, forces_values_;
+  std::vector<double> coords_, energies_, forces_;
   int64_t frames_ = 0;
 };
 

@@ -199,10 +199,11 @@ void SdfReader::read_properties(Marks& marks) {
 }
 
 void SdfReader::read_fields(AtomsFrame& frame) {
+  AtomsFrame fields;  // its values alone
   while (lines_.next()) {
     const std::string_view line = trimmed(lines_.line());
     if (line.starts_with(kEnd)) {
-      return;
+      break;
     }
     if (line.empty()) {
       continue;
@@ -225,11 +226,14 @@ void SdfReader::read_fields(AtomsFrame& frame) {
       }
     }
     FrameValue value = value_of_text(name, said);
-    if (const auto* before = frame.value(name)) {
+    if (const auto* before = fields.value(name)) {
       check(*before == value, "the field ", quote(name, 40), " is given twice, with another value");
     } else {
-      frame.values.push_back(std::move(value));
+      fields.values.push_back(std::move(value));
     }
+  }
+  for (auto& value : fields.values) {
+    frame.set(std::move(value));  // a field may have the name of what the first lines say
   }
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 using Dimension = std::array<int, 6>;
 constexpr Dimension kNone{}, kLength{1}, kMass{0, 1}, kTime{0, 0, 1}, kCharge{0, 0, 0, 1},
-    kTemperature{0, 0, 0, 0, 1}, kAtoms{0, 0, 0, 0, 0, 1}, kEnergy{2, 1, -2}, kPressure{-1, 1, -2},
-    kDipole{1, 0, 0, 1};
+    kTemperature{0, 0, 0, 0, 1}, kAtoms{0, 0, 0, 0, 0, 1}, kFrequency{0, 0, -1}, kEnergy{2, 1, -2},
+    kPressure{-1, 1, -2}, kDipole{1, 0, 0, 1};
 
 // CODATA 2022; the first two are exact.
 constexpr double kElementary = 1.602176634e-19;  // C
@@ -67,6 +67,9 @@ constexpr NamedUnit units[] = {
     {"ps", 1e-12, kTime},
     {"ns", 1e-9, kTime},
     {"s", 1, kTime},
+    {"Hz", 1, kFrequency},
+    {"GHz", 1e9, kFrequency},
+    {"THz", 1e12, kFrequency},
     {"amu", kAmu, kMass},
     {"u", kAmu, kMass},
     {"Da", kAmu, kMass},

@@ -15,9 +15,9 @@ struct Unit {
 /// Reads products and quotients of names: "kcal/mol/Angstrom", "eV/Angstrom^3", "e*Bohr", "kJ/(mol nm)",
 /// "1/cm". A blank multiplies. Lengths Angstrom (Ang, A), Bohr (a0), pm, nm, cm, m; energies eV, meV, keV,
 /// Hartree (Ha, Eh), mHartree (mHa), Rydberg (Ry), cal, kcal, J, kJ; mol, a number (6.02214076e23); times fs,
-/// ps, ns, s; masses amu (u, Da), me, g, kg; charges e, C; Debye; pressures Pa, kPa, MPa, GPa, bar, kbar,
-/// atm; K; atom (as in meV/atom). Names begin in either case where that means one thing (hartree, ev). CODATA
-/// 2022. ConfigError: what is no unit.
+/// ps, ns, s, frequencies Hz, GHz, THz; masses amu (u, Da), me, g, kg; charges e, C; Debye; pressures Pa,
+/// kPa, MPa, GPa, bar, kbar, atm; K; atom (as in meV/atom). Names begin in either case where that means one
+/// thing (hartree, ev). CODATA 2022. ConfigError: what is no unit.
 Unit parse_unit(std::string_view unit);
 
 /// The number that a quantity in `from` is multiplied with to be in `to`. ConfigError when their dimensions

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "weyl/config/fields.h"
+
+namespace weyl {
+
+/// How frames of atoms are converted (`weyl data convert in.xyz out.npz from=eV to=kcal/mol`).
+struct FrameConvertOptions {
+  std::string energy = "energy",
+              forces = "forces";  // of IN: what an .npz holds, and what `from` is the unit of
+  std::string from;               // unit of energies in IN, where its format does not say
+  std::string to;                 // unit of energies in OUT; empty: as they are
+};
+void fields(Fields& f, FrameConvertOptions& o);
+
+/// Whether `convert_frames` goes from one to the other.
+bool converts_frames(const std::string& in, const std::string& out);
+
+/// Frames of any format (formats/frame_reader.h) to extended xyz (.xyz, .extxyz, .gz of them; bonds become
+/// the value `bonds`, rows of two atoms from 0 and the order) or to rMD17's .npz (one molecule, its energies
+/// and forces, if its first frame has them). With `to`, whatever is known to be an energy, a force, a stress
+/// or a virial changes its unit; places are in Angstrom. The unit stays with the frames: `energy_unit` in
+/// xyz, e_unit in .npz, which must be known. DataError: see the readers and writers; what has no unit and
+/// must have one. ConfigError: what is no unit of energy, a `from` where the format says its unit.
+void convert_frames(const std::string& in, const std::string& out, const FrameConvertOptions& options);
+
+}  // namespace weyl
