@@ -53,7 +53,7 @@ class Conversion {
 
   /// Where the format does not say, that of `from`, for energies, forces, stresses and virials.
   std::string unit_of(const std::string& name) const {
-    const std::string said(reader_.unit_of(name));
+    std::string said(reader_.unit_of(name));
     if (!said.empty() || options_.from.empty()) {
       require<ConfigError>(said.empty() || options_.from.empty() || name != options_.energy,
                            "convert: from=", printable(options_.from), " is not asked for, the format says ",

@@ -44,7 +44,7 @@ std::vector<To> copied(const Array& array, int64_t begin, int64_t count) {
   for (auto& x : result) {
     T value;
     std::memcpy(&value, at, sizeof(T));
-    x = static_cast<To>(value);
+    x = To{value};
     at += sizeof(T);
   }
   return result;

@@ -64,7 +64,7 @@ std::vector<std::string> texts_of(const std::vector<std::string_view>& words) {
   return {words.begin(), words.end()};
 }
 
-FrameValue scalar_or_array(std::string name, std::vector<std::string_view> words) {
+FrameValue scalar_or_array(std::string name, const std::vector<std::string_view>& words) {
   auto found = numbers_of(words);
   std::vector<int64_t> shape;
   if (words.size() != 1) {
@@ -160,7 +160,8 @@ class CommentReader {
     do {
       check(!rest_.empty(), "a bracket is not closed, ", quote(whole, 40));
       if (rest_[0] == '[') {
-        check(++depth <= 2 && (depth == 1 || matrix || words.empty()),
+        ++depth;
+        check(depth <= 2 && (depth == 1 || matrix || words.empty()),
               "an array must be [a, b] or [[a, b], [c, d]], ", quote(whole, 40));
         matrix = matrix || depth == 2;
         if (depth == 2) {
