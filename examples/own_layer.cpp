@@ -11,7 +11,7 @@
 #include <weyl/core/random_tensor.h>
 #include <weyl/models/model.h>
 #include <weyl/nn/mlp.h>
-#include <weyl/ops/pairs.h>
+#include <weyl/ops/edges.h>
 #include <weyl/ops/segment.h>
 #include <weyl/study/audit.h>
 
@@ -28,12 +28,12 @@ class Pull : public weyl::Module {
       : mistaken_(mistaken), phi_(child("phi", std::make_shared<weyl::Mlp>(1 + 2 * scalars, 16, 1))) {}
 
   Tensor operator()(const Tensor& x, const Tensor& s, const weyl::Segments& graphs) const {
-    const weyl::Pairs pairs = weyl::all_pairs(graphs);
+    const weyl::Edges pairs = weyl::all_pairs(graphs);
     const auto of = [](const Tensor& nodes, const Tensor& rows) { return nodes.index_select(0, rows); };
-    const Tensor line = of(x, pairs.second) - of(x, pairs.first);  // (P, D)
-    const Tensor length = (mistaken_ ? of(x, pairs.second) : line).square().sum(1, /*keepdim=*/true);
-    const Tensor pull = (*phi_)(at::cat({length, of(s, pairs.first), of(s, pairs.second)}, 1));  // (P, 1)
-    return weyl::segment_sum(pull * line, pairs.of_first);
+    const Tensor line = of(x, pairs.neighbour) - of(x, pairs.centre);  // (P, D)
+    const Tensor length = (mistaken_ ? of(x, pairs.neighbour) : line).square().sum(1, /*keepdim=*/true);
+    const Tensor pull = (*phi_)(at::cat({length, of(s, pairs.centre), of(s, pairs.neighbour)}, 1));  // (P, 1)
+    return weyl::segment_sum(pull * line, pairs.of_centre);
   }
 
  private:

@@ -6,7 +6,7 @@
 #include <ATen/ops/ones.h>
 #include <weyl/core/check.h>
 #include <weyl/nn/norms.h>
-#include <weyl/ops/pairs.h>
+#include <weyl/ops/edges.h>
 #include <weyl/ops/segment.h>
 
 #include <algorithm>
@@ -53,9 +53,9 @@ Skeleton::Skeleton(const SkeletonOptions& options, const weyl::Interface& interf
 weyl::Named Skeleton::forward(const weyl::Points& points) {
   const int64_t n = points.nodes();
   const auto [scalars, vectors] = weyl::input_values(points, interface);
-  const weyl::Pairs pairs = weyl::all_pairs(points.graphs);
+  const weyl::Edges pairs = weyl::all_pairs(points.graphs);
   const auto of = [](const Tensor& nodes, const Tensor& rows) { return nodes.index_select(0, rows); };
-  const Tensor line = of(points.positions, pairs.second) - of(points.positions, pairs.first);  // (P, D)
+  const Tensor line = of(points.positions, pairs.neighbour) - of(points.positions, pairs.centre);  // (P, D)
   const Tensor shells = shells_of(line.square().sum(1, /*keepdim=*/true), options);
 
   std::vector<Tensor> invariants{at::ones({n, 1}, points.positions.options())};
@@ -72,9 +72,9 @@ weyl::Named Skeleton::forward(const weyl::Points& points) {
   h = weyl::normalise_layer(h);
 
   const Tensor pull =
-      (*pull_)(at::cat({of(h, pairs.first), of(h, pairs.second), shells}, 1));  // (P, outputs)
+      (*pull_)(at::cat({of(h, pairs.centre), of(h, pairs.neighbour), shells}, 1));  // (P, outputs)
   Tensor y =
-      weyl::segment_sum(pull.unsqueeze(2) * line.unsqueeze(1), pairs.of_first) / interface.typical_nodes;
+      weyl::segment_sum(pull.unsqueeze(2) * line.unsqueeze(1), pairs.of_centre) / interface.typical_nodes;
   if (vectors.defined()) {
     y = y + at::matmul((*turn_)(h).view({n, outputs_, vectors.size(1)}), vectors);  // (N, outputs, D)
   }

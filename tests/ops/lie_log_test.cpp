@@ -4,7 +4,7 @@
 #include "tests/ops/lie_samples.h"
 #include "weyl/algebra/lie_group.h"
 #include "weyl/core/check.h"
-#include "weyl/ops/pairs.h"
+#include "weyl/ops/edges.h"
 
 namespace weyl {
 namespace {
@@ -13,16 +13,16 @@ const std::vector<int64_t> sizes{3, 0, 1, 7, 2, 20};
 
 TEST(LieLog, PairsAreThoseOfTheAlgebra) {
   const Segments graphs = Segments::of_sizes(sizes);
-  const Pairs pairs = all_pairs(graphs);
+  const Edges pairs = all_pairs(graphs);
   for (const LieGroup group : lie_groups) {
     SCOPED_TRACE(name_of(group));
     const Lie<double> lie(group);
     const Tensor g = random_elements(group, graphs.rows(), 0.5);
     const LieLogs logs = lie_pair_logs(g, graphs, group);
-    const LieLogs rows = lie_logs(g.index_select(0, pairs.first), g.index_select(0, pairs.second), group);
+    const LieLogs rows = lie_logs(g.index_select(0, pairs.centre), g.index_select(0, pairs.neighbour), group);
     ASSERT_EQ(logs.w.sizes(), (std::vector<int64_t>{graphs.pairs(), degrees_of_freedom(group)}));
     std::vector<double> relative(compact_size(group)), w(degrees_of_freedom(group));
-    const Tensor first = pairs.first, second = pairs.second;
+    const Tensor first = pairs.centre, second = pairs.neighbour;
     int64_t outside = 0;
     for (int64_t p = 0; p < graphs.pairs(); ++p) {
       const int64_t i = first[p].item<int64_t>(), j = second[p].item<int64_t>();

@@ -6,7 +6,7 @@
 
 namespace weyl {
 
-/// What attention takes from the geometry of all ordered pairs, rows in the order of all_pairs (ops/pairs.h).
+/// What attention takes from the geometry of all ordered pairs, rows in the order of all_pairs (ops/edges.h).
 struct LiePairs {
   Tensor coordinates;  // (P, dof) w_ij, orthonormal, by the chart policy; w_ii = 0
   Tensor squares;      // (P, K) what the score weighs: |w_ij|^2 of each block of the algebra

@@ -13,10 +13,10 @@
 #include <limits>
 #include <vector>
 
+#include "weyl/ops/edges.h"
 #include "weyl/ops/lie_elements.h"
 #include "weyl/ops/lie_log.h"
 #include "weyl/ops/lie_number.h"
-#include "weyl/ops/pairs.h"
 #include "weyl/ops/segment.h"
 
 namespace weyl {
@@ -69,16 +69,16 @@ Stand polar(const typename G::template Element<Number<S>>& relative, int64_t row
           is_rigid(G::group) ? Tensor() : angle.column.detach() < 0};
 }
 
-Stand stand_for(const Tensor& compact, const Pairs& pairs, LieGroup group, ChartPolicy policy) {
+Stand stand_for(const Tensor& compact, const Edges& pairs, LieGroup group, ChartPolicy policy) {
   return lie_number::visit(group, compact.scalar_type(), [&]<class G, class S>(G, S) {
     const auto g = formulas::admitted<G, Number<S>>(lie_number::columns_of<S, G::compact>(compact));
     auto a = G::anchor(g), b = g;
     for (int c = 0; c < G::compact; ++c) {
-      a[c].column = a[c].column.index_select(0, pairs.first);
-      b[c].column = b[c].column.index_select(0, pairs.second);
+      a[c].column = a[c].column.index_select(0, pairs.centre);
+      b[c].column = b[c].column.index_select(0, pairs.neighbour);
     }
     const auto relative = G::from_anchor(a, b);
-    const int64_t rows = pairs.first.size(0);
+    const int64_t rows = pairs.centre.size(0);
     return policy == ChartPolicy::polar ? polar<G, S>(relative, rows, compact.options())
                                         : frobenius<G, S>(relative, rows, compact.options());
   });
@@ -96,8 +96,8 @@ Tensor block_squares(const Tensor& coordinates, LieGroup group) {
 }
 
 LiePairs lie_pairs_of(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy) {
-  const Pairs pairs = all_pairs(graphs);
-  const Tensor others = pairs.first != pairs.second;
+  const Edges pairs = all_pairs(graphs);
+  const Tensor others = pairs.centre != pairs.neighbour;
   LiePairs found;
   Tensor margin;
   found.present = others;
@@ -119,7 +119,7 @@ LiePairs lie_pairs_of(const Tensor& compact, const Segments& graphs, LieGroup gr
       found.present = at::logical_and(others, at::logical_not(s.closed));
     }
   }
-  found.outside = segment_sum(at::logical_and(others, margin <= 0).to(at::kLong), pairs.of_first);
+  found.outside = segment_sum(at::logical_and(others, margin <= 0).to(at::kLong), pairs.of_centre);
   return found;
 }
 
@@ -129,21 +129,21 @@ Tensor block_scores(const Tensor& squares, const Tensor& weights) {
 
 Tensors attention_over_pairs(const Tensor& scores, const Tensor& coordinates, const Tensor& present,
                              const Tensor& values, const Segments& graphs) {
-  const Pairs pairs = all_pairs(graphs);
+  const Edges pairs = all_pairs(graphs);
   const Tensor here = present.unsqueeze(1), nothing = at::scalar_tensor(0, scores.options());
   // Subtracting a constant of the row changes nothing, so the largest score needs no derivative.
-  const Tensor lengths = at::tensor(pairs.of_first.sizes(), at::kLong).to(scores.device());
+  const Tensor lengths = at::tensor(pairs.of_centre.sizes(), at::kLong).to(scores.device());
   const double lowest = scores.scalar_type() == at::kFloat ? std::numeric_limits<float>::lowest()
                                                            : std::numeric_limits<double>::lowest();
   const Tensor seen = scores.detach().masked_fill(at::logical_not(here), lowest);
   const Tensor highest = at::segment_reduce(seen, "max", lengths, {}, {}, 0, /*unsafe=*/true);
-  const Tensor shifted = at::where(here, scores - highest.index_select(0, pairs.first), nothing);
+  const Tensor shifted = at::where(here, scores - highest.index_select(0, pairs.centre), nothing);
   const Tensor weight = at::where(here, shifted.exp(), nothing);
-  const Tensor total = segment_sum(weight, pairs.of_first);
+  const Tensor total = segment_sum(weight, pairs.of_centre);
   const Tensor safe = total.masked_fill(total.detach() == 0, 1);
-  const Tensor a = (weight / safe.index_select(0, pairs.first)).unsqueeze(2);
-  return {segment_sum(a * values.index_select(0, pairs.second), pairs.of_first),
-          segment_sum(a * coordinates.unsqueeze(1), pairs.of_first)};
+  const Tensor a = (weight / safe.index_select(0, pairs.centre)).unsqueeze(2);
+  return {segment_sum(a * values.index_select(0, pairs.neighbour), pairs.of_centre),
+          segment_sum(a * coordinates.unsqueeze(1), pairs.of_centre)};
 }
 
 }  // namespace weyl

@@ -10,10 +10,10 @@
 
 #include "weyl/core/check.h"
 #include "weyl/kernels/lie/pairs.h"
+#include "weyl/ops/edges.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/lie_number.h"
 #include "weyl/ops/lie_planes.h"
-#include "weyl/ops/pairs.h"
 #include "weyl/ops/parallel.h"
 
 namespace weyl {
@@ -143,15 +143,15 @@ class PairLogs : public Differentiable {
   size_t results() const override { return 2; }
 
   Tensors reference(const Tensors& in) const override {
-    const Pairs pairs = all_pairs(graphs_);
+    const Edges pairs = all_pairs(graphs_);
     return lie_number::visit(group_, in[0].scalar_type(), [&]<class G, class S>(G, S) {
       const auto g = formulas::admitted<G, Number<S>>(lie_number::columns_of<S, G::compact>(in[0]));
       auto a = G::anchor(g), b = g;
       for (int c = 0; c < G::compact; ++c) {
-        a[c].column = a[c].column.index_select(0, pairs.first);
-        b[c].column = b[c].column.index_select(0, pairs.second);
+        a[c].column = a[c].column.index_select(0, pairs.centre);
+        b[c].column = b[c].column.index_select(0, pairs.neighbour);
       }
-      return logs_of<G, S>(G::from_anchor(a, b), pairs.first == pairs.second, graphs_.pairs(),
+      return logs_of<G, S>(G::from_anchor(a, b), pairs.centre == pairs.neighbour, graphs_.pairs(),
                            in[0].options());
     });
   }

@@ -15,7 +15,7 @@ struct LieLogs {
 LieLogs lie_logs(const Tensor& a, const Tensor& b, LieGroup group);
 
 /// w_ij = log(g_i^-1 g_j) of all ordered pairs of each graph, P = sum n^2 rows in the order of all_pairs
-/// (ops/pairs.h); w_ii is exactly 0. compact (N, c). Rows may lie in memory coordinate by coordinate.
+/// (ops/edges.h); w_ii is exactly 0. compact (N, c). Rows may lie in memory coordinate by coordinate.
 LieLogs lie_pair_logs(const Tensor& compact, const Segments& graphs, LieGroup group);
 
 // Both: float32 or float64, any device, differentiable to any order (Aff(3): to third), with first and second

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "weyl/ops/pairs.h"
+#include "weyl/ops/edges.h"
 
 namespace weyl {
 namespace {
@@ -18,13 +18,13 @@ constexpr int64_t long_graph = 128;  // from here on numbers of pairs cost more 
 /// what decides it, differences between near tokens of nearly the same square, is then still there when
 /// rounded.
 Tensor above_least(const Tensor& squares, const Tensor& present, const Segments& graphs) {
-  const Pairs pairs = all_pairs(graphs);
-  const Tensor lengths = at::tensor(pairs.of_first.sizes(), at::kLong).to(squares.device());
+  const Edges pairs = all_pairs(graphs);
+  const Tensor lengths = at::tensor(pairs.of_centre.sizes(), at::kLong).to(squares.device());
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Tensor seen = squares.detach().t().masked_fill(at::logical_not(present), infinity).t();
   Tensor least = at::segment_reduce(seen, "min", lengths, {}, {}, 0, /*unsafe=*/true, infinity);
   least = least.masked_fill(least == infinity, 0);
-  return squares - least.index_select(0, pairs.first);
+  return squares - least.index_select(0, pairs.centre);
 }
 
 }  // namespace

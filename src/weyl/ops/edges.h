@@ -1,0 +1,45 @@
+#pragma once
+
+#include "weyl/core/segments.h"
+
+namespace weyl {
+
+/// Directed edges i -> j from centres to their neighbours, within the graphs of a batch, in the order of
+/// centre, neighbour and shift, none twice. An edge and its reverse (j, i, -shift) are one bond: what depends
+/// on lengths alone is the same for both, and need be made once for each bond.
+struct Edges {
+  Tensor centre, neighbour;  // (E) int64: rows of nodes
+  Tensor shifts;             // (E, 3) int64: lattice vectors from j to the image meant; undefined: none
+  Segments of_centre;        // the edges of each of the N nodes as centres
+  Segments of_graph;         // the edges of each of the B graphs
+  Tensor bond;               // (E) int64: the bond of each edge, 0 <= b < P, numbered as they first occur
+  Tensor edge_of_bond;       // (P) int64: the first edge of each bond
+
+  int64_t count() const { return of_centre.rows(); }      // E
+  int64_t nodes() const { return of_centre.count(); }     // N
+  int64_t graphs() const { return of_graph.count(); }     // B
+  int64_t bonds() const { return edge_of_bond.size(0); }  // P
+};
+
+/// Edges given as lists: centre, neighbour (E) int64, shifts (E, 3) int64 or undefined. ShapeError unless
+/// they stand in their order, none is there twice and all stay in their graphs. (An edge whose reverse is
+/// not in the list is a bond of its own.)
+Edges edges_of(const Tensor& centre, const Tensor& neighbour, const Tensor& shifts, const Segments& graphs);
+
+/// All ordered pairs of nodes of each graph, a node with itself included, in the order graph, first node
+/// (the centre), second node: the sum n^2 rows of pair level.
+Edges all_pairs(const Segments& graphs);
+
+/// x_e = r_j + shift_e . cell - r_i: positions (N, D); cell (B, 3, 3), rows are lattice vectors, or
+/// undefined, and then the edges must have no shifts -> (E, D). Differentiable to any order in positions and
+/// cell. ShapeError unless shapes and dtypes agree.
+Tensor displacements(const Tensor& positions, const Edges& edges, const Tensor& cell = {});
+
+struct Polar {
+  Tensor length, direction;  // (E), (E, D): x = length direction
+};
+/// Lengths and unit vectors of rows x (E, D). A row of zeros (an edge of an atom to itself) has length and
+/// direction zero, with derivatives zero to every order. Differentiable to any order.
+Polar polar(const Tensor& x);
+
+}  // namespace weyl
