@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/ops/edge_forms.h"
 #include "weyl/ops/attention.h"
+#include "weyl/ops/bias_activation.h"
 #include "weyl/ops/frame_norm.h"
-#include "weyl/ops/gelu.h"
 #include "weyl/ops/group_linear.h"
 #include "weyl/ops/lie_attention.h"
 #include "weyl/ops/lie_elements.h"
@@ -84,6 +85,18 @@ inline KernelCase rotary_case(const std::string& name, const std::vector<int64_t
           timed};
 }
 
+/// A message on all pairs of molecules. (tests/ops/edge_sums_test.cpp has the small cases.)
+inline KernelCase edge_case(const std::string& name, const EdgeSums& sums,
+                            const std::vector<int64_t>& sizes) {
+  const Edges edges = all_pairs(Segments::of_sizes(sizes));
+  return {"edge_sums/" + name,
+          [=](const std::vector<at::Tensor>& x) { return edge_sums(sums, x, edges); },
+          edge_inputs(sums, edges),
+          1e-4,
+          1e-12,
+          true};
+}
+
 inline std::vector<KernelCase> kernel_cases() {
   const std::vector<int64_t> ragged{5, 0, 18, 1, 33, 2}, one{1}, none{0, 0}, large{150, 7}, molecules(96, 18);
   std::vector<KernelCase> cases;
@@ -114,6 +127,12 @@ inline std::vector<KernelCase> kernel_cases() {
                      branch = noise({n, w}, 4);
     cases.push_back({"bias_gelu/" + size,
                      [](const auto& in) -> std::vector<at::Tensor> { return {bias_gelu(in[0], in[1])}; },
+                     {timed ? noise({n, 4 * w}, 1) : x, timed ? noise({4 * channels}, 2) : b},
+                     1e-5,
+                     1e-13,
+                     timed});
+    cases.push_back({"bias_silu/" + size,
+                     [](const auto& in) -> std::vector<at::Tensor> { return {bias_silu(in[0], in[1])}; },
                      {timed ? noise({n, 4 * w}, 1) : x, timed ? noise({4 * channels}, 2) : b},
                      1e-5,
                      1e-13,
@@ -172,6 +191,11 @@ inline std::vector<KernelCase> kernel_cases() {
     cases.push_back(lie_case(group, {7, 0, 1, 70, 2}, 2, 5, scale));
   }
   cases.push_back(lie_case(LieGroup::se3, {512}, 4, 16, 0.5, true));
+  const std::vector<int64_t> aspirins(8, 21);
+  cases.push_back(edge_case("et_score/8x21x128", et_score(8, 128), aspirins));
+  cases.push_back(edge_case("et_message/8x21x128", et_message(8, 128), aspirins));
+  cases.push_back(edge_case("painn_message/8x21x128", painn_message(128), aspirins));
+  cases.push_back(edge_case("vector_mixture/8x21x128", attention_mixture(8, 128, true), aspirins));
   cases.push_back(attention_case("96x18x72x16", molecules, 72, 72, 16, 16, false, true));
   cases.push_back(rotary_case("96x18x72x16", molecules, 72, 16, 2, true, 3, true, true));
   return cases;

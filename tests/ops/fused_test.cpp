@@ -3,8 +3,8 @@
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/attention.h"
+#include "weyl/ops/bias_activation.h"
 #include "weyl/ops/frame_norm.h"
-#include "weyl/ops/gelu.h"
 #include "weyl/ops/rotary.h"
 #include "weyl/ops/rotary_attention.h"
 
@@ -30,6 +30,19 @@ TEST(BiasGelu, IsTheExactGeluOfTheSum) {
   expect_second_gradients([](const auto& in) { return bias_gelu(in[0], in[1]); }, {x, Tensor()});
   EXPECT_THROW(bias_gelu(x, wave({5}, 0)), ShapeError);
   EXPECT_THROW(bias_gelu(x, b.to(at::kFloat)), ShapeError);
+}
+
+TEST(BiasSilu, IsTheSiluOfTheSum) {
+  const Tensor x = wave({5, 12}, 0.1) * 4, b = wave({4}, 0.5);
+  const Tensor t = x + b.repeat({3});
+  EXPECT_TRUE(at::allclose(bias_silu(x, b), t / (1 + (-t).exp()), 1e-13, 1e-14));
+  expect_second_gradients([](const auto& in) { return bias_silu(in[0], in[1]); }, {x, b});
+  expect_second_gradients([](const auto& in) { return bias_silu(in[0], in[1]); }, {x, Tensor()});
+  expect_second_gradients([&](const auto& in) { return bias_silu(x, in[0]); }, {b});
+  EXPECT_THROW(bias_silu(x, wave({5}, 0)), ShapeError);
+  const Tensor far = at::tensor({-1e4, -200.0, -90.0, 90.0, 200.0, 1e4}, at::kFloat).view({1, 6});
+  expect_finite_gradients([](const auto& in) { return bias_silu(in[0], {}); }, {far});
+  EXPECT_TRUE(at::allclose(bias_silu(far, {}), at::clamp_min(far, 0), 0, 1e-30));
 }
 
 TEST(FrameNorm, NormalisesEveryFrameByItself) {

@@ -6,7 +6,7 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
 
-#include "weyl/ops/gelu.h"
+#include "weyl/ops/bias_activation.h"
 
 namespace weyl {
 
@@ -15,7 +15,7 @@ at::Tensor activate(const at::Tensor& x, Activation law) {
     case Activation::gelu:
       return x.dim() == 2 ? bias_gelu(x, {}) : at::gelu(x);
     case Activation::silu:
-      return at::silu(x);
+      return x.dim() == 2 ? bias_silu(x, {}) : at::silu(x);
     case Activation::relu:
       return at::relu(x);
     case Activation::mish:

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "weyl/ops/attention.h"
+#include "weyl/ops/bias_activation.h"
 #include "weyl/ops/frame_norm.h"
-#include "weyl/ops/gelu.h"
 #include "weyl/ops/lie_attention.h"
 
 namespace weyl {

@@ -4,9 +4,9 @@
 #include <ATen/ops/dropout.h>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/bias_activation.h"
 #include "weyl/ops/differentiable.h"
 #include "weyl/ops/frame_norm.h"
-#include "weyl/ops/gelu.h"
 
 namespace weyl {
 
