@@ -30,17 +30,19 @@ inline EdgeSums et_score(int64_t heads, int64_t channels) {
           {edge_tensor(edge, EdgeWidth::heads)},
           {{{{0}, {1}, {2}}, {0}}}};
 }
-/// m_i = sum a val0_j g0;  V_i = sum v_j val1_j g1 + u val2_j g2: inputs a, val, g, v, u.
+/// m_i = sum a val0_j g0;  V_i = sum v_j val1_j g1 f + u val2_j g2: inputs a, val, g, v, u, f. With the
+/// cutoff f of bonds in a and u already, g is never multiplied by it.
 inline EdgeSums et_message(int64_t heads, int64_t channels) {
   using enum EdgeRows;
-  return {heads,
-          channels,
-          3,
-          {edge_tensor(edge, EdgeWidth::heads), edge_tensor(neighbour, EdgeWidth::channels, false, 3),
-           edge_tensor(bond, EdgeWidth::channels, false, 3),
-           edge_tensor(neighbour, EdgeWidth::channels, true), edge_tensor(edge, EdgeWidth::one, true)},
-          {edge_tensor(centre), edge_tensor(centre, EdgeWidth::channels, true)},
-          {{{{0}, {1, 0}, {2, 0}}, {0}}, {{{3}, {1, 1}, {2, 1}}, {1}}, {{{4}, {1, 2}, {2, 2}}, {1}}}};
+  return {
+      heads,
+      channels,
+      3,
+      {edge_tensor(edge, EdgeWidth::heads), edge_tensor(neighbour, EdgeWidth::channels, false, 3),
+       edge_tensor(bond, EdgeWidth::channels, false, 3), edge_tensor(neighbour, EdgeWidth::channels, true),
+       edge_tensor(edge, EdgeWidth::one, true), edge_tensor(bond, EdgeWidth::one)},
+      {edge_tensor(centre), edge_tensor(centre, EdgeWidth::channels, true)},
+      {{{{0}, {1, 0}, {2, 0}}, {0}}, {{{3}, {1, 1}, {2, 1}, {5}}, {1}}, {{{4}, {1, 2}, {2, 2}}, {1}}}};
 }
 /// dq_i = sum a_j W0;  dmu_i = sum b_j W1 u + c_j W2 mu_j: inputs (a, b, c), W, u, mu; one output for dq, one
 /// for dmu.

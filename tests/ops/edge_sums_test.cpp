@@ -275,7 +275,7 @@ TEST(EdgeSums, WrongFormsAndShapesAreRefused) {
   };
   EXPECT_NO_THROW(edge_sums(good, in, edges));
   refused([](EdgeSums& s, Tensors&) { s.heads = 3; });
-  refused([](EdgeSums& s, Tensors&) { s.terms[0].factors[0].tensor = 5; });
+  refused([](EdgeSums& s, Tensors&) { s.terms[0].factors[0].tensor = 6; });
   refused([](EdgeSums& s, Tensors&) { s.terms[0].factors[1].part = 3; });
   refused([](EdgeSums& s, Tensors&) { s.terms[0].output.tensor = 2; });
   refused([](EdgeSums& s, Tensors&) { s.terms[0].output.tensor = 1; });       // a vector of no vectors

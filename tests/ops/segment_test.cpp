@@ -65,6 +65,37 @@ TEST(Segment, NoRowsAtAll) {
   EXPECT_EQ(segment_sum(x, Segments::of_sizes(std::vector<int64_t>{})).size(0), 0);
 }
 
+TEST(WeightedSoftmax, IsItsFormulaAndLosesARowSmoothly) {
+  const Segments s = Segments::of_sizes(sizes);
+  const Tensor x = rows() * 3, w = at::tensor({0.5, 1.0, 0.0, 0.2, 0.9, 0.7}, at::kDouble);
+  const Tensor e = x.exp() * w.unsqueeze(1);
+  const Tensor want = e / (segment_sum(e, s) + 0.1).index_select(0, s.index);
+  EXPECT_TRUE(at::allclose(segment_softmax(x, s, w, 0.1), want, 1e-13, 1e-14));
+  EXPECT_TRUE(
+      at::allclose(segment_softmax(x, s, at::ones_like(w), 1e-300), segment_softmax(x, s), 1e-13, 1e-14));
+  expect_second_gradients([&](const auto& in) { return segment_softmax(in[0], s, in[1], 0.1); }, {x, w});
+  // A row without weight passes nothing on, however large its score.
+  Tensor higher = x.clone();
+  higher[2] += 5;
+  EXPECT_TRUE(at::allclose(segment_softmax(higher, s, w, 0.1), want, 1e-13, 1e-14));
+}
+
+TEST(WeightedSoftmax, StandsScoresOfAnySize) {
+  const Segments s = Segments::of_sizes(std::vector<int64_t>{2, 2, 1, 0});
+  const Tensor x = at::tensor({1000.0, 999.0, -1000.0, -1001.0, 0.0}, at::kFloat).view({5, 1}),
+               w = at::tensor({1.0, 1.0, 1.0, 1.0, 0.0}, at::kFloat);
+  const Tensor y = segment_softmax(x, s, w, 1e-6);
+  EXPECT_NEAR(y[0][0].item<double>(), 1 / (1 + std::exp(-1.0)), 1e-6);
+  EXPECT_EQ(y[2][0].item<double>(), 0);
+  EXPECT_EQ(y[4][0].item<double>(), 0);
+  expect_finite_gradients([&](const auto& in) { return segment_softmax(in[0], s, in[1], 1e-6); }, {x, w});
+  EXPECT_EQ(segment_softmax(at::zeros({0, 2}), Segments::of_sizes(std::vector<int64_t>{0}), at::zeros({0}), 1)
+                .size(0),
+            0);
+  EXPECT_THROW(segment_softmax(x, s, w, 0), ShapeError);
+  EXPECT_THROW(segment_softmax(x, s, w.slice(0, 1), 1), ShapeError);
+}
+
 TEST(Segment, WrongRowsAreRefused) {
   EXPECT_THROW(segment_sum(at::zeros({5}), Segments::of_sizes(sizes)), ShapeError);
 }

@@ -9,6 +9,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "weyl/core/check.h"
@@ -67,6 +68,26 @@ Tensor segment_softmax(const Tensor& x, const Segments& segments) {
   const Tensor highest = at::segment_reduce(x.detach(), "max", lengths, {}, {}, 0, /*unsafe=*/true);
   const Tensor weight = (x - highest.index_select(0, segments.index)).exp();
   return weight / segment_sum(weight, segments).index_select(0, segments.index);
+}
+
+Tensor segment_softmax(const Tensor& x, const Segments& segments, const Tensor& weights, double epsilon) {
+  const char* where = "segment_softmax";
+  require_rows(where, x, segments);
+  require(weights.defined() && weights.dim() == 1 && weights.size(0) == segments.rows(), where,
+          ": weights must be (", segments.rows(), "), got ",
+          weights.defined() ? weights.sizes() : at::IntArrayRef{});
+  require(epsilon > 0, where, ": epsilon must be positive, got ", epsilon);
+  // What is subtracted from the scores cancels: of the rows' scores and that of the row which is always
+  // there, the largest, which needs no derivative.
+  const double always = std::log(epsilon);
+  const Tensor lengths = at::tensor(segments.sizes(), at::kLong).to(x.device());
+  const Tensor highest =
+      at::segment_reduce(x.detach(), "max", lengths, {}, {}, 0, /*unsafe=*/true, always).clamp_min(always);
+  std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
+  shape[0] = x.size(0);
+  const Tensor shares = (x - highest.index_select(0, segments.index)).exp() * weights.view(shape);
+  const Tensor all = segment_sum(shares, segments) + (always - highest).exp();
+  return shares / all.index_select(0, segments.index);
 }
 
 }  // namespace weyl
