@@ -48,6 +48,7 @@ class Builder {
       }
       p_.whole.push_back(whole);
     }
+    drop_unused();
     const auto apart = [&](int64_t at) { return at < 0 ? 0 : p_.registers[at].component; };
     for (EdgeStep& s : p_.steps) {
       s.to_apart = apart(s.to);
@@ -94,6 +95,24 @@ class Builder {
         }
       }
     }
+  }
+
+  /// Steps whose results no later step reads.
+  void drop_unused() {
+    std::vector<bool> read(p_.registers.size(), false);
+    std::vector<EdgeStep> kept;
+    for (auto s = p_.steps.rbegin(); s != p_.steps.rend(); ++s) {
+      if (p_.registers[s->to].array < 0 && !read[s->to]) {
+        continue;
+      }
+      for (const int64_t r : {s->a, s->b, s->c, s->d}) {
+        if (r >= 0) {
+          read[r] = true;
+        }
+      }
+      kept.push_back(*s);
+    }
+    p_.steps.assign(kept.rbegin(), kept.rend());
   }
 
   struct Slot {

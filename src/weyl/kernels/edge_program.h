@@ -77,9 +77,8 @@ struct EdgeProgram {
   std::vector<bool> whole;                        // per array: an edge row that is set in all its parts
 };
 
-/// `padding`: rows in scratch memory are multiples of it. `dimension`: D. The sums must be well formed (ops
-/// checks): a term has no vector or two among its factors and output, and the widest width of a term occurs
-/// in two of them.
+/// `padding`: rows in scratch memory are multiples of it. The sums must be well formed (ops checks): a term
+/// has no vector or two among its factors and output, and its largest width occurs in two of them.
 EdgeProgram edge_program(const EdgeSums& sums, const EdgeQuestion& question, int64_t padding);
 
 /// Numbers of a width, and in a whole row of a tensor.

@@ -3,137 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/kernels/lattice_basis.h"
+
 namespace weyl::kernels {
 namespace {
 
-using Vector = std::array<double, 3>;
-using Shift = std::array<int64_t, 3>;
+using Vector = Vector3;
+using Shift = Shift3;
 
 constexpr int64_t few_atoms = 160;    // of an open system: up to here all are compared with all
 constexpr double margin = 1 + 1e-9;   // for what rounding may do to a distance from a bin's wall
-constexpr double singular = 1e-10;    // volume relative to the product of the lengths
 constexpr double far = 1 << 30;       // cells
 constexpr double most_edges = 2.1e9;  // to be expected
-
-double dot_of(const Vector& a, const Vector& b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-Vector cross_of(const Vector& a, const Vector& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-double length_of(const Vector& a) {
-  return std::sqrt(dot_of(a, a));
-}
-Vector scaled(const Vector& a, double by) {
-  return {a[0] * by, a[1] * by, a[2] * by};
-}
-
-/// A basis of space: reduced lattice vectors along periodic axes, unit vectors normal to them along others.
-struct Basis {
-  std::array<Vector, 3> rows{};
-  std::array<Vector, 3> duals{};  // rows[k] . duals[l] = 1 if k = l, else 0
-  std::array<Shift, 3> given{};   // rows[k] = given[k] . cell, of periodic axes
-};
-
-/// Shortens periodic vectors by integer multiples of one another until none can be: the lattice stays.
-bool reduce(Basis& basis, const std::array<bool, 3>& periodic) {
-  for (int rounds = 0; rounds < 10000; ++rounds) {
-    bool changed = false;
-    for (int k = 0; k < 3; ++k) {
-      for (int l = 0; l < 3; ++l) {
-        if (k == l || !periodic[k] || !periodic[l]) {
-          continue;
-        }
-        const Vector &a = basis.rows[k], &b = basis.rows[l];
-        const double times = std::nearbyint(dot_of(a, b) / dot_of(b, b));
-        if (!(std::abs(times) < far)) {
-          return false;
-        }
-        const Vector shorter{a[0] - times * b[0], a[1] - times * b[1], a[2] - times * b[2]};
-        if (times != 0 && dot_of(shorter, shorter) < dot_of(a, a) * (1 - 1e-12)) {
-          basis.rows[k] = shorter;
-          for (int c = 0; c < 3; ++c) {
-            basis.given[k][c] -= static_cast<int64_t>(times) * basis.given[l][c];
-            if (!(std::abs(static_cast<double>(basis.given[k][c])) < far)) {
-              return false;
-            }
-          }
-          changed = true;
-        }
-      }
-    }
-    if (!changed) {
-      return true;
-    }
-  }
-  return true;
-}
-
-/// Fills the axes that are not periodic with unit vectors normal to all before them.
-void complete(Basis& basis, const std::array<bool, 3>& periodic) {
-  std::vector<Vector> known;  // orthonormal
-  const auto rest_of = [&](Vector v) {
-    for (const Vector& u : known) {
-      const double along = dot_of(u, v);
-      v = {v[0] - along * u[0], v[1] - along * u[1], v[2] - along * u[2]};
-    }
-    return v;
-  };
-  for (int k = 0; k < 3; ++k) {
-    if (periodic[k]) {
-      const Vector v = rest_of(basis.rows[k]);
-      known.push_back(scaled(v, 1 / length_of(v)));
-    }
-  }
-  for (int k = 0; k < 3; ++k) {
-    if (!periodic[k]) {
-      Vector best{};
-      for (int axis = 0; axis < 3; ++axis) {
-        Vector e{};
-        e[axis] = 1;
-        const Vector v = rest_of(e);
-        best = dot_of(v, v) > dot_of(best, best) ? v : best;
-      }
-      best = rest_of(best);  // once more: exact to rounding
-      basis.rows[k] = scaled(best, 1 / length_of(best));
-      known.push_back(basis.rows[k]);
-    }
-  }
-}
-
-NeighbourFault basis_of(const NeighbourSearch& s, Basis& basis) {
-  double product = 1;
-  for (int k = 0; k < 3; ++k) {
-    basis.given[k][k] = 1;
-    if (s.periodic[k]) {
-      basis.rows[k] = {s.cell[3 * k], s.cell[3 * k + 1], s.cell[3 * k + 2]};
-      const double length = length_of(basis.rows[k]);
-      if (!std::isfinite(length)) {
-        return NeighbourFault::cell_not_finite;
-      }
-      if (!(length > 0)) {
-        return NeighbourFault::cell_singular;
-      }
-      product *= length;
-    }
-  }
-  // Vectors that lie on one line or plane leave nothing to complete: asked first, of the given ones.
-  Basis given = basis;
-  complete(given, s.periodic);
-  const double found = std::abs(dot_of(given.rows[0], cross_of(given.rows[1], given.rows[2])));
-  if (!(found > singular * product)) {
-    return NeighbourFault::cell_singular;
-  }
-  if (!reduce(basis, s.periodic)) {
-    return NeighbourFault::too_far_outside;
-  }
-  complete(basis, s.periodic);
-  for (int k = 0; k < 3; ++k) {
-    const Vector normal = cross_of(basis.rows[(k + 1) % 3], basis.rows[(k + 2) % 3]);
-    basis.duals[k] = scaled(normal, 1 / dot_of(normal, basis.rows[k]));
-  }
-  return NeighbourFault::none;
-}
 
 /// Along one axis of the basis: `bins` bins of at least the cutoff's width where there is room for them, and
 /// how many of them to each side the cutoff reaches.
@@ -150,7 +31,7 @@ struct Candidate {
 
 class Search {
  public:
-  Search(const NeighbourSearch& search, const Basis& basis)
+  Search(const NeighbourSearch& search, const LatticeBasis& basis)
       : s_(search),
         basis_(basis),
         wrapped_(3 * search.atoms),
@@ -405,7 +286,7 @@ class Search {
   }
 
   const NeighbourSearch& s_;
-  const Basis& basis_;
+  const LatticeBasis& basis_;
   std::array<Axis, 3> axes_;
   Vector heights_{};
   std::vector<double> wrapped_, sorted_;  // positions in the cell, in the order of atoms and of bins
@@ -443,9 +324,14 @@ NeighbourFault neighbours(const NeighbourSearch& s, NeighbourList& list) {
     return NeighbourFault::positions_not_finite;
   }
   const bool open = !s.periodic[0] && !s.periodic[1] && !s.periodic[2];
-  Basis basis;
-  if (const NeighbourFault fault = basis_of(s, basis); fault != NeighbourFault::none) {
-    return fault;
+  LatticeBasis basis;
+  switch (reduced_basis(s.cell, s.periodic, basis)) {
+    case LatticeFault::not_finite:
+      return NeighbourFault::cell_not_finite;
+    case LatticeFault::singular:
+      return NeighbourFault::cell_singular;
+    case LatticeFault::none:
+      break;
   }
   if (s.atoms == 0) {
     return NeighbourFault::none;

@@ -30,7 +30,7 @@ enum class NeighbourFault {
   positions_not_finite,
   cell_not_finite,
   cell_singular,
-  too_far_outside,  // an atom is 2^30 cells away, or the lattice is finer than numbers resolve
+  too_far_outside,  // an atom is 2^30 cells away
   too_many          // more than 2^31 edges are to be expected
 };
 
