@@ -73,15 +73,13 @@ class Conversion {
 
   void apply(AtomsFrame& frame) const {
     const std::string places(reader_.unit_of("pos"));
-    const double factor = places.empty() ? 1 : unit_factor(places, "Angstrom");
-    const std::string to = options_.to.empty() && factor != 1 ? unit_of(options_.energy) : options_.to;
-    if (factor != 1) {
+    if (const double factor = places.empty() ? 1 : unit_factor(places, "Angstrom"); factor != 1) {
       std::ranges::for_each(frame.positions, [&](double& x) { x *= factor; });
       if (frame.cell) {
         std::ranges::for_each(*frame.cell, [&](double& x) { x *= factor; });
       }
     }
-    if (to.empty()) {
+    if (options_.to.empty()) {
       return;
     }
     const auto convert = [&](const std::string& name, FrameValues& values) {
@@ -91,7 +89,7 @@ class Conversion {
       require<DataError>(!asked || !unit.empty(), reader_.where(), ": the unit of ", quote(name),
                          " is not known, say from=UNIT");
       if (const auto length = length_beside_energy(unit)) {
-        multiply(values, unit_factor(unit, text(to, "*Angstrom^", *length)));
+        multiply(values, unit_factor(unit, text(options_.to, "*Angstrom^", *length)));
       }
     };
     for (auto& column : frame.columns) {

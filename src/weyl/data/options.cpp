@@ -13,6 +13,8 @@ void fields(Fields& f, NbodyDataOptions& o) {
   f("input_frame", o.input_frame, "frame that the model sees; frame k is time 0.1 (k + 1)", {0, 1e9});
   f("target_frame", o.target_frame, "frame whose positions it predicts", {0, 1e9});
   f("speed", o.speed, "adds the norm of the velocity as a scalar feature");
+  f("charge_types", o.charge_types,
+    "the sign of the charge is the type of a particle too (two types, for systems that learn by type)");
 }
 
 void fields(Fields& f, TensorsDataOptions& o) {

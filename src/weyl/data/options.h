@@ -22,7 +22,8 @@ struct NbodyDataOptions {
   int64_t train = 0, valid = 0, test = 0;  // the first so many samples of a split; 0: all
   int64_t input_frame = 30;                // frame k is time 0.1 (k + 1)
   int64_t target_frame = 40;
-  bool speed = true;  // the norm of the velocity as a scalar feature beside the charge
+  bool speed = true;          // the norm of the velocity as a scalar feature beside the charge
+  bool charge_types = false;  // the sign of the charge as the type of a particle, 0 or 1
 };
 void fields(Fields& f, NbodyDataOptions& o);
 

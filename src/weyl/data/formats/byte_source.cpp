@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "weyl/core/mapped_file.h"
 #include "weyl/data/formats/gzip.h"
@@ -12,50 +11,48 @@ namespace {
 
 constexpr size_t kReleased = size_t{1} << 24;  // bytes at a time
 
-/// Of a file in memory, or inflated from it.
-class Memory : public ByteSource {
+class Plain : public ByteSource {
  public:
-  Memory(std::span<const std::byte> file, std::string_view where) : file_(file) {
-    if (is_gzip(file)) {
-      inflated_.emplace(file, where);
-    }
-  }
+  explicit Plain(std::span<const std::byte> file) : rest_(file) {}
   size_t read(std::span<std::byte> out) override {
-    if (inflated_) {
-      return inflated_->read(out);
-    }
-    const size_t size = std::min(out.size(), file_.size() - read_);
+    const size_t size = std::min(out.size(), rest_.size());
     if (size > 0) {
-      std::memcpy(out.data(), file_.data() + read_, size);
+      std::memcpy(out.data(), rest_.data(), size);
     }
-    read_ += size;
+    rest_ = rest_.subspan(size);
     return size;
   }
-  /// Bytes of the file that are not needed again.
-  size_t taken() const { return inflated_ ? inflated_->taken() : read_; }
 
  private:
-  std::span<const std::byte> file_;
-  std::optional<GzipReader> inflated_;
-  size_t read_ = 0;
+  std::span<const std::byte> rest_;
+};
+
+class Inflated : public ByteSource {
+ public:
+  Inflated(std::span<const std::byte> file, std::string_view where) : reader_(file, where) {}
+  size_t read(std::span<std::byte> out) override { return reader_.read(out); }
+
+ private:
+  GzipReader reader_;
 };
 
 class File : public ByteSource {
  public:
-  explicit File(const std::string& path) : file_(path), bytes_(file_.bytes(), path) {}
+  explicit File(const std::string& path) : file_(path), bytes_(bytes_of(file_.bytes(), path)) {}
   size_t read(std::span<std::byte> out) override {
-    const size_t size = bytes_.read(out);
-    if (const size_t taken = bytes_.taken(); taken - released_ >= kReleased) {
-      file_.release(released_, taken);
-      released_ = taken;
+    const size_t size = bytes_->read(out);
+    read_ += size;
+    if (!is_gzip(file_.bytes()) && read_ - released_ >= kReleased) {
+      file_.release(released_, read_);
+      released_ = read_;
     }
     return size;
   }
 
  private:
   MappedFile file_;
-  Memory bytes_;
-  size_t released_ = 0;
+  std::unique_ptr<ByteSource> bytes_;
+  size_t read_ = 0, released_ = 0;
 };
 
 /// Bytes that were read before the others.
@@ -86,7 +83,10 @@ std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
 }
 
 std::unique_ptr<ByteSource> bytes_of(std::span<const std::byte> file, std::string_view where) {
-  return std::make_unique<Memory>(file, where);
+  if (is_gzip(file)) {
+    return std::make_unique<Inflated>(file, where);
+  }
+  return std::make_unique<Plain>(file);
 }
 
 std::vector<std::byte> peek(std::unique_ptr<ByteSource>& source, size_t most) {

@@ -10,7 +10,6 @@
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/extended_xyz_comment.h"
 #include "weyl/data/formats/text_number.h"
-#include "weyl/data/formats/units.h"
 
 namespace weyl {
 namespace {
@@ -31,14 +30,6 @@ void prepare(FrameValues& values) {
 const std::string* text_of(const FrameValue& value) {
   const auto* texts = std::get_if<std::vector<std::string>>(&value.values);
   return texts != nullptr && value.shape.empty() ? &texts->front() : nullptr;
-}
-
-bool is_energy_unit(const std::string& said) {
-  try {
-    return parse_unit(said).dimension == parse_unit("eV").dimension;
-  } catch (const ConfigError&) {
-    return false;
-  }
 }
 
 }  // namespace
@@ -146,33 +137,8 @@ void ExtendedXyzReader::read_comment(AtomsFrame& frame) {
   check(frame.cell || frame.pbc == std::array<bool, 3>{}, "pbc is given without a Lattice");
   check(!frame.cell || spans_its_periods(*frame.cell, frame.pbc),
         "the lattice vectors of periodic directions must be linearly independent");
-  read_unit(frame);
   read_properties(properties);
   prepare_columns(frame);
-}
-
-void ExtendedXyzReader::read_unit(const AtomsFrame& frame) {
-  const auto* value = frame.value("energy_unit");
-  const auto* said = value != nullptr ? text_of(*value) : nullptr;
-  if (said != nullptr && *said == energy_unit_) {
-    return;
-  }
-  energy_unit_ = said != nullptr && is_energy_unit(*said) ? *said : std::string();
-  force_unit_ = energy_unit_ + "/Angstrom";
-  stress_unit_ = force_unit_ + "^3";
-}
-
-std::string_view ExtendedXyzReader::unit_of(std::string_view name) const {
-  if (energy_unit_.empty()) {
-    return {};
-  }
-  if (name == "pos") {
-    return "Angstrom";
-  }
-  return name == "energy" || name == "virial" ? energy_unit_
-         : name == "forces"                   ? force_unit_
-         : name == "stress"                   ? stress_unit_
-                                              : std::string_view();
 }
 
 void ExtendedXyzReader::read_properties(std::string_view properties) {

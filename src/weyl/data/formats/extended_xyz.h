@@ -36,9 +36,6 @@ class ExtendedXyzReader : public FrameReader {
 
   bool next(AtomsFrame& frame) override;
   std::string where() const override;
-  /// Of energy, forces, stress and virial when the frame has a text `energy_unit`, as `weyl data convert`
-  /// writes it (places are in Angstrom then); a text that is no unit of energy says nothing.
-  std::string_view unit_of(std::string_view name) const override;
 
  private:
   enum class Target { species, atomic_number, positions, column };
@@ -56,7 +53,6 @@ class ExtendedXyzReader : public FrameReader {
                                 std::string_view word) const;
   int64_t read_count();
   void read_comment(AtomsFrame& frame);
-  void read_unit(const AtomsFrame& frame);
   void read_properties(std::string_view properties);
   void prepare_columns(AtomsFrame& frame) const;
   void read_row(AtomsFrame& frame);
@@ -69,7 +65,6 @@ class ExtendedXyzReader : public FrameReader {
   TextLines lines_;
   int64_t frame_ = 0, first_line_ = 0;
   std::string properties_;  // of which columns_ are
-  std::string energy_unit_, force_unit_, stress_unit_;
   std::vector<Column> columns_;
   std::string_view row_;  // what is left of the atom at hand
   size_t words_ = 0;      // of it that were read

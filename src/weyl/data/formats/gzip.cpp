@@ -93,10 +93,6 @@ void GzipReader::finish() {
   }
 }
 
-uint64_t GzipReader::taken() const {
-  return state_->position - state_->stream.avail_in;
-}
-
 uint64_t GzipReader::most_bytes() const {
   return static_cast<uint64_t>(state_->file.size()) * kMostRatio;
 }

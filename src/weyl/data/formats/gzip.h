@@ -25,8 +25,6 @@ class GzipReader {
   size_t read(std::span<std::byte> out);
   /// Reads what is left and drops it, so that the checksum of all is checked.
   void finish();
-  /// Bytes of the file that are inflated and not looked at again.
-  uint64_t taken() const;
   /// No inflated file can be longer: deflate codes at most 1032 bytes in one.
   uint64_t most_bytes() const;
 

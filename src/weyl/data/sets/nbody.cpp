@@ -149,6 +149,9 @@ std::shared_ptr<const Dataset> as_points(const Trajectories& t, const std::strin
   const Tensor velocity = rows(t.velocities, o.input_frame);
   points.vectors = velocity.unsqueeze(1);
   points.scalars = t.charges.slice(0, 0, count).reshape({count * n, 1}).clone();
+  if (o.charge_types) {
+    points.types = (points.scalars.select(1, 0) > 0).to(at::kLong);
+  }
   if (o.speed) {
     points.scalars = at::cat({points.scalars, velocity.square().sum(1, true).sqrt()}, 1);
   }
@@ -179,6 +182,7 @@ Schema nbody_schema(const NbodyDataOptions& options) {
   Schema schema;
   schema.length_unit = "length";
   schema.interface.typical_nodes = 5;
+  schema.interface.types = options.charge_types ? 2 : 0;
   schema.interface.features = {{.name = "charge", .unit = "charge"}};
   if (options.speed) {
     schema.interface.features.push_back({.name = "speed", .unit = "length/time"});
