@@ -38,14 +38,14 @@ TEST(MoleculeFilesProgram, InspectsEveryFormat) {
 TEST(MoleculeFilesProgram, Converts) {
   const std::string folder = scratch("molecule-conversion");
   ASSERT_EQ(weyl_program("data convert " + molecules + "npz/rmd17.npz a.xyz to=eV", folder).code, 0);
-  const Outcome back = weyl_program("data convert a.xyz b.npz to=kcal/mol --json", folder);
+  const Outcome back = weyl_program("data convert a.xyz b.npz from=eV to=kcal/mol --json", folder);
   ASSERT_EQ(back.code, 0) << back.err;
   const Json json = Json::parse(weyl_program("data inspect b.npz --json", folder).out, "stdout");
   EXPECT_EQ(json.find("samples")->number_or(0), 4);
-  const Outcome again = weyl_program("data convert a.xyz b.npz", folder);
+  const Outcome again = weyl_program("data convert a.xyz b.npz from=eV", folder);
   EXPECT_EQ(again.code, 2);
   EXPECT_NE(again.err.find("exists already"), std::string::npos) << again.err;
-  EXPECT_EQ(weyl_program("data convert " + molecules + "ase.xyz c.npz", folder).code, 3);
+  EXPECT_EQ(weyl_program("data convert a.xyz c.npz", folder).code, 3);
   EXPECT_EQ(weyl_program("data convert a.xyz c.npz from=furlong", folder).code, 2);
   EXPECT_EQ(weyl_program("data convert a.xyz c.npz length=4", folder).code, 2);
 }

@@ -345,21 +345,6 @@ TEST(ExtendedXyz, StreamsAFrameAtATime) {
   EXPECT_EQ(reader.where(), "endless.xyz: frame 100000, line 399997");
 }
 
-TEST(ExtendedXyz, UnitsThatTheFileSays) {
-  const std::string file =
-      "1\nenergy_unit=kcal/mol energy=1\nH 0 0 0\n1\nenergy=1\nH 0 0 0\n1\nenergy_unit=furlong\nH 0 0 0\n";
-  ExtendedXyzReader reader(bytes_of(std::as_bytes(std::span(file)), "x"), "x");
-  AtomsFrame frame;
-  reader.next(frame);
-  EXPECT_EQ(reader.unit_of("energy"), "kcal/mol");
-  EXPECT_EQ(reader.unit_of("stress"), "kcal/mol/Angstrom^3");
-  EXPECT_EQ(reader.unit_of("charge"), "");
-  reader.next(frame);
-  EXPECT_EQ(reader.unit_of("energy"), "");
-  reader.next(frame);
-  EXPECT_EQ(reader.unit_of("energy"), "");
-}
-
 TEST(TextLines, ALineHasItsLimit) {
   const std::string file = "ab\n" + std::string(20, 'x') + "\n";
   TextLines lines(bytes_of(std::as_bytes(std::span(file)), "f"), "f", 10);

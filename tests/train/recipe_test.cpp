@@ -36,7 +36,8 @@ const std::map<std::string, std::string> kMessages{
     {"unknown_section",
      ":4: logging: unknown key; the keys here are bench, data, interface, model, task, train"},
     {"unknown_system",
-     ":2: model.system: must be \"transformer\", \"platonic\", \"lie\" or \"steerable\", got the string "
+     ":2: model.system: must be \"transformer\", \"platonic\", \"lie\", \"steerable\" or \"geomformer\", got "
+     "the string "
      "\"platonik\"; did "
      "you mean "
      "'platonic'?"},
@@ -78,7 +79,8 @@ const std::map<std::string, std::string> kMessages{
     {"group_dimension", ": interface.dimension: must be 2, that of the group se2, or be left out, got 3"},
     {"date_for_text", ":2: data.nbody.path: must be a string, got a date"},
     {"empty_choice",
-     ":2: model.system: must be \"transformer\", \"platonic\", \"lie\" or \"steerable\", got the string "
+     ":2: model.system: must be \"transformer\", \"platonic\", \"lie\", \"steerable\" or \"geomformer\", got "
+     "the string "
      "\"\""},
     {"deep_key", ": a config must have at most 1000 dots, got 5000"},
     {"deep_list", ":1: not valid TOML: "},
@@ -159,8 +161,8 @@ TEST(Recipe, ReadsAWholeConfigWithOverrides) {
 TEST(Recipe, AnOverrideOfAnUnknownSystemListsTheSystems) {
   const TemporaryConfig file("[train]\nepochs = 1\n");
   EXPECT_EQ(message(file.path.string(), {"model.system=gatr"}),
-            "override 'model.system=gatr': model.system: must be \"transformer\", \"platonic\", \"lie\" or "
-            "\"steerable\", got the "
+            "override 'model.system=gatr': model.system: must be \"transformer\", \"platonic\", \"lie\", "
+            "\"steerable\" or \"geomformer\", got the "
             "string \"gatr\"");
 }
 

@@ -8,6 +8,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/data/formats/weights.h"
+#include "weyl/models/geomformer/import_names.h"
 
 namespace weyl {
 namespace {
@@ -47,6 +48,11 @@ NamedTensors translated(const LieOptions&, const NamedTensors& tensors, const Mo
 
 NamedTensors translated(const SteerableOptions&, const NamedTensors& tensors, const Model&) {
   return tensors;  // our names: the authors' weights stand for another basis of filters
+}
+
+NamedTensors translated(const GeomformerOptions& options, const NamedTensors& tensors, const Model& model) {
+  const auto& outputs = model.interface.outputs;
+  return geomformer_names(options, outputs.empty() ? "" : outputs[0].name, tensors);
 }
 
 NamedTensors translated(const PlatonicOptions&, const NamedTensors& tensors, const Model& model) {

@@ -37,15 +37,33 @@ void check_types(const Points& points, int64_t types) {
   }
 }
 
-void check_points(const Points& points, const Interface& interface, at::ScalarType dtype, at::Device device) {
+void check_cell(const Points& points, const Interface& interface, bool periodic) {
+  require<ConfigError>(
+      periodic,
+      "model input: this model knows no periodic boundaries (geomformer with a cut-off and local "
+      "or zero input does), and the input has a cell");
+  const int64_t graphs = points.count(), d = interface.dimension;
+  require(points.cell.dim() == 3 && points.cell.size(0) == graphs && points.cell.size(1) == d &&
+              points.cell.size(2) == d && points.cell.scalar_type() == points.positions.scalar_type(),
+          "model input: cell must be (", graphs, ", ", d, ", ", d, ") of ", points.positions.scalar_type(),
+          ", got ", points.cell.sizes(), " of ", points.cell.scalar_type());
+  require(points.pbc.defined() && points.pbc.dim() == 2 && points.pbc.size(0) == graphs &&
+              points.pbc.size(1) == d && points.pbc.scalar_type() == at::kBool,
+          "model input: a cell needs pbc, bool (", graphs, ", ", d, "), got ",
+          points.pbc.defined() ? text(points.pbc.scalar_type(), " ", points.pbc.sizes()) : "none");
+}
+
+void check_points(const Points& points, const Interface& interface, bool periodic, at::ScalarType dtype,
+                  at::Device device) {
   const int64_t n = points.nodes(), d = interface.dimension;
   const Tensor& x = points.positions;
   require(x.defined() && x.dim() == 2 && x.size(0) == n && x.size(1) == d, "model input: positions must be (",
           n, ", ", d, "), got ", x.defined() ? text(x.sizes()) : "none");
   require(x.scalar_type() == dtype && x.device() == device, "model input: positions must be ", dtype, " on ",
           device, " like the weights, got ", x.scalar_type(), " on ", x.device());
-  require(!points.cell.defined(),
-          "model input: this model knows no periodic boundaries, and the input has a cell");
+  if (points.cell.defined()) {
+    check_cell(points, interface, periodic);
+  }
   if (interface.types > 0) {
     check_types(points, interface.types);
   }
@@ -162,7 +180,7 @@ std::string symbol_of(LieGroup group) {
 Named PointsModel::operator()(const Input& input) {
   const auto* points = std::get_if<Points>(&input);
   require(points != nullptr, "model input: must be points, got ", carrier_names[input.index()]);
-  check_points(*points, interface, dtype(), device());
+  check_points(*points, interface, periodic(), dtype(), device());
   Named outputs = forward(*points);
   for (const auto& q : interface.outputs) {  // a point is an offset from where it belongs
     if (q.kind == Kind::vector && q.role == Role::point) {

@@ -59,12 +59,15 @@ class Model : public Module {
 class PointsModel : public Model {
  public:
   using Model::Model;
-  /// ShapeError for another carrier, missing features, wrong shapes or dtypes, or a periodic cell. Adds to
+  /// ShapeError for another carrier, missing features, wrong shapes or dtypes; ConfigError for a cell, unless
+  /// the model is `periodic`. Adds to
   /// outputs of role `point` the node's position (or the graph's centroid) that they are counted from.
   Named operator()(const Input& input) final;
   Carrier carrier() const final { return Carrier::points; }
   /// The network itself, on checked input. Outputs of role `point` as offsets.
   virtual Named forward(const Points& points) = 0;
+  /// Whether it sees the images of a periodic cell.
+  virtual bool periodic() const { return false; }
 };
 
 /// A model of Poses, all of one Lie group: the interface's.

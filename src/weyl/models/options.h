@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "weyl/models/geomformer/options.h"
 #include "weyl/models/lie/options.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/steerable/options.h"
@@ -10,7 +11,8 @@
 namespace weyl {
 
 /// The one list of systems.
-using SystemOptions = std::variant<TransformerOptions, PlatonicOptions, LieOptions, SteerableOptions>;
+using SystemOptions =
+    std::variant<TransformerOptions, PlatonicOptions, LieOptions, SteerableOptions, GeomformerOptions>;
 
 struct ModelOptions {
   SystemOptions system;

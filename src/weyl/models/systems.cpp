@@ -1,6 +1,7 @@
 #include "weyl/models/systems.h"
 
 #include "weyl/core/check.h"
+#include "weyl/models/geomformer/geomformer.h"
 #include "weyl/models/lie/lie.h"
 #include "weyl/models/platonic/platonic.h"
 #include "weyl/models/steerable/steerable.h"
@@ -22,12 +23,18 @@ std::shared_ptr<Model> make(const LieOptions& o, const Interface& interface) {
 std::shared_ptr<Model> make(const SteerableOptions& o, const Interface& interface) {
   return std::make_shared<SteerableNet>(o, interface);
 }
+std::shared_ptr<Model> make(const GeomformerOptions& o, const Interface& interface) {
+  return std::make_shared<Geomformer>(o, interface);
+}
 
 // The carrier that each system reads.
 constexpr Carrier carrier_of(const TransformerOptions*) {
   return Carrier::points;
 }
 constexpr Carrier carrier_of(const PlatonicOptions*) {
+  return Carrier::points;
+}
+constexpr Carrier carrier_of(const GeomformerOptions*) {
   return Carrier::points;
 }
 constexpr Carrier carrier_of(const LieOptions*) {

@@ -8,7 +8,8 @@ namespace weyl {
 /// y = W2 act(W1 x + b1) + b2. Children `0` and `2`, as in a torch Sequential.
 class Mlp : public Module {
  public:
-  Mlp(int64_t in, int64_t hidden, int64_t out, Activation law = Activation::gelu);
+  Mlp(int64_t in, int64_t hidden, int64_t out, Activation law = Activation::gelu,
+      LinearStart start = LinearStart::torch);
   Tensor operator()(const Tensor& x) const;
 
  private:

@@ -1,0 +1,187 @@
+#include "weyl/models/geomformer/attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/silu.h>
+
+#include <cmath>
+
+#include "weyl/ops/attention.h"
+#include "weyl/ops/edge_sums.h"
+#include "weyl/ops/segment.h"
+
+namespace weyl {
+namespace {
+
+constexpr double least_sum = 1e-12;
+
+/// (N, 3, H h) -> (N, H, 3 h): a head's vectors become one long row, whose products sum over xyz too.
+Tensor by_heads(const Tensor& x, int64_t heads) {
+  const int64_t n = x.size(0);
+  if (x.dim() == 2) {
+    return x.reshape({n, heads, x.size(1) / heads});
+  }
+  return x.reshape({n, x.size(1), heads, x.size(2) / heads})
+      .transpose(1, 2)
+      .reshape({n, heads, x.size(1) * x.size(2) / heads});
+}
+
+/// And back, to the shape of `like`.
+Tensor from_heads(const Tensor& y, const Tensor& like, int64_t heads) {
+  const int64_t n = like.size(0);
+  if (like.dim() == 2) {
+    return y.reshape({n, like.size(1)});
+  }
+  return y.reshape({n, heads, like.size(1), like.size(2) / heads}).transpose(1, 2).reshape(like.sizes());
+}
+
+Tensor product(const Tensor& x, const Tensor& y) {
+  return (x * y).sum(1);  // <X, Y>
+}
+
+/// Maps of a stream in their order, handed out one by one.
+class Maps {
+ public:
+  Maps(Tensor all, int64_t width) : all_(std::move(all)), width_(width) {}
+  Tensor next() { return all_.narrow(-1, width_ * taken_++, width_); }
+
+ private:
+  Tensor all_;
+  int64_t width_, taken_ = 0;
+};
+
+}  // namespace
+
+Tensor normalised(const Tensor& scores, const Neighbourhood& near, Normaliser law) {
+  const bool weighted = near.envelope.defined();
+  const Segments& centres = near.edges.of_centre;
+  switch (law) {
+    case Normaliser::silu:
+      return weighted ? at::silu(scores) * near.envelope.unsqueeze(1) : at::silu(scores);
+    case Normaliser::constant:
+      return weighted ? near.envelope.unsqueeze(1).expand_as(scores) : scores.new_ones(scores.sizes());
+    case Normaliser::softmax:
+    case Normaliser::count:
+      break;
+  }
+  const Tensor shares = weighted ? segment_softmax(scores, centres, near.envelope, least_sum)
+                                 : segment_softmax(scores, centres);
+  if (law == Normaliser::softmax) {
+    return shares;
+  }
+  const Tensor ones = weighted ? near.envelope : scores.new_ones({scores.size(0)});
+  return shares * segment_sum(ones, centres).index_select(0, near.edges.centre).unsqueeze(1);
+}
+
+StreamAttention::StreamAttention(const GeomformerOptions& o)
+    : width_(o.width),
+      heads_(o.heads),
+      normaliser_(o.normaliser),
+      equ_scale_(o.equ_scale),
+      dropout_(o.dropout.attention),
+      shared_query_(o.shared_query),
+      parts_{o.parts.inv_self, o.parts.inv_cross, o.parts.equ_self, o.parts.equ_cross} {
+  const int64_t own_query = shared_query_ ? 0 : 1;
+  const int64_t of_inv =
+      (parts_[inv_self] ? 3 : 0) + (parts_[inv_cross] ? own_query : 0) + (parts_[equ_cross] ? 2 : 0);
+  const int64_t of_equ =
+      (parts_[inv_cross] ? 4 : 0) + (parts_[equ_self] ? 3 : 0) + (parts_[equ_cross] ? own_query + 2 : 0);
+  const auto map = [&](const char* name, int64_t count) {
+    return count > 0 ? child(name, std::make_shared<Linear>(width_, count * width_, /*bias=*/false))
+                     : nullptr;
+  };
+  inv_ = map("inv", of_inv);
+  equ_ = map("equ", of_equ);
+  const char* names[] = {"out_inv_self", "out_inv_cross", "out_equ_self", "out_equ_cross"};
+  for (size_t part = 0; part < parts_.size(); ++part) {
+    out_[part] = map(names[part], parts_[part] ? 1 : 0);
+    if (out_[part]) {
+      out_[part]->scale_start(residual_start(o));
+    }
+  }
+}
+
+Tensor StreamAttention::attend(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
+                               const Neighbourhood& near, const Tensor& bias) const {
+  const int64_t head = width_ / heads_;
+  const bool vectors = q.dim() == 3;
+  const double summed =
+      static_cast<double>(vectors && equ_scale_ == EquivariantScale::vectors ? 3 * head : head);
+  const double scale = 1 / std::sqrt(summed);
+  const bool drop = training() && dropout_ > 0;
+  if (!near.envelope.defined() && normaliser_ == Normaliser::softmax && !drop) {
+    return from_heads(
+        ragged_attention(by_heads(q, heads_), by_heads(k, heads_), by_heads(v, heads_), graphs, scale, bias),
+        q, heads_);
+  }
+  const EdgeTensor of_centre{EdgeRows::centre, EdgeWidth::channels, vectors},
+      of_neighbour{EdgeRows::neighbour, EdgeWidth::channels, vectors},
+      of_edge{EdgeRows::edge, EdgeWidth::heads};
+  EdgeSums dots, mixture;
+  dots.heads = mixture.heads = heads_;
+  dots.channels = mixture.channels = width_;
+  dots.inputs = {of_centre, of_neighbour};
+  dots.outputs = {of_edge};
+  mixture.inputs = {of_edge, of_neighbour};
+  mixture.outputs = {of_centre};
+  dots.terms = mixture.terms = {{{{0}, {1}}, {0}}};
+  Tensor scores = edge_sums(dots, {q * scale, k}, near.edges)[0];
+  if (bias.defined()) {
+    scores = scores + bias;
+  }
+  Tensor weights = normalised(scores, near, normaliser_);
+  if (drop) {
+    weights = at::dropout(weights, dropout_, /*train=*/true);
+  }
+  return edge_sums(mixture, {weights, v}, near.edges)[0];
+}
+
+StreamAttention::Streams StreamAttention::operator()(const Tensor& i, const Tensor& e, const Segments& graphs,
+                                                     const Neighbourhood& near, const Biases& bias,
+                                                     const std::array<bool, 4>& wanted) const {
+  Maps inv(inv_ ? (*inv_)(i) : Tensor(), width_), equ(equ_ ? (*equ_)(e) : Tensor(), width_);
+  Streams add;
+  const auto attended = [&](Part part, const Tensor& q, const Tensor& k, const Tensor& v, Tensor& sum) {
+    if (wanted[part]) {
+      const Tensor y = (*out_[part])(attend(q, k, v, graphs, near, bias[part]));
+      sum = sum.defined() ? sum + y : y;
+    }
+  };
+  Tensor inv_query, equ_query;
+  if (parts_[inv_self]) {
+    const Tensor q = inv.next(), k = inv.next(), v = inv.next();
+    inv_query = q;
+    attended(inv_self, q, k, v, add.inv);
+  }
+  if (parts_[inv_cross]) {
+    const Tensor q = shared_query_ ? inv_query : inv.next();
+    const Tensor k1 = equ.next(), k2 = equ.next(), v1 = equ.next(), v2 = equ.next();
+    attended(inv_cross, q, product(k1, k2), product(v1, v2), add.inv);
+  }
+  if (parts_[equ_self]) {
+    const Tensor q = equ.next(), k = equ.next(), v = equ.next();
+    equ_query = q;
+    attended(equ_self, q, k, v, add.equ);
+  }
+  if (parts_[equ_cross]) {
+    const Tensor q = shared_query_ ? equ_query : equ.next();
+    const Tensor k1 = equ.next(), v1 = equ.next(), k2 = inv.next(), v2 = inv.next();
+    attended(equ_cross, q, k1 * k2.unsqueeze(1), v1 * v2.unsqueeze(1), add.equ);
+  }
+  return add;
+}
+
+double StreamAttention::flops(double typical_nodes) const {
+  const double map = 2 * static_cast<double>(width_ * width_);
+  const auto maps = [&](const std::shared_ptr<Linear>& linear) {
+    return linear ? static_cast<double>(linear->weight().size(0) / width_) : 0.0;
+  };
+  double total = map * (maps(inv_) + 3 * maps(equ_));
+  for (const Part part : {inv_self, inv_cross, equ_self, equ_cross}) {
+    const double axes = part == equ_self || part == equ_cross ? 3 : 1;
+    total += parts_[part] ? axes * (map + 4 * typical_nodes * static_cast<double>(width_)) : 0;
+  }
+  return total;
+}
+
+}  // namespace weyl

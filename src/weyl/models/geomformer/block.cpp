@@ -1,0 +1,106 @@
+#include "weyl/models/geomformer/block.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/dropout.h>
+
+#include "weyl/nn/drop_path.h"
+
+namespace weyl {
+
+using Streams = StreamAttention::Streams;
+
+Streams GeomformerBlock::Norms::operator()(const Streams& streams) const {
+  return {inv ? (*inv)(streams.inv) : streams.inv, equ ? (*equ)(streams.equ) : streams.equ};
+}
+
+GeomformerBlock::Norms GeomformerBlock::norms(const char* suffix) {
+  Norms found;
+  if (options_.parts.inv_norm) {
+    found.inv = child(std::string("inv_norm") + suffix, std::make_shared<LayerNorm>(options_.width));
+  }
+  if (options_.parts.equ_norm && options_.norm != VectorNormLaw::none) {
+    found.equ = child(
+        std::string("equ_norm") + suffix,
+        std::make_shared<VectorNorm>(options_.width, options_.norm, options_.rho, options_.norm_epsilon));
+  }
+  return found;
+}
+
+GeomformerBlock::GeomformerBlock(const GeomformerOptions& options) : options_(options), before_(norms("")) {
+  if (options.interaction == GeomInteraction::attention) {
+    attention_ = child("attention", std::make_shared<StreamAttention>(options));
+    const auto bias = [&](const std::string& name) {
+      return child(name,
+                   std::make_shared<StructuralBias>(options.kernels, options.heads, options.bias_heads));
+    };
+    if (options.bias == BiasScope::layer) {
+      bias_.fill(bias("bias"));
+    } else if (options.bias == BiasScope::module) {
+      const char* names[] = {"bias_inv_self", "bias_inv_cross", "bias_equ_self", "bias_equ_cross"};
+      for (size_t part = 0; part < bias_.size(); ++part) {
+        bias_[part] = attention_->parts()[part] ? bias(names[part]) : nullptr;
+      }
+    }
+  } else {
+    messages_ = child("messages", std::make_shared<FilteredMessages>(options));
+  }
+  if (options.feed_forward == GeomFeedForward::none) {
+    return;
+  }
+  if (options.feed_forward == GeomFeedForward::gated) {
+    between_ = norms("_2");
+    gated_ = child("ffn", std::make_shared<GatedFeedForward>(options));
+  } else {
+    between_ = norms("_2");
+    mixing_ = child("mixing", std::make_shared<StreamMixing>(options));
+  }
+}
+
+Streams GeomformerBlock::sum(const Streams& streams, const Streams& add, const Segments& graphs) const {
+  const double rate = training() ? options_.dropout.hidden : 0, skip = training() ? options_.dropout.path : 0;
+  Streams result = streams;
+  if (add.inv.defined()) {
+    const Tensor y = rate > 0 ? at::dropout(add.inv, rate, /*train=*/true) : add.inv;
+    result.inv = result.inv + drop_path(y, graphs, skip, DropPathBy::graph);
+  }
+  if (add.equ.defined()) {
+    result.equ = result.equ + drop_path(drop_vectors(add.equ, rate), graphs, skip, DropPathBy::graph);
+  }
+  return result;
+}
+
+Streams GeomformerBlock::operator()(Streams streams, const Segments& graphs, const Neighbourhood& near,
+                                    const Tensor& shared_bias) const {
+  if (messages_) {
+    const Streams x = before_(streams);
+    streams = sum(streams, (*messages_)(x.inv, x.equ, near), graphs);
+  } else {
+    StreamAttention::Biases bias{shared_bias, shared_bias, shared_bias, shared_bias};
+    for (size_t part = 0; part < bias_.size(); ++part) {
+      if (bias_[part]) {
+        bias[part] = part > 0 && bias_[part] == bias_[0] ? bias[0] : (*bias_[part])(near);
+      }
+    }
+    const bool parallel = options_.order == GeomOrder::parallel;
+    const auto all = attention_->parts();
+    const std::array<bool, 4> self{all[0], false, all[2], false}, cross{false, all[1], false, all[3]};
+    const Streams x = before_(streams);
+    streams = sum(streams, (*attention_)(x.inv, x.equ, graphs, near, bias, parallel ? all : self), graphs);
+    if (!parallel) {
+      const Streams y = before_(streams);
+      streams = sum(streams, (*attention_)(y.inv, y.equ, graphs, near, bias, cross), graphs);
+    }
+  }
+  if (!gated_ && !mixing_) {
+    return streams;
+  }
+  const Streams x = between_(streams);
+  return sum(streams, gated_ ? (*gated_)(x.inv, x.equ) : (*mixing_)(x.inv, x.equ), graphs);
+}
+
+double GeomformerBlock::flops(double typical_nodes) const {
+  const double interaction = attention_ ? attention_->flops(typical_nodes) : messages_->flops(typical_nodes);
+  return interaction + (gated_ ? gated_->flops() : mixing_ ? mixing_->flops() : 0);
+}
+
+}  // namespace weyl

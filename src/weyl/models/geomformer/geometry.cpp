@@ -1,0 +1,66 @@
+#include "weyl/models/geomformer/geometry.h"
+
+#include <ATen/TensorOperators.h>
+
+#include "weyl/core/check.h"
+#include "weyl/ops/cutoff.h"
+#include "weyl/ops/neighbours.h"
+
+namespace weyl {
+
+Tensor Neighbourhood::of_edges(const Tensor& of_basis) const {
+  return basis_rows == EdgeRows::bond ? of_basis.index_select(0, edges.bond) : of_basis;
+}
+
+PairGeometry::PairGeometry(const GeomformerOptions& options, int64_t types)
+    : cutoff_(options.cutoff), self_edges_(options.self_edges), types_(types) {
+  if (options.basis == GeomBasis::pair_gaussian) {
+    gaussian_ = child("gaussian",
+                      std::make_shared<GaussianBasis>(options.kernels, types * types, options.least_width));
+    return;
+  }
+  require<ConfigError>(cutoff_.has_value(), "geomformer.basis: this one ends at the cut-off, which is off");
+  const double upper = cutoff_->radius, lower = cutoff_->lower;
+  if (options.basis == GeomBasis::exp_normal) {
+    radial_ = std::make_shared<ExpNormalBasis>(options.kernels, upper, lower, options.train_basis);
+  } else if (options.basis == GeomBasis::bessel) {
+    radial_ = std::make_shared<BesselBasis>(options.kernels, upper, options.train_basis);
+  } else {
+    radial_ = std::make_shared<GaussianSmearing>(options.kernels, upper, lower, options.train_basis);
+  }
+  child("radial", radial_);
+}
+
+Neighbourhood PairGeometry::operator()(const Points& points) const {
+  Neighbourhood found;
+  found.edges = cutoff_ ? neighbours(points.positions, points.graphs, cutoff_->radius, points.cell,
+                                     points.pbc, self_edges_)
+                        : all_pairs(points.graphs);
+  const Edges& edges = found.edges;
+  Polar polar_form = polar(displacements(points.positions, edges, points.cell));
+  found.lengths = std::move(polar_form.length);
+  found.directions = std::move(polar_form.direction);
+  if (cutoff_) {
+    found.envelope = cutoff_weights(found.lengths, cutoff_->law, cutoff_->radius, cutoff_->lower);
+  }
+  if (radial_) {
+    found.basis = (*radial_)(found.lengths.index_select(0, edges.edge_of_bond));
+    found.basis_rows = EdgeRows::bond;
+  } else {
+    const Tensor kinds = types_ > 1 ? points.types.index_select(0, edges.centre) * types_ +
+                                          points.types.index_select(0, edges.neighbour)
+                                    : edges.centre.new_zeros({edges.count()});
+    found.basis = (*gaussian_)(found.lengths, kinds);
+  }
+  return found;
+}
+
+StructuralBias::StructuralBias(int64_t kernels, int64_t heads, bool each_head)
+    : heads_(heads), mlp_(child("mlp", std::make_shared<Mlp>(kernels, kernels, each_head ? heads : 1))) {}
+
+Tensor StructuralBias::operator()(const Neighbourhood& near) const {
+  const Tensor bias = near.of_edges((*mlp_)(near.basis));
+  return bias.size(1) == heads_ ? bias : bias.expand({-1, heads_});
+}
+
+}  // namespace weyl

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+
+#include "weyl/data/points.h"
+#include "weyl/models/geomformer/options.h"
+#include "weyl/nn/gaussian_basis.h"
+#include "weyl/nn/mlp.h"
+#include "weyl/nn/radial_basis.h"
+#include "weyl/ops/edge_sums.h"
+
+namespace weyl {
+
+/// What all layers know of the pairs of nodes that hear of one another: E directed edges.
+struct Neighbourhood {
+  Edges edges;
+  Tensor lengths;     // (E)
+  Tensor directions;  // (E, 3), from the centre to its neighbour; 0 where they coincide
+  Tensor envelope;    // (E), the smooth cut-off; undefined: none, edges are all pairs
+  Tensor basis;       // (E, K), or (P, K) of bonds, where an edge and its reverse are alike
+  EdgeRows basis_rows = EdgeRows::edge;
+
+  /// What was made of `basis` row by row, for each edge.
+  Tensor of_edges(const Tensor& of_basis) const;
+};
+
+/// Finds the edges of a batch and the functions of their lengths. Children: gaussian or radial.
+class PairGeometry : public Module {
+ public:
+  /// types: T, at least 1.
+  PairGeometry(const GeomformerOptions& options, int64_t types);
+  /// Differentiable to any order in positions and cells. types (N) int64, or undefined when there is one.
+  Neighbourhood operator()(const Points& points) const;
+
+ private:
+  std::optional<CutoffOptions> cutoff_;
+  bool self_edges_;
+  int64_t types_;
+  std::shared_ptr<GaussianBasis> gaussian_;
+  std::shared_ptr<RadialBasis> radial_;
+};
+
+/// What is added to the scores of a pair, from the functions b of its length alone, GELU(b W1 + c1) W2 + c2:
+/// (E, H), one number for all heads unless `each_head` (GeoMFormer's structural encoding). Child: mlp.
+class StructuralBias : public Module {
+ public:
+  StructuralBias(int64_t kernels, int64_t heads, bool each_head);
+  Tensor operator()(const Neighbourhood& near) const;
+
+ private:
+  int64_t heads_;
+  std::shared_ptr<Mlp> mlp_;
+};
+
+}  // namespace weyl

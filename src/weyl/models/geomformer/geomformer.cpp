@@ -1,0 +1,158 @@
+#include "weyl/models/geomformer/geomformer.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+
+#include "weyl/core/check.h"
+#include "weyl/ops/segment.h"
+
+namespace weyl {
+namespace {
+
+const Quantity* moving(const Interface& interface) {
+  for (const Quantity& q : interface.outputs) {
+    if (q.level == Level::node && q.kind == Kind::vector && q.channels == 1 &&
+        (q.role == Role::offset || q.role == Role::point)) {
+      return &q;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Geomformer::Geomformer(const GeomformerOptions& given, const Interface& interface)
+    : PointsModel(interface), options(given) {
+  check(options);
+  require<ConfigError>(interface.dimension == 3, "geomformer: works in 3 dimensions, the data have ",
+                       interface.dimension);
+  const InputColumns columns = input_columns(interface, "geomformer");
+  const auto odd = [](const std::vector<bool>& parities) {
+    return std::find(parities.begin(), parities.end(), true) != parities.end();
+  };
+  require<ConfigError>(
+      !odd(columns.scalars) && !odd(columns.vectors),
+      "geomformer: reads no pseudoscalars and no axial vectors: its two streams are even under "
+      "reflections");
+  for (const auto& q : interface.outputs) {
+    require<ConfigError>((q.level == Level::node || q.level == Level::graph) &&
+                             (q.kind == Kind::scalar || q.kind == Kind::vector),
+                         "geomformer: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
+                         kind_names[static_cast<int>(q.kind)],
+                         ") is not one that this system gives: scalars and vectors of nodes and graphs are");
+  }
+  geometry_ =
+      child("geometry", std::make_shared<PairGeometry>(options, std::max<int64_t>(interface.types, 1)));
+  if (options.bias == BiasScope::shared) {
+    bias_ =
+        child("bias", std::make_shared<StructuralBias>(options.kernels, options.heads, options.bias_heads));
+  }
+  if (options.velocity_tower) {
+    require<ConfigError>(
+        columns.vector_count() > 0,
+        "geomformer.velocity_tower: needs a vector feature of the nodes, the data have none");
+    towers_.push_back(tower("position.", true, false));
+    towers_.push_back(tower("velocity.", false, true));
+  } else {
+    towers_.push_back(tower("", true, true));
+  }
+  const int64_t width = options.width * static_cast<int64_t>(towers_.size());
+  for (const auto& q : interface.outputs) {
+    heads_.push_back(child("head." + q.name, std::make_shared<GeomOutput>(q, width, options)));
+  }
+  moved_ = moving(this->interface);
+  require<ConfigError>(
+      options.rounds == 1 || moved_ != nullptr,
+      "geomformer.rounds: needs an output that moves nodes (a vector of role offset or point)");
+}
+
+Geomformer::Tower Geomformer::tower(const std::string& prefix, bool positions, bool features) {
+  Tower made;
+  made.start = child(prefix + "start", std::make_shared<GeomStart>(options, interface, positions, features));
+  for (int64_t i = 0; i < options.blocks; ++i) {
+    made.layers.push_back(
+        child(prefix + "layers." + std::to_string(i), std::make_shared<GeomformerBlock>(options)));
+  }
+  if (options.parts.inv_norm) {
+    made.norm = child(prefix + "norm", std::make_shared<LayerNorm>(options.width));
+  }
+  const bool read = std::any_of(interface.outputs.begin(), interface.outputs.end(),
+                                [](const Quantity& q) { return q.kind == Kind::vector; });
+  if (read && options.parts.equ_norm && options.norm != VectorNormLaw::none) {
+    made.vector_norm =
+        child(prefix + "vector_norm",
+              std::make_shared<VectorNorm>(options.width, options.norm, options.rho, options.norm_epsilon));
+  }
+  return made;
+}
+
+StreamAttention::Streams Geomformer::run(const Tower& tower, const Points& points, const Neighbourhood& near,
+                                         const Tensor& bias) const {
+  StreamAttention::Streams streams = (*tower.start)(points, interface, near);
+  for (const auto& layer : tower.layers) {
+    streams = (*layer)(streams, points.graphs, near, bias);
+  }
+  return {tower.norm ? (*tower.norm)(streams.inv) : streams.inv,
+          tower.vector_norm ? (*tower.vector_norm)(streams.equ) : streams.equ};
+}
+
+Named Geomformer::once(const Points& points) const {
+  const Neighbourhood near = (*geometry_)(points);
+  const Tensor bias = bias_ ? (*bias_)(near) : Tensor();
+  StreamAttention::Streams streams = run(towers_[0], points, near, bias);
+  if (towers_.size() > 1) {
+    const StreamAttention::Streams second = run(towers_[1], points, near, bias);
+    streams = {at::cat({streams.inv, second.inv}, -1), at::cat({streams.equ, second.equ}, -1)};
+  }
+  Named outputs;
+  for (size_t i = 0; i < heads_.size(); ++i) {
+    const Quantity& q = interface.outputs[i];
+    Tensor value = (*heads_[i])(streams);
+    if (q.level == Level::graph) {
+      value = q.extensive ? segment_sum(value, points.graphs)
+                          : pool_nodes(value, points.graphs, options.pooling, interface.typical_nodes);
+    }
+    if (const Tensor& shift = heads_[i]->shift(); shift.defined() && q.kind == Kind::scalar) {
+      value = value + shift;
+    }
+    outputs[q.name] = value;
+  }
+  return outputs;
+}
+
+Named Geomformer::forward(const Points& points) {
+  Named outputs = once(points);
+  Points moved = points;
+  for (int64_t round = 1; round < options.rounds; ++round) {
+    const Tensor offset = outputs.at(moved_->name);
+    moved.positions = points.positions + offset.squeeze(1);
+    outputs = once(moved);
+    outputs[moved_->name] = outputs.at(moved_->name) + offset;
+  }
+  return outputs;
+}
+
+Symmetry Geomformer::symmetry() const {
+  using Of = Claim::Of;
+  Symmetry symmetry;
+  symmetry.exact = {{Of::rotoreflections, "O(3)", nullptr},
+                    {Of::translations, "translations", nullptr},
+                    {Of::permutations, "permutations", nullptr}};
+  return symmetry;
+}
+
+Flops Geomformer::flops_per_token() const {
+  double forward = 0;
+  for (const auto& tower : towers_) {
+    forward += tower.start->flops();
+    for (const auto& layer : tower.layers) {
+      forward += layer->flops(interface.typical_nodes);
+    }
+  }
+  for (const auto& head : heads_) {
+    forward += head->flops();
+  }
+  return {static_cast<double>(options.rounds) * forward};
+}
+
+}  // namespace weyl

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "weyl/models/geomformer/block.h"
+#include "weyl/models/geomformer/head.h"
+#include "weyl/models/geomformer/start.h"
+#include "weyl/models/model.h"
+
+namespace weyl {
+
+/// GeoMFormer, with TorchMD-Net's Equivariant Transformer and PaiNN as settings of the same block: an
+/// invariant stream (N, d) and an equivariant one (N, 3, d) that hear of one another in every layer.
+///
+/// Without a cut-off every node hears every other of its graph, and cells are refused. With one, neighbours
+/// are all images of all nodes within it (unless input = centroid, which no lattice has): energies of distant
+/// parts add up. With velocity_tower two nets of their own weights start from positions and from the vector
+/// feature `velocity`, share the structural bias and are read out together (the paper's N-body form).
+///
+/// Outputs: scalars and vectors of nodes and graphs; of graphs they are sums over nodes (extensive) or
+/// pooled. With `rounds` the net runs again on positions moved by its node output of role `offset` or
+/// `point`, which adds up. Exact: O(3), translations, node order; so no pseudoscalars and no axial vectors.
+/// Children: geometry, [bias], then start, layers.<i>, norm, vector_norm of the net (with velocity_tower
+/// twice: position.*, velocity.*), head.<output>.
+class Geomformer : public PointsModel {
+ public:
+  Geomformer(const GeomformerOptions& options, const Interface& interface);
+  Named forward(const Points& points) override;
+  Symmetry symmetry() const override;
+  Flops flops_per_token() const override;
+  bool periodic() const override { return options.cutoff && options.input != GeomInput::centroid; }
+
+  const GeomformerOptions options;
+
+ private:
+  struct Tower {
+    std::shared_ptr<GeomStart> start;
+    std::vector<std::shared_ptr<GeomformerBlock>> layers;
+    std::shared_ptr<LayerNorm> norm;
+    std::shared_ptr<VectorNorm> vector_norm;
+  };
+  Tower tower(const std::string& prefix, bool positions, bool features);
+  StreamAttention::Streams run(const Tower& tower, const Points& points, const Neighbourhood& near,
+                               const Tensor& bias) const;
+  Named once(const Points& points) const;
+
+  std::shared_ptr<PairGeometry> geometry_;
+  std::shared_ptr<StructuralBias> bias_;
+  std::vector<Tower> towers_;
+  std::vector<std::shared_ptr<GeomOutput>> heads_;  // in the order of the outputs
+  const Quantity* moved_ = nullptr;                 // the output that moves the nodes between rounds
+};
+
+}  // namespace weyl

@@ -1,0 +1,61 @@
+#include "weyl/models/geomformer/head.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/silu.h>
+#include <ATen/ops/zeros.h>
+
+namespace weyl {
+GatedBlock::GatedBlock(int64_t in, int64_t out, bool last)
+    : last_(last),
+      vec1_(child("vec1_proj", std::make_shared<Linear>(in, in, /*bias=*/false, LinearStart::xavier))),
+      vec2_(child("vec2_proj", std::make_shared<Linear>(in, out, /*bias=*/false, LinearStart::xavier))),
+      update_(child("update_net",
+                    std::make_shared<Mlp>(2 * in, in, 2 * out, Activation::silu, LinearStart::xavier))) {}
+
+StreamAttention::Streams GatedBlock::operator()(const StreamAttention::Streams& s) const {
+  const Tensor v = (*vec1_)(s.equ);
+  const Tensor square = (v * v).sum(1);
+  // |v|, but smooth at 0, where symmetry puts the vectors of many atoms up to rounding.
+  const double rounding = square.scalar_type() == at::kDouble ? 2.2e-16 : 1.2e-7;
+  const Tensor lengths = square * at::rsqrt(square + rounding);
+  const auto parts = (*update_)(at::cat({s.inv, lengths}, -1)).chunk(2, -1);
+  return {last_ ? parts[0] : at::silu(parts[0]), parts[1].unsqueeze(1) * (*vec2_)(s.equ)};
+}
+
+GeomOutput::GeomOutput(const Quantity& output, int64_t width, const GeomformerOptions& options)
+    : vectors_(output.kind == Kind::vector), width_(width) {
+  if (options.head == GeomHead::gated) {
+    first_ = child("0", std::make_shared<GatedBlock>(width, width / 2, /*last=*/false));
+    second_ = child("1", std::make_shared<GatedBlock>(width / 2, output.channels, /*last=*/true));
+    shift_ = parameter("shift", at::zeros({1}, at::kDouble), /*decay=*/false, /*trainable=*/false);
+  } else if (vectors_) {
+    linear_ = child("vectors", std::make_shared<Linear>(width, output.channels, /*bias=*/false));
+  } else {
+    mlp_ = child("mlp", std::make_shared<Mlp>(width, options.head_hidden.value_or(options.width),
+                                              output.channels, options.activation));
+  }
+}
+
+Tensor GeomOutput::operator()(const StreamAttention::Streams& streams) const {
+  if (mlp_) {
+    return (*mlp_)(streams.inv);
+  }
+  if (linear_) {
+    return (*linear_)(streams.equ).transpose(1, 2);
+  }
+  const StreamAttention::Streams last = (*second_)((*first_)(streams));
+  return vectors_ ? last.equ.transpose(1, 2) : last.inv;
+}
+
+double GeomOutput::flops() const {
+  const double d = static_cast<double>(width_);
+  double total = 0;
+  for (const Parameter& p : parameters()) {
+    total += p.tensor.dim() == 2 ? 2.0 * static_cast<double>(p.tensor.numel()) : 0;
+  }
+  return first_ ? total + 6 * d * d : linear_ ? 3 * total : total;
+}
+
+}  // namespace weyl

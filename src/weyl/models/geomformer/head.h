@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+
+#include "weyl/core/quantity.h"
+#include "weyl/models/geomformer/attention.h"
+#include "weyl/nn/mlp.h"
+
+namespace weyl {
+
+/// A gated equivariant block (Schuett et al. 2021, TorchMD-Net): with n = |v V1| channel by channel (0 where
+/// it vanishes, and so its derivatives), (x', g) = MLP([x, n]),  v' = g (v V2); SiLU on x' unless `last`. x
+/// (N, I), v (N, 3, I) -> (N, O), (N, 3, O). Children: vec1_proj, vec2_proj, update_net.
+class GatedBlock : public Module {
+ public:
+  GatedBlock(int64_t in, int64_t out, bool last);
+  StreamAttention::Streams operator()(const StreamAttention::Streams& streams) const;
+
+ private:
+  bool last_;
+  std::shared_ptr<Linear> vec1_, vec2_;
+  std::shared_ptr<Mlp> update_;
+};
+
+/// From the streams of nodes, (N, d) and (N, 3, d), to the values of one output on nodes: numbers (N, c) by
+/// an MLP or vectors (N, c, 3) by a linear map without bias (mlp), or either by two gated blocks. Children:
+/// mlp, vectors, or 0, 1 and shift (1), which is not trained: numbers of imported weights, added once to an
+/// output.
+class GeomOutput : public Module {
+ public:
+  GeomOutput(const Quantity& output, int64_t width, const GeomformerOptions& options);
+  Tensor operator()(const StreamAttention::Streams& streams) const;
+  const Tensor& shift() const { return shift_; }  // undefined: none
+  double flops() const;
+
+ private:
+  bool vectors_;
+  int64_t width_;
+  std::shared_ptr<Mlp> mlp_;
+  std::shared_ptr<Linear> linear_;
+  std::shared_ptr<GatedBlock> first_, second_;
+  Tensor shift_;
+};
+
+}  // namespace weyl

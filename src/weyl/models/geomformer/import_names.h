@@ -1,0 +1,17 @@
+#pragma once
+
+#include "weyl/core/tensor_file.h"
+#include "weyl/models/geomformer/options.h"
+
+namespace weyl {
+
+/// A state dict of TorchMD-Net (preset et) or SchNetPack (preset painn) in the names and layouts of
+/// Geomformer; others are returned as they are. `output` names the quantity that their output is.
+///   et     values and their filters come head by head, (H, 3, h), and leave part by part, (3, H, h); `std`
+///          scales the last layer, `mean` becomes the head's shift
+///   painn  filters of all layers in one matrix are cut; of (scalar, direction, vector) the last two change
+/// DataError: tensors of unexpected shapes.
+NamedTensors geomformer_names(const GeomformerOptions& options, const std::string& output,
+                              const NamedTensors& tensors);
+
+}  // namespace weyl

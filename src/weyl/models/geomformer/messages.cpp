@@ -1,0 +1,111 @@
+#include "weyl/models/geomformer/messages.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/silu.h>
+
+#include "weyl/ops/bias_activation.h"
+#include "weyl/ops/edge_sums.h"
+
+namespace weyl {
+namespace {
+
+/// SiLU of a linear map, its bias added in the same pass.
+Tensor activated(const Linear& map, const Tensor& x) {
+  return bias_silu(at::linear(x, map.weight()), map.bias());
+}
+
+}  // namespace
+
+FilteredMessages::FilteredMessages(const GeomformerOptions& o)
+    : width_(o.width),
+      heads_(o.heads),
+      filter_activation_(o.messages.filter_activation),
+      vector_cutoff_(o.vector_cutoff || o.normaliser == Normaliser::constant) {
+  const auto map = [&](const char* name, int64_t in, int64_t out, bool bias = true) {
+    return child(name, std::make_shared<Linear>(in, out, bias, LinearStart::xavier));
+  };
+  if (o.normaliser == Normaliser::silu) {
+    q_ = map("q_proj", width_, width_);
+    k_ = map("k_proj", width_, width_);
+  }
+  if (o.messages.deep_values) {
+    deep_value_ = child(
+        "values", std::make_shared<Mlp>(width_, width_, 3 * width_, Activation::silu, LinearStart::xavier));
+  } else {
+    value_ = map("v_proj", width_, 3 * width_);
+  }
+  if (o.messages.own_products) {
+    out_ = map("o_proj", width_, 3 * width_);
+    vectors_ = map("vec_proj", width_, 3 * width_, false);
+  }
+  if (q_) {
+    key_filter_ = map("dk_proj", o.kernels, width_);
+  }
+  value_filter_ = map("dv_proj", o.kernels, 3 * width_);
+}
+
+Tensor FilteredMessages::weights(const Tensor& x, const Neighbourhood& near) const {
+  if (!q_) {
+    return {};
+  }
+  EdgeSums scores;
+  scores.heads = heads_;
+  scores.channels = width_;
+  scores.inputs = {{EdgeRows::centre}, {EdgeRows::neighbour}, {near.basis_rows}};
+  scores.outputs = {{EdgeRows::edge, EdgeWidth::heads}};
+  scores.terms = {{{{0}, {1}, {2}}, {0}}};
+  return at::silu(
+      edge_sums(scores, {(*q_)(x), (*k_)(x), activated(*key_filter_, near.basis)}, near.edges)[0]);
+}
+
+StreamAttention::Streams FilteredMessages::operator()(const Tensor& x, const Tensor& v,
+                                                      const Neighbourhood& near) const {
+  const Tensor fade = near.envelope.unsqueeze(1);
+  const Tensor values = deep_value_ ? (*deep_value_)(x) : (*value_)(x);
+  const Tensor filters =
+      filter_activation_ ? activated(*value_filter_, near.basis) : (*value_filter_)(near.basis);
+  const Tensor alpha = weights(x, near);
+  // With vector_cutoff the cut-off weighs all of a message, without it (ET as published) the scores alone.
+  const Tensor scalar_weights = alpha.defined() ? alpha * fade : near.envelope;
+  const Tensor directions = vector_cutoff_ ? near.directions * fade : near.directions;
+
+  enum Input : int64_t { value, filter, weight, vector, direction, envelope };
+  EdgeSums sums;
+  sums.heads = heads_;
+  sums.channels = width_;
+  sums.inputs = {{EdgeRows::neighbour, EdgeWidth::channels, false, 3},
+                 {near.basis_rows, EdgeWidth::channels, false, 3},
+                 {EdgeRows::edge, alpha.defined() ? EdgeWidth::heads : EdgeWidth::one},
+                 {EdgeRows::neighbour, EdgeWidth::channels, true},
+                 {EdgeRows::edge, EdgeWidth::one, true},
+                 {EdgeRows::edge, EdgeWidth::one}};
+  sums.outputs = {{EdgeRows::centre}, {EdgeRows::centre, EdgeWidth::channels, true}};
+  sums.terms = {{{{weight}, {value, 0}, {filter, 0}}, {0}},
+                {{{vector}, {value, 1}, {filter, 1}}, {1}},
+                {{{direction}, {value, 2}, {filter, 2}}, {1}}};
+  Tensors inputs{values, filters, scalar_weights, v, directions};
+  if (vector_cutoff_) {
+    sums.terms[1].factors.push_back({envelope});
+    inputs.push_back(near.envelope);
+  } else {
+    sums.inputs.pop_back();
+  }
+  const Tensors summed = edge_sums(sums, inputs, near.edges);
+  if (!out_) {
+    return {summed[0], summed[1]};
+  }
+  const auto o = (*out_)(summed[0]).chunk(3, -1), p = (*vectors_)(v).chunk(3, -1);
+  return {(p[0] * p[1]).sum(1) * o[1] + o[2], p[2] * o[0].unsqueeze(1) + summed[1]};
+}
+
+double FilteredMessages::flops(double typical_nodes) const {
+  const auto of = [](const std::shared_ptr<Linear>& map) {
+    return map ? 2.0 * static_cast<double>(map->weight().numel()) : 0.0;
+  };
+  const double values = deep_value_ ? 8.0 * static_cast<double>(width_ * width_) : of(value_);
+  const double per_edge = of(key_filter_) + of(value_filter_) + 24.0 * static_cast<double>(width_);
+  return of(q_) + of(k_) + values + of(out_) + 3 * of(vectors_) + typical_nodes * per_edge;
+}
+
+}  // namespace weyl

@@ -1,0 +1,169 @@
+#include "weyl/models/geomformer/options.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+
+void fields(Fields& f, CutoffOptions& o) {
+  f("law", o.law, "how the weight falls: cosine, polynomial or smooth");
+  f("radius", o.radius, "distance at which the weight of a neighbour reaches zero, in the positions' unit",
+    {1e-6, 1e6});
+  f("lower", o.lower, "distance below which it is zero as well (cosine alone)", {0, 1e6});
+}
+
+void fields(Fields& f, GeomDropout& o) {
+  f("embedding", o.embedding, "of the nodes' first features", {0, 0.99});
+  f("attention", o.attention, "of attention weights", {0, 0.99});
+  f("activation", o.activation, "of the hidden layers of feed-forward networks", {0, 0.99});
+  f("hidden", o.hidden, "of what a module adds to its stream", {0, 0.99});
+  f("path", o.path, "probability that a graph skips a module", {0, 0.99});
+}
+
+void fields(Fields& f, GeomParts& o) {
+  f("inv_self", o.inv_self, "invariant self-attention");
+  f("inv_cross", o.inv_cross, "invariant attention to the equivariant stream");
+  f("equ_self", o.equ_self, "equivariant self-attention");
+  f("equ_cross", o.equ_cross, "equivariant attention to the invariant stream");
+  f("inv_ffn", o.inv_ffn, "invariant feed-forward network");
+  f("equ_ffn", o.equ_ffn, "equivariant feed-forward network");
+  f("inv_norm", o.inv_norm, "layer norms of the invariant stream");
+  f("equ_norm", o.equ_norm, "norms of the equivariant stream");
+}
+
+void fields(Fields& f, GeomMessages& o) {
+  f("deep_values", o.deep_values, "values of the sender by two layers (PaiNN), not one (ET)");
+  f("filter_activation", o.filter_activation, "SiLU on the filters (ET)");
+  f("own_products", o.own_products,
+    "a node's summed messages multiply products of its own vectors (ET), or are added as they are");
+}
+
+GeomformerOptions preset_options(GeomformerPreset preset) {
+  GeomformerOptions o;
+  o.preset = preset;
+  if (preset == GeomformerPreset::geomformer) {
+    return o;
+  }
+  o.interaction = GeomInteraction::messages;
+  o.activation = Activation::silu;
+  o.cutoff.emplace();
+  o.input = GeomInput::zero;
+  o.norm = VectorNormLaw::none;
+  o.bias = BiasScope::none;
+  if (preset == GeomformerPreset::et) {  // the MD17 settings of TorchMD-Net
+    o.blocks = 6;
+    o.basis = GeomBasis::exp_normal;
+    o.kernels = 32;
+    o.train_basis = false;
+    o.normaliser = Normaliser::silu;
+    o.neighbour_embedding = true;
+    o.feed_forward = GeomFeedForward::none;
+    o.head = GeomHead::gated;
+  } else {
+    o.blocks = 3;
+    o.basis = GeomBasis::bessel;
+    o.kernels = 20;
+    o.train_basis = false;
+    o.normaliser = Normaliser::constant;
+    o.parts.inv_norm = false;
+    o.messages = {true, false, false};
+    o.self_edges = false;
+    o.feed_forward = GeomFeedForward::mixing;
+    o.head_hidden = 64;
+  }
+  return o;
+}
+
+void fields(Fields& f, GeomformerOptions& o) {
+  const GeomformerPreset before = o.preset;
+  f("preset", o.preset,
+    "a published model, which sets all other options of this table: geomformer, et (TorchMD-Net's "
+    "Equivariant "
+    "Transformer) or painn; options given beside it change single ones");
+  if (o.preset != before) {
+    o = preset_options(o.preset);
+  }
+  f("width", o.width, "channels of a node, of numbers and of vectors each", {1, 1e6});
+  f("heads", o.heads, "attention heads (divide the width)", {1, 1e6});
+  f("blocks", o.blocks, "layers", {0, 1000});
+  f("hidden", o.hidden, "hidden width of the feed-forward networks; by default the width", {1, 1e6});
+  f("cutoff", o.cutoff,
+    "a smooth cut-off, which messages and periodic cells need; off: all pairs of a graph");
+  f("basis", o.basis, "functions of the distance: pair_gaussian, exp_normal, bessel or gaussian");
+  f("kernels", o.kernels, "number of these functions", {1, 1e5});
+  f("least_width", o.least_width,
+    "added to the learned widths of Gaussians, in the positions' unit (published: 1e-5 or 1e-2, so sharp "
+    "that "
+    "forces jump)",
+    {0, 1e3});
+  f("train_basis", o.train_basis, "learn their centres and widths (pair_gaussian always does)");
+  f("self_edges", o.self_edges,
+    "within a cut-off a node is a neighbour of its own (without one it always is)");
+  f("interaction", o.interaction, "four attentions (GeoMFormer), or filtered messages (ET, PaiNN)");
+  f("normaliser", o.normaliser, "from scores to weights: softmax, silu, constant or count");
+  f("messages", o.messages, "what filtered messages are made of");
+  f("vector_cutoff", o.vector_cutoff,
+    "messages with silu: the cut-off weighs values, not scores alone (without it energies jump)");
+  f("input", o.input, "the vectors at the start: from the centroid, local sums over neighbours, or zero");
+  f("smoothing", o.smoothing,
+    "length below which directions at the start fade (r / sqrt(r^2 + s^2)), in the positions' unit",
+    {0, 1e6});
+  f("neighbour_embedding", o.neighbour_embedding,
+    "nodes start from their own type and a sum over their neighbours' types (ET)");
+  f("pair_embedding", o.pair_embedding,
+    "a map of the sum of a node's distance functions is added to its first features (Graphormer-3D)");
+  f("order", o.order, "attentions of a stream in parallel on the layer's input, or sequential");
+  f("shared_query", o.shared_query,
+    "the cross-attention of a stream asks with the query of its self-attention");
+  f("equ_scale", o.equ_scale,
+    "equivariant scores are divided by the root of a head's channels, or of 3 of them");
+  f("bias", o.bias,
+    "structural bias of the scores: none, shared by all layers, of each layer, of each module");
+  f("bias_heads", o.bias_heads, "one number for each head, or one for all");
+  f("norm", o.norm,
+    "norm of the equivariant stream: none, rms (root mean square length), or whiten (the paper; amplifies "
+    "what "
+    "is out of the plane of flat molecules, so not for forces as gradients)");
+  f("norm_epsilon", o.norm_epsilon, "added to mean squares there", {1e-12, 1e3});
+  f("rho", o.rho, "whiten: share of the isotropic part; 0: the paper's, 1: rms", {0, 1});
+  f("feed_forward", o.feed_forward,
+    "gated networks (GeoMFormer), mixing of the streams (PaiNN), or none (ET)");
+  f("activation", o.activation, "nonlinearity of feed-forward networks and heads (structural bias: gelu)");
+  f("head", o.head, "outputs by an MLP and a linear map (mlp), or by gated equivariant blocks (gated, ET)");
+  f("head_hidden", o.head_hidden, "hidden width of the mlp head; by default the width", {1, 1e6});
+  f("pooling", o.pooling,
+    "how nodes become a graph, where the output does not grow with it: mean, or sum / typical nodes");
+  f("parts", o.parts, "parts of a block, each of which can be left out");
+  f("dropout", o.dropout, "rates of dropout in training");
+  f("velocity_tower", o.velocity_tower,
+    "a second pair of streams, which starts from the vector feature 'velocity' (the paper's N-body form)");
+  f("rounds", o.rounds, "times the whole net runs, each from the positions that the last one gave", {1, 16});
+}
+
+double residual_start(const GeomformerOptions& o) {
+  return 1 / std::sqrt(2.0 * static_cast<double>(std::max<int64_t>(o.blocks, 1)));
+}
+
+void check(const GeomformerOptions& o) {
+  const auto must = [](bool holds, const char* key, auto... rest) {
+    require<ConfigError>(holds, "geomformer.", key, ": ", rest...);
+  };
+  must(o.width % o.heads == 0, "heads", "must divide the width ", o.width, ", got ", o.heads);
+  const bool messages = o.interaction == GeomInteraction::messages;
+  must(!messages || o.cutoff, "cutoff", "must be on with interaction = messages");
+  must(!messages || o.normaliser == Normaliser::silu || o.normaliser == Normaliser::constant, "normaliser",
+       "must be silu or constant with interaction = messages");
+  must(o.basis == GeomBasis::pair_gaussian || o.cutoff, "basis",
+       "exp_normal, bessel and gaussian end at the cut-off, which is off");
+  must(!messages || o.basis != GeomBasis::pair_gaussian, "basis", "must not be pair_gaussian with messages");
+  must(!o.cutoff || o.cutoff->lower < o.cutoff->radius, "cutoff.lower", "must be below the radius");
+  must(!o.cutoff || o.cutoff->law == CutoffLaw::cosine || o.cutoff->lower == 0, "cutoff.lower",
+       "must be 0 but with law = cosine");
+  must(!messages || !o.velocity_tower, "velocity_tower", "needs interaction = attention");
+  must(!o.neighbour_embedding || messages, "neighbour_embedding", "needs interaction = messages");
+  must(o.input != GeomInput::local || o.cutoff, "input", "local sums need a cut-off");
+}
+
+}  // namespace weyl

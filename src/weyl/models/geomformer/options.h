@@ -1,0 +1,165 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "weyl/config/fields.h"
+#include "weyl/nn/activation.h"
+#include "weyl/nn/pooling.h"
+#include "weyl/ops/cutoff.h"
+
+namespace weyl {
+
+/// Three published models as settings of one block: GeoMFormer itself, TorchMD-Net's Equivariant Transformer,
+/// and PaiNN. A preset sets every option below it; options given beside it change single ones.
+enum class GeomformerPreset { geomformer, et, painn };
+constexpr auto names_of(GeomformerPreset) {
+  return std::array<std::string_view, 3>{"geomformer", "et", "painn"};
+}
+
+/// How nodes hear of one another: the four attentions within and between the two streams (GeoMFormer, eq. 5
+/// to 7), or one weighted sum of filtered messages for both (ET, PaiNN).
+enum class GeomInteraction { attention, messages };
+constexpr auto names_of(GeomInteraction) {
+  return std::array<std::string_view, 2>{"attention", "messages"};
+}
+
+/// What scores become before they weigh: softmax over the neighbours (with a cut-off its smooth weight is a
+/// factor of the exponentials); SiLU(score) times the cut-off (ET); 1 times the cut-off (PaiNN: no scores);
+/// softmax times the number of neighbours (with a cut-off: the sum of their smooth weights).
+enum class Normaliser { softmax, silu, constant, count };
+constexpr auto names_of(Normaliser) {
+  return std::array<std::string_view, 4>{"softmax", "silu", "constant", "count"};
+}
+
+/// The vectors that nodes start with: the direction to the node from its graph's centroid, sums over
+/// neighbours of directions (which need no centroid, so cells may be periodic), or none.
+enum class GeomInput { centroid, local, zero };
+constexpr auto names_of(GeomInput) {
+  return std::array<std::string_view, 3>{"centroid", "local", "zero"};
+}
+
+/// Functions of the distance: Gaussians of a distance that is first mapped linearly by the pair of types
+/// (GeoMFormer, Graphormer-3D), exponential-normal (ET), sin(k pi d / c) / d (PaiNN), plain Gaussians.
+enum class GeomBasis { pair_gaussian, exp_normal, bessel, gaussian };
+constexpr auto names_of(GeomBasis) {
+  return std::array<std::string_view, 4>{"pair_gaussian", "exp_normal", "bessel", "gaussian"};
+}
+
+/// Norms of the equivariant stream: none, vectors divided by their root mean square, or whitened (the paper).
+enum class VectorNormLaw { none, rms, whiten };
+constexpr auto names_of(VectorNormLaw) {
+  return std::array<std::string_view, 3>{"none", "rms", "whiten"};
+}
+
+/// After the interaction: two feed-forward networks, the equivariant one gated by the invariant stream
+/// (GeoMFormer), PaiNN's mixing of the streams, or nothing (ET).
+enum class GeomFeedForward { gated, mixing, none };
+constexpr auto names_of(GeomFeedForward) {
+  return std::array<std::string_view, 3>{"gated", "mixing", "none"};
+}
+
+/// Self- and cross-attention of a stream side by side on the layer's input (the paper's figure), or one after
+/// the other.
+enum class GeomOrder { parallel, sequential };
+constexpr auto names_of(GeomOrder) {
+  return std::array<std::string_view, 2>{"parallel", "sequential"};
+}
+
+/// Whose structural bias a module adds: none, one for all, one for each layer, one for each module of each.
+enum class BiasScope { none, shared, layer, module };
+constexpr auto names_of(BiasScope) {
+  return std::array<std::string_view, 4>{"none", "shared", "layer", "module"};
+}
+
+/// Equivariant scores, sums over 3 h products, are divided by the root of h or of 3 h.
+enum class EquivariantScale { head, vectors };
+constexpr auto names_of(EquivariantScale) {
+  return std::array<std::string_view, 2>{"head", "vectors"};
+}
+
+/// From nodes to numbers: an MLP of the invariant stream and a linear map of the equivariant one, or gated
+/// equivariant blocks that read both (ET).
+enum class GeomHead { mlp, gated };
+constexpr auto names_of(GeomHead) {
+  return std::array<std::string_view, 2>{"mlp", "gated"};
+}
+
+/// A smooth fall to zero at a distance, which makes energies of distant parts add up.
+struct CutoffOptions {
+  CutoffLaw law = CutoffLaw::cosine;
+  double radius = 5;  // in the unit of the positions
+  double lower = 0;   // ET: nothing nearer than this
+};
+void fields(Fields& f, CutoffOptions& o);
+
+/// Rates in training. Vectors are dropped whole, never one of their components.
+struct GeomDropout {
+  double embedding = 0, attention = 0, activation = 0, hidden = 0, path = 0;
+};
+void fields(Fields& f, GeomDropout& o);
+
+/// The parts of a block, to leave single ones out.
+struct GeomParts {
+  bool inv_self = true, inv_cross = true, equ_self = true, equ_cross = true;
+  bool inv_ffn = true, equ_ffn = true;
+  bool inv_norm = true, equ_norm = true;
+};
+void fields(Fields& f, GeomParts& o);
+
+/// Filtered messages: values by two layers in place of one, SiLU on the filters, and whether the sum of a
+/// node's messages multiplies products of its own vectors before it is added (ET: yes).
+struct GeomMessages {
+  bool deep_values = false, filter_activation = true, own_products = true;
+};
+void fields(Fields& f, GeomMessages& o);
+
+struct GeomformerOptions {
+  static constexpr const char* name_in_config = "geomformer";
+  GeomformerPreset preset = GeomformerPreset::geomformer;
+  int64_t width = 128, heads = 8, blocks = 4;
+  std::optional<int64_t> hidden;
+  std::optional<CutoffOptions> cutoff;
+  GeomBasis basis = GeomBasis::pair_gaussian;
+  int64_t kernels = 64;
+  double least_width = 0.05;
+  bool train_basis = true, self_edges = true;
+  GeomInteraction interaction = GeomInteraction::attention;
+  Normaliser normaliser = Normaliser::softmax;
+  GeomMessages messages;
+  bool vector_cutoff = true;
+  GeomInput input = GeomInput::centroid;
+  double smoothing = 0.2;
+  bool neighbour_embedding = false, pair_embedding = false;
+  GeomOrder order = GeomOrder::parallel;
+  bool shared_query = false;
+  EquivariantScale equ_scale = EquivariantScale::head;
+  BiasScope bias = BiasScope::shared;
+  bool bias_heads = true;
+  VectorNormLaw norm = VectorNormLaw::rms;
+  double norm_epsilon = 1e-2, rho = 0.05;
+  GeomFeedForward feed_forward = GeomFeedForward::gated;
+  Activation activation = Activation::gelu;
+  GeomHead head = GeomHead::mlp;
+  std::optional<int64_t> head_hidden;
+  Pooling pooling = Pooling::mean;
+  GeomParts parts;
+  GeomDropout dropout;
+  bool velocity_tower = false;
+  int64_t rounds = 1;
+};
+void fields(Fields& f, GeomformerOptions& o);
+
+/// What a preset stands for.
+GeomformerOptions preset_options(GeomformerPreset preset);
+
+/// By what the last map of a branch is multiplied at the start, 1 / sqrt(2 blocks), so that the sum of all
+/// branches has a size of its own whatever the depth.
+double residual_start(const GeomformerOptions& options);
+
+/// ConfigError, naming the key, for options that exclude one another.
+void check(const GeomformerOptions& options);
+
+}  // namespace weyl

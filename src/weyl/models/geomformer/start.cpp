@@ -1,0 +1,149 @@
+#include "weyl/models/geomformer/start.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/sqrt.h>
+#include <ATen/ops/zeros.h>
+
+#include "weyl/models/geomformer/feed_forward.h"
+#include "weyl/nn/pooling.h"
+#include "weyl/ops/edge_sums.h"
+#include "weyl/ops/segment.h"
+
+namespace weyl {
+namespace {
+
+/// 1 for edges between different nodes or images, 0 for a node and itself, in the dtype of the lengths.
+Tensor others(const Neighbourhood& near) {
+  Tensor other = near.edges.centre != near.edges.neighbour;
+  if (near.edges.shifts.defined()) {
+    other = other.logical_or((near.edges.shifts != 0).any(1));
+  }
+  return other.to(near.lengths.scalar_type());
+}
+
+}  // namespace
+
+Tensor GeomStart::Radial::operator()(const Tensor& lengths, const Tensor& types) const {
+  return (*map)((*gaussian)(lengths, types));
+}
+
+GeomStart::Radial GeomStart::radial(const std::string& name) {
+  return {child(name + ".gaussian",
+                std::make_shared<GaussianBasis>(options_.width, types_, options_.least_width)),
+          child(name + ".map", std::make_shared<Linear>(options_.width, options_.width, /*bias=*/false))};
+}
+
+GeomStart::GeomStart(const GeomformerOptions& options, const Interface& interface, bool positions,
+                     bool features)
+    : options_(options), types_(std::max<int64_t>(interface.types, 1)) {
+  const int64_t d = options.width;
+  const InputColumns columns = input_columns(interface, "geomformer");
+  embedding_ = parameter("embedding.weight", {types_, d}, Init::normal(1));
+  const int64_t scalars = columns.scalar_count() - columns.types;
+  if (scalars > 0) {
+    features_ = child("features", std::make_shared<Linear>(scalars, d));
+  }
+  if (options.pair_embedding) {
+    pairs_ = child("pairs", std::make_shared<Linear>(options.kernels, d));
+  }
+  if (options.neighbour_embedding) {
+    neighbour_embedding_ = parameter("neighbours.embedding.weight", {types_, d}, Init::normal(1));
+    neighbour_filter_ = child("neighbours.distance_proj",
+                              std::make_shared<Linear>(options.kernels, d, true, LinearStart::xavier));
+    combine_ = child("neighbours.combine", std::make_shared<Linear>(2 * d, d, true, LinearStart::xavier));
+  }
+  if (positions && options.input != GeomInput::zero) {
+    position_ = radial("position");
+  }
+  vectors_ = features ? columns.vector_count() : 0;
+  for (int64_t v = 0; v < vectors_; ++v) {
+    of_vectors_.push_back(radial("vector_" + std::to_string(v)));
+  }
+}
+
+Tensor GeomStart::embedded(const Points& points, const Neighbourhood& near) const {
+  const bool typed = points.types.defined();
+  const auto rows = [&](const Tensor& table) {
+    return typed ? table.index_select(0, points.types) : table.expand({points.nodes(), -1});
+  };
+  Tensor inv = rows(embedding_);
+  if (neighbour_filter_) {
+    EdgeSums sums;
+    sums.channels = options_.width;
+    sums.inputs = {{EdgeRows::neighbour}, {near.basis_rows}, {EdgeRows::edge, EdgeWidth::one}};
+    sums.outputs = {{EdgeRows::centre}};
+    sums.terms = {{{{0}, {1}, {2}}, {0}}};
+    const Tensor heard = edge_sums(sums,
+                                   {rows(neighbour_embedding_).contiguous(), (*neighbour_filter_)(near.basis),
+                                    near.envelope * others(near)},
+                                   near.edges)[0];
+    inv = (*combine_)(at::cat({inv, heard}, -1));
+  }
+  if (pairs_) {
+    const Tensor basis = near.of_edges(near.basis);
+    const Tensor faded = near.envelope.defined() ? basis * near.envelope.unsqueeze(1) : basis;
+    inv = inv + (*pairs_)(segment_sum(faded, near.edges.of_centre));
+  }
+  return inv;
+}
+
+Tensor GeomStart::outward(const Points& points, const Neighbourhood& near, const Tensor& types) const {
+  if (options_.input == GeomInput::local) {
+    EdgeSums sums;
+    sums.channels = options_.width;
+    sums.inputs = {{EdgeRows::edge}, {EdgeRows::edge, EdgeWidth::one, true}};
+    sums.outputs = {{EdgeRows::centre, EdgeWidth::channels, true}};
+    sums.terms = {{{{0}, {1}}, {0}}};
+    const Tensor of_neighbours = types.index_select(0, near.edges.neighbour);
+    return edge_sums(sums,
+                     {position_(near.lengths, of_neighbours), near.directions * near.envelope.unsqueeze(1)},
+                     near.edges)[0];
+  }
+  const Tensor away = centred(points.positions, points.graphs);
+  const double s = options_.smoothing;
+  if (s == 0) {
+    const Polar found = polar(away);
+    return found.direction.unsqueeze(2) * position_(found.length, types).unsqueeze(1);
+  }
+  const Tensor length = at::sqrt((away * away).sum(1) + s * s);
+  return (away / length.unsqueeze(1)).unsqueeze(2) * position_(length - s, types).unsqueeze(1);
+}
+
+StreamAttention::Streams GeomStart::operator()(const Points& points, const Interface& interface,
+                                               const Neighbourhood& near) const {
+  Tensor inv = embedded(points, near);
+  const InputValues values = input_values(points, interface);
+  if (features_) {
+    inv = inv +
+          (*features_)(values.scalars.narrow(1, interface.types, values.scalars.size(1) - interface.types));
+  }
+  const Tensor types =
+      points.types.defined() ? points.types : at::zeros({points.nodes()}, near.edges.centre.options());
+  Tensor equ;
+  if (position_.map) {
+    equ = outward(points, near, types);
+  }
+  for (int64_t v = 0; v < vectors_; ++v) {
+    const Polar found = polar(values.vectors.select(1, v));
+    const Tensor x = found.direction.unsqueeze(2) * of_vectors_[v](found.length, types).unsqueeze(1);
+    equ = equ.defined() ? equ + x : x;
+  }
+  if (!equ.defined()) {
+    equ = at::zeros({points.nodes(), 3, options_.width}, inv.options().requires_grad(false));
+  }
+  const double rate = training() ? options_.dropout.embedding : 0;
+  return rate > 0 ? StreamAttention::Streams{at::dropout(inv, rate, /*train=*/true), drop_vectors(equ, rate)}
+                  : StreamAttention::Streams{inv, equ};
+}
+
+double GeomStart::flops() const {
+  double total = 0;
+  for (const Parameter& p : parameters()) {
+    total += p.decay ? 2.0 * static_cast<double>(p.tensor.numel()) : 0;
+  }
+  return total;
+}
+
+}  // namespace weyl

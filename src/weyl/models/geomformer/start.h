@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+
+#include "weyl/models/features.h"
+#include "weyl/models/geomformer/attention.h"
+
+namespace weyl {
+
+/// The streams that a net starts with, from types, features and positions.
+///   inv  embedding of the type, + a map of the scalar features (+ pair_embedding, + neighbour_embedding)
+///   equ  direction (x) g(length) W of the position from the centroid (input = centroid; directions r /
+///   sqrt(r^2
+///        + s^2), lengths sqrt(r^2 + s^2) - s), the cut-off's weighted sum of the same over the neighbours
+///        (local), or zero; + the same of each vector feature. g: Gaussians, one for each channel.
+/// Children: embedding, [features], [pairs], [neighbours.*], [position.*], [vector_<v>.*].
+class GeomStart : public Module {
+ public:
+  /// `positions` off: vectors come from the features alone; `features` off: from the position alone.
+  GeomStart(const GeomformerOptions& options, const Interface& interface, bool positions, bool features);
+  StreamAttention::Streams operator()(const Points& points, const Interface& interface,
+                                      const Neighbourhood& near) const;
+  double flops() const;
+
+ private:
+  struct Radial {
+    std::shared_ptr<GaussianBasis> gaussian;
+    std::shared_ptr<Linear> map;
+    Tensor operator()(const Tensor& lengths, const Tensor& types) const;  // (R) -> (R, d)
+  };
+  Radial radial(const std::string& name);
+  Tensor embedded(const Points& points, const Neighbourhood& near) const;  // inv without scalar features
+  Tensor outward(const Points& points, const Neighbourhood& near, const Tensor& types) const;
+
+  GeomformerOptions options_;
+  int64_t types_, vectors_;
+  Tensor embedding_, neighbour_embedding_;
+  std::shared_ptr<Linear> features_, pairs_, neighbour_filter_, combine_;
+  Radial position_;
+  std::vector<Radial> of_vectors_;
+};
+
+}  // namespace weyl
