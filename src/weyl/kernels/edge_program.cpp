@@ -42,9 +42,9 @@ class Builder {
       answer(term);
     }
     for (size_t a = 0; a < p_.arrays.size(); ++a) {
-      bool whole = p_.arrays[a].rows == EdgeRows::edge;
+      bool whole = p_.arrays[a].rows == EdgeRows::edge || p_.arrays[a].rows == EdgeRows::bond;
       for (int64_t part = 0; part < p_.arrays[a].parts; ++part) {
-        whole = whole && begun_.count({static_cast<int64_t>(a), part}) > 0;
+        whole = whole && begun_.contains({static_cast<int64_t>(a), part});
       }
       p_.whole.push_back(whole);
     }
@@ -166,7 +166,8 @@ class Builder {
     int64_t at = in_tensor(array, part);
     if (numbers != length_) {
       const int64_t to = scratch(components);
-      p_.steps.push_back({EdgeStep::Kind::spread, false, to, at, -1, -1, -1, length_, numbers, components});
+      p_.steps.push_back(
+          {EdgeStep::Kind::spread, false, false, to, at, -1, -1, -1, length_, numbers, components});
       at = to;
     }
     spread_[key] = at;
@@ -202,8 +203,8 @@ class Builder {
     }
     const int64_t to = scratch(1);
     const bool dot = sum.dot && sums_.dimension > 1;
-    p_.steps.push_back({dot ? EdgeStep::Kind::dot : EdgeStep::Kind::product, false, to, sum.a, sum.b, sum.c,
-                        sum.d, length_, 0, dot ? sums_.dimension : 1});
+    p_.steps.push_back({dot ? EdgeStep::Kind::dot : EdgeStep::Kind::product, false, false, to, sum.a, sum.b,
+                        sum.c, sum.d, length_, 0, dot ? sums_.dimension : 1});
     return to;
   }
 
@@ -311,6 +312,7 @@ class Builder {
     step.components = dot || tensor.vector ? sums_.dimension : 1;
     const bool first = begun_.insert({s.answer, s.part}).second;
     step.add = !first || tensor.rows != EdgeRows::edge;
+    step.opens = first && tensor.rows == EdgeRows::bond;
     p_.steps.push_back(step);
   }
 

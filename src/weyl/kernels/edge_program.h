@@ -52,6 +52,7 @@ struct EdgeStep {
   };
   Kind kind = Kind::product;
   bool add = false;
+  bool opens = false;  // at the first edge of a bond sets what it adds to at the other
   int64_t to = 0, a = 0, b = 0, c = -1, d = -1;  // registers; c = -1: one product
   int64_t length = 0, groups = 0, components = 1;
   int64_t to_apart = 0, a_apart = 0, b_apart = 0, c_apart = 0, d_apart = 0;  // components of the registers
@@ -67,14 +68,15 @@ struct EdgeQuestion {
 
 /// Steps for one edge that answer a question. Tensors are numbered: inputs, cotangents of outputs, tangents
 /// of inputs, then the answers: gradients of inputs, gradients of outputs (those are the outputs themselves
-/// when no tangent is there). Centre, neighbour and bond rows of answers are added to, edge rows are set.
+/// when no tangent is there). Centre and neighbour rows of answers are added to; edge rows are set, and bond
+/// rows at the first edge of the bond.
 struct EdgeProgram {
   std::vector<EdgeRegister> registers;
   std::vector<EdgeStep> steps;
   std::vector<std::pair<int64_t, int64_t>> ones;  // (begin, end) in scratch memory: must hold ones
   int64_t scratch = 0;                            // numbers
   std::vector<EdgeTensor> arrays;                 // the tensors by number
-  std::vector<bool> whole;                        // per array: an edge row that is set in all its parts
+  std::vector<bool> whole;  // per array: an edge or bond row that is set in all its parts
 };
 
 /// `padding`: rows in scratch memory are multiples of it. The sums must be well formed (ops checks): a term

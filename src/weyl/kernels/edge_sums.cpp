@@ -139,7 +139,9 @@ void edge_sums(const EdgeRun<T>& run, EdgeMemory<T> memory, int64_t first, int64
   }
   for (int64_t k = first; k < last; ++k) {
     const int64_t e = run.order ? run.order[k] : k;
-    const int64_t of[] = {run.centre[e], run.neighbour[e], e, run.bond ? run.bond[e] : 0};
+    const int64_t bond = run.bond ? run.bond[e] : 0;
+    const bool opens = run.bond && run.edge_of_bond[bond] == e;
+    const int64_t of[] = {run.centre[e], run.neighbour[e], e, bond};
     for (int64_t a = 0; a < run.tensor_count; ++a) {
       rows[a] = run.arrays[a] + of[static_cast<int>(run.tensors[a].rows)] * run.row_sizes[a];
     }
@@ -150,13 +152,13 @@ void edge_sums(const EdgeRun<T>& run, EdgeMemory<T> memory, int64_t first, int64
       }
     }
     for (const EdgeStep* s = run.steps; s != run.steps + run.step_count; ++s) {
-      const bool two = s->c >= 0;
+      const bool two = s->c >= 0, add = s->add && !(s->opens && opens);
       const Operands<T> o{at[s->to], at[s->a], at[s->b < 0 ? s->a : s->b], at[two ? s->c : s->a],
                           at[two ? s->d : s->a]};
       if (two) {
-        s->add ? perform<T, true, true>(*s, o) : perform<T, false, true>(*s, o);
+        add ? perform<T, true, true>(*s, o) : perform<T, false, true>(*s, o);
       } else {
-        s->add ? perform<T, true, false>(*s, o) : perform<T, false, false>(*s, o);
+        add ? perform<T, true, false>(*s, o) : perform<T, false, false>(*s, o);
       }
     }
   }

@@ -15,8 +15,9 @@ struct EdgeRun {
   int64_t tensor_count = 0;
   T* const* arrays = nullptr;          // their numbers, contiguous; only answers are written
   const int64_t* row_sizes = nullptr;  // and the numbers in a row of each
-  const int64_t *centre = nullptr, *neighbour = nullptr, *bond = nullptr;  // of each edge; bond may be null
-  const int64_t* order = nullptr;  // of the edges; null: as they stand
+  const int64_t *centre = nullptr, *neighbour = nullptr, *bond = nullptr;  // of each edge
+  const int64_t* edge_of_bond = nullptr;  // the first edge of each; like bond null when no tensor has bonds
+  const int64_t* order = nullptr;         // of the edges; null: as they stand
 };
 
 /// Memory of one caller: `numbers` (scratch of the program), holding its ones; pointers for the registers,

@@ -301,6 +301,7 @@ class EdgeSumsOp : public Differentiable {
       run.centre = edges_.centre.const_data_ptr<int64_t>();
       run.neighbour = edges_.neighbour.const_data_ptr<int64_t>();
       run.bond = bonds ? edges_.bond.const_data_ptr<int64_t>() : nullptr;
+      run.edge_of_bond = bonds ? edges_.edge_of_bond.const_data_ptr<int64_t>() : nullptr;
       run.order = order.empty() ? nullptr : order.data();
       for_workers(static_cast<int64_t>(at.size()) - 1, [&](int64_t w) {
         std::vector<T> scratch(static_cast<size_t>(program.scratch));
