@@ -38,7 +38,8 @@ struct Quantity {
   bool operator==(const Quantity&) const = default;
 };
 
-/// What a model is told and asked. `types` is the number of distinct node types (0: none),
+/// What a model is told and asked. `types` is the number of distinct node types (0: none), `elements` the
+/// chemical symbols of the types in their order where they are elements, `length_unit` that of positions,
 /// `typical_nodes` the mean number of nodes of a graph in the training data (it scales sums), `group` the Lie
 /// group whose elements the tokens are (poses; `dimension` is its own), absent for other carriers; `grid`
 /// says that they are the cells of an image or a volume.
@@ -49,6 +50,8 @@ struct Interface {
   std::vector<Quantity> features, outputs;
   std::optional<LieGroup> group;
   bool grid = false;
+  std::vector<std::string> elements;
+  std::string length_unit;
 
   bool operator==(const Interface&) const = default;
 };

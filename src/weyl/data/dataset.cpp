@@ -5,12 +5,14 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/data/formats/frame_reader.h"
 #include "weyl/data/formats/nifti.h"
 #include "weyl/data/sets/cifar10.h"
 #include "weyl/data/sets/decathlon.h"
 #include "weyl/data/sets/image_files.h"
 #include "weyl/data/sets/image_folder.h"
 #include "weyl/data/sets/modelnet.h"
+#include "weyl/data/sets/molecules.h"
 #include "weyl/data/sets/nbody.h"
 #include "weyl/data/sets/ph2.h"
 #include "weyl/data/sets/pose_files.h"
@@ -129,6 +131,25 @@ Splits open(const ModelnetDataOptions& options, const Interface*) {
   return open_modelnet(options);
 }
 
+Splits open(const MoleculesDataOptions& options, const Interface*) {
+  return open_molecules(options);
+}
+Splits open(const Md17DataOptions& options, const Interface*) {
+  return open_md17(options);
+}
+Splits open(const Qm9DataOptions& options, const Interface*) {
+  return open_qm9(options);
+}
+
+Schema declared(const MoleculesDataOptions& options, const Interface*) {
+  return frames_schema(layout_of({options}));
+}
+Schema declared(const Md17DataOptions& options, const Interface*) {
+  return frames_schema(layout_of({options}));
+}
+Schema declared(const Qm9DataOptions& options, const Interface*) {
+  return frames_schema(layout_of({options}));
+}
 Schema declared(const DecathlonDataOptions& options, const Interface*) {
   return decathlon_schema(options);
 }
@@ -191,6 +212,13 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
     }
     return images;
   }
+  if (holds_frames(path)) {
+    const auto rule = interface != nullptr    ? FrameCollector::Labels::none
+                      : values == Values::any ? FrameCollector::Labels::found
+                                              : FrameCollector::Labels::needed;
+    const FrameLayout layout = layout_of(options);
+    return open_frames_file(path, interface != nullptr ? as_told(layout, *interface) : layout, rule);
+  }
   if (fs::is_directory(path)) {
     const Splits splits = open_splits(all_of(options, path), interface);
     return splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
@@ -209,7 +237,7 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
   }
   require<DataError>(path.ends_with(".safetensors"), path,
                      ": must be a .safetensors file, poses (.txt, .csv, .tum, .kitti), images (.png, .jpg, "
-                     ".bmp, .amat, IDX) or a folder");
+                     ".bmp, .amat, IDX), frames of atoms (.xyz, .extxyz, .npz, ...) or a folder");
   const SafetensorsFile file(path);
   const auto format = file.header().metadata.find("format");
   if (format != file.header().metadata.end() && format->second == nbody_format) {

@@ -148,6 +148,66 @@ void fields(Fields& f, DecathlonDataOptions& o) {
   f("check_geometry", o.check_geometry, "image and mask must be at one place in space");
 }
 
+void fields(Fields& f, FrameProperty& o) {
+  f("key", o.key, "of the value in the files, and the label's name; must be given");
+  f("unit", o.unit, "of the label; files that say another are converted, of others it is taken as theirs");
+  f("extensive", o.extensive, "grows with the number of atoms");
+}
+
+namespace {
+
+template <class Options>
+void frame_counts(Fields& f, Options& o) {
+  f("elements", o.elements,
+    "chemical symbols of the types, in their order; none: 100 types, one for each atomic number");
+  f("train", o.train, "training frames; with valid and test 0: the fraction", {0, 1e9});
+  f("valid", o.valid, "validation frames; with train and test 0: the fraction", {0, 1e9});
+  f("test", o.test, "test frames; 0: the rest, or with train and valid 0 the fraction", {0, 1e9});
+  f("fractions", o.fractions, "of the frames: training, validation, test", {0, 1});
+  f("seed", o.seed, "of the random split", {0, 9.2e18});
+}
+
+}  // namespace
+
+void fields(Fields& f, MoleculesDataOptions& o) {
+  f("path", o.path,
+    "file of frames (extended xyz, .npz, SDF, ...), to be split, or a folder with files train, valid and "
+    "test");
+  f("energy", o.energy,
+    "key of the energy; none: the first there is of energy, REF_energy, dft_energy, DFT_energy, ref_energy");
+  f("forces", o.forces,
+    "column of the forces; none: the first there is of forces, REF_forces, dft_forces, DFT_forces, "
+    "ref_forces, "
+    "force");
+  f("stress", o.stress,
+    "key of the stress, 9 numbers or 6 (xx, yy, zz, yz, xz, xy); a key with `virial` in it is minus stress "
+    "times "
+    "volume; none: the first there is of the usual ones");
+  f("energy_unit", o.energy_unit,
+    "of the files; none: what their format says, else eV. Labels and predictions are in eV");
+  f("length_unit", o.length_unit,
+    "of the files; none: what their format says, else Angstrom. The model's positions are in Angstrom");
+  f("features", o.features, "keys of frames that the model is told of, one number each: charge, spin, ...");
+  f("properties", o.properties, "values of frames that become labels, for task property");
+  f("config_type", o.config_type, "key of the kind of a frame, of which `eval` makes a table");
+  f("missing", o.missing,
+    "frames without a label that others have: refused, or left out of that part of the loss");
+  frame_counts(f, o);
+}
+
+void fields(Fields& f, Md17DataOptions& o) {
+  f("path", o.path, ".npz file of MD17 or rMD17");
+  frame_counts(f, o);
+}
+
+void fields(Fields& f, Qm9DataOptions& o) {
+  f("path", o.path, "folder of QM9's .xyz files, or a .tar of them");
+  f("exclude", o.exclude,
+    "text whose lines begin with the index of a molecule to leave out; none: uncharacterized.txt beside the "
+    "molecules, if it is there");
+  frame_counts(f, o);
+}
+
 void fields(Fields& f, PoseFileOptions& o) {
   f("format", o.format, "of the file; told from its first line unless given");
   f("length", o.length, "tokens of a sample; 0: the whole trajectory is one", {0, 1e9});

@@ -160,9 +160,67 @@ struct DecathlonDataOptions {
 };
 void fields(Fields& f, DecathlonDataOptions& o);
 
-using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions,
-                             RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions,
-                             ModelnetDataOptions, DecathlonDataOptions>;
+/// A value of frames that becomes a label of its name.
+struct FrameProperty {
+  std::string key;
+  std::string unit;        // of the label; a file that says another is converted
+  bool extensive = false;  // grows with the number of atoms
+
+  bool operator==(const FrameProperty&) const = default;
+};
+void fields(Fields& f, FrameProperty& o);
+
+/// What becomes of frames without a label that others have: they are refused, or left out of its part of the
+/// loss.
+enum class MissingLabels { error, mask };
+constexpr auto names_of(MissingLabels) {
+  return std::array<std::string_view, 2>{"error", "mask"};
+}
+
+/// Atoms with energies, forces, stress and properties, from any file of frames (sets/molecules.h).
+struct MoleculesDataOptions {
+  static constexpr const char* name_in_config = "molecules";
+  std::string path = "data/molecules";
+  std::string energy, forces, stress;    // keys; empty: the usual ones
+  std::string energy_unit, length_unit;  // of the files; empty: as their format says, else eV and Angstrom
+  std::vector<std::string> elements;     // symbols of the types in their order; none: 100 types, Z each
+  std::vector<std::string> features;     // keys of frames that the model is told of, such as charge
+  std::vector<FrameProperty> properties;
+  std::string config_type = "config_type";  // key of the kind of a frame, for tables
+  MissingLabels missing = MissingLabels::error;
+  int64_t train = 0, valid = 0, test = 0;  // frames of one file: all 0: the fractions; test 0: the rest
+  std::vector<double> fractions{0.8, 0.1, 0.1};
+  int64_t seed = 0;
+};
+void fields(Fields& f, MoleculesDataOptions& o);
+
+/// Trajectories of single molecules with energies and forces: MD17's and rMD17's .npz (sets/molecules.h).
+struct Md17DataOptions {
+  static constexpr const char* name_in_config = "md17";
+  std::string path = "data/md17/md17_aspirin.npz";
+  std::vector<std::string> elements;             // as of molecules
+  int64_t train = 950, valid = 50, test = 0;     // frames; test 0: the rest
+  std::vector<double> fractions{0.8, 0.1, 0.1};  // where train, valid and test are 0
+  int64_t seed = 0;
+};
+void fields(Fields& f, Md17DataOptions& o);
+
+/// 134 thousand small molecules with fifteen properties each (sets/molecules.h).
+struct Qm9DataOptions {
+  static constexpr const char* name_in_config = "qm9";
+  std::string path = "data/qm9";
+  std::string exclude;  // file of the molecules to leave out; empty: uncharacterized.txt beside them
+  std::vector<std::string> elements;                // as of molecules
+  int64_t train = 110000, valid = 10000, test = 0;  // molecules; test 0: the rest
+  std::vector<double> fractions{0.8, 0.1, 0.1};     // where train, valid and test are 0
+  int64_t seed = 0;
+};
+void fields(Fields& f, Qm9DataOptions& o);
+
+using DataSet =
+    std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions, RotatedMnistDataOptions,
+                 Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions, ModelnetDataOptions,
+                 DecathlonDataOptions, MoleculesDataOptions, Md17DataOptions, Qm9DataOptions>;
 struct DataOptions {
   DataSet set;
 };

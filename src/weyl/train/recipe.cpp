@@ -41,6 +41,8 @@ void fields(Fields& f, Interface& i) {
   f("dimension", i.dimension, "of space; where a group is given, that of the group", {1, 3});
   f("grid", i.grid, "the tokens are the cells of an image or a volume: the carrier is a grid");
   f("types", i.types, "how many types of node there are; 0: none", {0, 1e6});
+  f("elements", i.elements, "chemical symbols of the types, in their order; none: they are no elements");
+  f("length_unit", i.length_unit, "unit of positions; none: the data do not say");
   f("typical_nodes", i.typical_nodes, "mean number of nodes of a graph in the training data", {1e-3, 1e9});
   f("features", i.features,
     "what the model is told of nodes, pairs, objects and graphs, in the order of the file's columns");

@@ -1,0 +1,413 @@
+#include "weyl/data/frame_collector.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/formats/elements.h"
+#include "weyl/data/formats/units.h"
+
+namespace weyl {
+namespace {
+
+constexpr int kNumbers = 100;  // types, where they are atomic numbers
+constexpr const char* kEnergyUnit = "eV";
+constexpr const char* kLengthUnit = "\u00c5";
+constexpr const char* kConfigType = "config_type";
+
+std::vector<FrameProperty> qm9_labels() {
+  return {
+      {"A", "GHz"},       {"B", "GHz"},      {"C", "GHz"},      {"mu", "Debye"},   {"alpha", "Bohr^3", true},
+      {"homo", "eV"},     {"lumo", "eV"},    {"gap", "eV"},     {"r2", "Bohr^2"},  {"zpve", "eV", true},
+      {"U0", "eV", true}, {"U", "eV", true}, {"H", "eV", true}, {"G", "eV", true}, {"Cv", "cal/mol/K", true}};
+}
+
+const std::vector<std::string> kEnergies{"energy", "REF_energy", "dft_energy", "DFT_energy", "ref_energy"};
+const std::vector<std::string> kForces{"forces",     "REF_forces", "dft_forces",
+                                       "DFT_forces", "ref_forces", "force"};
+const std::vector<std::string> kStresses{"stress",      "REF_stress", "dft_stress",  "DFT_stress",
+                                         "ref_stress",  "virial",     "virials",     "REF_virial",
+                                         "REF_virials", "dft_virial", "dft_virials", "DFT_virial"};
+
+std::vector<std::string> symbols_of(const FrameLayout& layout) {
+  if (!layout.elements.empty()) {
+    return layout.elements;
+  }
+  std::vector<std::string> all;
+  for (int z = 0; z < kNumbers; ++z) {
+    all.emplace_back(element_symbol(z));
+  }
+  return all;
+}
+
+Tensor tensor_of(std::vector<double>& values, std::vector<int64_t> shape) {
+  Tensor t = at::empty(shape, at::kDouble);
+  std::copy(values.begin(), values.end(), t.mutable_data_ptr<double>());
+  values = {};
+  return t;
+}
+
+/// What a frame has, for messages.
+std::string names_in(const AtomsFrame& frame) {
+  std::string all;
+  const auto add = [&](const std::string& name) { all += (all.empty() ? "" : ", ") + quote(name); };
+  for (const auto& value : frame.values) {
+    add(value.name);
+  }
+  for (const auto& column : frame.columns) {
+    add(column.name);
+  }
+  return all.empty() ? "nothing" : all;
+}
+
+double volume_of(const AtomsFrame& frame) {
+  if (!frame.cell || !std::ranges::all_of(frame.pbc, [](bool p) { return p; })) {
+    return 0;
+  }
+  const auto& c = *frame.cell;
+  return std::abs(c[0] * (c[4] * c[8] - c[5] * c[7]) - c[1] * (c[3] * c[8] - c[5] * c[6]) +
+                  c[2] * (c[3] * c[7] - c[4] * c[6]));
+}
+
+/// Nine numbers from nine or six in Voigt's order, symmetric.
+std::vector<double> tensor_from(const std::vector<double>& given) {
+  if (given.size() == 6) {
+    return {given[0], given[5], given[4], given[5], given[1], given[3], given[4], given[3], given[2]};
+  }
+  std::vector<double> s(9);
+  for (size_t i = 0; i < 3; ++i) {
+    for (size_t j = 0; j < 3; ++j) {
+      s[3 * i + j] = 0.5 * (given[3 * i + j] + given[3 * j + i]);
+    }
+  }
+  return s;
+}
+
+}  // namespace
+
+FrameLayout layout_of(const DataOptions& options) {
+  if (const auto* o = std::get_if<MoleculesDataOptions>(&options.set)) {
+    return {.option = "data.molecules",
+            .elements = o->elements,
+            .energy = o->energy,
+            .forces = o->forces,
+            .stress = o->stress,
+            .energy_unit = o->energy_unit,
+            .length_unit = o->length_unit,
+            .features = o->features,
+            .properties = o->properties,
+            .config_type = o->config_type,
+            .mask_missing = o->missing == MissingLabels::mask};
+  }
+  FrameLayout layout{.option = "data.molecules", .config_type = kConfigType};
+  if (const auto* o = std::get_if<Md17DataOptions>(&options.set)) {
+    layout.option = "data.md17";
+    layout.elements = o->elements;
+  }
+  if (const auto* o = std::get_if<Qm9DataOptions>(&options.set)) {
+    layout.option = "data.qm9";
+    layout.elements = o->elements;
+    layout.potential = false;
+    layout.properties = qm9_labels();
+  }
+  return layout;
+}
+
+FrameLayout as_told(FrameLayout layout, const Interface& model) {
+  layout.elements = model.elements;
+  layout.features.clear();
+  for (const Quantity& q : model.features) {
+    layout.features.push_back(q.name);
+  }
+  return layout;
+}
+
+Schema frames_schema(const FrameLayout& layout) {
+  Schema schema;
+  schema.length_unit = kLengthUnit;
+  Interface& i = schema.interface;
+  i.elements = symbols_of(layout);
+  i.types = static_cast<int64_t>(i.elements.size());
+  std::set<std::string> known;
+  for (const auto& symbol : i.elements) {
+    require<ConfigError>(atomic_number(symbol) >= 0, layout.option, ".elements: ", unknown_element(symbol));
+    require<ConfigError>(known.insert(symbol).second, layout.option, ".elements: ", symbol,
+                         " is given twice");
+  }
+  for (const auto& key : layout.features) {
+    i.features.push_back({.name = key, .level = Level::graph});
+  }
+  const std::string force = text(kEnergyUnit, "/", kLengthUnit);
+  if (layout.potential) {
+    schema.labels = {
+        {.name = "energy", .level = Level::graph, .extensive = true, .unit = kEnergyUnit},
+        {.name = "forces", .kind = Kind::vector, .unit = force},
+        {.name = "stress", .level = Level::graph, .kind = Kind::symmetric_tensor, .unit = force + "^3"}};
+  }
+  for (const auto& p : layout.properties) {
+    require<ConfigError>(!p.key.empty(), layout.option, ".properties: `key` must be given");
+    const bool taken =
+        std::ranges::any_of(schema.labels, [&](const Quantity& q) { return q.name == p.key; }) ||
+        p.key == kConfigType;
+    require<ConfigError>(!taken, layout.option, ".properties: ", quote(p.key), " is a label already");
+    schema.labels.push_back({.name = p.key, .level = Level::graph, .extensive = p.extensive, .unit = p.unit});
+  }
+  return schema;
+}
+
+FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader) {
+  const auto first = [](std::string_view given, std::string_view said, std::string_view usual) {
+    return std::string(!given.empty() ? given : !said.empty() ? said : usual);
+  };
+  return {first(layout.energy_unit, reader.unit_of("energy"), kEnergyUnit),
+          first(layout.length_unit, reader.unit_of("pos"), "Angstrom")};
+}
+
+double FrameCollector::factor_of(const std::string& key, const std::string& from,
+                                 const std::string& to) const {
+  try {
+    return from == to ? 1 : unit_factor(from, to);
+  } catch (const ConfigError& error) {
+    throw ConfigError(text(layout_.option, ": unit of ", quote(key), ": ", error.what()));
+  }
+}
+
+FrameCollector::FrameCollector(FrameLayout layout, const FrameReader& reader, Labels labels)
+    : layout_(std::move(layout)), reader_(&reader), rule_(labels), schema_(frames_schema(layout_)) {
+  type_of_.assign(most_elements + 1, -1);
+  for (size_t t = 0; t < schema_.interface.elements.size(); ++t) {
+    type_of_[static_cast<size_t>(atomic_number(schema_.interface.elements[t]))] = static_cast<int64_t>(t);
+  }
+  features_.resize(layout_.features.size());
+  if (rule_ == Labels::none) {
+    return;
+  }
+  for (const Quantity& q : schema_.labels) {
+    Label label{.quantity = q};
+    const auto keys = [&](const std::string& given, const std::vector<std::string>& usual) {
+      label.given = !given.empty();
+      label.keys = given.empty() ? usual : std::vector{given};
+    };
+    if (q.name == "energy") {
+      keys(layout_.energy, kEnergies);
+    } else if (q.name == "forces") {
+      keys(layout_.forces, kForces);
+      label.of_atoms = true;
+      label.width = 3;
+    } else if (q.name == "stress") {
+      keys(layout_.stress, kStresses);
+      label.width = 9;
+    } else {
+      keys(q.name, {});
+    }
+    labels_.push_back(std::move(label));
+  }
+}
+
+void FrameCollector::take_units() {
+  FrameUnits units = units_of(layout_, *reader_);
+  if (units == units_) {
+    return;
+  }
+  units_ = std::move(units);
+  length_ = factor_of("pos", units_.length, kLengthUnit);
+  const double energy = factor_of("energy", units_.energy, kEnergyUnit);
+  for (Label& label : labels_) {
+    const Quantity& q = label.quantity;
+    const bool of_potential = q.name == "energy" || q.name == "forces" || q.name == "stress";
+    const bool asked = of_potential && !(layout_.energy_unit.empty() && layout_.length_unit.empty());
+    const std::string said(asked ? "" : reader_->unit_of(q.name));
+    label.factor = !said.empty() && !q.unit.empty() ? factor_of(q.name, said, q.unit)
+                   : q.name == "energy"             ? energy
+                   : q.name == "forces"             ? energy / length_
+                   : q.name == "stress"             ? energy / std::pow(length_, 3)
+                                                    : 1;
+  }
+}
+
+void FrameCollector::add_label(Label& label, const AtomsFrame& frame, double volume) {
+  if (label.key.empty()) {
+    const auto found = std::ranges::find_if(label.keys, [&](const std::string& key) {
+      return label.of_atoms ? frame.column(key) != nullptr : frame.value(key) != nullptr;
+    });
+    label.key = found == label.keys.end() ? "" : *found;
+  }
+  const bool stress = label.quantity.name == "stress";
+  const auto rows = static_cast<size_t>(label.of_atoms ? frame.size() : 1);
+  const size_t count = rows * static_cast<size_t>(label.width);
+  label.expected += !stress || volume > 0 ? 1 : 0;
+  const AtomColumn* column = label.of_atoms ? frame.column(label.key) : nullptr;
+  const FrameValue* value = label.of_atoms ? nullptr : frame.value(label.key);
+  if ((column == nullptr && value == nullptr) || (stress && volume == 0)) {
+    if (label.missing.empty() && (!stress || volume > 0)) {
+      label.missing = where();
+    }
+    label.values.insert(label.values.end(), count, NAN);
+    return;
+  }
+  const auto reals = reals_of(column != nullptr ? column->values : value->values);
+  require<DataError>(reals.has_value(), where(), ": ", quote(label.key), " must be numbers");
+  const bool fits = column != nullptr ? column->width == label.width
+                    : stress          ? reals->size() == 9 || reals->size() == 6
+                                      : reals->size() == 1;
+  require<DataError>(fits, where(), ": ", quote(label.key), " must be ", label.width,
+                     label.of_atoms ? " numbers an atom"
+                     : stress       ? " numbers, or 6"
+                                    : " number",
+                     ", got ", column != nullptr ? column->width : static_cast<int64_t>(reals->size()));
+  for (const double x : *reals) {
+    require<DataError>(std::isfinite(x) || rule_ == Labels::found, where(), ": ", quote(label.key),
+                       " must be finite, got ", x);
+  }
+  double factor = label.factor;
+  if (stress && label.key.find("virial") != std::string::npos) {
+    factor *= -1 / volume;
+  }
+  const std::vector<double> given = stress ? tensor_from(*reals) : *reals;
+  for (const double x : given) {
+    label.values.push_back(factor * x);
+  }
+  ++label.known;
+}
+
+void FrameCollector::add_features(const AtomsFrame& frame) {
+  for (size_t i = 0; i < features_.size(); ++i) {
+    const std::string& key = layout_.features[i];
+    const FrameValue* value = frame.value(key);
+    require<DataError>(value != nullptr, where(), ": must have the feature ", quote(key), ", has ",
+                       names_in(frame));
+    const auto reals = reals_of(value->values);
+    require<DataError>(reals && reals->size() == 1 && std::isfinite(reals->front()), where(), ": ",
+                       quote(key), " must be one finite number");
+    features_[i].push_back(reals->front());
+  }
+}
+
+void FrameCollector::add(const AtomsFrame& frame) {
+  require<DataError>(frame.size() > 0, where(), ": must have atoms, got none");
+  take_units();
+  for (size_t i = 0; i < frame.numbers.size(); ++i) {
+    const auto z = static_cast<size_t>(frame.numbers[i]);
+    const int64_t type = z < type_of_.size() ? type_of_[z] : -1;
+    if (type < 0) {
+      std::string all = "of atomic numbers 0 .. 99";
+      if (!layout_.elements.empty()) {
+        all = "one of";
+        for (const auto& symbol : layout_.elements) {
+          all += " " + symbol;
+        }
+      }
+      throw DataError(
+          text(where(), ": atom ", i + 1, " must be ", all, " (elements), got ",
+               z <= most_elements ? std::string(element_symbol(static_cast<int>(z))) : std::to_string(z)));
+    }
+    types_.push_back(type);
+  }
+  for (const double x : frame.positions) {
+    positions_.push_back(x * length_);
+  }
+  const std::array<double, 9> cell = frame.cell.value_or(std::array<double, 9>{});
+  for (const double x : cell) {
+    cells_.push_back(x * length_);
+  }
+  for (const bool p : frame.pbc) {
+    pbc_.push_back(p ? 1 : 0);
+    periodic_ = periodic_ || p;
+  }
+  add_features(frame);
+  const double volume = volume_of(frame);
+  for (Label& label : labels_) {
+    add_label(label, frame, volume);
+  }
+  if (rule_ != Labels::none) {
+    std::string name;
+    if (const FrameValue* value = layout_.config_type.empty() ? nullptr : frame.value(layout_.config_type)) {
+      if (const auto* words = std::get_if<std::vector<std::string>>(&value->values);
+          words && words->size() == 1) {
+        name = words->front();
+      }
+    }
+    const auto found = std::ranges::find(config_names_, name);
+    config_types_.push_back(found - config_names_.begin());
+    if (found == config_names_.end()) {
+      config_names_.push_back(name);
+    }
+    if (sizes_.empty()) {
+      for (const auto& v : frame.values) {
+        schema_.unread.push_back(v.name);
+      }
+      for (const auto& c : frame.columns) {
+        schema_.unread.push_back(c.name);
+      }
+    }
+  }
+  sizes_.push_back(frame.size());
+}
+
+FrameCollector::Frames FrameCollector::take() {
+  const int64_t b = size(), n = static_cast<int64_t>(types_.size());
+  Frames result{{}, schema_};
+  Points points;
+  points.graphs = Segments::of_sizes(sizes_);
+  points.positions = tensor_of(positions_, {n, 3});
+  points.types = at::empty({n}, at::kLong);
+  std::copy(types_.begin(), types_.end(), points.types.mutable_data_ptr<int64_t>());
+  if (periodic_) {
+    points.cell = tensor_of(cells_, {b, 3, 3});
+    points.pbc = at::empty({b, 3}, at::kBool);
+    std::transform(pbc_.begin(), pbc_.end(), points.pbc.mutable_data_ptr<bool>(),
+                   [](uint8_t p) { return p != 0; });
+  }
+  for (size_t i = 0; i < features_.size(); ++i) {
+    points.of_graphs[layout_.features[i]] = tensor_of(features_[i], {b, 1});
+  }
+  result.schema.interface.typical_nodes = b > 0 ? static_cast<double>(n) / static_cast<double>(b) : 1;
+  result.schema.labels.clear();
+  for (Label& label : labels_) {
+    require<DataError>(rule_ != Labels::needed || !label.given || label.known > 0 || b == 0, where(),
+                       ": no frame has ", quote(label.keys[0]), " (", layout_.option, ")");
+    if (label.known == 0) {
+      label.values.clear();
+      continue;
+    }
+    require<DataError>(rule_ != Labels::needed || layout_.mask_missing || label.known == label.expected,
+                       label.missing, ": has no ", quote(label.key), ", which ", label.known, " of ",
+                       label.expected, " frames have (", layout_.option,
+                       ".missing = \"mask\" leaves such frames out of its part of "
+                       "the loss)");
+    const Quantity& q = label.quantity;
+    result.schema.labels.push_back(q);
+    std::erase(result.schema.unread, label.key);
+    std::vector<int64_t> shape{label.of_atoms ? n : b, 1};
+    if (q.kind == Kind::vector) {
+      shape.push_back(3);
+    }
+    if (q.kind == Kind::symmetric_tensor) {
+      shape.insert(shape.end(), {3, 3});
+    }
+    result.batch.labels[q.name] = tensor_of(label.values, shape);
+  }
+  if (config_names_.size() > 1 || (config_names_.size() == 1 && !config_names_[0].empty())) {
+    Tensor kinds = at::empty({b, 1}, at::kLong);
+    std::copy(config_types_.begin(), config_types_.end(), kinds.mutable_data_ptr<int64_t>());
+    result.batch.labels[kConfigType] = kinds;
+    result.schema.labels.push_back({.name = kConfigType,
+                                    .level = Level::graph,
+                                    .kind = Kind::category,
+                                    .categories = static_cast<int64_t>(config_names_.size())});
+    std::erase(result.schema.unread, layout_.config_type);
+    for (const std::string& name : config_names_) {
+      result.schema.category_names[kConfigType].push_back(name.empty() ? "(none)" : printable(name));
+    }
+  }
+  result.batch.input = std::move(points);
+  *this = FrameCollector(layout_, *reader_, rule_);
+  return result;
+}
+
+}  // namespace weyl

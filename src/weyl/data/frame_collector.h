@@ -1,0 +1,98 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "weyl/data/dataset.h"
+#include "weyl/data/formats/frame_reader.h"
+
+namespace weyl {
+
+/// What frames of atoms become: which elements are which types, which keys are labels and features, in which
+/// units. Models and labels have lengths in Angstrom and energies in eV.
+struct FrameLayout {
+  std::string option;                    // "data.molecules", for messages
+  std::vector<std::string> elements;     // symbols of the types in their order; none: 100 types, Z each
+  std::string energy, forces, stress;    // keys; empty: the usual ones
+  std::string energy_unit, length_unit;  // of the files; empty: what their format says, else eV, Angstrom
+  bool potential = true;                 // whether energy, forces and stress are labels
+  std::vector<std::string> features;
+  std::vector<FrameProperty> properties;
+  std::string config_type;
+  bool mask_missing = false;
+};
+
+/// Layout of the options of a set; of a set that is none of frames, the defaults.
+FrameLayout layout_of(const DataOptions& options);
+/// The types and features that a model knows.
+FrameLayout as_told(FrameLayout layout, const Interface& model);
+
+/// Points with types; labels `energy` (graph scalar, extensive, eV), `forces` (node vector, eV/Å), `stress`
+/// (graph symmetric tensor, eV/Å^3) and the properties. ConfigError: an element that is none, or twice.
+Schema frames_schema(const FrameLayout& layout);
+
+/// The units of a file's energies and lengths.
+struct FrameUnits {
+  std::string energy, length;
+  bool operator==(const FrameUnits&) const = default;
+};
+FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader);  // once it gave a frame
+
+/// Gathers the frames of one reader in memory.
+class FrameCollector {
+ public:
+  /// `needed`: labels must be finite, those that some frames have must be in all (unless mask_missing;
+  /// stress: in all periodic ones), and those whose key is given in some. `found`: as the files have them,
+  /// NaN where they lack them. `none`: not read.
+  enum class Labels { needed, found, none };
+  FrameCollector(FrameLayout layout, const FrameReader& reader, Labels labels);
+
+  /// Adds the frame that the reader gave last. DataError with file, frame and atom: an element that is no
+  /// type, a feature that is missing, labels of the wrong shape.
+  void add(const AtomsFrame& frame);
+  int64_t size() const { return static_cast<int64_t>(sizes_.size()); }
+
+  /// All frames since the last call as one batch of float64: `cell` and `pbc` when one of them is periodic.
+  struct Frames {
+    Batch batch;
+    Schema schema;
+  };
+  Frames take();
+
+ private:
+  struct Label {
+    Quantity quantity;
+    std::vector<std::string> keys;  // the first that a frame has is the key of all
+    bool given = false, of_atoms = false;
+    int64_t width = 1;
+    double factor = 1;
+    std::string key;  // once it is found
+    std::vector<double> values;
+    int64_t known = 0, expected = 0;
+    std::string missing;  // where the first frame without it is
+  };
+
+  void take_units();
+  void add_label(Label& label, const AtomsFrame& frame, double volume);
+  void add_features(const AtomsFrame& frame);
+  double factor_of(const std::string& key, const std::string& from, const std::string& to) const;
+  std::string where() const { return reader_->where(); }
+
+  FrameLayout layout_;
+  const FrameReader* reader_;
+  Labels rule_;
+  Schema schema_;
+  FrameUnits units_;  // of the frame that came last
+  double length_ = 1;
+  std::vector<int64_t> type_of_;  // of each atomic number, -1: none
+  std::vector<Label> labels_;
+  std::vector<int64_t> sizes_, types_, config_types_;
+  std::vector<std::string> config_names_;
+  std::vector<double> positions_, cells_;
+  std::vector<std::vector<double>> features_;
+  std::vector<uint8_t> pbc_;
+  bool periodic_ = false;
+};
+
+}  // namespace weyl

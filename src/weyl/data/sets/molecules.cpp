@@ -1,0 +1,189 @@
+#include "weyl/data/sets/molecules.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+#include "weyl/core/check.h"
+#include "weyl/data/split.h"
+#include "weyl/data/subset.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+void require_there(const std::string& path) {
+  require<DataError>(fs::exists(path), path, ": there is no such file or folder");
+}
+
+/// All frames but those that `leave_out` names by their value `index`.
+std::shared_ptr<const InMemory> read_all(const std::string& path, const FrameLayout& layout,
+                                         FrameCollector::Labels labels,
+                                         const std::set<int64_t>& leave_out = {}) {
+  const auto reader = open_frames(path);
+  FrameCollector collector(layout, *reader, labels);
+  AtomsFrame frame;
+  while (reader->next(frame)) {
+    if (!leave_out.empty()) {
+      const FrameValue* index = frame.value("index");
+      const auto numbers = index != nullptr ? reals_of(index->values) : std::nullopt;
+      if (numbers && numbers->size() == 1 && leave_out.contains(static_cast<int64_t>(numbers->front()))) {
+        continue;
+      }
+    }
+    collector.add(frame);
+  }
+  auto [batch, schema] = collector.take();
+  return std::make_shared<InMemory>(std::move(batch), std::move(schema));
+}
+
+/// Some samples of a set, with their mean number of atoms; null for none.
+std::shared_ptr<const Dataset> part(const std::shared_ptr<const InMemory>& all, std::vector<int64_t> samples,
+                                    double typical_nodes = 0) {
+  if (samples.empty()) {
+    return nullptr;
+  }
+  Schema schema = all->schema();
+  double nodes = 0;
+  for (const int64_t s : samples) {
+    nodes += static_cast<double>(all->tokens(s));
+  }
+  schema.interface.typical_nodes =
+      typical_nodes > 0 ? typical_nodes : nodes / static_cast<double>(samples.size());
+  return std::make_shared<Subset>(all, std::move(samples), std::move(schema));
+}
+
+template <class Options>
+Splits split(const std::shared_ptr<const InMemory>& all, const Options& o, const std::string& option) {
+  const int64_t size = all->size();
+  PartCounts counts{o.train, o.valid, o.test};
+  if (o.train == 0 && o.valid == 0 && o.test == 0) {
+    counts = part_counts(size, o.fractions, counts, option);
+  } else {
+    const int64_t rest = size - o.train - o.valid;
+    counts.test = o.test > 0 ? o.test : rest;
+    require<DataError>(rest >= o.test, option, ".train, valid and test must add up to at most ", size,
+                       ", the frames there are, got ", o.train, ", ", o.valid, " and ", o.test);
+  }
+  auto parts = draw_parts(size, {counts.train, counts.valid, counts.test}, o.seed, "split");
+  for (auto& samples : parts) {
+    std::ranges::sort(samples);
+  }
+  Splits splits;
+  splits.train = part(all, std::move(parts[0]));
+  const double typical = splits.train ? splits.train->schema().interface.typical_nodes : 0;
+  splits.valid = part(all, std::move(parts[1]), typical);
+  splits.test = part(all, std::move(parts[2]), typical);
+  return splits;
+}
+
+}  // namespace
+
+std::string frames_of_split(const std::string& folder, const std::string& split) {
+  std::string found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if ((name == split || name.starts_with(split + ".")) && holds_frames(entry.path().string())) {
+      require<DataError>(found.empty(), folder, ": must hold one file ", split, ".*, got ", found, " and ",
+                         entry.path().string());
+      found = entry.path().string();
+    }
+  }
+  return found;
+}
+
+namespace {
+
+/// What QM9's authors list as not to be trusted: lines that begin with the index of a molecule, alone or with
+/// its names; two words are a title or a sum ("3054 compounds").
+std::set<int64_t> indices_in(const std::string& path) {
+  std::ifstream file(path);
+  require<DataError>(file.good(), path, ": cannot be read");
+  std::set<int64_t> found;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string first;
+    words >> first;
+    const auto others = std::distance(std::istream_iterator<std::string>(words), {});
+    const bool number = !first.empty() && first.size() < 10 &&
+                        std::ranges::all_of(first, [](char c) { return c >= '0' && c <= '9'; });
+    if (number && others != 1) {
+      found.insert(std::stoll(first));
+    }
+  }
+  require<DataError>(!found.empty(), path, ": must list molecules, a line each that begins with an index");
+  return found;
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> open_frames_file(const std::string& path, const FrameLayout& layout,
+                                                FrameCollector::Labels labels) {
+  if (fs::is_directory(path)) {
+    for (const char* split : {"test", "valid", "train"}) {
+      if (const std::string file = frames_of_split(path, split); !file.empty()) {
+        return read_all(file, layout, labels);
+      }
+    }
+  }
+  return read_all(path, layout, labels);
+}
+
+Splits open_molecules(const MoleculesDataOptions& options) {
+  require_there(options.path);
+  const FrameLayout layout = layout_of({options});
+  constexpr auto needed = FrameCollector::Labels::needed;
+  bool in_files = false;
+  for (const char* name : {"train", "valid", "test"}) {
+    in_files = in_files || (fs::is_directory(options.path) && !frames_of_split(options.path, name).empty());
+  }
+  if (!in_files) {
+    return split(read_all(options.path, layout, needed), options, layout.option);
+  }
+  Splits splits;
+  double typical = 0;
+  const auto open = [&](const char* name, int64_t asked) -> std::shared_ptr<const Dataset> {
+    const std::string file = frames_of_split(options.path, name);
+    if (file.empty()) {
+      return nullptr;
+    }
+    const auto all = read_all(file, layout, needed);
+    require<DataError>(asked <= all->size(), file, ": ", layout.option, ".", name, " must be at most ",
+                       all->size(), ", the frames there are (0: all), got ", asked);
+    std::vector<int64_t> first(static_cast<size_t>(asked > 0 ? asked : all->size()));
+    std::iota(first.begin(), first.end(), 0);
+    return part(all, std::move(first), typical);
+  };
+  splits.train = open("train", options.train);
+  typical = splits.train ? splits.train->schema().interface.typical_nodes : 0;
+  splits.valid = open("valid", options.valid);
+  splits.test = open("test", options.test);
+  return splits;
+}
+
+Splits open_md17(const Md17DataOptions& options) {
+  require_there(options.path);
+  const FrameLayout layout = layout_of({options});
+  return split(read_all(options.path, layout, FrameCollector::Labels::needed), options, layout.option);
+}
+
+Splits open_qm9(const Qm9DataOptions& options) {
+  require_there(options.path);
+  const FrameLayout layout = layout_of({options});
+  const fs::path folder =
+      fs::is_directory(options.path) ? fs::path(options.path) : fs::path(options.path).parent_path();
+  const std::string listed = (folder / "uncharacterized.txt").string();
+  std::set<int64_t> leave_out;
+  if (!options.exclude.empty() || fs::exists(listed)) {
+    leave_out = indices_in(options.exclude.empty() ? listed : options.exclude);
+  }
+  return split(read_all(options.path, layout, FrameCollector::Labels::needed, leave_out), options,
+               layout.option);
+}
+
+}  // namespace weyl

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "weyl/data/dataset.h"
+#include "weyl/data/frame_collector.h"
+
+namespace weyl {
+
+/// Molecules and materials as points: frames of any file that open_frames reads, in Angstrom and eV
+/// (data/frame_collector.h says what they become), read once and kept in memory as float64.
+///
+///   molecules  a file (or folder without splits), whose frames are split at random as counts or fractions
+///   say, or
+///              a folder with train.*, valid.* and test.*, of which counts take the first frames (0: all)
+///   md17       .npz of MD17 and rMD17
+///   qm9        all fifteen properties as labels, under the names of qm9_properties: energies in eV, zpve,
+///   U0,
+///              U, H, G, Cv and alpha extensive; without the molecules that `exclude` lists
+///
+/// DataError: a missing or broken file; fewer frames than asked for; labels (FrameCollector::Labels::needed).
+Splits open_molecules(const MoleculesDataOptions& options);
+Splits open_md17(const Md17DataOptions& options);
+Splits open_qm9(const Qm9DataOptions& options);
+
+/// The file or folder of frames in a folder whose name without endings is `split`; empty: none. DataError:
+/// two.
+std::string frames_of_split(const std::string& folder, const std::string& split);
+
+/// One file or folder that open_frames reads, all its frames; of a folder with splits the test split, else
+/// valid, else train.
+std::shared_ptr<const Dataset> open_frames_file(const std::string& path, const FrameLayout& layout,
+                                                FrameCollector::Labels labels);
+
+}  // namespace weyl
