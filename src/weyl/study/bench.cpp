@@ -18,6 +18,7 @@
 #include "weyl/study/flops.h"
 #include "weyl/study/matrix_products.h"
 #include "weyl/study/training_steps.h"
+#include "weyl/train/accumulate.h"
 #include "weyl/train/optimiser.h"
 
 namespace weyl {
@@ -49,7 +50,7 @@ struct Subject {
     return model(batch.input);
   }
   void train_step() {
-    loss_of(model, task, batch).backward();
+    add_gradients(loss_of(model, task, batch), model);
     optimiser.step(/*factor=*/0);
     optimiser.clear_gradients();
   }

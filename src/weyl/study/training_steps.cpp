@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "weyl/core/check.h"
+#include "weyl/train/accumulate.h"
 #include "weyl/train/journal.h"
 #include "weyl/train/loading.h"
 #include "weyl/train/optimiser.h"
@@ -85,7 +86,7 @@ StepTimes time_training_steps(Model& model, const Task* task, std::shared_ptr<co
     }
     {
       const Timed timed(times.backward);
-      loss.backward();
+      add_gradients(loss, model);
     }
     double norm = 0;
     {

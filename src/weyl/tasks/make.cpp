@@ -1,6 +1,9 @@
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 #include "weyl/tasks/classification.h"
 #include "weyl/tasks/completion.h"
+#include "weyl/tasks/force_field.h"
+#include "weyl/tasks/property.h"
 #include "weyl/tasks/segmentation.h"
 #include "weyl/tasks/trajectory.h"
 
@@ -19,6 +22,12 @@ std::unique_ptr<Task> make(const ClassificationOptions& o) {
 std::unique_ptr<Task> make(const SegmentationOptions& o) {
   return std::make_unique<Segmentation>(o);
 }
+std::unique_ptr<Task> make(const ForceFieldOptions& o) {
+  return std::make_unique<ForceField>(o);
+}
+std::unique_ptr<Task> make(const PropertyOptions& o) {
+  return std::make_unique<Property>(o);
+}
 
 }  // namespace
 
@@ -31,11 +40,15 @@ void require_labels(const Task& task, const Schema& data) {
   for (const auto& q : data.labels) {
     has += (has.empty() ? "'" : ", '") + q.name + "'";
   }
+  std::string beside;
+  for (const auto& name : data.unread) {
+    beside += (beside.empty() ? "; its files also have '" : ", '") + printable(name) + "'";
+  }
   for (const auto& wanted : task.labels()) {
     const auto found = std::find_if(data.labels.begin(), data.labels.end(),
                                     [&](const Quantity& q) { return q.name == wanted.name; });
     require<DataError>(found != data.labels.end(), "task ", task.name(), ": needs the label '", wanted.name,
-                       "', the data set has ", has.empty() ? "none" : has);
+                       "', the data set has ", has.empty() ? "none" : has, beside);
     require<DataError>(
         found->level == wanted.level && found->kind == wanted.kind && found->channels == wanted.channels,
         "task ", task.name(), ": the label '", wanted.name, "' must be a ",

@@ -19,6 +19,8 @@ void fields(Fields& f, TestTurns& o) {
     "space about `axis`. A grid turns exactly by 1, 2, 4 and 24, points by any",
     {1, 360});
   f("axis", o.axis, "in space, unless there are 24");
+  f("random", o.random,
+    "of points: rotations drawn uniformly, the same for all inputs, beside the input as it is");
 }
 
 void fields(Fields& f, ClassificationOptions& o) {
@@ -60,6 +62,40 @@ void fields(Fields& f, SegmentationOptions& o) {
   f("turns", o.turns,
     "rotations at test time, in validation too: class probabilities are averaged over them");
   f("window", o.window, "prediction window by window, for inputs larger than the memory of the device");
+}
+
+void fields(Fields& f, ForceFieldOptions& o) {
+  f("forces", o.forces,
+    "gradient: minus the derivative of the energy, conservative; direct: an output of the model, not "
+    "conservative; none: energies alone");
+  f("stress", o.stress,
+    "the derivative of the energy by strain over the volume, of frames periodic in space");
+  f("reference", o.reference,
+    "energy taken off before learning: none, one number an atom, or one for each element, by least squares");
+  f("energy_weight", o.energy_weight, "of energies in the loss; 0: energies are no labels", {0, 1e9});
+  f("force_weight", o.force_weight, "of forces in the loss; 0: forces are no labels", {0, 1e9});
+  f("stress_weight", o.stress_weight, "of stress in the loss; 0: stress is no label", {0, 1e9});
+  f("energy_loss", o.energy_loss, "what an error of energy costs");
+  f("force_loss", o.force_loss, "what an error of a component of a force costs");
+  f("stress_loss", o.stress_loss, "what an error of a component of stress costs");
+  f("huber_delta", o.huber_delta, "where `huber` goes from squares to lines, in units of the training forces",
+    {1e-9, 1e9});
+  f("energy_per_atom", o.energy_per_atom,
+    "errors of energies in the loss are divided by the number of atoms: graphs of all sizes count alike");
+  f("units", o.units, "of energies in reports: meV, eV, kcal/mol, ...; forces are in this per length");
+}
+
+void fields(Fields& f, PropertyOptions& o) {
+  f("targets", o.targets, "labels of graphs to be predicted, by name");
+  f("reference", o.reference,
+    "taken off before learning. Of extensive targets: none, one number a node, or one for each type, by "
+    "least "
+    "squares; of others: none, or the mean");
+  f("normalise", o.normalise, "outputs in units of the standard deviation of what is to be predicted");
+  f("loss", o.loss, "what an error costs");
+  f("huber_delta", o.huber_delta, "where `huber` goes from squares to lines, in units of the deviation",
+    {1e-9, 1e9});
+  f("turns", o.turns, "rotations at test time, in validation too, over which predictions are averaged");
 }
 
 void fields(Fields& f, TaskOptions& o) {

@@ -38,6 +38,7 @@ struct TestTurns {
   int64_t count = 1;    // 1: the input as it is; 24 in space: the rotations of the cube; else the
                         // multiples of 2 pi / count: of the plane, in space about `axis`
   Axis axis = Axis::z;  // in space
+  bool random = false;  // of points and poses: the input as it is, and count - 1 rotations drawn uniformly
 };
 void fields(Fields& f, TestTurns& o);
 
@@ -89,8 +90,53 @@ struct SegmentationOptions {
 };
 void fields(Fields& f, SegmentationOptions& o);
 
-using TaskChoice =
-    std::variant<TrajectoryOptions, CompletionOptions, ClassificationOptions, SegmentationOptions>;
+/// What an error x costs: |x|, x^2, or x^2 / 2 up to |x| = delta and delta (|x| - delta / 2) beyond.
+enum class ErrorLaw { l1, l2, huber };
+constexpr auto names_of(ErrorLaw) {
+  return std::array<std::string_view, 3>{"l1", "l2", "huber"};
+}
+
+/// What is taken off an extensive number before it is learned: nothing, a number for each node, or one for
+/// each node of a type.
+enum class Reference { none, mean, elements };
+constexpr auto names_of(Reference) {
+  return std::array<std::string_view, 3>{"none", "mean", "elements"};
+}
+
+/// Where forces come from: F = -dE/dx, an output of the model, or nowhere.
+enum class ForceSource { gradient, direct, none };
+constexpr auto names_of(ForceSource) {
+  return std::array<std::string_view, 3>{"gradient", "direct", "none"};
+}
+
+/// Energy, forces and stress of atoms (tasks/force_field.h).
+struct ForceFieldOptions {
+  static constexpr const char* name_in_config = "force_field";
+  ForceSource forces = ForceSource::gradient;
+  bool stress = false;  // by the derivative with respect to strain
+  Reference reference = Reference::elements;
+  double energy_weight = 1, force_weight = 10, stress_weight = 1;
+  ErrorLaw energy_loss = ErrorLaw::l2, force_loss = ErrorLaw::l2, stress_loss = ErrorLaw::l2;
+  double huber_delta = 1;
+  bool energy_per_atom = true;  // the error of energies in the loss is divided by the number of atoms
+  std::string units = "meV";    // of energies in reports
+};
+void fields(Fields& f, ForceFieldOptions& o);
+
+/// Numbers of a whole graph (tasks/property.h).
+struct PropertyOptions {
+  static constexpr const char* name_in_config = "property";
+  std::vector<std::string> targets;
+  Reference reference = Reference::mean;
+  bool normalise = true;  // by the standard deviation on the training set
+  ErrorLaw loss = ErrorLaw::l2;
+  double huber_delta = 1;
+  TestTurns turns;
+};
+void fields(Fields& f, PropertyOptions& o);
+
+using TaskChoice = std::variant<TrajectoryOptions, CompletionOptions, ClassificationOptions,
+                                SegmentationOptions, ForceFieldOptions, PropertyOptions>;
 struct TaskOptions {
   TaskChoice task;
 };

@@ -26,6 +26,12 @@ struct Confusion {
   std::vector<int64_t> counts;
 };
 
+/// Metrics of the parts of a data set: of each element, say, or of each kind of frame.
+struct Breakdown {
+  std::string by;
+  std::vector<std::pair<std::string, Metrics>> rows;
+};
+
 /// Accumulates metrics over batches: exact sums and weights, or what a median or a Dice score needs.
 class Meter {
  public:
@@ -33,6 +39,8 @@ class Meter {
   virtual void add(const Batch& batch, const Named& predictions) = 0;
   virtual Metrics values() const = 0;
   virtual std::optional<Confusion> confusion() const { return {}; }  // of tasks with classes
+  /// `data` has the names of parts.
+  virtual std::vector<Breakdown> breakdowns(const Schema& /*data*/) const { return {}; }
 };
 
 /// What one batch gives: the loss (a scalar with a graph when training) and predictions in the data's units.
@@ -58,6 +66,10 @@ class Task {
   /// Input and weights share a dtype; labels are float64. `predict` needs no labels.
   virtual Step step(Model& model, const Batch& batch) const = 0;
   virtual Named predict(Model& model, const Batch& batch) const = 0;
+
+  /// What everyone who uses its predictions must know, a sentence each: printed by `train`, `eval` and
+  /// `predict`, written into the model card.
+  virtual std::vector<std::string> notes() const { return {}; }
 
   /// Whether `predict` takes batches on the CPU and moves to the model's device only what that works on: who
   /// gives it one then leaves it there.

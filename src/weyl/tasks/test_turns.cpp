@@ -2,10 +2,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/eye.h>
 
 #include "weyl/algebra/planar.h"
 #include "weyl/algebra/platonic.h"
 #include "weyl/core/check.h"
+#include "weyl/core/random.h"
 #include "weyl/data/layout.h"
 
 namespace weyl {
@@ -29,6 +31,13 @@ FiniteGroup group_of(const TestTurns& turns, int64_t dimension) {
 
 Tensor turns_of(const TestTurns& turns, Carrier carrier, int64_t dimension) {
   const int64_t n = turns.count;
+  if (turns.random && n > 1) {
+    require<ConfigError>(carrier != Carrier::grid, "turns: a grid does not turn at random, only exactly");
+    Stream stream(0, "test turns");
+    const Tensor drawn = random_rotations(n, dimension, false, stream).linear;
+    drawn[0].copy_(at::eye(dimension, at::kDouble));
+    return drawn;
+  }
   require<ConfigError>(n == 1 || dimension == 2 || dimension == 3,
                        "turns: must be 1 in a space of other than 2 or 3 dimensions, got ", n);
   const bool exact = n == 1 || n == 2 || n == 4 || (dimension == 3 && n == kCube);

@@ -1,13 +1,14 @@
 #include "weyl/tasks/trajectory.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
 
-#include <numeric>
+#include <algorithm>
+#include <cmath>
 
 #include "weyl/core/check.h"
 #include "weyl/data/layout.h"
+#include "weyl/tasks/chunks.h"
 
 namespace weyl {
 namespace {
@@ -50,16 +51,6 @@ const Tensor& label_of(const Batch& batch) {
   const auto found = batch.labels.find(kLabel);
   require(found != batch.labels.end(), "trajectory: the batch has no label 'displacement'");
   return found->second;
-}
-
-template <class F>
-void for_each_chunk(const Dataset& data, F f) {
-  const at::NoGradGuard no_grad;
-  for (int64_t begin = 0; begin < data.size(); begin += kChunk) {
-    std::vector<int64_t> indices(std::min(kChunk, data.size() - begin));
-    std::iota(indices.begin(), indices.end(), begin);
-    f(data.batch(indices));
-  }
 }
 
 class SquaredError : public Meter {
@@ -132,7 +123,7 @@ void Trajectory::fit(const Dataset& train) {
   const bool moving = has_velocity(features);
   // sums of v.v, v.d and d.d give the best c, and the mean square of d - c v for any c
   double vv = 0, vd = 0, dd = 0, count = 0;
-  for_each_chunk(train, [&](const Batch& batch) {
+  for_each_chunk(train, kChunk, [&](const Batch& batch) {
     const Tensor& d = label_of(batch);
     dd += d.square().sum().item<double>();
     count += static_cast<double>(d.numel());
@@ -235,7 +226,7 @@ std::vector<std::pair<std::string, Metrics>> Trajectory::baselines(const Dataset
   for (size_t i = 0; i < lines.size(); ++i) {
     meters.push_back(std::make_unique<SquaredError>(unit));
   }
-  for_each_chunk(data, [&](const Batch& batch) {
+  for_each_chunk(data, kChunk, [&](const Batch& batch) {
     for (size_t i = 0; i < lines.size(); ++i) {
       const Tensor& d = label_of(batch);
       const double c = lines[i].second;

@@ -3,6 +3,8 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
 
+#include <vector>
+
 namespace weyl {
 namespace {
 
@@ -29,6 +31,16 @@ class Autocast {
 
 }  // namespace
 
+void add_gradients(const Tensor& loss, const Model& model) {
+  std::vector<Tensor> by;
+  for (const Parameter& p : model.parameters()) {
+    if (p.tensor.requires_grad()) {
+      by.push_back(p.tensor);
+    }
+  }
+  loss.backward({}, std::nullopt, false, at::TensorList(by));
+}
+
 double accumulate_gradients(Model& model, const Task& task, std::span<const Batch> batches,
                             Precision precision, StepTimes& times) {
   double graphs = 0;
@@ -46,7 +58,7 @@ double accumulate_gradients(Model& model, const Task& task, std::span<const Batc
       loss += share * step.loss.item<double>();
     }
     const Timed timed(times.backward);
-    (step.loss * share).backward();
+    add_gradients(step.loss * share, model);
   }
   return loss;
 }

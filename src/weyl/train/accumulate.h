@@ -8,6 +8,10 @@
 
 namespace weyl {
 
+/// Adds to the parameters' gradients those of a loss. By the parameters alone: of a loss that holds forces
+/// nothing is differentiated a second time by positions.
+void add_gradients(const Tensor& loss, const Model& model);
+
 /// Adds to the parameters' gradients those of the mean loss over some batches, each weighted by its share of
 /// the graphs, and returns that loss. With bf16, matrix products run in bf16 under CUDA's autocast (weights,
 /// norms and sums stay float32). Forward (with the loss) and backward are timed.

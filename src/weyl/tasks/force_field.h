@@ -1,0 +1,78 @@
+#pragma once
+
+#include "weyl/tasks/force_errors.h"
+#include "weyl/tasks/task.h"
+
+namespace weyl {
+
+/// A potential of atoms: labels `energy` (B, 1), `forces` (N, 1, 3) and `stress` (B, 1, 3, 3), those that the
+/// options weigh. The model gives `energy` y (B, 1), extensive, and with forces = direct also `forces` (N, 1,
+/// 3).
+///
+///   E = s y + sum over atoms of r[type]         s the scale, r the references (references.h)
+///   F = -dE/dx                                  or s times the model's output; direct forces are not
+///                                               conservative: the work along a closed path is not zero
+///   sigma = (1 / V) dE/de                       x -> (1 + e) x, lattice vectors likewise, e symmetric, at e
+///   = 0;
+///                                               V = |det cell|, of graphs periodic along all three lattice
+///                                               vectors, NaN of others
+///   loss = w_E mean over graphs of l_E(dE / (s n))                 n atoms, or 1 with energy_per_atom =
+///   false
+///        + w_F mean over components of l_F(dF / s)
+///        + w_S mean over components of l_S(V dsigma / (s n))
+///
+/// with the differences d to the labels and the laws l of ErrorLaw. Labels that are NaN are left out of sums
+/// and counts. References and targets in float64, losses in the model's dtype, total energies in float64.
+///
+///   scale     root mean square of the force components of the training set; without forces, standard
+///   deviation
+///             of the referenced energies per atom
+///   predicts  energy, forces (unless none), stress (if asked for)
+///   metrics   force_errors.h; the headline is the mean absolute error of forces, or of energies where no
+///   forces
+///             are trained
+///
+/// An element that no training sample had is refused.
+class ForceField : public Task {
+ public:
+  /// ConfigError: no weight above 0, stress without gradient forces, an unknown unit of reports.
+  explicit ForceField(ForceFieldOptions options);
+
+  std::string name() const override { return ForceFieldOptions::name_in_config; }
+  std::vector<Quantity> labels() const override;
+  /// ConfigError: no points of three dimensions; forces in another unit than energy per length.
+  Interface interface(const Schema& data) const override;
+  std::vector<Quantity> predictions(const Interface& model) const override;
+
+  void fit(const Dataset& train) override;  // DataError: no samples, nothing to learn
+  NamedTensors state() const override;      // "scale" (1), "references" (T), "seen" (T), float64
+  void load(const NamedTensors& state) override;
+
+  Step step(Model& model, const Batch& batch) const override;
+  Named predict(Model& model, const Batch& batch) const override;
+  std::vector<std::string> notes() const override;
+
+  std::unique_ptr<Meter> meter(const Interface& model) const override;
+  std::string headline() const override;
+  /// "references, no forces": the energies that follow from the composition alone.
+  std::vector<std::pair<std::string, Metrics>> baselines(const Dataset& data) const override;
+
+ private:
+  struct Answer {
+    Tensor energy;          // y (B), the model's dtype
+    Tensor forces, virial;  // F / s (N, 3), V sigma / s (B, 3, 3), or undefined
+    Tensor volume;          // (B) float64, 0 where there is none; undefined without stress
+    Tensor reference;       // (B) float64
+  };
+  Answer answer(Model& model, const Input& input, bool training) const;
+  Named in_units(const Answer& answer) const;
+  Tensor reference_energies(const Points& points, const Interface& interface) const;  // (B) float64
+  std::unique_ptr<ForceErrors> errors(const std::string& energy_unit, const std::string& length_unit,
+                                      const std::vector<std::string>& elements) const;
+
+  ForceFieldOptions options_;
+  double scale_ = 1;
+  Tensor references_, seen_;  // (T)
+};
+
+}  // namespace weyl

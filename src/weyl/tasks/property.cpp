@@ -1,0 +1,286 @@
+#include "weyl/tasks/property.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/isnan.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "weyl/core/check.h"
+#include "weyl/tasks/chunks.h"
+#include "weyl/tasks/error_law.h"
+#include "weyl/tasks/references.h"
+#include "weyl/tasks/test_turns.h"
+
+namespace weyl {
+namespace {
+
+constexpr int64_t kChunk = 1024;  // samples at a time when a whole set is read
+
+const Quantity& target_in(const std::vector<Quantity>& quantities, const std::string& name) {
+  const auto found =
+      std::find_if(quantities.begin(), quantities.end(), [&](const Quantity& q) { return q.name == name; });
+  require<ConfigError>(found != quantities.end(), "task property: there is no '", name, "'");
+  return *found;
+}
+
+/// The labels (B, K) float64 of a batch.
+Tensor targets_of(const Batch& batch, const std::vector<std::string>& names) {
+  std::vector<Tensor> columns;
+  for (const auto& name : names) {
+    const auto found = batch.labels.find(name);
+    require(found != batch.labels.end(), "property: the batch has no label '", name, "'");
+    columns.push_back(found->second);
+  }
+  return at::cat(columns, 1);
+}
+
+class TargetErrors : public Meter {
+ public:
+  TargetErrors(std::vector<std::string> names, std::vector<std::string> units, Tensor scales)
+      : names_(std::move(names)), units_(std::move(units)), scales_(std::move(scales)) {
+    sums_ = at::zeros({3, static_cast<int64_t>(names_.size())}, at::kDouble);
+  }
+
+  void add(const Batch& batch, const Named& predictions) override {
+    const Tensor truth = targets_of(batch, names_).to(at::kCPU);
+    std::vector<Tensor> columns;
+    for (const auto& name : names_) {
+      const auto found = predictions.find(name);
+      require(found != predictions.end(), "property: there is no prediction '", name, "'");
+      columns.push_back(found->second.detach().to(at::kCPU, at::kDouble));
+    }
+    const Tensor missing = at::isnan(truth);
+    const Tensor error = (at::cat(columns, 1) - truth).masked_fill(missing, 0);
+    sums_ +=
+        at::stack({missing.logical_not().to(at::kDouble).sum(0), error.abs().sum(0), error.square().sum(0)});
+    samples_ += truth.size(0);
+  }
+
+  Metrics values() const override {
+    if (samples_ == 0) {
+      return {};
+    }
+    const auto* count = sums_.const_data_ptr<double>();
+    const size_t k = names_.size();
+    Metrics result;
+    double standardised = 0;
+    for (size_t i = 0; i < k; ++i) {
+      const std::string suffix = k == 1 ? "" : "_" + names_[i];
+      const double mae = count[k + i] / count[i];  // NaN without a label
+      result["mae" + suffix] = {mae, units_[i]};
+      result["rmse" + suffix] = {std::sqrt(count[2 * k + i] / count[i]), units_[i]};
+      standardised += mae / scales_.const_data_ptr<double>()[i] / static_cast<double>(k);
+    }
+    if (k > 1) {
+      result["standardised_mae"] = {standardised, ""};
+    }
+    return result;
+  }
+
+ private:
+  std::vector<std::string> names_, units_;
+  Tensor scales_, sums_;
+  int64_t samples_ = 0;
+};
+
+}  // namespace
+
+Property::Property(PropertyOptions options) : options_(std::move(options)) {
+  const auto& names = options_.targets;
+  require<ConfigError>(!names.empty(), "task.property.targets: must name one label of the data at least");
+  require<ConfigError>(std::set<std::string>(names.begin(), names.end()).size() == names.size(),
+                       "task.property.targets: must be different from each other");
+}
+
+std::vector<Quantity> Property::labels() const {
+  std::vector<Quantity> result;
+  for (const auto& name : options_.targets) {
+    result.push_back({.name = name, .level = Level::graph});
+  }
+  return result;
+}
+
+Interface Property::interface(const Schema& data) const {
+  Interface result = data.interface;
+  result.grid = data.carrier == Carrier::grid;
+  result.length_unit = data.length_unit;
+  turns_of(options_.turns, data.carrier, data.interface.dimension);
+  result.outputs = labels();
+  for (auto& output : result.outputs) {
+    const auto known = std::find_if(data.labels.begin(), data.labels.end(),
+                                    [&](const Quantity& q) { return q.name == output.name; });
+    if (known != data.labels.end()) {
+      output.extensive = known->extensive;
+      output.unit = known->unit;
+    }
+  }
+  return result;
+}
+
+std::vector<Quantity> Property::predictions(const Interface& model) const {
+  std::vector<Quantity> result;
+  for (const auto& name : options_.targets) {
+    result.push_back(target_in(model.outputs, name));
+  }
+  return result;
+}
+
+void Property::fit(const Dataset& train) {
+  require<DataError>(train.size() > 0, "task property: the training set is empty");
+  const int64_t types = train.schema().interface.types, k = count();
+  const bool referenced = options_.reference != Reference::none;
+  std::vector<ReferenceFit> fits(static_cast<size_t>(k),
+                                 ReferenceFit(referenced ? options_.reference : Reference::mean, types));
+  Tensor sums = at::zeros({2, k}, at::kDouble);
+  for_each_chunk(train, kChunk, [&](const Batch& batch) {
+    const Tensor composition = composition_of(batch.input, types), t = targets_of(batch, options_.targets);
+    for (int64_t i = 0; i < k; ++i) {
+      fits[static_cast<size_t>(i)].add(composition, t.select(1, i));
+    }
+    const Tensor missing = at::isnan(t);
+    sums += at::stack({missing.logical_not().to(at::kDouble).sum(0), t.masked_fill(missing, 0).sum(0)});
+  });
+  means_ = at::zeros({k}, at::kDouble);
+  std::vector<Tensor> references;
+  for (int64_t i = 0; i < k; ++i) {
+    const Tensor e = fits[static_cast<size_t>(i)].solution();
+    const bool extensive = target_in(train.schema().labels, options_.targets[i]).extensive;
+    references.push_back(referenced && extensive ? e : at::zeros({e.size(0)}, at::kDouble));
+    if (referenced && !extensive) {
+      means_[i].copy_(sums[1][i] / sums[0][i].clamp_min(1));
+    }
+  }
+  references_ = at::stack(references);
+  scales_ = at::ones({k}, at::kDouble);
+  // A second pass: the squares of large numbers would drown their differences.
+  Tensor rests = at::zeros({2, k}, at::kDouble);
+  for_each_chunk(train, kChunk, [&](const Batch& batch) {
+    const Tensor rest = targets_of(batch, options_.targets) - references_of(batch.input, types);
+    const Tensor x = rest.masked_fill(at::isnan(rest), 0);
+    rests += at::stack({x.sum(0), x.square().sum(0)});
+  });
+  for (int64_t i = 0; i < k; ++i) {
+    const double n = std::max(sums[0][i].item<double>(), 1.0), sum = rests[0][i].item<double>();
+    const double variance = (rests[1][i].item<double>() - sum * sum / n) / n;
+    require<DataError>(std::isfinite(variance) && variance > 1e-24, "task property: '", options_.targets[i],
+                       "' on the training set must differ from what its reference tells, got the variance ",
+                       variance);
+    if (options_.normalise) {
+      scales_[i].fill_(std::sqrt(variance));
+    }
+  }
+}
+
+NamedTensors Property::state() const {
+  if (!scales_.defined()) {
+    return {};
+  }
+  return {{"scales", scales_}, {"references", references_}, {"means", means_}};
+}
+
+void Property::load(const NamedTensors& state) {
+  const auto numbers = [&](const char* name, int64_t axes) {
+    const auto found = state.find(name);
+    require<DataError>(found != state.end() && found->second.dim() == axes &&
+                           found->second.size(0) == count() && found->second.is_floating_point(),
+                       "task property: state must hold '", name, "', of ", count(), " targets");
+    const Tensor x = found->second.to(at::kCPU, at::kDouble);
+    require<DataError>(at::isfinite(x).all().item<bool>(), "task property: '", name, "' must be finite");
+    return x;
+  };
+  const Tensor scales = numbers("scales", 1), references = numbers("references", 2),
+               means = numbers("means", 1);
+  require<DataError>((scales > 0).all().item<bool>(), "task property: 'scales' must be positive");
+  scales_ = scales;
+  references_ = references;
+  means_ = means;
+}
+
+Tensor Property::references_of(const Input& input, int64_t types) const {
+  const Tensor composition = composition_of(input, types);
+  if (!references_.defined()) {  // not fitted: a config's audit
+    return at::zeros({composition.size(0), count()}, composition.options());
+  }
+  require(composition.size(1) == references_.size(1), "property: the state is of ", references_.size(1),
+          " types, the input of ", composition.size(1));
+  return at::matmul(composition, references_.t().to(composition.device())) + means_.to(composition.device());
+}
+
+Tensor Property::outputs_of(Model& model, const Input& input) const {
+  const Named outputs = model(input);
+  std::vector<Tensor> columns;
+  for (const auto& name : options_.targets) {
+    const auto found = outputs.find(name);
+    require(found != outputs.end(), "property: the model has no output '", name, "'");
+    columns.push_back(found->second);
+  }
+  return at::cat(columns, 1);
+}
+
+Named Property::named(const Tensor& values) const {
+  Named result;
+  for (int64_t i = 0; i < count(); ++i) {
+    result[options_.targets[i]] = values.slice(1, i, i + 1);
+  }
+  return result;
+}
+
+Step Property::step(Model& model, const Batch& batch) const {
+  const Tensor y = outputs_of(model, batch.input);
+  const Tensor r = references_of(batch.input, model.interface.types);
+  const Tensor scales = scales_.defined() ? scales_.to(y.device()) : at::ones({count()}, r.options());
+  const Tensor target = (targets_of(batch, options_.targets) - r) / scales;
+  const Tensor loss =
+      y.sum() * 0 + mean_error(options_.loss, options_.huber_delta, y - target.to(y.scalar_type()),
+                               at::isnan(target).logical_not());
+  return {loss, named(y.detach().to(at::kDouble) * scales + r)};
+}
+
+Named Property::predict(Model& model, const Batch& batch) const {
+  const at::NoGradGuard no_grad;
+  const Quantity all{.name = "targets", .level = Level::graph, .channels = count()};
+  const Tensor y =
+      mean_over_turns(options_.turns, batch.input, model.interface, all,
+                      [&](const Input& input) { return outputs_of(model, input).to(at::kDouble); });
+  const Tensor r = references_of(batch.input, model.interface.types);
+  return named(scales_.defined() ? y * scales_.to(y.device()) + r : y + r);
+}
+
+std::unique_ptr<Meter> Property::meter(const Interface& model) const {
+  std::vector<std::string> units;
+  for (const auto& name : options_.targets) {
+    units.push_back(target_in(model.outputs, name).unit);
+  }
+  return std::make_unique<TargetErrors>(options_.targets, units,
+                                        scales_.defined() ? scales_ : at::ones({count()}, at::kDouble));
+}
+
+std::string Property::headline() const {
+  return count() == 1 ? "mae" : "standardised_mae";
+}
+
+std::vector<std::pair<std::string, Metrics>> Property::baselines(const Dataset& data) const {
+  if (!references_.defined()) {
+    return {};
+  }
+  std::vector<std::string> units;
+  for (const auto& name : options_.targets) {
+    units.push_back(target_in(data.schema().labels, name).unit);
+  }
+  TargetErrors meter(options_.targets, units, scales_);
+  for_each_chunk(data, kChunk, [&](const Batch& batch) {
+    meter.add(batch, named(references_of(batch.input, data.schema().interface.types)));
+  });
+  return {{"references", meter.values()}};
+}
+
+}  // namespace weyl

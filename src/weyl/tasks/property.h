@@ -1,0 +1,52 @@
+#pragma once
+
+#include "weyl/tasks/task.h"
+
+namespace weyl {
+
+/// Numbers of whole graphs: labels and outputs are scalars (B, 1) of the names `targets`, on any carrier.
+///
+///   t = s y + r     y the model's output; s the standard deviation of t - r on the training set (1 when
+///                   `normalise` is off); r of extensive targets the sum of references of the nodes
+///                   (references.h), of others the mean on the training set, or 0 (reference = none)
+///   loss            mean over samples and targets of l((t - t*) / s), the law l of ErrorLaw, in the model's
+///                   dtype; labels that are NaN are left out; references and targets in float64
+///   predicts        t, (B, 1) float64, averaged over the test-time rotations
+///   metrics         mae (the headline) and rmse in the target's unit; of several targets mae_<name>,
+///                   rmse_<name> in theirs, and the headline standardised_mae, the mean over targets of
+///                   mae_<name> / s
+///
+/// Extensive quantities are summed over nodes by the model, others averaged.
+class Property : public Task {
+ public:
+  /// ConfigError: no targets, or one twice.
+  explicit Property(PropertyOptions options);
+
+  std::string name() const override { return PropertyOptions::name_in_config; }
+  std::vector<Quantity> labels() const override;
+  Interface interface(const Schema& data) const override;
+  std::vector<Quantity> predictions(const Interface& model) const override;
+
+  void fit(const Dataset& train) override;  // DataError: no samples, a target that is constant
+  NamedTensors state() const override;      // "scales" (K), "references" (K, T), "means" (K), float64
+  void load(const NamedTensors& state) override;
+
+  Step step(Model& model, const Batch& batch) const override;
+  Named predict(Model& model, const Batch& batch) const override;
+
+  std::unique_ptr<Meter> meter(const Interface& model) const override;
+  std::string headline() const override;
+  /// "references": what the composition alone, or the mean, says.
+  std::vector<std::pair<std::string, Metrics>> baselines(const Dataset& data) const override;
+
+ private:
+  int64_t count() const { return static_cast<int64_t>(options_.targets.size()); }  // K
+  Tensor references_of(const Input& input, int64_t types) const;                   // r (B, K) float64
+  Tensor outputs_of(Model& model, const Input& input) const;                       // y (B, K)
+  Named named(const Tensor& values) const;
+
+  PropertyOptions options_;
+  Tensor scales_, references_, means_;  // (K), (K, T), (K)
+};
+
+}  // namespace weyl

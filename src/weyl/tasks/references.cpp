@@ -1,0 +1,70 @@
+#include "weyl/tasks/references.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/isnan.h>
+#include <ATen/ops/linalg_pinv.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/zeros.h>
+
+#include "weyl/core/check.h"
+#include "weyl/data/layout.h"
+
+namespace weyl {
+namespace {
+
+// Squares of singular values of the compositions below this share of the largest are rounding.
+constexpr double kDependent = 1e-12;
+
+}  // namespace
+
+Tensor composition_of(const Input& input, int64_t types) {
+  const auto* points = std::get_if<Points>(&input);
+  if (std::holds_alternative<Grid>(input)) {
+    return at::ones({rows_of(input, Level::graph), 1}, at::kDouble);
+  }
+  const Segments& graphs = graphs_of(input);
+  if (points == nullptr || types == 0) {
+    Tensor sizes = at::empty({graphs.count(), 1}, at::kDouble);
+    for (int64_t g = 0; g < graphs.count(); ++g) {
+      sizes.mutable_data_ptr<double>()[g] = static_cast<double>(graphs.size(g));
+    }
+    return sizes.to(graphs.index.device());
+  }
+  require(points->types.defined(), "references: the input has no types");
+  const Tensor cell = graphs.index * types + points->types;
+  return at::zeros({graphs.count() * types}, cell.options().dtype(at::kDouble))
+      .index_add_(0, cell, at::ones_like(cell, cell.options().dtype(at::kDouble)))
+      .view({graphs.count(), types});
+}
+
+ReferenceFit::ReferenceFit(Reference reference, int64_t types)
+    : reference_(reference), types_(std::max<int64_t>(types, 1)) {
+  const int64_t columns = reference == Reference::mean ? 1 : types_;
+  gram_ = at::zeros({columns, columns}, at::kDouble);
+  moment_ = at::zeros({columns}, at::kDouble);
+}
+
+void ReferenceFit::add(const Tensor& composition, const Tensor& values) {
+  require(composition.dim() == 2 && composition.size(1) == types_ && values.dim() == 1 &&
+              values.size(0) == composition.size(0),
+          "references: need compositions (B, ", types_, ") and values (B), got ", composition.sizes(),
+          " and ", values.sizes());
+  const Tensor known = at::isnan(values).logical_not().nonzero().squeeze(1);
+  Tensor c = composition.index_select(0, known);
+  const Tensor y = values.index_select(0, known);
+  if (reference_ == Reference::mean) {
+    c = c.sum(1, true);
+  }
+  gram_ += at::matmul(c.t(), c);
+  moment_ += at::matmul(c.t(), y);
+}
+
+Tensor ReferenceFit::solution() const {
+  const Tensor e = at::matmul(at::linalg_pinv(gram_, 0.0, kDependent, /*hermitian=*/true), moment_);
+  return reference_ == Reference::mean ? e.expand({types_}).clone() : e;
+}
+
+}  // namespace weyl

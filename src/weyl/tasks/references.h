@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "weyl/data/batch.h"
+#include "weyl/tasks/options.h"
+
+namespace weyl {
+
+/// How many nodes of each type every graph has, (B, T) float64; without types (T = 0), and of inputs that
+/// have none, one column: how many nodes.
+Tensor composition_of(const Input& input, int64_t types);
+
+/// Least squares of numbers y of graphs on their compositions c: the e (T), float64, that minimises
+/// sum over graphs (y - c . e)^2, the smallest such e where the compositions do not settle it (one molecule
+/// alone: e is along its composition, and c . e the mean of y). Types that no graph has get 0.
+class ReferenceFit {
+ public:
+  /// `reference` must not be `none`; mean: one number for nodes of all types.
+  ReferenceFit(Reference reference, int64_t types);
+  /// (B, T) float64, (B) float64; NaN is left out.
+  void add(const Tensor& composition, const Tensor& values);
+  Tensor solution() const;  // (T)
+
+ private:
+  Reference reference_;
+  int64_t types_;
+  Tensor gram_, moment_;  // sums of c c^T and of c y
+};
+
+}  // namespace weyl

@@ -1,0 +1,240 @@
+#include "weyl/tasks/property.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/tasks/test_turns.h"
+
+namespace weyl {
+namespace {
+
+/// Answers the mean of the first coordinates (which no rotation keeps), times k, for every target.
+class FirstCoordinate : public Model {
+ public:
+  explicit FirstCoordinate(Interface interface) : Model(std::move(interface)) {
+    k = parameter("k", at::full({1}, 0.5, at::kDouble));
+  }
+  Named operator()(const Input& input) override {
+    const auto& p = std::get<Points>(input);
+    std::vector<Tensor> means;
+    for (int64_t g = 0; g < p.count(); ++g) {
+      means.push_back(p.positions.slice(0, p.graphs.offsets[g], p.graphs.offsets[g + 1]).select(1, 0).mean());
+    }
+    Named out;
+    for (const auto& q : interface.outputs) {
+      out[q.name] = at::stack(means).view({-1, 1}) * k.to(p.positions.scalar_type());
+    }
+    return out;
+  }
+  Carrier carrier() const override { return Carrier::points; }
+  Symmetry symmetry() const override { return {}; }
+  Flops flops_per_token() const override { return {}; }
+  Tensor k;
+};
+
+const std::vector<int64_t> sizes{2, 3, 1, 4};
+
+Schema molecules() {
+  Schema schema;
+  schema.interface.types = 2;
+  schema.labels = {{.name = "gap", .level = Level::graph, .unit = "eV"},
+                   {.name = "U0", .level = Level::graph, .extensive = true, .unit = "eV"}};
+  return schema;
+}
+
+std::shared_ptr<InMemory> set() {
+  at::manual_seed(3);
+  Points p;
+  p.graphs = Segments::of_sizes(sizes);
+  p.positions = at::randn({10, 3}, at::kDouble);
+  p.types = at::randint(0, 2, {10}, at::kLong);
+  return std::make_shared<InMemory>(
+      Batch{p, {{"gap", at::randn({4, 1}, at::kDouble) + 7}, {"U0", at::randn({4, 1}, at::kDouble) - 4000}}},
+      molecules());
+}
+
+Batch all_of(const Dataset& data) {
+  std::vector<int64_t> every(data.size());
+  std::iota(every.begin(), every.end(), 0);
+  return data.batch(every);
+}
+
+PropertyOptions of(std::vector<std::string> targets) {
+  PropertyOptions o;
+  o.targets = std::move(targets);
+  return o;
+}
+
+double number(const Tensor& t) {
+  return t.item<double>();
+}
+
+TEST(Property, AsksForItsTargets) {
+  const Property task(of({"U0", "gap"}));
+  EXPECT_EQ(task.labels().size(), 2u);
+  const Interface interface = task.interface(molecules());
+  ASSERT_EQ(interface.outputs.size(), 2u);
+  EXPECT_EQ(interface.outputs[0].name, "U0");
+  EXPECT_TRUE(interface.outputs[0].extensive);  // summed over nodes
+  EXPECT_FALSE(interface.outputs[1].extensive);
+  EXPECT_EQ(interface.outputs[1].unit, "eV");
+  EXPECT_EQ(task.headline(), "standardised_mae");
+  EXPECT_EQ(Property(of({"gap"})).headline(), "mae");
+  EXPECT_THROW(Property(of({})), ConfigError);
+  EXPECT_THROW(Property(of({"gap", "gap"})), ConfigError);
+}
+
+TEST(Property, NormalisesByMeanAndDeviation) {
+  const auto data = set();
+  const Batch batch = all_of(*data);
+  const Tensor t = batch.labels.at("gap");
+  for (const bool normalise : {true, false}) {
+    for (const auto reference : {Reference::mean, Reference::elements, Reference::none}) {
+      auto o = of({"gap"});
+      o.normalise = normalise;
+      o.reference = reference;
+      Property task(o);
+      task.fit(*data);
+      FirstCoordinate model(task.interface(data->schema()));
+      const double s = normalise ? number((t - t.mean()).square().mean().sqrt()) : 1;
+      const double m = reference == Reference::none ? 0 : number(t.mean());
+      const Tensor y = model(batch.input).at("gap").detach();
+      const Step step = task.step(model, batch);
+      EXPECT_TRUE(at::allclose(step.predictions.at("gap"), y * s + m, 1e-12));
+      EXPECT_NEAR(number(step.loss), number(((y * s + m - t) / s).square().mean()), 1e-10);
+      EXPECT_TRUE(at::allclose(task.predict(model, batch).at("gap"), y * s + m, 1e-12));
+      step.loss.backward();
+      EXPECT_NE(number(model.k.grad()), 0);
+    }
+  }
+}
+
+TEST(Property, ReferencesOfExtensiveTargetsGoByComposition) {
+  const auto data = set();
+  const Batch batch = all_of(*data);
+  auto o = of({"U0"});
+  o.reference = Reference::elements;
+  Property task(o);
+  task.fit(*data);
+  const Tensor e = task.state().at("references")[0];
+  ASSERT_EQ(e.numel(), 2);
+  EXPECT_EQ(number(task.state().at("means")[0]), 0);
+  Tensor r = at::zeros({4, 1}, at::kDouble);
+  const auto& p = std::get<Points>(batch.input);
+  for (int64_t i = 0; i < 10; ++i) {
+    r[number(p.graphs.index[i].to(at::kDouble))] += e[p.types[i].item<int64_t>()];
+  }
+  FirstCoordinate model(task.interface(data->schema()));
+  const double s = number(task.state().at("scales")[0]);
+  EXPECT_TRUE(
+      at::allclose(task.predict(model, batch).at("U0"), model(batch.input).at("U0").detach() * s + r, 1e-12));
+  const Tensor rest = batch.labels.at("U0") - r;
+  EXPECT_NEAR(s, number((rest - rest.mean()).square().mean().sqrt()), 1e-6 * s);
+}
+
+TEST(Property, MetricsAreInTheUnitOfTheTarget) {
+  const auto data = set();
+  const Batch batch = all_of(*data);
+  Property one(of({"gap"}));
+  one.fit(*data);
+  const auto meter = one.meter(one.interface(data->schema()));
+  meter->add(batch,
+             {{"gap", batch.labels.at("gap") + at::tensor({0.1, -0.3, 0.0, 0.4}, at::kDouble).view({4, 1})}});
+  EXPECT_NEAR(meter->values().at("mae").value, 0.2, 1e-12);
+  EXPECT_EQ(meter->values().at("mae").unit, "eV");
+  EXPECT_NEAR(meter->values().at("rmse").value, std::sqrt(0.26 / 4), 1e-12);
+
+  Property two(of({"gap", "U0"}));
+  two.fit(*data);
+  const auto both = two.meter(two.interface(data->schema()));
+  both->add(batch, {{"gap", batch.labels.at("gap") + 1}, {"U0", batch.labels.at("U0") - 2}});
+  const Tensor s = two.state().at("scales");
+  EXPECT_NEAR(both->values().at("mae_U0").value, 2, 1e-9);
+  EXPECT_NEAR(both->values().at("standardised_mae").value, 0.5 / number(s[0]) + 1 / number(s[1]), 1e-9);
+  EXPECT_TRUE(two.meter(two.interface(data->schema()))->values().empty());
+}
+
+TEST(Property, LabelsThatAreMissingAreLeftOut) {
+  const auto data = set();
+  Batch batch = all_of(*data);
+  batch.labels["gap"][1].fill_(NAN);
+  Property task(of({"gap"}));
+  task.fit(InMemory(batch, molecules()));
+  const Tensor known = at::cat({batch.labels["gap"].slice(0, 0, 1), batch.labels["gap"].slice(0, 2)});
+  EXPECT_NEAR(number(task.state().at("means")[0]), number(known.mean()), 1e-12);
+  FirstCoordinate model(task.interface(data->schema()));
+  const Tensor loss = task.step(model, batch).loss;
+  loss.backward();
+  EXPECT_TRUE(std::isfinite(number(loss)) && std::isfinite(number(model.k.grad())));
+  const auto meter = task.meter(model.interface);
+  meter->add(batch, task.predict(model, batch));
+  EXPECT_TRUE(std::isfinite(meter->values().at("mae").value));
+}
+
+TEST(Property, AveragesOverRotationsAtTestTime) {
+  const auto data = set();
+  const Batch batch = all_of(*data);
+  auto o = of({"gap"});
+  o.turns.count = 200;
+  o.turns.random = true;
+  Property task(o), plain(of({"gap"}));
+  task.fit(*data);
+  plain.fit(*data);
+  FirstCoordinate model(task.interface(data->schema()));
+  const double m = number(task.state().at("means")[0]);
+  const Tensor once = plain.predict(model, batch).at("gap") - m,
+               mean = task.predict(model, batch).at("gap") - m;
+  // The mean over all rotations is nothing; over 200 of them what is left falls as their root.
+  EXPECT_LT(number(mean.abs().max()), 0.25 * number(once.abs().max()));
+  EXPECT_TRUE(at::equal(task.predict(model, batch).at("gap") - m, mean));  // always the same ones
+  const Tensor turns = turns_of(o.turns, Carrier::points, 3);
+  EXPECT_TRUE(at::equal(turns[0], at::eye(3, at::kDouble)));
+  EXPECT_TRUE(
+      at::allclose(at::matmul(turns, turns.transpose(1, 2)), at::eye(3, at::kDouble).expand({200, 3, 3})));
+  EXPECT_FALSE(at::allclose(turns[1], turns[2]));
+  EXPECT_THROW(turns_of(o.turns, Carrier::grid, 2), ConfigError);
+}
+
+TEST(Property, StateIsAllThatPredictionNeeds) {
+  const auto data = set();
+  auto o = of({"U0", "gap"});
+  o.reference = Reference::elements;
+  Property fitted(o), loaded(o);
+  fitted.fit(*data);
+  loaded.load(fitted.state());
+  FirstCoordinate model(fitted.interface(data->schema()));
+  const Batch batch = all_of(*data);
+  EXPECT_TRUE(at::equal(fitted.predict(model, batch).at("U0"), loaded.predict(model, batch).at("U0")));
+  auto broken = fitted.state();
+  broken["scales"] = at::zeros({2}, at::kDouble);
+  EXPECT_THROW(loaded.load(broken), DataError);
+  broken = fitted.state();
+  broken["means"] = at::zeros({3}, at::kDouble);
+  EXPECT_THROW(loaded.load(broken), DataError);
+}
+
+TEST(Property, RefusesWhatCannotBeLearned) {
+  const auto data = set();
+  Property task(of({"gap"}));
+  EXPECT_THROW(task.fit(InMemory(data->batch({}), molecules())), DataError);
+  const_cast<Batch&>(data->all()).labels.at("gap").fill_(3);
+  EXPECT_THROW(task.fit(*data), DataError);
+}
+
+TEST(Property, BaselinesAreTheReferences) {
+  const auto data = set();
+  Property task(of({"gap"}));
+  task.fit(*data);
+  const Tensor t = all_of(*data).labels.at("gap");
+  const auto baselines = task.baselines(*data);
+  ASSERT_EQ(baselines.size(), 1u);
+  EXPECT_NEAR(baselines[0].second.at("mae").value, number((t - t.mean()).abs().mean()), 1e-12);
+}
+
+}  // namespace
+}  // namespace weyl
