@@ -101,7 +101,8 @@ Verb add_predict(CLI::App& root) {
   add_out(
       app, c->out, "FILE|FOLDER",
       "file to write (.safetensors); of images and volumes also a folder: a mask for each in the format of "
-      "its own file, classes of whole samples in predictions.csv",
+      "its own file, classes of whole samples in predictions.csv; of atoms also .xyz or .extxyz: the input's "
+      "frames with weyl_energy, weyl_forces, ... beside what they have",
       true);
   app.add_flag("--probabilities", c->probabilities, "into a folder: also the probabilities of each class");
   app.add_flag("--gradient", c->gradient,

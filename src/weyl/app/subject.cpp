@@ -2,10 +2,12 @@
 
 #include <ATen/Context.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <numeric>
 
+#include "weyl/app/log.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/faulty_sample.h"
@@ -162,6 +164,16 @@ int64_t batch_of(const Subject& subject, int64_t asked) {
   return subject.schema.carrier == Carrier::grid ? std::min(asked, subject.recipe.train.batch) : asked;
 }
 
+namespace {
+
+// Of UTF-8: bytes that begin one.
+size_t characters(const std::string& words) {
+  return static_cast<size_t>(
+      std::count_if(words.begin(), words.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
 Metrics chief(const Metrics& metrics) {
   if (metrics.size() <= 8) {
     return metrics;
@@ -184,6 +196,50 @@ std::string metrics_text(const Metrics& metrics) {
     line += (line.empty() ? "" : "  ") + name + " " + number + (metric.unit.empty() ? "" : " " + metric.unit);
   }
   return line;
+}
+
+std::string table_text(const Breakdown& breakdown) {
+  std::vector<std::vector<std::string>> cells{{breakdown.by}};
+  std::vector<std::string> names;
+  for (const auto& [name, metrics] : breakdown.rows) {
+    for (const auto& [metric, value] : metrics) {
+      if (std::find(names.begin(), names.end(), metric) == names.end()) {
+        names.push_back(metric);
+        cells[0].push_back(metric + (value.unit.empty() ? "" : " (" + value.unit + ")"));
+      }
+    }
+  }
+  for (const auto& [name, metrics] : breakdown.rows) {
+    std::vector<std::string> row{name};
+    for (const std::string& metric : names) {
+      const auto found = metrics.find(metric);
+      char number[32] = "-";
+      if (found != metrics.end()) {
+        std::snprintf(number, sizeof number, "%.5g", found->second.value);
+      }
+      row.emplace_back(number);
+    }
+    cells.push_back(std::move(row));
+  }
+  std::string result;
+  for (const auto& row : cells) {
+    for (size_t c = 0; c < row.size(); ++c) {
+      size_t width = 0;
+      for (const auto& other : cells) {
+        width = std::max(width, characters(other[c]));
+      }
+      const std::string space(width - characters(row[c]), ' ');
+      result += (c > 0 ? "  " : "") + (c == 0 ? row[c] + space : space + row[c]);
+    }
+    result += "\n";
+  }
+  return result;
+}
+
+void say_notes(const Task* task) {
+  for (const std::string& note : task != nullptr ? task->notes() : std::vector<std::string>{}) {
+    say("note: " + note);
+  }
 }
 
 }  // namespace weyl

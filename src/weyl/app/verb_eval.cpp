@@ -32,6 +32,18 @@ Json to_json(const Confusion& confusion) {
   return Json::object().set("classes", classes).set("counts", counts);
 }
 
+Json to_json(const std::vector<Breakdown>& breakdowns) {
+  Json json = Json::object();
+  for (const Breakdown& breakdown : breakdowns) {
+    Json rows = Json::array();
+    for (const auto& [name, metrics] : breakdown.rows) {
+      rows.add(Json::object().set("name", name).set("metrics", to_json(metrics)));
+    }
+    json.set(breakdown.by, rows);
+  }
+  return json;
+}
+
 Json to_json(const Evaluation& evaluation) {
   Json json = Json::object();
   json.set("samples", evaluation.samples)
@@ -39,6 +51,9 @@ Json to_json(const Evaluation& evaluation) {
       .set("metrics", to_json(evaluation.metrics));
   if (evaluation.confusion) {
     json.set("confusion", to_json(*evaluation.confusion));
+  }
+  if (!evaluation.breakdowns.empty()) {
+    json.set("breakdowns", to_json(evaluation.breakdowns));
   }
   return json;
 }
@@ -61,6 +76,7 @@ int run(const EvalCommand& command) {
     require<DataError>(!std::isnan(metric.value), options.where, ": metric '", name,
                        "' must be a number, got NaN (larger inputs may need --dtype float64)");
   }
+  say_notes(subject.task.get());
   const auto baselines = subject.task->baselines(*data);
   if (command.talk.json) {
     Json beside = Json::object();
@@ -73,6 +89,9 @@ int run(const EvalCommand& command) {
   std::cout << metrics_text(evaluation.metrics) << "  (" << evaluation.samples << " samples)\n";
   for (const auto& [name, metrics] : baselines) {
     std::cout << "  beside " << name << ": " << metrics_text(metrics) << "\n";
+  }
+  for (const Breakdown& breakdown : evaluation.breakdowns) {
+    std::cout << "\n" << table_text(breakdown);
   }
   return exit_done;
 }

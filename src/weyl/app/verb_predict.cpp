@@ -16,6 +16,7 @@
 #include "weyl/app/info_json.h"
 #include "weyl/app/log.h"
 #include "weyl/app/predict_folder.h"
+#include "weyl/app/predict_frames.h"
 #include "weyl/app/progress.h"
 #include "weyl/app/subject.h"
 #include "weyl/app/verbs.h"
@@ -55,7 +56,9 @@ void gather(const Named& values, const std::vector<Quantity>& quantities, const 
     const auto found = values.find(q.name);
     require(found != values.end(), "predict: the model must give the output '", q.name, "' it declares");
     const Tensor value = found->second.detach().cpu();
-    require(at::isfinite(value).all().item<bool>(), "output '", q.name,
+    // A graph without a volume has no stress, which NaN says.
+    const bool none = q.level == Level::graph && q.kind == Kind::symmetric_tensor;
+    require(none || at::isfinite(value).all().item<bool>(), "output '", q.name,
             "' must be finite, got NaN or infinity (larger inputs may need --dtype float64)");
     const bool column = interface.group && q.level == Level::node && value.dim() == 2 && value.size(1) == 1;
     parts[q.name].push_back(column ? value.squeeze(1)
@@ -105,9 +108,14 @@ int run(const PredictCommand& command) {
   if (!one_file && std::filesystem::path(command.out).extension().empty()) {
     return predict_folder(command);
   }
-  require<ConfigError>(one_file,
-                       "--out: must be a .safetensors file or, for images and volumes, a folder, got '",
-                       command.out, "'");
+  if (is_frames_out(command.out)) {
+    return predict_frames(command);
+  }
+  require<ConfigError>(
+      one_file,
+      "--out: must be a .safetensors file or, for images and volumes, a folder, for atoms an "
+      ".xyz or .extxyz file, got '",
+      command.out, "'");
   require<ConfigError>(!command.probabilities, "--probabilities: a .safetensors file always holds them");
   // Asked before the work, not after it.
   const auto folder = std::filesystem::absolute(command.out).parent_path();
@@ -115,6 +123,7 @@ int run(const PredictCommand& command) {
   require<DataError>(writable, command.out, ": cannot write: ", std::strerror(errno));
   const Subject subject =
       load_subject(command.model, device_of(command.machine), dtype_of(command.machine.dtype));
+  say_notes(subject.task.get());
   const auto data = open_for_prediction(subject, command.data);
   const std::vector<Quantity> quantities = subject.task != nullptr
                                                ? subject.task->predictions(subject.model->interface)
@@ -156,11 +165,16 @@ int run(const PredictCommand& command) {
     }
     tensors[name] = at::cat(list, 0);
   }
-  save_tensors(command.out, tensors,
-               {{"format", "weyl.predictions"},
-                {"weyl_version", version()},
-                {"model", std::filesystem::path(model_file(command.model)).filename().string()},
-                {"outputs", quantities_json(quantities).dump()}});
+  std::map<std::string, std::string> metadata{
+      {"format", "weyl.predictions"},
+      {"weyl_version", version()},
+      {"model", std::filesystem::path(model_file(command.model)).filename().string()},
+      {"outputs", quantities_json(quantities).dump()}};
+  for (const std::string& note :
+       subject.task != nullptr ? subject.task->notes() : std::vector<std::string>{}) {
+    metadata["notes"] += (metadata["notes"].empty() ? "" : "\n") + note;
+  }
+  save_tensors(command.out, tensors, metadata);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   progress.clear();
   if (command.talk.json) {

@@ -39,6 +39,7 @@ class Console : public TrainObserver {
   // The simple answers that the model is measured beside come first.
   void opened(const Splits& data, const Task& task) override {
     data_ = data;
+    say_notes(&task);
     if (data.valid != nullptr && !resumed_) {
       for (const auto& [name, metrics] : task.baselines(*data.valid)) {
         say("valid, " + name + ": " + metrics_text(metrics));

@@ -41,6 +41,7 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   loading.shuffle = false;
   loading.dtype = model.dtype();
   loading.device = task.moves_inputs() ? at::Device(at::kCPU) : model.device();
+  const Schema schema = data->schema();
   Loader loader(std::move(data), loading, 0);
   const auto meter = task.meter(model.interface);
   Evaluation result;
@@ -70,6 +71,7 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   }
   result.metrics = meter->values();
   result.confusion = meter->confusion();
+  result.breakdowns = meter->breakdowns(schema);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -21,6 +21,7 @@ struct Evaluation {
   double seconds = 0;
   Metrics metrics;
   std::optional<Confusion> confusion;  // of tasks with classes
+  std::vector<Breakdown> breakdowns;   // of parts of the data, where the task knows some
   bool stopped = false;                // by options.stop: metrics of the samples so far
 };
 

@@ -33,8 +33,8 @@ std::string joined(const std::vector<std::string>& items) {
 
 }  // namespace
 
-std::string model_card(const std::string& name, const ModelSummary& s,
-                       const std::vector<CardResult>& results) {
+std::string model_card(const std::string& name, const ModelSummary& s, const std::vector<CardResult>& results,
+                       const std::vector<std::string>& notes) {
   std::ostringstream out;
   out << "---\nlibrary_name: weyl\ntags:\n- weyl\n- equivariance\n- " << s.system << "\n";
   if (!s.task.empty()) {
@@ -54,6 +54,9 @@ std::string model_card(const std::string& name, const ModelSummary& s,
   list(out, "inputs", s.interface.features);
   list(out, "outputs", s.interface.outputs);
   out << "| trained for | " << s.step << " steps, " << exact_text(s.epoch) << " epochs |\n";
+  for (const auto& note : notes) {
+    out << "\n**Note:** " << note << ".\n";
+  }
   if (!results.empty()) {
     out << "\n## Results\n\n| metric | value | unit |\n|---|---|---|\n";
     for (const auto& r : results) {

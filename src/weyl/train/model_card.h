@@ -15,8 +15,9 @@ struct CardResult {
   std::string unit;
 };
 
-/// README.md of a run: Markdown with the YAML front matter that model hubs read. `name` is the run's.
+/// README.md of a run, with `notes` about its use (Task::notes): Markdown with the YAML front matter that
+/// model hubs read. `name` is the run's.
 std::string model_card(const std::string& name, const ModelSummary& summary,
-                       const std::vector<CardResult>& results);
+                       const std::vector<CardResult>& results, const std::vector<std::string>& notes = {});
 
 }  // namespace weyl

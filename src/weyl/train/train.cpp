@@ -85,7 +85,7 @@ void write_card(const RunFolder& run, const SavedModel& saved, const TrainResult
     }
   }
   const std::string name = fs::path(run.path()).filename().string();
-  write_file_atomically(run.file("README.md"), model_card(name, summary, results));
+  write_file_atomically(run.file("README.md"), model_card(name, summary, results, saved.task->notes()));
 }
 
 TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resumed,

@@ -1,0 +1,206 @@
+// Atoms through the built program: train on extended xyz, eval by element and kind, predict into extended xyz.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/app/program.h"
+#include "weyl/core/json.h"
+#include "weyl/core/random.h"
+#include "weyl/data/formats/extended_xyz.h"
+
+namespace weyl {
+namespace {
+
+/// Frames of three or four atoms, O and H, in a Morse-like potential, by two kinds; energies of the elements
+/// far larger than what binds.
+std::vector<AtomsFrame> frames(int count, uint64_t seed) {
+  Stream stream(seed, "test frames");
+  std::vector<AtomsFrame> result;
+  for (int i = 0; i < count; ++i) {
+    AtomsFrame f;
+    const size_t n = i % 2 == 0 ? 3 : 4;
+    double energy = 0;
+    for (size_t a = 0; a < n; ++a) {
+      f.numbers.push_back(a == 0 ? 8 : 1);
+      energy += a == 0 ? -2041.5 : -13.6;
+      for (int d = 0; d < 3; ++d) {
+        f.positions.push_back(1.2 * static_cast<double>(d == 0 ? a : 0) + 0.2 * stream.normal());
+      }
+    }
+    std::vector<double> forces(3 * n, 0.0);
+    for (size_t a = 0; a < n; ++a) {
+      for (size_t b = a + 1; b < n; ++b) {
+        double r2 = 0;
+        for (size_t d = 0; d < 3; ++d) {
+          r2 += std::pow(f.positions[3 * a + d] - f.positions[3 * b + d], 2);
+        }
+        energy += -2 * std::exp(-r2);
+        for (size_t d = 0; d < 3; ++d) {
+          const double pull = 4 * std::exp(-r2) * (f.positions[3 * b + d] - f.positions[3 * a + d]);
+          forces[3 * a + d] += pull;
+          forces[3 * b + d] -= pull;
+        }
+      }
+    }
+    std::vector<std::string> tags;
+    for (size_t a = 0; a < n; ++a) {
+      tags.push_back("atom" + std::to_string(a));
+    }
+    f.set(AtomColumn{"tag", 1, tags});
+    f.set(AtomColumn{"forces", 3, forces});
+    f.set("energy", energy);
+    f.set(FrameValue{"config_type", {}, std::vector<std::string>{n == 3 ? "small" : "large"}});
+    result.push_back(f);
+  }
+  return result;
+}
+
+void write(const std::string& path, const std::vector<AtomsFrame>& all) {
+  ExtendedXyzWriter out(path);
+  for (const auto& f : all) {
+    out.write(f);
+  }
+  out.commit();
+}
+
+std::vector<AtomsFrame> read(const std::string& path) {
+  ExtendedXyzReader in(path);
+  std::vector<AtomsFrame> all;
+  for (AtomsFrame f; in.next(f);) {
+    all.push_back(f);
+  }
+  return all;
+}
+
+const char* const config = R"(
+[data]
+set = "molecules"
+[data.molecules]
+path = "data"
+elements = ["H", "O"]
+[task]
+name = "force_field"
+[model]
+system = "transformer"
+[model.transformer]
+width = 16
+heads = 2
+blocks = 1
+[train]
+steps = 60
+batch = 16
+average = 0.9
+[train.optimiser]
+rate = 3e-3
+)";
+
+std::string prepared(const std::string& name) {
+  const std::string folder = scratch(name);
+  std::filesystem::create_directories(folder + "/data");
+  write(folder + "/data/train.xyz", frames(60, 1));
+  write(folder + "/data/valid.xyz", frames(10, 2));
+  write(folder + "/data/test.extxyz.gz", frames(20, 3));
+  std::ofstream(folder + "/c.toml") << config;
+  return folder;
+}
+
+TEST(Atoms, TrainEvaluateAndPredictIntoTheirOwnFormat) {
+  const std::string folder = prepared("atoms");
+  const Outcome trained = weyl_program("train c.toml --out run --json", folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_NE(trained.err.find("labels: 60 energy, 210 forces"), std::string::npos) << trained.err;
+
+  const Outcome text = weyl_program("eval run", folder);
+  ASSERT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.out.find("\nelement"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\nconfig_type"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("\nlarge"), std::string::npos) << text.out;
+  const Json found = Json::parse(weyl_program("eval run --json", folder).out, "eval");
+  const Json& elements = *found.find("breakdowns")->find("element");
+  ASSERT_EQ(elements.items().size(), 2u);
+  EXPECT_EQ(elements.items()[0].find("name")->string_or(""), "H");
+  const double mae = found.find("metrics")->find("force_mae")->find("value")->number_or(0);
+  const double trivial =
+      found.find("baselines")->find("references, no forces")->find("force_mae")->find("value")->number_or(0);
+  EXPECT_LT(mae, trivial);  // it has learned something
+
+  const Outcome predicted = weyl_program("predict run data/test.extxyz.gz --out out.xyz --json --batch 7", folder);
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  EXPECT_EQ(Json::parse(predicted.out, "predict").find("samples")->number_or(0), 20);
+  const auto before = read(folder + "/data/test.extxyz.gz"), after = read(folder + "/out.xyz");
+  ASSERT_EQ(after.size(), before.size());
+  double error = 0, components = 0;
+  for (size_t i = 0; i < after.size(); ++i) {
+    AtomsFrame rest = after[i];
+    const AtomColumn* forces = rest.column("weyl_forces");
+    ASSERT_TRUE(forces != nullptr && rest.value("weyl_energy") != nullptr);
+    ASSERT_EQ(forces->width, 3);
+    const auto said = *reals_of(forces->values), truth = *reals_of(before[i].column("forces")->values);
+    for (size_t k = 0; k < said.size(); ++k) {
+      error += 1000 * std::abs(said[k] - truth[k]);
+      ++components;
+    }
+    const double energy = reals_of(rest.value("weyl_energy")->values)->front();
+    EXPECT_NEAR(energy, reals_of(before[i].value("energy")->values)->front(), 20);  // of 2,000
+    EXPECT_TRUE(rest.value("weyl_energy")->shape.empty());
+    std::erase_if(rest.columns, [](const AtomColumn& c) { return c.name == "weyl_forces"; });
+    std::erase_if(rest.values, [](const FrameValue& v) { return v.name == "weyl_energy"; });
+    EXPECT_EQ(rest, before[i]);  // everything else as it was
+  }
+  EXPECT_NEAR(error / components, mae, 1e-3 * mae);  // what eval says of it
+}
+
+TEST(Atoms, WithoutLabelsAreRefusedWithWhatThereIs) {
+  const std::string folder = prepared("atoms-labels");
+  auto all = frames(10, 1);
+  for (auto& f : all) {
+    f.set("Etot", reals_of(f.value("energy")->values)->front());
+    std::erase_if(f.values, [](const FrameValue& v) { return v.name == "energy"; });
+  }
+  write(folder + "/data/train.xyz", all);
+  const Outcome refused = weyl_program("train c.toml --out run", folder);
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_NE(refused.err.find("needs the label 'energy', the data set has 'forces', 'config_type'; its files also have "
+                             "'Etot', 'tag'"),
+            std::string::npos)
+      << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(folder + "/run"));
+  all = frames(10, 1);
+  all[3].set("energy", NAN);
+  write(folder + "/data/train.xyz", all);
+  const Outcome nan = weyl_program("train c.toml --out run", folder);
+  EXPECT_EQ(nan.code, 3);
+  EXPECT_NE(nan.err.find("train.xyz: frame 4"), std::string::npos) << nan.err;
+  const Outcome named = weyl_program("train c.toml data.molecules.energy=Etot --out run", folder);
+  EXPECT_EQ(named.code, 3);
+  EXPECT_NE(named.err.find("no frame has 'Etot'"), std::string::npos) << named.err;
+}
+
+TEST(Atoms, DirectForcesAreLabelledEverywhere) {
+  const std::string folder = prepared("atoms-direct");
+  const Outcome trained =
+      weyl_program("train c.toml task.force_field.forces=direct train.steps=2 --out run", folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_NE(trained.err.find("not conservative"), std::string::npos) << trained.err;
+  EXPECT_NE(trained.out.find("direct_force_mae"), std::string::npos) << trained.out;
+  EXPECT_NE(contents(folder + "/run/README.md").find("not conservative"), std::string::npos);
+  const Outcome predicted = weyl_program("predict run data/valid.xyz --out out.xyz", folder);
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  EXPECT_NE(predicted.err.find("not conservative"), std::string::npos);
+}
+
+TEST(Atoms, OfAnUnknownElementAreNamed) {
+  const std::string folder = prepared("atoms-element");
+  ASSERT_EQ(weyl_program("train c.toml train.steps=2 --out run", folder).code, 0);
+  auto some = frames(5, 4);
+  some[3].numbers[1] = 17;
+  write(folder + "/odd.xyz", some);
+  const Outcome refused = weyl_program("predict run odd.xyz --out out.xyz", folder);
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_NE(refused.err.find("odd.xyz: frame 4"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("got Cl"), std::string::npos) << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(folder + "/out.xyz"));
+}
+
+}  // namespace
+}  // namespace weyl
