@@ -1,4 +1,5 @@
-// Atoms through the built program: train on extended xyz, eval by element and kind, predict into extended xyz.
+// Atoms through the built program: train on extended xyz, eval by element and kind, predict into extended
+// xyz.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -109,6 +110,8 @@ TEST(Atoms, TrainEvaluateAndPredictIntoTheirOwnFormat) {
   const Outcome trained = weyl_program("train c.toml --out run --json", folder);
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_NE(trained.err.find("labels: 60 energy, 210 forces"), std::string::npos) << trained.err;
+  const Json best = Json::parse(trained.out, "train");
+  EXPECT_EQ(best.find("best")->find("unit")->string_or(""), "meV/\u00c5");
 
   const Outcome text = weyl_program("eval run", folder);
   ASSERT_EQ(text.code, 0) << text.err;
@@ -124,7 +127,8 @@ TEST(Atoms, TrainEvaluateAndPredictIntoTheirOwnFormat) {
       found.find("baselines")->find("references, no forces")->find("force_mae")->find("value")->number_or(0);
   EXPECT_LT(mae, trivial);  // it has learned something
 
-  const Outcome predicted = weyl_program("predict run data/test.extxyz.gz --out out.xyz --json --batch 7", folder);
+  const Outcome predicted =
+      weyl_program("predict run data/test.extxyz.gz --out out.xyz --json --batch 7", folder);
   ASSERT_EQ(predicted.code, 0) << predicted.err;
   EXPECT_EQ(Json::parse(predicted.out, "predict").find("samples")->number_or(0), 20);
   const auto before = read(folder + "/data/test.extxyz.gz"), after = read(folder + "/out.xyz");
@@ -160,8 +164,9 @@ TEST(Atoms, WithoutLabelsAreRefusedWithWhatThereIs) {
   write(folder + "/data/train.xyz", all);
   const Outcome refused = weyl_program("train c.toml --out run", folder);
   EXPECT_EQ(refused.code, 3);
-  EXPECT_NE(refused.err.find("needs the label 'energy', the data set has 'forces', 'config_type'; its files also have "
-                             "'Etot', 'tag'"),
+  EXPECT_NE(refused.err.find(
+                "needs the label 'energy', the data set has 'forces', 'config_type'; its files also have "
+                "'Etot', 'tag'"),
             std::string::npos)
       << refused.err;
   EXPECT_FALSE(std::filesystem::exists(folder + "/run"));

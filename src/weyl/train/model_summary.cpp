@@ -47,6 +47,22 @@ std::string word(const Json* json) {
   return json != nullptr ? printable(json->string_or("")) : std::string();
 }
 
+// A word that may name Angstroms by their letter.
+std::string unit(const Json* json) {
+  constexpr std::string_view angstrom = "\u00c5";
+  const std::string all = json != nullptr ? json->string_or("") : std::string();
+  std::string result;
+  for (size_t begin = 0;;) {
+    const size_t end = all.find(angstrom, begin);
+    result += printable(std::string_view(all).substr(begin, end == std::string::npos ? end : end - begin));
+    if (end == std::string::npos) {
+      return result;
+    }
+    result += angstrom;
+    begin = end + angstrom.size();
+  }
+}
+
 // The entries of one file's metadata, and the file's name for messages.
 struct Entries {
   const std::map<std::string, std::string>& metadata;
@@ -164,7 +180,7 @@ ModelSummary read_summary(const SafetensorsHeader& header, const std::string& wh
   s.step = count(training.find("step"));
   s.epoch = number(training.find("epoch"));
   s.metric = word(training.find("metric"));
-  s.unit = word(training.find("unit"));
+  s.unit = unit(training.find("unit"));
   s.value = number(training.find("value"));
   s.dtype = dtype_of(header);
   return s;
