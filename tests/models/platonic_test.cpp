@@ -280,8 +280,13 @@ TEST(Platonic, WrongInputsAreNamed) {
             "model input: graph feature gravity is missing");
   EXPECT_EQ(input_error([](Points& p) { p.types = p.types + 1; }).substr(0, 44),
             "model input: types must lie in 0..2, got 1..");
-  EXPECT_EQ(input_error([](Points& p) { p.cell = at::eye(3).unsqueeze(0); }),
-            "model input: this model knows no periodic boundaries, and the input has a cell");
+}
+
+TEST(Platonic, KnowsNoPeriodicBoundaries) {
+  const auto model = make(small(), interface_of_all_kinds(3));
+  auto points = std::get<Points>(random_points({3, 2}, 3).input);
+  points.cell = at::eye(3).unsqueeze(0);
+  EXPECT_THROW((*model)(points), ConfigError);
 }
 
 TEST(Systems, RefuseACarrierAndNameThoseThatTakeIt) {
