@@ -145,7 +145,7 @@ TEST(PosesProgram, TrainsAndEvaluatesOnHolesOfATrajectory) {
     return result.find("metrics")->find("pose_error")->find("value")->number_or(-1);
   };
   EXPECT_GT(error(seen), 0);
-  EXPECT_EQ(error(seen), error(test));
+  EXPECT_NEAR(error(seen), error(test), 1e-6 * error(test));  // other batches, whose products round otherwise
   // The neighbours that are marked are nearer than what stands anywhere.
   const auto beside = [&](const char* name) {
     return seen.find("baselines")->find(name)->find("pose_error")->find("value")->number_or(-1);

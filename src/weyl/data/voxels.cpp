@@ -81,7 +81,7 @@ std::vector<float> point_density(std::span<const float> points, int64_t n, doubl
   require(points.size() % 3 == 0, "point_density: points must be (P, 3), got ", points.size(), " numbers");
   require(sigma >= 0.3 && sigma <= 100, "point_density: sigma must be 0.3 .. 100 cells, got ", sigma);
   std::vector<float> cells(n * n * n);
-  const auto count = static_cast<double>(points.size() / 3), size = static_cast<double>(n);
+  const double count = static_cast<double>(points.size()) / 3, size = static_cast<double>(n);
   // On a plane, points of one per area a with Gaussians of height h make h 2 pi sigma^2 / a. The sphere's
   // area is pi n^2 in units of cells.
   const double peak = size * size / (2 * sigma * sigma * count);
