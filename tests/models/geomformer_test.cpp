@@ -116,6 +116,10 @@ TEST(Geomformer, RefusesWhatItCannotDo) {
   refuses([](auto& o) { o.interaction = GeomInteraction::messages; });
   refuses([](auto& o) { o.basis = GeomBasis::bessel; });
   refuses([](auto& o) { o.input = GeomInput::local; });
+  refuses([](auto& o) {
+    o.shared_query = true;
+    o.parts.inv_self = false;
+  });
   refuses([](auto& o) { o.cutoff = CutoffOptions{CutoffLaw::cosine, 2, 3}; });
   Interface odd = featured_interface();
   odd.outputs.push_back({"handed", Level::graph, Kind::pseudoscalar, 1});

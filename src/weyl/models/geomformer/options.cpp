@@ -95,8 +95,7 @@ void fields(Fields& f, GeomformerOptions& o) {
   f("kernels", o.kernels, "number of these functions", {1, 1e5});
   f("least_width", o.least_width,
     "added to the learned widths of Gaussians, in the positions' unit (published: 1e-5 or 1e-2, so sharp "
-    "that "
-    "forces jump)",
+    "that forces jump)",
     {0, 1e3});
   f("train_basis", o.train_basis, "learn their centres and widths (pair_gaussian always does)");
   f("self_edges", o.self_edges,
@@ -163,6 +162,11 @@ void check(const GeomformerOptions& o) {
        "must be 0 but with law = cosine");
   must(!messages || !o.velocity_tower, "velocity_tower", "needs interaction = attention");
   must(!o.neighbour_embedding || messages, "neighbour_embedding", "needs interaction = messages");
+  must(!o.shared_query ||
+           ((o.parts.inv_self || !o.parts.inv_cross) && (o.parts.equ_self || !o.parts.equ_cross)),
+       "shared_query", "a cross-attention without self-attention of its stream has no query to share");
+  must(o.head != GeomHead::gated || o.width >= 2, "width", "must be 2 at least with head = gated, got ",
+       o.width);
   must(o.input != GeomInput::local || o.cutoff, "input", "local sums need a cut-off");
 }
 
