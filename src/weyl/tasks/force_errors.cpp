@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/isnan.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/stack.h>
@@ -12,6 +11,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/data/formats/units.h"
+#include "weyl/nn/pooling.h"
 #include "weyl/ops/segment.h"
 
 namespace weyl {
@@ -97,10 +97,7 @@ void ForceErrors::add(const Batch& batch, const Named& predictions) {
   const Rows forces = rows_of(batch, predictions, "forces", n, 3);
   const Rows stress = rows_of(batch, predictions, "stress", b, 9);
   const Segments graphs = points->graphs.to(at::kCPU);
-  Tensor sizes = at::empty({b, 1}, at::kDouble);
-  for (int64_t g = 0; g < b; ++g) {
-    sizes.mutable_data_ptr<double>()[g] = static_cast<double>(std::max<int64_t>(graphs.size(g), 1));
-  }
+  const Tensor sizes = counts_of(graphs, energy.error).unsqueeze(1);
   const Rows per_atom{energy.error / sizes, energy.known};
   Tensor cosine = at::zeros({n}, at::kDouble), cosines = at::zeros({n}, at::kDouble);
   if (const auto label = batch.labels.find("forces"), said = predictions.find("forces");

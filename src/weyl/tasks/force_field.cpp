@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/isfinite.h>
@@ -21,6 +20,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/data/formats/units.h"
+#include "weyl/nn/pooling.h"
 #include "weyl/ops/differentiable.h"
 #include "weyl/tasks/chunks.h"
 #include "weyl/tasks/error_law.h"
@@ -71,15 +71,6 @@ std::string unit_of(const std::vector<Quantity>& quantities, const char* name) {
 std::string force_unit(const Interface& interface) {
   const std::string energy = unit_of(interface.outputs, kEnergy);
   return energy.empty() || interface.length_unit.empty() ? "" : energy + "/" + interface.length_unit;
-}
-
-/// Atoms of each graph, at least 1, (B) float64.
-Tensor sizes_of(const Points& points) {
-  Tensor sizes = at::empty({points.count()}, at::kDouble);
-  for (int64_t g = 0; g < points.count(); ++g) {
-    sizes.mutable_data_ptr<double>()[g] = static_cast<double>(std::max<int64_t>(points.graphs.size(g), 1));
-  }
-  return sizes.to(points.positions.device());
 }
 
 Tensor or_zeros(const Tensor& gradient, const Tensor& like) {
@@ -177,7 +168,7 @@ void ForceField::fit(const Dataset& train) {
         const Points& points = points_of(batch.input);
         const Tensor rest =
             (energy->select(1, 0) - at::matmul(composition_of(batch.input, types), references_)) /
-            sizes_of(points);
+            counts_of(points.graphs, *energy);
         const Tensor known = at::isnan(rest).logical_not();
         const Tensor x = rest.masked_fill(known.logical_not(), 0);
         sum += x.sum().item<double>();
@@ -319,7 +310,7 @@ Step ForceField::step(Model& model, const Batch& batch) const {
   const Points& points = points_of(batch.input);
   const Answer a = answer(model, batch.input, training);
   const auto dtype = a.energy.scalar_type();
-  const Tensor atoms = sizes_of(points);
+  const Tensor atoms = counts_of(points.graphs, a.reference);
   Tensor loss = a.energy.sum() * 0;  // keeps its graph when no label of the batch is known
   const auto add = [&](double weight, ErrorLaw law, const Tensor& said, const Tensor& target) {
     const Tensor known = at::isnan(target).logical_not();
