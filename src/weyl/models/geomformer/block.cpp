@@ -47,11 +47,10 @@ GeomformerBlock::GeomformerBlock(const GeomformerOptions& options) : options_(op
   if (options.feed_forward == GeomFeedForward::none) {
     return;
   }
+  between_ = norms("_2");
   if (options.feed_forward == GeomFeedForward::gated) {
-    between_ = norms("_2");
     gated_ = child("ffn", std::make_shared<GatedFeedForward>(options));
   } else {
-    between_ = norms("_2");
     mixing_ = child("mixing", std::make_shared<StreamMixing>(options));
   }
 }

@@ -23,7 +23,7 @@ class GatedFeedForward : public Module {
 };
 
 /// PaiNN's update: with (p, w) = e W (no bias) and n = sqrt(<p, p> + 1e-8), (a, b, c) = MLP([i, n]):
-///   di = a + c <p, w>,   de = b w.   Children: vectors, mlp. In two dimensions and three.
+///   di = a + c <p, w>,   de = b w.   Children: vectors, mlp.
 class StreamMixing : public Module {
  public:
   explicit StreamMixing(const GeomformerOptions& options);

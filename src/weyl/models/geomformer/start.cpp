@@ -114,7 +114,8 @@ Tensor GeomStart::outward(const Points& points, const Neighbourhood& near, const
 StreamAttention::Streams GeomStart::operator()(const Points& points, const Interface& interface,
                                                const Neighbourhood& near) const {
   Tensor inv = embedded(points, near);
-  const InputValues values = input_values(points, interface);
+  // Types come from a table here: nobody needs their one-hot columns where there is nothing beside them.
+  const InputValues values = features_ || vectors_ > 0 ? input_values(points, interface) : InputValues{};
   if (features_) {
     inv = inv +
           (*features_)(values.scalars.narrow(1, interface.types, values.scalars.size(1) - interface.types));
