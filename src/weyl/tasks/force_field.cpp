@@ -44,6 +44,13 @@ Quantity stress_quantity(const std::string& unit = "") {
   return {.name = kStress, .level = Level::graph, .kind = Kind::symmetric_tensor, .unit = unit};
 }
 
+bool learns_forces(const ForceFieldOptions& o) {
+  return o.forces != ForceSource::none && o.force_weight > 0;
+}
+bool learns_stress(const ForceFieldOptions& o) {
+  return o.stress && o.stress_weight > 0;
+}
+
 const Points& points_of(const Input& input) {
   const auto* points = std::get_if<Points>(&input);
   require(points != nullptr, "force_field: the input must be points");
@@ -80,10 +87,8 @@ Tensor or_zeros(const Tensor& gradient, const Tensor& like) {
 }  // namespace
 
 ForceField::ForceField(ForceFieldOptions options) : options_(std::move(options)) {
-  const bool forces = options_.forces != ForceSource::none && options_.force_weight > 0;
-  const bool stress = options_.stress && options_.stress_weight > 0;
   require<ConfigError>(
-      options_.energy_weight > 0 || forces || stress,
+      options_.energy_weight > 0 || learns_forces(options_) || learns_stress(options_),
       "task.force_field: one of energy_weight, force_weight and stress_weight must be above 0");
   require<ConfigError>(!options_.stress || options_.forces == ForceSource::gradient,
                        "task.force_field.stress: needs forces = \"gradient\"");
@@ -99,10 +104,10 @@ std::vector<Quantity> ForceField::labels() const {
   if (options_.energy_weight > 0) {
     result.push_back(energy_quantity());
   }
-  if (options_.forces != ForceSource::none && options_.force_weight > 0) {
+  if (learns_forces(options_)) {
     result.push_back(forces_quantity());
   }
-  if (options_.stress && options_.stress_weight > 0) {
+  if (learns_stress(options_)) {
     result.push_back(stress_quantity());
   }
   return result;
@@ -321,10 +326,10 @@ Step ForceField::step(Model& model, const Batch& batch) const {
     const Tensor target = (needed(batch, kEnergy).select(1, 0) - a.reference) / (scale_ * size);
     add(options_.energy_weight, options_.energy_loss, a.energy / size.to(dtype), target);
   }
-  if (options_.forces != ForceSource::none && options_.force_weight > 0) {
+  if (learns_forces(options_)) {
     add(options_.force_weight, options_.force_loss, a.forces, needed(batch, kForces).select(1, 0) / scale_);
   }
-  if (options_.stress && options_.stress_weight > 0 && a.virial.defined()) {
+  if (learns_stress(options_) && a.virial.defined()) {
     const Tensor size = atoms.view({-1, 1, 1});
     const Tensor volume = at::where(a.volume > 0, a.volume, at::full({}, NAN, a.volume.options()));
     add(options_.stress_weight, options_.stress_loss, a.virial / size.to(dtype),
@@ -368,8 +373,8 @@ std::unique_ptr<Meter> ForceField::meter(const Interface& model) const {
 }
 
 std::string ForceField::headline() const {
-  const bool forces = options_.forces != ForceSource::none && options_.force_weight > 0;
-  return forces ? ForceErrors::force_mae(options_.forces == ForceSource::direct) : "energy_mae";
+  return learns_forces(options_) ? ForceErrors::force_mae(options_.forces == ForceSource::direct)
+                                 : "energy_mae";
 }
 
 std::vector<std::pair<std::string, Metrics>> ForceField::baselines(const Dataset& data) const {
