@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "weyl/core/check.h"
@@ -34,7 +34,7 @@ void copy_tensor(const SafetensorsFile& file, const std::string& name, std::vect
                      " float64 numbers; remove the folder to begin anew");
   const size_t before = to.size();
   to.resize(before + count);
-  std::memcpy(to.data() + before, bytes.data(), bytes.size());
+  std::ranges::copy(bytes, std::as_writable_bytes(std::span(to).subspan(before)).begin());
 }
 
 }  // namespace
