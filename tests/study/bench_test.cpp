@@ -2,12 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <set>
+
 #include "weyl/core/check.h"
 #include "weyl/models/systems.h"
 #include "weyl/study/allocation_peak.h"
 #include "weyl/study/matrix_products.h"
+#include "weyl/study/random_molecules.h"
 #include "weyl/study/random_tokens.h"
 #include "weyl/study/training_steps.h"
+#include "weyl/tasks/force_field.h"
 
 namespace weyl {
 namespace {
@@ -86,6 +91,76 @@ TEST(Bench, TimesEverySideAndLeavesTheWeights) {
   }
   EXPECT_TRUE(at::equal(before, model->parameters()[1].tensor));
   EXPECT_THROW(time_training_steps(*model, nullptr, data, training, 0), ConfigError);
+}
+
+Schema atoms_schema() {
+  Schema schema;
+  schema.interface.elements = {"He", "O", "C", "Ne", "H", "N"};
+  schema.interface.types = 6;
+  schema.interface.typical_nodes = 5;
+  return schema;
+}
+
+TEST(RandomMolecules, AreOrganicBallsOfTheirDensity) {
+  const auto data = random_molecules(atoms_schema(), 3, 40, 1);
+  ASSERT_EQ(data->size(), 3);
+  const Batch batch = data->batch(std::vector<int64_t>{0, 1, 2});
+  const auto& points = std::get<Points>(batch.input);
+  const at::Tensor balls = points.positions.view({3, 40, 3});
+  const at::Tensor apart = (balls.unsqueeze(1) - balls.unsqueeze(2)).square().sum(-1).sqrt();
+  EXPECT_GE(at::where(apart == 0, 10, apart).min().item<double>(), 0.9);
+  EXPECT_EQ((apart == 0).sum().item<int64_t>(), 3 * 40);  // every atom from itself alone
+  const double radius = std::cbrt(3 * 400 / (4 * M_PI));
+  const double farthest = balls.square().sum(-1).sqrt().max().item<double>();
+  EXPECT_LE(farthest, radius);
+  EXPECT_GT(farthest, 0.9 * radius);
+  std::set<int64_t> types;
+  for (int64_t i = 0; i < points.nodes(); ++i) {
+    types.insert(points.types[i].item<int64_t>());
+  }
+  EXPECT_EQ(types, (std::set<int64_t>{1, 2, 4, 5}));
+  EXPECT_EQ(batch.labels.at("energy").sizes(), (std::vector<int64_t>{3, 1}));
+  EXPECT_EQ(batch.labels.at("forces").sizes(), (std::vector<int64_t>{120, 1, 3}));
+  const auto again = random_molecules(atoms_schema(), 3, 40, 1),
+             other = random_molecules(atoms_schema(), 3, 40, 2);
+  const std::vector<int64_t> first{0};
+  const auto positions = [&](const Dataset& d) { return std::get<Points>(d.batch(first).input).positions; };
+  EXPECT_TRUE(at::equal(positions(*data), positions(*again)));
+  EXPECT_FALSE(at::equal(positions(*data), positions(*other)));
+
+  Schema flat = atoms_schema();
+  flat.interface.dimension = 2;
+  EXPECT_THROW(random_molecules(flat, 1, 4, 1), ConfigError);
+  EXPECT_THROW(random_molecules(atoms_schema(), 0, 4, 1), ConfigError);
+}
+
+TEST(Bench, TimesEnergiesWithForcesAndTheirTrainingStep) {
+  GeomformerOptions options = preset_options(GeomformerPreset::et);
+  options.width = 16;
+  options.heads = 2;
+  options.blocks = 1;
+  options.kernels = 4;
+  ModelOptions choice;
+  choice.system = options;
+  ForceField task({});
+  const auto data = random_molecules(atoms_schema(), 3, 5, 1);
+  task.fit(*data);
+  const auto model = build(choice, task.interface(data->schema()), Carrier::points);
+  const Batch batch = to(data->batch(std::vector<int64_t>{0, 1, 2}), at::kCPU, at::kFloat);
+  const at::Tensor before = model->parameters()[1].tensor.detach().clone();
+  const BenchCase c = bench("forces", *model, &task, batch, {.repeats = 9, .reference = true});
+  for (const BenchSide* side : {&c.kernels, &c.reference}) {
+    EXPECT_GT(side->predict_ms, side->forward_ms);  // a forward and a backward pass
+    EXPECT_GT(side->train_step_ms, side->predict_ms);
+  }
+  EXPECT_GT(c.predict_speedup.median, 0);
+  EXPECT_LT(c.error, 1e-4);
+  EXPECT_TRUE(at::equal(before, model->parameters()[1].tensor));
+  EXPECT_GT(time_training_steps(*model, &task, data, {}, 2).backward, 0);
+
+  const BenchCase without = bench("outputs", *model, nullptr, batch, {.repeats = 1, .reference = true});
+  EXPECT_EQ(without.kernels.predict_ms, 0);
+  EXPECT_EQ(without.predict_speedup.median, 0);
 }
 
 }  // namespace

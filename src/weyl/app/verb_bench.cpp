@@ -13,6 +13,7 @@
 #include "weyl/core/check.h"
 #include "weyl/data/loader.h"
 #include "weyl/study/bench.h"
+#include "weyl/study/random_molecules.h"
 #include "weyl/study/random_tokens.h"
 #include "weyl/study/training_steps.h"
 #include "weyl/train/loading.h"
@@ -25,14 +26,22 @@ Schema unlabelled(Schema schema) {
   return schema;
 }
 
-// What is trained on: random tokens as the config's [bench] says, else its data set, else one batch of random
-// tokens.
+// What is trained on: random tokens as the config's [bench] says (molecules with labels where a force field
+// is learned), else its data set, else one batch of random tokens.
 std::shared_ptr<const Dataset> bench_data(Subject& subject) {
   const Recipe& recipe = subject.recipe;
   if (recipe.bench || subject.task == nullptr || !std::filesystem::exists(path_of(recipe.data))) {
-    subject.task = nullptr;  // random tokens have no labels: the loss is the mean square of the outputs
     const int64_t nodes = std::max<int64_t>(1, std::llround(subject.model->interface.typical_nodes));
     const BenchTable table = recipe.bench.value_or(BenchTable{recipe.train.batch, nodes});
+    if (const auto* force_field = std::get_if<ForceFieldOptions>(&recipe.task.task);
+        force_field != nullptr && subject.task != nullptr) {
+      require<ConfigError>(!force_field->stress,
+                           "weyl bench: task.force_field.stress must be off, random molecules have no cell");
+      auto molecules = random_molecules(subject.schema, table.graphs, table.nodes, 0);
+      subject.task->fit(*molecules);
+      return molecules;
+    }
+    subject.task = nullptr;  // random tokens have no labels: the loss is the mean square of the outputs
     const Batch random = subject.schema.carrier == Carrier::grid
                              ? random_grids(subject.schema, table.graphs, shape_of_grids(subject), 0)
                              : random_tokens(subject.schema, table.graphs, table.nodes, 0);
@@ -56,6 +65,7 @@ Json to_json(const BenchCase& c, const StepTimes& parts) {
   Json json = Json::object();
   json.set("name", c.name)
       .set("forward_ms", c.kernels.forward_ms)
+      .set("predict_ms", c.kernels.predict_ms)
       .set("train_step_ms", c.kernels.train_step_ms)
       .set("peak_mb", c.kernels.peak_mb)
       .set("parameters", c.parameters)
@@ -63,11 +73,13 @@ Json to_json(const BenchCase& c, const StepTimes& parts) {
       .set("gflops", c.gflops)
       .set("percent_of_peak", c.percent_of_peak)
       .set("reference_forward_ms", c.reference.forward_ms)
+      .set("reference_predict_ms", c.reference.predict_ms)
       .set("reference_train_step_ms", c.reference.train_step_ms)
       .set("reference_peak_mb", c.reference.peak_mb)
       .set("matmul_ms", c.matmul_ms)
       .set("matmul_train_step_ms", c.matmul_train_step_ms)
       .set("forward_speedup", c.forward_speedup.median)
+      .set("predict_speedup", c.predict_speedup.median)
       .set("train_step_speedup", c.train_step_speedup.median)
       .set("forward_over_matmul", c.forward_over_matmul.median)
       .set("train_step_over_matmul", c.train_step_over_matmul.median)
@@ -83,27 +95,38 @@ Json to_json(const BenchCase& c, const StepTimes& parts) {
 
 void print(const BenchCase& c, const StepTimes& parts) {
   const auto side = [](const char* name, const BenchSide& s) {
-    std::cout << "  " << std::left << std::setw(22) << name << std::right << std::setw(11) << s.forward_ms
-              << std::setw(13) << s.train_step_ms << std::setw(10) << s.peak_mb << "\n";
+    const auto number = [](double x, int width) {  // not measured: nothing
+      std::cout << std::setw(width);
+      if (x > 0) {
+        std::cout << x;
+      } else {
+        std::cout << "";
+      }
+    };
+    std::cout << "  " << std::left << std::setw(22) << name << std::right;
+    number(s.forward_ms, 11);
+    number(s.predict_ms, 13);
+    number(s.train_step_ms, 16);
+    number(s.peak_mb, 10);
+    std::cout << "\n";
   };
   std::cout << std::fixed << std::setprecision(2);
   std::cout << c.name << ": " << c.parameters << " parameters, " << c.tokens << " tokens\n"
-            << "                        forward ms   train step ms  peak MB\n";
+            << "                        forward ms   predict ms   train step ms   peak MB\n";
   side("kernels", c.kernels);
   side("torch expressions", c.reference);
-  side("matrix products alone", {c.matmul_ms, c.matmul_train_step_ms, 0});
-  const auto ratio = [](const char* name, const BenchRatio& forward, const BenchRatio& train_step) {
-    const auto number = [](const BenchRatio& r) {
-      std::cout << r.median << " (" << r.low << " to " << r.high << ")";
-    };
-    std::cout << "  " << name << ": forward ";
-    number(forward);
-    std::cout << ", train step ";
-    number(train_step);
-    std::cout << "\n";
+  side("matrix products alone", {c.matmul_ms, 0, c.matmul_train_step_ms, 0});
+  const auto ratio = [](const char* what, const BenchRatio& r) {
+    std::cout << what << r.median << " (" << r.low << " to " << r.high << ")";
   };
-  ratio("torch expressions / kernels", c.forward_speedup, c.train_step_speedup);
-  ratio("kernels / matrix products", c.forward_over_matmul, c.train_step_over_matmul);
+  ratio("  torch expressions / kernels: forward ", c.forward_speedup);
+  if (c.predict_speedup.median > 0) {
+    ratio(", predict ", c.predict_speedup);
+  }
+  ratio(", train step ", c.train_step_speedup);
+  ratio("\n  kernels / matrix products: forward ", c.forward_over_matmul);
+  ratio(", train step ", c.train_step_over_matmul);
+  std::cout << "\n";
   std::cout << "  " << c.gflops << " GFLOP/s, " << c.percent_of_peak
             << " % of a large matrix product's; error " << std::scientific << c.error << std::fixed
             << "\n  a training step of " << 1e3 * parts.step_seconds() / static_cast<double>(parts.steps)

@@ -49,6 +49,10 @@ struct Subject {
     const at::NoGradGuard off;
     return model(batch.input);
   }
+  Named predict() {
+    const at::NoGradGuard off;
+    return task->predict(model, batch);
+  }
   void train_step() {
     add_gradients(loss_of(model, task, batch), model);
     optimiser.step(/*factor=*/0);
@@ -100,11 +104,11 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   struct Side {
     bool reference;
     BenchSide& into;
-    std::vector<double> forward, train_step;
+    std::vector<double> forward, predict, train_step;
   };
-  std::vector<Side> sides{{false, result.kernels, {}, {}}};
+  std::vector<Side> sides{{false, result.kernels, {}, {}, {}}};
   if (options.reference) {
-    sides.push_back({true, result.reference, {}, {}});
+    sides.push_back({true, result.reference, {}, {}, {}});
   }
 
   MatrixProducts forward_products, train_products;
@@ -126,6 +130,11 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
     for (Side& side : sides) {
       side.forward.push_back(as(side.reference, [&] { return milliseconds([&] { subject.forward(); }); }));
     }
+    for (Side& side : sides) {
+      if (task != nullptr) {
+        side.predict.push_back(as(side.reference, [&] { return milliseconds([&] { subject.predict(); }); }));
+      }
+    }
     forward_matmul.push_back(milliseconds([&] { forward_products.replay(); }));
   }
   model.train(true);
@@ -139,6 +148,7 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   model.train(false);
   for (const Side& side : sides) {
     side.into.forward_ms = median(side.forward);
+    side.into.predict_ms = task != nullptr ? median(side.predict) : 0;
     side.into.train_step_ms = median(side.train_step);
   }
   result.matmul_ms = median(forward_matmul);
@@ -147,6 +157,9 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   result.train_step_over_matmul = ratio(sides[0].train_step, train_matmul);
   if (options.reference) {
     result.forward_speedup = ratio(sides[1].forward, sides[0].forward);
+    if (task != nullptr) {
+      result.predict_speedup = ratio(sides[1].predict, sides[0].predict);
+    }
     result.train_step_speedup = ratio(sides[1].train_step, sides[0].train_step);
   }
   const double rate = flops_per_token(model).train * static_cast<double>(result.tokens) /

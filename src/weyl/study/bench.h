@@ -16,7 +16,7 @@ struct BenchOptions {
 /// One side of a comparison. Memory is the most that tensors took beyond what was alive before the train
 /// step.
 struct BenchSide {
-  double forward_ms = 0, train_step_ms = 0, peak_mb = 0;
+  double forward_ms = 0, predict_ms = 0, train_step_ms = 0, peak_mb = 0;
 };
 
 /// How many times as long one side took as another, repeat by repeat: median and quartiles. On a busy machine
@@ -32,16 +32,18 @@ struct BenchCase {
   BenchSide reference;              // the same model under UseReferences: the definition in torch expressions
   double matmul_ms = 0;             // the matrix products of a forward pass alone: same shapes, same layouts
   double matmul_train_step_ms = 0;  // those of a train step
-  BenchRatio forward_speedup, train_step_speedup;          // reference / kernels
-  BenchRatio forward_over_matmul, train_step_over_matmul;  // kernels / matrix products alone
+  BenchRatio forward_speedup, predict_speedup, train_step_speedup;  // reference / kernels
+  BenchRatio forward_over_matmul, train_step_over_matmul;           // kernels / matrix products alone
   double gflops = 0;           // of the train step: floating-point operations (flops.h) by time
   double percent_of_peak = 0;  // of the rate of one large square matrix product, measured in the same run
   double error = 0;            // largest difference of an output between kernels and torch expressions
 };
 
-/// Times a model on a batch of its own dtype: the forward pass in evaluation mode without gradients, and the
-/// train step (forward, loss, backward, one optimiser step of rate zero, so that weights stay). The loss is
-/// the task's, or the mean square of all outputs without a task. Leaves the model in evaluation mode, without
+/// Times a model on a batch of its own dtype: in evaluation mode the forward pass without gradients and, with
+/// a task, its prediction (of a force field energies and their gradient), and the train step (forward, loss,
+/// backward, one optimiser step of rate zero, so that weights stay). The loss is the task's, or the mean
+/// square of all outputs without a task. Operations are counted as those of one forward and one backward pass
+/// to first order. Leaves the model in evaluation mode, without
 /// gradients.
 BenchCase bench(const std::string& name, Model& model, const Task* task, const Batch& batch,
                 const BenchOptions& options = {});

@@ -64,7 +64,8 @@ void fields(Fields& f, Recipe& r) {
   f("model", r.model, "what learns");
   f("train", r.train, "how it learns");
   f("interface", r.interface, "what the model is told and asked, in place of a data set's own declaration");
-  f("bench", r.bench, "random tokens that `weyl bench` times in place of the data set's");
+  f("bench", r.bench,
+    "random tokens (molecules, of a force field) that `weyl bench` times in place of the data set's");
 }
 
 Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides) {
