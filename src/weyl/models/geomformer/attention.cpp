@@ -39,15 +39,20 @@ Tensor product(const Tensor& x, const Tensor& y) {
   return (x * y).sum(1);  // <X, Y>
 }
 
-/// Maps of a stream in their order, handed out one by one.
+/// Maps of a stream in their order, handed out one by one. Split at once: slices taken one by one would each
+/// fill and add a gradient of the whole width.
 class Maps {
  public:
-  Maps(Tensor all, int64_t width) : all_(std::move(all)), width_(width) {}
-  Tensor next() { return all_.narrow(-1, width_ * taken_++, width_); }
+  Maps(const Tensor& all, int64_t width) {
+    if (all.defined()) {
+      maps_ = all.split(width, -1);
+    }
+  }
+  Tensor next() { return maps_[taken_++]; }
 
  private:
-  Tensor all_;
-  int64_t width_, taken_ = 0;
+  std::vector<Tensor> maps_;
+  size_t taken_ = 0;
 };
 
 }  // namespace

@@ -17,7 +17,6 @@ class VectorNorm : public Module {
   Tensor operator()(const Tensor& z) const;
 
  private:
-  VectorNormLaw law_;
   double rho_, epsilon_;
   Tensor weight_;
 };
