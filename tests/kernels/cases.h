@@ -12,6 +12,7 @@
 #include "weyl/ops/attention.h"
 #include "weyl/ops/bias_activation.h"
 #include "weyl/ops/frame_norm.h"
+#include "weyl/ops/gaussian_densities.h"
 #include "weyl/ops/group_linear.h"
 #include "weyl/ops/lie_attention.h"
 #include "weyl/ops/lie_elements.h"
@@ -116,6 +117,16 @@ inline std::vector<KernelCase> kernel_cases() {
     }
     cases.push_back(rotary_case(prefix + "no_bias", sizes, 2, 6, 2, false, 3, true));
     cases.push_back(rotary_case(prefix + "no_angles", sizes, 2, 5, 3, true, 0, false));
+  }
+  for (const auto& [rows, count] : {std::pair{7, 5}, {1, 1}, {0, 8}, {40, 37}, {31104, 64}}) {
+    const at::Tensor widths = noise({count}, 3).abs() + 0.2;
+    cases.push_back(
+        {"gaussian_densities/" + std::to_string(rows) + "x" + std::to_string(count),
+         [](const auto& in) -> std::vector<at::Tensor> { return {gaussian_densities(in[0], in[1], in[2])}; },
+         {noise({rows}, 1), noise({count}, 2), widths},
+         1e-5,
+         1e-13,
+         rows == 31104});
   }
   for (const auto& [rows, frames, channels] :
        {std::tuple{7, 3, 5}, {1, 1, 1}, {0, 2, 4}, {33, 4, 16}, {40, 2, 37}, {1728, 24, 48}}) {

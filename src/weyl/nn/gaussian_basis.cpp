@@ -5,12 +5,9 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/uniform.h>
 
-#include <cmath>
-#include <numbers>
-
 #include "weyl/core/check.h"
-#include "weyl/ops/exp_or_zero.h"
 #include "weyl/ops/full_precision.h"
+#include "weyl/ops/gaussian_densities.h"
 
 namespace weyl {
 
@@ -34,10 +31,10 @@ Tensor GaussianBasis::operator()(const Tensor& d, const Tensor& types) const {
   const FullPrecision no_autocast;
   const auto dtype = at_least_float32(d.scalar_type());
   const auto wide = [&](const Tensor& x) { return x.to(dtype); };
-  const Tensor u =
-      wide(factors_).index_select(0, types) * wide(d).unsqueeze(1) + wide(shifts_).index_select(0, types);
-  const Tensor s = at::abs(wide(deviations_)) + epsilon_, t = (u - wide(means_)) / s;
-  return (exp_or_zero(t * t * -0.5) / (s * std::sqrt(2 * std::numbers::pi))).to(d.scalar_type());
+  const Tensor u = wide(factors_).squeeze(1).index_select(0, types) * wide(d) +
+                   wide(shifts_).squeeze(1).index_select(0, types);
+  const Tensor s = at::abs(wide(deviations_)) + epsilon_;
+  return gaussian_densities(u, wide(means_).squeeze(0), s.squeeze(0)).to(d.scalar_type());
 }
 
 }  // namespace weyl
