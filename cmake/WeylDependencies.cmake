@@ -12,6 +12,17 @@ pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)  # its CMake package f
 pkg_check_modules(freetype REQUIRED IMPORTED_TARGET freetype2)
 find_path(WEYL_STB stb_image.h PATH_SUFFIXES stb REQUIRED)
 
+# Few need RDKit (molecules from SMILES).
+set(WEYL_RDKIT AUTO CACHE STRING "molecules from SMILES by RDKit: AUTO (when it is there), ON or OFF")
+set_property(CACHE WEYL_RDKIT PROPERTY STRINGS AUTO ON OFF)
+if(WEYL_RDKIT STREQUAL "AUTO")
+  find_package(RDKit QUIET)
+elseif(WEYL_RDKIT STREQUAL "ON")
+  find_package(RDKit REQUIRED)
+elseif(NOT WEYL_RDKIT STREQUAL "OFF")
+  message(FATAL_ERROR "WEYL_RDKIT must be AUTO, ON or OFF, is ${WEYL_RDKIT}")
+endif()
+
 if(NOT WEYL_BASE_ONLY)
   # LibTorch: WEYL_TORCH (environment or -D), else the wheel that scripts/setup installs in .venv.
   set(WEYL_TORCH "" CACHE PATH "LibTorch: a `torch` package folder or an unpacked LibTorch")

@@ -7,6 +7,7 @@
 #include "tests/app/program.h"
 #include "weyl/app/exit_codes.h"
 #include "weyl/core/json.h"
+#include "weyl/data/makers/smiles.h"
 #include "weyl/data/makers/xtb.h"
 
 namespace weyl {
@@ -47,6 +48,17 @@ TEST(MoleculesProgram, GoesOnAfterASignalAndAfterAKill) {
   for (const char* file : {"/train.extxyz", "/valid.extxyz", "/test.extxyz", "/molecules.toml"}) {
     EXPECT_EQ(contents(folder + "/again" + file), contents(folder + "/whole" + file)) << file;
     EXPECT_NE(contents(folder + "/again" + file), "") << file;
+  }
+
+  const std::string acid =
+      "data make molecules smiles=C#N frames=1 train=0 valid=0 walkers=1 equilibration=0";
+  const Outcome smiles = weyl_program(acid + " --out acid", folder);
+  if (rdkit_version().empty()) {
+    EXPECT_EQ(smiles.code, exit_usage);
+    EXPECT_NE(smiles.err.find("scripts/setup --with rdkit"), std::string::npos) << smiles.err;
+  } else {
+    EXPECT_EQ(smiles.code, exit_done) << smiles.err;
+    EXPECT_EQ(contents(folder + "/acid/all.extxyz").substr(0, 2), "3\n");
   }
 
   const Outcome twice = weyl_program(make + " --out again", folder);

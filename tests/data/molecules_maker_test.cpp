@@ -11,6 +11,7 @@
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
 #include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/makers/smiles.h"
 #include "weyl/data/makers/xtb.h"
 
 namespace weyl {
@@ -261,15 +262,92 @@ TEST_F(MoleculesMaker, StartsFromTheFramesOfAFile) {
   EXPECT_FALSE(fs::exists(folder_ / "x"));
 }
 
+TEST_F(MoleculesMaker, StartsFromConformersOfASmiles) {
+  MoleculesMakerOptions o = small_;
+  o.molecule = "";
+  o.smiles = "C(#N)/C=C\\F";  // quoted and escaped as config_type
+  o.sampling = MoleculeSampling::displaced;
+  o.displacement = 0;
+  o.frames = o.walkers = 3;
+  if (rdkit_version().empty()) {
+    EXPECT_NE(refusal(o).find("smiles needs RDKit"), std::string::npos);
+    return;
+  }
+  o.relax = false;
+  const auto frames = frames_of(made(o, "a") + "/all.extxyz");
+  ASSERT_EQ(frames.size(), 3u);
+  EXPECT_EQ(std::get<std::vector<std::string>>(frames[0].value("config_type")->values).at(0), o.smiles);
+  EXPECT_NE(frames[0].positions, frames[1].positions) << "a conformer for each walker";
+  EXPECT_NE(frames[1].positions, frames[2].positions);
+  MoleculesMakerOptions other = o;
+  other.frames = other.walkers = 2;
+  EXPECT_EQ(frames_of(made(other, "fewer") + "/all.extxyz")[1].positions, frames[1].positions);
+  other.seed = 1;
+  EXPECT_NE(frames_of(made(other, "seed") + "/all.extxyz")[1].positions, frames[1].positions);
+
+  // The same minimum as from the table: one conformer.
+  o.smiles = "CO";
+  o.relax = true;
+  o.frames = o.walkers = 1;
+  const auto methanol = frames_of(made(o, "b") + "/all.extxyz")[0];
+  o.molecule = "methanol";
+  o.smiles = "";
+  EXPECT_NEAR(real(methanol, "energy"), real(frames_of(made(o, "c") + "/all.extxyz")[0], "energy"), 1e-4);
+}
+
+TEST_F(MoleculesMaker, TakesChargeAndUnpairedElectronsFromASmiles) {
+  if (rdkit_version().empty()) {
+    GTEST_SKIP() << "no RDKit in this build";
+  }
+  MoleculesMakerOptions o = small_;
+  o.molecule = "";
+  o.smiles = "[OH-]";
+  o.sampling = MoleculeSampling::displaced;
+  o.frames = o.walkers = 1;
+  const auto anion = frames_of(made(o, "anion") + "/all.extxyz")[0];
+  EXPECT_EQ(real(anion, "charge"), -1);
+  const auto charges = *reals_of(anion.column("charges")->values);
+  EXPECT_NEAR(charges[0] + charges[1], -1, 1e-6);
+  EXPECT_NE(contents(folder_ / "anion/molecules.toml").find("charge = -1"), std::string::npos);
+  o.charge = -1;
+  o.unpaired = 0;
+  EXPECT_EQ(contents(made(o, "said") + "/all.extxyz"), contents(folder_ / "anion/all.extxyz"));
+  o.charge = 0;
+  EXPECT_EQ(refusal(o),
+            "molecules: charge must be -1, the sum of the charges in smiles '[OH-]', or left out, got 0");
+  o.charge.reset();
+  o.unpaired = 1;
+  EXPECT_EQ(refusal(o),
+            "molecules: unpaired must be 0, the number of the radical electrons in smiles '[OH-]', or left "
+            "out, got 1");
+
+  o.unpaired.reset();
+  o.smiles = "[O][O]";
+  const auto triplet = frames_of(made(o, "triplet") + "/all.extxyz")[0];
+  EXPECT_EQ(real(triplet, "energy"), Xtb({8, 8}, {.unpaired = 2})(triplet.positions).energy);
+  EXPECT_NE(real(triplet, "energy"), Xtb({8, 8}, {})(triplet.positions).energy);
+  o.smiles = "O";
+  o.walkers = 2;
+  EXPECT_NE(refusal(o).find("walkers must be at most frames"), std::string::npos);
+  o.smiles = "[Cl-]";
+  o.walkers = 1;
+  EXPECT_EQ(refusal(o), "molecules: there must be at least 2 atoms, got 1");
+  o.smiles = "C1CC";
+  EXPECT_EQ(refusal(o), "molecules: smiles 'C1CC': is no SMILES: unclosed ring");
+}
+
 TEST_F(MoleculesMaker, RefusesOptionsThatDoNotFit) {
   MoleculesMakerOptions o = small_;
   o.molecule = "";
-  EXPECT_NE(refusal(o).find("either molecule=NAME"), std::string::npos);
+  EXPECT_NE(refusal(o).find("give one of molecule=NAME"), std::string::npos);
   o.molecule = "watr";
   EXPECT_NE(refusal(o).find("did you mean 'water'?"), std::string::npos);
   o = small_;
   o.file = "x.xyz";
-  EXPECT_NE(refusal(o).find("either molecule=NAME"), std::string::npos);
+  EXPECT_NE(refusal(o).find("give one of molecule=NAME"), std::string::npos);
+  o = small_;
+  o.smiles = "O";
+  EXPECT_NE(refusal(o).find("give one of molecule=NAME"), std::string::npos);
   o = small_;
   o.train = 50;
   o.valid = 10;

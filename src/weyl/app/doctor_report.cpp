@@ -6,13 +6,17 @@
 #include "weyl/app/gnuplot.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/version.h"
+#include "weyl/data/makers/smiles.h"
 #include "weyl/data/makers/xtb.h"
 
 namespace weyl {
 
 Json optional_programs() {
   const auto or_null = [](const std::string& version) { return version.empty() ? Json() : Json(version); };
-  return Json::object().set("gnuplot", or_null(gnuplot_version())).set("xtb", or_null(xtb_version()));
+  return Json::object()
+      .set("gnuplot", or_null(gnuplot_version()))
+      .set("rdkit", or_null(rdkit_version()))
+      .set("xtb", or_null(xtb_version()));
 }
 
 int print(const DoctorReport& report, bool json) {

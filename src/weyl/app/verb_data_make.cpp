@@ -53,7 +53,7 @@ std::string what(const LesionsMakerOptions& o) {
   return text("pictures of ", o.height, " x ", o.width, " pixels with masks");
 }
 std::string what(const MoleculesMakerOptions& o) {
-  return text("frames of ", o.file.empty() ? o.molecule : o.file, " by GFN2-xTB");
+  return text("frames of ", o.molecule, o.smiles, o.file, " by GFN2-xTB");
 }
 std::string what(const NbodyMakerOptions& o) {
   return text("simulations of ", o.particles, " particles");

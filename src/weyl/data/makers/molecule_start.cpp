@@ -4,12 +4,15 @@
 #include <utility>
 
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/random.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/frame_reader.h"
 #include "weyl/data/formats/units.h"
 #include "weyl/data/makers/molecular_dynamics.h"
 #include "weyl/data/makers/molecule_table.h"
 #include "weyl/data/makers/relaxation.h"
+#include "weyl/data/makers/smiles.h"
 
 namespace weyl {
 namespace {
@@ -27,6 +30,19 @@ MoleculeStart start_of(const AtomsFrame& frame, std::string name, const std::str
   }
   centre_masses(start.masses, start.positions);
   return start;
+}
+
+std::vector<MoleculeStart> starts_of_smiles(const MoleculesMakerOptions& o,
+                                            const std::function<bool()>& stop) {
+  AtomsFrame frame;
+  frame.numbers = read_smiles(o.smiles).numbers;
+  std::vector<MoleculeStart> starts;
+  for (int64_t i = 0; i < o.walkers && !(stop && stop()); ++i) {
+    Stream seeds(static_cast<uint64_t>(o.seed), "molecules conformer", {static_cast<uint64_t>(i)});
+    frame.positions = conformer_of_smiles(o.smiles, seeds.bits());
+    starts.push_back(start_of(frame, o.smiles, "molecules", o));
+  }
+  return starts;
 }
 
 std::vector<MoleculeStart> starts_of_file(const MoleculesMakerOptions& o) {
@@ -57,15 +73,38 @@ std::vector<MoleculeStart> starts_of_file(const MoleculesMakerOptions& o) {
 }  // namespace
 
 Xtb::Options xtb_options(const MoleculesMakerOptions& o) {
-  return {static_cast<int>(o.charge), static_cast<int>(o.unpaired), o.accuracy};
+  return {static_cast<int>(o.charge.value_or(0)), static_cast<int>(o.unpaired.value_or(0)), o.accuracy};
 }
 
-std::vector<MoleculeStart> molecule_starts(const MoleculesMakerOptions& o) {
-  require<ConfigError>(
-      o.molecule.empty() != o.file.empty(),
-      "molecules: give either molecule=NAME (ethanol, aspirin, ...) or file=PATH of an xyz file");
+MoleculesMakerOptions with_electrons(MoleculesMakerOptions o) {
+  require<ConfigError>(!o.molecule.empty() + !o.smiles.empty() + !o.file.empty() == 1,
+                       "molecules: give one of molecule=NAME (ethanol, aspirin, ...), smiles=TEXT and "
+                       "file=PATH of an xyz file");
+  std::optional<int64_t> charge, unpaired;  // said otherwise
+  if (!o.smiles.empty()) {
+    const auto said = read_smiles(o.smiles);
+    charge = said.charge;
+    unpaired = said.unpaired;
+  }
+  const auto settle = [&](std::optional<int64_t>& given, const std::optional<int64_t>& said, const char* key,
+                          const char* what) {
+    require<ConfigError>(!given || !said || *given == *said, "molecules: ", key, " must be ",
+                         said.value_or(0), ", the ", what, " in smiles ", quote(o.smiles),
+                         ", or left out, got ", given.value_or(0));
+    given = given ? given : said.value_or(0);
+  };
+  settle(o.charge, charge, "charge", "sum of the charges");
+  settle(o.unpaired, unpaired, "unpaired", "number of the radical electrons");
+  return o;
+}
+
+std::vector<MoleculeStart> molecule_starts(const MoleculesMakerOptions& o,
+                                           const std::function<bool()>& stop) {
   if (!o.file.empty()) {
     return starts_of_file(o);
+  }
+  if (!o.smiles.empty()) {
+    return starts_of_smiles(o, stop);
   }
   return {start_of(molecule_by_name(o.molecule), o.molecule, "molecules", o)};
 }

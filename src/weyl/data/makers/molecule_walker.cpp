@@ -197,7 +197,7 @@ AtomsFrame MoleculeWalker::frame(int64_t i) const {
   frame.set(AtomColumn{"charges", 1, part(6 * atoms, atoms)});
   frame.set("energy", values[7 * atoms]);
   frame.set(FrameValue{"dipole", {3}, part(7 * atoms + 1, 3)});
-  frame.set(FrameValue{"charge", {}, std::vector<int64_t>{o_.charge}});
+  frame.set(FrameValue{"charge", {}, std::vector<int64_t>{o_.charge.value_or(0)}});
   frame.set(FrameValue{"config_type", {}, std::vector<std::string>{start_.name}});
   frame.set(FrameValue{"method", {}, std::vector<std::string>{"GFN2-xTB"}});
   frame.set(FrameValue{"walker", {}, std::vector<int64_t>{index_}});

@@ -20,9 +20,10 @@ namespace weyl {
 
 void fields(Fields& f, MoleculesMakerOptions& o) {
   f("molecule", o.molecule, "by name: ethanol, aspirin, benzene, uracil, malonaldehyde, naphthalene, ...");
+  f("smiles", o.smiles, "in its place: a SMILES, a conformer of which for each walker (needs RDKit)");
   f("file", o.file, "in its place: xyz, SDF, QM9 file, ..., each frame a start geometry");
-  f("charge", o.charge, "of the molecule in e", {-20, 20});
-  f("unpaired", o.unpaired, "electrons", {0, 20});
+  f("charge", o.charge, "of the molecule in e; not given: 0, or what smiles says", {-20, 20});
+  f("unpaired", o.unpaired, "electrons; not given: 0, or what smiles says", {0, 20});
   f("sampling", o.sampling, "which geometries");
   f("frames", o.frames, "in all files", {1, 1e8});
   f("train", o.train, "frames for training", {0, 1e8});
@@ -46,14 +47,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void require_sizes(const MoleculesMakerOptions& o, size_t starts) {
+void require_sizes(const MoleculesMakerOptions& o) {
   require<ConfigError>(o.train + o.valid == 0 || o.train + o.valid < o.frames,
                        "molecules: frames must be more than train and valid, which are ", o.train, " and ",
                        o.valid, ", got ", o.frames, "; train=0 valid=0 makes one file");
   require<ConfigError>(o.walkers <= o.frames, "molecules: walkers must be at most frames, ", o.frames,
                        ", got ", o.walkers);
-  require<ConfigError>(starts <= static_cast<size_t>(o.walkers), "molecules: ", o.file, " has ", starts,
-                       " geometries; walkers must be at least as many, got ", o.walkers);
 }
 
 struct Part {
@@ -94,16 +93,22 @@ std::string fingerprint(const std::string& options, const MoleculeStart& start) 
 
 }  // namespace
 
-bool make_molecules(const MoleculesMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
+bool make_molecules(const MoleculesMakerOptions& given, const std::string& folder, const JobHooks& hooks) {
   require_xtb();
-  auto starts = molecule_starts(o);
-  require_sizes(o, starts.size());
+  const MoleculesMakerOptions o = with_electrons(given);
+  require_sizes(o);
   const auto parts = parts_of(o, folder);
   NewFiles files;
   for (const Part& part : parts) {
     files.add(part.path);
   }
   files.add((fs::path(folder) / "molecules.toml").string());
+  auto starts = molecule_starts(o, hooks.stop);
+  if (hooks.stop && hooks.stop()) {
+    return false;
+  }
+  require<ConfigError>(starts.size() <= static_cast<size_t>(o.walkers), "molecules: ", o.file, " has ",
+                       starts.size(), " geometries; walkers must be at least as many, got ", o.walkers);
   MoleculesMakerOptions said = o;
   said.threads = 0;
   const std::string options = write_toml([&](Fields& f) { fields(f, said); });

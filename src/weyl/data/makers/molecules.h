@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,10 +32,11 @@ constexpr auto names_of(MoleculeSampling) {
 /// thermostat for nve too, are dropped.
 struct MoleculesMakerOptions {
   static constexpr const char* name_in_config = "molecules";
-  std::string molecule;  // one of these two says what
-  std::string file;      // any format of frames: xyz, SDF, QM9, ...
-  int64_t charge = 0;    // e
-  int64_t unpaired = 0;  // electrons
+  std::string molecule;             // one of these three says what
+  std::string smiles;               // a conformer for each walker (makers/smiles.h)
+  std::string file;                 // any format of frames: xyz, SDF, QM9, ...
+  std::optional<int64_t> charge;    // e
+  std::optional<int64_t> unpaired;  // electrons; of both 0, or what `smiles` says, when not given
   MoleculeSampling sampling = MoleculeSampling::langevin;
   int64_t frames = 10000;
   int64_t train = 950;

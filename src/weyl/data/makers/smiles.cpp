@@ -1,0 +1,90 @@
+#include "weyl/data/makers/smiles.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <mutex>
+
+#include "weyl/core/check.h"
+#include "weyl/data/makers/rdkit_module.h"
+
+namespace weyl {
+namespace {
+
+/// The module beside this library.
+struct Module {
+  std::string fault;  // why it cannot be used
+  decltype(&weyl_rdkit_version) version = nullptr;
+  decltype(&weyl_rdkit_read) read = nullptr;
+  decltype(&weyl_rdkit_embed) embed = nullptr;
+
+  Module();
+
+ private:
+  template <class F>
+  void find(void* handle, F*& function, const char* name) {
+    function = reinterpret_cast<F*>(dlsym(handle, name));
+    if (function == nullptr) {
+      fault = text("the module has no ", name);
+    }
+  }
+};
+
+Module::Module() {
+  const std::string name = WEYL_RDKIT_MODULE;
+  if (name.empty()) {
+    fault = "which this build is without; run scripts/setup --with rdkit, then scripts/build";
+    return;
+  }
+  // By its whole path: sanitizers look up names from their own library.
+  Dl_info own{};
+  static const int here = 0;
+  dladdr(&here, &own);
+  const auto folder = std::filesystem::path(own.dli_fname == nullptr ? "" : own.dli_fname).parent_path();
+  void* handle = dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    fault = text("which cannot be opened: ", dlerror());
+    return;
+  }
+  find(handle, version, "weyl_rdkit_version");
+  find(handle, read, "weyl_rdkit_read");
+  find(handle, embed, "weyl_rdkit_embed");
+}
+
+const Module& module() {
+  static const Module opened;
+  return opened;
+}
+
+/// One call at a time: the module catches what RDKit writes to a log that all threads share.
+std::unique_lock<std::mutex> use() {
+  static std::mutex mutex;
+  require<ConfigError>(module().fault.empty(), "molecules: smiles needs RDKit, ", module().fault);
+  return std::unique_lock(mutex);
+}
+
+}  // namespace
+
+std::string rdkit_version() {
+  std::string version;
+  if (module().fault.empty()) {
+    module().version(version);
+  }
+  return version;
+}
+
+SmilesMolecule read_smiles(const std::string& smiles) {
+  const auto lock = use();
+  SmilesMolecule molecule;
+  module().read(smiles, molecule);
+  return molecule;
+}
+
+std::vector<double> conformer_of_smiles(const std::string& smiles, uint64_t seed) {
+  const auto lock = use();
+  std::vector<double> positions;
+  module().embed(smiles, seed, positions);
+  return positions;
+}
+
+}  // namespace weyl
