@@ -125,6 +125,45 @@ TEST(RaggedAttention, DerivativesAreRight) {
   }
 }
 
+// Heads whose rows lie in parts are heads of one long row each, however the tensors are strided.
+TEST(RaggedAttention, RowsInPartsAreLongRows) {
+  const auto whole = [](const Tensor& x) {
+    return x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
+  };
+  for (const auto& sizes : batches) {
+    const Segments graphs = Segments::of_sizes(sizes);
+    const int64_t n = graphs.rows();
+    for (const int64_t heads : {1, 2, 5}) {
+      for (const int64_t width : {3, 8, 16}) {
+        const Tensors maps = wave({n, 3, 3 * heads * width}, 0.1).chunk(3, -1);
+        const auto part = [&](size_t i, int64_t w) {
+          return maps[i].unflatten(-1, {heads, width}).narrow(-1, 0, w);
+        };
+        const Tensors in{part(0, width), part(1, width), part(2, width - 1),
+                         wave({graphs.pairs(), heads}, 1.3)};
+        const auto in_parts = [&](const Tensors& x) {
+          return ragged_attention(x[0], x[1], x[2], graphs, 0.6, x[3]);
+        };
+        const auto in_one = [&](const Tensors& x) {
+          return ragged_attention(whole(x[0]), whole(x[1]), whole(x[2]), graphs, 0.6, x[3])
+              .view({n, heads, 3, width - 1})
+              .transpose(1, 2);
+        };
+        const Tensors found = value_and_gradients(in_parts, in), right = value_and_gradients(in_one, in);
+        for (size_t i = 0; i < found.size(); ++i) {
+          EXPECT_TRUE(at::allclose(found[i], right[i], 1e-12, 1e-13)) << i;
+        }
+        const UseReferences definition;
+        EXPECT_TRUE(at::allclose(in_parts(in), right.back(), 1e-12, 1e-13));
+      }
+    }
+  }
+  const Segments graphs = Segments::of_sizes(std::vector<int64_t>{3, 0, 2, 1});
+  expect_second_gradients(
+      [&](const auto& x) { return ragged_attention(x[0], x[1], x[2], graphs, 0.6, x[3]); },
+      {wave({6, 3, 2, 2}, 0.1), wave({6, 3, 2, 2}, 0.5), wave({6, 3, 2, 1}, 0.9), wave({14, 2}, 1.3)});
+}
+
 TEST(RaggedAttention, AResultDoesNotDependOnTheOtherGraphs) {
   const Segments all = Segments::of_sizes(std::vector<int64_t>{5, 2, 7}),
                  one = Segments::of_sizes(std::vector<int64_t>{2});
@@ -141,6 +180,11 @@ TEST(RaggedAttention, WrongShapesAreRefusedInOneLine) {
   EXPECT_THROW(ragged_attention(q, q.to(at::kFloat), q, graphs, 1), ShapeError);
   EXPECT_THROW(ragged_attention(q, q, q, graphs, 1, wave({8, 2}, 0)), ShapeError);
   EXPECT_THROW(ragged_attention(wave({4, 2, 4}, 0), q, q, graphs, 1), ShapeError);
+  const Tensor vectors = wave({3, 3, 2, 4}, 0);
+  EXPECT_THROW(ragged_attention(vectors, q, q, graphs, 1), ShapeError);
+  EXPECT_THROW(ragged_attention(vectors, vectors, wave({3, 3, 1, 4}, 0), graphs, 1), ShapeError);
+  EXPECT_THROW(ragged_attention(vectors, vectors, wave({3, 2, 2, 4}, 0), graphs, 1), ShapeError);
+  EXPECT_THROW(ragged_attention(vectors, vectors, vectors, graphs, 1, wave({9, 3}, 0)), ShapeError);
 }
 
 TEST(Rotary, RotatesPairsAndUndoesItself) {

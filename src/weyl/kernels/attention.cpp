@@ -52,8 +52,9 @@ void attention(const Attention<T>& a, HeadRows<T> y, T* logsum, T* scratch, int6
       std::memset(p.row, 0, block * p.value * sizeof(T));
       mixtures(p.score, p.wide, p.v, n, p.value, p.row);
       for (int64_t r = 0; r < rows; ++r) {
-        unpack_row<T>(p.row + r * p.value, a.rotate_values ? p.cosine + (i + r) * half : nullptr,
-                      p.sine + (i + r) * half, T(1) / total[r], a.value_width, y.at(begin + i + r, h), false);
+        unpack_to(y, begin + i + r, h, p.row + r * p.value,
+                  a.rotate_values ? p.cosine + (i + r) * half : nullptr, p.sine + (i + r) * half,
+                  T(1) / total[r], a.value_width, p.whole);
       }
     }
   });
@@ -98,8 +99,8 @@ void attention_backward(const Attention<T>& a, HeadRows<const T> y, const T* log
       T delta[block] = {};
       std::memset(p.row, 0, block * p.value * sizeof(T));
       for (int64_t r = 0; r < rows; ++r) {
-        const T* gout = gy.at(begin + i + r, h);
-        const T* out = y.at(begin + i + r, h);
+        const T* gout = row_of(gy, begin + i + r, h, V, p.whole);
+        const T* out = row_of(y, begin + i + r, h, V, p.whole_2);
         const T* cosine = a.rotate_values ? p.cosine + (i + r) * half : nullptr;
         pack_row<T>(gout, nullptr, cosine, p.sine + (i + r) * half, T(1), V, p.row + r * p.value);
         for (int64_t c = 0; c < V; ++c) {
@@ -142,7 +143,7 @@ void attention_backward(const Attention<T>& a, HeadRows<const T> y, const T* log
           turn(p.q + (i + r) * p.key, p.gq + r * p.key, half, angles_of(i + r));
         }
         if (g.q.data) {
-          unpack_row<T>(p.gq + r * p.key, cosine, sine, a.scale, K, g.q.at(begin + i + r, h), false);
+          unpack_to(g.q, begin + i + r, h, p.gq + r * p.key, cosine, sine, a.scale, K, p.whole);
           if (g.q_bias) {
             add_row(g.q.at(begin + i + r, h), K, g.q_bias + h * K);
           }
@@ -159,14 +160,14 @@ void attention_backward(const Attention<T>& a, HeadRows<const T> y, const T* log
         }
       }
       if (g.k.data) {
-        unpack_row<T>(p.gk + j * p.key, cosine, sine, T(1), K, g.k.at(begin + j, h), g.k.head == 0);
+        unpack_to(g.k, begin + j, h, p.gk + j * p.key, cosine, sine, T(1), K, p.whole, g.k.head == 0);
         if (g.k_bias) {
           add_row(g.k.at(begin + j, h), K, g.k_bias + h * K);
         }
       }
       if (g.v.data) {
-        unpack_row<T>(p.gv + j * p.value, a.rotate_values ? cosine : nullptr, sine, T(1), V,
-                      g.v.at(begin + j, h), g.v.head == 0);
+        unpack_to(g.v, begin + j, h, p.gv + j * p.value, a.rotate_values ? cosine : nullptr, sine, T(1), V,
+                  p.whole, g.v.head == 0);
         if (g.v_bias) {
           add_row(g.v.at(begin + j, h), V, g.v_bias + h * V);
         }

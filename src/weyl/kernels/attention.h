@@ -5,11 +5,12 @@
 namespace weyl::kernels {
 
 /// An array (rows, heads, width) of numbers: (i, h, c) is at data[i row + h head + c]. head = 0: one shared
-/// head.
+/// head. With `parts` above 1 a row lies in as many pieces of width / parts numbers each, `part` apart; heads
+/// are then not shared.
 template <class T>
 struct HeadRows {
   T* data = nullptr;
-  int64_t row = 0, head = 0;
+  int64_t row = 0, head = 0, parts = 1, part = 0;
   [[gnu::always_inline]] T* at(int64_t i, int64_t h) const { return data + i * row + h * head; }
 };
 

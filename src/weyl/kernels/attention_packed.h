@@ -23,6 +23,7 @@ struct Packed {
   T *score, *other, *third, *fourth;  // (block, wide)
   T *row, *row_2;                     // (block, value), and (block, key)
   T *gq, *gk, *gv;                    // (block, key), (n, key), (n, value)
+  T *whole, *whole_2;                 // (max(key, value)), rows that lie in pieces
   T *dq, *dk, *dv, *dk_across, *dv_across;
 };
 
@@ -61,6 +62,8 @@ Packed<T> cut(const Attention<T>& a, int64_t n, Cutter<T>& cutter) {
   p.row = cutter(block * p.value);
   p.row_2 = cutter(block * p.value);
   p.gq = cutter(block * p.key);
+  p.whole = cutter(p.key > p.value ? p.key : p.value);
+  p.whole_2 = cutter(p.key > p.value ? p.key : p.value);
   p.gk = cutter(rows * p.key);
   p.gv = cutter(rows * p.value);
   p.dq = cutter(rows * p.key);
@@ -152,6 +155,35 @@ inline void unpack_row(const T* from, const T* cosine, const T* sine, T scale, i
   }
 }
 
+/// A row in one piece: where it is, or gathered in `whole`.
+template <class T>
+inline const T* row_of(HeadRows<const T> x, int64_t i, int64_t h, int64_t width, T* whole) {
+  const T* at = x.at(i, h);
+  if (x.parts == 1) {
+    return at;
+  }
+  const int64_t piece = width / x.parts;
+  for (int64_t s = 0; s < x.parts; ++s) {
+    std::memcpy(whole + s * piece, at + s * x.part, piece * sizeof(T));
+  }
+  return whole;
+}
+
+/// unpack_row to a row that may lie in pieces (then never added to).
+template <class T>
+inline void unpack_to(HeadRows<T> to, int64_t i, int64_t h, const T* from, const T* cosine, const T* sine,
+                      T scale, int64_t width, T* whole, bool add = false) {
+  T* at = to.at(i, h);
+  if (to.parts == 1) {
+    return unpack_row<T>(from, cosine, sine, scale, width, at, add);
+  }
+  unpack_row<T>(from, cosine, sine, scale, width, whole, false);
+  const int64_t piece = width / to.parts;
+  for (int64_t s = 0; s < to.parts; ++s) {
+    std::memcpy(at + s * to.part, whole + s * piece, piece * sizeof(T));
+  }
+}
+
 template <class T>
 void transpose(const T* from, int64_t n, int64_t width, int64_t stride, int64_t wide, T* to) {
   for (int64_t c = 0; c < width; ++c) {
@@ -200,7 +232,7 @@ void pack(const Attention<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
       p.bias[c] = shared[(h * width + c) % a.channels];
     }
     for (int64_t i = 0; i < p.n; ++i) {
-      pack_row<T>(from.data ? from.at(begin + i, h) : nullptr, shared ? p.bias : nullptr,
+      pack_row<T>(from.data ? row_of(from, begin + i, h, width, p.whole) : nullptr, shared ? p.bias : nullptr,
                   rotated ? p.cosine + i * half : nullptr, p.sine + i * half, scale, width, to + i * stride);
     }
   };

@@ -26,14 +26,17 @@ void attention_second(const Attention<T>& a, HeadRows<const T> gy, const Attenti
     std::memset(p.dk, 0, n * p.key * sizeof(T));
     std::memset(p.dv, 0, n * p.value * sizeof(T));
     for (int64_t i = 0; i < n; ++i) {
-      for (int64_t c = 0; c < K && d.q.data; ++c) {
-        p.dq[i * p.key + c] = d.q.at(begin + i, h)[c] * a.scale;
+      if (d.q.data) {
+        const T* dq = row_of(d.q, begin + i, h, K, p.whole);
+        for (int64_t c = 0; c < K; ++c) {
+          p.dq[i * p.key + c] = dq[c] * a.scale;
+        }
       }
       if (d.k.data) {
-        std::memcpy(p.dk + i * p.key, d.k.at(begin + i, h), K * sizeof(T));
+        std::memcpy(p.dk + i * p.key, row_of(d.k, begin + i, h, K, p.whole), K * sizeof(T));
       }
       if (d.v.data) {
-        std::memcpy(p.dv + i * p.value, d.v.at(begin + i, h), V * sizeof(T));
+        std::memcpy(p.dv + i * p.value, row_of(d.v, begin + i, h, V, p.whole), V * sizeof(T));
       }
     }
     transpose(p.dk, n, K, p.key, p.wide, p.dk_across);
@@ -44,7 +47,7 @@ void attention_second(const Attention<T>& a, HeadRows<const T> gy, const Attenti
       const int64_t rows = n - i < block ? n - i : block;
       std::memset(p.row, 0, block * p.value * sizeof(T));
       for (int64_t r = 0; r < rows; ++r) {
-        std::memcpy(p.row + r * p.value, gy.at(begin + i + r, h), V * sizeof(T));
+        std::memcpy(p.row + r * p.value, row_of(gy, begin + i + r, h, V, p.whole), V * sizeof(T));
       }
       products(p.q + i * p.key, p.key, p.k_across, K, p.wide, p.score);
       finish_scores(a, pairs, h, i, rows, n, p.wide, p.score);
@@ -111,7 +114,7 @@ void attention_second(const Attention<T>& a, HeadRows<const T> gy, const Attenti
         mixtures(p.third, p.wide, p.v, n, p.value, p.row_2);
         mixtures(p.score, p.wide, p.dv, n, p.value, p.row_2);
         for (int64_t r = 0; r < rows; ++r) {
-          std::memcpy(ggy.at(begin + i + r, h), p.row_2 + r * p.value, V * sizeof(T));
+          unpack_to<T>(ggy, begin + i + r, h, p.row_2 + r * p.value, nullptr, nullptr, T(1), V, p.whole);
         }
       }
       scatter(p.third, p.wide, p.row, n, p.value, p.gv);
@@ -122,16 +125,17 @@ void attention_second(const Attention<T>& a, HeadRows<const T> gy, const Attenti
         mixtures(p.fourth, p.wide, p.k, n, p.key, p.gq);
         mixtures(p.other, p.wide, p.dk, n, p.key, p.gq);
         for (int64_t r = 0; r < rows; ++r) {
-          unpack_row<T>(p.gq + r * p.key, nullptr, nullptr, a.scale, K, g.q.at(begin + i + r, h), false);
+          unpack_to<T>(g.q, begin + i + r, h, p.gq + r * p.key, nullptr, nullptr, a.scale, K, p.whole);
         }
       }
     }
     for (int64_t j = 0; j < n; ++j) {
       if (g.k.data) {
-        unpack_row<T>(p.gk + j * p.key, nullptr, nullptr, T(1), K, g.k.at(begin + j, h), g.k.head == 0);
+        unpack_to<T>(g.k, begin + j, h, p.gk + j * p.key, nullptr, nullptr, T(1), K, p.whole, g.k.head == 0);
       }
       if (g.v.data) {
-        unpack_row<T>(p.gv + j * p.value, nullptr, nullptr, T(1), V, g.v.at(begin + j, h), g.v.head == 0);
+        unpack_to<T>(g.v, begin + j, h, p.gv + j * p.value, nullptr, nullptr, T(1), V, p.whole,
+                     g.v.head == 0);
       }
     }
   });

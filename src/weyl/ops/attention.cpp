@@ -19,11 +19,21 @@ namespace {
 
 void require_heads(const char* where, const char* name, const Tensor& x, const Tensor& q, int64_t width,
                    bool shared) {
-  require(x.dim() == 3 && x.size(0) == q.size(0) && (x.size(1) == q.size(1) || (shared && x.size(1) == 1)) &&
-              (width < 0 || x.size(2) == width),
+  const bool parts = q.dim() == 4;
+  require(x.dim() == q.dim() && x.size(0) == q.size(0) && (!parts || x.size(1) == q.size(1)) &&
+              (x.size(-2) == q.size(-2) || (shared && !parts && x.size(1) == 1)) &&
+              (width < 0 || x.size(-1) == width),
           where, ": ", name, " must fit q ", q.sizes(), ", got ", x.sizes());
   require(x.scalar_type() == q.scalar_type(), where, ": ", name, " must have q's dtype ", q.scalar_type(),
           ", got ", x.scalar_type());
+}
+
+/// (N, P, H, K) -> (N, H, P K), and back.
+Tensor in_one(const Tensor& x) {
+  return x.dim() == 3 ? x : x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
+}
+Tensor in_parts(const Tensor& y, const Tensor& like) {
+  return like.dim() == 3 ? y : y.reshape({y.size(0), y.size(1), like.size(1), like.size(3)}).transpose(1, 2);
 }
 
 /// Inputs q, k, v, bias (or undefined). By-product: logsum (N, H).
@@ -32,10 +42,12 @@ class RaggedAttention : public Differentiable {
   RaggedAttention(const Segments& graphs, double scale) : graphs_(graphs), scale_(scale) {}
 
   Tensors reference(const Tensors& in) const override {
-    return {attention_by_pairs(in[0], in[1], in[2], graphs_, scale_, in[3])};
+    return {in_parts(attention_by_pairs(in_one(in[0]), in_one(in[1]), in_one(in[2]), graphs_, scale_, in[3]),
+                     in[2])};
   }
   Tensors without_kernels(const Tensors& in) const override {
-    return {attention_padded(in[0], in[1], in[2], graphs_, scale_, in[3])};
+    return {in_parts(attention_padded(in_one(in[0]), in_one(in[1]), in_one(in[2]), graphs_, scale_, in[3]),
+                     in[2])};
   }
 
   bool has_forward(const Tensors& in) const override { return kernels_take(in); }
@@ -44,7 +56,9 @@ class RaggedAttention : public Differentiable {
 
   Tensors forward(const Tensors& in) const override {
     const Operands x(in);
-    const Tensor y = at::empty({x.q.tensor.size(0), x.heads, in[2].size(2)}, in[0].options());
+    std::vector<int64_t> shape = in[0].sizes().vec();
+    shape.back() = in[2].size(-1);
+    const Tensor y = at::empty(shape, in[0].options());
     const Tensor logsum = at::empty({y.size(0), x.heads}, in[0].options());
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
@@ -99,14 +113,15 @@ class RaggedAttention : public Differentiable {
  private:
   struct Operands {
     explicit Operands(const Tensors& in)
-        : heads(in[0].size(1)),
-          value_width(in[2].size(2)),
+        : heads(in[0].size(-2)),
+          parts(in[0].dim() == 4 ? in[0].size(1) : 1),
+          value_width(parts * in[2].size(-1)),
           q(in[0], heads),
           k(in[1], heads),
           v(in[2], heads),
           pairs(in[3].defined() ? in[3].contiguous() : in[3]) {}
-    bool shared() const { return heads > 1 && (k.tensor.size(1) == 1 || v.tensor.size(1) == 1); }
-    int64_t heads, value_width;
+    bool shared() const { return heads > 1 && (k.tensor.size(-2) == 1 || v.tensor.size(-2) == 1); }
+    int64_t heads, parts, value_width;
     HeadTensor q, k, v;
     Tensor pairs;
   };
@@ -117,7 +132,7 @@ class RaggedAttention : public Differentiable {
     a.offsets = graphs_.offsets.data();
     a.graphs = graphs_.count();
     a.heads = x.heads;
-    a.key_width = x.q.tensor.size(2);
+    a.key_width = x.parts * x.q.tensor.size(-1);
     a.value_width = x.value_width;
     a.scale = static_cast<T>(scale_);
     a.q = x.q.read<T>();
@@ -131,7 +146,7 @@ class RaggedAttention : public Differentiable {
     Tensors g(4);
     for (size_t i = 0; i < 4; ++i) {
       if (needed[i]) {
-        const bool shared = i < 3 && heads > 1 && in[i].size(1) == 1;
+        const bool shared = i < 3 && heads > 1 && in[i].size(-2) == 1;
         g[i] = shared ? at::zeros(in[i].sizes(), in[i].options()) : at::empty(in[i].sizes(), in[i].options());
       }
     }
@@ -167,13 +182,13 @@ class RaggedAttention : public Differentiable {
 Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias) {
   const char* where = "ragged_attention";
-  require(q.dim() == 3 && q.size(0) == graphs.rows(), where, ": q must be (", graphs.rows(), ", H, K), got ",
-          q.sizes());
-  require_heads(where, "k", k, q, q.size(2), true);
+  require((q.dim() == 3 || q.dim() == 4) && q.size(0) == graphs.rows(), where, ": q must be (", graphs.rows(),
+          ", H, K), got ", q.sizes());
+  require_heads(where, "k", k, q, q.size(-1), true);
   require_heads(where, "v", v, q, -1, true);
   if (bias.defined()) {
-    require(bias.dim() == 2 && bias.size(0) == graphs.pairs() && bias.size(1) == q.size(1), where,
-            ": bias must be (", graphs.pairs(), ", ", q.size(1), "), got ", bias.sizes());
+    require(bias.dim() == 2 && bias.size(0) == graphs.pairs() && bias.size(1) == q.size(-2), where,
+            ": bias must be (", graphs.pairs(), ", ", q.size(-2), "), got ", bias.sizes());
     require(bias.scalar_type() == q.scalar_type(), where, ": bias must have q's dtype ", q.scalar_type(),
             ", got ", bias.scalar_type());
   }

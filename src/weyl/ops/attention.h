@@ -8,7 +8,9 @@ namespace weyl {
 ///   y_i = sum_j a_ij v_j,  a_ij = softmax_j(scale q_i . k_j + bias_ij),  j over the graph of i.
 ///
 /// Shapes: q (N, H, K), k (N, H or 1, K), v (N, H or 1, V) -> (N, H, V); one shared key and value head is
-/// multi-query attention. bias: undefined or (pairs, H), rows in the order graph, query, key
+/// multi-query attention. Or, where a head's row is of P parts that do not lie side by side (vectors, channel
+/// by channel): q and k (N, P, H, K), v (N, P, H, V) -> (N, P, H, V), products summed over parts too. bias:
+/// undefined or (pairs, H), rows in the order graph, query, key
 /// (`graphs.pairs()` of them). A graph without nodes contributes nothing; a result never depends on the other
 /// graphs. Differentiable to any order (LibTorch's fused CPU attention has no second derivative).
 /// ShapeError unless shapes and dtypes agree.

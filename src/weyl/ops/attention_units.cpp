@@ -15,8 +15,14 @@ HeadTensor::HeadTensor(const Tensor& x, int64_t heads) {
   if (!x.defined()) {
     return;
   }
-  tensor = x.size(2) == 1 || x.stride(2) == 1 ? x : x.contiguous();
+  tensor = x.size(-1) == 1 || x.stride(-1) == 1 ? x : x.contiguous();
   row = tensor.stride(0);
+  if (x.dim() == 4) {
+    parts = x.size(1);
+    part = tensor.stride(1);
+    head = tensor.stride(2);
+    return;
+  }
   head = heads > 1 && x.size(1) == 1 ? 0 : (heads == 1 ? x.size(2) : tensor.stride(1));
 }
 

@@ -8,21 +8,21 @@
 
 namespace weyl {
 
-/// (N, H, C) as a kernel reads it, without a copy unless its last axis is strided; `heads` > 1 with one
-/// stored head means a shared one.
+/// (N, H, C), or (N, P, H, C) with rows of P pieces, as a kernel reads it, without a copy unless its last
+/// axis is strided; `heads` > 1 with one stored head means a shared one.
 struct HeadTensor {
   HeadTensor() = default;
   HeadTensor(const Tensor& x, int64_t heads);
   template <class T>
   kernels::HeadRows<const T> read() const {
-    return {tensor.defined() ? tensor.const_data_ptr<T>() : nullptr, row, head};
+    return {tensor.defined() ? tensor.const_data_ptr<T>() : nullptr, row, head, parts, part};
   }
   template <class T>
   kernels::HeadRows<T> write() const {
-    return {tensor.defined() ? tensor.mutable_data_ptr<T>() : nullptr, row, head};
+    return {tensor.defined() ? tensor.mutable_data_ptr<T>() : nullptr, row, head, parts, part};
   }
   Tensor tensor;
-  int64_t row = 0, head = 0;
+  int64_t row = 0, head = 0, parts = 1, part = 0;
 };
 
 /// Shares the units (graph, head) of attention out among workers by their cost, sum of n^2 + 8 n: calls

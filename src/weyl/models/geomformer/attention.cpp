@@ -15,24 +15,12 @@ namespace {
 
 constexpr double least_sum = 1e-12;
 
-/// (N, 3, H h) -> (N, H, 3 h): a head's vectors become one long row, whose products sum over xyz too.
+/// (N, H h) -> (N, H, h), (N, 3, H h) -> (N, 3, H, h): products of a head's vectors sum over xyz too.
 Tensor by_heads(const Tensor& x, int64_t heads) {
-  const int64_t n = x.size(0);
-  if (x.dim() == 2) {
-    return x.reshape({n, heads, x.size(1) / heads});
-  }
-  return x.reshape({n, x.size(1), heads, x.size(2) / heads})
-      .transpose(1, 2)
-      .reshape({n, heads, x.size(1) * x.size(2) / heads});
-}
-
-/// And back, to the shape of `like`.
-Tensor from_heads(const Tensor& y, const Tensor& like, int64_t heads) {
-  const int64_t n = like.size(0);
-  if (like.dim() == 2) {
-    return y.reshape({n, like.size(1)});
-  }
-  return y.reshape({n, heads, like.size(1), like.size(2) / heads}).transpose(1, 2).reshape(like.sizes());
+  std::vector<int64_t> shape = x.sizes().vec();
+  shape.back() /= heads;
+  shape.insert(shape.end() - 1, heads);
+  return x.reshape(shape);
 }
 
 Tensor product(const Tensor& x, const Tensor& y) {
@@ -115,9 +103,9 @@ Tensor StreamAttention::attend(const Tensor& q, const Tensor& k, const Tensor& v
   const double scale = 1 / std::sqrt(summed);
   const bool drop = training() && dropout_ > 0;
   if (!near.envelope.defined() && normaliser_ == Normaliser::softmax && !drop) {
-    return from_heads(
-        ragged_attention(by_heads(q, heads_), by_heads(k, heads_), by_heads(v, heads_), graphs, scale, bias),
-        q, heads_);
+    return ragged_attention(by_heads(q, heads_), by_heads(k, heads_), by_heads(v, heads_), graphs, scale,
+                            bias)
+        .reshape(q.sizes());
   }
   const EdgeTensor of_centre{EdgeRows::centre, EdgeWidth::channels, vectors},
       of_neighbour{EdgeRows::neighbour, EdgeWidth::channels, vectors},
