@@ -134,6 +134,8 @@ inline std::vector<std::pair<std::string, GeomformerOptions>> geomformer_variant
   add("count", [](auto& o) { o.normaliser = Normaliser::count; });
   add("silu", [](auto& o) { o.normaliser = Normaliser::silu; });
   add("local", local);
+  add("local, all pairs", [](auto& o) { o.input = GeomInput::local; });
+  add("both", [](auto& o) { o.input = GeomInput::both; });
   add("local, count", [&](auto& o) {
     local(o);
     o.normaliser = Normaliser::count;

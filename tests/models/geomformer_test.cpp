@@ -115,7 +115,6 @@ TEST(Geomformer, RefusesWhatItCannotDo) {
   refuses([](auto& o) { o.heads = 3; });
   refuses([](auto& o) { o.interaction = GeomInteraction::messages; });
   refuses([](auto& o) { o.basis = GeomBasis::bessel; });
-  refuses([](auto& o) { o.input = GeomInput::local; });
   refuses([](auto& o) {
     o.shared_query = true;
     o.parts.inv_self = false;

@@ -26,7 +26,7 @@ class Geomformer : public PointsModel {
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Flops flops_per_token() const override;
-  bool periodic() const override { return options.cutoff && options.input != GeomInput::centroid; }
+  bool periodic() const override { return options.cutoff && !hears_centroid(options.input); }
 
   const GeomformerOptions options;
 

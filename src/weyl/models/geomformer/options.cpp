@@ -105,7 +105,8 @@ void fields(Fields& f, GeomformerOptions& o) {
   f("messages", o.messages, "what filtered messages are made of");
   f("vector_cutoff", o.vector_cutoff,
     "messages with silu: the cut-off weighs values, not scores alone (without it energies jump)");
-  f("input", o.input, "the vectors at the start: from the centroid, local sums over neighbours, or zero");
+  f("input", o.input,
+    "the vectors at the start: from the centroid, local sums over neighbours, both, or zero");
   f("smoothing", o.smoothing,
     "length below which directions at the start fade (r / sqrt(r^2 + s^2)), in the positions' unit",
     {0, 1e6});
@@ -167,7 +168,6 @@ void check(const GeomformerOptions& o) {
        "shared_query", "a cross-attention without self-attention of its stream has no query to share");
   must(o.head != GeomHead::gated || o.width >= 2, "width", "must be 2 at least with head = gated, got ",
        o.width);
-  must(o.input != GeomInput::local || o.cutoff, "input", "local sums need a cut-off");
 }
 
 }  // namespace weyl

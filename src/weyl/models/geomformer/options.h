@@ -36,9 +36,15 @@ constexpr auto names_of(Normaliser) {
 
 /// The vectors that nodes start with: the direction to the node from its graph's centroid, sums over
 /// neighbours of directions (which need no centroid, so cells may be periodic), or none.
-enum class GeomInput { centroid, local, zero };
+enum class GeomInput { centroid, local, both, zero };
 constexpr auto names_of(GeomInput) {
-  return std::array<std::string_view, 3>{"centroid", "local", "zero"};
+  return std::array<std::string_view, 4>{"centroid", "local", "both", "zero"};
+}
+constexpr bool hears_centroid(GeomInput input) {
+  return input == GeomInput::centroid || input == GeomInput::both;
+}
+constexpr bool hears_neighbours(GeomInput input) {
+  return input == GeomInput::local || input == GeomInput::both;
 }
 
 /// Functions of the distance: Gaussians of a distance that is first mapped linearly by the pair of types

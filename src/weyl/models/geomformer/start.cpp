@@ -54,8 +54,11 @@ GeomStart::GeomStart(const GeomformerOptions& options, const Interface& interfac
                               std::make_shared<Linear>(options.kernels, d, true, LinearStart::xavier));
     combine_ = child("neighbours.combine", std::make_shared<Linear>(2 * d, d, true, LinearStart::xavier));
   }
-  if (positions && options.input != GeomInput::zero) {
+  if (positions && hears_centroid(options.input)) {
     position_ = radial("position");
+  }
+  if (positions && hears_neighbours(options.input)) {
+    local_ = radial("local");
   }
   vectors_ = features ? columns.vector_count() : 0;
   for (int64_t v = 0; v < vectors_; ++v) {
@@ -89,18 +92,7 @@ Tensor GeomStart::embedded(const Points& points, const Neighbourhood& near) cons
   return inv;
 }
 
-Tensor GeomStart::outward(const Points& points, const Neighbourhood& near, const Tensor& types) const {
-  if (options_.input == GeomInput::local) {
-    EdgeSums sums;
-    sums.channels = options_.width;
-    sums.inputs = {{EdgeRows::edge}, {EdgeRows::edge, EdgeWidth::one, true}};
-    sums.outputs = {{EdgeRows::centre, EdgeWidth::channels, true}};
-    sums.terms = {{{{0}, {1}}, {0}}};
-    const Tensor of_neighbours = types.index_select(0, near.edges.neighbour);
-    return edge_sums(sums,
-                     {position_(near.lengths, of_neighbours), near.directions * near.envelope.unsqueeze(1)},
-                     near.edges)[0];
-  }
+Tensor GeomStart::from_centroid(const Points& points, const Tensor& types) const {
   const Tensor away = centred(points.positions, points.graphs);
   const double s = options_.smoothing;
   if (s == 0) {
@@ -109,6 +101,20 @@ Tensor GeomStart::outward(const Points& points, const Neighbourhood& near, const
   }
   const Tensor length = at::sqrt((away * away).sum(1) + s * s);
   return (away / length.unsqueeze(1)).unsqueeze(2) * position_(length - s, types).unsqueeze(1);
+}
+
+Tensor GeomStart::from_neighbours(const Neighbourhood& near, const Tensor& types) const {
+  EdgeSums sums;
+  sums.channels = options_.width;
+  sums.inputs = {{EdgeRows::edge}, {EdgeRows::edge, EdgeWidth::one, true}};
+  sums.outputs = {{EdgeRows::centre, EdgeWidth::channels, true}};
+  sums.terms = {{{{0}, {1}}, {0}}};
+  const Tensor of_neighbours = types.index_select(0, near.edges.neighbour);
+  const Tensor directions =
+      near.envelope.defined() ? near.directions * near.envelope.unsqueeze(1) : near.directions;
+  // Mapped after the sum: there are more edges than axes of nodes.
+  return (*local_.map)(
+      edge_sums(sums, {(*local_.gaussian)(near.lengths, of_neighbours), directions}, near.edges)[0]);
 }
 
 StreamAttention::Streams GeomStart::operator()(const Points& points, const Interface& interface,
@@ -123,13 +129,16 @@ StreamAttention::Streams GeomStart::operator()(const Points& points, const Inter
   const Tensor types =
       points.types.defined() ? points.types : at::zeros({points.nodes()}, near.edges.centre.options());
   Tensor equ;
+  const auto add = [&](const Tensor& x) { equ = equ.defined() ? equ + x : x; };
   if (position_.map) {
-    equ = outward(points, near, types);
+    add(from_centroid(points, types));
+  }
+  if (local_.map) {
+    add(from_neighbours(near, types));
   }
   for (int64_t v = 0; v < vectors_; ++v) {
     const Polar found = polar(values.vectors.select(1, v));
-    const Tensor x = found.direction.unsqueeze(2) * of_vectors_[v](found.length, types).unsqueeze(1);
-    equ = equ.defined() ? equ + x : x;
+    add(found.direction.unsqueeze(2) * of_vectors_[v](found.length, types).unsqueeze(1));
   }
   if (!equ.defined()) {
     equ = at::zeros({points.nodes(), 3, options_.width}, inv.options().requires_grad(false));

@@ -10,10 +10,10 @@ namespace weyl {
 /// The streams that a net starts with, from types, features and positions.
 ///   inv  embedding of the type, + a map of the scalar features (+ pair_embedding, + neighbour_embedding)
 ///   equ  direction (x) g(length) W of the position from the centroid (input = centroid; directions r /
-///   sqrt(r^2
-///        + s^2), lengths sqrt(r^2 + s^2) - s), the cut-off's weighted sum of the same over the neighbours
-///        (local), or zero; + the same of each vector feature. g: Gaussians, one for each channel.
-/// Children: embedding, [features], [pairs], [neighbours.*], [position.*], [vector_<v>.*].
+///        sqrt(r^2 + s^2), lengths sqrt(r^2 + s^2) - s), the sum of the same over the neighbours, weighted by
+///        the cut-off (local), the sum of the two (both), or zero; + the same of each vector feature. g:
+///        Gaussians, one for each channel.
+/// Children: embedding, [features], [pairs], [neighbours.*], [position.*], [local.*], [vector_<v>.*].
 class GeomStart : public Module {
  public:
   /// `positions` off: vectors come from the features alone; `features` off: from the position alone.
@@ -30,13 +30,14 @@ class GeomStart : public Module {
   };
   Radial radial(const std::string& name);
   Tensor embedded(const Points& points, const Neighbourhood& near) const;  // inv without scalar features
-  Tensor outward(const Points& points, const Neighbourhood& near, const Tensor& types) const;
+  Tensor from_centroid(const Points& points, const Tensor& types) const;   // (N, 3, d)
+  Tensor from_neighbours(const Neighbourhood& near, const Tensor& types) const;  // (N, 3, d)
 
   GeomformerOptions options_;
   int64_t types_, vectors_;
   Tensor embedding_, neighbour_embedding_;
   std::shared_ptr<Linear> features_, pairs_, neighbour_filter_, combine_;
-  Radial position_;
+  Radial position_, local_;
   std::vector<Radial> of_vectors_;
 };
 
