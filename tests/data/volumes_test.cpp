@@ -1,37 +1,23 @@
-// The set `decathlon` and the maker `phantoms`.
+// The set `decathlon`.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <thread>
 
 #include "tests/data/folder.h"
+#include "tests/data/phantoms.h"
 #include "weyl/core/check.h"
 #include "weyl/data/formats/decathlon.h"
 #include "weyl/data/formats/image.h"
 #include "weyl/data/formats/nifti.h"
 #include "weyl/data/inspect.h"
-#include "weyl/data/makers/phantoms.h"
-#include "weyl/data/prediction.h"
 #include "weyl/data/sets/decathlon.h"
-#include "weyl/data/sets/volume_cache.h"
 
 namespace weyl {
 namespace {
 
 namespace fs = std::filesystem;
-
-PhantomsMakerOptions small(int64_t count = 5) {
-  return {.count = count, .size = {20, 24, 18}, .spacing = {8, 7.5, 8}};
-}
-
-DecathlonDataOptions set_at(const std::string& path) {
-  return {.path = path, .fractions = {0.4, 0.2, 0.4}};
-}
 
 TEST(DecathlonIndex, ReadsTheOriginalAndItself) {
   const char* original = R"({"name": "BRATS", "modality": {"0": "FLAIR", "1": "T1w"},
@@ -76,91 +62,6 @@ TEST(DecathlonIndex, RefusesBrokenOnesInOneLine) {
             "d/dataset.json: paths must be relative and inside the folder, got '../../etc/passwd'");
 }
 
-TEST(Phantoms, AreTheSameForTheSameSeedAndHaveNestedRegions) {
-  const PhantomsMakerOptions o{.size = {32, 36, 32}, .spacing = {5, 5, 5}};
-  std::set<std::vector<int16_t>> different;
-  int64_t labelled[4] = {};
-  for (int64_t i = 0; i < 6; ++i) {
-    const Phantom a = make_phantom(o, i);
-    EXPECT_EQ(a.image, make_phantom(o, i).image);
-    different.insert(a.image);
-    const auto voxels = static_cast<int64_t>(a.mask.size());
-    ASSERT_EQ(static_cast<int64_t>(a.image.size()), 4 * voxels);
-    for (int64_t v = 0; v < voxels; ++v) {
-      ASSERT_LE(a.mask[v], 3);
-      ++labelled[a.mask[v]];
-      for (int m = 1; m < 4; ++m) {  // all modalities have one brain
-        ASSERT_EQ(a.image[v] == 0, a.image[m * voxels + v] == 0);
-      }
-      ASSERT_TRUE(a.mask[v] == 0 || a.image[v] > 0);
-    }
-  }
-  EXPECT_EQ(different.size(), 6u);
-  for (int k = 0; k < 4; ++k) {
-    EXPECT_GT(labelled[k], 50) << k;
-  }
-  EXPECT_GT(labelled[1], labelled[2]);  // edema is the largest
-}
-
-TEST(Phantoms, AreASetForTheReader) {
-  const Folder folder;
-  const auto o = small();
-  ASSERT_TRUE(make_phantoms(o, folder / "set"));
-  const auto splits = open_decathlon(set_at(folder / "set"));
-  EXPECT_EQ(splits.train->size(), 2);
-  EXPECT_EQ(splits.valid->size(), 1);
-  EXPECT_EQ(splits.test->size(), 2);
-  std::set<std::string> sources;
-  for (const auto& set : {splits.train, splits.valid, splits.test}) {
-    EXPECT_EQ(set->schema().interface, [&] {
-      Interface wanted = decathlon_schema(set_at("")).interface;
-      wanted.typical_nodes = 20 * 24 * 18;
-      return wanted;
-    }());
-    for (int64_t i = 0; i < set->size(); ++i) {
-      sources.insert(set->source(i));
-      const Batch batch = set->batch(std::vector<int64_t>{i});
-      require_consistent(batch, set->schema());
-      const auto& grid = std::get<Grid>(batch.input);
-      EXPECT_EQ(grid.values.sizes(), (at::IntArrayRef{1, 4, 20, 24, 18}));
-      EXPECT_EQ(grid.spacing, (std::array<double, 3>{8, 7.5, 8}));
-      EXPECT_EQ(batch.labels.at("mask").sizes(), (at::IntArrayRef{1, 1, 20, 24, 18}));
-      // Mean 0 and deviation 1 over the brain.
-      for (int m = 0; m < 4; ++m) {
-        const Tensor x = grid.values[0][m].to(at::kDouble);
-        const Tensor inside = x.masked_select(x != 0);
-        EXPECT_NEAR(inside.mean().item<double>(), 0, 1e-4);
-        EXPECT_NEAR(inside.std(false).item<double>(), 1, 1e-4);
-      }
-    }
-  }
-  EXPECT_EQ(sources.size(), 5u);
-  // The values themselves, in canonical order: the files run left and back, x and y are turned.
-  auto raw = set_at(folder / "set");
-  raw.normalise = false;
-  raw.fractions = {0, 0, 1};
-  const auto all = open_decathlon(raw).test;
-  ASSERT_EQ(all->size(), 5);
-  EXPECT_TRUE(all->source(3).ends_with("imagesTr/PHANTOM_004.nii.gz"));
-  const Phantom made = make_phantom(o, 3);
-  const Batch read = all->batch(std::vector<int64_t>{3});
-  const Tensor image = at::tensor(std::vector<int64_t>(made.image.begin(), made.image.end()))
-                           .reshape({4, 18, 24, 20})
-                           .permute({0, 3, 2, 1})
-                           .flip({1, 2});
-  EXPECT_TRUE(at::equal(std::get<Grid>(read.input).values[0], image.to(at::kFloat)));
-  const Tensor mask = at::tensor(std::vector<int64_t>(made.mask.begin(), made.mask.end()))
-                          .reshape({18, 24, 20})
-                          .permute({2, 1, 0})
-                          .flip({0, 1});
-  EXPECT_TRUE(at::equal(read.labels.at("mask")[0][0], mask));
-  // A prediction equal to the mask is the mask's file again.
-  const auto path = write_prediction(all->source(3), folder / "predicted", read.labels.at("mask")[0][0]);
-  EXPECT_EQ(read_nifti(path).bytes, read_nifti(folder / "set/labelsTr/PHANTOM_004.nii.gz").bytes);
-  EXPECT_EQ(read_nifti(path).header.geometry,
-            read_nifti(folder / "set/labelsTr/PHANTOM_004.nii.gz").header.geometry);
-}
-
 TEST(Decathlon, NormalisesOverTheVoxelsAskedFor) {
   const Folder folder;
   NiftiHeader header{.type = ElementType::i16, .shape = {4, 1, 1}};
@@ -179,60 +80,6 @@ TEST(Decathlon, NormalisesOverTheVoxelsAskedFor) {
   EXPECT_EQ(nonzero[1].item<float>(), 0);
   EXPECT_NEAR(nonzero[3].item<float>(), normal(raw.index_select(0, at::tensor({0, 2, 3})))[2].item<float>(),
               1e-5);
-}
-
-TEST(VolumeCache, KeepsTheLastUsedThatItsBytesHold) {
-  const auto volume = [](int64_t value) {
-    return Volume{at::full({1, 2, 2, 2}, value, at::kFloat), at::zeros({2, 2, 2}, at::kByte)};
-  };
-  EXPECT_EQ(volume(0).bytes(), 40);
-  VolumeCache cache(100);  // two of them
-  cache.keep(1, volume(1));
-  cache.keep(2, volume(2));
-  ASSERT_TRUE(cache.find(1));
-  cache.keep(3, volume(3));  // 2 was used longest ago
-  EXPECT_FALSE(cache.find(2));
-  EXPECT_EQ(cache.find(1)->image.min().item<float>(), 1);
-  EXPECT_EQ(cache.find(3)->image.min().item<float>(), 3);
-  cache.keep(4, {at::zeros({1, 3, 3, 3}, at::kFloat), {}});  // 108 bytes: more than it may hold
-  EXPECT_FALSE(cache.find(4));
-  EXPECT_TRUE(cache.find(1) && cache.find(3));
-  VolumeCache none(0);
-  none.keep(1, volume(1));
-  EXPECT_FALSE(none.find(1));
-}
-
-TEST(VolumeCache, ServesSeveralThreads) {
-  VolumeCache cache(10 * 32);
-  std::atomic<int64_t> wrong = 0, found = 0;
-  const auto work = [&](int64_t first) {
-    for (int64_t i = 0; i < 3000; ++i) {
-      const int64_t index = (first + i * i + i / 50) % 16;
-      if (const auto held = cache.find(index)) {
-        ++found;
-        wrong += held->image.const_data_ptr<float>()[0] == static_cast<float>(index) ? 0 : 1;
-      } else {
-        cache.keep(index, {at::full({1, 2, 2, 2}, index, at::kFloat), {}});
-      }
-    }
-  };
-  std::thread one(work, 0), two(work, 5);
-  one.join();
-  two.join();
-  EXPECT_EQ(wrong, 0);
-  EXPECT_GT(found, 0);
-}
-
-TEST(Phantoms, KeepsOrLeavesNothing) {
-  const Folder folder;
-  EXPECT_FALSE(make_phantoms(small(200), folder / "a", {{}, [] { return true; }}));
-  EXPECT_FALSE(fs::exists(folder / "a"));
-  ASSERT_TRUE(make_phantoms(small(1), folder / "b"));
-  EXPECT_THROW(make_phantoms(small(1), folder / "b"), ConfigError);
-  EXPECT_EQ(read_decathlon(folder / "b").training.size(), 1u);
-  PhantomsMakerOptions flat = small();
-  flat.size = {20, 20};
-  EXPECT_THROW(make_phantom(flat, 0), ConfigError);
 }
 
 TEST(Decathlon, SplitsAreAFunctionOfTheSeed) {
@@ -271,7 +118,7 @@ TEST(Decathlon, SplitsAreAFunctionOfTheSeed) {
 
 TEST(Decathlon, OpensByPath) {
   const Folder folder;
-  ASSERT_TRUE(make_phantoms(small(3), folder / "set"));
+  ASSERT_TRUE(make_phantoms(small_phantoms(3), folder / "set"));
   // Named by a path, the set is used whole; a folder or a file of volumes has no labels.
   const DataOptions options{set_at("/elsewhere")};
   EXPECT_EQ(open_file(folder / "set", options)->size(), 3);
@@ -290,7 +137,7 @@ TEST(Decathlon, OpensByPath) {
 
 TEST(Decathlon, IsInspectedAsItselfThoughPicturesLieInIt) {
   const Folder folder;
-  ASSERT_TRUE(make_phantoms(small(3), folder / "set"));
+  ASSERT_TRUE(make_phantoms(small_phantoms(3), folder / "set"));
   write_image(folder / "set/imagesTr/preview.png", {ElementType::u8, {1, 1, 1}, {std::byte{7}}});
   const auto found = open_for_inspection(folder / "set");
   ASSERT_FALSE(found.empty());
@@ -299,7 +146,7 @@ TEST(Decathlon, IsInspectedAsItselfThoughPicturesLieInIt) {
 
 class BrokenSet : public ::testing::Test {
  protected:
-  BrokenSet() { make_phantoms(small(2), folder_ / "set"); }
+  BrokenSet() { make_phantoms(small_phantoms(2), folder_ / "set"); }
   std::string image(int i) const {
     return folder_ / ("set/imagesTr/PHANTOM_00" + std::to_string(i) + ".nii.gz");
   }
