@@ -15,6 +15,15 @@ TEST(Quantity, CountsChannelsByLevelAndKind) {
   EXPECT_EQ(channels_of(quantities, Level::graph, Kind::scalar), 0);
 }
 
+TEST(Quantity, IsFoundByItsName) {
+  const std::vector<Quantity> quantities{{.name = "energy", .unit = "eV"}, {.name = "forces"}};
+  EXPECT_EQ(find_quantity(quantities, "forces"), &quantities[1]);
+  EXPECT_EQ(find_quantity(quantities, "force"), nullptr);
+  EXPECT_EQ(find_quantity({}, "energy"), nullptr);
+  EXPECT_EQ(unit_of(quantities, "energy"), "eV");
+  EXPECT_EQ(unit_of(quantities, "stress"), "");
+}
+
 TEST(Quantity, ComponentsFollowKindAndDimension) {
   EXPECT_EQ(components(Kind::vector, 2), 2);
   EXPECT_EQ(components(Kind::axial_vector, 1), 0);

@@ -63,8 +63,7 @@ void gather(const Named& values, const std::vector<Quantity>& quantities, const 
     const bool column = interface.group && q.level == Level::node && value.dim() == 2 && value.size(1) == 1;
     parts[q.name].push_back(column ? value.squeeze(1)
                                    : value);  // one number a pose is (N), as in docs/cli.md
-    const bool own = std::any_of(interface.outputs.begin(), interface.outputs.end(),
-                                 [&](const Quantity& output) { return output.name == q.name; });
+    const bool own = find_quantity(interface.outputs, q.name) != nullptr;
     // Of a grid what its cells are said to be is the task's: logits are of windows.
     const Carrier carrier = interface.grid ? Carrier::grid : Carrier::points;
     const std::string family = family_of(q, carrier);
@@ -73,8 +72,7 @@ void gather(const Named& values, const std::vector<Quantity>& quantities, const 
     }
   }
   for (const auto& [family, tensors] : families) {
-    if (std::none_of(quantities.begin(), quantities.end(),
-                     [&](const Quantity& q) { return q.name == family; })) {
+    if (find_quantity(quantities, family) == nullptr) {
       parts[family].push_back(at::cat(tensors, 1));
     }
   }

@@ -1,6 +1,18 @@
 #include "weyl/core/quantity.h"
 
+#include <algorithm>
+
 namespace weyl {
+
+const Quantity* find_quantity(std::span<const Quantity> quantities, std::string_view name) {
+  const auto found = std::ranges::find(quantities, name, &Quantity::name);
+  return found == quantities.end() ? nullptr : &*found;
+}
+
+std::string unit_of(std::span<const Quantity> quantities, std::string_view name) {
+  const Quantity* found = find_quantity(quantities, name);
+  return found == nullptr ? "" : found->unit;
+}
 
 int64_t channels_of(const std::vector<Quantity>& quantities, Level level, Kind kind) {
   int64_t sum = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,6 +75,11 @@ constexpr const auto& names_of(Role) {
 constexpr const auto& names_of(LieGroup) {
   return lie_group_names;
 }
+
+/// The one of that name, null when there is none.
+const Quantity* find_quantity(std::span<const Quantity> quantities, std::string_view name);
+/// Its unit; of none "".
+std::string unit_of(std::span<const Quantity> quantities, std::string_view name);
 
 /// Sum of `channels` over the quantities of one level and kind.
 int64_t channels_of(const std::vector<Quantity>&, Level, Kind);

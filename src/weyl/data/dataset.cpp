@@ -244,8 +244,7 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
     const auto* nbody = std::get_if<NbodyDataOptions>(&options.set);
     NbodyDataOptions chosen = nbody ? *nbody : NbodyDataOptions{};
     if (interface != nullptr) {  // the model decides whether it is told the speed
-      const auto& f = interface->features;
-      chosen.speed = std::any_of(f.begin(), f.end(), [](const Quantity& q) { return q.name == "speed"; });
+      chosen.speed = find_quantity(interface->features, "speed") != nullptr;
     }
     auto set = open_nbody_file(path, chosen, false);
     if (interface != nullptr) {

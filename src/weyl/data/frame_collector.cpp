@@ -1,49 +1,20 @@
 #include "weyl/data/frame_collector.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <set>
+#include <functional>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/cell_volume.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/units.h"
 
 namespace weyl {
 namespace {
-
-constexpr int kNumbers = 100;  // types, where they are atomic numbers
-constexpr const char* kEnergyUnit = "eV";
-constexpr const char* kLengthUnit = "\u00c5";
-constexpr const char* kConfigType = "config_type";
-
-std::vector<FrameProperty> qm9_labels() {
-  return {
-      {"A", "GHz"},       {"B", "GHz"},      {"C", "GHz"},      {"mu", "Debye"},   {"alpha", "Bohr^3", true},
-      {"homo", "eV"},     {"lumo", "eV"},    {"gap", "eV"},     {"r2", "Bohr^2"},  {"zpve", "eV", true},
-      {"U0", "eV", true}, {"U", "eV", true}, {"H", "eV", true}, {"G", "eV", true}, {"Cv", "cal/mol/K", true}};
-}
-
-const std::vector<std::string> kEnergies{"energy", "REF_energy", "dft_energy", "DFT_energy", "ref_energy"};
-const std::vector<std::string> kForces{"forces",     "REF_forces", "dft_forces",
-                                       "DFT_forces", "ref_forces", "force"};
-const std::vector<std::string> kStresses{"stress",      "REF_stress", "dft_stress",  "DFT_stress",
-                                         "ref_stress",  "virial",     "virials",     "REF_virial",
-                                         "REF_virials", "dft_virial", "dft_virials", "DFT_virial"};
-
-std::vector<std::string> symbols_of(const FrameLayout& layout) {
-  if (!layout.elements.empty()) {
-    return layout.elements;
-  }
-  std::vector<std::string> all;
-  for (int z = 0; z < kNumbers; ++z) {
-    all.emplace_back(element_symbol(z));
-  }
-  return all;
-}
 
 Tensor tensor_of(std::vector<double>& values, std::vector<int64_t> shape) {
   Tensor t = at::empty(shape, at::kDouble);
@@ -65,15 +36,6 @@ std::string names_in(const AtomsFrame& frame) {
   return all.empty() ? "nothing" : all;
 }
 
-double volume_of(const AtomsFrame& frame) {
-  if (!frame.cell || !std::ranges::all_of(frame.pbc, [](bool p) { return p; })) {
-    return 0;
-  }
-  const auto& c = *frame.cell;
-  return std::abs(c[0] * (c[4] * c[8] - c[5] * c[7]) - c[1] * (c[3] * c[8] - c[5] * c[6]) +
-                  c[2] * (c[3] * c[7] - c[4] * c[6]));
-}
-
 /// Nine numbers from nine or six in Voigt's order, symmetric.
 std::vector<double> tensor_from(const std::vector<double>& given) {
   if (given.size() == 6) {
@@ -89,84 +51,6 @@ std::vector<double> tensor_from(const std::vector<double>& given) {
 }
 
 }  // namespace
-
-FrameLayout layout_of(const DataOptions& options) {
-  if (const auto* o = std::get_if<MoleculesDataOptions>(&options.set)) {
-    return {.option = "data.molecules",
-            .elements = o->elements,
-            .energy = o->energy,
-            .forces = o->forces,
-            .stress = o->stress,
-            .energy_unit = o->energy_unit,
-            .length_unit = o->length_unit,
-            .features = o->features,
-            .properties = o->properties,
-            .config_type = o->config_type,
-            .mask_missing = o->missing == MissingLabels::mask};
-  }
-  FrameLayout layout{.option = "data.molecules", .config_type = kConfigType};
-  if (const auto* o = std::get_if<Md17DataOptions>(&options.set)) {
-    layout.option = "data.md17";
-    layout.elements = o->elements;
-  }
-  if (const auto* o = std::get_if<Qm9DataOptions>(&options.set)) {
-    layout.option = "data.qm9";
-    layout.elements = o->elements;
-    layout.potential = false;
-    layout.properties = qm9_labels();
-  }
-  return layout;
-}
-
-FrameLayout as_told(FrameLayout layout, const Interface& model) {
-  layout.elements = model.elements;
-  layout.features.clear();
-  for (const Quantity& q : model.features) {
-    layout.features.push_back(q.name);
-  }
-  return layout;
-}
-
-Schema frames_schema(const FrameLayout& layout) {
-  Schema schema;
-  schema.length_unit = kLengthUnit;
-  Interface& i = schema.interface;
-  i.elements = symbols_of(layout);
-  i.types = static_cast<int64_t>(i.elements.size());
-  std::set<std::string> known;
-  for (const auto& symbol : i.elements) {
-    require<ConfigError>(atomic_number(symbol) >= 0, layout.option, ".elements: ", unknown_element(symbol));
-    require<ConfigError>(known.insert(symbol).second, layout.option, ".elements: ", symbol,
-                         " is given twice");
-  }
-  for (const auto& key : layout.features) {
-    i.features.push_back({.name = key, .level = Level::graph});
-  }
-  const std::string force = text(kEnergyUnit, "/", kLengthUnit);
-  if (layout.potential) {
-    schema.labels = {
-        {.name = "energy", .level = Level::graph, .extensive = true, .unit = kEnergyUnit},
-        {.name = "forces", .kind = Kind::vector, .unit = force},
-        {.name = "stress", .level = Level::graph, .kind = Kind::symmetric_tensor, .unit = force + "^3"}};
-  }
-  for (const auto& p : layout.properties) {
-    require<ConfigError>(!p.key.empty(), layout.option, ".properties: `key` must be given");
-    const bool taken =
-        std::ranges::any_of(schema.labels, [&](const Quantity& q) { return q.name == p.key; }) ||
-        p.key == kConfigType;
-    require<ConfigError>(!taken, layout.option, ".properties: ", quote(p.key), " is a label already");
-    schema.labels.push_back({.name = p.key, .level = Level::graph, .extensive = p.extensive, .unit = p.unit});
-  }
-  return schema;
-}
-
-FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader) {
-  const auto first = [](std::string_view given, std::string_view said, std::string_view usual) {
-    return std::string(!given.empty() ? given : !said.empty() ? said : usual);
-  };
-  return {first(layout.energy_unit, reader.unit_of("energy"), kEnergyUnit),
-          first(layout.length_unit, reader.unit_of("pos"), "Angstrom")};
-}
 
 double FrameCollector::factor_of(const std::string& key, const std::string& from,
                                  const std::string& to) const {
@@ -188,23 +72,10 @@ FrameCollector::FrameCollector(FrameLayout layout, const FrameReader& reader, La
     return;
   }
   for (const Quantity& q : schema_.labels) {
-    Label label{.quantity = q};
-    const auto keys = [&](const std::string& given, const std::vector<std::string>& usual) {
-      label.given = !given.empty();
-      label.keys = given.empty() ? usual : std::vector{given};
-    };
-    if (q.name == "energy") {
-      keys(layout_.energy, kEnergies);
-    } else if (q.name == "forces") {
-      keys(layout_.forces, kForces);
-      label.of_atoms = true;
-      label.width = 3;
-    } else if (q.name == "stress") {
-      keys(layout_.stress, kStresses);
-      label.width = 9;
-    } else {
-      keys(q.name, {});
-    }
+    Label label{.quantity = q, .keys = keys_of(layout_, q)};
+    label.given = label.keys.size() == 1;
+    label.of_atoms = q.level == Level::node;
+    label.width = components(q.kind, 3);
     labels_.push_back(std::move(label));
   }
 }
@@ -215,8 +86,8 @@ void FrameCollector::take_units() {
     return;
   }
   units_ = std::move(units);
-  length_ = factor_of("pos", units_.length, kLengthUnit);
-  const double energy = factor_of("energy", units_.energy, kEnergyUnit);
+  length_ = factor_of("pos", units_.length, length_unit_of_models);
+  const double energy = factor_of("energy", units_.energy, energy_unit_of_models);
   for (Label& label : labels_) {
     const Quantity& q = label.quantity;
     const bool of_potential = q.name == "energy" || q.name == "forces" || q.name == "stress";
@@ -230,7 +101,11 @@ void FrameCollector::take_units() {
   }
 }
 
-void FrameCollector::add_label(Label& label, const AtomsFrame& frame, double volume) {
+bool FrameCollector::is_virial(const Label& label) {
+  return label.quantity.name == "stress" && label.key.find("virial") != std::string::npos;
+}
+
+void FrameCollector::add_label(Label& label, const AtomsFrame& frame) {
   if (label.key.empty()) {
     const auto found = std::ranges::find_if(label.keys, [&](const std::string& key) {
       return label.of_atoms ? frame.column(key) != nullptr : frame.value(key) != nullptr;
@@ -240,11 +115,12 @@ void FrameCollector::add_label(Label& label, const AtomsFrame& frame, double vol
   const bool stress = label.quantity.name == "stress";
   const auto rows = static_cast<size_t>(label.of_atoms ? frame.size() : 1);
   const size_t count = rows * static_cast<size_t>(label.width);
-  label.expected += !stress || volume > 0 ? 1 : 0;
+  const bool applies = !stress || (frame.cell && std::ranges::all_of(frame.pbc, std::identity()));
+  label.expected += applies ? 1 : 0;
   const AtomColumn* column = label.of_atoms ? frame.column(label.key) : nullptr;
   const FrameValue* value = label.of_atoms ? nullptr : frame.value(label.key);
-  if ((column == nullptr && value == nullptr) || (stress && volume == 0)) {
-    if (label.missing.empty() && (!stress || volume > 0)) {
+  if ((column == nullptr && value == nullptr) || !applies) {
+    if (label.missing.empty() && applies) {
       label.missing = where();
     }
     label.values.insert(label.values.end(), count, NAN);
@@ -264,10 +140,7 @@ void FrameCollector::add_label(Label& label, const AtomsFrame& frame, double vol
     require<DataError>(std::isfinite(x) || rule_ == Labels::found, where(), ": ", quote(label.key),
                        " must be finite, got ", x);
   }
-  double factor = label.factor;
-  if (stress && label.key.find("virial") != std::string::npos) {
-    factor *= -1 / volume;
-  }
+  const double factor = label.factor * (is_virial(label) ? std::pow(length_, 3) : 1);
   const std::vector<double> given = stress ? tensor_from(*reals) : *reals;
   for (const double x : given) {
     label.values.push_back(factor * x);
@@ -320,9 +193,8 @@ void FrameCollector::add(const AtomsFrame& frame) {
     periodic_ = periodic_ || p;
   }
   add_features(frame);
-  const double volume = volume_of(frame);
   for (Label& label : labels_) {
-    add_label(label, frame, volume);
+    add_label(label, frame);
   }
   if (rule_ != Labels::none) {
     std::string name;
@@ -390,19 +262,22 @@ FrameCollector::Frames FrameCollector::take() {
     if (q.kind == Kind::symmetric_tensor) {
       shape.insert(shape.end(), {3, 3});
     }
-    result.batch.labels[q.name] = tensor_of(label.values, shape);
+    Tensor& values = result.batch.labels[q.name] = tensor_of(label.values, shape);
+    if (is_virial(label)) {  // of frames without a volume NaN already
+      values = -values / cell_volumes(points).view({-1, 1, 1, 1});
+    }
   }
   if (config_names_.size() > 1 || (config_names_.size() == 1 && !config_names_[0].empty())) {
     Tensor kinds = at::empty({b, 1}, at::kLong);
     std::copy(config_types_.begin(), config_types_.end(), kinds.mutable_data_ptr<int64_t>());
-    result.batch.labels[kConfigType] = kinds;
-    result.schema.labels.push_back({.name = kConfigType,
+    result.batch.labels[config_type_label] = kinds;
+    result.schema.labels.push_back({.name = config_type_label,
                                     .level = Level::graph,
                                     .kind = Kind::category,
                                     .categories = static_cast<int64_t>(config_names_.size())});
     std::erase(result.schema.unread, layout_.config_type);
     for (const std::string& name : config_names_) {
-      result.schema.category_names[kConfigType].push_back(name.empty() ? "(none)" : printable(name));
+      result.schema.category_names[config_type_label].push_back(name.empty() ? "(none)" : printable(name));
     }
   }
   result.batch.input = std::move(points);

@@ -1,43 +1,11 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "weyl/data/dataset.h"
-#include "weyl/data/formats/frame_reader.h"
+#include "weyl/data/frame_layout.h"
 
 namespace weyl {
-
-/// What frames of atoms become: which elements are which types, which keys are labels and features, in which
-/// units. Models and labels have lengths in Angstrom and energies in eV.
-struct FrameLayout {
-  std::string option;                    // "data.molecules", for messages
-  std::vector<std::string> elements;     // symbols of the types in their order; none: 100 types, Z each
-  std::string energy, forces, stress;    // keys; empty: the usual ones
-  std::string energy_unit, length_unit;  // of the files; empty: what their format says, else eV, Angstrom
-  bool potential = true;                 // whether energy, forces and stress are labels
-  std::vector<std::string> features;
-  std::vector<FrameProperty> properties;
-  std::string config_type;
-  bool mask_missing = false;
-};
-
-/// Layout of the options of a set; of a set that is none of frames, the defaults.
-FrameLayout layout_of(const DataOptions& options);
-/// The types and features that a model knows.
-FrameLayout as_told(FrameLayout layout, const Interface& model);
-
-/// Points with types; labels `energy` (graph scalar, extensive, eV), `forces` (node vector, eV/Å), `stress`
-/// (graph symmetric tensor, eV/Å^3) and the properties. ConfigError: an element that is none, or twice.
-Schema frames_schema(const FrameLayout& layout);
-
-/// The units of a file's energies and lengths.
-struct FrameUnits {
-  std::string energy, length;
-  bool operator==(const FrameUnits&) const = default;
-};
-FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader);  // once it gave a frame
 
 /// Gathers the frames of one reader in memory.
 class FrameCollector {
@@ -74,7 +42,8 @@ class FrameCollector {
   };
 
   void take_units();
-  void add_label(Label& label, const AtomsFrame& frame, double volume);
+  void add_label(Label& label, const AtomsFrame& frame);
+  static bool is_virial(const Label& label);  // minus stress times volume
   void add_features(const AtomsFrame& frame);
   double factor_of(const std::string& key, const std::string& from, const std::string& to) const;
   std::string where() const { return reader_->where(); }

@@ -172,9 +172,8 @@ Named moved_on_grid(const Named& values, std::span<const Quantity> quantities, c
   const RowMotions of_graphs(motions, input);
   Named result;
   for (const auto& [name, tensor] : values) {
-    const auto q =
-        std::find_if(quantities.begin(), quantities.end(), [&](const Quantity& x) { return x.name == name; });
-    require(q != quantities.end(), "transform: no quantity is named '", name, "'");
+    const Quantity* q = find_quantity(quantities, name);
+    require(q != nullptr, "transform: no quantity is named '", name, "'");
     if (q->level == Level::graph) {
       result.emplace(name, of_graphs.moved(tensor, *q));
       continue;

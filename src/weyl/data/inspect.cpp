@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/linalg_det.h>
 #include <ATen/ops/where.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <numeric>
 
 #include "weyl/core/check.h"
+#include "weyl/data/cell_volume.h"
 #include "weyl/data/layout.h"
 #include "weyl/data/pose_elements.h"
 #include "weyl/data/sets/decathlon.h"
@@ -74,15 +74,6 @@ void add_columns(Summaries& to, const Tensor& tensor, const std::vector<Columns>
   for (const auto& c : columns) {
     to.add(c.quantity->name, c.quantity->unit, tensor.slice(1, c.begin, c.end));
   }
-}
-
-std::string unit_of(const std::vector<Quantity>& quantities, const std::string& name) {
-  for (const auto& q : quantities) {
-    if (q.name == name) {
-      return q.unit;
-    }
-  }
-  return "";
 }
 
 void add_inputs(Summaries& to, const Input& input, const Schema& schema) {
@@ -192,7 +183,7 @@ struct Suspects {
       }
     }
     if (points->cell.defined() && points->pbc.defined()) {
-      const Tensor volume = at::linalg_det(points->cell.to(at::kDouble)).abs();
+      const Tensor volume = cell_volumes(*points);
       const Tensor periodic = points->pbc.all(1);
       for (int64_t g = 0; g < graphs.count(); ++g) {
         if (periodic[g].item<bool>() && volume[g].item<double>() < 1e-12) {

@@ -190,9 +190,8 @@ Named transform(const Named& values, std::span<const Quantity> quantities, const
   const RowMotions move(motions, like);
   Named result;
   for (const auto& [name, tensor] : values) {
-    const auto q =
-        std::find_if(quantities.begin(), quantities.end(), [&](const Quantity& x) { return x.name == name; });
-    require(q != quantities.end(), "transform: no quantity is named '", name, "'");
+    const Quantity* q = find_quantity(quantities, name);
+    require(q != nullptr, "transform: no quantity is named '", name, "'");
     result.emplace(name, move.moved(tensor, *q));
   }
   return result;

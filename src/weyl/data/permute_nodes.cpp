@@ -85,9 +85,8 @@ Batch permute_nodes(const Batch& batch, const Tensor& order, const Schema& schem
 Named permute_nodes(const Named& values, std::span<const Quantity> quantities, const Tensor& order) {
   Named result;
   for (const auto& [name, tensor] : values) {
-    const auto q =
-        std::find_if(quantities.begin(), quantities.end(), [&](const Quantity& x) { return x.name == name; });
-    require(q != quantities.end(), "permute_nodes: no quantity is named '", name, "'");
+    const Quantity* q = find_quantity(quantities, name);
+    require(q != nullptr, "permute_nodes: no quantity is named '", name, "'");
     require(q->level != Level::pair, "permute_nodes: '", name, "' is of pair level, permute it in a batch");
     result.emplace(name, q->level == Level::node ? rows(tensor, order) : tensor);
   }

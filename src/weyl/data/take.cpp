@@ -142,12 +142,9 @@ Points take_points(const Points& all, std::span<const int64_t> which, Gather& at
 }
 
 Level level_of_label(const Schema& schema, const std::string& name) {
-  for (const auto& q : schema.labels) {
-    if (q.name == name) {
-      return q.level;
-    }
-  }
-  throw ShapeError(text("label '", name, "' is not in the schema"));
+  const Quantity* q = find_quantity(schema.labels, name);
+  require(q != nullptr, "label '", name, "' is not in the schema");
+  return q->level;
 }
 
 }  // namespace

@@ -13,9 +13,8 @@
 namespace weyl {
 
 int64_t classes_of(const Schema& data, const std::string& label, const char* task) {
-  const auto found = std::find_if(data.labels.begin(), data.labels.end(),
-                                  [&](const Quantity& q) { return q.name == label; });
-  require<ConfigError>(found != data.labels.end(), "task ", task, ": needs the label '", label,
+  const Quantity* found = find_quantity(data.labels, label);
+  require<ConfigError>(found != nullptr, "task ", task, ": needs the label '", label,
                        "', which the data set lacks");
   require<ConfigError>(found->categories >= 2, "task ", task, ": the label '", label,
                        "' must say how many classes there are, at least 2, got ", found->categories);
@@ -23,10 +22,8 @@ int64_t classes_of(const Schema& data, const std::string& label, const char* tas
 }
 
 int64_t classes_of(const Interface& model, const char* task) {
-  const auto found = std::find_if(model.outputs.begin(), model.outputs.end(),
-                                  [](const Quantity& q) { return q.name == "logits"; });
-  require<ConfigError>(found != model.outputs.end(), "task ", task,
-                       ": the model must have an output 'logits'");
+  const Quantity* found = find_quantity(model.outputs, "logits");
+  require<ConfigError>(found != nullptr, "task ", task, ": the model must have an output 'logits'");
   return found->channels;
 }
 

@@ -4,9 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/index_select.h>
-#include <ATen/ops/isfinite.h>
 #include <ATen/ops/isnan.h>
-#include <ATen/ops/linalg_det.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/where.h>
@@ -19,6 +17,7 @@
 #include <optional>
 
 #include "weyl/core/check.h"
+#include "weyl/data/cell_volume.h"
 #include "weyl/data/formats/units.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/differentiable.h"
@@ -44,35 +43,16 @@ Quantity stress_quantity(const std::string& unit = "") {
   return {.name = kStress, .level = Level::graph, .kind = Kind::symmetric_tensor, .unit = unit};
 }
 
-bool learns_forces(const ForceFieldOptions& o) {
-  return o.forces != ForceSource::none && o.force_weight > 0;
-}
-bool learns_stress(const ForceFieldOptions& o) {
-  return o.stress && o.stress_weight > 0;
-}
-
 const Points& points_of(const Input& input) {
   const auto* points = std::get_if<Points>(&input);
   require(points != nullptr, "force_field: the input must be points");
   return *points;
 }
 
-/// A label in float64, or nothing.
-std::optional<Tensor> label_of(const Batch& batch, const char* name) {
-  const auto found = batch.labels.find(name);
-  return found == batch.labels.end() ? std::nullopt : std::optional<Tensor>(found->second);
-}
-
 const Tensor& needed(const Batch& batch, const char* name) {
   const auto found = batch.labels.find(name);
   require(found != batch.labels.end(), "force_field: the batch has no label '", name, "'");
   return found->second;
-}
-
-std::string unit_of(const std::vector<Quantity>& quantities, const char* name) {
-  const auto found =
-      std::find_if(quantities.begin(), quantities.end(), [&](const Quantity& q) { return q.name == name; });
-  return found == quantities.end() ? "" : found->unit;
 }
 
 std::string force_unit(const Interface& interface) {
@@ -147,98 +127,15 @@ std::vector<Quantity> ForceField::predictions(const Interface& model) const {
 }
 
 void ForceField::fit(const Dataset& train) {
-  const int64_t types = train.schema().interface.types;
-  require<DataError>(train.size() > 0, "task force_field: the training set is empty");
-  const bool referenced = options_.reference != Reference::none;
-  ReferenceFit fit(referenced ? options_.reference : Reference::mean, types);
-  seen_ = at::zeros({std::max<int64_t>(types, 1)}, at::kDouble);
-  double square = 0, components = 0;
-  for_each_chunk(train, kChunk, [&](const Batch& batch) {
-    const Tensor composition = composition_of(batch.input, types);
-    seen_ += composition.sum(0);
-    if (const auto energy = label_of(batch, kEnergy); energy && referenced) {
-      fit.add(composition, energy->select(1, 0));
-    }
-    if (const auto forces = label_of(batch, kForces); forces && options_.forces != ForceSource::none) {
-      const Tensor known = at::isnan(*forces).logical_not();
-      square += forces->masked_fill(known.logical_not(), 0).square().sum().item<double>();
-      components += static_cast<double>(known.sum().item<int64_t>());
-    }
-  });
-  references_ = referenced ? fit.solution() : at::zeros_like(seen_);
-  if (components == 0) {  // of energies per atom: the scale of what is left
-    double sum = 0, sum_square = 0, count = 0;
-    for_each_chunk(train, kChunk, [&](const Batch& batch) {
-      if (const auto energy = label_of(batch, kEnergy)) {
-        const Points& points = points_of(batch.input);
-        const Tensor rest =
-            (energy->select(1, 0) - at::matmul(composition_of(batch.input, types), references_)) /
-            counts_of(points.graphs, *energy);
-        const Tensor known = at::isnan(rest).logical_not();
-        const Tensor x = rest.masked_fill(known.logical_not(), 0);
-        sum += x.sum().item<double>();
-        sum_square += x.square().sum().item<double>();
-        count += static_cast<double>(known.sum().item<int64_t>());
-      }
-    });
-    square = sum_square - sum * sum / std::max(count, 1.0);
-    components = count;
-  }
-  const double mean = square / std::max(components, 1.0);
-  // A flat energy leaves the rounding of its sums.
-  require<DataError>(
-      std::isfinite(mean) && mean > 1e-24,
-      "task force_field: what is to be learned must differ from what the composition tells: the "
-      "mean square of ",
-      options_.forces == ForceSource::none ? "energies per atom" : "forces",
-      " on the training set must be positive, got ", mean);
-  scale_ = std::sqrt(mean);
+  statistics_.fit(train, options_);
 }
 
 NamedTensors ForceField::state() const {
-  if (!references_.defined()) {
-    return {};
-  }
-  return {{"scale", at::full({1}, scale_, at::kDouble)}, {"references", references_}, {"seen", seen_}};
+  return statistics_.state();
 }
 
 void ForceField::load(const NamedTensors& state) {
-  const auto numbers = [&](const char* name) {
-    const auto found = state.find(name);
-    require<DataError>(found != state.end() && found->second.dim() == 1 && found->second.numel() > 0 &&
-                           found->second.is_floating_point(),
-                       "task force_field: state must hold the numbers '", name, "'");
-    const Tensor x = found->second.to(at::kCPU, at::kDouble);
-    require<DataError>(at::isfinite(x).all().item<bool>(), "task force_field: '", name, "' must be finite");
-    return x;
-  };
-  const Tensor scale = numbers("scale"), references = numbers("references"), seen = numbers("seen");
-  require<DataError>(scale.item<double>() > 0, "task force_field: 'scale' must be positive, got ",
-                     scale.item<double>());
-  require<DataError>(references.numel() == seen.numel(),
-                     "task force_field: 'references' and 'seen' must be of the same types");
-  scale_ = scale.item<double>();
-  references_ = references;
-  seen_ = seen;
-}
-
-Tensor ForceField::reference_energies(const Points& points, const Interface& interface) const {
-  if (!references_.defined()) {  // not fitted: a config's audit
-    return at::zeros({points.count()}, points.positions.options().dtype(at::kDouble));
-  }
-  const auto device = points.positions.device();
-  const Tensor composition = composition_of(points, interface.types);
-  require(composition.size(1) == references_.size(0), "force_field: the state is of ", references_.size(0),
-          " types, the model of ", composition.size(1));
-  const Tensor unseen = (composition.sum(0) > 0) & (seen_.to(device) == 0);
-  if (unseen.any().item<bool>()) {
-    const int64_t type = unseen.nonzero()[0].item<int64_t>();
-    const bool named = static_cast<size_t>(type) < interface.elements.size();
-    throw ShapeError(text("force_field: an atom is of type ", type,
-                          named ? text(" (", interface.elements[type], ")") : std::string(),
-                          ", of which the training data had none"));
-  }
-  return at::matmul(composition, references_.to(device));
+  statistics_.load(state);
 }
 
 ForceField::Answer ForceField::answer(Model& model, const Input& input, bool training) const {
@@ -251,11 +148,9 @@ ForceField::Answer ForceField::answer(Model& model, const Input& input, bool tra
     positions = points.positions = points.positions.detach().clone().requires_grad_(true);
   }
   if (options_.stress) {
-    result.volume = at::zeros({points.count()}, positions.options().dtype(at::kDouble));
+    result.volume = cell_volumes(points);
   }
   if (options_.stress && points.cell.defined()) {
-    const Tensor volume = at::linalg_det(points.cell.to(at::kDouble)).abs();
-    result.volume = points.pbc.defined() ? volume * points.pbc.all(1).to(at::kDouble) : volume;
     strain = at::zeros({points.count(), 3, 3}, positions.options()).requires_grad_(true);
     const Tensor symmetric = 0.5 * (strain + strain.transpose(1, 2));
     const Tensor per_node = at::index_select(symmetric, 0, points.graphs.index);
@@ -266,7 +161,7 @@ ForceField::Answer ForceField::answer(Model& model, const Input& input, bool tra
   const auto found = outputs.find(kEnergy);
   require(found != outputs.end(), "force_field: the model has no output 'energy'");
   result.energy = found->second.select(1, 0);
-  result.reference = reference_energies(points, model.interface);
+  result.reference = statistics_.energies(points, model.interface);
   if (options_.forces == ForceSource::direct) {
     const auto forces = outputs.find(kForces);
     require(forces != outputs.end(), "force_field: the model has no output 'forces'");
@@ -290,16 +185,19 @@ ForceField::Answer ForceField::answer(Model& model, const Input& input, bool tra
 }
 
 Named ForceField::in_units(const Answer& answer) const {
-  Named result{{kEnergy, (answer.energy.detach().to(at::kDouble) * scale_ + answer.reference).unsqueeze(1)}};
+  Named result{
+      {kEnergy,
+       (answer.energy.detach().to(at::kDouble) * statistics_.scale() + answer.reference).unsqueeze(1)}};
   if (answer.forces.defined()) {
-    result[kForces] = (answer.forces.detach().to(at::kDouble) * scale_).unsqueeze(1);
+    result[kForces] = (answer.forces.detach().to(at::kDouble) * statistics_.scale()).unsqueeze(1);
   }
   if (options_.stress) {
     const Tensor volume = answer.volume.view({-1, 1, 1, 1});
     const Tensor nothing = at::full({answer.volume.size(0), 1, 3, 3}, NAN, volume.options());
     result[kStress] =
         answer.virial.defined()
-            ? at::where(volume > 0, answer.virial.detach().to(at::kDouble).unsqueeze(1) * scale_ / volume,
+            ? at::where(volume > 0,
+                        answer.virial.detach().to(at::kDouble).unsqueeze(1) * statistics_.scale() / volume,
                         nothing)
             : nothing;
   }
@@ -323,17 +221,18 @@ Step ForceField::step(Model& model, const Batch& batch) const {
   };
   if (options_.energy_weight > 0) {
     const Tensor size = options_.energy_per_atom ? atoms : at::ones({}, atoms.options());
-    const Tensor target = (needed(batch, kEnergy).select(1, 0) - a.reference) / (scale_ * size);
+    const Tensor target = (needed(batch, kEnergy).select(1, 0) - a.reference) / (statistics_.scale() * size);
     add(options_.energy_weight, options_.energy_loss, a.energy / size.to(dtype), target);
   }
   if (learns_forces(options_)) {
-    add(options_.force_weight, options_.force_loss, a.forces, needed(batch, kForces).select(1, 0) / scale_);
+    add(options_.force_weight, options_.force_loss, a.forces,
+        needed(batch, kForces).select(1, 0) / statistics_.scale());
   }
   if (learns_stress(options_) && a.virial.defined()) {
     const Tensor size = atoms.view({-1, 1, 1});
     const Tensor volume = at::where(a.volume > 0, a.volume, at::full({}, NAN, a.volume.options()));
     add(options_.stress_weight, options_.stress_loss, a.virial / size.to(dtype),
-        needed(batch, kStress).select(1, 0) * volume.view({-1, 1, 1}) / (scale_ * size));
+        needed(batch, kStress).select(1, 0) * volume.view({-1, 1, 1}) / (statistics_.scale() * size));
   }
   return {loss, in_units(a)};
 }
@@ -343,13 +242,7 @@ Named ForceField::predict(Model& model, const Batch& batch) const {
 }
 
 std::vector<std::string> ForceField::notes() const {
-  if (options_.forces != ForceSource::direct) {
-    return {};
-  }
-  return {
-      "forces are a direct output of the model, not the derivative of its energy: not conservative, their "
-      "sum is "
-      "not zero, and molecular dynamics with them does not keep the energy"};
+  return notes_of({options_});
 }
 
 std::unique_ptr<ForceErrors> ForceField::errors(const std::string& energy_unit,
@@ -378,14 +271,14 @@ std::string ForceField::headline() const {
 }
 
 std::vector<std::pair<std::string, Metrics>> ForceField::baselines(const Dataset& data) const {
-  if (!references_.defined()) {
+  if (!statistics_.fitted()) {
     return {};
   }
   const Schema& schema = data.schema();
   const auto meter = errors(unit_of(schema.labels, kEnergy), schema.length_unit, schema.interface.elements);
   for_each_chunk(data, kChunk, [&](const Batch& batch) {
     const Points& points = points_of(batch.input);
-    const Tensor energy = at::matmul(composition_of(points, schema.interface.types), references_);
+    const Tensor energy = statistics_.energies(composition_of(points, schema.interface.types));
     Named said{{kEnergy, energy.unsqueeze(1)}};
     if (options_.forces != ForceSource::none) {
       said[kForces] = at::zeros({points.nodes(), 1, 3}, at::kDouble);

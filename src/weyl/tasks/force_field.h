@@ -1,6 +1,7 @@
 #pragma once
 
 #include "weyl/tasks/force_errors.h"
+#include "weyl/tasks/force_field_statistics.h"
 #include "weyl/tasks/task.h"
 
 namespace weyl {
@@ -9,28 +10,21 @@ namespace weyl {
 /// options weigh. The model gives `energy` y (B, 1), extensive, and with forces = direct also `forces` (N, 1,
 /// 3).
 ///
-///   E = s y + sum over atoms of r[type]         s the scale, r the references (references.h)
+///   E = s y + sum over atoms of r[type]         s the scale, r the references (force_field_statistics.h)
 ///   F = -dE/dx                                  or s times the model's output; direct forces are not
 ///                                               conservative: the work along a closed path is not zero
-///   sigma = (1 / V) dE/de                       x -> (1 + e) x, lattice vectors likewise, e symmetric, at e
-///   = 0;
-///                                               V = |det cell|, of graphs periodic along all three lattice
-///                                               vectors, NaN of others
-///   loss = w_E mean over graphs of l_E(dE / (s n))                 n atoms, or 1 with energy_per_atom =
-///   false
+///   sigma = (1 / V) dE/de                       x -> (1 + e) x, lattice vectors likewise, e symmetric, at
+///                                               e = 0; V the cell's (cell_volume.h), NaN where that is 0
+///   loss = w_E mean over graphs of l_E(dE / (s n))                 n atoms; 1: energy_per_atom = false
 ///        + w_F mean over components of l_F(dF / s)
 ///        + w_S mean over components of l_S(V dsigma / (s n))
 ///
 /// with the differences d to the labels and the laws l of ErrorLaw. Labels that are NaN are left out of sums
 /// and counts. References and targets in float64, losses in the model's dtype, total energies in float64.
 ///
-///   scale     root mean square of the force components of the training set; without forces, standard
-///   deviation
-///             of the referenced energies per atom
 ///   predicts  energy, forces (unless none), stress (if asked for)
 ///   metrics   force_errors.h; the headline is the mean absolute error of forces, or of energies where no
-///   forces
-///             are trained
+///             forces are trained
 ///
 /// An element that no training sample had is refused.
 class ForceField : public Task {
@@ -44,8 +38,8 @@ class ForceField : public Task {
   Interface interface(const Schema& data) const override;
   std::vector<Quantity> predictions(const Interface& model) const override;
 
-  void fit(const Dataset& train) override;  // DataError: no samples, nothing to learn
-  NamedTensors state() const override;      // "scale" (1), "references" (T), "seen" (T), float64
+  void fit(const Dataset& train) override;
+  NamedTensors state() const override;
   void load(const NamedTensors& state) override;
 
   Step step(Model& model, const Batch& batch) const override;
@@ -66,13 +60,11 @@ class ForceField : public Task {
   };
   Answer answer(Model& model, const Input& input, bool training) const;
   Named in_units(const Answer& answer) const;
-  Tensor reference_energies(const Points& points, const Interface& interface) const;  // (B) float64
   std::unique_ptr<ForceErrors> errors(const std::string& energy_unit, const std::string& length_unit,
                                       const std::vector<std::string>& elements) const;
 
   ForceFieldOptions options_;
-  double scale_ = 1;
-  Tensor references_, seen_;  // (T)
+  ForceFieldStatistics statistics_;
 };
 
 }  // namespace weyl

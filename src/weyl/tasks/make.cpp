@@ -45,9 +45,8 @@ void require_labels(const Task& task, const Schema& data) {
     beside += (beside.empty() ? "; its files also have '" : ", '") + printable(name) + "'";
   }
   for (const auto& wanted : task.labels()) {
-    const auto found = std::find_if(data.labels.begin(), data.labels.end(),
-                                    [&](const Quantity& q) { return q.name == wanted.name; });
-    require<DataError>(found != data.labels.end(), "task ", task.name(), ": needs the label '", wanted.name,
+    const Quantity* found = find_quantity(data.labels, wanted.name);
+    require<DataError>(found != nullptr, "task ", task.name(), ": needs the label '", wanted.name,
                        "', the data set has ", has.empty() ? "none" : has, beside);
     require<DataError>(
         found->level == wanted.level && found->kind == wanted.kind && found->channels == wanted.channels,

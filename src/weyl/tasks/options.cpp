@@ -102,4 +102,14 @@ void fields(Fields& f, TaskOptions& o) {
   f.variant("name", o.task, "what is learned; its options stand in the table of its name");
 }
 
+std::vector<std::string> notes_of(const TaskOptions& options) {
+  const auto* potential = std::get_if<ForceFieldOptions>(&options.task);
+  if (potential == nullptr || potential->forces != ForceSource::direct) {
+    return {};
+  }
+  return {
+      "forces are a direct output of the model, not the derivative of its energy: not conservative, their "
+      "sum is not zero, and molecular dynamics with them does not keep the energy"};
+}
+
 }  // namespace weyl

@@ -142,4 +142,7 @@ struct TaskOptions {
 };
 void fields(Fields& f, TaskOptions& o);
 
+/// What everyone who uses the predictions of such a task must know, a sentence each.
+std::vector<std::string> notes_of(const TaskOptions& options);
+
 }  // namespace weyl

@@ -18,6 +18,7 @@
 #include "weyl/tasks/chunks.h"
 #include "weyl/tasks/error_law.h"
 #include "weyl/tasks/references.h"
+#include "weyl/tasks/saved_numbers.h"
 #include "weyl/tasks/test_turns.h"
 
 namespace weyl {
@@ -26,9 +27,8 @@ namespace {
 constexpr int64_t kChunk = 1024;  // samples at a time when a whole set is read
 
 const Quantity& target_in(const std::vector<Quantity>& quantities, const std::string& name) {
-  const auto found =
-      std::find_if(quantities.begin(), quantities.end(), [&](const Quantity& q) { return q.name == name; });
-  require<ConfigError>(found != quantities.end(), "task property: there is no '", name, "'");
+  const Quantity* found = find_quantity(quantities, name);
+  require<ConfigError>(found != nullptr, "task property: there is no '", name, "'");
   return *found;
 }
 
@@ -116,9 +116,7 @@ Interface Property::interface(const Schema& data) const {
   turns_of(options_.turns, data.carrier, data.interface.dimension);
   result.outputs = labels();
   for (auto& output : result.outputs) {
-    const auto known = std::find_if(data.labels.begin(), data.labels.end(),
-                                    [&](const Quantity& q) { return q.name == output.name; });
-    if (known != data.labels.end()) {
+    if (const Quantity* known = find_quantity(data.labels, output.name)) {
       output.extensive = known->extensive;
       output.unit = known->unit;
     }
@@ -188,17 +186,9 @@ NamedTensors Property::state() const {
 }
 
 void Property::load(const NamedTensors& state) {
-  const auto numbers = [&](const char* name, int64_t axes) {
-    const auto found = state.find(name);
-    require<DataError>(found != state.end() && found->second.dim() == axes &&
-                           found->second.size(0) == count() && found->second.is_floating_point(),
-                       "task property: state must hold '", name, "', of ", count(), " targets");
-    const Tensor x = found->second.to(at::kCPU, at::kDouble);
-    require<DataError>(at::isfinite(x).all().item<bool>(), "task property: '", name, "' must be finite");
-    return x;
-  };
-  const Tensor scales = numbers("scales", 1), references = numbers("references", 2),
-               means = numbers("means", 1);
+  const Tensor scales = saved_numbers(state, "property", "scales", {count()}),
+               references = saved_numbers(state, "property", "references", {count(), -1}),
+               means = saved_numbers(state, "property", "means", {count()});
   require<DataError>((scales > 0).all().item<bool>(), "task property: 'scales' must be positive");
   scales_ = scales;
   references_ = references;

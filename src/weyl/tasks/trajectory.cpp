@@ -9,6 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/data/layout.h"
 #include "weyl/tasks/chunks.h"
+#include "weyl/tasks/saved_numbers.h"
 
 namespace weyl {
 namespace {
@@ -17,12 +18,6 @@ constexpr const char* kLabel = "displacement";
 constexpr const char* kPosition = "position";
 constexpr const char* kVelocity = "velocity";
 constexpr int64_t kChunk = 2048;  // samples at a time when a whole set is read
-
-const Quantity* find(std::span<const Quantity> quantities, std::string_view name) {
-  const auto found =
-      std::find_if(quantities.begin(), quantities.end(), [&](const Quantity& q) { return q.name == name; });
-  return found == quantities.end() ? nullptr : &*found;
-}
 
 bool has_velocity(const Interface& interface) {
   const auto columns = vector_columns(interface, Level::node);
@@ -99,7 +94,7 @@ Interface Trajectory::interface(const Schema& data) const {
       "set does not tell; best_straight_line does without");
   Interface result = data.interface;
   Quantity output = labels()[0];
-  if (const auto* label = find(data.labels, kLabel)) {
+  if (const auto* label = find_quantity(data.labels, kLabel)) {
     output.unit = label->unit;
   }
   result.outputs = {output};
@@ -108,7 +103,7 @@ Interface Trajectory::interface(const Schema& data) const {
 
 std::vector<Quantity> Trajectory::predictions(const Interface& model) const {
   Quantity displacement = labels()[0];
-  if (const auto* output = find(model.outputs, kLabel)) {
+  if (const auto* output = find_quantity(model.outputs, kLabel)) {
     displacement.unit = output->unit;
   }
   Quantity position = displacement;
@@ -151,12 +146,7 @@ NamedTensors Trajectory::state() const {
 
 void Trajectory::load(const NamedTensors& state) {
   const auto number = [&](const char* name) {
-    const auto found = state.find(name);
-    require<DataError>(found != state.end() && found->second.numel() == 1,
-                       "task trajectory: state must hold the number '", name, "'");
-    const double x = found->second.item<double>();
-    require<DataError>(std::isfinite(x), "task trajectory: '", name, "' must be finite, got ", x);
-    return x;
+    return saved_numbers(state, "trajectory", name, {1}).item<double>();
   };
   const double coefficient = number("coefficient"), horizon = number("horizon"), scale = number("scale");
   require<DataError>(scale > 0, "task trajectory: 'scale' must be positive, got ", scale);
@@ -220,7 +210,7 @@ std::vector<std::pair<std::string, Metrics>> Trajectory::baselines(const Dataset
       lines.emplace_back("best straight line", coefficient_);
     }
   }
-  const auto* label = find(data.schema().labels, kLabel);
+  const auto* label = find_quantity(data.schema().labels, kLabel);
   const std::string unit = label ? label->unit : "";
   std::vector<std::unique_ptr<Meter>> meters;
   for (size_t i = 0; i < lines.size(); ++i) {

@@ -1,0 +1,131 @@
+#include "weyl/tasks/force_field_statistics.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/isnan.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "weyl/core/check.h"
+#include "weyl/nn/pooling.h"
+#include "weyl/tasks/chunks.h"
+#include "weyl/tasks/references.h"
+#include "weyl/tasks/saved_numbers.h"
+
+namespace weyl {
+namespace {
+
+constexpr int64_t kChunk = 1024;  // samples at a time when a whole set is read
+
+/// A label in float64, or nothing.
+std::optional<Tensor> label_of(const Batch& batch, const char* name) {
+  const auto found = batch.labels.find(name);
+  return found == batch.labels.end() ? std::nullopt : std::optional<Tensor>(found->second);
+}
+
+}  // namespace
+
+bool learns_forces(const ForceFieldOptions& o) {
+  return o.forces != ForceSource::none && o.force_weight > 0;
+}
+bool learns_stress(const ForceFieldOptions& o) {
+  return o.stress && o.stress_weight > 0;
+}
+
+void ForceFieldStatistics::fit(const Dataset& train, const ForceFieldOptions& options) {
+  const int64_t types = train.schema().interface.types;
+  require<DataError>(train.size() > 0, "task force_field: the training set is empty");
+  const bool referenced = options.reference != Reference::none;
+  ReferenceFit fit(referenced ? options.reference : Reference::mean, types);
+  seen_ = at::zeros({std::max<int64_t>(types, 1)}, at::kDouble);
+  double square = 0, components = 0;
+  for_each_chunk(train, kChunk, [&](const Batch& batch) {
+    const Tensor composition = composition_of(batch.input, types);
+    seen_ += composition.sum(0);
+    if (const auto energy = label_of(batch, "energy"); energy && referenced) {
+      fit.add(composition, energy->select(1, 0));
+    }
+    if (const auto forces = label_of(batch, "forces"); forces && options.forces != ForceSource::none) {
+      const Tensor known = at::isnan(*forces).logical_not();
+      square += forces->masked_fill(known.logical_not(), 0).square().sum().item<double>();
+      components += static_cast<double>(known.sum().item<int64_t>());
+    }
+  });
+  references_ = referenced ? fit.solution() : at::zeros_like(seen_);
+  if (components == 0) {  // of energies per atom: the scale of what is left
+    double sum = 0, sum_square = 0, count = 0;
+    for_each_chunk(train, kChunk, [&](const Batch& batch) {
+      if (const auto energy = label_of(batch, "energy")) {
+        const auto& points = std::get<Points>(batch.input);
+        const Tensor rest = (energy->select(1, 0) - energies(composition_of(batch.input, types))) /
+                            counts_of(points.graphs, *energy);
+        const Tensor known = at::isnan(rest).logical_not();
+        const Tensor x = rest.masked_fill(known.logical_not(), 0);
+        sum += x.sum().item<double>();
+        sum_square += x.square().sum().item<double>();
+        count += static_cast<double>(known.sum().item<int64_t>());
+      }
+    });
+    square = sum_square - sum * sum / std::max(count, 1.0);
+    components = count;
+  }
+  const double mean = square / std::max(components, 1.0);
+  // A flat energy leaves the rounding of its sums.
+  require<DataError>(
+      std::isfinite(mean) && mean > 1e-24,
+      "task force_field: what is to be learned must differ from what the composition tells: the "
+      "mean square of ",
+      options.forces == ForceSource::none ? "energies per atom" : "forces",
+      " on the training set must be positive, got ", mean);
+  scale_ = std::sqrt(mean);
+}
+
+NamedTensors ForceFieldStatistics::state() const {
+  if (!fitted()) {
+    return {};
+  }
+  return {{"scale", at::full({1}, scale_, at::kDouble)}, {"references", references_}, {"seen", seen_}};
+}
+
+void ForceFieldStatistics::load(const NamedTensors& state) {
+  const Tensor scale = saved_numbers(state, "force_field", "scale", {1}),
+               references = saved_numbers(state, "force_field", "references", {-1}),
+               seen = saved_numbers(state, "force_field", "seen", {-1});
+  require<DataError>(scale.item<double>() > 0, "task force_field: 'scale' must be positive, got ",
+                     scale.item<double>());
+  require<DataError>(references.numel() == seen.numel(),
+                     "task force_field: 'references' and 'seen' must be of the same types");
+  scale_ = scale.item<double>();
+  references_ = references;
+  seen_ = seen;
+}
+
+Tensor ForceFieldStatistics::energies(const Tensor& composition) const {
+  return at::matmul(composition, references_.to(composition.device()));
+}
+
+Tensor ForceFieldStatistics::energies(const Points& points, const Interface& interface) const {
+  if (!fitted()) {  // not fitted: a config's audit
+    return at::zeros({points.count()}, points.positions.options().dtype(at::kDouble));
+  }
+  const auto device = points.positions.device();
+  const Tensor composition = composition_of(points, interface.types);
+  require(composition.size(1) == references_.size(0), "force_field: the state is of ", references_.size(0),
+          " types, the model of ", composition.size(1));
+  const Tensor unseen = (composition.sum(0) > 0) & (seen_.to(device) == 0);
+  if (unseen.any().item<bool>()) {
+    const int64_t type = unseen.nonzero()[0].item<int64_t>();
+    const bool named = static_cast<size_t>(type) < interface.elements.size();
+    throw ShapeError(text("force_field: an atom is of type ", type,
+                          named ? text(" (", interface.elements[type], ")") : std::string(),
+                          ", of which the training data had none"));
+  }
+  return energies(composition);
+}
+
+}  // namespace weyl

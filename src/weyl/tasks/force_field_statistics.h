@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "weyl/core/tensor_file.h"
+#include "weyl/data/dataset.h"
+#include "weyl/tasks/options.h"
+
+namespace weyl {
+
+/// Whether forces and stress are labels that the loss weighs.
+bool learns_forces(const ForceFieldOptions& options);
+bool learns_stress(const ForceFieldOptions& options);
+
+/// What a force field takes from its training set: energies that follow from the composition alone
+/// (references.h) and the scale of what is left to learn.
+///
+///   scale     root mean square of the force components; without forces, standard deviation of the referenced
+///             energies per atom
+class ForceFieldStatistics {
+ public:
+  /// DataError: no samples, nothing to learn.
+  void fit(const Dataset& train, const ForceFieldOptions& options);
+  NamedTensors state() const;  // "scale" (1), "references" (T), "seen" (T), float64; none before a fit
+  void load(const NamedTensors& state);
+
+  bool fitted() const { return references_.defined(); }
+  double scale() const { return scale_; }  // 1 before a fit
+  /// Of compositions (B, T): (B) float64.
+  Tensor energies(const Tensor& composition) const;
+  /// Of the points' own; before a fit, zeros. ShapeError: an element that no training sample had.
+  Tensor energies(const Points& points, const Interface& interface) const;
+
+ private:
+  double scale_ = 1;
+  Tensor references_, seen_;  // (T): energies of an atom, atoms there were
+};
+
+}  // namespace weyl
