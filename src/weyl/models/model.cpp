@@ -38,10 +38,9 @@ void check_types(const Points& points, int64_t types) {
 }
 
 void check_cell(const Points& points, const Interface& interface, bool periodic) {
-  require<ConfigError>(
-      periodic,
-      "model input: this model knows no periodic boundaries (geomformer with a cut-off and local "
-      "or zero input does), and the input has a cell");
+  require<ConfigError>(periodic,
+                       "model input: must have no cell, because this model knows no periodic boundaries (one "
+                       "that ends at a cut-off and reads no place but differences may), got one");
   const int64_t graphs = points.count(), d = interface.dimension;
   require(points.cell.dim() == 3 && points.cell.size(0) == graphs && points.cell.size(1) == d &&
               points.cell.size(2) == d && points.cell.scalar_type() == points.positions.scalar_type(),
