@@ -192,6 +192,16 @@ TEST(Atoms, DirectForcesAreLabelledEverywhere) {
   const Outcome predicted = weyl_program("predict run data/valid.xyz --out out.xyz", folder);
   ASSERT_EQ(predicted.code, 0) << predicted.err;
   EXPECT_NE(predicted.err.find("not conservative"), std::string::npos);
+  for (const std::string subject : {"run", "c.toml task.force_field.forces=direct"}) {
+    const Outcome told = weyl_program("info " + subject, folder);
+    ASSERT_EQ(told.code, 0) << told.err;
+    EXPECT_NE(told.out.find("not conservative"), std::string::npos) << told.out;
+    const Json json = Json::parse(weyl_program("info --json " + subject, folder).out, "info");
+    ASSERT_NE(json.find("notes"), nullptr);
+    EXPECT_EQ(json.find("notes")->items().size(), 1u);
+  }
+  const Json plain = Json::parse(weyl_program("info --json c.toml", folder).out, "info");
+  EXPECT_EQ(plain.find("notes"), nullptr);  // gradients need no note
 }
 
 TEST(Atoms, OfAnUnknownElementAreNamed) {

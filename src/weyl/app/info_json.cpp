@@ -106,6 +106,9 @@ Json info_json(const ModelSummary& s, const Recipe& recipe) {
   }
   if (!s.task.empty()) {
     json.set("task", s.task);
+    if (const auto notes = notes_of(recipe.task); !notes.empty()) {
+      json.set("notes", list_of(notes));
+    }
   }
   if (s.step > 0) {
     Json training = Json::object().set("step", s.step).set("epoch", s.epoch);
@@ -145,6 +148,11 @@ std::string info_text(const Json& d) {
     row(out, "trained",
         grouped(number_of(training->find("step"))) + " steps, " + of(*training, "metric") + " " +
             short_number(number_of(training->find("value"))) + " " + of(*training, "unit"));
+  }
+  if (const Json* notes = d.find("notes")) {
+    for (const Json& note : notes->items()) {
+      row(out, "note", note.string_or(""));
+    }
   }
   row(out, "format", short_number(number_of(d.find("format_version"))));
   return out;
