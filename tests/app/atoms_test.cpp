@@ -204,6 +204,21 @@ TEST(Atoms, DirectForcesAreLabelledEverywhere) {
   EXPECT_EQ(plain.find("notes"), nullptr);  // gradients need no note
 }
 
+TEST(Atoms, GradientsThroughWhiteningAreWarnedOf) {
+  const std::string folder = prepared("atoms-whiten");
+  const std::string train =
+      "train c.toml model.system=geomformer model.geomformer.width=16 model.geomformer.heads=2 "
+      "model.geomformer.blocks=1 train.steps=1 ";
+  const Outcome whitened = weyl_program(train + "model.geomformer.norm=whiten --out whitened", folder);
+  ASSERT_EQ(whitened.code, 0) << whitened.err;
+  EXPECT_NE(whitened.err.find("norm = \"whiten\" with task.force_field.forces = \"gradient\""),
+            std::string::npos)
+      << whitened.err;
+  const Outcome plain = weyl_program(train + "--out plain", folder);
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  EXPECT_EQ(plain.err.find("whiten"), std::string::npos) << plain.err;
+}
+
 TEST(Atoms, OfAnUnknownElementAreNamed) {
   const std::string folder = prepared("atoms-element");
   ASSERT_EQ(weyl_program("train c.toml train.steps=2 --out run", folder).code, 0);

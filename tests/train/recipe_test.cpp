@@ -122,6 +122,27 @@ class TemporaryConfig {
   static inline int count = 0;
 };
 
+TEST(Recipe, WarnsOfForcesAsGradientsThroughWhitening) {
+  GeomformerOptions model;
+  model.norm = VectorNormLaw::whiten;
+  Recipe recipe;
+  recipe.model.system = model;
+  EXPECT_TRUE(warnings_of(recipe).empty());  // not of forces
+  ForceFieldOptions task;
+  recipe.task.task = task;
+  ASSERT_EQ(warnings_of(recipe).size(), 1u);
+  EXPECT_NE(warnings_of(recipe)[0].find("norm = \"whiten\""), std::string::npos);
+  task.forces = ForceSource::direct;
+  recipe.task.task = task;
+  EXPECT_TRUE(warnings_of(recipe).empty());
+  recipe.task.task = ForceFieldOptions{};
+  model.rho = 1;  // which is rms
+  recipe.model.system = model;
+  EXPECT_TRUE(warnings_of(recipe).empty());
+  recipe.model.system = GeomformerOptions{};
+  EXPECT_TRUE(warnings_of(recipe).empty());
+}
+
 TEST(Recipe, ReadsAWholeConfigWithOverrides) {
   const TemporaryConfig file(R"(
     [data]

@@ -92,4 +92,18 @@ void check_trainable(const Recipe& recipe) {
       "train: must have a budget, train.epochs, train.steps or train.max_seconds, got none of them");
 }
 
+std::vector<std::string> warnings_of(const Recipe& recipe) {
+  const auto* task = std::get_if<ForceFieldOptions>(&recipe.task.task);
+  const auto* model = std::get_if<GeomformerOptions>(&recipe.model.system);
+  const bool gradients = task != nullptr && task->forces == ForceSource::gradient;
+  const bool whitens = model != nullptr && model->norm == VectorNormLaw::whiten && model->rho < 1;
+  if (!gradients || !whitens) {
+    return {};
+  }
+  return {
+      "model.geomformer.norm = \"whiten\" with task.force_field.forces = \"gradient\": every layer amplifies "
+      "what is out of the plane of flat molecules, and the derivatives of the energy with it; norm = \"rms\" "
+      "does not"};
+}
+
 }  // namespace weyl

@@ -41,4 +41,8 @@ Recipe read_recipe(const std::string& path, const std::vector<std::string>& over
 /// train.max_seconds is set.
 void check_trainable(const Recipe& recipe);
 
+/// What may be trained but seldom should be, a sentence each: forces as gradients through a norm that
+/// whitens.
+std::vector<std::string> warnings_of(const Recipe& recipe);
+
 }  // namespace weyl

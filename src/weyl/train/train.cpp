@@ -98,6 +98,9 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
   }
   const SavedModel& saved = trainer.saved();
   if (request.observer != nullptr) {
+    for (const std::string& warning : warnings_of(saved.recipe)) {
+      request.observer->noted(warning);
+    }
     const TrainOptions& o = saved.recipe.train;
     request.observer->started(
         {.run = run.path(),
