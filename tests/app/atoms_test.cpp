@@ -219,6 +219,19 @@ TEST(Atoms, GradientsThroughWhiteningAreWarnedOf) {
   EXPECT_EQ(plain.err.find("whiten"), std::string::npos) << plain.err;
 }
 
+TEST(Atoms, AStressThatNoFrameHasIsNotAudited) {
+  const std::string folder = prepared("atoms-stress");
+  const std::string stress = "task.force_field.stress=true task.force_field.stress_weight=0 ";
+  ASSERT_EQ(weyl_program("train c.toml " + stress + "train.steps=1 --out run", folder).code, 0);
+  const Outcome found = weyl_program("audit run --samples 4", folder);
+  EXPECT_EQ(found.code, 0) << found.out << found.err;
+  EXPECT_NE(found.out.find("note: prediction.stress is not audited: no sample has a volume"),
+            std::string::npos)
+      << found.out;
+  EXPECT_EQ(found.out.find("nan"), std::string::npos) << found.out;
+  EXPECT_EQ(found.out.find("inf"), std::string::npos) << found.out;
+}
+
 TEST(Atoms, OfAnUnknownElementAreNamed) {
   const std::string folder = prepared("atoms-element");
   ASSERT_EQ(weyl_program("train c.toml train.steps=2 --out run", folder).code, 0);

@@ -170,6 +170,9 @@ int run(const AuditCommand& command) {
   std::string note;
   samples = exact_part(*subject.model, samples, schema, note);
   const AuditReport report = audit(*subject.model, subject.task.get(), samples, schema, options);
+  for (const std::string& output : report.absent) {
+    note += (note.empty() ? "" : "; ") + output + " is not audited: no sample has a volume";
+  }
   std::optional<PoseEquivariance> of_prediction;
   if (const auto* completion = dynamic_cast<const Completion*>(subject.task.get())) {
     subject.model->to(dtype.value_or(subject.model->dtype()));

@@ -116,6 +116,9 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
     for (const Transformation& claim : claims) {
       const std::vector<double> errors = auditor.errors(claim);
       for (size_t i = 0; i < errors.size(); ++i) {
+        if (auditor.absent(i)) {
+          continue;
+        }
         report.claims.push_back({claim.name, auditor.labels()[i], dtype_name(dtype), errors[i], tolerance,
                                  errors[i] <= tolerance});
       }
@@ -127,7 +130,7 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
     const std::vector<double> errors = auditor.errors(transformation);
     double worst = 0;
     for (size_t i = 0; i < errors.size(); ++i) {
-      if (!group.empty()) {
+      if (!group.empty() && !auditor.absent(i)) {
         report.measures.push_back({group, auditor.labels()[i], dtype, errors[i]});
       }
       worst = auditor.constant(i) ? worst : std::max(worst, errors[i]);
@@ -151,6 +154,11 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
     report.controls.push_back({control.name, error, control_at_least, error >= control_at_least});
   }
 
+  for (size_t i = 0; i < auditor.labels().size(); ++i) {
+    if (auditor.absent(i)) {
+      report.absent.push_back(auditor.labels()[i]);
+    }
+  }
   report.passed = !report.claims.empty();
   for (const AuditClaim& claim : report.claims) {
     report.passed &= claim.passed;

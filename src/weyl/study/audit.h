@@ -36,6 +36,7 @@ struct AuditReport {
   std::vector<AuditClaim> claims;
   std::vector<AuditControl> controls;
   std::vector<AuditMeasure> measures;
+  std::vector<std::string> absent;  // outputs that no sample has: a stress where none has a volume
 };
 
 struct AuditOptions {
@@ -66,8 +67,9 @@ constexpr double control_at_least = 1e-4;
 /// factor for each token, always; a left multiplication, a permutation where not claimed; measured: one right
 /// factor for all. Of grids, whose claims are finite and those of Model::symmetry_for their shape: a shear by
 /// whole cells, always; a reflection where none is claimed; rotations by other angles would measure how the
-/// samples are interpolated. Categories, which jump, are left out;
-/// of outputs of cells |.| is the root mean square over the cells of a sample, the largest over the samples.
+/// samples are interpolated. Categories, which jump, are left out, and
+/// so is the stress of samples without a volume; of outputs of cells |.| is the root mean square over the
+/// cells of a sample, the largest over the samples.
 ///
 /// The model is converted in place and comes back bit for bit, in the mode and dtype it had. ConfigError for
 /// a loosened tolerance.

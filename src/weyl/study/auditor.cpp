@@ -2,6 +2,8 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/isnan.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +17,16 @@ namespace weyl {
 namespace {
 
 constexpr double constant_below = 1e-8;
+
+/// Of graphs without a volume there is no stress: it is NaN, every number of it.
+bool may_be_absent(const Quantity& q) {
+  return q.level == Level::graph && q.kind == Kind::symmetric_tensor;
+}
+
+/// The rows that have one number at least, int64.
+Tensor rows_with_values(const Tensor& values) {
+  return at::isnan(values).flatten(1).all(1).logical_not().nonzero().squeeze(1);
+}
 
 void append(const Named& values, const std::vector<Quantity>& quantities, std::vector<Tensor>& to) {
   for (const Quantity& q : quantities) {
@@ -108,9 +120,20 @@ void Auditor::set_dtype(at::ScalarType dtype) {
   rounded_ = to(samples_, at::kCPU, dtype);
   base_ = evaluate(rounded_);
   scales_.clear();
+  present_.clear();
   for (size_t i = 0; i < labels_.size(); ++i) {
-    scales_.push_back(root_mean_square(base_.at(i), quantity(i), of_cells(i)));
+    present_.push_back(may_be_absent(quantity(i)) ? rows_with_values(base_.at(i)) : Tensor());
+    scales_.push_back(root_mean_square(those_present(base_[i], i), quantity(i), of_cells(i)));
   }
+}
+
+Tensor Auditor::those_present(const Tensor& values, size_t output) const {
+  const Tensor& rows = present_[output];
+  return rows.defined() ? at::index_select(values, 0, rows) : values;
+}
+
+bool Auditor::absent(size_t output) const {
+  return present_[output].defined() && present_[output].numel() == 0 && base_[output].numel() > 0;
 }
 
 bool Auditor::constant(size_t output) const {
@@ -131,7 +154,8 @@ std::vector<double> Auditor::errors(const Transformation& transformation) {
         worst[i] = std::numeric_limits<double>::infinity();
         continue;
       }
-      const double difference = largest_difference(seen[i], expected[i], of_cells(i));
+      const double difference =
+          largest_difference(those_present(seen[i], i), those_present(expected[i], i), of_cells(i));
       const double error = difference / scales_[i];
       worst[i] = std::isfinite(error) ? std::max(worst[i], error) : std::numeric_limits<double>::infinity();
     }

@@ -24,10 +24,11 @@ class Auditor {
 
   const std::vector<std::string>& labels() const { return labels_; }
   bool constant(size_t output) const;  // a root mean square below 1e-8
+  bool absent(size_t output) const;    // no sample has it: a stress, and none has a volume
 
   /// max |f(g x) - g f(x)| / rms(f(x)) of each output, over samples and elements; of the cells of a grid the
   /// root mean square over a sample's cells in place of the largest; infinite for a constant
-  /// output and for what is not finite.
+  /// output and for what is not finite. A graph without a volume has no stress, which NaN says, moved or not.
   std::vector<double> errors(const Transformation& transformation);
 
  private:
@@ -39,6 +40,7 @@ class Auditor {
   void restore();
   std::vector<Tensor> evaluate(const Batch& batch);
   std::vector<Tensor> outputs_before(const Moved& moved);
+  Tensor those_present(const Tensor& values, size_t output) const;
   std::vector<Tensor> act(const Moved& moved, const std::vector<Tensor>& base) const;
 
   Model& model_;
@@ -52,6 +54,7 @@ class Auditor {
   at::ScalarType kept_dtype_, dtype_ = at::kFloat;
   bool kept_training_;
   std::vector<double> scales_;
+  std::vector<Tensor> present_;  // rows (of graphs) of each output that are not NaN, where that is no fault
 };
 
 }  // namespace weyl
