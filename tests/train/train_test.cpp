@@ -141,6 +141,18 @@ TEST_F(TrainTest, FindsItsDataFromAnyFolder) {
   EXPECT_EQ(resume("../run", {}).ending, Ending::finished);
   expect_same_bits(folder_ / "through", folder_ / "run");  // the path is kept as it was written
   EXPECT_EQ(path_of(read_recipe("../run/config.toml").data), "data");
+  // So are the other files that a set names, be its path absolute.
+  std::ofstream(folder_ / "listed.txt") << "1\n";
+  for (const std::string data : {std::string("data"), folder_ / "data"}) {
+    const DataOptions qm9 =
+        data_of_run({Qm9DataOptions{.path = data, .exclude = "listed.txt"}}, folder_ / "run");
+    EXPECT_EQ(path_of(qm9), folder_ / "data");
+    EXPECT_EQ(std::get<Qm9DataOptions>(qm9.set).exclude, folder_ / "listed.txt");
+  }
+  EXPECT_EQ(
+      std::get<Qm9DataOptions>(data_of_run({Qm9DataOptions{.exclude = "none.txt"}}, folder_ / "run").set)
+          .exclude,
+      "none.txt");
   // Without the folder it was started in, a path means what it says.
   std::filesystem::rename(folder_ / "data", folder_ / "gone");
   EXPECT_EQ(path_of(data_of_run(recipe_.data, folder_ / "run")), "data");

@@ -209,7 +209,8 @@ void fields(Fields& f, Md17DataOptions& o);
 struct Qm9DataOptions {
   static constexpr const char* name_in_config = "qm9";
   std::string path = "data/qm9";
-  std::string exclude;  // file of the molecules to leave out; empty: uncharacterized.txt beside them
+  std::string exclude;  // file of the molecules to leave out, found like `path`; empty: uncharacterized.txt
+                        // beside them
   std::vector<std::string> elements;                // as of molecules
   int64_t train = 110000, valid = 10000, test = 0;  // molecules; test 0: the rest
   std::vector<double> fractions{0.8, 0.1, 0.1};     // where train, valid and test are 0

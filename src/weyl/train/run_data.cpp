@@ -44,18 +44,21 @@ void record_folder(Json& environment) {
 }
 
 DataOptions data_of_run(DataOptions options, const std::string& run) {
-  const fs::path path = path_of(options);
   const std::string around = run_around(run);
-  if (path.empty() || path.is_absolute() || around.empty()) {
-    return options;
-  }
-  const fs::path folder = started_in(around);
+  const fs::path folder = around.empty() ? "" : started_in(around);
   std::error_code error;
   if (folder.empty() || fs::equivalent(folder, fs::current_path(error), error)) {
     return options;
   }
-  const fs::path there = folder / path;
-  return fs::exists(there, error) ? moved_to(std::move(options), there.string()) : options;
+  const auto there = [&](const std::string& path) {
+    const fs::path found = folder / path;  // an absolute path stays itself
+    return !path.empty() && fs::exists(found, error) ? found.string() : path;
+  };
+  if (auto* qm9 = std::get_if<Qm9DataOptions>(&options.set)) {
+    qm9->exclude = there(qm9->exclude);
+  }
+  const std::string path = there(path_of(options));
+  return moved_to(std::move(options), path);
 }
 
 }  // namespace weyl
