@@ -16,7 +16,7 @@
 namespace weyl {
 namespace {
 
-Tensor tensor_of(std::vector<double>& values, std::vector<int64_t> shape) {
+Tensor tensor_of(std::vector<double>& values, const std::vector<int64_t>& shape) {
   Tensor t = at::empty(shape, at::kDouble);
   std::copy(values.begin(), values.end(), t.mutable_data_ptr<double>());
   values = {};
