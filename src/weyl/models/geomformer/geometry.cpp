@@ -37,9 +37,11 @@ Neighbourhood PairGeometry::operator()(const Points& points) const {
                                      points.pbc, self_edges_)
                         : all_pairs(points.graphs);
   const Edges& edges = found.edges;
-  Polar polar_form = polar(displacements(points.positions, edges, points.cell));
-  found.lengths = std::move(polar_form.length);
-  found.directions = std::move(polar_form.direction);
+  // A potential is stiff: what rounding takes from a length comes back times the force, so float64.
+  const auto wide = [](const Tensor& x) { return x.defined() ? x.to(at::kDouble) : x; };
+  const Polar polar_form = polar(displacements(wide(points.positions), edges, wide(points.cell)));
+  found.lengths = polar_form.length.to(points.positions.scalar_type());
+  found.directions = polar_form.direction.to(points.positions.scalar_type());
   if (cutoff_) {
     found.envelope = cutoff_weights(found.lengths, cutoff_->law, cutoff_->radius, cutoff_->lower);
   }
