@@ -1,5 +1,5 @@
-// The recipe of configs/md on real data, cut short: ethanol made and labelled here by GFN2-xTB, half a minute
-// of training, forces of frames that it has not seen.
+// The recipe of configs/md on real data, cut short: ethanol made and labelled here by GFN2-xTB, 700 steps of
+// training, forces of frames that it has not seen.
 #include <gtest/gtest.h>
 
 #include "tests/app/program.h"
@@ -33,8 +33,9 @@ TEST(ForceRecipe, LearnsTheForcesOfEthanol) {
       folder);
   ASSERT_EQ(made.code, exit_done) << made.err;
   const Outcome trained = weyl_program(
-      "train '" WEYL_SOURCE_DIR "/configs/md/geomformer.toml' data.molecules.path=data data.molecules.train=300 "
-      "data.molecules.valid=20 train.max_seconds=25 --threads 1 --quiet --json --out run",
+      "train '" WEYL_SOURCE_DIR
+      "/configs/md/geomformer.toml' data.molecules.path=data data.molecules.train=300 "
+      "data.molecules.valid=20 train.max_seconds=false train.steps=700 --threads 1 --quiet --json --out run",
       folder);
   ASSERT_EQ(trained.code, exit_done) << trained.err;
   const Json said = Json::parse(trained.out, "stdout");
@@ -42,7 +43,7 @@ TEST(ForceRecipe, LearnsTheForcesOfEthanol) {
                zero = number(said, {"baselines", "references, no forces", "force_mae", "value"});
   EXPECT_GT(zero, 300) << "mean absolute force, meV/A";
   EXPECT_LT(error, zero / 3);
-  const Outcome audited = weyl_program("audit run --quiet --json", folder);
+  const Outcome audited = weyl_program("audit run --dtype float64 --quiet --json", folder);
   EXPECT_EQ(audited.code, exit_done) << audited.err << audited.out;
 }
 

@@ -146,7 +146,7 @@ TEST(Audit, GivesTheModelBackBitForBit) {
 // A network that can be told to lie.
 class Liar : public PointsModel {
  public:
-  enum class Does { sees_x, sees_length, constant, sees_order };
+  enum class Does { sees_x, sees_length, constant, sees_order, steep, steep_along_x };
   Liar(Interface interface, Does does, std::vector<Claim> exact)
       : PointsModel(std::move(interface)), does_(does), exact_(std::move(exact)) {
     parameter("weight", {1}, Init::ones());
@@ -169,11 +169,19 @@ class Liar : public PointsModel {
       case Does::sees_order:
         node = at::arange(x.size(0), x.options()).unsqueeze(1) * x.square().sum(1, true);
         break;
+      case Does::steep:
+        node = steep(x.to(at::kDouble).square().sum(1, true)).to(x.scalar_type());
+        break;
+      case Does::steep_along_x:
+        node = steep(x.to(at::kDouble).narrow(1, 0, 1)).to(x.scalar_type());
+        break;
     }
     return {{"s", node}};
   }
 
  private:
+  static Tensor steep(const Tensor& x) { return (300 * x).sin(); }
+
   Does does_;
   std::vector<Claim> exact_;
 };
@@ -200,6 +208,14 @@ TEST(Audit, FailsAModelThatLies) {
   EXPECT_TRUE(audit_liar(Liar::Does::sees_length, {rotoreflections, permutations}).passed);
   EXPECT_TRUE(audit_liar(Liar::Does::sees_x, {permutations}).passed);
   EXPECT_TRUE(audit_liar(Liar::Does::sees_order, {rotoreflections}).passed);
+}
+
+// Its float32 is as good as float64, and yet what rounding does to a turned position shows a hundred times
+// over the limit.
+TEST(Audit, DoesNotCountWhatTheInputLostBefore) {
+  const AuditReport report = audit_liar(Liar::Does::steep, {rotoreflections, permutations});
+  EXPECT_TRUE(report.passed);
+  EXPECT_FALSE(audit_liar(Liar::Does::steep_along_x, {rotoreflections, permutations}).passed);
 }
 
 TEST(Audit, FailsAConstantOutput) {

@@ -175,8 +175,8 @@ std::vector<Tensor> Auditor::evaluate(const Batch& batch) {
 }
 
 /// What rounding the moved input does to a sensitive model is no lack of symmetry: the output to move is
-/// that of the input whose image the rounded one is, which takes float64; in float64 itself, to first
-/// order.
+/// that of the input whose image the rounded one is, which takes float64; in float64 itself, and for turned
+/// points, to first order.
 std::vector<Tensor> Auditor::outputs_before(const Moved& moved) {
   if (!moved.before) {
     return base_;
@@ -184,6 +184,12 @@ std::vector<Tensor> Auditor::outputs_before(const Moved& moved) {
   const at::ScalarType dtype = std::exchange(dtype_, at::kDouble);
   convert(dtype_);
   std::vector<Tensor> values = evaluate(*moved.before);
+  if (moved.displaced) {
+    const std::vector<Tensor> unmoved = evaluate(rounded_);
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = base_[i] + (values[i] - unmoved[i]);
+    }
+  }
   dtype_ = dtype;
   convert(dtype_);
   for (size_t i = 0; i < values.size() && moved.magnified != 1; ++i) {

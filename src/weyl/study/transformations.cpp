@@ -59,34 +59,52 @@ Moved moved_by(const Motions& motions, const Batch& batch, const Schema& schema)
           }};
 }
 
+/// The same for orthogonal motions, with what rounding the turned coordinates is worth in `before`.
+Moved turned_by(const Motions& motions, const Batch& batch, const Schema& schema) {
+  Moved moved = moved_by(motions, batch, schema);
+  if (points_of(batch).positions.scalar_type() == at::kFloat) {
+    const Motions back{motions.linear.transpose(1, 2), {}};
+    moved.before = transform(to(moved.batch, at::kCPU, at::kDouble), back, schema);
+    moved.displaced = true;
+  }
+  return moved;
+}
+
 Transformation moving(std::string name, int64_t order, Schema schema,
-                      std::function<Motions(const Batch&, int64_t, Stream&)> draw) {
+                      std::function<Motions(const Batch&, int64_t, Stream&)> draw,
+                      Moved (*move)(const Motions&, const Batch&, const Schema&) = moved_by) {
   return {std::move(name), order,
-          [schema = std::move(schema), draw = std::move(draw)](const Batch& batch, int64_t round,
-                                                               Stream& stream) {
-            return moved_by(draw(batch, round, stream), batch, schema);
+          [schema = std::move(schema), draw = std::move(draw), move](const Batch& batch, int64_t round,
+                                                                     Stream& stream) {
+            return move(draw(batch, round, stream), batch, schema);
           }};
 }
 
 }  // namespace
 
 Transformation finite_motions(const Schema& schema, const GroupPtr& group) {
-  return moving(group->name(), group->order(), schema, [group](const Batch& batch, int64_t round, Stream&) {
-    const int64_t B = batch.count(), D = group->dimension();
-    Tensor linear = at::empty({B, D, D}, at::kDouble);
-    for (int64_t b = 0; b < B; ++b) {
-      const auto element = group->element((round * B + b) % group->order());
-      std::copy(element.begin(), element.end(), linear.data_ptr<double>() + b * D * D);
-    }
-    return Motions{linear, {}};
-  });
+  return moving(
+      group->name(), group->order(), schema,
+      [group](const Batch& batch, int64_t round, Stream&) {
+        const int64_t B = batch.count(), D = group->dimension();
+        Tensor linear = at::empty({B, D, D}, at::kDouble);
+        for (int64_t b = 0; b < B; ++b) {
+          const auto element = group->element((round * B + b) % group->order());
+          std::copy(element.begin(), element.end(), linear.data_ptr<double>() + b * D * D);
+        }
+        return Motions{linear, {}};
+      },
+      turned_by);
 }
 
 Transformation rotations(const Schema& schema, bool reflections, std::string name) {
   const int64_t D = schema.interface.dimension;
-  return moving(std::move(name), 0, schema, [D, reflections](const Batch& batch, int64_t, Stream& stream) {
-    return random_rotations(batch.count(), D, reflections, stream);
-  });
+  return moving(
+      std::move(name), 0, schema,
+      [D, reflections](const Batch& batch, int64_t, Stream& stream) {
+        return random_rotations(batch.count(), D, reflections, stream);
+      },
+      turned_by);
 }
 
 Transformation mirrors(const Schema& schema) {

@@ -19,6 +19,9 @@ struct Moved {
   /// rounding float64 does not hold, the samples displaced `magnified` times as far as that.
   std::optional<Batch> before;
   double magnified = 1;
+  /// Of f(before) only what it differs from f(x) counts, both in float64: the rest is the model's own
+  /// float32, which the samples and their image share.
+  bool displaced = false;
 };
 
 /// A set of transformations of a batch, as an audit applies them: in each round every
