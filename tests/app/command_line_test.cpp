@@ -72,9 +72,10 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
   EXPECT_EQ(audit.samples, 8);
 
   EXPECT_EQ(expect<InfoCommand>({"info", "m"}).subject.path, "m");
-  EXPECT_EQ(
-      expect<ImportCommand>({"import", "w", "--config", "c", "a=1", "--out", "o"}).config.overrides.size(),
-      1u);
+  const auto import = expect<ImportCommand>(
+      {"import", "w", "--config", "c", "a=1", "--energy-unit", "kcal/mol", "--out", "o"});
+  EXPECT_EQ(import.config.overrides.size(), 1u);
+  EXPECT_EQ(import.energy_unit, "kcal/mol");
 
   const auto make = expect<DataMakeCommand>({"data", "make", "nbody", "--out", "o", "train=20"});
   EXPECT_EQ(make.maker + make.out, "nbodyo");

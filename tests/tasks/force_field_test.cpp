@@ -183,6 +183,25 @@ TEST(ForceField, StateIsAllThatPredictionNeeds) {
   EXPECT_THROW(loaded.load(broken), DataError);
 }
 
+TEST(ForceField, AdoptsOutputsOfOtherWeights) {
+  const auto data = set();
+  const Batch batch = all_of(*data);
+  ForceField task({}), loaded({});
+  Springs model(task.interface(data->schema()));
+  const auto plain = task.predict(model, batch);  // before a fit: the outputs as they are
+  ASSERT_TRUE(task.adopt(data->schema(), {.scale = 0.25, .shift = -4e5}));
+  loaded.load(task.state());
+  const auto adopted = loaded.predict(model, batch);  // of all elements, none seen
+  EXPECT_TRUE(at::allclose(adopted.at("energy"), 0.25 * plain.at("energy") - 4e5, 0, 1e-9));
+  EXPECT_TRUE(at::allclose(adopted.at("forces"), 0.25 * plain.at("forces"), 1e-12));
+  auto older = task.state();
+  older.erase("constant");  // files from before there was one
+  loaded.load(older);
+  EXPECT_TRUE(at::allclose(loaded.predict(model, batch).at("energy"), 0.25 * plain.at("energy"), 1e-12));
+  task.fit(*data);
+  EXPECT_EQ(number(task.state().at("constant")), 0);
+}
+
 TEST(ForceField, TotalEnergiesStayFloat64) {
   const auto data = set();
   ForceField task({});

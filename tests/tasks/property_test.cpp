@@ -137,6 +137,21 @@ TEST(Property, ReferencesOfExtensiveTargetsGoByComposition) {
   EXPECT_NEAR(s, number((rest - rest.mean()).square().mean().sqrt()), 1e-6 * s);
 }
 
+TEST(Property, AdoptsOutputsOfOtherWeights) {
+  const auto data = set();
+  const Batch batch = all_of(*data);
+  Property one(of({"U0"})), loaded(of({"U0"})), two(of({"gap", "U0"}));
+  FirstCoordinate model(two.interface(data->schema()));
+  const Tensor y = model(batch.input).at("U0").detach();
+  ASSERT_TRUE(one.adopt(data->schema(), {.scale = 0.25, .shift = -7}));
+  loaded.load(one.state());
+  EXPECT_TRUE(at::allclose(loaded.predict(model, batch).at("U0"), 0.25 * y - 7, 1e-12));
+  EXPECT_FALSE(two.adopt(data->schema(), {.scale = 0.25}));  // of which one?
+  EXPECT_TRUE(two.state().empty());
+  ASSERT_TRUE(two.adopt(data->schema(), {}));
+  EXPECT_TRUE(at::allclose(two.predict(model, batch).at("U0"), y, 1e-12));
+}
+
 TEST(Property, MetricsAreInTheUnitOfTheTarget) {
   const auto data = set();
   const Batch batch = all_of(*data);

@@ -73,6 +73,7 @@ struct ImportCommand {
   std::string weights;
   ConfigArguments config;
   std::string out;
+  std::string energy_unit;  // of the weights; empty: that of the config
   std::optional<std::string> dtype;
 };
 

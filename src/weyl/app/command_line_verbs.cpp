@@ -138,17 +138,25 @@ Verb add_info(CLI::App& root) {
 }
 
 Verb add_import(CLI::App& root) {
-  const auto draft = begin<ImportCommand>(
-      root, "import", "turn an author's weights into a model file",
-      examples({"import authors.pt --config configs/mine.toml --out model.safetensors"}));
+  const auto draft =
+      begin<ImportCommand>(root, "import", "turn an author's weights into a model file",
+                           examples({"import authors.pt --config configs/mine.toml --out model.safetensors",
+                                     "import et.ckpt --config configs/md17/et.paper.toml --energy-unit "
+                                     "kcal/mol --out et.safetensors"}));
   auto& [app, c] = draft;
   add_path(app, "WEIGHTS", c->weights,
            "safetensors file, or a PyTorch zip checkpoint (read without executing anything)");
-  app.add_option("--config", c->config.path, "config that names the system, its options and the [interface]")
+  app.add_option("--config", c->config.path,
+                 "config that names the system, its options, and a data set or an [interface]; its task goes "
+                 "with the weights")
       ->required()
       ->type_name("CONFIG");
   add_overrides(app, c->config.overrides, "overrides of the config: train.epochs=5 ...");
   add_out(app, c->out, "MODEL", "model file to write", true);
+  app.add_option("--energy-unit", c->energy_unit,
+                 "unit of the energies that the weights give (kcal/mol, Hartree, ...), default that of the "
+                 "config's data; predictions are in that of the data")
+      ->type_name("UNIT");
   add_dtype(app, c->dtype, "of the model file, default that of the weights");
   return draft.done();
 }

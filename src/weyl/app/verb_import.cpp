@@ -3,13 +3,44 @@
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/info_json.h"
+#include "weyl/app/log.h"
 #include "weyl/app/subject.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
+#include "weyl/data/formats/units.h"
 #include "weyl/data/formats/weights.h"
 #include "weyl/models/import.h"
 
 namespace weyl {
+namespace {
+
+/// The unit of the energy that a model of the config gives for a task; empty: it gives none, or no unit is
+/// known.
+std::string energy_unit_of(const Subject& subject) {
+  const auto& outputs = subject.model->interface.outputs;
+  if (!subject.task || outputs.empty()) {
+    return {};
+  }
+  try {
+    unit_factor(outputs.front().unit, "eV");
+    return outputs.front().unit;
+  } catch (const ConfigError&) {
+    return {};
+  }
+}
+
+/// What an energy of the weights is multiplied with to be in the unit of the config.
+double energy_factor(const std::string& given, const std::string& unit) {
+  require<ConfigError>(given.empty() || !unit.empty(),
+                       "--energy-unit: needs a config with a task whose output is an energy in a known unit");
+  try {
+    return given.empty() ? 1 : unit_factor(given, unit);
+  } catch (const ConfigError& error) {
+    throw ConfigError(text("--energy-unit: must be an energy: ", error.what()));
+  }
+}
+
+}  // namespace
 
 int run(const ImportCommand& command) {
   require<ConfigError>(command.out.ends_with(".safetensors"), "--out: must be a .safetensors file, got '",
@@ -25,14 +56,26 @@ int run(const ImportCommand& command) {
                                   command.dtype ? dtype_of(command.dtype)
                                   : wide        ? at::kDouble
                                                 : at::kFloat);
-  import_weights(*subject.model, subject.recipe.model, weights, command.weights);
+  const std::string unit = energy_unit_of(subject);
+  OutputLaw law{.scale = energy_factor(command.energy_unit, unit)};
+  law.shift = law.scale * import_weights(*subject.model, subject.recipe.model, weights, command.weights);
+  const bool adopted = subject.task != nullptr && subject.task->adopt(subject.schema, law);
+  require<DataError>(adopted || law == OutputLaw{}, command.weights, ": energies are to be scaled by ",
+                     law.scale, " and shifted by ", law.shift,
+                     ", which needs a config with the task force_field, or property with one target");
   SavedModel saved;
   saved.recipe = subject.recipe;
   saved.interface = subject.model->interface;
   saved.carrier = subject.model->carrier();
   saved.model = subject.model;
+  if (adopted) {
+    saved.task = std::move(subject.task);
+  }
   saved.metadata["imported_from"] = std::filesystem::path(command.weights).filename().string();
   save_model(command.out, saved);
+  if (command.energy_unit.empty() && !unit.empty()) {
+    say(text("energies of the weights are taken to be in ", unit, "; --energy-unit says otherwise"));
+  }
   if (command.talk.json) {
     std::cout << info_json(summarise(saved), saved.recipe).set("out", command.out).dump() << "\n";
   } else {

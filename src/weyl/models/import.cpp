@@ -38,24 +38,24 @@ bool is_dead_readout(const std::string& name, const NamedTensors& tensors,
   return false;
 }
 
-NamedTensors translated(const TransformerOptions&, const NamedTensors& tensors, const Model&) {
-  return tensors;
+ForeignWeights translated(const TransformerOptions&, const NamedTensors& tensors, const Model&) {
+  return {tensors};
 }
 
-NamedTensors translated(const LieOptions&, const NamedTensors& tensors, const Model&) {
-  return tensors;  // the authors have published no code: the names are ours
+ForeignWeights translated(const LieOptions&, const NamedTensors& tensors, const Model&) {
+  return {tensors};  // the authors have published no code: the names are ours
 }
 
-NamedTensors translated(const SteerableOptions&, const NamedTensors& tensors, const Model&) {
-  return tensors;  // our names: the authors' weights stand for another basis of filters
+ForeignWeights translated(const SteerableOptions&, const NamedTensors& tensors, const Model&) {
+  return {tensors};  // our names: the authors' weights stand for another basis of filters
 }
 
-NamedTensors translated(const GeomformerOptions& options, const NamedTensors& tensors, const Model& model) {
+ForeignWeights translated(const GeomformerOptions& options, const NamedTensors& tensors, const Model& model) {
   const auto& outputs = model.interface.outputs;
   return geomformer_names(options, outputs.empty() ? "" : outputs[0].name, tensors);
 }
 
-NamedTensors translated(const PlatonicOptions&, const NamedTensors& tensors, const Model& model) {
+ForeignWeights translated(const PlatonicOptions&, const NamedTensors& tensors, const Model& model) {
   std::set<std::string> known;
   for (const auto& p : model.parameters()) {
     known.insert(p.name);
@@ -66,7 +66,7 @@ NamedTensors translated(const PlatonicOptions&, const NamedTensors& tensors, con
       result.emplace(name, tensor);
     }
   }
-  return result;
+  return {result};
 }
 
 }  // namespace
@@ -97,16 +97,18 @@ void assign_parameters(Module& module, const NamedTensors& tensors, const std::s
   module.train(module.training());  // drops what was computed from the old values
 }
 
-void import_weights(Model& model, const ModelOptions& options, const NamedTensors& state_dict,
-                    const std::string& where) {
+double import_weights(Model& model, const ModelOptions& options, const NamedTensors& state_dict,
+                      const std::string& where) {
   NamedTensors named;
   for (const auto& [name, tensor] : state_dict) {
     const bool fresh = named.emplace(unwrapped_name(name), tensor).second;
     require<DataError>(fresh, where, ": tensor '", name,
                        "' has the same name as another, once prefixes are dropped");
   }
-  std::visit([&](const auto& o) { assign_parameters(model, translated(o, named, model), where); },
-             options.system);
+  const ForeignWeights weights =
+      std::visit([&](const auto& o) { return translated(o, named, model); }, options.system);
+  assign_parameters(model, weights.tensors, where);
+  return weights.shift;
 }
 
 }  // namespace weyl

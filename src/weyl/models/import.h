@@ -15,8 +15,10 @@ void assign_parameters(Module& module, const NamedTensors& tensors, const std::s
 
 /// Loads a state dict of the authors of a system into a model of that system. What wrappers put around names
 /// is dropped (`unwrapped_name`), buffers that hold tables of the group are ignored, and so is a readout
-/// without outputs that the model does not have (the authors always build two). DataError as above.
-void import_weights(Model& model, const ModelOptions& options, const NamedTensors& state_dict,
-                    const std::string& where);
+/// without outputs that the model does not have (the authors always build two). Returns what their model adds
+/// to its output, once for a graph, and ours has no weight for: often too large for the output's dtype.
+/// DataError as above.
+double import_weights(Model& model, const ModelOptions& options, const NamedTensors& state_dict,
+                      const std::string& where);
 
 }  // namespace weyl

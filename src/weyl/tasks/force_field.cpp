@@ -130,6 +130,11 @@ void ForceField::fit(const Dataset& train) {
   statistics_.fit(train, options_);
 }
 
+bool ForceField::adopt(const Schema& data, const OutputLaw& law) {
+  statistics_.adopt(data.interface.types, law.scale, law.shift);
+  return true;
+}
+
 NamedTensors ForceField::state() const {
   return statistics_.state();
 }

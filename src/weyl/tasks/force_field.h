@@ -10,7 +10,8 @@ namespace weyl {
 /// options weigh. The model gives `energy` y (B, 1), extensive, and with forces = direct also `forces` (N, 1,
 /// 3).
 ///
-///   E = s y + sum over atoms of r[type]         s the scale, r the references (force_field_statistics.h)
+///   E = s y + c + sum over atoms of r[type]     s the scale, r the references, c the constant
+///                                               (force_field_statistics.h)
 ///   F = -dE/dx                                  or s times the model's output; direct forces are not
 ///                                               conservative: the work along a closed path is not zero
 ///   sigma = (1 / V) dE/de                       x -> (1 + e) x, lattice vectors likewise, e symmetric, at
@@ -39,6 +40,7 @@ class ForceField : public Task {
   std::vector<Quantity> predictions(const Interface& model) const override;
 
   void fit(const Dataset& train) override;
+  bool adopt(const Schema& data, const OutputLaw& law) override;
   NamedTensors state() const override;
   void load(const NamedTensors& state) override;
 

@@ -4,6 +4,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/isnan.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -57,6 +58,7 @@ void ForceFieldStatistics::fit(const Dataset& train, const ForceFieldOptions& op
     }
   });
   references_ = referenced ? fit.solution() : at::zeros_like(seen_);
+  constant_ = 0;
   if (components == 0) {  // of energies per atom: the scale of what is left
     double sum = 0, sum_square = 0, count = 0;
     for_each_chunk(train, kChunk, [&](const Batch& batch) {
@@ -85,28 +87,42 @@ void ForceFieldStatistics::fit(const Dataset& train, const ForceFieldOptions& op
   scale_ = std::sqrt(mean);
 }
 
+void ForceFieldStatistics::adopt(int64_t types, double scale, double constant) {
+  scale_ = scale;
+  constant_ = constant;
+  references_ = at::zeros({std::max<int64_t>(types, 1)}, at::kDouble);
+  seen_ = at::ones_like(references_);
+}
+
 NamedTensors ForceFieldStatistics::state() const {
   if (!fitted()) {
     return {};
   }
-  return {{"scale", at::full({1}, scale_, at::kDouble)}, {"references", references_}, {"seen", seen_}};
+  return {{"scale", at::full({1}, scale_, at::kDouble)},
+          {"constant", at::full({1}, constant_, at::kDouble)},
+          {"references", references_},
+          {"seen", seen_}};
 }
 
 void ForceFieldStatistics::load(const NamedTensors& state) {
   const Tensor scale = saved_numbers(state, "force_field", "scale", {1}),
                references = saved_numbers(state, "force_field", "references", {-1}),
                seen = saved_numbers(state, "force_field", "seen", {-1});
+  // Files that were written before there was one have none.
+  const Tensor constant = state.contains("constant") ? saved_numbers(state, "force_field", "constant", {1})
+                                                     : at::zeros({1}, at::kDouble);
   require<DataError>(scale.item<double>() > 0, "task force_field: 'scale' must be positive, got ",
                      scale.item<double>());
   require<DataError>(references.numel() == seen.numel(),
                      "task force_field: 'references' and 'seen' must be of the same types");
   scale_ = scale.item<double>();
+  constant_ = constant.item<double>();
   references_ = references;
   seen_ = seen;
 }
 
 Tensor ForceFieldStatistics::energies(const Tensor& composition) const {
-  return at::matmul(composition, references_.to(composition.device()));
+  return at::matmul(composition, references_.to(composition.device())) + constant_;
 }
 
 Tensor ForceFieldStatistics::energies(const Points& points, const Interface& interface) const {

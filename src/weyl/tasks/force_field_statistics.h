@@ -17,11 +17,15 @@ bool learns_stress(const ForceFieldOptions& options);
 ///
 ///   scale     root mean square of the force components; without forces, standard deviation of the referenced
 ///             energies per atom
+///   constant  added once to every energy: 0, but of weights from elsewhere
 class ForceFieldStatistics {
  public:
   /// DataError: no samples, nothing to learn.
   void fit(const Dataset& train, const ForceFieldOptions& options);
-  NamedTensors state() const;  // "scale" (1), "references" (T), "seen" (T), float64; none before a fit
+  /// In place of a fit: this scale and constant, references of 0, all types seen.
+  void adopt(int64_t types, double scale, double constant);
+  /// "scale" (1), "constant" (1), "references" (T), "seen" (T), float64; none before a fit.
+  NamedTensors state() const;
   void load(const NamedTensors& state);
 
   bool fitted() const { return references_.defined(); }
@@ -32,7 +36,7 @@ class ForceFieldStatistics {
   Tensor energies(const Points& points, const Interface& interface) const;
 
  private:
-  double scale_ = 1;
+  double scale_ = 1, constant_ = 0;
   Tensor references_, seen_;  // (T): energies of an atom, atoms there were
 };
 

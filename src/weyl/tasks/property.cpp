@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/isnan.h>
 #include <ATen/ops/matmul.h>
@@ -176,6 +177,16 @@ void Property::fit(const Dataset& train) {
       scales_[i].fill_(std::sqrt(variance));
     }
   }
+}
+
+bool Property::adopt(const Schema& data, const OutputLaw& law) {
+  if (count() > 1 && law != OutputLaw{}) {
+    return false;
+  }
+  scales_ = at::full({count()}, law.scale, at::kDouble);
+  references_ = at::zeros({count(), std::max<int64_t>(data.interface.types, 1)}, at::kDouble);
+  means_ = at::full({count()}, law.shift, at::kDouble);
+  return true;
 }
 
 NamedTensors Property::state() const {

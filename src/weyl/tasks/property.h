@@ -28,7 +28,8 @@ class Property : public Task {
   std::vector<Quantity> predictions(const Interface& model) const override;
 
   void fit(const Dataset& train) override;  // DataError: no samples, a target that is constant
-  NamedTensors state() const override;      // "scales" (K), "references" (K, T), "means" (K), float64
+  bool adopt(const Schema& data, const OutputLaw& law) override;  // a scale or shift: of one target alone
+  NamedTensors state() const override;  // "scales" (K), "references" (K, T), "means" (K), float64
   void load(const NamedTensors& state) override;
 
   Step step(Model& model, const Batch& batch) const override;

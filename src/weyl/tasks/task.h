@@ -49,6 +49,13 @@ struct Step {
   Named predictions;
 };
 
+/// How a prediction follows from the output of weights that were trained elsewhere: scale y + shift.
+struct OutputLaw {
+  double scale = 1, shift = 0;  // both in the unit of the prediction; the shift once for a graph
+
+  bool operator==(const OutputLaw&) const = default;
+};
+
 /// What is learned: which labels, which outputs, which loss, which metrics. A task never names a system.
 class Task {
  public:
@@ -60,7 +67,11 @@ class Task {
   virtual std::vector<Quantity> predictions(const Interface& model) const = 0;
 
   virtual void fit(const Dataset& train) = 0;  // statistics of the data
-  virtual NamedTensors state() const = 0;      // those statistics, float64
+  /// In place of `fit`, for weights from elsewhere: their outputs are the predictions, but for `law`, and no
+  /// type is unseen. False, and nothing changes, where a task cannot: it needs a training set, or has no
+  /// place for a scale or a shift.
+  virtual bool adopt(const Schema& /*data*/, const OutputLaw& law) { return law == OutputLaw{}; }
+  virtual NamedTensors state() const = 0;  // those statistics, float64
   virtual void load(const NamedTensors& state) = 0;
 
   /// Input and weights share a dtype; labels are float64. `predict` needs no labels.

@@ -24,7 +24,8 @@ class Trajectory : public Task {
   std::vector<Quantity> predictions(const Interface& model) const override;
 
   void fit(const Dataset& train) override;  // DataError: no samples, or nothing moves
-  NamedTensors state() const override;      // "horizon", "coefficient" (the best c), "scale": (1) float64
+  bool adopt(const Schema&, const OutputLaw&) override { return false; }
+  NamedTensors state() const override;  // "horizon", "coefficient" (the best c), "scale": (1) float64
   void load(const NamedTensors& state) override;
 
   Step step(Model& model, const Batch& batch) const override;

@@ -112,9 +112,6 @@ Named Geomformer::once(const Points& points) const {
       value = q.extensive ? segment_sum(value, points.graphs)
                           : pool_nodes(value, points.graphs, options.pooling, interface.typical_nodes);
     }
-    if (const Tensor& shift = heads_[i]->shift(); shift.defined() && q.kind == Kind::scalar) {
-      value = value + shift;
-    }
     outputs[q.name] = value;
   }
   return outputs;

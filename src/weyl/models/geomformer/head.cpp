@@ -4,7 +4,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/silu.h>
-#include <ATen/ops/zeros.h>
 
 namespace weyl {
 GatedBlock::GatedBlock(int64_t in, int64_t out, bool last)
@@ -29,7 +28,6 @@ GeomOutput::GeomOutput(const Quantity& output, int64_t width, const GeomformerOp
   if (options.head == GeomHead::gated) {
     first_ = child("0", std::make_shared<GatedBlock>(width, width / 2, /*last=*/false));
     second_ = child("1", std::make_shared<GatedBlock>(width / 2, output.channels, /*last=*/true));
-    shift_ = parameter("shift", at::zeros({1}, at::kDouble), /*decay=*/false, /*trainable=*/false);
   } else if (vectors_) {
     linear_ = child("vectors", std::make_shared<Linear>(width, output.channels, /*bias=*/false));
   } else {

@@ -24,13 +24,11 @@ class GatedBlock : public Module {
 
 /// From the streams of nodes, (N, d) and (N, 3, d), to the values of one output on nodes: numbers (N, c) by
 /// an MLP or vectors (N, c, 3) by a linear map without bias (mlp), or either by two gated blocks. Children:
-/// mlp, vectors, or 0, 1 and shift (1), which is not trained: numbers of imported weights, added once to an
-/// output.
+/// mlp, vectors, or 0 and 1.
 class GeomOutput : public Module {
  public:
   GeomOutput(const Quantity& output, int64_t width, const GeomformerOptions& options);
   Tensor operator()(const StreamAttention::Streams& streams) const;
-  const Tensor& shift() const { return shift_; }  // undefined: none
   double flops() const;
 
  private:
@@ -39,7 +37,6 @@ class GeomOutput : public Module {
   std::shared_ptr<Mlp> mlp_;
   std::shared_ptr<Linear> linear_;
   std::shared_ptr<GatedBlock> first_, second_;
-  Tensor shift_;
 };
 
 }  // namespace weyl

@@ -2,9 +2,9 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "weyl/core/check.h"
@@ -48,8 +48,17 @@ Tensor swapped_parts(const std::string& name, const Tensor& x) {
   return at::cat({parts[0], parts[2], parts[1]}, 0);
 }
 
-NamedTensors from_torchmd(const GeomformerOptions& options, const std::string& output,
-                          const NamedTensors& tensors) {
+/// A buffer that holds one number.
+double number_in(const std::string& name, const Tensor& x) {
+  require<DataError>(x.numel() == 1 && x.is_floating_point(), "tensor '", name, "' must be one number, got ",
+                     x.scalar_type(), " ", x.sizes());
+  const auto number = x.item<double>();
+  require<DataError>(std::isfinite(number), "tensor '", name, "' must be finite, got ", number);
+  return number;
+}
+
+ForeignWeights from_torchmd(const GeomformerOptions& options, const std::string& output,
+                            const NamedTensors& tensors) {
   const std::string head = "head." + output + ".";
   const Rename rules[] = {{"representation_model.embedding.", "start.embedding."},
                           {"representation_model.distance_expansion.", "geometry.radial."},
@@ -58,11 +67,11 @@ NamedTensors from_torchmd(const GeomformerOptions& options, const std::string& o
                           {"representation_model.out_norm.", "norm."},
                           {"output_model.output_network.", head}};
   NamedTensors result;
-  Tensor mean, std;
+  double mean = 0, std = 1;
   for (const auto& [given, tensor] : tensors) {
     const std::string theirs = given.starts_with("model.") ? given.substr(6) : given;
     if (theirs == "mean" || theirs == "std") {
-      (theirs == "mean" ? mean : std) = tensor;
+      (theirs == "mean" ? mean : std) = number_in(given, tensor);
       continue;
     }
     if (theirs == "representation_model.distance.box") {
@@ -80,17 +89,14 @@ NamedTensors from_torchmd(const GeomformerOptions& options, const std::string& o
         ours.find(".v_proj.") != std::string::npos || ours.find(".dv_proj.") != std::string::npos;
     result[ours] = by_head ? part_by_part(given, tensor, options.heads) : tensor;
   }
-  result[head + "shift"] = mean.defined() ? mean.reshape({1}) : at::zeros({1});
-  if (std.defined()) {
-    for (const char* last : {"1.update_net.2.weight", "1.update_net.2.bias"}) {
-      if (const auto found = result.find(head + last); found != result.end()) {
-        const int64_t outputs = found->second.size(0) / 2;  // numbers before gates
-        found->second =
-            at::cat({found->second.narrow(0, 0, outputs) * std, found->second.narrow(0, outputs, outputs)});
-      }
+  for (const char* last : {"1.update_net.2.weight", "1.update_net.2.bias"}) {
+    if (const auto found = result.find(head + last); found != result.end() && std != 1) {
+      const int64_t outputs = found->second.size(0) / 2;  // numbers before gates
+      found->second =
+          at::cat({found->second.narrow(0, 0, outputs) * std, found->second.narrow(0, outputs, outputs)});
     }
   }
-  return result;
+  return {std::move(result), mean};
 }
 
 NamedTensors from_schnetpack(const GeomformerOptions& options, const std::string& output,
@@ -136,15 +142,15 @@ bool holds(const NamedTensors& tensors, std::string_view part) {
 
 }  // namespace
 
-NamedTensors geomformer_names(const GeomformerOptions& options, const std::string& output,
-                              const NamedTensors& tensors) {
+ForeignWeights geomformer_names(const GeomformerOptions& options, const std::string& output,
+                                const NamedTensors& tensors) {
   if (options.preset == GeomformerPreset::et && holds(tensors, "representation_model.")) {
     return from_torchmd(options, output, tensors);
   }
   if (options.preset == GeomformerPreset::painn && holds(tensors, "representation.")) {
-    return from_schnetpack(options, output, tensors);
+    return {from_schnetpack(options, output, tensors)};
   }
-  return tensors;
+  return {tensors};
 }
 
 }  // namespace weyl

@@ -1,0 +1,201 @@
+// Potentials from elsewhere, through the built program: TorchMD-Net's and SchNetPack's state dicts of
+// tests/goldens become model files that predict energies and forces, can be measured and audited.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/app/program.h"
+#include "weyl/core/json.h"
+#include "weyl/core/tensor_file.h"
+#include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/formats/units.h"
+
+namespace weyl {
+namespace {
+
+/// A golden as files: its state dict in w.safetensors, its molecules with their labels in frames.xyz, a
+/// config for them in c.toml. Types are atomic numbers, so that the one before hydrogen is any other.
+struct Golden {
+  Golden(const std::string& name, const std::string& model) : folder(scratch(name)) {
+    const NamedTensors all =
+        load_tensors(std::string(WEYL_SOURCE_DIR) + "/tests/goldens/" + name + ".safetensors");
+    for (const auto& [key, tensor] : all) {
+      if (key.starts_with("weights.")) {
+        weights[key.substr(8)] = tensor;
+      }
+    }
+    energy = all.at("energy").reshape({-1});
+    forces = all.at("forces");
+    write_weights();
+    std::ofstream(folder + "/c.toml") << R"([data]
+set = "molecules"
+[data.molecules]
+path = "frames.xyz"
+elements = ["Ne", "H", "He", "Li", "Be", "B", "C", "N", "O", "F"]
+[task]
+name = "force_field"
+[model]
+system = "geomformer"
+[model.geomformer]
+width = 12
+heads = 3
+blocks = 2
+kernels = 6
+)" << model;
+    const Tensor offsets = all.at("offsets");
+    ExtendedXyzWriter out(folder + "/frames.xyz");
+    for (int64_t g = 0; g + 1 < offsets.numel(); ++g) {
+      const auto begin = offsets[g].item<int64_t>(), end = offsets[g + 1].item<int64_t>();
+      const auto rows = [&](const char* key) {
+        const Tensor x = all.at(key).slice(0, begin, end).contiguous();
+        return std::vector<double>(x.const_data_ptr<double>(), x.const_data_ptr<double>() + x.numel());
+      };
+      AtomsFrame frame;
+      for (int64_t i = begin; i < end; ++i) {
+        frame.numbers.push_back(static_cast<int>(all.at("types")[i].item<int64_t>()));
+      }
+      frame.positions = rows("positions");
+      frame.set(AtomColumn{"forces", 3, rows("forces")});
+      frame.set("energy", energy[g].item<double>());
+      out.write(frame);
+    }
+    out.commit();
+  }
+
+  void write_weights() const { save_tensors(folder + "/w.safetensors", weights); }
+
+  Outcome import(const std::string& options = {}) const {
+    return weyl_program("import w.safetensors --config c.toml --out m.safetensors " + options, folder);
+  }
+
+  struct Predicted {
+    Tensor energy, forces;
+  };
+  Predicted predict(const std::string& options = {}) const {
+    const Outcome outcome = weyl_program("predict m.safetensors frames.xyz --out p.xyz " + options, folder);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    std::vector<double> energies, components;
+    ExtendedXyzReader reader(folder + "/p.xyz");
+    for (AtomsFrame frame; reader.next(frame);) {
+      const FrameValue* e = frame.value("weyl_energy");
+      const AtomColumn* f = frame.column("weyl_forces");
+      if (e == nullptr || f == nullptr) {
+        ADD_FAILURE() << "weyl_energy and weyl_forces must be there";
+        break;
+      }
+      energies.push_back(reals_of(e->values)->front());
+      const auto& x = std::get<std::vector<double>>(f->values);
+      components.insert(components.end(), x.begin(), x.end());
+    }
+    return {at::tensor(energies, at::kDouble), at::tensor(components, at::kDouble).view({-1, 3})};
+  }
+
+  std::string folder;
+  NamedTensors weights;
+  Tensor energy, forces;
+};
+
+double error(const Tensor& a, const Tensor& b) {
+  return a.sizes() == b.sizes() ? ((a - b).abs().max() / b.abs().max()).item<double>() : INFINITY;
+}
+
+const char* const et = "preset = \"et\"\n";
+const char* const painn = "preset = \"painn\"\nhead_hidden = 6\n";
+
+void expect_a_working_potential(const std::string& name, const std::string& model) {
+  const Golden golden(name, model);
+  const Outcome imported = golden.import();
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  EXPECT_NE(imported.err.find("taken to be in eV; --energy-unit"), std::string::npos) << imported.err;
+  const auto wide = golden.predict(), narrow = golden.predict("--dtype float32");
+  EXPECT_LT(error(wide.energy, golden.energy), 1e-10);
+  EXPECT_LT(error(wide.forces, golden.forces), 1e-10);
+  // Of the first molecule: in the second a pair just inside the cut-off has vectors so short that float32
+  // smooths their lengths (GatedBlock).
+  EXPECT_LT(error(narrow.energy.slice(0, 0, 1), golden.energy.slice(0, 0, 1)), 1e-5);
+  EXPECT_LT(error(narrow.forces.slice(0, 0, 5), golden.forces.slice(0, 0, 5)), 1e-4);
+
+  const Outcome measured = weyl_program("eval m.safetensors --data frames.xyz --json", golden.folder);
+  ASSERT_EQ(measured.code, 0) << measured.err;
+  const Json json = Json::parse(measured.out, "eval");
+  for (const char* metric : {"energy_mae", "force_mae"}) {  // meV
+    EXPECT_LT(json.find("metrics")->find(metric)->find("value")->number_or(1), 1e-6) << metric;
+  }
+  const Outcome audited = weyl_program("audit m.safetensors --data frames.xyz", golden.folder);
+  EXPECT_EQ(audited.code, 0) << audited.out << audited.err;
+}
+
+TEST(ImportForceField, MakesAWorkingPotentialOfTorchMdNets) {
+  expect_a_working_potential("torchmd_et", et);
+}
+
+TEST(ImportForceField, MakesAWorkingPotentialOfSchNetPacks) {
+  expect_a_working_potential("schnetpack_painn", painn);
+}
+
+TEST(ImportForceField, ALargeMeanTakesNothingFromFloat32Energies) {
+  Golden golden("torchmd_et", et);
+  ASSERT_EQ(golden.import("--dtype float32").code, 0);
+  const auto small = golden.predict();
+  const double mean = -407219.58203125;
+  golden.weights["mean"] = at::full({}, mean, at::kFloat);  // as a checkpoint of theirs has it
+  golden.write_weights();
+  ASSERT_EQ(golden.import("--dtype float32").code, 0);
+  const auto large = golden.predict();
+  const double shift = golden.weights.at("mean").item<double>() + 2.5;  // the golden's own is -2.5
+  EXPECT_LT((large.energy - small.energy - shift).abs().max().item<double>(), 1e-9);
+  EXPECT_LT((large.energy - golden.energy - shift).abs().max().item<double>(), 1e-4);
+  EXPECT_GT((large.energy - large.energy.to(at::kFloat).to(at::kDouble)).abs().max().item<double>(), 1e-4);
+  EXPECT_TRUE(at::equal(large.forces, small.forces));
+}
+
+TEST(ImportForceField, ConvertsFromTheUnitOfTheWeights) {
+  const Golden golden("torchmd_et", et);
+  const Outcome imported = golden.import("--energy-unit kcal/mol");
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  EXPECT_EQ(imported.err.find("taken to be"), std::string::npos) << imported.err;
+  const auto predicted = golden.predict();
+  const double factor = unit_factor("kcal/mol", "eV");
+  EXPECT_NEAR(1 / factor, 23.0605, 1e-4);
+  EXPECT_LT(error(predicted.energy, golden.energy * factor), 1e-10);
+  EXPECT_LT(error(predicted.forces, golden.forces * factor), 1e-10);
+}
+
+TEST(ImportForceField, RefusesWhatItCannotPlaceAndWritesNothing) {
+  Golden golden("torchmd_et", et);
+  const auto refuses = [&](const std::string& options, int code, const std::string& said) {
+    const Outcome outcome = golden.import(options);
+    EXPECT_EQ(outcome.code, code) << outcome.err;
+    EXPECT_NE(outcome.err.find(said), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(golden.folder + "/m.safetensors"));
+  };
+  refuses("--energy-unit Angstrom", 2, "--energy-unit: must be an energy");
+  refuses("--energy-unit furlong", 2, "--energy-unit: must be an energy");
+  refuses("--energy-unit kcal/mol task.name=property task.property.targets='[\"charge\"]'", 2,
+          "--energy-unit: needs a config with a task whose output is an energy");
+
+  // Without a task the mean has no place.
+  std::string config = contents(golden.folder + "/c.toml");
+  std::ofstream(golden.folder + "/c.toml")
+      << "[interface]\ntypes = 10\noutputs = [{ name = \"energy\", level = "
+         "\"graph\", extensive = true, unit = \"eV\" }]\n"
+      << config.substr(config.find("[model]"));
+  refuses("", 3, "w.safetensors: energies are to be scaled by 1 and shifted by -2.5");
+  refuses("--energy-unit kcal/mol", 2, "--energy-unit: needs a config with a task");
+  golden.weights["mean"] = at::ones({2}, at::kDouble);
+  golden.write_weights();
+  refuses("", 3, "tensor 'mean' must be one number");
+  golden.weights["mean"] = at::full({}, NAN, at::kDouble);
+  golden.write_weights();
+  refuses("", 3, "tensor 'mean' must be finite");
+  golden.weights["mean"] = at::zeros({}, at::kDouble);
+  golden.write_weights();
+  const Outcome plain = golden.import();
+  EXPECT_EQ(plain.code, 0) << plain.err;
+}
+
+}  // namespace
+}  // namespace weyl
