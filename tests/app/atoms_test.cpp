@@ -192,6 +192,8 @@ TEST(Atoms, DirectForcesAreLabelledEverywhere) {
   const Outcome predicted = weyl_program("predict run data/valid.xyz --out out.xyz", folder);
   ASSERT_EQ(predicted.code, 0) << predicted.err;
   EXPECT_NE(predicted.err.find("not conservative"), std::string::npos);
+  EXPECT_NE(contents(folder + "/out.xyz").find("weyl_forces_kind=\"direct, not conservative\""),
+            std::string::npos);
   for (const std::string subject : {"run", "c.toml task.force_field.forces=direct"}) {
     const Outcome told = weyl_program("info " + subject, folder);
     ASSERT_EQ(told.code, 0) << told.err;
@@ -202,6 +204,72 @@ TEST(Atoms, DirectForcesAreLabelledEverywhere) {
   }
   const Json plain = Json::parse(weyl_program("info --json c.toml", folder).out, "info");
   EXPECT_EQ(plain.find("notes"), nullptr);  // gradients need no note
+}
+
+TEST(Atoms, PredictionsSayTheirUnits) {
+  const std::string folder = prepared("atoms-units");
+  ASSERT_EQ(weyl_program("train c.toml train.steps=2 --out run", folder).code, 0);
+  const auto energy = [](const AtomsFrame& f) { return reals_of(f.value("weyl_energy")->values)->front(); };
+  const auto predict = [&](const std::string& in, const std::string& out) {
+    const Outcome done = weyl_program("predict run " + in + " --out " + out, folder);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return read(folder + "/" + out);
+  };
+  auto one = frames(1, 5);
+  write(folder + "/one.xyz", one);
+  const auto plain = predict("one.xyz", "plain.xyz");
+  EXPECT_EQ(plain[0].value("energy_unit"), nullptr);
+  // The same molecule in other units.
+  ASSERT_EQ(weyl_program("data convert one.xyz one.npz from=eV to=kcal/mol", folder).code, 0);
+  const auto kcal = predict("one.npz", "kcal.xyz");
+  EXPECT_NEAR(energy(kcal[0]), energy(plain[0]) * 23.060547830619, 1e-3);
+  EXPECT_EQ(std::get<std::vector<std::string>>(kcal[0].value("energy_unit")->values)[0], "kcal/mol");
+  const auto again = predict("kcal.xyz", "again.xyz");  // what is written is read as what it is
+  EXPECT_NEAR(energy(again[0]), energy(kcal[0]), 1e-3);
+  // One file, one unit.
+  std::filesystem::create_directories(folder + "/both");
+  std::filesystem::copy(folder + "/one.xyz", folder + "/both/a.xyz");
+  std::filesystem::copy(folder + "/kcal.xyz", folder + "/both/b.xyz");
+  const Outcome mixed = weyl_program("predict run both --out mixed.xyz", folder);
+  EXPECT_EQ(mixed.code, 3);
+  EXPECT_NE(mixed.err.find("b.xyz: frame 1, line 1: must be in the units of the frames before it"),
+            std::string::npos)
+      << mixed.err;
+  EXPECT_FALSE(std::filesystem::exists(folder + "/mixed.xyz"));
+  // Of a folder with splits the test split, as in every other output.
+  EXPECT_EQ(predict("data", "split.xyz").size(), 20u);
+  // Bonds have no place of their own there.
+  std::ofstream(folder + "/water.sdf") << "water\n\n\n  3  2  0  0  0  0  0  0  0  0999 V2000\n"
+                                          "    0.0000    0.0000    0.1000 O   0  0\n"
+                                          "    0.9500    0.0000    0.0000 H   0  0\n"
+                                          "   -0.2400    0.9200    0.0000 H   0  0\n"
+                                          "  1  2  1  0\n  1  3  1  0\nM  END\n$$$$\n";
+  const auto bonds = predict("water.sdf", "bonds.xyz");
+  ASSERT_NE(bonds[0].value("bonds"), nullptr);
+  EXPECT_EQ(bonds[0].value("bonds")->shape, (std::vector<int64_t>{2, 3}));
+}
+
+/// Forces by gradient were trained without stress; it is there all the same, in a form that ASE reads.
+TEST(Atoms, PeriodicFramesGetTheirStress) {
+  const std::string folder = prepared("atoms-periodic");
+  ASSERT_EQ(
+      weyl_program("train c.toml model.system=geomformer model.geomformer.width=16 model.geomformer.heads=2 "
+                   "model.geomformer.blocks=1 model.geomformer.cutoff.radius=5 model.geomformer.input=local "
+                   "train.steps=1 --out run",
+                   folder)
+          .code,
+      0);
+  auto two = frames(2, 5);
+  two[1].cell = {9, 0, 0, 0, 9, 0, 0, 0, 9};
+  two[1].pbc = {true, true, true};
+  write(folder + "/two.xyz", two);
+  const Outcome done = weyl_program("predict run two.xyz --out out.xyz", folder);
+  ASSERT_EQ(done.code, 0) << done.err;
+  const auto out = read(folder + "/out.xyz");
+  EXPECT_EQ(out[0].value("weyl_stress"), nullptr);
+  ASSERT_NE(out[1].value("weyl_stress"), nullptr);
+  EXPECT_EQ(out[1].value("weyl_stress")->shape, std::vector<int64_t>{9});
+  EXPECT_EQ(contents(folder + "/out.xyz").find("[["), std::string::npos);
 }
 
 TEST(Atoms, GradientsThroughWhiteningAreWarnedOf) {

@@ -45,7 +45,8 @@ TEST(MoleculeFilesProgram, Converts) {
   const Outcome again = weyl_program("data convert a.xyz b.npz from=eV", folder);
   EXPECT_EQ(again.code, 2);
   EXPECT_NE(again.err.find("exists already"), std::string::npos) << again.err;
-  EXPECT_EQ(weyl_program("data convert a.xyz c.npz", folder).code, 3);
+  EXPECT_EQ(weyl_program("data convert " + molecules + "ase.xyz c.npz", folder).code, 3);  // of no known unit
+  EXPECT_EQ(weyl_program("data convert a.xyz c.npz from=Hartree", folder).code, 2);        // the file says eV
   EXPECT_EQ(weyl_program("data convert a.xyz c.npz from=furlong", folder).code, 2);
   EXPECT_EQ(weyl_program("data convert a.xyz c.npz length=4", folder).code, 2);
 }

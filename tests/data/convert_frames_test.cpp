@@ -90,6 +90,52 @@ TEST(ConvertFrames, EveryFieldOfEnergyIsConverted) {
   EXPECT_EQ(reals(q[0], "Cv")[0], 6.469);  // per kelvin
 }
 
+TEST(ConvertFrames, WritesUnitsThatAreReadBack) {
+  const Folder folder;
+  convert_frames(fixtures + "npz/rmd17.npz", folder / "a.xyz", {.to = "Hartree"});
+  const auto reader = open_frames(folder / "a.xyz");
+  AtomsFrame frame;
+  ASSERT_TRUE(reader->next(frame));
+  EXPECT_EQ(reader->unit_of("energy"), "Hartree");
+  EXPECT_NEAR(unit_factor(reader->unit_of("forces"), "Hartree/Angstrom"), 1, 1e-12);
+  // Places in Bohr become Angstrom, and forces with them.
+  std::ofstream(folder / "b.xyz") << "1\nProperties=species:S:1:pos:R:3:forces:R:3 energy=2 length_unit=Bohr "
+                                     "energy_unit=Hartree\nH 0 0 1 0 0 1\n";
+  convert_frames(folder / "b.xyz", folder / "c.xyz", {});
+  const auto c = read(folder / "c.xyz");
+  const double bohr = unit_factor("Bohr", "Angstrom");
+  EXPECT_EQ(reals(c[0], "energy")[0], 2);
+  EXPECT_NEAR(c[0].positions[2], bohr, 1e-14);
+  EXPECT_NEAR(reals(c[0], "forces")[2], 1 / bohr, 1e-13);
+  EXPECT_EQ(std::get<std::vector<std::string>>(c[0].value("length_unit")->values)[0], "Angstrom");
+}
+
+TEST(ConvertFrames, ConvertsAllUsualKeys) {
+  const Folder folder;
+  std::ofstream(folder / "a.xyz")
+      << "1\nLattice=\"4 0 0 0 4 0 0 0 4\" "
+         "Properties=species:S:1:pos:R:3:REF_forces:R:3 REF_energy=1 free_energy=2 dft_energy=3 "
+         "virials=\"1 0 0 0 1 0 0 0 1\" dft_stress=[[1,0,0],[0,1,0],[0,0,1]] charge=5\nH 0 0 1 0 0 1\n";
+  convert_frames(folder / "a.xyz", folder / "b.xyz", {.from = "eV", .to = "meV"});
+  const auto b = read(folder / "b.xyz");
+  EXPECT_NEAR(reals(b[0], "REF_energy")[0], 1000, 1e-9);
+  EXPECT_NEAR(reals(b[0], "free_energy")[0], 2000, 1e-9);
+  EXPECT_NEAR(reals(b[0], "dft_energy")[0], 3000, 1e-9);
+  EXPECT_NEAR(reals(b[0], "virials")[0], 1000, 1e-9);
+  EXPECT_NEAR(reals(b[0], "dft_stress")[0], 1000, 1e-9);
+  EXPECT_EQ(b[0].value("dft_stress")->shape, std::vector<int64_t>{9});
+  EXPECT_NEAR(reals(b[0], "REF_forces")[2], 1000, 1e-9);
+  EXPECT_EQ(reals(b[0], "charge")[0], 5);
+}
+
+TEST(ConvertFrames, SaysWhatAnNpzLeavesOut) {
+  const Folder folder;
+  std::ofstream(folder / "a.xyz")
+      << "1\nProperties=species:S:1:pos:R:3:forces:R:3:q:R:1 energy=1 charge=5\nH 0 0 1 0 0 1 2\n";
+  EXPECT_EQ(convert_frames(folder / "a.xyz", folder / "a.npz", {.from = "eV"}),
+            (std::vector<std::string>{"charge", "q"}));
+}
+
 TEST(ConvertFrames, BondsBecomeAValue) {
   const Folder folder;
   convert_frames(fixtures + "v2000.sdf", folder / "a.xyz", {});

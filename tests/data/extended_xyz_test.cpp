@@ -178,6 +178,38 @@ TEST(ExtendedXyz, ColumnsInAnyOrder) {
   EXPECT_EQ(frames[2].column("Z")->width, 1);
 }
 
+TEST(ExtendedXyz, SaysItsUnits) {
+  const std::string rest = "\nH 0 0 0\n";
+  const auto fault = [](const std::string& all) { return message_of<DataError>([&] { parse(all); }); };
+  const std::string first = "1\nenergy=1 energy_unit=kcal/mol length_unit=nm" + rest;
+  const std::string both = first + first;
+  ExtendedXyzReader reader(bytes_of(std::as_bytes(std::span(both)), "x.xyz"), "x.xyz");
+  EXPECT_EQ(frames_of(reader).size(), 2);
+  EXPECT_EQ(reader.unit_of("REF_energy"), "kcal/mol");
+  EXPECT_EQ(reader.unit_of("pos"), "nm");
+  EXPECT_EQ(reader.unit_of("forces"), "kcal/mol/(nm)");
+  EXPECT_EQ(reader.unit_of("stress"), "kcal/mol/(nm)^3");
+  EXPECT_EQ(reader.unit_of("charge"), "");
+  EXPECT_NE(
+      fault(first + "1\nenergy=1 energy_unit=eV length_unit=nm" + rest)
+          .find("frame 2, line 5: 'energy_unit' must be the same in all frames, frame 1 says 'kcal/mol', "
+                "this one 'eV'"),
+      std::string::npos);
+  EXPECT_NE(fault(first + "1\nenergy=1" + rest).find("this one none"), std::string::npos);
+  EXPECT_NE(fault("1\nenergy=1" + rest + first).find("frame 1 says none"), std::string::npos);
+  EXPECT_NE(
+      fault("1\nenergy_unit=nm" + rest).find("frame 1, line 2: 'energy_unit' must be a unit, such as eV"),
+      std::string::npos);
+  EXPECT_NE(fault("1\nlength_unit=5" + rest).find("must be a unit, such as Angstrom"), std::string::npos);
+}
+
+/// Words of a plain comment are no keys.
+TEST(ExtendedXyz, CommentsMayTalkOfALattice) {
+  for (const std::string said : {"Properties of water", "Lattice constant a = 4.05 from Smith, 1999"}) {
+    EXPECT_NE(parse("1\n" + said + "\nH 0 0 0\n").at(0).value("comment"), nullptr) << said;
+  }
+}
+
 TEST(ExtendedXyz, LatticeAndPbc) {
   const auto one = [](const std::string& comment) { return parse("1\n" + comment + "\nH 0 0 0\n").at(0); };
   const std::string cube = "Lattice=\"5 0 0 0 5 0 0 0 5\"";

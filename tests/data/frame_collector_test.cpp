@@ -52,6 +52,28 @@ TEST_F(Molecules, AreConvertedFromTheUnitsOfTheFile) {
   EXPECT_NE(refusal<ConfigError>(path, o).find("measure different things"), std::string::npos);
 }
 
+TEST_F(Molecules, AreConvertedFromTheUnitsThatTheFileSays) {
+  const auto path = file("a.xyz", frame("energy=2 energy_unit=kcal/mol length_unit=Bohr"));
+  const Batch batch = all_of(*whole(path));
+  const double kcal = 4184 / 96485.33212331, bohr = 0.529177210544;
+  EXPECT_NEAR(batch.labels.at("energy").item<double>(), 2 * kcal, 1e-9);
+  EXPECT_NEAR(batch.labels.at("forces")[0][0][2].item<double>(), 3 * kcal / bohr, 1e-8);
+  EXPECT_NEAR(points_of(batch).positions[0][2].item<double>(), 1.5 * bohr, 1e-9);
+  MoleculesDataOptions o;
+  o.energy_unit = "kcal / mol";
+  EXPECT_EQ(refusal(path, o), "(accepted)");
+  o.energy_unit = "eV";
+  EXPECT_NE(refusal(path, o).find("a.xyz: frame 1, line 1: the file says 'kcal/mol', "
+                                  "data.molecules.energy_unit says 'eV'"),
+            std::string::npos)
+      << refusal(path, o);
+  o = {};
+  o.properties = {{"gap", "xyz"}};
+  EXPECT_NE(refusal<ConfigError>(path, o).find("data.molecules.properties: gap: unit 'xyz'"),
+            std::string::npos)
+      << refusal<ConfigError>(path, o);
+}
+
 TEST_F(Molecules, TakeTheTypesThatAreAskedFor) {
   const auto path = file("a.xyz", frame("energy=1", "O") + frame("energy=2", "H"));
   MoleculesDataOptions o;

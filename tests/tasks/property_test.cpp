@@ -89,6 +89,24 @@ TEST(Property, AsksForItsTargets) {
   EXPECT_THROW(Property(of({"gap", "gap"})), ConfigError);
 }
 
+/// Two targets beside each other are what each is alone: no sums are shared.
+TEST(Property, FitsEachTargetByItself) {
+  const auto data = set();
+  auto o = of({"gap", "U0"});
+  o.reference = Reference::elements;
+  Property both(o);
+  both.fit(*data);
+  const NamedTensors state = both.state();
+  for (int64_t i = 0; i < 2; ++i) {
+    o.targets = {i == 0 ? "gap" : "U0"};
+    Property alone(o);
+    alone.fit(*data);
+    for (const auto& [name, value] : alone.state()) {
+      EXPECT_TRUE(at::allclose(state.at(name)[i], value[0], 1e-12, 1e-12)) << name << " of " << i;
+    }
+  }
+}
+
 TEST(Property, NormalisesByMeanAndDeviation) {
   const auto data = set();
   const Batch batch = all_of(*data);

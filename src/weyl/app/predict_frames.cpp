@@ -10,11 +10,14 @@
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
 #include "weyl/app/progress.h"
+#include "weyl/app/signals.h"
 #include "weyl/app/subject.h"
 #include "weyl/core/check.h"
 #include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/formats/potential_keys.h"
 #include "weyl/data/formats/units.h"
 #include "weyl/data/frame_collector.h"
+#include "weyl/data/sets/molecules.h"
 
 namespace weyl {
 namespace {
@@ -25,20 +28,41 @@ constexpr const char* kPrefix = "weyl_";
 struct Written {
   Quantity quantity;
   double factor = 1;
+  std::string unit;
+  bool operator==(const Written&) const = default;
 };
 
-std::vector<Written> written(const std::vector<Quantity>& quantities, const FrameUnits& units) {
+/// The unit that each prediction has in the file: that of its energies and lengths, that of a value of the
+/// same name, or else its own.
+std::vector<Written> written(const std::vector<Quantity>& quantities, const FrameUnits& units,
+                             const FrameReader& reader) {
   std::vector<Written> result;
   for (const Quantity& q : quantities) {
+    if (q.level != Level::graph && q.level != Level::node) {
+      continue;
+    }
+    const std::string said(reader.unit_of(q.name));
     const std::string to = q.name == "energy"   ? units.energy
                            : q.name == "forces" ? units.energy + "/(" + units.length + ")"
                            : q.name == "stress" ? units.energy + "/(" + units.length + ")^3"
-                                                : q.unit;
-    if (q.level == Level::graph || q.level == Level::node) {
-      result.push_back({q, q.unit.empty() ? 1 : unit_factor(q.unit, to)});
-    }
+                           : said.empty()       ? q.unit
+                                                : said;
+    result.push_back({q, q.unit.empty() || q.unit == to ? 1 : unit_factor(q.unit, to), to});
   }
   return result;
+}
+
+bool same_unit(const std::string& a, const std::string& b) {
+  return a == b || std::abs(unit_factor(a, b) - 1) < 1e-9;
+}
+
+/// What numbers in other units than eV and Angstrom must say.
+void say_units(AtomsFrame& frame, const FrameUnits& units) {
+  if (same_unit(units.energy, energy_unit_of_models) && same_unit(units.length, length_unit_of_models)) {
+    return;
+  }
+  frame.set(FrameValue{std::string(energy_unit_key), {}, std::vector{units.energy}});
+  frame.set(FrameValue{std::string(length_unit_key), {}, std::vector{units.length}});
 }
 
 /// Rows [begin, end) of a prediction as a column of a frame, or its row `begin` as a value.
@@ -70,21 +94,17 @@ void put(AtomsFrame& frame, const Written& what, const Tensor& values, int64_t b
     frame.set(AtomColumn{name, rows.numel() / (end - begin), std::move(all)});
     return;
   }
-  std::vector<int64_t> shape = values.sizes().slice(1).vec();
-  if (shape.front() == 1 || shape.size() > 2) {  // one channel, or more axes than a file has
-    shape.erase(shape.begin());
-  }
-  if (static_cast<size_t>(rows.numel()) != count_of(all) || shape.size() > 2 || q.channels > 1) {
-    shape = {rows.numel()};
-  }
-  frame.set(FrameValue{name, shape, std::move(all)});
+  // A number, or a row of them: ASE reads nine in quotes as a matrix, and rows in brackets as a text.
+  const auto count = static_cast<int64_t>(count_of(all));
+  frame.set(FrameValue{name, count == 1 ? std::vector<int64_t>{} : std::vector{count}, std::move(all)});
 }
 
 class FramePredictor {
  public:
   FramePredictor(const Subject& subject, FrameLayout layout, const FrameReader& reader,
-                 const std::vector<Quantity>& quantities)
+                 const std::vector<Quantity>& quantities, bool direct)
       : subject_(subject),
+        direct_(direct),
         reader_(reader),
         layout_(layout),
         quantities_(quantities),
@@ -92,6 +112,12 @@ class FramePredictor {
 
   void add(const AtomsFrame& frame, std::string where) {
     collector_.add(frame);
+    const FrameUnits units = units_of(layout_, reader_);
+    std::vector<Written> columns = written(quantities_, units, reader_);
+    require<DataError>(written_.empty() || (units == units_ && columns == written_), where,
+                       ": must be in the units of the frames before it: one file has one unit for all");
+    units_ = units;
+    written_ = std::move(columns);
     frames_.push_back(frame);
     wheres_.push_back(std::move(where));
   }
@@ -102,7 +128,6 @@ class FramePredictor {
       return;
     }
     const auto [batch, schema] = collector_.take();
-    written_ = written(quantities_, units_of(layout_, reader_));
     std::vector<int64_t> all(frames_.size());
     for (size_t i = 0; i < all.size(); ++i) {
       all[i] = static_cast<int64_t>(i);
@@ -119,7 +144,12 @@ class FramePredictor {
       }
       throw;
     }
-    for (const AtomsFrame& frame : frames_) {
+    for (AtomsFrame& frame : frames_) {
+      bonds_to_value(frame);
+      say_units(frame, units_);
+      if (direct_) {
+        frame.set(FrameValue{"weyl_forces_kind", {}, std::vector<std::string>{"direct, not conservative"}});
+      }
       out.write(frame);
     }
     frames_.clear();
@@ -149,14 +179,32 @@ class FramePredictor {
   }
 
   const Subject& subject_;
+  bool direct_;  // whether forces are an output of the model
   const FrameReader& reader_;
   FrameLayout layout_;
   std::vector<Quantity> quantities_;
   FrameCollector collector_;
+  FrameUnits units_;
   std::vector<Written> written_;
   std::vector<AtomsFrame> frames_;
   std::vector<std::string> wheres_;
 };
+
+/// A gradient gives the stress of periodic frames as well as forces, whatever was trained.
+void give_stress(Subject& subject) {
+  auto* options = std::get_if<ForceFieldOptions>(&subject.recipe.task.task);
+  if (subject.task == nullptr || options == nullptr || options->forces != ForceSource::gradient ||
+      options->stress) {
+    return;
+  }
+  options->stress = true;
+  options->stress_weight = 0;
+  auto task = make_task(subject.recipe.task);
+  if (const NamedTensors state = subject.task->state(); !state.empty()) {
+    task->load(state);
+  }
+  subject.task = std::move(task);
+}
 
 }  // namespace
 
@@ -170,8 +218,7 @@ int predict_frames(const PredictCommand& command) {
   require<ConfigError>(!command.gradient && !command.probabilities,
                        command.gradient ? "--gradient" : "--probabilities",
                        ": needs --out with a .safetensors file");
-  const Subject subject =
-      load_subject(command.model, device_of(command.machine), dtype_of(command.machine.dtype));
+  Subject subject = load_subject(command.model, device_of(command.machine), dtype_of(command.machine.dtype));
   const Interface& interface = subject.model->interface;
   require<ConfigError>(
       subject.schema.carrier == Carrier::points && interface.dimension == 3 && !interface.elements.empty(),
@@ -184,19 +231,28 @@ int predict_frames(const PredictCommand& command) {
                          "'; give a .safetensors file");
   }
   say_notes(subject.task.get());
+  give_stress(subject);
+  const auto* field = std::get_if<ForceFieldOptions>(&subject.recipe.task.task);
+  const bool direct = subject.task != nullptr && field != nullptr && field->forces == ForceSource::direct;
   for (const Parameter& p : subject.model->parameters()) {
     p.tensor.requires_grad_(false);
   }
   const FrameLayout layout = as_told(layout_of(subject.recipe.data), interface);
-  const auto reader = open_frames(command.data);
-  FramePredictor predictor(
-      subject, layout, *reader,
-      subject.task != nullptr ? subject.task->predictions(interface) : interface.outputs);
+  const auto reader = open_frames(frames_path(command.data));
+  FramePredictor predictor(subject, layout, *reader,
+                           subject.task != nullptr ? subject.task->predictions(interface) : interface.outputs,
+                           direct);
   ExtendedXyzWriter out(command.out);
   Progress progress("predict", 0, Progress::style_for_stderr(command.talk.quiet));
   int64_t samples = 0;
   AtomsFrame frame;
+  catch_signals();
   while (reader->next(frame)) {
+    if (stop_requested()) {
+      progress.clear();
+      say(text("interrupted after ", samples, " frames: ", command.out, " is not written"));
+      return exit_interrupted;
+    }
     predictor.add(frame, reader->where());
     ++samples;
     if (predictor.waiting() >= command.batch) {

@@ -1,10 +1,13 @@
 #include <iostream>
 
 #include "weyl/app/exit_codes.h"
+#include "weyl/app/log.h"
 #include "weyl/app/verbs.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/json.h"
+#include "weyl/core/quote.h"
 #include "weyl/data/convert.h"
+#include "weyl/data/convert_frames.h"
 #include "weyl/data/split.h"
 
 namespace weyl {
@@ -14,7 +17,14 @@ int run(const DataConvertCommand& command) {
   if (converts_frames(command.in, command.out)) {
     FrameConvertOptions frames;
     read_toml_text("", "weyl data convert", command.options, [&](Fields& f) { fields(f, frames); });
-    files = convert(command.in, command.out, frames);
+    std::string dropped;
+    for (const std::string& name : convert_frames(command.in, command.out, frames)) {
+      dropped += (dropped.empty() ? "" : ", ") + printable(name);
+    }
+    if (!dropped.empty()) {
+      warn(command.out + " leaves out " + dropped);
+    }
+    files = {command.out};
   } else {
     std::optional<PoseFileOptions> poses;
     if (!command.options.empty()) {

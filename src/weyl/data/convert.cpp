@@ -78,14 +78,6 @@ void images_to_safetensors(const std::string& in, const std::string& out, const 
 }  // namespace
 
 std::vector<std::string> convert(const std::string& in, const std::string& out,
-                                 const FrameConvertOptions& frames) {
-  require<ConfigError>(!std::filesystem::exists(out), out,
-                       ": exists already; remove it or choose another name");
-  convert_frames(in, out, frames);
-  return {out};
-}
-
-std::vector<std::string> convert(const std::string& in, const std::string& out,
                                  const std::optional<PoseFileOptions>& poses) {
   namespace fs = std::filesystem;
   require<DataError>(fs::exists(in), in, ": there is no such file");
@@ -96,7 +88,8 @@ std::vector<std::string> convert(const std::string& in, const std::string& out,
                        ".tum, .kitti) to .safetensors, got ",
                        in, " to ", out);
   if (!poses && converts_frames(in, out)) {
-    return convert(in, out, FrameConvertOptions{});
+    convert_frames(in, out, {});
+    return {out};
   }
   if (fs::is_directory(in)) {
     return convert_nbody(in, out);

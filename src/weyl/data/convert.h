@@ -25,8 +25,4 @@ namespace weyl {
 std::vector<std::string> convert(const std::string& in, const std::string& out,
                                  const std::optional<PoseFileOptions>& poses = {});
 
-/// The same of frames of atoms.
-std::vector<std::string> convert(const std::string& in, const std::string& out,
-                                 const FrameConvertOptions& frames);
-
 }  // namespace weyl

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <set>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/frame_reader.h"
 #include "weyl/data/formats/molecule_npz.h"
+#include "weyl/data/formats/potential_keys.h"
 #include "weyl/data/formats/units.h"
 
 namespace weyl {
@@ -51,45 +54,46 @@ class Conversion {
     }
   }
 
-  /// Where the format does not say, that of `from`, for energies, forces, stresses and virials.
+  /// Where the file does not say, that of `from`, for energies, forces, stresses and virials.
   std::string unit_of(const std::string& name) const {
-    std::string said(reader_.unit_of(name));
-    if (!said.empty() || options_.from.empty()) {
-      require<ConfigError>(said.empty() || options_.from.empty() || name != options_.energy,
-                           "convert: from=", printable(options_.from), " is not asked for, the format says ",
+    const std::string said(reader_.unit_of(name)), &from = options_.from;
+    if (!said.empty() || from.empty()) {
+      const bool agree = said.empty() || from.empty() || name != options_.energy || same(said, from);
+      require<ConfigError>(agree, "convert: from=", printable(from), " is not asked for, the format says ",
                            printable(said));
       return said;
     }
-    if (name == options_.energy || name == "virial") {
-      return options_.from;
-    }
-    return name == options_.forces ? options_.from + "/Angstrom"
-           : name == "stress"      ? options_.from + "/Angstrom^3"
-                                   : "";
+    const auto power = power_of(name);
+    return !power ? "" : *power == 0 ? from : text(from, "/(", length_unit(), ")^", -*power);
   }
 
   /// That of energies after `apply`; empty when it is not known.
   std::string energy_unit() const { return options_.to.empty() ? unit_of(options_.energy) : options_.to; }
 
   void apply(AtomsFrame& frame) const {
-    const std::string places(reader_.unit_of("pos"));
-    if (const double factor = places.empty() ? 1 : unit_factor(places, "Angstrom"); factor != 1) {
-      std::ranges::for_each(frame.positions, [&](double& x) { x *= factor; });
+    const double length = unit_factor(length_unit(), "Angstrom");
+    if (length != 1) {
+      std::ranges::for_each(frame.positions, [&](double& x) { x *= length; });
       if (frame.cell) {
-        std::ranges::for_each(*frame.cell, [&](double& x) { x *= factor; });
+        std::ranges::for_each(*frame.cell, [&](double& x) { x *= length; });
       }
     }
-    if (options_.to.empty()) {
+    if (frame.value(length_unit_key) != nullptr) {
+      frame.set(FrameValue{std::string(length_unit_key), {}, std::vector<std::string>{"Angstrom"}});
+    }
+    if (options_.to.empty() && length == 1) {
       return;
     }
     const auto convert = [&](const std::string& name, FrameValues& values) {
       const std::string unit = unit_of(name);
-      const bool asked =
-          name == options_.energy || name == options_.forces || name == "stress" || name == "virial";
-      require<DataError>(!asked || !unit.empty(), reader_.where(), ": the unit of ", quote(name),
-                         " is not known, say from=UNIT");
-      if (const auto length = length_beside_energy(unit)) {
-        multiply(values, unit_factor(unit, text(options_.to, "*Angstrom^", *length)));
+      const auto power = power_of(name);
+      require<DataError>(options_.to.empty() || !power || !unit.empty(), reader_.where(), ": the unit of ",
+                         quote(name), " is not known, say from=UNIT");
+      if (unit.empty()) {  // of the energy; its lengths are known
+        multiply(values, power ? std::pow(length, *power) : 1);
+      } else if (const auto beside = length_beside_energy(unit)) {
+        const std::string to = options_.to.empty() ? energy_part(unit, *beside) : options_.to;
+        multiply(values, unit_factor(unit, text("(", to, ")*Angstrom^", *beside)));
       }
     };
     for (auto& column : frame.columns) {
@@ -101,40 +105,71 @@ class Conversion {
   }
 
  private:
+  static bool same(const std::string& a, const std::string& b) {
+    return a == b || std::abs(unit_factor(a, b) - 1) < 1e-9;
+  }
+  std::string length_unit() const {
+    const auto said = reader_.unit_of("pos");
+    return said.empty() ? "Angstrom" : std::string(said);
+  }
+  /// Of the unit of what is an energy, a force, a stress or a virial, the length's.
+  std::optional<int> power_of(const std::string& name) const {
+    return name == options_.energy ? 0 : name == options_.forces ? std::optional(-1) : length_power_of(name);
+  }
+  /// The energy of a unit of energies, forces or stresses of the file.
+  std::string energy_part(const std::string& unit, int power) const {
+    return power == 0 ? unit : text("(", unit, ")*(", length_unit(), ")^", -power);
+  }
+
   const FrameReader& reader_;
   const FrameConvertOptions& options_;
 };
 
-void to_xyz(FrameReader& reader, const std::string& out, const Conversion& conversion,
-            const FrameConvertOptions& options) {
+void to_xyz(FrameReader& reader, const std::string& out, const Conversion& conversion) {
   ExtendedXyzWriter writer(out);
   for (AtomsFrame frame; reader.next(frame);) {
     conversion.apply(frame);
-    if (!frame.bonds.empty()) {
-      std::vector<int64_t> rows;
-      for (const auto& bond : frame.bonds) {
-        rows.insert(rows.end(), {bond.first, bond.second, bond.order});
+    bonds_to_value(frame);
+    for (auto& value : frame.values) {
+      if (length_power_of(value.name) && value.shape == std::vector<int64_t>{3, 3}) {
+        value.shape = {9};  // symmetric; nine numbers in quotes are what every reader knows
       }
-      frame.set(FrameValue{"bonds", {static_cast<int64_t>(frame.bonds.size()), 3}, std::move(rows)});
-      frame.bonds.clear();
     }
-    const auto unit = frame.value(options.energy) != nullptr ? conversion.energy_unit() : options.to;
-    if (!unit.empty()) {
-      frame.set(FrameValue{"energy_unit", {}, std::vector{unit}});
+    if (const auto unit = conversion.energy_unit(); !unit.empty()) {
+      frame.set(FrameValue{std::string(energy_unit_key), {}, std::vector{unit}});
     }
     writer.write(frame);
   }
   writer.commit();
 }
 
-void to_npz(FrameReader& reader, const std::string& out, const Conversion& conversion,
-            const FrameConvertOptions& options) {
+/// Those of a frame that an .npz of MD17's kind has no place for.
+void add_dropped(std::set<std::string>& dropped, const AtomsFrame& frame, const Rmd17Content& content) {
+  for (const auto& column : frame.columns) {
+    if (column.name != content.forces) {
+      dropped.insert(column.name);
+    }
+  }
+  for (const auto& value : frame.values) {
+    if (value.name != content.energy && value.name != energy_unit_key && value.name != length_unit_key) {
+      dropped.insert(value.name);
+    }
+  }
+  if (!frame.bonds.empty()) {
+    dropped.insert("bonds");
+  }
+}
+
+std::vector<std::string> to_npz(FrameReader& reader, const std::string& out, const Conversion& conversion,
+                                const FrameConvertOptions& options) {
   AtomsFrame frame;
   std::optional<Rmd17Writer> writer;
+  Rmd17Content content{options.energy, options.forces, "Angstrom", ""};
+  std::set<std::string> dropped;
   while (reader.next(frame)) {
     conversion.apply(frame);
     if (!writer) {
-      Rmd17Content content{options.energy, options.forces, "Angstrom", conversion.energy_unit()};
+      content.energy_unit = conversion.energy_unit();
       if (frame.value(content.energy) == nullptr) {
         content.energy.clear();
       }
@@ -146,10 +181,12 @@ void to_npz(FrameReader& reader, const std::string& out, const Conversion& conve
       writer.emplace(out, content);
     }
     writer->write(frame);
+    add_dropped(dropped, frame, content);
   }
   if (writer) {
     writer->commit();
   }
+  return {dropped.begin(), dropped.end()};
 }
 
 }  // namespace
@@ -165,14 +202,17 @@ bool converts_frames(const std::string& in, const std::string& out) {
   return (is_xyz(out) || out.ends_with(".npz")) && holds_frames(in);
 }
 
-void convert_frames(const std::string& in, const std::string& out, const FrameConvertOptions& options) {
+std::vector<std::string> convert_frames(const std::string& in, const std::string& out,
+                                        const FrameConvertOptions& options) {
+  require<ConfigError>(!std::filesystem::exists(out), out,
+                       ": exists already; remove it or choose another name");
   const auto reader = open_frames(in);
   const Conversion conversion(*reader, options);
   if (is_xyz(out)) {
-    to_xyz(*reader, out, conversion, options);
-  } else {
-    to_npz(*reader, out, conversion, options);
+    to_xyz(*reader, out, conversion);
+    return {};
   }
+  return to_npz(*reader, out, conversion, options);
 }
 
 }  // namespace weyl

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "weyl/config/fields.h"
 
@@ -20,10 +21,14 @@ bool converts_frames(const std::string& in, const std::string& out);
 
 /// Frames of any format (formats/frame_reader.h) to extended xyz (.xyz, .extxyz, .gz of them; bonds become
 /// the value `bonds`, rows of two atoms from 0 and the order) or to rMD17's .npz (one molecule, its energies
-/// and forces, if its first frame has them). With `to`, whatever is known to be an energy, a force, a stress
-/// or a virial changes its unit; places are in Angstrom. The unit stays with the frames: `energy_unit` in
-/// xyz, e_unit in .npz, which must be known. DataError: see the readers and writers; what has no unit and
-/// must have one. ConfigError: what is no unit of energy, a `from` where the format says its unit.
-void convert_frames(const std::string& in, const std::string& out, const FrameConvertOptions& options);
+/// and forces, if its first frame has them; the names of all that it leaves out are returned). With `to`,
+/// whatever is known to be an energy, a force, a stress or a virial changes its unit: by the format, as
+/// `energy` and `forces`, or under a usual name (formats/potential_keys.h). Places are in Angstrom, and
+/// forces and stresses per Angstrom. The unit stays with the frames: `energy_unit` in xyz, e_unit in .npz,
+/// which must be known. DataError: see the readers and writers; what has no unit and
+/// must have one. ConfigError: a file that is there
+/// already, what is no unit of energy, a `from` where the format says its unit.
+std::vector<std::string> convert_frames(const std::string& in, const std::string& out,
+                                        const FrameConvertOptions& options);
 
 }  // namespace weyl

@@ -1,11 +1,13 @@
 #include "weyl/data/frame_layout.h"
 
-#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/formats/elements.h"
+#include "weyl/data/formats/potential_keys.h"
+#include "weyl/data/formats/units.h"
 
 namespace weyl {
 namespace {
@@ -18,13 +20,6 @@ std::vector<FrameProperty> qm9_labels() {
       {"homo", "eV"},     {"lumo", "eV"},    {"gap", "eV"},     {"r2", "Bohr^2"},  {"zpve", "eV", true},
       {"U0", "eV", true}, {"U", "eV", true}, {"H", "eV", true}, {"G", "eV", true}, {"Cv", "cal/mol/K", true}};
 }
-
-const std::vector<std::string> kEnergies{"energy", "REF_energy", "dft_energy", "DFT_energy", "ref_energy"};
-const std::vector<std::string> kForces{"forces",     "REF_forces", "dft_forces",
-                                       "DFT_forces", "ref_forces", "force"};
-const std::vector<std::string> kStresses{"stress",      "REF_stress", "dft_stress",  "DFT_stress",
-                                         "ref_stress",  "virial",     "virials",     "REF_virial",
-                                         "REF_virials", "dft_virial", "dft_virials", "DFT_virial"};
 
 std::vector<std::string> symbols_of(const FrameLayout& layout) {
   if (!layout.elements.empty()) {
@@ -100,6 +95,14 @@ Schema frames_schema(const FrameLayout& layout) {
   }
   for (const auto& p : layout.properties) {
     require<ConfigError>(!p.key.empty(), layout.option, ".properties: `key` must be given");
+    if (!p.unit.empty()) {
+      try {
+        parse_unit(p.unit);
+      } catch (const ConfigError& error) {
+        throw ConfigError(text(layout.option, ".properties: ", p.key, ": ", error.what(),
+                               " (leave `unit` out where none fits)"));
+      }
+    }
     const bool taken = find_quantity(schema.labels, p.key) != nullptr || p.key == config_type_label;
     require<ConfigError>(!taken, layout.option, ".properties: ", quote(p.key), " is a label already");
     schema.labels.push_back({.name = p.key, .level = Level::graph, .extensive = p.extensive, .unit = p.unit});
@@ -108,12 +111,12 @@ Schema frames_schema(const FrameLayout& layout) {
 }
 
 std::vector<std::string> keys_of(const FrameLayout& layout, const Quantity& label) {
-  const auto keys = [](const std::string& given, const std::vector<std::string>& usual) {
-    return given.empty() ? usual : std::vector{given};
+  const auto keys = [](const std::string& given, const auto& usual) {
+    return given.empty() ? std::vector<std::string>(usual.begin(), usual.end()) : std::vector{given};
   };
-  return label.name == "energy"   ? keys(layout.energy, kEnergies)
-         : label.name == "forces" ? keys(layout.forces, kForces)
-         : label.name == "stress" ? keys(layout.stress, kStresses)
+  return label.name == "energy"   ? keys(layout.energy, energy_keys)
+         : label.name == "forces" ? keys(layout.forces, forces_keys)
+         : label.name == "stress" ? keys(layout.stress, stress_keys)
                                   : std::vector{label.name};
 }
 
@@ -121,6 +124,14 @@ FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader) {
   const auto first = [](std::string_view given, std::string_view said, std::string_view usual) {
     return std::string(!given.empty() ? given : !said.empty() ? said : usual);
   };
+  const auto agree = [&](const std::string& given, std::string_view stated, const char* option) {
+    require<DataError>(
+        given.empty() || stated.empty() || given == stated || std::abs(unit_factor(given, stated) - 1) < 1e-9,
+        reader.where(), ": the file says ", quote(stated, 40), ", ", layout.option, ".", option, " says ",
+        quote(given, 40), ": leave the option out, or `weyl data convert` the file");
+  };
+  agree(layout.energy_unit, reader.stated_unit_of("energy"), "energy_unit");
+  agree(layout.length_unit, reader.stated_unit_of("pos"), "length_unit");
   return {first(layout.energy_unit, reader.unit_of("energy"), energy_unit_of_models),
           first(layout.length_unit, reader.unit_of("pos"), "Angstrom")};
 }

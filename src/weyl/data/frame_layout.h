@@ -46,6 +46,7 @@ struct FrameUnits {
   std::string energy, length;
   bool operator==(const FrameUnits&) const = default;
 };
-FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader);  // once it gave a frame
+/// Of the frame that the reader gave last. DataError: the file says another unit than the layout.
+FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader);
 
 }  // namespace weyl

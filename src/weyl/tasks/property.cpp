@@ -137,8 +137,10 @@ void Property::fit(const Dataset& train) {
   require<DataError>(train.size() > 0, "task property: the training set is empty");
   const int64_t types = train.schema().interface.types, k = count();
   const bool referenced = options_.reference != Reference::none;
-  std::vector<ReferenceFit> fits(static_cast<size_t>(k),
-                                 ReferenceFit(referenced ? options_.reference : Reference::mean, types));
+  std::vector<ReferenceFit> fits;
+  for (int64_t i = 0; i < k; ++i) {
+    fits.emplace_back(referenced ? options_.reference : Reference::mean, types);
+  }
   Tensor sums = at::zeros({2, k}, at::kDouble);
   for_each_chunk(train, kChunk, [&](const Batch& batch) {
     const Tensor composition = composition_of(batch.input, types), t = targets_of(batch, options_.targets);

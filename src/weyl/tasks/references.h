@@ -19,6 +19,8 @@ class ReferenceFit {
  public:
   /// `reference` must not be `none`; mean: one number for nodes of all types.
   ReferenceFit(Reference reference, int64_t types);
+  ReferenceFit(ReferenceFit&&) = default;  // a copy would add into the same sums
+
   /// (B, T) float64, (B) float64; NaN is left out.
   void add(const Tensor& composition, const Tensor& values);
   Tensor solution() const;  // (T)

@@ -64,6 +64,18 @@ void AtomsFrame::set(std::string name, double scalar) {
   set(FrameValue{std::move(name), {}, std::vector{scalar}});
 }
 
+void bonds_to_value(AtomsFrame& frame) {
+  if (frame.bonds.empty()) {
+    return;
+  }
+  std::vector<int64_t> rows;
+  for (const auto& bond : frame.bonds) {
+    rows.insert(rows.end(), {bond.first, bond.second, bond.order});
+  }
+  frame.set(FrameValue{"bonds", {static_cast<int64_t>(frame.bonds.size()), 3}, std::move(rows)});
+  frame.bonds.clear();
+}
+
 bool spans_its_periods(const std::array<double, 9>& cell, const std::array<bool, 3>& pbc) {
   // Gram-Schmidt on unit vectors: what is left of each is its distance to the span of those before.
   std::array<std::array<double, 3>, 3> basis{};

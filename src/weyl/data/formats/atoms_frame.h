@@ -67,6 +67,10 @@ struct AtomsFrame {
   void set(std::string name, double scalar);
 };
 
+/// Bonds become the value `bonds` (bonds, 3), rows of two atoms from 0 and the order, for formats that have
+/// no other place for them; a frame without bonds stays as it is.
+void bonds_to_value(AtomsFrame& frame);
+
 /// Whether the lattice vectors along which a cell repeats are linearly independent, to 1e-9 of their lengths.
 bool spans_its_periods(const std::array<double, 9>& cell, const std::array<bool, 3>& pbc);
 

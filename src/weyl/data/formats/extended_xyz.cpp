@@ -9,7 +9,9 @@
 #include "weyl/core/quote.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/extended_xyz_comment.h"
+#include "weyl/data/formats/potential_keys.h"
 #include "weyl/data/formats/text_number.h"
+#include "weyl/data/formats/units.h"
 
 namespace weyl {
 namespace {
@@ -85,11 +87,19 @@ void ExtendedXyzReader::read_comment(AtomsFrame& frame) {
   frame.cell.reset();
   frame.pbc = {};
   const bool extended =
-      line.find("Properties") != std::string_view::npos || line.find("Lattice") != std::string_view::npos;
+      line.find("Properties=") != std::string_view::npos || line.find("Lattice=") != std::string_view::npos;
   std::optional<std::string> fault;
   if (extended || line.find('=') != std::string_view::npos) {
     try {
       frame.values = parse_comment(line);
+      // A bare word is a key that is true: here it is one of a sentence.
+      const bool sentence = std::ranges::any_of(frame.values, [](const FrameValue& value) {
+        return (value.name == "Lattice" || value.name == "Properties") &&
+               value.values == FrameValues(std::vector<uint8_t>{1});
+      });
+      if (sentence && !extended) {
+        frame.values.clear();
+      }
     } catch (const DataError& error) {
       check(!extended, error.what());
       fault = error.what();
@@ -137,8 +147,49 @@ void ExtendedXyzReader::read_comment(AtomsFrame& frame) {
   check(frame.cell || frame.pbc == std::array<bool, 3>{}, "pbc is given without a Lattice");
   check(!frame.cell || spans_its_periods(*frame.cell, frame.pbc),
         "the lattice vectors of periodic directions must be linearly independent");
+  read_units(frame);
   read_properties(properties);
   prepare_columns(frame);
+}
+
+/// Numbers of one file are in one unit: a frame that says none where the first says one would be read wrongly
+/// in silence.
+void ExtendedXyzReader::read_units(const AtomsFrame& frame) {
+  const auto read = [&](std::string_view key, const char* like, std::string& unit) {
+    const FrameValue* value = frame.value(key);
+    const std::string* said = value != nullptr ? text_of(*value) : nullptr;
+    check(value == nullptr || said != nullptr, quote(key), " must be a unit, such as ", like);
+    if (frame_ == 1 && said != nullptr) {
+      try {
+        unit_factor(*said, like);
+      } catch (const ConfigError& error) {
+        check(false, quote(key), " must be a unit, such as ", like, ": ", error.what());
+      }
+      unit = *said;
+    }
+    const std::string_view found = said != nullptr ? std::string_view(*said) : std::string_view();
+    const auto words = [](std::string_view x) { return x.empty() ? std::string("none") : quote(x, 40); };
+    check(found == unit, quote(key), " must be the same in all frames, frame 1 says ", words(unit),
+          ", this one ", words(found));
+  };
+  read(energy_unit_key, "eV", energy_unit_);
+  read(length_unit_key, "Angstrom", length_unit_);
+  if (frame_ == 1 && !energy_unit_.empty()) {
+    const std::string length = length_unit_.empty() ? "Angstrom" : length_unit_;
+    force_unit_ = text(energy_unit_, "/(", length, ")");
+    stress_unit_ = text(energy_unit_, "/(", length, ")^3");
+  }
+}
+
+std::string_view ExtendedXyzReader::unit_of(std::string_view name) const {
+  if (name == "pos") {
+    return length_unit_;
+  }
+  const auto power = length_power_of(name);
+  if (!power) {
+    return {};
+  }
+  return *power == 0 ? energy_unit_ : *power == -1 ? force_unit_ : stress_unit_;
 }
 
 void ExtendedXyzReader::read_properties(std::string_view properties) {

@@ -24,11 +24,14 @@ namespace weyl {
 /// and keys are kept under their names. `Lattice` are the three lattice vectors one after the other; with it
 /// alone, pbc is T T T. Without `Properties` the columns are species and place. A comment line without any
 /// `=`, or one without Properties and Lattice that is no list of pairs, is kept as `comment`, a text or a
-/// number. Blank lines may stand before a count and at the end.
+/// number. Blank lines may stand before a count and at the end. The values `energy_unit` and `length_unit`,
+/// texts, say the units of energies, forces, stresses and virials under their usual names
+/// (potential_keys.h), and of places and cells; they are kept as values too.
 ///
 /// DataError: a count that is none, a frame that ends early, a wrong number of columns, an element that is
 /// none, what is no number of its type, places or lattice vectors that are not finite, periodic lattice
-/// vectors that are not independent. Other reals may be nan or inf: what is a label is not known here.
+/// vectors that are not independent, units that are none or not those of the file's first frame. Other reals
+/// may be nan or inf: what is a label is not known here.
 class ExtendedXyzReader : public FrameReader {
  public:
   explicit ExtendedXyzReader(const std::string& path);
@@ -36,6 +39,8 @@ class ExtendedXyzReader : public FrameReader {
 
   bool next(AtomsFrame& frame) override;
   std::string where() const override;
+  std::string_view unit_of(std::string_view name) const override;
+  std::string_view stated_unit_of(std::string_view name) const override { return unit_of(name); }
 
  private:
   enum class Target { species, atomic_number, positions, column };
@@ -53,6 +58,7 @@ class ExtendedXyzReader : public FrameReader {
                                 std::string_view word) const;
   int64_t read_count();
   void read_comment(AtomsFrame& frame);
+  void read_units(const AtomsFrame& frame);
   void read_properties(std::string_view properties);
   void prepare_columns(AtomsFrame& frame) const;
   void read_row(AtomsFrame& frame);
@@ -64,7 +70,8 @@ class ExtendedXyzReader : public FrameReader {
 
   TextLines lines_;
   int64_t frame_ = 0, first_line_ = 0;
-  std::string properties_;  // of which columns_ are
+  std::string energy_unit_, length_unit_, force_unit_, stress_unit_;  // empty: not said
+  std::string properties_;                                            // of which columns_ are
   std::vector<Column> columns_;
   std::string_view row_;  // what is left of the atom at hand
   size_t words_ = 0;      // of it that were read

@@ -71,6 +71,9 @@ class Chain : public FrameReader {
   std::string_view unit_of(std::string_view name) const override {
     return reader_ ? reader_->unit_of(name) : std::string_view();
   }
+  std::string_view stated_unit_of(std::string_view name) const override {
+    return reader_ ? reader_->stated_unit_of(name) : std::string_view();
+  }
 
  private:
   /// Null when there is none.

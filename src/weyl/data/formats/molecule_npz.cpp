@@ -98,8 +98,10 @@ MoleculeNpzReader::MoleculeNpzReader(std::span<const std::byte> file, std::strin
     if (auto said = text_in(bytes)) {
       if (name == "r_unit") {
         length_unit_ = *said;
+        says_length_unit_ = true;
       } else if (name == "e_unit") {
         energy_unit_ = *said;
+        says_energy_unit_ = true;
       } else if (name == "name" || name == "theory") {
         constants_.push_back({name, {}, std::vector{std::move(*said)}});
       }
@@ -189,6 +191,10 @@ std::string_view MoleculeNpzReader::unit_of(std::string_view name) const {
   return energy                                     ? energy_unit_
          : name == "forces" || name == "old_forces" ? std::string_view(force_unit_)
                                                     : "";
+}
+
+std::string_view MoleculeNpzReader::stated_unit_of(std::string_view name) const {
+  return (name == "pos" ? says_length_unit_ : says_energy_unit_) ? unit_of(name) : std::string_view();
 }
 
 bool MoleculeNpzReader::next(AtomsFrame& frame) {

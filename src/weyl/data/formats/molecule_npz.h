@@ -32,6 +32,7 @@ class MoleculeNpzReader : public FrameReader {
   bool next(AtomsFrame& frame) override;
   std::string where() const override;
   std::string_view unit_of(std::string_view name) const override;
+  std::string_view stated_unit_of(std::string_view name) const override;
   int64_t frames() const { return frames_; }  // T
 
  private:
@@ -44,6 +45,7 @@ class MoleculeNpzReader : public FrameReader {
   };
 
   std::string where_, length_unit_ = "Angstrom", energy_unit_ = "kcal/mol", force_unit_;
+  bool says_length_unit_ = false, says_energy_unit_ = false;
   std::vector<int> numbers_;
   Array places_;
   std::vector<Series> series_;

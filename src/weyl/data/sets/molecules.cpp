@@ -122,16 +122,19 @@ std::set<int64_t> indices_in(const std::string& path) {
 
 }  // namespace
 
-std::shared_ptr<const Dataset> open_frames_file(const std::string& path, const FrameLayout& layout,
-                                                FrameCollector::Labels labels) {
-  if (fs::is_directory(path)) {
-    for (const char* split : {"test", "valid", "train"}) {
-      if (const std::string file = frames_of_split(path, split); !file.empty()) {
-        return read_all(file, layout, labels);
-      }
+std::string frames_path(const std::string& path) {
+  for (const char* split : {"test", "valid", "train"}) {
+    const std::string file = fs::is_directory(path) ? frames_of_split(path, split) : "";
+    if (!file.empty()) {
+      return file;
     }
   }
-  return read_all(path, layout, labels);
+  return path;
+}
+
+std::shared_ptr<const Dataset> open_frames_file(const std::string& path, const FrameLayout& layout,
+                                                FrameCollector::Labels labels) {
+  return read_all(frames_path(path), layout, labels);
 }
 
 Splits open_molecules(const MoleculesDataOptions& options) {

@@ -28,8 +28,11 @@ Splits open_qm9(const Qm9DataOptions& options);
 /// two.
 std::string frames_of_split(const std::string& folder, const std::string& split);
 
-/// One file or folder that open_frames reads, all its frames; of a folder with splits the test split, else
-/// valid, else train.
+/// What is meant by a path of frames: of a folder with splits the test split, else valid, else train; else
+/// the path.
+std::string frames_path(const std::string& path);
+
+/// One file or folder that open_frames reads, all the frames of its `frames_path`.
 std::shared_ptr<const Dataset> open_frames_file(const std::string& path, const FrameLayout& layout,
                                                 FrameCollector::Labels labels);
 
