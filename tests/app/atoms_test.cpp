@@ -109,7 +109,9 @@ TEST(Atoms, TrainEvaluateAndPredictIntoTheirOwnFormat) {
   const std::string folder = prepared("atoms");
   const Outcome trained = weyl_program("train c.toml --out run --json", folder);
   ASSERT_EQ(trained.code, 0) << trained.err;
-  EXPECT_NE(trained.err.find("labels: 60 energy, 210 forces"), std::string::npos) << trained.err;
+  EXPECT_NE(trained.err.find("labels: energy 60/60 frames (eV), forces 210/210 atoms (eV/\u00c5)"),
+            std::string::npos)
+      << trained.err;
   const Json best = Json::parse(trained.out, "train");
   EXPECT_EQ(best.find("best")->find("unit")->string_or(""), "meV/\u00c5");
 
@@ -181,6 +183,37 @@ TEST(Atoms, WithoutLabelsAreRefusedWithWhatThereIs) {
   EXPECT_NE(named.err.find("no frame has 'Etot'"), std::string::npos) << named.err;
 }
 
+/// What a task does not need may be missing; what it needs must be in every split.
+TEST(Atoms, NeedTheLabelsOfTheTaskInEverySplit) {
+  const std::string folder = prepared("atoms-splits");
+  auto all = frames(10, 1);
+  for (size_t i = 1; i < all.size(); ++i) {
+    all[i].columns.clear();
+  }
+  write(folder + "/data/train.xyz", all);
+  write(folder + "/some.xyz", all);
+  const Outcome partial = weyl_program("train c.toml --out run", folder);
+  EXPECT_EQ(partial.code, 3);
+  EXPECT_NE(partial.err.find("needs the label 'forces'"), std::string::npos) << partial.err;
+  EXPECT_NE(partial.err.find("forces in 1 of 10 frames (not in data/train.xyz: frame 2"), std::string::npos)
+      << partial.err;
+  const std::string energies = "train c.toml task.force_field.forces=none train.steps=1 --out run";
+  const Outcome trained = weyl_program(energies, folder);
+  EXPECT_EQ(trained.code, 0) << trained.err;
+  for (auto& f : all) {
+    f.values.clear();
+  }
+  write(folder + "/some.xyz", all);
+  EXPECT_EQ(weyl_program("audit run --data some.xyz --samples 4", folder).code, 0);
+  write(folder + "/data/valid.xyz", all);
+  std::filesystem::remove_all(folder + "/run");
+  const Outcome refused = weyl_program(energies, folder);
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_NE(refused.err.find("valid split: task force_field: needs the label 'energy'"), std::string::npos)
+      << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(folder + "/run"));
+}
+
 TEST(Atoms, DirectForcesAreLabelledEverywhere) {
   const std::string folder = prepared("atoms-direct");
   const Outcome trained =
@@ -238,6 +271,12 @@ TEST(Atoms, PredictionsSayTheirUnits) {
   EXPECT_FALSE(std::filesystem::exists(folder + "/mixed.xyz"));
   // Of a folder with splits the test split, as in every other output.
   EXPECT_EQ(predict("data", "split.xyz").size(), 20u);
+  one[0].positions = {0, 0, 0, 0.1, 0, 0, 1, 1, 1};
+  write(folder + "/on.xyz", one);
+  const Outcome on = weyl_program("predict run on.xyz --out on-out.xyz", folder);
+  EXPECT_NE(on.err.find("on.xyz: frame 1, line 1: atoms 1 (O) and 2 (H) are 0.1 apart"), std::string::npos)
+      << on.err;
+  EXPECT_NE(weyl_program("info run", folder).out.find("H, O"), std::string::npos);
   // Bonds have no place of their own there.
   std::ofstream(folder + "/water.sdf") << "water\n\n\n  3  2  0  0  0  0  0  0  0  0999 V2000\n"
                                           "    0.0000    0.0000    0.1000 O   0  0\n"

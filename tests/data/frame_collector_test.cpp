@@ -134,8 +134,16 @@ TEST_F(Molecules, FindTheUsualKeysInTheirOrder) {
   EXPECT_EQ(all_of(*data).labels.at("energy").item<double>(), -1);
   EXPECT_TRUE(has_label(*data, "forces"));
   EXPECT_EQ(data->schema().unread, std::vector<std::string>{"other"});
+  // Of two nobody knows which is meant: it is no label until the key is given.
   const auto both = file("b.xyz", frame("REF_energy=-1 energy=-2"));
-  EXPECT_EQ(all_of(*whole(both)).labels.at("energy").item<double>(), -2);
+  EXPECT_FALSE(has_label(*whole(both), "energy"));
+  const std::string why =
+      "energy and REF_energy (" + both + ": frame 1, line 1; say which by data.molecules.energy)";
+  EXPECT_EQ(whole(both)->schema().unread, std::vector<std::string>{why});
+  const auto turns = file("c.xyz", frame("energy=-1") + frame("REF_energy=-2"));
+  MoleculesDataOptions masked;
+  masked.missing = MissingLabels::mask;  // never dropped in silence
+  EXPECT_FALSE(has_label(*whole(turns, masked), "energy"));
   MoleculesDataOptions o;
   o.energy = "REF_energy";
   EXPECT_EQ(all_of(*whole(both, o)).labels.at("energy").item<double>(), -1);
@@ -143,11 +151,13 @@ TEST_F(Molecules, FindTheUsualKeysInTheirOrder) {
   EXPECT_NE(refusal(both, o).find("no frame has 'Etot'"), std::string::npos) << refusal(both, o);
 }
 
-TEST_F(Molecules, WithoutALabelAreRefusedOrMasked) {
+TEST_F(Molecules, WithoutALabelHaveNoneOrAreMasked) {
   const auto path = file("a.xyz", frame("energy=1") + frame("no=2") + frame("energy=3"));
-  const std::string message = refusal(path);
-  EXPECT_NE(message.find("a.xyz: frame 2"), std::string::npos) << message;
-  EXPECT_NE(message.find("has no 'energy', which 2 of 3 frames have"), std::string::npos) << message;
+  EXPECT_FALSE(has_label(*whole(path), "energy"));  // a fault only where it is needed
+  EXPECT_TRUE(has_label(*whole(path), "forces"));
+  const std::string message = whole(path)->schema().unread.back();
+  EXPECT_NE(message.find("energy in 2 of 3 frames (not in " + path + ": frame 2"), std::string::npos)
+      << message;
   MoleculesDataOptions o;
   o.missing = MissingLabels::mask;
   const Tensor energy = all_of(*whole(path, o)).labels.at("energy");
@@ -155,7 +165,7 @@ TEST_F(Molecules, WithoutALabelAreRefusedOrMasked) {
   EXPECT_EQ(energy[2].item<double>(), 3);
   // The first frame may be the one that lacks it.
   const auto late = file("b.xyz", frame("no=2") + frame("energy=3"));
-  EXPECT_NE(refusal(late).find("b.xyz: frame 1"), std::string::npos);
+  EXPECT_NE(whole(late)->schema().unread.back().find("b.xyz: frame 1"), std::string::npos);
   EXPECT_TRUE(std::isnan(all_of(*whole(late, o)).labels.at("energy")[0].item<double>()));
 }
 
@@ -205,6 +215,8 @@ TEST_F(Molecules, KnowTheKindOfTheirFrames) {
   EXPECT_EQ(data->schema().category_names.at("config_type"),
             (std::vector<std::string>{"gas", "(none)", "liquid"}));
   EXPECT_FALSE(has_label(*whole(file("b.xyz", frame("energy=1"))), "config_type"));
+  const auto numbers = file("c.xyz", frame("energy=1 config_type=3") + frame("energy=2 config_type=T"));
+  EXPECT_EQ(whole(numbers)->schema().category_names.at("config_type"), (std::vector<std::string>{"3", "T"}));
 }
 
 TEST_F(Molecules, AreReadAsAModelKnowsThem) {

@@ -83,8 +83,10 @@ TEST(InspectFrames, WarnsOfWhatIsSuspect) {
   EXPECT_EQ(warnings(good + "1\n" + p + " energy=2\nX 0 0 0\n"),
             "1 frame with atoms of no element (X), the first is x.xyz: frame 2, line 5\n");
   const std::string close = "2\n" + p + " energy=2\nO 0 0 0\nH 0 0 0.25\n";
-  EXPECT_EQ(warnings(good + close + good + close),
-            "2 frames with atoms nearer than 0.5, the first is x.xyz: frame 2, line 5\n");
+  EXPECT_EQ(
+      warnings(good + close + good + close),
+      "2 frames with atoms nearer than 0.5, the first is x.xyz: frame 2, line 5: atoms 1 (O) and 2 (H) are "
+      "0.25 apart\n");
   EXPECT_EQ(warnings("2\n" + p + ":forces:R:3\nO 0 0 0 0 0 0\nH 0 0 1 0 0 1\n"),
             "1 frame in which some atoms have forces of exactly zero (constrained?), the first is x.xyz: "
             "frame 1, line 1\n");
@@ -154,9 +156,11 @@ TEST(ShortestDistance, EqualsBruteForceInAnyCell) {
     if (expected < 5 - 1e-9) {
       ++within;
       ASSERT_TRUE(found) << trial << " should be " << expected;
-      EXPECT_NEAR(*found, expected, 1e-9) << trial;
+      EXPECT_NEAR(found->distance, expected, 1e-9) << trial;
+      EXPECT_LT(found->second, atoms);
+      EXPECT_LE(found->first, found->second);
     } else {
-      EXPECT_FALSE(found) << trial << " found " << *found << ", should be " << expected;
+      EXPECT_FALSE(found) << trial << " found " << found->distance << ", should be " << expected;
     }
   }
   EXPECT_GT(within, 100);

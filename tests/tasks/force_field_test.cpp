@@ -26,6 +26,14 @@ TEST(ForceField, AsksForWhatItWeighs) {
   EXPECT_EQ(predictions[1].unit, "eV/\u00c5");
 
   ForceFieldOptions o;
+  o.energy_weight = 0;  // of data without energies the unit is the forces'
+  for (const auto& [forces, energy] :
+       {std::pair("eV/\u00c5", "eV"), {"kcal/mol/Bohr", "(kcal/mol/Bohr)*(\u00c5)"}}) {
+    Schema alone = atoms();
+    alone.labels = {{.name = "forces", .kind = Kind::vector, .unit = forces}};
+    EXPECT_EQ(make_task({o})->interface(alone).outputs[0].unit, energy);
+  }
+  o = {};
   o.forces = ForceSource::none;
   EXPECT_EQ(make_task({o})->headline(), "energy_mae");
   EXPECT_EQ(make_task({o})->labels().size(), 1u);

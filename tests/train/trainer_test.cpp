@@ -227,11 +227,13 @@ TEST(Evaluate, CountsLabelsAndRefusesAbsentOnes) {
   const auto task = make_task({});
   const auto& set = dynamic_cast<const InMemory&>(*data.train);
   const int64_t nodes = set.all().tokens();
-  EXPECT_EQ(count_labels(*task, set).at(0), (std::pair<std::string, int64_t>("displacement", nodes)));
+  EXPECT_EQ(count_labels(*task, set).at(0).label.name, "displacement");
+  EXPECT_EQ(count_labels(*task, set).at(0).known, nodes);
   Batch holes = set.all();
   holes.labels["displacement"] = holes.labels["displacement"].clone();
   holes.labels["displacement"][3][0][1] = NAN;
-  EXPECT_EQ(count_labels(*task, InMemory(holes, set.schema())).at(0).second, nodes - 1);
+  EXPECT_EQ(count_labels(*task, InMemory(holes, set.schema())).at(0).known, nodes - 1);
+  EXPECT_EQ(count_labels(*task, InMemory(holes, set.schema())).at(0).all, nodes);
   holes.labels["displacement"].fill_(NAN);
   EXPECT_THROW(count_labels(*task, InMemory(holes, set.schema())), ConfigError);
   Schema schema = set.schema();

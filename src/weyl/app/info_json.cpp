@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "weyl/config/options_json.h"
+#include "weyl/core/check.h"
 
 namespace weyl {
 namespace {
@@ -104,6 +105,9 @@ Json info_json(const ModelSummary& s, const Recipe& recipe) {
   if (s.interface.group) {
     json.set("group", name_of(*s.interface.group));
   }
+  if (!s.interface.elements.empty()) {
+    json.set("elements", list_of(s.interface.elements));
+  }
   if (!s.task.empty()) {
     json.set("task", s.task);
     if (const auto notes = notes_of(recipe.task); !notes.empty()) {
@@ -139,6 +143,14 @@ std::string info_text(const Json& d) {
   }
   row(out, "inputs", quantities(d.find("inputs")));
   row(out, "outputs", quantities(d.find("outputs")));
+  if (const Json* elements = d.find("elements")) {
+    constexpr size_t most = 20;  // more are the table's, from its beginning
+    const auto& all = elements->items();
+    row(out, "elements",
+        all.size() <= most
+            ? names(elements)
+            : text(all.front().string_or(""), " .. ", all.back().string_or(""), " (", all.size(), ")"));
+  }
   if (const Json* flops = d.find("flops_per_token")) {
     row(out, "flops/token",
         short_number(number_of(flops->find("forward"))) + " forward, " +

@@ -18,6 +18,7 @@
 #include "weyl/data/formats/units.h"
 #include "weyl/data/frame_collector.h"
 #include "weyl/data/sets/molecules.h"
+#include "weyl/data/shortest_distance.h"
 
 namespace weyl {
 namespace {
@@ -247,7 +248,16 @@ int predict_frames(const PredictCommand& command) {
   int64_t samples = 0;
   AtomsFrame frame;
   catch_signals();
+  bool warned = false;
   while (reader->next(frame)) {
+    const double angstrom = unit_factor(units_of(layout, *reader).length, length_unit_of_models);
+    const auto found = warned ? std::nullopt : shortest_distance(frame, overlap / angstrom);
+    if (found) {
+      progress.clear();
+      warn(text(reader->where(), ": ", overlap_text(frame, *found), " (", units_of(layout, *reader).length,
+                "): no molecule has such"));
+      warned = true;
+    }
     if (stop_requested()) {
       progress.clear();
       say(text("interrupted after ", samples, " frames: ", command.out, " is not written"));

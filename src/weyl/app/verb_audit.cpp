@@ -13,6 +13,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/faulty_sample.h"
+#include "weyl/data/formats/frame_reader.h"
 #include "weyl/study/audit.h"
 #include "weyl/study/pose_equivariance.h"
 #include "weyl/study/random_tokens.h"
@@ -54,6 +55,10 @@ Batch some_samples(const Subject& subject, const std::string& where, const Datas
 
 // The data set of the recipe or of --data; null when none was asked for and the recipe's files are not there.
 std::shared_ptr<const Dataset> data_for(const Subject& subject, const std::string& path) {
+  if (!path.empty() && holds_frames(path)) {  // no label is needed
+    return open_file(path, subject.recipe.data,
+                     subject.recipe.interface ? &*subject.recipe.interface : nullptr, Values::any);
+  }
   if (!path.empty()) {
     return open_data(subject.recipe, path, "test");
   }

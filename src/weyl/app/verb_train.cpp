@@ -54,8 +54,11 @@ class Console : public TrainObserver {
     say(text(start.parameters, " parameters, ", start.samples, " samples, ", start.steps_per_epoch,
              " steps an epoch"));
     std::string labels;
-    for (const auto& [name, count] : start.labels) {
-      labels += text(labels.empty() ? "" : ", ", count, " ", name);
+    for (const auto& [label, known, all] : start.labels) {
+      const bool nodes = label.level == Level::node;
+      const char* rows = !start.atoms ? "" : nodes ? " atoms" : label.level == Level::graph ? " frames" : "";
+      labels += text(labels.empty() ? "" : ", ", label.name, " ", known, "/", all, rows,
+                     label.unit.empty() ? "" : " (" + label.unit + ")");
     }
     say("labels: " + labels);
     if (start.resumed_step > 0) {

@@ -36,6 +36,20 @@ std::string names_in(const AtomsFrame& frame) {
   return all.empty() ? "nothing" : all;
 }
 
+/// The one text, number or logical of a value; empty of several.
+std::string word_of(const FrameValues& values) {
+  return std::visit(
+      [](const auto& all) {
+        using T = typename std::decay_t<decltype(all)>::value_type;
+        if constexpr (std::is_same_v<T, uint8_t>) {
+          return all.size() != 1 ? std::string() : all[0] != 0 ? "T" : "F";
+        } else {
+          return all.size() == 1 ? text(all[0]) : std::string();
+        }
+      },
+      values);
+}
+
 /// Nine numbers from nine or six in Voigt's order, symmetric.
 std::vector<double> tensor_from(const std::vector<double>& given) {
   if (given.size() == 6) {
@@ -106,11 +120,18 @@ bool FrameCollector::is_virial(const Label& label) {
 }
 
 void FrameCollector::add_label(Label& label, const AtomsFrame& frame) {
+  const auto has = [&](const std::string& key) {
+    return label.of_atoms ? frame.column(key) != nullptr : frame.value(key) != nullptr;
+  };
   if (label.key.empty()) {
-    const auto found = std::ranges::find_if(label.keys, [&](const std::string& key) {
-      return label.of_atoms ? frame.column(key) != nullptr : frame.value(key) != nullptr;
-    });
+    const auto found = std::ranges::find_if(label.keys, has);
     label.key = found == label.keys.end() ? "" : *found;
+  }
+  const auto other =
+      std::ranges::find_if(label.keys, [&](const std::string& key) { return key != label.key && has(key); });
+  if (other != label.keys.end() && label.ambiguous.empty()) {  // which one is meant nobody knows
+    label.ambiguous = text(label.key, " and ", *other, " (", where(), "; say which by ", layout_.option, ".",
+                           label.quantity.name, ")");
   }
   const bool stress = label.quantity.name == "stress";
   const auto rows = static_cast<size_t>(label.of_atoms ? frame.size() : 1);
@@ -199,10 +220,7 @@ void FrameCollector::add(const AtomsFrame& frame) {
   if (rule_ != Labels::none) {
     std::string name;
     if (const FrameValue* value = layout_.config_type.empty() ? nullptr : frame.value(layout_.config_type)) {
-      if (const auto* words = std::get_if<std::vector<std::string>>(&value->values);
-          words && words->size() == 1) {
-        name = words->front();
-      }
+      name = word_of(value->values);
     }
     const auto found = std::ranges::find(config_names_, name);
     config_types_.push_back(found - config_names_.begin());
@@ -219,6 +237,25 @@ void FrameCollector::add(const AtomsFrame& frame) {
     }
   }
   sizes_.push_back(frame.size());
+}
+
+/// Whether a label cannot be one, which is a fault only of who needs it: the reason goes beside what is
+/// unread.
+bool FrameCollector::leave_out(Label& label, std::vector<std::string>& unread) const {
+  std::string why = label.ambiguous;
+  if (why.empty() && !layout_.mask_missing && label.known < label.expected) {
+    why = text(label.key, " in ", label.known, " of ", label.expected, " frames (not in ", label.missing,
+               "; ", layout_.option, ".missing = \"mask\" leaves such frames out of its part of the loss)");
+  }
+  if (why.empty()) {
+    return false;
+  }
+  std::erase_if(unread, [&](const std::string& name) {
+    return std::ranges::find(label.keys, name) != label.keys.end();
+  });
+  unread.push_back(std::move(why));
+  label.values.clear();
+  return true;
 }
 
 FrameCollector::Frames FrameCollector::take() {
@@ -247,11 +284,9 @@ FrameCollector::Frames FrameCollector::take() {
       label.values.clear();
       continue;
     }
-    require<DataError>(rule_ != Labels::needed || layout_.mask_missing || label.known == label.expected,
-                       label.missing, ": has no ", quote(label.key), ", which ", label.known, " of ",
-                       label.expected, " frames have (", layout_.option,
-                       ".missing = \"mask\" leaves such frames out of its part of "
-                       "the loss)");
+    if (rule_ == Labels::needed && leave_out(label, result.schema.unread)) {
+      continue;
+    }
     const Quantity& q = label.quantity;
     result.schema.labels.push_back(q);
     std::erase(result.schema.unread, label.key);

@@ -10,8 +10,9 @@ namespace weyl {
 /// Gathers the frames of one reader in memory.
 class FrameCollector {
  public:
-  /// `needed`: labels must be finite, those that some frames have must be in all (unless mask_missing;
-  /// stress: in all periodic ones), and those whose key is given in some. `found`: as the files have them,
+  /// `needed`: labels must be finite, those whose key is given in some frame. Those that only some frames
+  /// have (unless mask_missing; stress: some periodic ones), or that stand there under two usual names, are
+  /// no labels: the reason is among Schema::unread, for whoever needs them. `found`: as the files have them,
   /// NaN where they lack them. `none`: not read.
   enum class Labels { needed, found, none };
   FrameCollector(FrameLayout layout, const FrameReader& reader, Labels labels);
@@ -38,11 +39,13 @@ class FrameCollector {
     std::string key;  // once it is found
     std::vector<double> values;
     int64_t known = 0, expected = 0;
-    std::string missing;  // where the first frame without it is
+    std::string missing;    // where the first frame without it is
+    std::string ambiguous;  // the two usual names it has
   };
 
   void take_units();
   void add_label(Label& label, const AtomsFrame& frame);
+  bool leave_out(Label& label, std::vector<std::string>& unread) const;
   static bool is_virial(const Label& label);  // minus stress times volume
   void add_features(const AtomsFrame& frame);
   double factor_of(const std::string& key, const std::string& from, const std::string& to) const;

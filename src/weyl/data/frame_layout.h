@@ -37,8 +37,7 @@ FrameLayout as_told(FrameLayout layout, const Interface& model);
 /// (graph symmetric tensor, eV/Å^3) and the properties. ConfigError: an element that is none, or twice.
 Schema frames_schema(const FrameLayout& layout);
 
-/// The keys under which files have a label: the one that the layout gives, or the usual ones, the first that
-/// a frame has.
+/// The keys under which files may have a label: the one that the layout gives, or the usual ones.
 std::vector<std::string> keys_of(const FrameLayout& layout, const Quantity& label);
 
 /// The units of a file's energies and lengths.

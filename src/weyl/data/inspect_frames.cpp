@@ -15,7 +15,7 @@ namespace {
 
 /// In the names of what potentials learn: models learned from nothing where such were missing.
 constexpr std::array<std::string_view, 5> kAsked{"energy", "force", "stress", "virial", "dipole"};
-constexpr double kFarthest = 5, kOverlap = 0.5;
+constexpr double kFarthest = 5;
 
 /// Counts frames of one kind and remembers the first.
 struct Count {
@@ -107,7 +107,7 @@ class Frames {
     empty_.warn(result_.warnings, "without atoms");
     without_element_.warn(result_.warnings, "with atoms of no element (X)");
     flat_.warn(result_.warnings, "with a flat drawing for a geometry (2D)");
-    close_.warn(result_.warnings, text("with atoms nearer than ", kOverlap));
+    close_.warn(result_.warnings, text("with atoms nearer than ", overlap));
     return std::move(result_);
   }
 
@@ -174,13 +174,16 @@ class Frames {
   }
 
   void measure(const AtomsFrame& frame) {
-    const auto found = shortest_distance(frame, std::max(result_.shortest.value_or(kFarthest), kOverlap));
+    const auto found = shortest_distance(frame, std::max(result_.shortest.value_or(kFarthest), overlap));
     const auto unit = reader_.unit_of("pos");
-    if (found && *found < kOverlap && (unit.empty() || unit == "Angstrom" || unit == "Ang")) {
+    if (found && found->distance < overlap && (unit.empty() || unit == "Angstrom" || unit == "Ang")) {
       close_.add(reader_);
+      if (close_.count == 1) {
+        close_.first += ": " + overlap_text(frame, *found);
+      }
     }
-    if (found && *found < result_.shortest.value_or(kFarthest)) {
-      result_.shortest = found;
+    if (found && found->distance < result_.shortest.value_or(kFarthest)) {
+      result_.shortest = found->distance;
       result_.shortest_where = reader_.where();
     }
   }

@@ -174,15 +174,15 @@ void fields(Fields& f, MoleculesDataOptions& o) {
     "file of frames (extended xyz, .npz, SDF, ...), to be split, or a folder with files train, valid and "
     "test");
   f("energy", o.energy,
-    "key of the energy; none: the first there is of energy, REF_energy, dft_energy, DFT_energy, ref_energy");
+    "key of the energy; none: the one there is of energy, REF_energy, dft_energy, DFT_energy, ref_energy");
   f("forces", o.forces,
-    "column of the forces; none: the first there is of forces, REF_forces, dft_forces, DFT_forces, "
+    "column of the forces; none: the one there is of forces, REF_forces, dft_forces, DFT_forces, "
     "ref_forces, "
     "force");
   f("stress", o.stress,
     "key of the stress, 9 numbers or 6 (xx, yy, zz, yz, xz, xy); a key with `virial` in it is minus stress "
     "times "
-    "volume; none: the first there is of the usual ones");
+    "volume; none: the one there is of the usual ones");
   f("energy_unit", o.energy_unit,
     "of the files; none: what their format says, else eV. Labels and predictions are in eV");
   f("length_unit", o.length_unit,

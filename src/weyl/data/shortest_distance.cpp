@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/core/check.h"
+#include "weyl/data/formats/elements.h"
+
 namespace weyl {
 namespace {
 
@@ -52,7 +55,8 @@ std::array<Vector, 3> basis_of(const AtomsFrame& frame) {
 }
 
 /// The atoms wrapped into the cell, and those images that are within `bound` of it.
-void add_images(const AtomsFrame& frame, double bound, std::vector<Vector>& points, std::vector<int>& first) {
+void add_images(const AtomsFrame& frame, double bound, std::vector<Vector>& points, std::vector<int>& first,
+                std::vector<int64_t>& atoms) {
   const auto a = basis_of(frame);
   std::array<Vector, 3> reciprocal;  // rows of the inverse's transpose: f_i = reciprocal_i . x
   std::array<int, 3> images{};
@@ -85,6 +89,7 @@ void add_images(const AtomsFrame& frame, double bound, std::vector<Vector>& poin
                               g[0] * a[0][1] + g[1] * a[1][1] + g[2] * a[2][1],
                               g[0] * a[0][2] + g[1] * a[1][2] + g[2] * a[2][2]});
             first.push_back(u == 0 && v == 0 && w == 0 ? 1 : 0);
+            atoms.push_back(static_cast<int64_t>(atom));
           }
         }
       }
@@ -94,15 +99,17 @@ void add_images(const AtomsFrame& frame, double bound, std::vector<Vector>& poin
 
 }  // namespace
 
-std::optional<double> shortest_distance(const AtomsFrame& frame, double bound) {
+std::optional<ShortestDistance> shortest_distance(const AtomsFrame& frame, double bound) {
   std::vector<Vector> points;
   std::vector<int> inside;  // of the cell: a pair has one such at least
+  std::vector<int64_t> atoms;
   if (frame.cell && frame.pbc != std::array<bool, 3>{}) {
-    add_images(frame, bound, points, inside);
+    add_images(frame, bound, points, inside, atoms);
   } else {
     for (size_t atom = 0; atom < frame.numbers.size(); ++atom) {
       points.push_back(
           {frame.positions[3 * atom], frame.positions[3 * atom + 1], frame.positions[3 * atom + 2]});
+      atoms.push_back(static_cast<int64_t>(atom));
     }
     inside.assign(points.size(), 1);
   }
@@ -111,17 +118,28 @@ std::optional<double> shortest_distance(const AtomsFrame& frame, double bound) {
     order[i] = i;
   }
   std::ranges::sort(order, {}, [&](size_t i) { return points[i][0]; });
-  double best = bound;
+  ShortestDistance best{bound};
   for (size_t i = 0; i < order.size(); ++i) {
     const Vector& p = points[order[i]];
-    for (size_t j = i + 1; j < order.size() && points[order[j]][0] - p[0] < best; ++j) {
+    for (size_t j = i + 1; j < order.size() && points[order[j]][0] - p[0] < best.distance; ++j) {
       const Vector& q = points[order[j]];
       if (inside[order[i]] + inside[order[j]] > 0) {
-        best = std::min(best, std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
+        const double distance = std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+        if (distance < best.distance) {
+          const auto [a, b] = std::minmax(atoms[order[i]], atoms[order[j]]);
+          best = {distance, a, b};
+        }
       }
     }
   }
-  return best < bound ? std::optional(best) : std::nullopt;
+  return best.distance < bound ? std::optional(best) : std::nullopt;
+}
+
+std::string overlap_text(const AtomsFrame& frame, const ShortestDistance& found) {
+  const auto name = [&](int64_t atom) {
+    return text(atom + 1, " (", element_symbol(frame.numbers[static_cast<size_t>(atom)]), ")");
+  };
+  return text("atoms ", name(found.first), " and ", name(found.second), " are ", found.distance, " apart");
 }
 
 }  // namespace weyl

@@ -1,15 +1,27 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "weyl/data/formats/atoms_frame.h"
 
 namespace weyl {
 
+struct ShortestDistance {
+  double distance = 0;
+  int64_t first = 0, second = 0;  // atoms from 0, the same one: its image
+};
+
 /// The shortest distance between two atoms of a frame, or an atom and its image along a period, if it is
 /// below `bound`. Atoms are sorted along x and compared with those within the bound: O(N log N) for a bound
 /// of a bond's length. Of cells so flat that more than 4 images along a vector are within the bound, the
 /// nearest 4.
-std::optional<double> shortest_distance(const AtomsFrame& frame, double bound);
+std::optional<ShortestDistance> shortest_distance(const AtomsFrame& frame, double bound);
+
+/// Two atoms nearer than this, in Angstrom, lie on one another: no molecule has such.
+constexpr double overlap = 0.5;
+
+/// "atoms 3 (O) and 7 (H) are 0.1 apart", counted from 1.
+std::string overlap_text(const AtomsFrame& frame, const ShortestDistance& found);
 
 }  // namespace weyl

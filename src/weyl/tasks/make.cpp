@@ -42,7 +42,7 @@ void require_labels(const Task& task, const Schema& data) {
   }
   std::string beside;
   for (const auto& name : data.unread) {
-    beside += (beside.empty() ? "; its files also have '" : ", '") + printable(name) + "'";
+    beside += (beside.empty() ? "; its files also have '" : ", '") + printable(name, 400) + "'";
   }
   for (const auto& wanted : task.labels()) {
     const Quantity* found = find_quantity(data.labels, wanted.name);

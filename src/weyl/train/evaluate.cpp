@@ -76,12 +76,16 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   return result;
 }
 
-std::vector<std::pair<std::string, int64_t>> count_labels(const Task& task, const Dataset& data) {
+std::vector<LabelCount> count_labels(const Task& task, const Dataset& data, const std::string& what) {
   constexpr int64_t at_a_time = 1024;
-  require_labels(task, data.schema());
-  std::vector<std::pair<std::string, int64_t>> counts;
+  try {
+    require_labels(task, data.schema());
+  } catch (const DataError& error) {
+    throw DataError(text(what, ": ", error.what()));
+  }
+  std::vector<LabelCount> counts;
   for (const auto& label : task.labels()) {
-    counts.emplace_back(label.name, 0);
+    counts.push_back({*find_quantity(data.schema().labels, label.name)});
   }
   // A category cannot be missing: no need to read every image to know that it has a class.
   const auto wanted = task.labels();
@@ -89,8 +93,8 @@ std::vector<std::pair<std::string, int64_t>> count_labels(const Task& task, cons
   if (std::all_of(wanted.begin(), wanted.end(), [&](const auto& q) {
         return q.kind == Kind::category && (q.level == Level::graph || (q.level == Level::node && grids));
       })) {
-    for (auto& [name, count] : counts) {
-      count = data.size();
+    for (auto& count : counts) {
+      count.known = count.all = data.size();
     }
     return counts;
   }
@@ -99,17 +103,19 @@ std::vector<std::pair<std::string, int64_t>> count_labels(const Task& task, cons
     which.resize(std::min(at_a_time, data.size() - begin));
     std::iota(which.begin(), which.end(), begin);
     const Batch batch = data.batch(which);
-    for (auto& [name, count] : counts) {
-      const Tensor& values = batch.labels.at(name);
+    for (auto& count : counts) {
+      const Tensor& values = batch.labels.at(count.label.name);
       const int64_t rows = values.dim() > 0 ? values.size(0) : 0;
+      count.all += rows;
       if (values.numel() > 0) {
-        count += rows - at::isnan(values).reshape({rows, values.numel() / rows}).any(1).sum().item<int64_t>();
+        count.known +=
+            rows - at::isnan(values).reshape({rows, values.numel() / rows}).any(1).sum().item<int64_t>();
       }
     }
   }
-  for (const auto& [name, count] : counts) {
-    require<ConfigError>(count > 0, "task ", task.name(), ": training data must have some label '", name,
-                         "', got none that is not NaN");
+  for (const auto& count : counts) {
+    require<ConfigError>(count.known > 0, "task ", task.name(), ": ", what, " must have some label '",
+                         count.label.name, "', got none that is not NaN");
   }
   return counts;
 }

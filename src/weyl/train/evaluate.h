@@ -33,9 +33,16 @@ struct Evaluation {
 Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
                     const EvaluateOptions& options = {});
 
-/// How many labels of each kind a task will find: rows without NaN, by label name (of
-/// categories of graphs and grids: all of them, without reading any). ConfigError when a label
-/// is absent or all of it is missing.
-std::vector<std::pair<std::string, int64_t>> count_labels(const Task& task, const Dataset& data);
+/// How many rows of a label there are, of how many.
+struct LabelCount {
+  Quantity label;  // as the data have it
+  int64_t known = 0, all = 0;
+};
+
+/// How many labels of each kind a task will find: rows without NaN (of categories of graphs and grids: all of
+/// them, without reading any). `what` names the data in messages. DataError: a label is absent; ConfigError:
+/// all of it is missing.
+std::vector<LabelCount> count_labels(const Task& task, const Dataset& data,
+                                     const std::string& what = "training data");
 
 }  // namespace weyl

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "weyl/tasks/task.h"
+#include "weyl/train/evaluate.h"
 #include "weyl/train/schedule.h"
 
 namespace weyl {
@@ -14,8 +14,9 @@ struct TrainStart {
   std::string run;  // its folder
   std::string device, precision;
   int64_t samples = 0, steps_per_epoch = 0, parameters = 0, threads = 0;
-  int64_t resumed_step = 0;                             // 0: from the beginning
-  std::vector<std::pair<std::string, int64_t>> labels;  // how many of each the task will use
+  int64_t resumed_step = 0;        // 0: from the beginning
+  std::vector<LabelCount> labels;  // how many of each the task will use
+  bool atoms = false;              // whether samples are frames of atoms
 };
 
 /// One step that was done.

@@ -23,8 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using LabelCounts = std::vector<std::pair<std::string, int64_t>>;
-
 // What can be refused before any data is opened.
 void check(const Recipe& recipe, at::Device device) {
   check_trainable(recipe);
@@ -36,7 +34,7 @@ void check(const Recipe& recipe, at::Device device) {
 struct Prepared {
   SavedModel saved;
   Splits data;
-  LabelCounts labels;
+  std::vector<LabelCount> labels;  // of the training split
 };
 
 Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOptions& data,
@@ -47,6 +45,11 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOp
                        "train: data must have training samples, got none");
   p.saved.task = make_task(recipe.task);
   p.labels = count_labels(*p.saved.task, *p.data.train);
+  for (const auto& [name, split] : {std::pair("valid split", p.data.valid), {"test split", p.data.test}}) {
+    if (split != nullptr && split->size() > 0) {
+      count_labels(*p.saved.task, *split, name);
+    }
+  }
   if (resumed != nullptr) {
     p.saved.task->load(resumed->task);
     p.saved.interface = resumed->summary.interface;
@@ -90,7 +93,7 @@ void write_card(const RunFolder& run, const SavedModel& saved, const TrainResult
 
 TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resumed,
                    const TrainRequest& request) {
-  const LabelCounts labels = std::move(prepared.labels);
+  const std::vector<LabelCount> labels = std::move(prepared.labels);
   Trainer trainer(std::move(prepared.saved), std::move(prepared.data), run.path(), request.observer,
                   request.stop);
   if (resumed != nullptr) {
@@ -111,7 +114,8 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
          .parameters = saved.model->parameter_count(),
          .threads = at::get_num_threads(),
          .resumed_step = resumed != nullptr ? resumed->state.step : 0,
-         .labels = labels});
+         .labels = labels,
+         .atoms = !saved.interface.elements.empty()});
   }
   write_card(run, saved, nullptr);
   const TrainResult result = trainer.run();
