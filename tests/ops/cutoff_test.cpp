@@ -88,6 +88,27 @@ TEST(Cutoff, DerivativesAreRightAndContinuousAtTheCutoff) {
   EXPECT_GT(std::abs(derivative(laws()[2], 4 - 1e-6, 3)), 0.1);
 }
 
+// d / R of the last length below R can be 1 after rounding.
+TEST(Cutoff, IsFiniteAtTheLastLengthsBelowTheCutoff) {
+  const auto check = [](at::ScalarType dtype, double radius, double last) {
+    for (const auto law : {CutoffLaw::cosine, CutoffLaw::polynomial, CutoffLaw::smooth}) {
+      const Tensor d = at::full({}, last, dtype).requires_grad_();
+      Tensor y = cutoff_weights(d, law, radius);
+      EXPECT_LT(y.abs().item<double>(), 1e-4);
+      for (int order = 1; order <= 3; ++order) {
+        y = torch::autograd::grad({y}, {d}, {}, true, true)[0];
+        EXPECT_TRUE(std::isfinite(y.item<double>())) << radius << " order " << order;
+      }
+    }
+  };
+  for (const double radius : {3.6, 3.9, 6.9, 7.2, 7.8, 5.0}) {
+    check(at::kDouble, radius, std::nextafter(radius, 0.0));
+  }
+  for (const float radius : {3.4F, 3.5F, 3.9F, 6.3F, 6.8F, 7.0F, 7.5F, 7.8F, 5.0F}) {
+    check(at::kFloat, radius, std::nextafter(radius, 0.0F));
+  }
+}
+
 TEST(Cutoff, WrongRangesAreRefused) {
   const Tensor d = at::ones({2});
   EXPECT_THROW(cutoff_weights(d, CutoffLaw::cosine, 0), ShapeError);

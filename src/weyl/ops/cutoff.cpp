@@ -35,9 +35,12 @@ at::Tensor cutoff_weights(const at::Tensor& d, CutoffLaw law, double upper, doub
       return (at::pow(x, power) * bracket + 1).masked_fill(outside, 0);
     }
     case CutoffLaw::smooth: {
-      // At zero where it is not wanted, so that no infinite slope arises there.
-      const at::Tensor x = d.masked_fill(outside, 0) * (1 / upper);
-      return at::exp(1 - (1 - x * x).reciprocal()).masked_fill(outside, 0);
+      // At zero where it is not wanted, so that no infinite slope arises there: the last lengths below the
+      // cutoff can be 1 after rounding.
+      const at::Tensor ratio = d * (1 / upper);
+      const at::Tensor ended = outside | (ratio >= 1);
+      const at::Tensor x = ratio.masked_fill(ended, 0);
+      return at::exp(1 - (1 - x * x).reciprocal()).masked_fill(ended, 0);
     }
   }
   return {};
