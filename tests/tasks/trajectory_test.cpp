@@ -116,6 +116,9 @@ TEST(Trajectory, BaselinesAreAddedToWhatTheModelAnswers) {
     for (const bool normalise : {true, false}) {
       Trajectory task({baseline, normalise});
       Line model(task.interface(data->schema()), 0.3, 0.1);
+      // Only the displacement itself moves nodes.
+      EXPECT_EQ(model.interface.outputs[0].role,
+                baseline == Baseline::none && !normalise ? Role::offset : Role::free);
       task.fit(*data);
       const double scale = normalise ? (d - v * c).square().mean().sqrt().item<double>() : 1;
       EXPECT_NEAR(task.state().at("scale").item<double>(), scale, 1e-9);

@@ -94,6 +94,9 @@ Interface Trajectory::interface(const Schema& data) const {
       "set does not tell; best_straight_line does without");
   Interface result = data.interface;
   Quantity output = labels()[0];
+  if (options_.baseline != Baseline::none || options_.normalise) {
+    output.role = Role::free;  // scaled, or a rest: not the way that the nodes go
+  }
   if (const auto* label = find_quantity(data.labels, kLabel)) {
     output.unit = label->unit;
   }

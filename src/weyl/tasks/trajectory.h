@@ -19,6 +19,7 @@ class Trajectory : public Task {
 
   std::string name() const override { return TrajectoryOptions::name_in_config; }
   std::vector<Quantity> labels() const override;
+  /// The output is an offset of the nodes where it is the displacement itself, without baseline and scale.
   /// ConfigError when a straight line is asked for and the data has no velocity, or no horizon.
   Interface interface(const Schema& data) const override;
   std::vector<Quantity> predictions(const Interface& model) const override;
