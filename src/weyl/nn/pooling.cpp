@@ -27,6 +27,10 @@ at::Tensor centred(const at::Tensor& x, const Segments& segments) {
   return (wide - spread(segment_mean(wide, segments), segments)).to(x.scalar_type());
 }
 
+at::Tensor sum_nodes(const at::Tensor& x, const Segments& graphs) {
+  return segment_sum(x.to(at::kDouble), graphs).to(x.scalar_type());
+}
+
 at::Tensor pool_nodes(const at::Tensor& x, const Segments& graphs, Pooling law, double typical_nodes) {
   return law == Pooling::mean ? segment_mean(x, graphs) : segment_sum(x, graphs) / typical_nodes;
 }

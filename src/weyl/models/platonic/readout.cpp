@@ -3,7 +3,7 @@
 #include "weyl/core/check.h"
 #include "weyl/models/features.h"
 #include "weyl/models/platonic/lift.h"
-#include "weyl/ops/segment.h"
+#include "weyl/nn/pooling.h"
 
 namespace weyl {
 namespace {
@@ -84,7 +84,7 @@ void Readout::operator()(const Tensor& trunk, const Segments& graphs, at::Scalar
   Tensor values = plan_.vectors ? frame_vectors(on_group, plan_.odd, *tables_)
                                 : frame_scalars(on_group, plan_.odd, *tables_);
   if (plan_.rows == Rows::graph_sum) {
-    values = segment_sum(values, graphs);
+    values = sum_nodes(values, graphs);
   }
   int64_t column = 0;
   for (const auto& q : plan_.outputs) {

@@ -54,7 +54,7 @@ Named Transformer::forward(const Points& points) {
     Tensor value = all.narrow(1, column, q.channels * numbers);
     column += q.channels * numbers;
     if (q.level == Level::graph) {
-      value = q.extensive ? segment_sum(value, points.graphs)
+      value = q.extensive ? sum_nodes(value, points.graphs)
                           : pool_nodes(value, points.graphs, options.pooling, interface.typical_nodes);
     }
     outputs[q.name] = is_vector(q.kind, d) ? value.reshape({value.size(0), q.channels, d}) : value;
