@@ -147,7 +147,8 @@ Tensor PaddedGeomformer::gaussians(const std::string& name, const Tensor& d, con
 Tensor PaddedGeomformer::attention(const Tensor& q, const Tensor& k, const Tensor& v, const Atoms& a,
                                    const Tensor& bias) const {
   const int64_t heads = of_->options.heads;
-  const double scale = 1 / std::sqrt(static_cast<double>(of_->options.width / heads));
+  const bool of_vectors = q.dim() == 4 && of_->options.equ_scale == EquivariantScale::vectors;
+  const double scale = 1 / std::sqrt(static_cast<double>((of_vectors ? 3 : 1) * of_->options.width / heads));
   const Tensor scores =
       at::matmul(by_heads(q, heads) * scale, by_heads(k, heads).transpose(-1, -2)) + bias;  // (B, H, n, n)
   const Tensor none = (a.real == 0).view({a.real.size(0), 1, 1, -1});
@@ -156,16 +157,27 @@ Tensor PaddedGeomformer::attention(const Tensor& q, const Tensor& k, const Tenso
 }
 
 PaddedGeomformer::Streams PaddedGeomformer::attentions(const std::string& name, const Atoms& a,
-                                                       const Tensor& bias, const Streams& s) const {
-  const auto i = linear(name + ".inv", s.inv).chunk(6, -1), e = linear(name + ".equ", s.equ).chunk(10, -1);
+                                                       const Tensor& bias, const Streams& s, bool self,
+                                                       bool cross) const {
+  const bool shared = of_->options.shared_query;
+  const auto i = linear(name + ".inv", s.inv).split(of_->options.width, -1),
+             e = linear(name + ".equ", s.equ).split(of_->options.width, -1);
   const auto dot = [](const Tensor& x, const Tensor& y) { return (x * y).sum(2); };
-  const auto out = [&](const char* module, const Tensor& q, const Tensor& k, const Tensor& v) {
-    return linear(name + "." + module, attention(q, k, v, a, bias));
+  const auto out = [&](bool wanted, const char* module, const Tensor& q, const Tensor& k, const Tensor& v) {
+    return wanted ? linear(name + "." + module, attention(q, k, v, a, bias)) : at::zeros_like(q);
   };
-  return {
-      out("out_inv_self", i[0], i[1], i[2]) + out("out_inv_cross", i[3], dot(e[0], e[1]), dot(e[2], e[3])),
-      out("out_equ_self", e[4], e[5], e[6]) +
-          out("out_equ_cross", e[7], e[8] * i[4].unsqueeze(2), e[9] * i[5].unsqueeze(2))};
+  Streams add;
+  const Tensor& inv_query = shared ? i[0] : i[3];
+  add.inv = out(self, "out_inv_self", i[0], i[1], i[2]) +
+            out(cross, "out_inv_cross", inv_query, dot(e[0], e[1]), dot(e[2], e[3]));
+  if (weights_.contains(name + ".out_equ_self.weight")) {
+    const size_t I = shared ? 3 : 4, E = shared ? 7 : 8;  // where the maps of the last module begin
+    const Tensor& equ_query = shared ? e[4] : e[7];
+    add.equ =
+        out(self, "out_equ_self", e[4], e[5], e[6]) +
+        out(cross, "out_equ_cross", equ_query, e[E] * i[I].unsqueeze(2), e[E + 1] * i[I + 1].unsqueeze(2));
+  }
+  return add;
 }
 
 Tensor PaddedGeomformer::geomformer(const Atoms& a) const {
@@ -184,14 +196,25 @@ Tensor PaddedGeomformer::geomformer(const Atoms& a) const {
             (away / length.unsqueeze(-1)).unsqueeze(-1) * radial.unsqueeze(2)};
   for (int64_t layer = 0; layer < o.blocks; ++layer) {
     const std::string name = "layers." + std::to_string(layer);
-    const Streams add = attentions(name + ".attention", a, bias,
-                                   {norm(name + ".inv_norm", s.inv), vector_norm(name + ".equ_norm", s.equ)});
-    s = {s.inv + add.inv, s.equ + add.equ};
-    const Tensor i = norm(name + ".inv_norm_2", s.inv), e = vector_norm(name + ".equ_norm_2", s.equ);
+    const auto attend = [&](bool self, bool cross) {
+      const Streams normed{norm(name + ".inv_norm", s.inv), vector_norm(name + ".equ_norm", s.equ)};
+      const Streams add = attentions(name + ".attention", a, bias, normed, self, cross);
+      s = {s.inv + add.inv, add.equ.defined() ? s.equ + add.equ : s.equ};
+    };
+    if (o.order == GeomOrder::parallel) {
+      attend(true, true);
+    } else {
+      attend(true, false);
+      attend(false, true);
+    }
     const std::string ffn = name + ".ffn.";
+    const Tensor i = norm(name + ".inv_norm_2", s.inv);
     s.inv = s.inv + linear(ffn + "inv_out", at::gelu(linear(ffn + "inv_in", i)));
-    s.equ = s.equ + linear(ffn + "equ_out",
-                           linear(ffn + "equ_in", e) * at::gelu(linear(ffn + "gate", i)).unsqueeze(2));
+    if (weights_.contains(ffn + "equ_in.weight")) {
+      const Tensor e = vector_norm(name + ".equ_norm_2", s.equ);
+      s.equ = s.equ + linear(ffn + "equ_out",
+                             linear(ffn + "equ_in", e) * at::gelu(linear(ffn + "gate", i)).unsqueeze(2));
+    }
   }
   return linear("head.energy.mlp.2", at::gelu(linear("head.energy.mlp.0", norm("norm", s.inv)))).squeeze(-1);
 }

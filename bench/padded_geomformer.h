@@ -11,7 +11,8 @@ namespace weyl {
 /// ET or GeoMFormer as they are written down in any library of tensors: molecules padded to the longest,
 /// atoms (B, n), pairs (B, n, n), a mask; torch expressions alone, differentiated by autograd. It shares the
 /// weights of a Geomformer, so that the outputs of both can be compared. For energies, with the options of
-/// the preset (ET) or the default ones (GeoMFormer), widths and depths free.
+/// the preset (ET) or the default ones (GeoMFormer), widths and depths free; of GeoMFormer order,
+/// shared_query and equ_scale too.
 class PaddedGeomformer : public PointsModel {
  public:
   /// ConfigError: other options.
@@ -35,7 +36,10 @@ class PaddedGeomformer : public PointsModel {
                 Streams& streams) const;
   Streams gated_block(const std::string& name, const Streams& s, bool last) const;
   Tensor geomformer(const Atoms& a) const;
-  Streams attentions(const std::string& name, const Atoms& a, const Tensor& bias, const Streams& s) const;
+  /// What self- and cross-attentions add to the streams; `add.equ` undefined in a layer without equivariant
+  /// ones.
+  Streams attentions(const std::string& name, const Atoms& a, const Tensor& bias, const Streams& s, bool self,
+                     bool cross) const;
   Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Atoms& a,
                    const Tensor& bias) const;
   Tensor gaussians(const std::string& name, const Tensor& d, const Tensor& types) const;

@@ -140,16 +140,13 @@ inline std::vector<std::pair<std::string, GeomformerOptions>> geomformer_variant
     local(o);
     o.normaliser = Normaliser::count;
   });
-  add("local, constant", [&](auto& o) {
-    local(o);
-    o.normaliser = Normaliser::constant;
-  });
   add("zero start", [&](auto& o) {
     local(o);
     o.input = GeomInput::zero;
     o.interaction = GeomInteraction::messages;
     o.normaliser = Normaliser::silu;
     o.basis = GeomBasis::gaussian;
+    o.bias = BiasScope::none;
   });
   add("sums of pairs", [](auto& o) { o.pair_embedding = true; });
   add("gated head", [](auto& o) { o.head = GeomHead::gated; });

@@ -68,6 +68,38 @@ TEST(GeomformerForces, AreFiniteInEveryCorner) {
   }
 }
 
+// Where two atoms meet nothing jumps: energies on a line through the meeting have no step, and forces are
+// derivatives there, before and behind it. (What depends on distance alone has a kink, whose two sides the
+// central difference averages as the force does.)
+TEST(GeomformerForces, AreDerivativesThroughCoincidence) {
+  GeomformerOptions all_pairs = small_geomformer();
+  all_pairs.input = GeomInput::local;
+  auto models = gradient_models();
+  std::erase_if(models, [](const auto& m) { return m.first == "et" || m.first == "painn"; });
+  models.emplace_back("local, all pairs", all_pairs);
+  for (const auto& [name, options] : models) {
+    SCOPED_TRACE(name);
+    const auto model = built(options, molecules_interface());
+    const Tensor direction = at::tensor({0.6, -0.48, 0.64}, at::kDouble);
+    const auto met = [&](double t) {
+      Tensor x = random_positions(4);
+      x[1].copy_(x[0] + t * direction);
+      return points_at(x, {4});
+    };
+    const auto energy_at = [&](double t) {
+      const Points p = met(t);
+      return energy_of(*model, p, p.positions).item<double>();
+    };
+    for (const double t : {1e-9, -1e-9, 1e-7}) {
+      EXPECT_NEAR(energy_at(t), energy_at(0), 1e2 * std::abs(t) + 1e-13) << t;
+    }
+    for (const double t : {0.0, 2e-3, -2e-3, 1e-2, 0.1, -0.3}) {
+      const Points p = met(t);
+      expect_gradients(energy(*model, p), {p.positions}, forces_check);
+    }
+  }
+}
+
 TEST(GeomformerForces, SumToZeroAndExertNoTorque) {
   for (const auto& [name, options] : gradient_models()) {
     const auto model = built(options, molecules_interface());

@@ -2,6 +2,8 @@
 // exclude.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/equivariance.h"
 #include "tests/models/geomformer_fixtures.h"
 #include "weyl/core/check.h"
@@ -50,6 +52,57 @@ TEST(Geomformer, IsEquivariantWithTowersAndRounds) {
             1e-3);
 }
 
+// Two rounds are the net at x, then at x + its offset, offsets added.
+TEST(Geomformer, RoundsAddUp) {
+  Interface interface = featured_interface();
+  interface.outputs = {{"step", Level::node, Kind::vector, 1, Role::offset}};
+  GeomformerOptions twice = small_geomformer();
+  twice.rounds = 2;
+  const Batch batch = featured_batch({5, 4});
+  const auto one = built(small_geomformer(), interface), two = built(twice, interface);
+  const Tensor first = (*one)(batch.input).at("step");
+  Points moved = std::get<Points>(batch.input);
+  moved.positions = moved.positions + first.squeeze(1);
+  const Tensor second = (*one)(Input(moved)).at("step");
+  EXPECT_GT((second - first).abs().max().item<double>(), 1e-3);
+  EXPECT_LT(((*two)(batch.input).at("step") - (first + second)).abs().max().item<double>(), 1e-14);
+  // What is no way of the nodes, such as a displacement in units of its spread, moves nothing.
+  interface.outputs[0].role = Role::free;
+  EXPECT_THROW(built(twice, interface), ConfigError);
+}
+
+// Energies of many atoms are added in float64 whatever the model's dtype.
+TEST(Geomformer, AddsEnergiesInFloat64) {
+  GeomformerOptions o = small_geomformer();
+  o.cutoff = CutoffOptions{CutoffLaw::cosine, 1.0, 0};
+  o.input = GeomInput::local;
+  const auto model = built(o, molecules_interface());
+  model->to(at::kFloat);
+  const at::NoGradGuard quiet;
+  for (const auto& p : model->parameters()) {
+    if (p.name.starts_with("head.energy.mlp.2.")) {
+      p.tensor.fill_(p.name.ends_with("bias") ? 0.1 : 0);
+    }
+  }
+  Points points = points_at(random_positions(3000, 1, 20), {3000});
+  points.positions = points.positions.to(at::kFloat);
+  const double found = (*model)(points).at("energy").item<double>();
+  EXPECT_EQ(found, static_cast<double>(static_cast<float>(3000 * static_cast<double>(0.1F))));
+}
+
+// The gated head reads vectors for numbers too, after their last norm (sheet, A9).
+TEST(Geomformer, GatedHeadsReadNormedVectors) {
+  GeomformerOptions o = small_geomformer();
+  o.head = GeomHead::gated;
+  const auto has_norm = [](const Geomformer& model) {
+    const auto all = model.parameters();
+    return std::any_of(all.begin(), all.end(), [](const auto& p) { return p.name == "vector_norm.weight"; });
+  };
+  EXPECT_TRUE(has_norm(*built(o, molecules_interface())));
+  EXPECT_FALSE(has_norm(*built(small_geomformer(), molecules_interface())));
+  EXPECT_FALSE(has_norm(*built(small_preset(GeomformerPreset::et), molecules_interface())));
+}
+
 TEST(Geomformer, DoesNotSeeOtherGraphs) {
   for (const auto& [name, options] : geomformer_variants()) {
     const auto model = built(options, featured_interface());
@@ -63,8 +116,7 @@ TEST(Geomformer, DoesNotSeeOtherGraphs) {
   }
 }
 
-// Every part is wired in: leaving it out changes the outputs.
-TEST(Geomformer, EveryPartCounts) {
+TEST(Geomformer, IsEquivariantWithoutEachOfItsParts) {
   const Batch batch = featured_batch({5, 4});
   using Part = bool GeomParts::*;
   const std::pair<const char*, Part> parts[] = {
@@ -72,13 +124,11 @@ TEST(Geomformer, EveryPartCounts) {
       {"equ_self", &GeomParts::equ_self}, {"equ_cross", &GeomParts::equ_cross},
       {"inv_ffn", &GeomParts::inv_ffn},   {"equ_ffn", &GeomParts::equ_ffn},
       {"inv_norm", &GeomParts::inv_norm}, {"equ_norm", &GeomParts::equ_norm}};
-  const auto whole = built(small_geomformer(), featured_interface());
   for (const auto& [name, part] : parts) {
+    SCOPED_TRACE(name);
     GeomformerOptions o = small_geomformer();
     o.parts.*part = false;
-    const auto model = built(o, featured_interface());
-    EXPECT_LT(model->parameter_count(), whole->parameter_count()) << name;
-    expect_symmetric(*model, batch, featured_schema());
+    expect_symmetric(*built(o, featured_interface()), batch, featured_schema());
   }
 }
 
@@ -126,6 +176,46 @@ TEST(Geomformer, RefusesWhatItCannotDo) {
   Interface flat = featured_interface();
   flat.dimension = 2;
   EXPECT_THROW(built(small_geomformer(), flat), ConfigError);
+}
+
+// An option that nothing would read is refused, not ignored; presets and their published variants stay.
+TEST(Geomformer, RefusesWhatHasNoEffect) {
+  for (const auto preset : {GeomformerPreset::geomformer, GeomformerPreset::et, GeomformerPreset::painn}) {
+    EXPECT_NO_THROW(check(preset_options(preset)));
+  }
+  const auto refuses = [](GeomformerPreset preset, const std::string& key,
+                          const std::function<void(GeomformerOptions&)>& change) {
+    GeomformerOptions o = preset_options(preset);
+    change(o);
+    try {
+      check(o);
+      ADD_FAILURE() << key << " was taken";
+    } catch (const ConfigError& e) {
+      EXPECT_TRUE(std::string(e.what()).starts_with("geomformer." + key + ": ")) << e.what();
+    }
+  };
+  const auto et = GeomformerPreset::et, painn = GeomformerPreset::painn, own = GeomformerPreset::geomformer;
+  refuses(et, "bias", [](auto& o) { o.bias = BiasScope::layer; });
+  refuses(et, "parts.inv_self", [](auto& o) { o.parts.inv_self = false; });
+  refuses(painn, "parts.equ_cross", [](auto& o) { o.parts.equ_cross = false; });
+  refuses(et, "dropout.attention", [](auto& o) { o.dropout.attention = 0.1; });
+  refuses(et, "dropout.activation", [](auto& o) { o.dropout.activation = 0.1; });
+  refuses(painn, "dropout.activation", [](auto& o) { o.dropout.activation = 0.1; });
+  refuses(et, "order", [](auto& o) { o.order = GeomOrder::sequential; });
+  refuses(et, "shared_query", [](auto& o) { o.shared_query = true; });
+  refuses(et, "equ_scale", [](auto& o) { o.equ_scale = EquivariantScale::vectors; });
+  refuses(et, "hidden", [](auto& o) { o.hidden = 12; });
+  refuses(et, "head_hidden", [](auto& o) { o.head_hidden = 12; });
+  refuses(et, "parts.equ_norm", [](auto& o) { o.parts.equ_norm = false; });
+  refuses(painn, "vector_cutoff", [](auto& o) { o.vector_cutoff = false; });
+  refuses(own, "vector_cutoff", [](auto& o) { o.vector_cutoff = false; });
+  refuses(own, "messages", [](auto& o) { o.messages.deep_values = true; });
+  refuses(own, "normaliser", [](auto& o) { o.normaliser = Normaliser::constant; });
+  refuses(own, "bias_heads", [](auto& o) {
+    o.bias = BiasScope::none;
+    o.bias_heads = false;
+  });
+  refuses(own, "smoothing", [](auto& o) { o.smoothing = 1e-30; });
 }
 
 TEST(Geomformer, DropoutActsInTrainingAlone) {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "weyl/core/check.h"
 #include "weyl/ops/attention.h"
 #include "weyl/ops/edge_sums.h"
 #include "weyl/ops/segment.h"
@@ -52,7 +53,7 @@ Tensor normalised(const Tensor& scores, const Neighbourhood& near, Normaliser la
     case Normaliser::silu:
       return weighted ? at::silu(scores) * near.envelope.unsqueeze(1) : at::silu(scores);
     case Normaliser::constant:
-      return weighted ? near.envelope.unsqueeze(1).expand_as(scores) : scores.new_ones(scores.sizes());
+      throw ConfigError("geomformer.normaliser: constant weights have no scores");
     case Normaliser::softmax:
     case Normaliser::count:
       break;

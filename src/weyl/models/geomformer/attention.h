@@ -9,8 +9,9 @@
 
 namespace weyl {
 
-/// Weights of edges from their scores: (E, H) and the smooth cut-off (E) or none -> (E, H). See Normaliser.
-/// The sum of what softmax divides by is at least 1e-12: a node without neighbours hears nothing.
+/// Weights of edges from their scores: (E, H) and the smooth cut-off (E) or none -> (E, H). See Normaliser;
+/// constant is none of them (ConfigError). The sum of what softmax divides by is at least 1e-12: a node
+/// without neighbours hears nothing.
 Tensor normalised(const Tensor& scores, const Neighbourhood& near, Normaliser law);
 
 /// The attentions of one layer, within and between the invariant stream i (N, d) and the equivariant one

@@ -13,12 +13,12 @@ Streams GeomformerBlock::Norms::operator()(const Streams& streams) const {
   return {inv ? (*inv)(streams.inv) : streams.inv, equ ? (*equ)(streams.equ) : streams.equ};
 }
 
-GeomformerBlock::Norms GeomformerBlock::norms(const char* suffix) {
+GeomformerBlock::Norms GeomformerBlock::norms(const char* suffix, bool inv_read, bool equ_read) {
   Norms found;
-  if (options_.parts.inv_norm) {
+  if (inv_read && options_.parts.inv_norm) {
     found.inv = child(std::string("inv_norm") + suffix, std::make_shared<LayerNorm>(options_.width));
   }
-  if (options_.parts.equ_norm && options_.norm != VectorNormLaw::none) {
+  if (equ_read && options_.parts.equ_norm && options_.norm != VectorNormLaw::none) {
     found.equ = child(
         std::string("equ_norm") + suffix,
         std::make_shared<VectorNorm>(options_.width, options_.norm, options_.rho, options_.norm_epsilon));
@@ -26,8 +26,11 @@ GeomformerBlock::Norms GeomformerBlock::norms(const char* suffix) {
   return found;
 }
 
-GeomformerBlock::GeomformerBlock(const GeomformerOptions& options) : options_(options), before_(norms("")) {
+GeomformerBlock::GeomformerBlock(const GeomformerOptions& options) : options_(options) {
+  const GeomParts& parts = options.parts;
   if (options.interaction == GeomInteraction::attention) {
+    before_ = norms("", parts.inv_self || parts.inv_cross || parts.equ_cross,
+                    parts.inv_cross || parts.equ_self || parts.equ_cross);
     attention_ = child("attention", std::make_shared<StreamAttention>(options));
     const auto bias = [&](const std::string& name) {
       return child(name,
@@ -42,15 +45,17 @@ GeomformerBlock::GeomformerBlock(const GeomformerOptions& options) : options_(op
       }
     }
   } else {
+    before_ = norms("", true, true);
     messages_ = child("messages", std::make_shared<FilteredMessages>(options));
   }
   if (options.feed_forward == GeomFeedForward::none) {
     return;
   }
-  between_ = norms("_2");
   if (options.feed_forward == GeomFeedForward::gated) {
+    between_ = norms("_2", parts.inv_ffn || parts.equ_ffn, parts.equ_ffn);
     gated_ = child("ffn", std::make_shared<GatedFeedForward>(options));
   } else {
+    between_ = norms("_2", true, true);
     mixing_ = child("mixing", std::make_shared<StreamMixing>(options));
   }
 }

@@ -25,7 +25,7 @@ class GeomformerBlock : public Module {
     std::shared_ptr<VectorNorm> equ;
     StreamAttention::Streams operator()(const StreamAttention::Streams& streams) const;
   };
-  Norms norms(const char* suffix);
+  Norms norms(const char* suffix, bool inv_read, bool equ_read);  // of the streams that are read
   StreamAttention::Streams sum(const StreamAttention::Streams& streams, const StreamAttention::Streams& add,
                                const Segments& graphs) const;
 

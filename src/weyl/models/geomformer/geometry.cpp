@@ -39,7 +39,8 @@ Neighbourhood PairGeometry::operator()(const Points& points) const {
   const Edges& edges = found.edges;
   // A potential is stiff: what rounding takes from a length comes back times the force, so float64.
   const auto wide = [](const Tensor& x) { return x.defined() ? x.to(at::kDouble) : x; };
-  const Polar polar_form = polar(displacements(wide(points.positions), edges, wide(points.cell)));
+  found.apart = displacements(wide(points.positions), edges, wide(points.cell));
+  const Polar polar_form = polar(found.apart);
   found.lengths = polar_form.length.to(points.positions.scalar_type());
   found.directions = polar_form.direction.to(points.positions.scalar_type());
   if (cutoff_) {

@@ -14,8 +14,9 @@ namespace weyl {
 /// What all layers know of the pairs of nodes that hear of one another: E directed edges.
 struct Neighbourhood {
   Edges edges;
+  Tensor apart;       // (E, 3), from the centre to its neighbour, in float64
   Tensor lengths;     // (E)
-  Tensor directions;  // (E, 3), from the centre to its neighbour; 0 where they coincide
+  Tensor directions;  // (E, 3), of length 1; 0 where they coincide
   Tensor envelope;    // (E), the smooth cut-off; undefined: none, edges are all pairs
   Tensor basis;       // (E, K), or (P, K) of bonds, where an edge and its reverse are alike
   EdgeRows basis_rows = EdgeRows::edge;

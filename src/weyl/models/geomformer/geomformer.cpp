@@ -4,7 +4,7 @@
 #include <ATen/ops/cat.h>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/segment.h"
+#include "weyl/nn/pooling.h"
 
 namespace weyl {
 namespace {
@@ -17,6 +17,19 @@ const Quantity* moving(const Interface& interface) {
     }
   }
   return nullptr;
+}
+
+/// Whether a head reads the equivariant stream.
+bool reads_vectors(const GeomformerOptions& options, const Interface& interface) {
+  return options.head == GeomHead::gated ||
+         std::any_of(interface.outputs.begin(), interface.outputs.end(),
+                     [](const Quantity& q) { return q.kind == Kind::vector; });
+}
+
+/// The last block where nobody reads its vectors: without the parts that make them.
+GeomformerOptions for_scalars(GeomformerOptions options) {
+  options.parts.equ_self = options.parts.equ_cross = options.parts.equ_ffn = false;
+  return options;
 }
 
 }  // namespace
@@ -69,16 +82,17 @@ Geomformer::Geomformer(const GeomformerOptions& given, const Interface& interfac
 Geomformer::Tower Geomformer::tower(const std::string& prefix, bool positions, bool features) {
   Tower made;
   made.start = child(prefix + "start", std::make_shared<GeomStart>(options, interface, positions, features));
+  const bool equ_read = reads_vectors(options, interface);
   for (int64_t i = 0; i < options.blocks; ++i) {
+    const bool last = i + 1 == options.blocks;
     made.layers.push_back(
-        child(prefix + "layers." + std::to_string(i), std::make_shared<GeomformerBlock>(options)));
+        child(prefix + "layers." + std::to_string(i),
+              std::make_shared<GeomformerBlock>(last && !equ_read ? for_scalars(options) : options)));
   }
   if (options.parts.inv_norm) {
     made.norm = child(prefix + "norm", std::make_shared<LayerNorm>(options.width));
   }
-  const bool read = std::any_of(interface.outputs.begin(), interface.outputs.end(),
-                                [](const Quantity& q) { return q.kind == Kind::vector; });
-  if (read && options.parts.equ_norm && options.norm != VectorNormLaw::none) {
+  if (equ_read && options.parts.equ_norm && options.norm != VectorNormLaw::none) {
     made.vector_norm =
         child(prefix + "vector_norm",
               std::make_shared<VectorNorm>(options.width, options.norm, options.rho, options.norm_epsilon));
@@ -109,7 +123,7 @@ Named Geomformer::once(const Points& points) const {
     const Quantity& q = interface.outputs[i];
     Tensor value = (*heads_[i])(streams);
     if (q.level == Level::graph) {
-      value = q.extensive ? segment_sum(value, points.graphs)
+      value = q.extensive ? sum_nodes(value, points.graphs)
                           : pool_nodes(value, points.graphs, options.pooling, interface.typical_nodes);
     }
     outputs[q.name] = value;

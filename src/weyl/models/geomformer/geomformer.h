@@ -11,15 +11,17 @@ namespace weyl {
 /// invariant stream (N, d) and an equivariant one (N, 3, d) that hear of one another in every layer.
 ///
 /// Without a cut-off every node hears every other of its graph, and cells are refused. With one, neighbours
-/// are all images of all nodes within it (unless input = centroid, which no lattice has): energies of distant
-/// parts add up. With velocity_tower two nets of their own weights start from positions and from the vector
-/// feature `velocity`, share the structural bias and are read out together (the paper's N-body form).
+/// are all nodes within it; with input = local or zero also all their images in a cell, and energies of
+/// distant parts add up: a centroid (input = centroid, the default, or both) belongs to no lattice and to no
+/// part. With velocity_tower two nets of their own weights start from positions and from the vector feature
+/// `velocity`, share the structural bias and are read out together (the paper's N-body form).
 ///
 /// Outputs: scalars and vectors of nodes and graphs; of graphs they are sums over nodes (extensive) or
 /// pooled. With `rounds` the net runs again on positions moved by its node output of role `offset` or
 /// `point`, which adds up. Exact: O(3), translations, node order; so no pseudoscalars and no axial vectors.
-/// Children: geometry, [bias], then start, layers.<i>, norm, vector_norm of the net (with velocity_tower
-/// twice: position.*, velocity.*), head.<output>.
+/// Where all outputs are scalars of the mlp head nobody reads the last layer's vectors: it has no parts that
+/// make them. Children: geometry, [bias], then start, layers.<i>, norm, vector_norm of the net (with
+/// velocity_tower twice: position.*, velocity.*), head.<output>.
 class Geomformer : public PointsModel {
  public:
   Geomformer(const GeomformerOptions& options, const Interface& interface);

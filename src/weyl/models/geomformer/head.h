@@ -8,9 +8,11 @@
 
 namespace weyl {
 
-/// A gated equivariant block (Schuett et al. 2021, TorchMD-Net): with n = |v V1| channel by channel (0 where
-/// it vanishes, and so its derivatives), (x', g) = MLP([x, n]),  v' = g (v V2); SiLU on x' unless `last`. x
-/// (N, I), v (N, 3, I) -> (N, O), (N, 3, O). Children: vec1_proj, vec2_proj, update_net.
+/// A gated equivariant block (Schuett et al. 2021, TorchMD-Net): with n = q / sqrt(q + e), q = |v V1|^2
+/// channel by channel, (x', g) = MLP([x, n]),  v' = g (v V2); SiLU on x' unless `last`. x
+/// (N, I), v (N, 3, I) -> (N, O), (N, 3, O). e is the dtype's rounding (2.2e-16 or 1.2e-7): |v
+/// V1| to rounding, but smooth at 0, with slope 0 and second derivative 2 / sqrt(e) there. Children:
+/// vec1_proj, vec2_proj, update_net.
 class GatedBlock : public Module {
  public:
   GatedBlock(int64_t in, int64_t out, bool last);

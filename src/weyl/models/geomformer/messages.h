@@ -9,7 +9,7 @@ namespace weyl {
 
 /// One weighted sum of filtered messages for both streams: TorchMD-Net's Equivariant Transformer and PaiNN.
 /// With values w_j = (w0, w1, w2) (N, 3 F) of the sender, filters f_e (E, 3 F) of the distance and u_e the
-/// direction:
+/// direction (0 between coincident atoms, where it jumps, as in the published models):
 ///   m_i = sum_e a_e w0_j f0_e,     V_i = sum_e c_e (v_j w1_j f1_e + u_e w2_j f2_e)
 ///   a_e: the normaliser of q_i . k_j . d_e per head (silu: ET) or 1 (constant: PaiNN), and the cut-off;
 ///   c_e: the cut-off (silu without vector_cutoff: 1).

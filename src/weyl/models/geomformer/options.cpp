@@ -108,10 +108,12 @@ void fields(Fields& f, GeomformerOptions& o) {
   f("input", o.input,
     "the vectors at the start: from the centroid, local sums over neighbours, both, or zero");
   f("smoothing", o.smoothing,
-    "length below which directions at the start fade (r / sqrt(r^2 + s^2)), in the positions' unit",
+    "length s below which directions from the centroid and to neighbours fade at the start (r / sqrt(r^2 + "
+    "s^2); "
+    "0: they jump where atoms meet), in the positions' unit",
     {0, 1e6});
   f("neighbour_embedding", o.neighbour_embedding,
-    "nodes start from their own type and a sum over their neighbours' types (ET)");
+    "nodes start from their own type and a sum over their neighbours' types (ET); with messages alone");
   f("pair_embedding", o.pair_embedding,
     "a map of the sum of a node's distance functions is added to its first features (Graphormer-3D)");
   f("order", o.order, "attentions of a stream in parallel on the layer's input, or sequential");
@@ -138,13 +140,24 @@ void fields(Fields& f, GeomformerOptions& o) {
   f("parts", o.parts, "parts of a block, each of which can be left out");
   f("dropout", o.dropout, "rates of dropout in training");
   f("velocity_tower", o.velocity_tower,
-    "a second pair of streams, which starts from the vector feature 'velocity' (the paper's N-body form)");
+    "a second pair of streams, which starts from the vector features of nodes (the paper's N-body form: "
+    "their "
+    "velocity)");
   f("rounds", o.rounds, "times the whole net runs, each from the positions that the last one gave", {1, 16});
 }
 
 double residual_start(const GeomformerOptions& o) {
   return 1 / std::sqrt(2.0 * static_cast<double>(std::max<int64_t>(o.blocks, 1)));
 }
+
+namespace {
+
+bool same(const GeomMessages& a, const GeomMessages& b) {
+  return a.deep_values == b.deep_values && a.filter_activation == b.filter_activation &&
+         a.own_products == b.own_products;
+}
+
+}  // namespace
 
 void check(const GeomformerOptions& o) {
   const auto must = [](bool holds, const char* key, auto... rest) {
@@ -161,11 +174,44 @@ void check(const GeomformerOptions& o) {
   must(!o.cutoff || o.cutoff->lower < o.cutoff->radius, "cutoff.lower", "must be below the radius");
   must(!o.cutoff || o.cutoff->law == CutoffLaw::cosine || o.cutoff->lower == 0, "cutoff.lower",
        "must be 0 but with law = cosine");
+  must(messages || o.normaliser != Normaliser::constant, "normaliser",
+       "constant needs interaction = messages: attention by it would have no scores");
+  must(!messages || o.bias == BiasScope::none, "bias", "must be none with interaction = messages");
+  must(o.smoothing == 0 || o.smoothing >= 1e-6, "smoothing", "must be 0 or at least 1e-6, got ", o.smoothing);
   must(!messages || !o.velocity_tower, "velocity_tower", "needs interaction = attention");
   must(!o.neighbour_embedding || messages, "neighbour_embedding", "needs interaction = messages");
   must(!o.shared_query ||
            ((o.parts.inv_self || !o.parts.inv_cross) && (o.parts.equ_self || !o.parts.equ_cross)),
        "shared_query", "a cross-attention without self-attention of its stream has no query to share");
+  const GeomformerOptions usual = preset_options(o.preset);
+  const bool gated = o.feed_forward == GeomFeedForward::gated;
+  const struct {
+    const char* key;
+    bool acts, untouched;
+    const char* needs;
+  } conditional[] = {
+      {"parts.inv_self", !messages, o.parts.inv_self, "interaction = attention"},
+      {"parts.inv_cross", !messages, o.parts.inv_cross, "interaction = attention"},
+      {"parts.equ_self", !messages, o.parts.equ_self, "interaction = attention"},
+      {"parts.equ_cross", !messages, o.parts.equ_cross, "interaction = attention"},
+      {"dropout.attention", !messages, o.dropout.attention == 0, "interaction = attention"},
+      {"order", !messages, o.order == usual.order, "interaction = attention"},
+      {"shared_query", !messages, !o.shared_query, "interaction = attention"},
+      {"equ_scale", !messages, o.equ_scale == usual.equ_scale, "interaction = attention"},
+      {"messages", messages, same(o.messages, usual.messages), "interaction = messages"},
+      {"vector_cutoff", messages && o.normaliser == Normaliser::silu, o.vector_cutoff,
+       "interaction = messages and normaliser = silu"},
+      {"bias_heads", o.bias != BiasScope::none, o.bias_heads, "a bias"},
+      {"dropout.activation", gated, o.dropout.activation == 0, "feed_forward = gated"},
+      {"parts.inv_ffn", gated, o.parts.inv_ffn, "feed_forward = gated"},
+      {"parts.equ_ffn", gated, o.parts.equ_ffn, "feed_forward = gated"},
+      {"hidden", gated, !o.hidden, "feed_forward = gated"},
+      {"parts.equ_norm", o.norm != VectorNormLaw::none, o.parts.equ_norm, "a norm"},
+      {"head_hidden", o.head == GeomHead::mlp, o.head_hidden == usual.head_hidden, "head = mlp"},
+  };
+  for (const auto& option : conditional) {
+    must(option.acts || option.untouched, option.key, "has no effect without ", option.needs);
+  }
   must(o.head != GeomHead::gated || o.width >= 2, "width", "must be 2 at least with head = gated, got ",
        o.width);
 }

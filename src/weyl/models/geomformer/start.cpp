@@ -23,6 +23,15 @@ Tensor others(const Neighbourhood& near) {
   return other.to(near.lengths.scalar_type());
 }
 
+/// r (R, 3) -> lengths sqrt(r^2 + s^2) - s and directions r / sqrt(r^2 + s^2), smooth at r = 0.
+Polar smoothed(const Tensor& r, double s) {
+  if (s == 0) {
+    return polar(r);
+  }
+  const Tensor length = at::sqrt((r * r).sum(1) + s * s);
+  return {length - s, r / length.unsqueeze(1)};
+}
+
 }  // namespace
 
 Tensor GeomStart::Radial::operator()(const Tensor& lengths, const Tensor& types) const {
@@ -93,14 +102,8 @@ Tensor GeomStart::embedded(const Points& points, const Neighbourhood& near) cons
 }
 
 Tensor GeomStart::from_centroid(const Points& points, const Tensor& types) const {
-  const Tensor away = centred(points.positions, points.graphs);
-  const double s = options_.smoothing;
-  if (s == 0) {
-    const Polar found = polar(away);
-    return found.direction.unsqueeze(2) * position_(found.length, types).unsqueeze(1);
-  }
-  const Tensor length = at::sqrt((away * away).sum(1) + s * s);
-  return (away / length.unsqueeze(1)).unsqueeze(2) * position_(length - s, types).unsqueeze(1);
+  const Polar away = smoothed(centred(points.positions, points.graphs), options_.smoothing);
+  return away.direction.unsqueeze(2) * position_(away.length, types).unsqueeze(1);
 }
 
 Tensor GeomStart::from_neighbours(const Neighbourhood& near, const Tensor& types) const {
@@ -110,11 +113,13 @@ Tensor GeomStart::from_neighbours(const Neighbourhood& near, const Tensor& types
   sums.outputs = {{EdgeRows::centre, EdgeWidth::channels, true}};
   sums.terms = {{{{0}, {1}}, {0}}};
   const Tensor of_neighbours = types.index_select(0, near.edges.neighbour);
-  const Tensor directions =
-      near.envelope.defined() ? near.directions * near.envelope.unsqueeze(1) : near.directions;
+  const Polar wide = smoothed(near.apart, options_.smoothing);
+  const auto dtype = near.lengths.scalar_type();
+  const Tensor lengths = wide.length.to(dtype), unit = wide.direction.to(dtype);
+  const Tensor directions = near.envelope.defined() ? unit * near.envelope.unsqueeze(1) : unit;
   // Mapped after the sum: there are more edges than axes of nodes.
   return (*local_.map)(
-      edge_sums(sums, {(*local_.gaussian)(near.lengths, of_neighbours), directions}, near.edges)[0]);
+      edge_sums(sums, {(*local_.gaussian)(lengths, of_neighbours), directions}, near.edges)[0]);
 }
 
 StreamAttention::Streams GeomStart::operator()(const Points& points, const Interface& interface,

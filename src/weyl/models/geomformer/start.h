@@ -9,10 +9,11 @@ namespace weyl {
 
 /// The streams that a net starts with, from types, features and positions.
 ///   inv  embedding of the type, + a map of the scalar features (+ pair_embedding, + neighbour_embedding)
-///   equ  direction (x) g(length) W of the position from the centroid (input = centroid; directions r /
-///        sqrt(r^2 + s^2), lengths sqrt(r^2 + s^2) - s), the sum of the same over the neighbours, weighted by
-///        the cut-off (local), the sum of the two (both), or zero; + the same of each vector feature. g:
-///        Gaussians, one for each channel.
+///   equ  direction (x) g(length) W of the position from the centroid (input = centroid), the sum of the same
+///        over the neighbours, weighted by the cut-off (local), the sum of the two (both), or zero; + the
+///        same of each vector feature. Directions of positions are r / sqrt(r^2 + s^2), their lengths
+///        sqrt(r^2 + s^2) - s (s: smoothing), so that nothing jumps where atoms coincide; those of features
+///        are v / |v| and |v|. g: Gaussians, one for each channel.
 /// Children: embedding, [features], [pairs], [neighbours.*], [position.*], [local.*], [vector_<v>.*].
 class GeomStart : public Module {
  public:

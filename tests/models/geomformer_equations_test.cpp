@@ -1,0 +1,218 @@
+// GeoMFormer's equations written out: the plain padded form (torch expressions, bench/padded_geomformer.h)
+// with the same weights, the laws from scores to weights, and what each part of a block is worth.
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "bench/padded_geomformer.h"
+#include "tests/equivariance.h"
+#include "tests/models/geomformer_fixtures.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+/// Energies, forces, and the gradients of sum E^2 + sum F^2 by all weights.
+struct Answers {
+  Tensor energy, forces;
+  std::vector<Tensor> gradients;
+};
+
+Answers answers(PointsModel& model, const Geomformer& weights, Points points) {
+  const Tensor x = points.positions.detach().clone().requires_grad_();
+  points.positions = x;
+  const Tensor energy = model(points).at("energy");
+  const Tensor forces = -torch::autograd::grad({energy.sum()}, {x}, {}, true, true)[0];
+  std::vector<Tensor> all;
+  for (const Parameter& p : weights.parameters()) {
+    if (p.tensor.requires_grad()) {
+      all.push_back(p.tensor);
+    }
+  }
+  return {energy, forces,
+          torch::autograd::grad({energy.square().sum() + forces.square().sum()}, all, {}, {}, false, true)};
+}
+
+double difference(const Tensor& a, const Tensor& b) {
+  return ((a - b).abs().max() / b.abs().max().clamp_min(1e-30)).item<double>();
+}
+
+void expect_padded_form(const std::string& name, const GeomformerOptions& options) {
+  SCOPED_TRACE(name);
+  const auto model = built(options, molecules_interface());
+  PaddedGeomformer padded(model);
+  const Points points = points_at(random_positions(13), {5, 1, 7});
+  const Answers found = answers(*model, *model, points), right = answers(padded, *model, points);
+  EXPECT_GT(right.forces.abs().max().item<double>(), 1e-4);
+  EXPECT_LT(difference(found.energy, right.energy), 1e-12);
+  EXPECT_LT(difference(found.forces, right.forces), 1e-11);
+  double largest = 0;
+  for (const Tensor& g : right.gradients) {
+    largest = std::max(largest, g.defined() ? g.abs().max().item<double>() : 0);
+  }
+  ASSERT_GT(largest, 0);
+  for (size_t i = 0; i < right.gradients.size(); ++i) {
+    ASSERT_EQ(found.gradients[i].defined(), right.gradients[i].defined()) << i;
+    if (found.gradients[i].defined()) {
+      EXPECT_LT((found.gradients[i] - right.gradients[i]).abs().max().item<double>(), 1e-11 * largest) << i;
+    }
+  }
+}
+
+TEST(GeomformerEquations, AreThoseOfThePaddedForm) {
+  GeomformerOptions o = small_geomformer();
+  o.blocks = 3;
+  expect_padded_form("default", o);
+  GeomformerOptions shared = o;
+  shared.shared_query = true;
+  expect_padded_form("shared_query", shared);
+  GeomformerOptions vectors = o;
+  vectors.equ_scale = EquivariantScale::vectors;
+  expect_padded_form("equ_scale = vectors", vectors);
+  GeomformerOptions sequential = o;
+  sequential.order = GeomOrder::sequential;
+  expect_padded_form("sequential", sequential);
+  expect_padded_form("et", small_preset(GeomformerPreset::et));
+}
+
+/// Three nodes at distances of their own, all pairs or with a cut-off.
+Neighbourhood three(bool cutoff) {
+  Neighbourhood near;
+  near.edges = all_pairs(Segments::of_sizes(std::vector<int64_t>{3}));
+  if (cutoff) {
+    near.envelope = at::tensor({1.0, 0.7, 0.2, 0.7, 1.0, 0.0, 0.2, 0.0, 1.0}, at::kDouble);
+  }
+  return near;
+}
+
+TEST(GeomformerEquations, LawsFromScoresToWeightsAreTheirFormulas) {
+  const Tensor scores = random_positions(9, 3).narrow(1, 0, 2);  // (E, H)
+  for (const bool cutoff : {false, true}) {
+    const Neighbourhood near = three(cutoff);
+    const Tensor softmax = normalised(scores, near, Normaliser::softmax),
+                 silu = normalised(scores, near, Normaliser::silu),
+                 count = normalised(scores, near, Normaliser::count);
+    for (int64_t i = 0; i < 3; ++i) {
+      for (int64_t h = 0; h < 2; ++h) {
+        const auto score = [&](int64_t j) { return scores[3 * i + j][h].item<double>(); };
+        const auto fade = [&](int64_t j) { return cutoff ? near.envelope[3 * i + j].item<double>() : 1.0; };
+        double sum = 0, heard = 0;
+        for (int64_t j = 0; j < 3; ++j) {
+          sum += fade(j) * std::exp(score(j));
+          heard += fade(j);
+        }
+        for (int64_t j = 0; j < 3; ++j) {
+          const int64_t e = 3 * i + j;
+          const double share = fade(j) * std::exp(score(j)) / sum, s = score(j);
+          EXPECT_NEAR(softmax[e][h].item<double>(), share, 1e-11);
+          EXPECT_NEAR(count[e][h].item<double>(), share * heard, 1e-11);
+          EXPECT_NEAR(silu[e][h].item<double>(), fade(j) * s / (1 + std::exp(-s)), 1e-14);
+        }
+      }
+    }
+    EXPECT_THROW(normalised(scores, near, Normaliser::constant), ConfigError);
+  }
+}
+
+/// What `part` has of the packed maps of a stream: rows [first, last) of d each, in the order of
+/// StreamAttention.
+struct Rows {
+  std::string part;
+  int64_t inv_first, inv_last, equ_first, equ_last;
+};
+const std::vector<Rows> packed{{"inv_self", 0, 3, 0, 0},
+                               {"inv_cross", 3, 4, 0, 4},
+                               {"equ_self", 0, 0, 4, 7},
+                               {"equ_cross", 4, 6, 7, 10}};
+
+/// The weights of `whole` in the model without one part: rows of that part left out.
+void copy_weights(const Geomformer& from, Geomformer& to, const std::string& part, int64_t d) {
+  const at::NoGradGuard quiet;
+  std::map<std::string, Tensor> all;
+  for (const Parameter& p : from.parameters()) {
+    all[p.name] = p.tensor;
+  }
+  for (const Parameter& p : to.parameters()) {
+    Tensor source = all.at(p.name);
+    for (const Rows& rows : packed) {
+      if (rows.part == part && source.sizes() != p.tensor.sizes()) {
+        const bool inv = p.name.ends_with("attention.inv.weight");
+        const int64_t first = d * (inv ? rows.inv_first : rows.equ_first),
+                      last = d * (inv ? rows.inv_last : rows.equ_last);
+        source = at::cat({source.slice(0, 0, first), source.slice(0, last)});
+      }
+    }
+    p.tensor.copy_(source);
+  }
+}
+
+// Every part is wired in: without it, and the weights of all others as they are, every output is another. And
+// it is wired in where it says: the model without it is the whole one with zeros for the last map of that
+// part.
+TEST(GeomformerEquations, EveryPartCounts) {
+  const Batch batch = featured_batch({5, 4});
+  using Part = bool GeomParts::*;
+  const struct {
+    const char* name;
+    Part part;
+    const char* last_map;
+  } parts[] = {{"inv_self", &GeomParts::inv_self, "attention.out_inv_self.weight"},
+               {"inv_cross", &GeomParts::inv_cross, "attention.out_inv_cross.weight"},
+               {"equ_self", &GeomParts::equ_self, "attention.out_equ_self.weight"},
+               {"equ_cross", &GeomParts::equ_cross, "attention.out_equ_cross.weight"},
+               {"inv_ffn", &GeomParts::inv_ffn, "ffn.inv_out.weight"},
+               {"equ_ffn", &GeomParts::equ_ffn, "ffn.equ_out.weight"},
+               {"inv_norm", &GeomParts::inv_norm, nullptr},
+               {"equ_norm", &GeomParts::equ_norm, nullptr}};
+  for (const auto& [name, part, last_map] : parts) {
+    SCOPED_TRACE(name);
+    const auto whole = built(small_geomformer(), featured_interface());
+    GeomformerOptions o = small_geomformer();
+    o.parts.*part = false;
+    const auto without = built(o, featured_interface());
+    EXPECT_LT(without->parameter_count(), whole->parameter_count());
+    copy_weights(*whole, *without, name, o.width);
+    const Named less = (*without)(batch.input), more = (*whole)(batch.input);
+    for (const auto& [output, value] : more) {
+      EXPECT_GT(difference(less.at(output), value), 1e-4) << output;
+    }
+    if (last_map != nullptr) {
+      const at::NoGradGuard quiet;
+      for (const Parameter& p : whole->parameters()) {
+        if (p.name.ends_with(last_map)) {
+          p.tensor.zero_();
+        }
+      }
+      EXPECT_LT(equivariance::relative_error((*whole)(batch.input), less), 1e-13);
+    }
+  }
+}
+
+// Nothing is there that no output reads: each weight has a gradient, whatever the options. Except in ET's
+// head, whose last block has a map of vectors for numbers too, as published.
+TEST(GeomformerEquations, EveryWeightIsRead) {
+  for (const auto& [name, options] : geomformer_variants()) {
+    SCOPED_TRACE(name);
+    const auto model = built(options, molecules_interface());
+    std::vector<Tensor> all;
+    std::vector<std::string> names;
+    for (const Parameter& p : model->parameters()) {
+      if (p.tensor.requires_grad()) {
+        all.push_back(p.tensor);
+        names.push_back(p.name);
+      }
+    }
+    const Points points = points_at(random_positions(6), {6});
+    const auto gradients =
+        torch::autograd::grad({(*model)(points).at("energy").sum()}, all, {}, {}, false, true);
+    for (size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(gradients[i].defined(), names[i] != "head.energy.1.vec2_proj.weight") << names[i];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weyl
