@@ -223,11 +223,7 @@ Named PaddedGeomformer::forward(const Points& points) {
   const Atoms a = padded(points);
   const bool is_et = of_->options.preset == GeomformerPreset::et;
   const Tensor energies = (is_et ? et(a) : geomformer(a)) * a.real;
-  Tensor energy = energies.sum(1, true);
-  if (is_et) {
-    energy = energy + weights_.at("head.energy.shift").to(energy.scalar_type());
-  }
-  return {{"energy", energy}};
+  return {{"energy", energies.sum(1, true)}};
 }
 
 }  // namespace weyl
