@@ -27,8 +27,9 @@ constexpr auto names_of(GeomInteraction) {
 }
 
 /// What scores become before they weigh: softmax over the neighbours (with a cut-off its smooth weight is a
-/// factor of the exponentials); SiLU(score) times the cut-off (ET); 1 times the cut-off (PaiNN: no scores);
-/// softmax times the number of neighbours (with a cut-off: the sum of their smooth weights).
+/// factor of the exponentials); SiLU(score) times the cut-off (ET); 1 times the cut-off (PaiNN: no scores, so
+/// of messages alone); softmax times the number of neighbours (with a cut-off: the sum of their smooth
+/// weights).
 enum class Normaliser { softmax, silu, constant, count };
 constexpr auto names_of(Normaliser) {
   return std::array<std::string_view, 4>{"softmax", "silu", "constant", "count"};
@@ -93,7 +94,8 @@ constexpr auto names_of(GeomHead) {
   return std::array<std::string_view, 2>{"mlp", "gated"};
 }
 
-/// A smooth fall to zero at a distance, which makes energies of distant parts add up.
+/// A smooth fall to zero at a distance. With input = local or zero it makes energies of distant parts add up
+/// and lets cells be periodic; the centroid of the default input would still tie all parts together.
 struct CutoffOptions {
   CutoffLaw law = CutoffLaw::cosine;
   double radius = 5;  // in the unit of the positions
@@ -165,7 +167,8 @@ GeomformerOptions preset_options(GeomformerPreset preset);
 /// branches has a size of its own whatever the depth.
 double residual_start(const GeomformerOptions& options);
 
-/// ConfigError, naming the key, for options that exclude one another.
+/// ConfigError, naming the key, for options that exclude one another, and for those that nothing reads when
+/// they are not as the preset has them.
 void check(const GeomformerOptions& options);
 
 }  // namespace weyl
