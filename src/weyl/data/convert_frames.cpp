@@ -56,7 +56,8 @@ class Conversion {
 
   /// Where the file does not say, that of `from`, for energies, forces, stresses and virials.
   std::string unit_of(const std::string& name) const {
-    const std::string said(reader_.unit_of(name)), &from = options_.from;
+    std::string said(reader_.unit_of(name));
+    const std::string& from = options_.from;
     if (!said.empty() || from.empty()) {
       const bool agree = said.empty() || from.empty() || name != options_.energy || same(said, from);
       require<ConfigError>(agree, "convert: from=", printable(from), " is not asked for, the format says ",
