@@ -140,6 +140,10 @@ inline std::vector<std::pair<std::string, GeomformerOptions>> geomformer_variant
     local(o);
     o.normaliser = Normaliser::count;
   });
+  add("local, constant", [&](auto& o) {
+    local(o);
+    o.normaliser = Normaliser::constant;
+  });
   add("zero start", [&](auto& o) {
     local(o);
     o.input = GeomInput::zero;

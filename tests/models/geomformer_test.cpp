@@ -210,7 +210,6 @@ TEST(Geomformer, RefusesWhatHasNoEffect) {
   refuses(painn, "vector_cutoff", [](auto& o) { o.vector_cutoff = false; });
   refuses(own, "vector_cutoff", [](auto& o) { o.vector_cutoff = false; });
   refuses(own, "messages", [](auto& o) { o.messages.deep_values = true; });
-  refuses(own, "normaliser", [](auto& o) { o.normaliser = Normaliser::constant; });
   refuses(own, "bias_heads", [](auto& o) {
     o.bias = BiasScope::none;
     o.bias_heads = false;

@@ -53,7 +53,7 @@ Tensor normalised(const Tensor& scores, const Neighbourhood& near, Normaliser la
     case Normaliser::silu:
       return weighted ? at::silu(scores) * near.envelope.unsqueeze(1) : at::silu(scores);
     case Normaliser::constant:
-      throw ConfigError("geomformer.normaliser: constant weights have no scores");
+      return weighted ? near.envelope.unsqueeze(1).expand_as(scores) : scores.new_ones(scores.sizes());
     case Normaliser::softmax:
     case Normaliser::count:
       break;

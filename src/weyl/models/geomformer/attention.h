@@ -10,7 +10,7 @@
 namespace weyl {
 
 /// Weights of edges from their scores: (E, H) and the smooth cut-off (E) or none -> (E, H). See Normaliser;
-/// constant is none of them (ConfigError). The sum of what softmax divides by is at least 1e-12: a node
+/// of `constant` the scores count nothing. The sum of what softmax divides by is at least 1e-12: a node
 /// without neighbours hears nothing.
 Tensor normalised(const Tensor& scores, const Neighbourhood& near, Normaliser law);
 

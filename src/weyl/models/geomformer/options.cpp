@@ -101,7 +101,8 @@ void fields(Fields& f, GeomformerOptions& o) {
   f("self_edges", o.self_edges,
     "within a cut-off a node is a neighbour of its own (without one it always is)");
   f("interaction", o.interaction, "four attentions (GeoMFormer), or filtered messages (ET, PaiNN)");
-  f("normaliser", o.normaliser, "from scores to weights: softmax, silu, constant or count");
+  f("normaliser", o.normaliser,
+    "from scores to weights: softmax, silu, constant (sums, whatever the scores) or count");
   f("messages", o.messages, "what filtered messages are made of");
   f("vector_cutoff", o.vector_cutoff,
     "messages with silu: the cut-off weighs values, not scores alone (without it energies jump)");
@@ -174,8 +175,6 @@ void check(const GeomformerOptions& o) {
   must(!o.cutoff || o.cutoff->lower < o.cutoff->radius, "cutoff.lower", "must be below the radius");
   must(!o.cutoff || o.cutoff->law == CutoffLaw::cosine || o.cutoff->lower == 0, "cutoff.lower",
        "must be 0 but with law = cosine");
-  must(messages || o.normaliser != Normaliser::constant, "normaliser",
-       "constant needs interaction = messages: attention by it would have no scores");
   must(!messages || o.bias == BiasScope::none, "bias", "must be none with interaction = messages");
   must(o.smoothing == 0 || o.smoothing >= 1e-6, "smoothing", "must be 0 or at least 1e-6, got ", o.smoothing);
   must(!messages || !o.velocity_tower, "velocity_tower", "needs interaction = attention");
