@@ -143,7 +143,7 @@ TEST_F(TrainTest, FindsItsDataFromAnyFolder) {
   EXPECT_EQ(path_of(read_recipe("../run/config.toml").data), "data");
   // So are the other files that a set names, be its path absolute.
   std::ofstream(folder_ / "listed.txt") << "1\n";
-  for (const std::string data : {std::string("data"), folder_ / "data"}) {
+  for (const std::string& data : {std::string("data"), folder_ / "data"}) {
     const DataOptions qm9 =
         data_of_run({Qm9DataOptions{.path = data, .exclude = "listed.txt"}}, folder_ / "run");
     EXPECT_EQ(path_of(qm9), folder_ / "data");

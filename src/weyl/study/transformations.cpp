@@ -62,7 +62,8 @@ Moved moved_by(const Motions& motions, const Batch& batch, const Schema& schema)
 /// The same for orthogonal motions, with what rounding the turned coordinates is worth in `before`.
 Moved turned_by(const Motions& motions, const Batch& batch, const Schema& schema) {
   Moved moved = moved_by(motions, batch, schema);
-  if (points_of(batch).positions.scalar_type() == at::kFloat) {
+  const auto* points = std::get_if<Points>(&batch.input);  // a grid's elements move cells to cells
+  if (points != nullptr && points->positions.scalar_type() == at::kFloat) {
     const Motions back{motions.linear.transpose(1, 2), {}};
     moved.before = transform(to(moved.batch, at::kCPU, at::kDouble), back, schema);
     moved.displaced = true;
