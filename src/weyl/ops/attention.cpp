@@ -96,7 +96,7 @@ class RaggedAttention : public Differentiable {
     const Tensor ggy = needed[4] ? at::empty(gy[0].sizes(), gy[0].options()) : Tensor();
     const HeadTensor gys(gy[0], x.heads), dq(gg[0], x.heads), dk(gg[1], x.heads), dv(gg[2], x.heads),
         ggys(ggy, x.heads);
-    const Tensor dpairs = gg[3].defined() ? gg[3].contiguous() : gg[3];
+    const Tensor dpairs = contiguous_of(gg[3]);
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto a = arguments<T>(x);
@@ -119,7 +119,7 @@ class RaggedAttention : public Differentiable {
           q(in[0], heads),
           k(in[1], heads),
           v(in[2], heads),
-          pairs(in[3].defined() ? in[3].contiguous() : in[3]) {}
+          pairs(contiguous_of(in[3])) {}
     bool shared() const { return heads > 1 && (k.tensor.size(-2) == 1 || v.tensor.size(-2) == 1); }
     int64_t heads, parts, value_width;
     HeadTensor q, k, v;

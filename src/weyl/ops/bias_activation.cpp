@@ -19,10 +19,6 @@ constexpr int64_t grain = 1 << 13;  // numbers that are worth a worker
 
 using kernels::ActivationLaw;
 
-Tensor contiguous_of(const Tensor& x) {
-  return x.defined() ? x.contiguous() : x;
-}
-
 /// Inputs x (N, G C) and bias (C), which may be undefined.
 class BiasActivation : public Differentiable {
  public:
@@ -87,10 +83,6 @@ class BiasActivation : public Differentiable {
   template <class T>
   kernels::BiasActivation<T> arguments(const Tensor& x, const Tensor& bias) const {
     return {law_, x.size(1), bias.defined() ? bias.size(0) : x.size(1), numbers<T>(x), numbers<T>(bias)};
-  }
-  template <class T>
-  static T* row_of(const Tensor& sums, int64_t worker) {
-    return sums.defined() ? sums.mutable_data_ptr<T>() + worker * sums.size(1) : nullptr;
   }
 
   ActivationLaw law_;

@@ -223,7 +223,7 @@ class EdgeSumsOp : public Differentiable {
   Tensors answers(const EdgeQuestion& question, Tensors given, const at::TensorOptions& options) const {
     const size_t inputs = sums_.inputs.size(), outputs = sums_.outputs.size();
     for (Tensor& x : given) {
-      x = x.defined() ? x.contiguous() : x;
+      x = contiguous_of(x);
     }
     const EdgeProgram whole = kernels::edge_program(sums_, question, padding);
     Tensors found(inputs + outputs);

@@ -18,10 +18,6 @@ namespace {
 
 constexpr int64_t grain = 1 << 14;  // numbers that are worth a worker
 
-Tensor contiguous(const Tensor& x) {
-  return x.defined() ? x.contiguous() : x;
-}
-
 /// Inputs x (N, G C), branch (N, G C), offset (C), weight (C), bias (C); results sum and normed, or normed
 /// alone without a branch. By-products: mean and rstd (N, G).
 class BranchAndNorm : public Differentiable {
@@ -41,7 +37,7 @@ class BranchAndNorm : public Differentiable {
   bool has_backward(const Tensors& in) const override { return kernels_take(in); }
 
   Tensors forward(const Tensors& in) const override {
-    const Tensor x = in[0].contiguous(), branch = contiguous(in[1]), offset = contiguous(in[2]);
+    const Tensor x = in[0].contiguous(), branch = contiguous_of(in[1]), offset = contiguous_of(in[2]);
     const Tensor weight = in[3].contiguous(), bias = in[4].contiguous();
     const int64_t frames = x.size(1) / weight.size(0);
     const Tensor sum = branch_ ? at::empty(x.sizes(), x.options()) : Tensor();
@@ -112,7 +108,7 @@ class Branch : public Differentiable {
   bool has_backward(const Tensors& in) const override { return kernels_take(in); }
 
   Tensors forward(const Tensors& in) const override {
-    const Tensor x = in[0].contiguous(), branch = in[1].contiguous(), offset = contiguous(in[2]);
+    const Tensor x = in[0].contiguous(), branch = in[1].contiguous(), offset = contiguous_of(in[2]);
     const Tensor sum = at::empty(x.sizes(), x.options());
     const int64_t channels = offset.defined() ? offset.size(0) : x.size(1);
     with_type(x.scalar_type(), [&](auto zero) {

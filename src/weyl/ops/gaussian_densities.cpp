@@ -19,10 +19,6 @@ namespace {
 
 constexpr int64_t grain = 1 << 13;  // numbers that are worth a worker
 
-Tensor contiguous_of(const Tensor& x) {
-  return x.defined() ? x.contiguous() : x;
-}
-
 /// Inputs u (N), means (K), widths (K).
 class GaussianDensitiesOp : public Differentiable {
  public:
@@ -55,8 +51,8 @@ class GaussianDensitiesOp : public Differentiable {
       using T = decltype(zero);
       share_out(x.rows, x.workers(), [&](int64_t w, int64_t first, int64_t last) {
         kernels::gaussian_densities_backward<T>(x.arguments<T>(), numbers<T>(gb), mutable_numbers<T>(sums.u),
-                                                sums.row<T>(sums.means, w), sums.row<T>(sums.widths, w),
-                                                first, last);
+                                                row_of<T>(sums.means, w), row_of<T>(sums.widths, w), first,
+                                                last);
       });
     });
     return sums.gradients();
@@ -74,7 +70,7 @@ class GaussianDensitiesOp : public Differentiable {
       share_out(x.rows, x.workers(), [&](int64_t w, int64_t first, int64_t last) {
         kernels::gaussian_densities_second<T>(x.arguments<T>(), numbers<T>(gb), numbers<T>(du),
                                               numbers<T>(dm), numbers<T>(ds), mutable_numbers<T>(sums.u),
-                                              sums.row<T>(sums.means, w), sums.row<T>(sums.widths, w),
+                                              row_of<T>(sums.means, w), row_of<T>(sums.widths, w),
                                               mutable_numbers<T>(ggb), first, last);
       });
     });
@@ -110,10 +106,6 @@ class GaussianDensitiesOp : public Differentiable {
       u = needed[0] ? at::empty({x.rows}, x.u.options()) : Tensor();
       means = by_worker(needed[1]);
       widths = by_worker(needed[2]);
-    }
-    template <class T>
-    static T* row(const Tensor& sums, int64_t worker) {
-      return sums.defined() ? sums.mutable_data_ptr<T>() + worker * sums.size(1) : nullptr;
     }
     Tensors gradients() const {
       return {u, means.defined() ? means.sum(0) : Tensor(), widths.defined() ? widths.sum(0) : Tensor()};

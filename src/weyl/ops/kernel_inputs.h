@@ -24,4 +24,15 @@ T* mutable_numbers(const Tensor& x) {
   return x.defined() ? x.mutable_data_ptr<T>() : nullptr;
 }
 
+/// x in rows, or undefined as it is.
+inline Tensor contiguous_of(const Tensor& x) {
+  return x.defined() ? x.contiguous() : x;
+}
+
+/// The row of a worker in sums (workers, C), which may be undefined.
+template <class T>
+T* row_of(const Tensor& sums, int64_t worker) {
+  return sums.defined() ? sums.mutable_data_ptr<T>() + worker * sums.size(1) : nullptr;
+}
+
 }  // namespace weyl

@@ -119,8 +119,8 @@ class RotaryAttention : public Differentiable {
   struct Operands {
     Operands(const Tensors& in, int64_t parts)
         : projections(in[0].contiguous()),
-          bias(in[1].defined() ? in[1].contiguous() : in[1]),
-          angles(in[2].defined() ? in[2].contiguous() : in[2]),
+          bias(contiguous_of(in[1])),
+          angles(contiguous_of(in[2])),
           rows(projections.size(0)),
           width(projections.size(1) / parts) {}
     Tensor projections, bias, angles;

@@ -90,7 +90,7 @@ class SteerableAttentionOp : public Differentiable {
   static Tensors contiguous(const Tensors& in) {
     Tensors result;
     for (const Tensor& x : in) {
-      result.push_back(x.defined() ? x.contiguous() : x);
+      result.push_back(contiguous_of(x));
     }
     return result;
   }

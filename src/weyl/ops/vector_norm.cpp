@@ -78,8 +78,7 @@ class VectorNormOp : public Differentiable {
   Tensors second(const Tensors& in, const Tensors& out, const Tensors& gys, const Tensors& directions,
                  const std::vector<bool>& needed) const override {
     const Tensor x = in[0].contiguous(), weight = in[1].contiguous(), gy = gys[0].contiguous();
-    const Tensor dx = directions[0].defined() ? directions[0].contiguous() : Tensor(),
-                 dweight = directions[1].defined() ? directions[1].contiguous() : Tensor();
+    const Tensor dx = contiguous_of(directions[0]), dweight = contiguous_of(directions[1]);
     const int64_t workers = worker_count(x.numel(), grain);
     const Tensor gx = needed[0] ? at::empty(x.sizes(), x.options()) : Tensor(),
                  ggy = needed[2] ? at::empty(x.sizes(), x.options()) : Tensor();
@@ -101,10 +100,6 @@ class VectorNormOp : public Differentiable {
   template <class T>
   kernels::VectorNorm<T> arguments(const Tensor& x, const Tensor& weight) const {
     return {x.size(2), rho_, epsilon_, numbers<T>(x), numbers<T>(weight)};
-  }
-  template <class T>
-  static T* row_of(const Tensor& sums, int64_t worker) {
-    return sums.defined() ? sums.mutable_data_ptr<T>() + worker * sums.size(1) : nullptr;
   }
 
   double rho_, epsilon_;
