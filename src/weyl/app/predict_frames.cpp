@@ -53,10 +53,6 @@ std::vector<Written> written(const std::vector<Quantity>& quantities, const Fram
   return result;
 }
 
-bool same_unit(const std::string& a, const std::string& b) {
-  return a == b || std::abs(unit_factor(a, b) - 1) < 1e-9;
-}
-
 /// What numbers in other units than eV and Angstrom must say.
 void say_units(AtomsFrame& frame, const FrameUnits& units) {
   if (same_unit(units.energy, energy_unit_of_models) && same_unit(units.length, length_unit_of_models)) {

@@ -59,7 +59,7 @@ class Conversion {
     std::string said(reader_.unit_of(name));
     const std::string& from = options_.from;
     if (!said.empty() || from.empty()) {
-      const bool agree = said.empty() || from.empty() || name != options_.energy || same(said, from);
+      const bool agree = said.empty() || from.empty() || name != options_.energy || same_unit(said, from);
       require<ConfigError>(agree, "convert: from=", printable(from), " is not asked for, the format says ",
                            printable(said));
       return said;
@@ -106,9 +106,6 @@ class Conversion {
   }
 
  private:
-  static bool same(const std::string& a, const std::string& b) {
-    return a == b || std::abs(unit_factor(a, b) - 1) < 1e-9;
-  }
   std::string length_unit() const {
     const auto said = reader_.unit_of("pos");
     return said.empty() ? "Angstrom" : std::string(said);

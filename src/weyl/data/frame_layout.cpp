@@ -1,6 +1,5 @@
 #include "weyl/data/frame_layout.h"
 
-#include <cmath>
 #include <set>
 
 #include "weyl/core/check.h"
@@ -125,10 +124,9 @@ FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader) {
     return std::string(!given.empty() ? given : !said.empty() ? said : usual);
   };
   const auto agree = [&](const std::string& given, std::string_view stated, const char* option) {
-    require<DataError>(
-        given.empty() || stated.empty() || given == stated || std::abs(unit_factor(given, stated) - 1) < 1e-9,
-        reader.where(), ": the file says ", quote(stated, 40), ", ", layout.option, ".", option, " says ",
-        quote(given, 40), ": leave the option out, or `weyl data convert` the file");
+    require<DataError>(given.empty() || stated.empty() || same_unit(given, stated), reader.where(),
+                       ": the file says ", quote(stated, 40), ", ", layout.option, ".", option, " says ",
+                       quote(given, 40), ": leave the option out, or `weyl data convert` the file");
   };
   agree(layout.energy_unit, reader.stated_unit_of("energy"), "energy_unit");
   agree(layout.length_unit, reader.stated_unit_of("pos"), "length_unit");

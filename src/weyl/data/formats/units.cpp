@@ -203,4 +203,8 @@ double unit_factor(std::string_view from, std::string_view to) {
   return a.factor / b.factor;
 }
 
+bool same_unit(std::string_view a, std::string_view b) {
+  return a == b || std::abs(unit_factor(a, b) - 1) < 1e-9;
+}
+
 }  // namespace weyl

@@ -24,4 +24,8 @@ Unit parse_unit(std::string_view unit);
 /// differ.
 double unit_factor(std::string_view from, std::string_view to);
 
+/// Whether two names are of one unit, as Hartree and Ha; the same name is, whatever it means. ConfigError as
+/// unit_factor.
+bool same_unit(std::string_view a, std::string_view b);
+
 }  // namespace weyl
