@@ -119,6 +119,7 @@ void Auditor::set_dtype(at::ScalarType dtype) {
   // The samples as the model sees them are the truth that is moved: rounding them is not the model's error.
   rounded_ = to(samples_, at::kCPU, dtype);
   base_ = evaluate(rounded_);
+  base_float64_.clear();
   scales_.clear();
   present_.clear();
   for (size_t i = 0; i < labels_.size(); ++i) {
@@ -185,9 +186,11 @@ std::vector<Tensor> Auditor::outputs_before(const Moved& moved) {
   convert(dtype_);
   std::vector<Tensor> values = evaluate(*moved.before);
   if (moved.displaced) {
-    const std::vector<Tensor> unmoved = evaluate(rounded_);
+    if (base_float64_.empty()) {
+      base_float64_ = evaluate(rounded_);
+    }
     for (size_t i = 0; i < values.size(); ++i) {
-      values[i] = base_[i] + (values[i] - unmoved[i]);
+      values[i] = base_[i] + (values[i] - base_float64_[i]);
     }
   }
   dtype_ = dtype;

@@ -51,6 +51,7 @@ class Auditor {
   std::vector<Quantity> raw_, predicted_;
   std::vector<std::string> labels_;
   std::vector<Tensor> kept_, base_;
+  std::vector<Tensor> base_float64_;  // of the same samples, where it was asked for
   at::ScalarType kept_dtype_, dtype_ = at::kFloat;
   bool kept_training_;
   std::vector<double> scales_;
