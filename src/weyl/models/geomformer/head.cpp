@@ -16,8 +16,9 @@ GatedBlock::GatedBlock(int64_t in, int64_t out, bool last)
 StreamAttention::Streams GatedBlock::operator()(const StreamAttention::Streams& s) const {
   const Tensor v = (*vec1_)(s.equ);
   const Tensor square = (v * v).sum(1);
-  // |v|, but smooth at 0, where symmetry puts the vectors of many atoms up to rounding.
-  const double rounding = square.scalar_type() == at::kDouble ? 2.2e-16 : 1.2e-7;
+  // |v|, but smooth at 0, where symmetry puts the vectors of many atoms up to rounding: float32's is 1e-7,
+  // and vectors of neighbours that stand at the cut-off may be as short as 1e-4.
+  const double rounding = square.scalar_type() == at::kDouble ? 2.2e-16 : 1e-10;
   const Tensor lengths = square * at::rsqrt(square + rounding);
   const auto parts = (*update_)(at::cat({s.inv, lengths}, -1)).chunk(2, -1);
   return {last_ ? parts[0] : at::silu(parts[0]), parts[1].unsqueeze(1) * (*vec2_)(s.equ)};
