@@ -214,6 +214,25 @@ TEST(Atoms, NeedTheLabelsOfTheTaskInEverySplit) {
   EXPECT_FALSE(std::filesystem::exists(folder + "/run"));
 }
 
+TEST(Atoms, OverlappingAtomsAreNamedBeforeTheirUse) {
+  const std::string folder = prepared("atoms-overlap");
+  const std::string short_run = "train c.toml train.steps=1 --out ";
+  const Outcome sound = weyl_program(short_run + "sound", folder);
+  EXPECT_EQ(sound.err.find("apart"), std::string::npos) << sound.err;
+  auto all = read(folder + "/data/train.xyz");
+  all[3].positions[3] = all[3].positions[0] + 0.1;
+  all[3].positions[4] = all[3].positions[1];
+  all[3].positions[5] = all[3].positions[2];
+  write(folder + "/data/train.xyz", all);
+  const std::string said = "train.xyz: frame 4, line 17: atoms 1 (O) and 2 (H) are 0.1 apart";
+  const Outcome trained = weyl_program(short_run + "run", folder);
+  EXPECT_EQ(trained.code, 0) << trained.err;
+  EXPECT_NE(trained.err.find(said), std::string::npos) << trained.err;
+  const Outcome measured = weyl_program("eval run --data data/train.xyz", folder);
+  EXPECT_EQ(measured.code, 0) << measured.err;
+  EXPECT_NE(measured.err.find(said), std::string::npos) << measured.err;
+}
+
 TEST(Atoms, DirectForcesAreLabelledEverywhere) {
   const std::string folder = prepared("atoms-direct");
   const Outcome trained =

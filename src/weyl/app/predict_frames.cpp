@@ -246,12 +246,11 @@ int predict_frames(const PredictCommand& command) {
   catch_signals();
   bool warned = false;
   while (reader->next(frame)) {
-    const double angstrom = unit_factor(units_of(layout, *reader).length, length_unit_of_models);
-    const auto found = warned ? std::nullopt : shortest_distance(frame, overlap / angstrom);
-    if (found) {
+    const std::string warning =
+        warned ? "" : overlap_warning(frame, reader->where(), units_of(layout, *reader).length);
+    if (!warning.empty()) {
       progress.clear();
-      warn(text(reader->where(), ": ", overlap_text(frame, *found), " (", units_of(layout, *reader).length,
-                "): no molecule has such"));
+      warn(warning);
       warned = true;
     }
     if (stop_requested()) {

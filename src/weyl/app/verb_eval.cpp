@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "weyl/app/exit_codes.h"
+#include "weyl/app/log.h"
 #include "weyl/app/progress.h"
 #include "weyl/app/subject.h"
 #include "weyl/app/verbs.h"
@@ -65,6 +66,9 @@ int run(const EvalCommand& command) {
                        ": must have a task to be measured by, but holds weights alone");
   const auto data = open_data(subject.recipe, command.data, command.split);
   require_labels(*subject.task, data->schema());
+  for (const std::string& warning : data->schema().warnings) {
+    warn(warning);
+  }
   Progress progress("eval", data->size(), Progress::style_for_stderr(command.talk.quiet));
   EvaluateOptions options;
   options.batch = batch_of(subject, command.batch);

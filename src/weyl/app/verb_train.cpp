@@ -8,6 +8,7 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "weyl/app/exit_codes.h"
@@ -39,6 +40,15 @@ class Console : public TrainObserver {
   // The simple answers that the model is measured beside come first.
   void opened(const Splits& data, const Task& task) override {
     data_ = data;
+    std::set<std::string> warnings;  // of one file all splits have the same
+    for (const auto& split : {data.train, data.valid, data.test}) {
+      if (split != nullptr) {
+        warnings.insert(split->schema().warnings.begin(), split->schema().warnings.end());
+      }
+    }
+    for (const std::string& warning : warnings) {
+      warn(warning);
+    }
     say_notes(&task);
     if (data.valid != nullptr && !resumed_) {
       for (const auto& [name, metrics] : task.baselines(*data.valid)) {

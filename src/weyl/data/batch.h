@@ -32,8 +32,9 @@ struct Schema {
   std::vector<Quantity> labels;
   /// Of data in motion: time from the input to its labels, in the unit of the velocities; 0: none.
   double horizon = 0;
-  std::string length_unit;          // of positions, cells and translations; empty: the data do not say
-  std::vector<std::string> unread;  // what the files have beside, which are no labels: for messages
+  std::string length_unit;            // of positions, cells and translations; empty: the data do not say
+  std::vector<std::string> unread;    // what the files have beside, which are no labels: for messages
+  std::vector<std::string> warnings;  // doubts about the files, to be said before their use
   std::map<std::string, std::vector<std::string>> category_names;  // of the values of labels, where known
 };
 

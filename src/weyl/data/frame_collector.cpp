@@ -12,6 +12,7 @@
 #include "weyl/data/cell_volume.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/units.h"
+#include "weyl/data/shortest_distance.h"
 
 namespace weyl {
 namespace {
@@ -212,6 +213,11 @@ void FrameCollector::add(const AtomsFrame& frame) {
   for (const bool p : frame.pbc) {
     pbc_.push_back(p ? 1 : 0);
     periodic_ = periodic_ || p;
+  }
+  if (schema_.warnings.empty() && rule_ != Labels::none) {
+    if (std::string warning = overlap_warning(frame, where(), units_.length); !warning.empty()) {
+      schema_.warnings.push_back(std::move(warning));
+    }
   }
   add_features(frame);
   for (Label& label : labels_) {

@@ -5,6 +5,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/data/formats/elements.h"
+#include "weyl/data/formats/units.h"
 
 namespace weyl {
 namespace {
@@ -140,6 +141,13 @@ std::string overlap_text(const AtomsFrame& frame, const ShortestDistance& found)
     return text(atom + 1, " (", element_symbol(frame.numbers[static_cast<size_t>(atom)]), ")");
   };
   return text("atoms ", name(found.first), " and ", name(found.second), " are ", found.distance, " apart");
+}
+
+std::string overlap_warning(const AtomsFrame& frame, const std::string& where,
+                            const std::string& length_unit) {
+  const auto found = shortest_distance(frame, overlap / unit_factor(length_unit, "Angstrom"));
+  return found ? text(where, ": ", overlap_text(frame, *found), " (", length_unit, "): no molecule has such")
+               : "";
 }
 
 }  // namespace weyl

@@ -24,4 +24,8 @@ constexpr double overlap = 0.5;
 /// "atoms 3 (O) and 7 (H) are 0.1 apart", counted from 1.
 std::string overlap_text(const AtomsFrame& frame, const ShortestDistance& found);
 
+/// A warning of two atoms that overlap: `where`, which ones, how far apart they are; empty if none do.
+std::string overlap_warning(const AtomsFrame& frame, const std::string& where,
+                            const std::string& length_unit);
+
 }  // namespace weyl
