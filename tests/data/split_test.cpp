@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "tests/data/fixtures.h"
@@ -14,6 +15,7 @@
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/convert.h"
 #include "weyl/data/dataset.h"
+#include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/npy.h"
 #include "weyl/data/makers/nbody.h"
 #include "weyl/data/sets/take_samples.h"
@@ -111,6 +113,38 @@ TEST(Split, CutsCarrierFiles) {
   EXPECT_EQ(file.header().metadata.at("origin"), "here");
   EXPECT_EQ(file.header().metadata.at("split_of"), "all.safetensors");
   EXPECT_THROW(split_file(folder / "all.safetensors", folder / "out", {}), ConfigError);  // never replaced
+}
+
+TEST(Split, CutsFramesOfAtoms) {
+  const Folder folder;
+  std::string text;
+  for (int i = 0; i < 10; ++i) {
+    text += "1\nProperties=species:S:1:pos:R:3:tag:S:1 energy=" + std::to_string(i) + " name=f" +
+            std::to_string(i) + "\nO 0 0 " + std::to_string(i) + " t\n";
+  }
+  std::ofstream(folder / "all.xyz") << text;
+  const SplitIndices parts = split_file(folder / "all.xyz", folder / "out", {.train = 0.6, .valid = 0.2});
+  const auto same = [&](const char* split, const std::vector<int64_t>& part) {
+    ExtendedXyzReader reader(folder / ("out/" + std::string(split) + ".extxyz"));
+    size_t read = 0;
+    for (AtomsFrame frame; reader.next(frame); ++read) {
+      ASSERT_LT(read, part.size()) << split;
+      const auto i = static_cast<double>(part[read]);
+      EXPECT_EQ(frame.positions[2], i);
+      EXPECT_EQ(reals_of(frame.value("energy")->values)->front(), i);
+      EXPECT_NE(frame.value("name"), nullptr);
+      EXPECT_NE(frame.column("tag"), nullptr);
+    }
+    EXPECT_EQ(read, part.size()) << split;
+  };
+  EXPECT_EQ(parts.train.size(), 6u);
+  same("train", parts.train);
+  same("valid", parts.valid);
+  same("test", parts.test);
+  EXPECT_THROW(split_file(folder / "all.xyz", folder / "out", {}), ConfigError);  // never replaced
+  std::ofstream(folder / "all.xyz", std::ios::app) << "2\n\nO 0 0 0\n";
+  EXPECT_THROW(split_file(folder / "all.xyz", folder / "none", {}), DataError);
+  EXPECT_FALSE(std::filesystem::exists(folder / "none"));
 }
 
 TEST(Split, CutsNbodyFiles) {

@@ -206,9 +206,10 @@ Verb add_data_convert(CLI::App& data) {
 }
 
 Verb add_data_split(CLI::App& data) {
-  const auto draft = begin<DataSplitCommand>(
-      data, "split", "one file into train, valid and test, at random",
-      examples({"data split all.safetensors --out data/mine --train 0.9 --valid 0.05"}));
+  const auto draft =
+      begin<DataSplitCommand>(data, "split", "one file into train, valid and test, at random",
+                              examples({"data split all.safetensors --out data/mine --train 0.9 --valid 0.05",
+                                        "data split frames.extxyz --out data/mine"}));
   auto& [app, c] = draft;
   add_path(app, "PATH", c->path, "data file");
   add_out(app, c->out, "DIR", "folder to write", true);

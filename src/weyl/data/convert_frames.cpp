@@ -123,24 +123,6 @@ class Conversion {
   const FrameConvertOptions& options_;
 };
 
-void to_xyz(FrameReader& reader, const std::string& out, const Conversion& conversion) {
-  ExtendedXyzWriter writer(out);
-  for (AtomsFrame frame; reader.next(frame);) {
-    conversion.apply(frame);
-    bonds_to_value(frame);
-    for (auto& value : frame.values) {
-      if (length_power_of(value.name) && value.shape == std::vector<int64_t>{3, 3}) {
-        value.shape = {9};  // symmetric; nine numbers in quotes are what every reader knows
-      }
-    }
-    if (const auto unit = conversion.energy_unit(); !unit.empty()) {
-      frame.set(FrameValue{std::string(energy_unit_key), {}, std::vector{unit}});
-    }
-    writer.write(frame);
-  }
-  writer.commit();
-}
-
 /// Those of a frame that an .npz of MD17's kind has no place for.
 void add_dropped(std::set<std::string>& dropped, const AtomsFrame& frame, const Rmd17Content& content) {
   for (const auto& column : frame.columns) {
@@ -158,8 +140,9 @@ void add_dropped(std::set<std::string>& dropped, const AtomsFrame& frame, const 
   }
 }
 
-std::vector<std::string> to_npz(FrameReader& reader, const std::string& out, const Conversion& conversion,
+std::vector<std::string> to_npz(FrameReader& reader, const std::string& out,
                                 const FrameConvertOptions& options) {
+  const Conversion conversion(reader, options);
   AtomsFrame frame;
   std::optional<Rmd17Writer> writer;
   Rmd17Content content{options.energy, options.forces, "Angstrom", ""};
@@ -189,6 +172,24 @@ std::vector<std::string> to_npz(FrameReader& reader, const std::string& out, con
 
 }  // namespace
 
+void each_frame_for_xyz(FrameReader& reader, const FrameConvertOptions& options,
+                        const std::function<void(const AtomsFrame&)>& use) {
+  const Conversion conversion(reader, options);
+  for (AtomsFrame frame; reader.next(frame);) {
+    conversion.apply(frame);
+    bonds_to_value(frame);
+    for (auto& value : frame.values) {
+      if (length_power_of(value.name) && value.shape == std::vector<int64_t>{3, 3}) {
+        value.shape = {9};  // symmetric; nine numbers in quotes are what every reader knows
+      }
+    }
+    if (const auto unit = conversion.energy_unit(); !unit.empty()) {
+      frame.set(FrameValue{std::string(energy_unit_key), {}, std::vector{unit}});
+    }
+    use(frame);
+  }
+}
+
 void fields(Fields& f, FrameConvertOptions& o) {
   f("energy", o.energy, "value of a frame that is its energy");
   f("forces", o.forces, "column of the atoms that are the forces");
@@ -205,12 +206,13 @@ std::vector<std::string> convert_frames(const std::string& in, const std::string
   require<ConfigError>(!std::filesystem::exists(out), out,
                        ": exists already; remove it or choose another name");
   const auto reader = open_frames(in);
-  const Conversion conversion(*reader, options);
   if (is_xyz(out)) {
-    to_xyz(*reader, out, conversion);
+    ExtendedXyzWriter writer(out);
+    each_frame_for_xyz(*reader, options, [&](const AtomsFrame& frame) { writer.write(frame); });
+    writer.commit();
     return {};
   }
-  return to_npz(*reader, out, conversion, options);
+  return to_npz(*reader, out, options);
 }
 
 }  // namespace weyl

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "weyl/config/fields.h"
+#include "weyl/data/formats/frame_reader.h"
 
 namespace weyl {
 
@@ -15,6 +17,10 @@ struct FrameConvertOptions {
   std::string to;                 // unit of energies in OUT; empty: as they are
 };
 void fields(Fields& f, FrameConvertOptions& o);
+
+/// The frames of a reader one by one, as `convert_frames` writes them to extended xyz.
+void each_frame_for_xyz(FrameReader& reader, const FrameConvertOptions& options,
+                        const std::function<void(const AtomsFrame&)>& use);
 
 /// Whether `convert_frames` goes from one to the other.
 bool converts_frames(const std::string& in, const std::string& out);

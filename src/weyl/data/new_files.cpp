@@ -31,8 +31,8 @@ void NewFiles::add(const std::string& path) {
   paths_.push_back(path);
 }
 
-void NewFiles::add_split(const std::string& folder, const std::string& split) {
-  add((fs::path(folder) / (split + ".safetensors")).string());
+void NewFiles::add_split(const std::string& folder, const std::string& split, const std::string& ending) {
+  add((fs::path(folder) / (split + ending)).string());
 }
 
 bool NewFiles::keep_if(const std::function<bool()>& write) const {

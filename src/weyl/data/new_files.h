@@ -12,8 +12,9 @@ class NewFiles {
  public:
   /// ConfigError: it is there already, and is never replaced.
   void add(const std::string& path);
-  /// `<folder>/<split>.safetensors`.
-  void add_split(const std::string& folder, const std::string& split);
+  /// `<folder>/<split><ending>`.
+  void add_split(const std::string& folder, const std::string& split,
+                 const std::string& ending = ".safetensors");
   const std::string& path(size_t i) const { return paths_.at(i); }
   /// Makes the folders and calls `write`, which writes the files. When it returns false or throws, those that
   /// are there are removed, with the folders that were made. DataError: a folder cannot be made.

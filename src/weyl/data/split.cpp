@@ -11,6 +11,8 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/tensor_file.h"
+#include "weyl/data/convert_frames.h"
+#include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/new_files.h"
 #include "weyl/data/sets/image_files.h"
 #include "weyl/data/sets/nbody.h"
@@ -60,6 +62,50 @@ Source open_source(const std::string& path, std::map<std::string, std::string> a
   return {all->batch.count(), [all, metadata](const std::string& out, const std::vector<int64_t>& samples) {
             write_tensor_file(out, take(all->batch, samples, all->schema), all->schema, metadata);
           }};
+}
+
+int64_t frames_in(const std::string& path) {
+  const auto reader = open_frames(path);
+  int64_t count = 0;
+  for (AtomsFrame frame; reader->next(frame);) {
+    ++count;
+  }
+  return count;
+}
+
+SplitIndices split_frames(const std::string& path, const std::string& folder, const SplitOptions& options) {
+  const int64_t size = frames_in(path);
+  SplitIndices parts = random_split(size, options);
+  NewFiles files;
+  std::vector<size_t> file_of(static_cast<size_t>(size));
+  size_t count = 0;
+  for (const auto& [split, part] :
+       {std::pair{"train", &parts.train}, {"valid", &parts.valid}, {"test", &parts.test}}) {
+    if (!part->empty()) {
+      files.add_split(folder, split, ".extxyz");
+      for (const int64_t i : *part) {
+        file_of[static_cast<size_t>(i)] = count;
+      }
+      ++count;
+    }
+  }
+  files.keep_if([&] {
+    std::vector<std::unique_ptr<ExtendedXyzWriter>> writers;
+    for (size_t i = 0; i < count; ++i) {
+      writers.push_back(std::make_unique<ExtendedXyzWriter>(files.path(i)));
+    }
+    const auto reader = open_frames(path);
+    size_t i = 0;
+    each_frame_for_xyz(*reader, {}, [&](const AtomsFrame& frame) {
+      require<DataError>(i < file_of.size(), path, ": must not change while it is read");
+      writers[file_of[i++]]->write(frame);
+    });
+    for (const auto& writer : writers) {
+      writer->commit();
+    }
+    return true;
+  });
+  return parts;
 }
 
 int64_t share(double fraction, int64_t size) {
@@ -116,6 +162,9 @@ SplitIndices random_split(int64_t size, const SplitOptions& options) {
 }
 
 SplitIndices split_file(const std::string& path, const std::string& folder, const SplitOptions& options) {
+  if (holds_frames(path)) {
+    return split_frames(path, folder, options);
+  }
   const Source source = open_source(
       path, {{"split_of", fs::path(path).filename().string()}, {"split_seed", std::to_string(options.seed)}});
   SplitIndices parts = random_split(source.size, options);
