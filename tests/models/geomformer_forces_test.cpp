@@ -1,5 +1,6 @@
 // Forces and second derivatives of GeoMFormer, ET and PaiNN where formulas break: flat, linear, single and
 // coincident atoms, cells smaller than the cut-off; the cut-off itself; periodic cells; the norms' table.
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -50,6 +51,27 @@ TEST(GeomformerForces, AreDerivativesForEveryShape) {
                             forces_check);
     expect_gradients(energy(*model, benzene_points()), {benzene()}, forces_check);
     expect_gradients(energy(*model, carbon_dioxide()), {carbon_dioxide().positions}, forces_check);
+  }
+}
+
+/// On the CPU here, by the same rules as on CUDA, where training in bf16 runs under it.
+TEST(GeomformerForces, AreNearlyThoseOfFloat32UnderAutocast) {
+  for (const auto& [name, options] : gradient_models()) {
+    SCOPED_TRACE(name);
+    const auto model = built(options, molecules_interface());
+    model->to(at::kFloat);
+    Points points = points_at(random_positions(6), {6});
+    points.positions = points.positions.to(at::kFloat);
+    const Tensor whole = forces(*model, points);
+    at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+    at::autocast::set_autocast_enabled(at::kCPU, true);
+    Tensor mixed;
+    EXPECT_NO_THROW(mixed = forces(*model, points));
+    at::autocast::set_autocast_enabled(at::kCPU, false);
+    at::autocast::clear_cache();
+    ASSERT_TRUE(mixed.defined());
+    EXPECT_FALSE(at::equal(mixed, whole));  // bf16 it was
+    EXPECT_LT((mixed - whole).abs().max().item<double>(), 0.05 * whole.abs().max().item<double>());
   }
 }
 

@@ -12,6 +12,7 @@
 #include "weyl/ops/attention_forms.h"
 #include "weyl/ops/attention_units.h"
 #include "weyl/ops/differentiable.h"
+#include "weyl/ops/full_precision.h"
 #include "weyl/ops/kernel_inputs.h"
 
 namespace weyl {
@@ -182,6 +183,13 @@ class RaggedAttention : public Differentiable {
 Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias) {
   const char* where = "ragged_attention";
+  const auto any = [&](const auto& holds) {
+    return holds(q) || holds(k) || holds(v) || (bias.defined() && holds(bias));
+  };
+  if (any([&](const Tensor& x) { return x.scalar_type() != q.scalar_type(); }) &&
+      any([](const Tensor& x) { return at::isReducedFloatingType(x.scalar_type()); })) {
+    return ragged_attention(widened(q), widened(k), widened(v), graphs, scale, widened(bias));
+  }
   require((q.dim() == 3 || q.dim() == 4) && q.size(0) == graphs.rows(), where, ": q must be (", graphs.rows(),
           ", H, K), got ", q.sizes());
   require_heads(where, "k", k, q, q.size(-1), true);

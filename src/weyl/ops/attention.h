@@ -13,6 +13,7 @@ namespace weyl {
 /// undefined or (pairs, H), rows in the order graph, query, key
 /// (`graphs.pairs()` of them). A graph without nodes contributes nothing; a result never depends on the other
 /// graphs. Differentiable to any order (LibTorch's fused CPU attention has no second derivative).
+/// Where some inputs are below float32, as autocast leaves them, and others are not, all count as float32.
 /// ShapeError unless shapes and dtypes agree.
 Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias = {});

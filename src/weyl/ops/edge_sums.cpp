@@ -8,6 +8,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/kernels/edge_sums.h"
+#include "weyl/ops/full_precision.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/parallel.h"
 
@@ -351,11 +353,13 @@ void require_form(const char* where, const EdgeSums& sums) {
 
 }  // namespace
 
-Tensors edge_sums(const EdgeSums& sums, const Tensors& inputs, const Edges& edges) {
+Tensors edge_sums(const EdgeSums& sums, const Tensors& given, const Edges& edges) {
   const char* where = "edge_sums";
   require_form(where, sums);
-  require(!inputs.empty() && inputs.size() == sums.inputs.size(), where, ": ", sums.inputs.size(),
-          " inputs must be given, got ", inputs.size());
+  require(!given.empty() && given.size() == sums.inputs.size(), where, ": ", sums.inputs.size(),
+          " inputs must be given, got ", given.size());
+  Tensors inputs;
+  std::ranges::transform(given, std::back_inserter(inputs), widened);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const EdgeTensor& t = sums.inputs[i];
     const Tensor& x = inputs[i];

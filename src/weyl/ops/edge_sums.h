@@ -30,7 +30,8 @@ using kernels::EdgeWidth;
 ///
 /// The derivatives of such a sum are such sums, to any order: value, first and second derivatives are one
 /// pass over the edges each, without tensors of edges other than those given and asked for; the same bits for
-/// any number of threads. ShapeError unless the form, shapes and dtypes agree.
+/// any number of threads. Inputs below float32, as autocast leaves them, count as float32. ShapeError unless
+/// the form, shapes and dtypes agree.
 Tensors edge_sums(const EdgeSums& sums, const Tensors& inputs, const Edges& edges);
 
 }  // namespace weyl

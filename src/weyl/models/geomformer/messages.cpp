@@ -6,13 +6,14 @@
 
 #include "weyl/ops/bias_activation.h"
 #include "weyl/ops/edge_sums.h"
+#include "weyl/ops/full_precision.h"
 
 namespace weyl {
 namespace {
 
 /// SiLU of a linear map, its bias added in the same pass.
 Tensor activated(const Linear& map, const Tensor& x) {
-  return bias_silu(at::linear(x, map.weight()), map.bias());
+  return bias_silu(widened(at::linear(x, map.weight())), map.bias());
 }
 
 }  // namespace
