@@ -214,6 +214,30 @@ TEST(Atoms, NeedTheLabelsOfTheTaskInEverySplit) {
   EXPECT_FALSE(std::filesystem::exists(folder + "/run"));
 }
 
+TEST(Atoms, CellsThatTheModelDoesNotSeeAreRefusedBeforeARunIsMade) {
+  const std::string folder = prepared("atoms-cells");
+  auto all = read(folder + "/data/train.xyz");
+  for (auto& f : all) {
+    f.cell = {8, 0, 0, 0, 8, 0, 0, 0, 8};
+    f.pbc = {true, true, true};
+  }
+  write(folder + "/data/train.xyz", all);
+  const std::string train = "train c.toml train.steps=1 --out run ";
+  const Outcome refused = weyl_program(train, folder);
+  EXPECT_EQ(refused.code, 2) << refused.err;
+  EXPECT_NE(refused.err.find("training data: must have no cell"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("model.geomformer.cutoff and input = \"local\""), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder + "/run"));
+  std::string geomformer = config;
+  const auto from = geomformer.find("system = "), to = geomformer.find("[train]");
+  geomformer.replace(from, to - from,
+                     "system = \"geomformer\"\n[model.geomformer]\nwidth = 16\nheads = 2\nblocks = 1\n"
+                     "input = \"local\"\ncutoff = { radius = 3.0 }\n");
+  std::ofstream(folder + "/c.toml") << geomformer;
+  const Outcome trained = weyl_program(train, folder);
+  EXPECT_EQ(trained.code, 0) << trained.err;
+}
+
 TEST(Atoms, OverlappingAtomsAreNamedBeforeTheirUse) {
   const std::string folder = prepared("atoms-overlap");
   const std::string short_run = "train c.toml train.steps=1 --out ";

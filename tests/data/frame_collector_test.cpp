@@ -67,6 +67,18 @@ TEST_F(Molecules, AreConvertedFromTheUnitsThatTheFileSays) {
                                   "data.molecules.energy_unit says 'eV'"),
             std::string::npos)
       << refusal(path, o);
+  // An SDF says no unit, but its format knows no other: a training set's Bohr is not read into it.
+  const auto sdf = file("a.sdf",
+                        "hydrogen\n\n\n  2  0  0  0  0  0  0  0  0  0999 V2000\n"
+                        "    0.0000    0.0000    0.0000 H   0  0\n"
+                        "    0.0000    0.0000    0.7400 H   0  0\nM  END\n$$$$\n");
+  o = {};
+  o.length_unit = "Angstrom";
+  EXPECT_EQ(refusal(sdf, o), "(accepted)");
+  o.length_unit = "Bohr";
+  EXPECT_NE(refusal(sdf, o).find("the file says 'Angstrom', data.molecules.length_unit says 'Bohr'"),
+            std::string::npos)
+      << refusal(sdf, o);
   o = {};
   o.properties = {{"gap", "xyz"}};
   EXPECT_NE(refusal<ConfigError>(path, o).find("data.molecules.properties: gap: unit 'xyz'"),

@@ -164,7 +164,7 @@ TEST(ForceField, RefusesAnElementThatItHasNotSeen) {
     task.predict(model, batch);
     FAIL();
   } catch (const ShapeError& e) {
-    EXPECT_STREQ(e.what(), "force_field: an atom is of type 2 (O), of which the training data had none");
+    EXPECT_STREQ(e.what(), "force_field: a node is of type 2 (O), of which the training data had none");
   }
 }
 

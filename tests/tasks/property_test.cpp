@@ -251,6 +251,33 @@ TEST(Property, StateIsAllThatPredictionNeeds) {
   EXPECT_THROW(loaded.load(broken), DataError);
 }
 
+TEST(Property, RefusesTypesThatItHasNotSeen) {
+  const auto data = set();
+  std::get<Points>(const_cast<Batch&>(data->all()).input).types.zero_();
+  Property task(of({"gap"}));
+  task.fit(*data);
+  FirstCoordinate model(task.interface(molecules()));
+  Batch batch = all_of(*data);
+  EXPECT_NO_THROW(task.predict(model, batch));
+  std::get<Points>(batch.input).types[5].fill_(1);
+  const auto refuses = [&](const Property& by) {
+    try {
+      by.predict(model, batch);
+      FAIL() << "taken";
+    } catch (const ShapeError& e) {
+      EXPECT_STREQ(e.what(), "property: a node is of type 1, of which the training data had none");
+    }
+  };
+  refuses(task);
+  Property loaded(of({"gap"}));
+  loaded.load(task.state());
+  refuses(loaded);
+  NamedTensors older = task.state();  // of a file from before there was one
+  older.erase("seen");
+  loaded.load(older);
+  EXPECT_NO_THROW(loaded.predict(model, batch));
+}
+
 TEST(Property, RefusesWhatCannotBeLearned) {
   const auto data = set();
   Property task(of({"gap"}));

@@ -37,10 +37,7 @@ void check_types(const Points& points, int64_t types) {
   }
 }
 
-void check_cell(const Points& points, const Interface& interface, bool periodic) {
-  require<ConfigError>(periodic,
-                       "model input: must have no cell, because this model knows no periodic boundaries (one "
-                       "that ends at a cut-off and reads no place but differences may), got one");
+void check_cell(const Points& points, const Interface& interface) {
   const int64_t graphs = points.count(), d = interface.dimension;
   require(points.cell.dim() == 3 && points.cell.size(0) == graphs && points.cell.size(1) == d &&
               points.cell.size(2) == d && points.cell.scalar_type() == points.positions.scalar_type(),
@@ -52,8 +49,7 @@ void check_cell(const Points& points, const Interface& interface, bool periodic)
           points.pbc.defined() ? text(points.pbc.scalar_type(), " ", points.pbc.sizes()) : "none");
 }
 
-void check_points(const Points& points, const Interface& interface, bool periodic, at::ScalarType dtype,
-                  at::Device device) {
+void check_points(const Points& points, const Interface& interface, at::ScalarType dtype, at::Device device) {
   const int64_t n = points.nodes(), d = interface.dimension;
   const Tensor& x = points.positions;
   require(x.defined() && x.dim() == 2 && x.size(0) == n && x.size(1) == d, "model input: positions must be (",
@@ -61,7 +57,7 @@ void check_points(const Points& points, const Interface& interface, bool periodi
   require(x.scalar_type() == dtype && x.device() == device, "model input: positions must be ", dtype, " on ",
           device, " like the weights, got ", x.scalar_type(), " on ", x.device());
   if (points.cell.defined()) {
-    check_cell(points, interface, periodic);
+    check_cell(points, interface);
   }
   if (interface.types > 0) {
     check_types(points, interface.types);
@@ -176,10 +172,21 @@ std::string symbol_of(LieGroup group) {
   return symbols[static_cast<int>(group)];
 }
 
+void require_no_cell(const char* where, const Model& model, const Input& input) {
+  const auto* points = std::get_if<Points>(&input);
+  const auto* of_points = dynamic_cast<const PointsModel*>(&model);
+  require<ConfigError>(
+      points == nullptr || !points->cell.defined() || of_points == nullptr || of_points->periodic(), where,
+      ": must have no cell, because this model knows no periodic boundaries (system geomformer "
+      "does, with model.geomformer.cutoff and input = \"local\", or with preset et or painn), "
+      "got one");
+}
+
 Named PointsModel::operator()(const Input& input) {
   const auto* points = std::get_if<Points>(&input);
   require(points != nullptr, "model input: must be points, got ", carrier_names[input.index()]);
-  check_points(*points, interface, periodic(), dtype(), device());
+  require_no_cell("model input", *this, input);
+  check_points(*points, interface, dtype(), device());
   Named outputs = forward(*points);
   for (const auto& q : interface.outputs) {  // a point is an offset from where it belongs
     if (q.kind == Kind::vector && q.role == Role::point) {

@@ -60,8 +60,8 @@ class PointsModel : public Model {
  public:
   using Model::Model;
   /// ShapeError for another carrier, missing features, wrong shapes or dtypes; ConfigError for a cell, unless
-  /// the model is `periodic`. Adds to
-  /// outputs of role `point` the node's position (or the graph's centroid) that they are counted from.
+  /// the model is `periodic`. Adds to outputs of role `point` the node's position (or the graph's centroid)
+  /// that they are counted from.
   Named operator()(const Input& input) final;
   Carrier carrier() const final { return Carrier::points; }
   /// The network itself, on checked input. Outputs of role `point` as offsets.
@@ -69,6 +69,9 @@ class PointsModel : public Model {
   /// Whether it sees the images of a periodic cell.
   virtual bool periodic() const { return false; }
 };
+
+/// ConfigError, beginning with `where`: an input with a cell for a model of points that is not periodic.
+void require_no_cell(const char* where, const Model& model, const Input& input);
 
 /// A model of Poses, all of one Lie group: the interface's.
 class PosesModel : public Model {

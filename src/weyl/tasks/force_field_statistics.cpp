@@ -129,18 +129,10 @@ Tensor ForceFieldStatistics::energies(const Points& points, const Interface& int
   if (!fitted()) {  // not fitted: a config's audit
     return at::zeros({points.count()}, points.positions.options().dtype(at::kDouble));
   }
-  const auto device = points.positions.device();
   const Tensor composition = composition_of(points, interface.types);
   require(composition.size(1) == references_.size(0), "force_field: the state is of ", references_.size(0),
           " types, the model of ", composition.size(1));
-  const Tensor unseen = (composition.sum(0) > 0) & (seen_.to(device) == 0);
-  if (unseen.any().item<bool>()) {
-    const int64_t type = unseen.nonzero()[0].item<int64_t>();
-    const bool named = static_cast<size_t>(type) < interface.elements.size();
-    throw ShapeError(text("force_field: an atom is of type ", type,
-                          named ? text(" (", interface.elements[type], ")") : std::string(),
-                          ", of which the training data had none"));
-  }
+  require_seen("force_field", composition, seen_, interface.elements);
   return energies(composition);
 }
 

@@ -142,8 +142,10 @@ void Property::fit(const Dataset& train) {
     fits.emplace_back(referenced ? options_.reference : Reference::mean, types);
   }
   Tensor sums = at::zeros({2, k}, at::kDouble);
+  seen_ = at::zeros({std::max<int64_t>(types, 1)}, at::kDouble);
   for_each_chunk(train, kChunk, [&](const Batch& batch) {
     const Tensor composition = composition_of(batch.input, types), t = targets_of(batch, options_.targets);
+    seen_ += composition.sum(0);
     for (int64_t i = 0; i < k; ++i) {
       fits[static_cast<size_t>(i)].add(composition, t.select(1, i));
     }
@@ -165,7 +167,8 @@ void Property::fit(const Dataset& train) {
   // A second pass: the squares of large numbers would drown their differences.
   Tensor rests = at::zeros({2, k}, at::kDouble);
   for_each_chunk(train, kChunk, [&](const Batch& batch) {
-    const Tensor rest = targets_of(batch, options_.targets) - references_of(batch.input, types);
+    const Tensor rest =
+        targets_of(batch, options_.targets) - references_of(batch.input, train.schema().interface);
     const Tensor x = rest.masked_fill(at::isnan(rest), 0);
     rests += at::stack({x.sum(0), x.square().sum(0)});
   });
@@ -188,6 +191,7 @@ bool Property::adopt(const Schema& data, const OutputLaw& law) {
   scales_ = at::full({count()}, law.scale, at::kDouble);
   references_ = at::zeros({count(), std::max<int64_t>(data.interface.types, 1)}, at::kDouble);
   means_ = at::full({count()}, law.shift, at::kDouble);
+  seen_ = at::ones({references_.size(1)}, at::kDouble);
   return true;
 }
 
@@ -195,26 +199,31 @@ NamedTensors Property::state() const {
   if (!scales_.defined()) {
     return {};
   }
-  return {{"scales", scales_}, {"references", references_}, {"means", means_}};
+  return {{"scales", scales_}, {"references", references_}, {"means", means_}, {"seen", seen_}};
 }
 
 void Property::load(const NamedTensors& state) {
   const Tensor scales = saved_numbers(state, "property", "scales", {count()}),
                references = saved_numbers(state, "property", "references", {count(), -1}),
-               means = saved_numbers(state, "property", "means", {count()});
+               means = saved_numbers(state, "property", "means", {count()}),
+               // Files that were written before there was one have none.
+      seen = state.contains("seen") ? saved_numbers(state, "property", "seen", {references.size(1)})
+                                    : at::ones({references.size(1)}, at::kDouble);
   require<DataError>((scales > 0).all().item<bool>(), "task property: 'scales' must be positive");
   scales_ = scales;
   references_ = references;
   means_ = means;
+  seen_ = seen;
 }
 
-Tensor Property::references_of(const Input& input, int64_t types) const {
-  const Tensor composition = composition_of(input, types);
+Tensor Property::references_of(const Input& input, const Interface& interface) const {
+  const Tensor composition = composition_of(input, interface.types);
   if (!references_.defined()) {  // not fitted: a config's audit
     return at::zeros({composition.size(0), count()}, composition.options());
   }
   require(composition.size(1) == references_.size(1), "property: the state is of ", references_.size(1),
           " types, the input of ", composition.size(1));
+  require_seen("property", composition, seen_, interface.elements);
   return at::matmul(composition, references_.t().to(composition.device())) + means_.to(composition.device());
 }
 
@@ -239,7 +248,7 @@ Named Property::named(const Tensor& values) const {
 
 Step Property::step(Model& model, const Batch& batch) const {
   const Tensor y = outputs_of(model, batch.input);
-  const Tensor r = references_of(batch.input, model.interface.types);
+  const Tensor r = references_of(batch.input, model.interface);
   const Tensor scales = scales_.defined() ? scales_.to(y.device()) : at::ones({count()}, r.options());
   const Tensor target = (targets_of(batch, options_.targets) - r) / scales;
   const Tensor loss =
@@ -254,7 +263,7 @@ Named Property::predict(Model& model, const Batch& batch) const {
   const Tensor y =
       mean_over_turns(options_.turns, batch.input, model.interface, all,
                       [&](const Input& input) { return outputs_of(model, input).to(at::kDouble); });
-  const Tensor r = references_of(batch.input, model.interface.types);
+  const Tensor r = references_of(batch.input, model.interface);
   return named(scales_.defined() ? y * scales_.to(y.device()) + r : y + r);
 }
 
@@ -281,7 +290,7 @@ std::vector<std::pair<std::string, Metrics>> Property::baselines(const Dataset& 
   }
   TargetErrors meter(options_.targets, units, scales_);
   for_each_chunk(data, kChunk, [&](const Batch& batch) {
-    meter.add(batch, named(references_of(batch.input, data.schema().interface.types)));
+    meter.add(batch, named(references_of(batch.input, data.schema().interface)));
   });
   return {{"references", meter.values()}};
 }

@@ -16,7 +16,8 @@ namespace weyl {
 ///                   rmse_<name> in theirs, and the headline standardised_mae, the mean over targets of
 ///                   mae_<name> / s
 ///
-/// Extensive quantities are summed over nodes by the model, others averaged.
+/// A type that the training set had not is refused (ShapeError). Extensive quantities are summed over nodes
+/// by the model, others averaged.
 class Property : public Task {
  public:
   /// ConfigError: no targets, or one twice.
@@ -29,7 +30,7 @@ class Property : public Task {
 
   void fit(const Dataset& train) override;  // DataError: no samples, a target that is constant
   bool adopt(const Schema& data, const OutputLaw& law) override;  // a scale or shift: of one target alone
-  NamedTensors state() const override;  // "scales" (K), "references" (K, T), "means" (K), float64
+  NamedTensors state() const override;  // "scales" (K), "references" (K, T), "means" (K), "seen" (T), float64
   void load(const NamedTensors& state) override;
 
   Step step(Model& model, const Batch& batch) const override;
@@ -42,12 +43,12 @@ class Property : public Task {
 
  private:
   int64_t count() const { return static_cast<int64_t>(options_.targets.size()); }  // K
-  Tensor references_of(const Input& input, int64_t types) const;                   // r (B, K) float64
+  Tensor references_of(const Input& input, const Interface& interface) const;      // r (B, K) float64
   Tensor outputs_of(Model& model, const Input& input) const;                       // y (B, K)
   Named named(const Tensor& values) const;
 
   PropertyOptions options_;
-  Tensor scales_, references_, means_;  // (K), (K, T), (K)
+  Tensor scales_, references_, means_, seen_;  // (K), (K, T), (K), (T): nodes there were of each type
 };
 
 }  // namespace weyl

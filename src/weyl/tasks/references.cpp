@@ -40,6 +40,18 @@ Tensor composition_of(const Input& input, int64_t types) {
       .view({graphs.count(), types});
 }
 
+void require_seen(const char* task, const Tensor& composition, const Tensor& seen,
+                  const std::vector<std::string>& elements) {
+  const Tensor unseen = (composition.sum(0) > 0) & (seen.to(composition.device()) == 0);
+  if (unseen.any().item<bool>()) {
+    const int64_t type = unseen.nonzero()[0].item<int64_t>();
+    const bool named = static_cast<size_t>(type) < elements.size();
+    throw ShapeError(text(task, ": a node is of type ", type,
+                          named ? text(" (", elements[static_cast<size_t>(type)], ")") : std::string(),
+                          ", of which the training data had none"));
+  }
+}
+
 ReferenceFit::ReferenceFit(Reference reference, int64_t types)
     : reference_(reference), types_(std::max<int64_t>(types, 1)) {
   const int64_t columns = reference == Reference::mean ? 1 : types_;

@@ -12,6 +12,11 @@ namespace weyl {
 /// have none, one column: how many nodes.
 Tensor composition_of(const Input& input, int64_t types);
 
+/// ShapeError where a graph has a node of a type that the training set had not: `seen` (T) counts its nodes.
+/// `task` begins the message.
+void require_seen(const char* task, const Tensor& composition, const Tensor& seen,
+                  const std::vector<std::string>& elements);
+
 /// Least squares of numbers y of graphs on their compositions c: the e (T), float64, that minimises
 /// sum over graphs (y - c . e)^2, the smallest such e where the compositions do not settle it (one molecule
 /// alone: e is along its composition, and c . e the mean of y). Types that no graph has get 0.

@@ -67,6 +67,14 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOp
                          recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
   at::manual_seed(Stream(static_cast<uint64_t>(recipe.train.seed), "weights").bits());
   p.saved.model = build(recipe.model, p.saved.interface, p.saved.carrier);
+  for (const auto& [name, split] : {std::pair("training data", p.data.train),
+                                    {"valid split", p.data.valid},
+                                    {"test split", p.data.test}}) {
+    if (split != nullptr && split->size() > 0) {  // the first has a cell where any has one
+      const int64_t first = 0;
+      require_no_cell(name, *p.saved.model, split->batch({&first, 1}).input);
+    }
+  }
   if (request.observer != nullptr) {
     request.observer->opened(p.data, *p.saved.task);
   }

@@ -40,7 +40,6 @@ class ExtendedXyzReader : public FrameReader {
   bool next(AtomsFrame& frame) override;
   std::string where() const override;
   std::string_view unit_of(std::string_view name) const override;
-  std::string_view stated_unit_of(std::string_view name) const override { return unit_of(name); }
 
  private:
   enum class Target { species, atomic_number, positions, column };

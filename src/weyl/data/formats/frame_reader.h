@@ -21,8 +21,9 @@ class FrameReader {
   /// The unit, in the words of units.h, of a column, a value, or `pos`, the places and the cell; empty where
   /// the format does not say.
   virtual std::string_view unit_of(std::string_view /*name*/) const { return {}; }
-  /// The same where the file itself says it, rather than what is usual for its format; of `energy` and `pos`.
-  virtual std::string_view stated_unit_of(std::string_view /*name*/) const { return {}; }
+  /// The same of `energy` and `pos`, where nobody may say another: the file says it, or its format knows no
+  /// other. Empty where it is only usual.
+  virtual std::string_view stated_unit_of(std::string_view name) const { return unit_of(name); }
 };
 
 /// The frames of a path, by its name and content: extended xyz (also gzip), QM9's files, SDF and mol files,

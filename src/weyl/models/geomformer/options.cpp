@@ -175,6 +175,13 @@ void check(const GeomformerOptions& o) {
   must(!o.cutoff || o.cutoff->lower < o.cutoff->radius, "cutoff.lower", "must be below the radius");
   must(!o.cutoff || o.cutoff->law == CutoffLaw::cosine || o.cutoff->lower == 0, "cutoff.lower",
        "must be 0 but with law = cosine");
+  // A lone neighbour would have all of the softmax, however faint, and nothing a step further.
+  const bool competes = !messages && o.normaliser == Normaliser::softmax && o.cutoff;
+  must(!competes || o.self_edges, "self_edges",
+       "must be true with normaliser = softmax and a cut-off: energies would jump there");
+  must(!competes || o.cutoff->lower == 0, "cutoff.lower",
+       "must be 0 with normaliser = softmax, whose share of the node itself it takes away: energies would "
+       "jump at the cut-off");
   must(!messages || o.bias == BiasScope::none, "bias", "must be none with interaction = messages");
   must(o.smoothing == 0 || o.smoothing >= 1e-6, "smoothing", "must be 0 or at least 1e-6, got ", o.smoothing);
   must(!messages || !o.velocity_tower, "velocity_tower", "needs interaction = attention");
@@ -206,6 +213,12 @@ void check(const GeomformerOptions& o) {
       {"parts.equ_ffn", gated, o.parts.equ_ffn, "feed_forward = gated"},
       {"hidden", gated, !o.hidden, "feed_forward = gated"},
       {"parts.equ_norm", o.norm != VectorNormLaw::none, o.parts.equ_norm, "a norm"},
+      {"smoothing", o.input != GeomInput::zero, o.smoothing == usual.smoothing, "an input"},
+      {"self_edges", o.cutoff.has_value(), o.self_edges == usual.self_edges, "a cut-off"},
+      {"norm_epsilon", o.norm != VectorNormLaw::none, o.norm_epsilon == usual.norm_epsilon, "a norm"},
+      {"rho", o.norm == VectorNormLaw::whiten, o.rho == usual.rho, "norm = whiten"},
+      {"train_basis", o.basis != GeomBasis::pair_gaussian, o.train_basis == usual.train_basis,
+       "a basis other than pair_gaussian, which always learns"},
       {"head_hidden", o.head == GeomHead::mlp, o.head_hidden == usual.head_hidden, "head = mlp"},
   };
   for (const auto& option : conditional) {

@@ -27,9 +27,9 @@ constexpr auto names_of(GeomInteraction) {
 }
 
 /// What scores become before they weigh: softmax over the neighbours (with a cut-off its smooth weight is a
-/// factor of the exponentials); SiLU(score) times the cut-off (ET); 1 times the cut-off (PaiNN: no scores, so
-/// of messages alone); softmax times the number of neighbours (with a cut-off: the sum of their smooth
-/// weights).
+/// factor of the exponentials); SiLU(score) times the cut-off (ET); 1 times the cut-off (PaiNN), where
+/// queries, keys and bias do nothing; softmax times the number of neighbours (with a cut-off: the sum of
+/// their smooth weights).
 enum class Normaliser { softmax, silu, constant, count };
 constexpr auto names_of(Normaliser) {
   return std::array<std::string_view, 4>{"softmax", "silu", "constant", "count"};
