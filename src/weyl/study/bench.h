@@ -34,7 +34,8 @@ struct BenchCase {
   double matmul_train_step_ms = 0;  // those of a train step
   BenchRatio forward_speedup, predict_speedup, train_step_speedup;  // reference / kernels
   BenchRatio forward_over_matmul, train_step_over_matmul;           // kernels / matrix products alone
-  double gflops = 0;           // of the train step: floating-point operations (flops.h) by time
+  double gflops = 0;  // of the train step: floating-point operations (flops.h: three forward passes, about
+                      // half of a step with forces as gradients) by time
   double percent_of_peak = 0;  // of the rate of one large square matrix product, measured in the same run
   double error = 0;            // largest difference of an output between kernels and torch expressions
 };
