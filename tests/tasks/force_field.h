@@ -57,6 +57,20 @@ inline ModelOptions small(const char* system) {
     p.ffn_factor = 2;
     p.position_vector = true;
     o.system = p;
+  } else if (std::string(system) != "transformer") {
+    const bool own = std::string(system) == "geomformer";
+    GeomformerOptions g = preset_options(own                           ? GeomformerPreset::geomformer
+                                         : std::string(system) == "et" ? GeomformerPreset::et
+                                                                       : GeomformerPreset::painn);
+    if (own) {
+      g.cutoff = CutoffOptions{CutoffLaw::cosine, 4.0, 0};
+      g.input = GeomInput::local;
+    }
+    g.width = 16;
+    g.heads = 4;
+    g.blocks = 2;
+    g.kernels = 8;
+    o.system = g;
   } else {
     TransformerOptions t;
     t.width = 16;
