@@ -93,6 +93,14 @@ inline Points carbon_dioxide() {
   return p;
 }
 
+/// Linear too, but with no atom where vectors cancel.
+inline Points carbonyl_sulphide() {
+  Points p = carbon_dioxide();
+  p.positions[2][2].fill_(-1.56);
+  p.types[2].fill_(3);
+  return p;
+}
+
 inline GeomformerOptions small_geomformer() {
   GeomformerOptions o;
   o.width = 16;
@@ -143,6 +151,38 @@ inline std::vector<std::pair<std::string, GeomformerOptions>> geomformer_variant
   add("local, constant", [&](auto& o) {
     local(o);
     o.normaliser = Normaliser::constant;
+  });
+  add("local, silu", [&](auto& o) {
+    local(o);
+    o.normaliser = Normaliser::silu;
+  });
+  add("local, polynomial", [&](auto& o) {
+    local(o);
+    o.cutoff->law = CutoffLaw::polynomial;
+  });
+  add("local, smooth", [&](auto& o) {
+    local(o);
+    o.cutoff->law = CutoffLaw::smooth;
+  });
+  add("local, sequential", [&](auto& o) {
+    local(o);
+    o.order = GeomOrder::sequential;
+  });
+  add("local, sums of pairs", [&](auto& o) {
+    local(o);
+    o.pair_embedding = true;
+  });
+  add("local, gated head", [&](auto& o) {
+    local(o);
+    o.head = GeomHead::gated;
+  });
+  add("cut-off, centroid", [&](auto& o) {
+    local(o);
+    o.input = GeomInput::centroid;
+  });
+  add("cut-off, both", [&](auto& o) {
+    local(o);
+    o.input = GeomInput::both;
   });
   add("zero start", [&](auto& o) {
     local(o);
