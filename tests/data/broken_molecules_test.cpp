@@ -40,7 +40,7 @@ TEST(BrokenMolecules, ExtendedXyz) {
           {"too_large_number", "frame 1, line 4: column 4 (pos) must be a number, got '1e999'"},
           {"word_as_position", "frame 1, line 4: column 4 (pos) must be a number, got 'one'"},
           {"more_columns", "(others need Properties=), got more: '0.5 0.5 0.5'"},
-          {"cut_gzip", "the gzip stream is truncated"},
+          {"cut_gzip", "frame 45, line 177: the gzip stream is truncated"},
           {"bad_properties", "frame 2, line 6: Properties must be name:type:columns, once or more"},
           {"property_type", "frame 2, line 6: Properties: the type of 'q' must be S, I, R or L, got 'X'"},
           {"property_width", "Properties: the columns of 'q' must be a number from 1 on, got '0'"},

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "tests/data/folder.h"
 #include "weyl/core/mapped_file.h"
 #include "weyl/data/formats/extended_xyz_comment.h"
+#include "weyl/data/formats/gzip.h"
 
 namespace weyl {
 namespace {
@@ -350,6 +352,34 @@ TEST(ExtendedXyz, FilesAppearWholeOrNot) {
     EXPECT_EQ(found[4999], frames[1]);
   }
   EXPECT_EQ(std::to_integer<int>(MappedFile(folder / "out.extxyz.gz").bytes()[0]), 0x1f);
+}
+
+/// What stands before the cut is read; the message says where it is.
+TEST(ExtendedXyz, ACutGzipFileSaysHowFarItGoes) {
+  std::mt19937_64 random(2);
+  std::string file;
+  for (int i = 0; i < 5000; ++i) {
+    file += "2\nenergy=-1\nO 0 0 0." + std::to_string(random() % 1000000) + "\nH 0 0 1\n";
+  }
+  auto packed = gzip(std::as_bytes(std::span(file)), "x");
+  packed.resize(packed.size() / 2);
+  std::vector<std::byte> found(file.size());
+  GzipReader inflated(packed, "x");
+  const size_t size = inflated.read_sound(found);
+  EXPECT_EQ(inflated.fault(), "the gzip stream is truncated");
+  EXPECT_EQ(inflated.read_sound(found), 0u);
+  const auto lines = std::count(found.begin(), found.begin() + static_cast<ptrdiff_t>(size), std::byte{'\n'});
+  ASSERT_GT(lines, 4000);
+  ExtendedXyzReader reader(bytes_of(packed, "x.xyz.gz"), "x.xyz.gz");
+  int64_t frames = 0;
+  const std::string message = message_of<DataError>([&] {
+    for (AtomsFrame frame; reader.next(frame);) {
+      ++frames;
+    }
+  });
+  EXPECT_EQ(frames, lines / 4);
+  EXPECT_EQ(message,
+            text("x.xyz.gz: frame ", lines / 4 + 1, ", line ", lines + 1, ": the gzip stream is truncated"));
 }
 
 /// A file that never ends.

@@ -7,9 +7,11 @@
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
+#include "weyl/core/mapped_file.h"
 #include "weyl/data/formats/array_values.h"
 #include "weyl/data/formats/deepmd.h"
 #include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/formats/gzip.h"
 #include "weyl/data/formats/molecule_npz.h"
 #include "weyl/data/formats/npy.h"
 #include "weyl/data/formats/npz.h"
@@ -72,6 +74,23 @@ TEST(Qm9, MethaneAndOddNumbers) {
   EXPECT_EQ(odd.positions[7], -1);
   EXPECT_EQ(real(odd, "gap"), 0.3796);
   EXPECT_EQ(words(odd, "smiles"), "C#N");
+}
+
+/// Of any text of frames: wherever a gzip file ends too early, the message says where.
+TEST(FrameFiles, CutGzipIsRefusedWithItsPlace) {
+  const Folder folder;
+  for (const std::string name : {"ase.xyz", "qm9/dsgdb9nsd_000001.xyz", "v2000.sdf"}) {
+    const MappedFile whole(fixtures + name);
+    const auto packed = gzip(whole.bytes(), "x");
+    const std::string path = folder / (name.ends_with("sdf") ? "a.sdf.gz" : "a.xyz.gz");
+    for (size_t size = 2; size < packed.size(); size += 7) {
+      std::ofstream(path, std::ios::binary)
+          .write(reinterpret_cast<const char*>(packed.data()), static_cast<std::streamsize>(size));
+      const std::string message = message_of<DataError>([&] { read(path); });
+      EXPECT_TRUE(message.starts_with(path + ": frame ")) << size << ": " << message;
+      EXPECT_NE(message.find(": the gzip stream is truncated"), std::string::npos) << size << ": " << message;
+    }
+  }
 }
 
 TEST(Qm9, InArchivesOfEveryKind) {

@@ -30,7 +30,8 @@ class Plain : public ByteSource {
 class Inflated : public ByteSource {
  public:
   Inflated(std::span<const std::byte> file, std::string_view where) : reader_(file, where) {}
-  size_t read(std::span<std::byte> out) override { return reader_.read(out); }
+  size_t read(std::span<std::byte> out) override { return reader_.read_sound(out); }
+  std::string fault() const override { return reader_.fault(); }
 
  private:
   GzipReader reader_;
@@ -48,6 +49,7 @@ class File : public ByteSource {
     }
     return size;
   }
+  std::string fault() const override { return bytes_->fault(); }
 
  private:
   MappedFile file_;
@@ -69,6 +71,7 @@ class Prefixed : public ByteSource {
     left_ = left_.subspan(size);
     return size;
   }
+  std::string fault() const override { return rest_->fault(); }
 
  private:
   std::vector<std::byte> first_;

@@ -13,8 +13,10 @@ namespace weyl {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Fills `out`, or as much of it as there is; the number of bytes, 0 at the end. DataError.
+  /// Fills `out`, or as much of it as there is; the number of bytes, 0 at the end.
   virtual size_t read(std::span<std::byte> out) = 0;
+  /// Why the bytes end before their end, without the place, which the caller knows; empty: they do not.
+  virtual std::string fault() const { return {}; }
 };
 
 /// Of a file, inflated when it begins as gzip does. What was read does not stay in the memory of the process.

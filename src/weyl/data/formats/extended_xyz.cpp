@@ -42,20 +42,19 @@ ExtendedXyzReader::ExtendedXyzReader(std::unique_ptr<ByteSource> source, std::st
     : lines_(std::move(source), where) {}
 
 std::string ExtendedXyzReader::where() const {
-  return text(lines_.where(), ": frame ", frame_, ", line ", first_line_);
+  return text(lines_.where(), ": frame ", lines_.frame(), ", line ", first_line_);
 }
 
 template <class... Parts>
 void ExtendedXyzReader::check(bool holds, const Parts&... parts) const {
-  require<DataError>(holds, lines_.where(), ": frame ", frame_, ", line ", lines_.number(), ": ", parts...);
+  lines_.check(holds, parts...);
 }
 
 bool ExtendedXyzReader::next(AtomsFrame& frame) {
-  if (!lines_.next_filled()) {
-    require<DataError>(frame_ > 0, lines_.where(), ": must hold at least one frame, holds none");
+  if (!lines_.next_frame()) {
+    require<DataError>(lines_.frame() > 0, lines_.where(), ": must hold at least one frame, holds none");
     return false;
   }
-  ++frame_;
   first_line_ = lines_.number();
   const int64_t count = read_count();
   check(lines_.next(), "the file ends before the comment line of ", count, " atoms");
@@ -159,7 +158,7 @@ void ExtendedXyzReader::read_units(const AtomsFrame& frame) {
     const FrameValue* value = frame.value(key);
     const std::string* said = value != nullptr ? text_of(*value) : nullptr;
     check(value == nullptr || said != nullptr, quote(key), " must be a unit, such as ", like);
-    if (frame_ == 1 && said != nullptr) {
+    if (lines_.frame() == 1 && said != nullptr) {
       try {
         unit_factor(*said, like);
       } catch (const ConfigError& error) {
@@ -174,7 +173,7 @@ void ExtendedXyzReader::read_units(const AtomsFrame& frame) {
   };
   read(energy_unit_key, "eV", energy_unit_);
   read(length_unit_key, "Angstrom", length_unit_);
-  if (frame_ == 1 && !energy_unit_.empty()) {
+  if (lines_.frame() == 1 && !energy_unit_.empty()) {
     const std::string length = length_unit_.empty() ? "Angstrom" : length_unit_;
     force_unit_ = text(energy_unit_, "/(", length, ")");
     stress_unit_ = text(energy_unit_, "/(", length, ")^3");

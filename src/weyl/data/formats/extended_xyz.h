@@ -68,7 +68,7 @@ class ExtendedXyzReader : public FrameReader {
   double next_real(const Column& column);
 
   TextLines lines_;
-  int64_t frame_ = 0, first_line_ = 0;
+  int64_t first_line_ = 0;
   std::string energy_unit_, length_unit_, force_unit_, stress_unit_;  // empty: not said
   std::string properties_;                                            // of which columns_ are
   std::vector<Column> columns_;

@@ -26,7 +26,7 @@ bool is_gzip(std::span<const std::byte> file) {
 
 struct GzipReader::State {
   std::span<const std::byte> file;
-  std::string where;
+  std::string where, fault;
   z_stream stream{};
   size_t position = 0;
   bool ended = false;
@@ -65,6 +65,12 @@ GzipReader::~GzipReader() {
 }
 
 size_t GzipReader::read(std::span<std::byte> out) {
+  const size_t size = read_sound(out);
+  require<DataError>(state_->fault.empty(), state_->where, ": ", state_->fault);
+  return size;
+}
+
+size_t GzipReader::read_sound(std::span<std::byte> out) {
   State& s = *state_;
   size_t done = 0;
   while (done < out.size() && !s.ended) {
@@ -78,13 +84,20 @@ size_t GzipReader::read(std::span<std::byte> out) {
       s.next_member();
       continue;
     }
-    require<DataError>(code != Z_BUF_ERROR && (code != Z_OK || s.stream.avail_out == 0 ||
-                                               s.position < s.file.size() || s.stream.avail_in > 0),
-                       s.where, ": the gzip stream is truncated");
-    require<DataError>(code == Z_OK, s.where, ": the gzip stream is corrupt (",
-                       s.stream.msg != nullptr ? s.stream.msg : "no reason given", ")");
+    const bool more = s.stream.avail_out == 0 || s.position < s.file.size() || s.stream.avail_in > 0;
+    if (code == Z_BUF_ERROR || (code == Z_OK && !more)) {
+      s.fault = "the gzip stream is truncated";
+    } else if (code != Z_OK) {
+      s.fault = text("the gzip stream is corrupt (",
+                     s.stream.msg != nullptr ? s.stream.msg : "no reason given", ")");
+    }
+    s.ended = !s.fault.empty();
   }
   return done;
+}
+
+const std::string& GzipReader::fault() const {
+  return state_->fault;
 }
 
 void GzipReader::finish() {

@@ -23,6 +23,10 @@ class GzipReader {
 
   /// Fills `out`, or as much of it as there is; the number of bytes.
   size_t read(std::span<std::byte> out);
+  /// The same, but up to where the file is broken, which `fault` then says in place of an error.
+  size_t read_sound(std::span<std::byte> out);
+  /// "the gzip stream is truncated", for a caller who knows the place; empty: nothing is wrong so far.
+  const std::string& fault() const;
   /// Reads what is left and drops it, so that the checksum of all is checked.
   void finish();
   /// No inflated file can be longer: deflate codes at most 1032 bytes in one.

@@ -34,7 +34,7 @@ Qm9Reader::Qm9Reader(std::unique_ptr<ByteSource> source, std::string_view where)
     : lines_(std::move(source), where) {}
 
 std::string Qm9Reader::where() const {
-  return text(lines_.where(), ": frame ", frame_, ", line ", first_line_);
+  return text(lines_.where(), ": frame ", lines_.frame(), ", line ", first_line_);
 }
 
 std::string_view Qm9Reader::unit_of(std::string_view name) const {
@@ -47,7 +47,7 @@ std::string_view Qm9Reader::unit_of(std::string_view name) const {
 
 template <class... Parts>
 void Qm9Reader::check(bool holds, const Parts&... parts) const {
-  require<DataError>(holds, lines_.where(), ": frame ", frame_, ", line ", lines_.number(), ": ", parts...);
+  lines_.check(holds, parts...);
 }
 
 double Qm9Reader::number(std::string_view word, const char* what) const {
@@ -63,11 +63,10 @@ void Qm9Reader::next_line(const char* what) {
 }
 
 bool Qm9Reader::next(AtomsFrame& frame) {
-  if (!lines_.next_filled()) {
-    require<DataError>(frame_ > 0, lines_.where(), ": must hold at least one molecule, holds none");
+  if (!lines_.next_frame()) {
+    require<DataError>(lines_.frame() > 0, lines_.where(), ": must hold at least one molecule, holds none");
     return false;
   }
-  ++frame_;
   first_line_ = lines_.number();
   frame = {};
   const auto count = parse_integer(trimmed(lines_.line()));

@@ -41,7 +41,7 @@ class Qm9Reader : public FrameReader {
   void read_names(AtomsFrame& frame, const std::string& name);
 
   TextLines lines_;
-  int64_t frame_ = 0, first_line_ = 0;
+  int64_t first_line_ = 0;
 };
 
 /// Whether the second line of a file is QM9's.

@@ -38,7 +38,7 @@ SdfReader::SdfReader(std::unique_ptr<ByteSource> source, std::string_view where)
     : lines_(std::move(source), where) {}
 
 std::string SdfReader::where() const {
-  return text(lines_.where(), ": frame ", frame_, ", line ", first_line_);
+  return text(lines_.where(), ": frame ", lines_.frame(), ", line ", first_line_);
 }
 
 std::string_view SdfReader::unit_of(std::string_view name) const {
@@ -68,17 +68,12 @@ int64_t SdfReader::integer(std::string_view word, const char* what) const {
 bool SdfReader::next(AtomsFrame& frame) {
   // The first line may be empty: a molecule is there when one of its lines says anything.
   std::array<std::string, 3> header;
-  int64_t blank = 0;
-  bool found = false;
-  while (!found) {
-    if (!lines_.next()) {
-      require<DataError>(frame_ > 0, lines_.where(), ": must hold at least one molecule, holds none");
-      return false;
-    }
-    found = !trimmed(lines_.line()).empty();
-    blank += found ? 0 : 1;
+  const int64_t before = lines_.number();
+  if (!lines_.next_frame()) {
+    require<DataError>(lines_.frame() > 0, lines_.where(), ": must hold at least one molecule, holds none");
+    return false;
   }
-  ++frame_;
+  const int64_t blank = lines_.number() - before - 1;
   frame = {};
   // Of the three lines before the counts, those that were blank came first.
   const auto said = static_cast<size_t>(std::min<int64_t>(blank, 3));

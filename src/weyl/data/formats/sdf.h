@@ -34,7 +34,7 @@ class SdfReader : public FrameReader {
 
   template <class... Parts>
   void check(bool holds, const Parts&... parts) const {
-    require<DataError>(holds, lines_.where(), ": frame ", frame_, ", line ", lines_.number(), ": ", parts...);
+    lines_.check(holds, parts...);
   }
   void next_line(const char* what);
   double coordinate(std::string_view text) const;
@@ -51,7 +51,7 @@ class SdfReader : public FrameReader {
   void read_fields(AtomsFrame& frame);
 
   TextLines lines_;
-  int64_t frame_ = 0, first_line_ = 0;
+  int64_t first_line_ = 0;
 };
 
 }  // namespace weyl

@@ -28,12 +28,17 @@ struct TarArchive::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  void check(int64_t code) const {
-    if (code < ARCHIVE_WARN) {
-      const char* reason = archive_error_string(reader);
-      throw DataError(text(
-          where, ": cannot read the archive: ", printable(reason == nullptr ? "no reason given" : reason)));
+  /// Without the place; empty: nothing is wrong.
+  std::string fault_of(int64_t code) const {
+    if (code >= ARCHIVE_WARN) {
+      return {};
     }
+    const char* reason = archive_error_string(reader);
+    return text("cannot read the archive: ", printable(reason == nullptr ? "no reason given" : reason));
+  }
+  void check(int64_t code) const {
+    const std::string fault = fault_of(code);
+    require<DataError>(fault.empty(), where, ": ", fault);
   }
 };
 
@@ -45,12 +50,17 @@ class Entry : public ByteSource {
  public:
   explicit Entry(std::shared_ptr<TarArchive::State> state) : state_(std::move(state)) {}
   size_t read(std::span<std::byte> out) override {
+    if (!fault_.empty()) {
+      return 0;
+    }
     const la_ssize_t size = archive_read_data(state_->reader, out.data(), out.size());
-    state_->check(size);
+    fault_ = state_->fault_of(size);
     return static_cast<size_t>(std::max<la_ssize_t>(size, 0));
   }
+  std::string fault() const override { return fault_; }
 
  private:
+  std::string fault_;
   std::shared_ptr<TarArchive::State> state_;
 };
 

@@ -25,7 +25,20 @@ bool TextLines::fill() {
   }
   const size_t size = source_->read(std::as_writable_bytes(std::span(buffer_)).subspan(end_));
   end_ += size;
+  if (const std::string fault = size == 0 ? source_->fault() : ""; !fault.empty()) {
+    throw DataError(text(place(number_ + 1), ": ", fault));
+  }
   return size > 0;
+}
+
+std::string TextLines::place(int64_t line) const {
+  return frame_ == 0 ? text(where_, ": line ", line) : text(where_, ": frame ", frame_, ", line ", line);
+}
+
+void TextLines::check_length(size_t size) const {
+  if (size > longest_) {
+    throw DataError(text(place(number_ + 1), ": a line must have at most ", longest_, " characters"));
+  }
 }
 
 bool TextLines::next() {
@@ -43,8 +56,7 @@ bool TextLines::next() {
       break;
     }
     seen = size;
-    require<DataError>(size <= longest_, where_, ": line ", number_ + 1, ": a line must have at most ",
-                       longest_, " characters");
+    check_length(size);
     ended_ = !fill();
   }
   const char* begin = buffer_.data() + begin_;
@@ -52,8 +64,7 @@ bool TextLines::next() {
     return false;
   }
   const size_t size = stop == nullptr ? end_ - begin_ : static_cast<size_t>(stop - begin);
-  require<DataError>(size <= longest_, where_, ": line ", number_ + 1, ": a line must have at most ",
-                     longest_, " characters");
+  check_length(size);
   line_ = {begin, size};
   begin_ += stop == nullptr ? size : size + 1;
   if (line_.ends_with('\r')) {
@@ -64,6 +75,13 @@ bool TextLines::next() {
   }
   ++number_;
   return true;
+}
+
+bool TextLines::next_frame() {
+  ++frame_;  // what is wrong on the way there is of that frame
+  const bool found = next_filled();
+  frame_ -= found ? 0 : 1;
+  return found;
 }
 
 bool TextLines::next_filled() {

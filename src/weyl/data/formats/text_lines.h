@@ -16,7 +16,7 @@ constexpr size_t longest_text_line = size_t{1} << 24;
 
 /// The lines of a text, one after the other; only the one at hand is in memory. A byte order mark before the
 /// first and carriage returns at ends are dropped. `where` names the file in messages. DataError: a line of
-/// more than `longest` characters.
+/// more than `longest` characters, a source that ends before its end.
 class TextLines {
  public:
   TextLines(std::unique_ptr<ByteSource> source, std::string_view where, size_t longest = longest_text_line);
@@ -25,21 +25,28 @@ class TextLines {
   bool next();
   /// As `next`, past lines of blanks.
   bool next_filled();
+  /// As `next_filled`, to the first line of another frame, which messages then name.
+  bool next_frame();
   /// The next `next` stays at this line.
   void hold() { held_ = true; }
   /// The line at hand, valid until `next`.
   std::string_view line() const { return line_; }
   int64_t number() const { return number_; }  // from 1
+  int64_t frame() const { return frame_; }    // from 1; 0: none yet
   const std::string& where() const { return where_; }
 
-  /// DataError naming the file and the line at hand unless `holds`.
+  /// DataError naming the file, the frame, if there are such, and the line at hand unless `holds`.
   template <class... Parts>
   void check(bool holds, const Parts&... parts) const {
-    require<DataError>(holds, where_, ": line ", number_, ": ", parts...);
+    if (!holds) [[unlikely]] {
+      throw DataError(text(place(number_), ": ", parts...));
+    }
   }
 
  private:
   bool fill();
+  std::string place(int64_t line) const;
+  void check_length(size_t size) const;  // of the line after the one at hand
 
   std::unique_ptr<ByteSource> source_;
   std::string where_;
@@ -47,7 +54,7 @@ class TextLines {
   std::vector<char> buffer_;
   size_t begin_ = 0, end_ = 0;  // of what is read and not yet given
   std::string_view line_;
-  int64_t number_ = 0;
+  int64_t number_ = 0, frame_ = 0;
   bool held_ = false, ended_ = false;
 };
 
