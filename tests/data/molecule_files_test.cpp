@@ -152,6 +152,51 @@ TEST(MoleculeNpz, OneAtomHasAnEnergyAndNoColumnOfIt) {
   EXPECT_TRUE(frames[1].columns.empty());
 }
 
+/// Of three atoms the shapes (2, 3) and (2, 3, 3) do not tell what is of atoms.
+TEST(MoleculeNpz, NamesTellWhatIsOfThreeAtoms) {
+  const auto of = [](const Integers& shape) {
+    size_t count = 1;
+    for (const int64_t n : shape) {
+      count *= static_cast<size_t>(n);
+    }
+    Reals values(count);
+    for (size_t i = 0; i < count; ++i) {
+      values[i] = static_cast<double>(i);
+    }
+    return array_of(values, shape);
+  };
+  for (const int64_t n : {2, 3}) {
+    std::vector<NamedArray> arrays{{"z", array_of(std::vector<uint8_t>(static_cast<size_t>(n), 1), {n})},
+                                   {"R", of({2, n, 3})}};
+    const Integers vector{2, 3}, tensor{2, 3, 3};
+    for (const char* name : {"dipoles", "Dipole_moment", "D"}) {
+      arrays.push_back({name, of(vector)});
+    }
+    for (const char* name : {"stress", "virials", "polarizability", "cells"}) {
+      arrays.push_back({name, of(tensor)});
+    }
+    arrays.push_back({"charges", of({2, n})});
+    arrays.push_back({"velocities", of({2, n, 3})});
+    arrays.push_back({"atomic_dipoles", of({2, n, 3})});
+    const auto bytes = npz_bytes(arrays);
+    MoleculeNpzReader reader(bytes, "x.npz", 1 << 20);
+    const auto frame = frames_of(reader).at(1);
+    for (const char* name : {"dipoles", "Dipole_moment", "D"}) {
+      ASSERT_NE(frame.value(name), nullptr) << name << " of " << n;
+      EXPECT_EQ(frame.value(name)->shape, Integers{3}) << name;
+      EXPECT_EQ(std::get<Reals>(frame.value(name)->values), (Reals{3, 4, 5})) << name;
+    }
+    for (const char* name : {"stress", "virials", "polarizability", "cells"}) {
+      ASSERT_NE(frame.value(name), nullptr) << name << " of " << n;
+      EXPECT_EQ(frame.value(name)->shape, (Integers{3, 3})) << name;
+    }
+    for (const auto& [name, width] : {std::pair{"charges", 1}, {"velocities", 3}, {"atomic_dipoles", 3}}) {
+      ASSERT_NE(frame.column(name), nullptr) << name << " of " << n;
+      EXPECT_EQ(frame.column(name)->width, width) << name;
+    }
+  }
+}
+
 TEST(MoleculeNpz, WrittenAndRead) {
   const Folder folder;
   const auto frames = read(fixtures + "npz/rmd17.npz");

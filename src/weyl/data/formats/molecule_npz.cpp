@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 
@@ -29,6 +30,24 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, 2>& nam
 std::string_view stem(const ZipEntry& entry) {
   return std::string_view(entry.name)
       .substr(0, entry.name.size() - std::min(entry.name.size(), kSuffix.size()));
+}
+
+/// Whether an array over frames is of whole frames by its name and has the shape of such, whatever the number
+/// of atoms: dipoles (T, 3) of three atoms look like charges, tensors (T, 3, 3) like forces.
+bool is_of_frames(std::string_view name, const std::vector<int64_t>& shape) {
+  std::string small(name);
+  std::ranges::transform(small, small.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::vector<int64_t> one(shape.begin() + 1, shape.end());
+  if (name == "D" || small.find("dipole") != std::string::npos) {
+    return one == std::vector<int64_t>{3};
+  }
+  constexpr std::array<std::string_view, 6> tensors{"quadrupole", "polarizab", "stress",
+                                                    "virial",     "cell",      "lattice"};
+  const bool tensor = std::ranges::any_of(
+      tensors, [&](std::string_view word) { return small.find(word) != std::string::npos; });
+  return tensor && (one == std::vector<int64_t>{6} || one == std::vector<int64_t>{9} ||
+                    one == std::vector<int64_t>{3, 3});
 }
 
 /// One text as numpy writes it, of bytes ('S') or of four bytes a character ('U', ASCII alone); nothing of
@@ -152,7 +171,8 @@ MoleculeNpzReader::MoleculeNpzReader(std::span<const std::byte> file, std::strin
     const bool energies = is_one_of(name, kEnergies), forces = is_one_of(name, kForces);
     const auto& shape = array.shape;
     const bool series = !shape.empty() && shape[0] == frames_ && holds_values(array);
-    const bool per_atom = series && shape.size() >= 2 && shape.size() <= 3 && shape[1] == n;
+    const bool per_atom =
+        series && shape.size() >= 2 && shape.size() <= 3 && shape[1] == n && !is_of_frames(name, shape);
     require<DataError>(!energies || (series && (shape.size() == 1 || (shape.size() == 2 && shape[1] == 1))),
                        where, ": the energies must be numbers of shape [", frames_, "], got ",
                        name_of(array.type), " of ", shape_text(shape));

@@ -19,7 +19,10 @@ namespace weyl {
 ///   `forces`     F, forces            (T, N, 3)
 ///
 /// Under their own names: every array of numbers with T frames, (T, N) and (T, N, k) as columns, the others
-/// as values (rMD17's old_energies, old_forces, old_indices), and the texts name and theory. Units are those
+/// as values (rMD17's old_energies, old_forces, old_indices), and the texts name and theory. What a shape
+/// leaves open in molecules of few atoms the name decides: an array with `dipole` in its name (or D) and the
+/// shape (T, 3), with `quadrupole`, `polarizab`, `stress`, `virial`, `cell` or `lattice` and (T, 6), (T, 9)
+/// or (T, 3, 3) is of frames, whatever N is; others of (T, N) are columns, as charges are. Units are those
 /// the file says (r_unit, e_unit), else MD17's own: Angstrom and kcal/mol. All is in memory. DataError: no
 /// places or numbers, another shape than these, places that are not finite, a number that is no element, more
 /// than `limit` bytes unpacked.
