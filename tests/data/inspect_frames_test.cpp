@@ -5,8 +5,10 @@
 #include <cmath>
 #include <fstream>
 #include <random>
+#include <utility>
 
 #include "tests/data/folder.h"
+#include "weyl/core/check.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/shortest_distance.h"
 
@@ -83,14 +85,69 @@ TEST(InspectFrames, WarnsOfWhatIsSuspect) {
   EXPECT_EQ(warnings(good + "1\n" + p + " energy=2\nX 0 0 0\n"),
             "1 frame with atoms of no element (X), the first is x.xyz: frame 2, line 5\n");
   const std::string close = "2\n" + p + " energy=2\nO 0 0 0\nH 0 0 0.25\n";
-  EXPECT_EQ(
-      warnings(good + close + good + close),
-      "2 frames with atoms nearer than 0.5, the first is x.xyz: frame 2, line 5: atoms 1 (O) and 2 (H) are "
-      "0.25 apart\n");
+  EXPECT_EQ(warnings(good + close + good + close),
+            "2 frames with atoms nearer than 0.5 \u00c5, the first is x.xyz: frame 2, line 5: atoms 1 (O) "
+            "and 2 (H) are "
+            "0.25 apart\n");
   EXPECT_EQ(warnings("2\n" + p + ":forces:R:3\nO 0 0 0 0 0 0\nH 0 0 1 0 0 1\n"),
             "1 frame in which some atoms have forces of exactly zero (constrained?), the first is x.xyz: "
             "frame 1, line 1\n");
   EXPECT_EQ(warnings("2\n" + p + ":forces:R:3\nO 0 0 0 0 0 0\nH 0 0 1 0 0 0\n"), "");
+}
+
+/// Two atoms of a file whose places are in some unit.
+class TwoAtoms : public FrameReader {
+ public:
+  TwoAtoms(double distance, std::string unit) : distance_(distance), unit_(std::move(unit)) {}
+  bool next(AtomsFrame& frame) override {
+    frame = {};
+    frame.numbers = {8, 1};
+    frame.positions = {0, 0, 0, 0, distance_, 0};
+    return std::exchange(left_, false);
+  }
+  std::string where() const override { return "x: frame 1"; }
+  std::string_view unit_of(std::string_view name) const override { return name == "pos" ? unit_ : ""; }
+
+ private:
+  double distance_;
+  std::string unit_;
+  bool left_ = true;
+};
+
+TEST(InspectFrames, OverlapsAreMeasuredInTheFilesUnit) {
+  const auto inspect = [](double distance, const std::string& unit) {
+    TwoAtoms reader(distance, unit);
+    return inspect_frames(reader);
+  };
+  // 0.49 and 0.51 Angstrom
+  for (const auto& [unit, angstrom] : {std::pair{"Angstrom", 1.0},
+                                       {"Ang", 1.0},
+                                       {"A", 1.0},
+                                       {"\u00c5", 1.0},
+                                       {"", 1.0},
+                                       {"Bohr", 1 / 0.529177210544},
+                                       {"nm", 0.1},
+                                       {"pm", 100.0}}) {
+    const auto near = inspect(0.49 * angstrom, unit), far = inspect(0.51 * angstrom, unit);
+    ASSERT_EQ(near.warnings.size(), 1u) << unit;
+    EXPECT_TRUE(near.warnings[0].starts_with(
+        "1 frame with atoms nearer than 0.5 \u00c5, the first is x: frame 1: atoms 1 (O) and 2 (H) are "))
+        << near.warnings[0];
+    EXPECT_EQ(near.warnings[0].ends_with(text(" apart (", unit, ")")), *unit != '\0') << near.warnings[0];
+    EXPECT_TRUE(far.warnings.empty()) << unit << ": " << far.warnings[0];
+    EXPECT_NEAR(far.shortest.value(), 0.51 * angstrom, 1e-12) << unit;
+    EXPECT_TRUE(inspect(4.9 * angstrom, unit).shortest) << unit;
+    EXPECT_FALSE(inspect(5.1 * angstrom, unit).shortest) << unit;
+  }
+  EXPECT_TRUE(inspect(0.1, "furlong").warnings.empty());  // who knows
+  EXPECT_NEAR(inspect(0.1, "furlong").shortest.value(), 0.1, 1e-12);
+  // As a file says it.
+  const auto found = inspect_text("2\nlength_unit=nm\nO 0 0 0\nH 0 0 0.04\n");
+  ASSERT_EQ(found.warnings.size(), 1u);
+  EXPECT_NE(found.warnings[0].find("x.xyz: frame 1, line 1: atoms 1 (O) and 2 (H) are 0.04 apart (nm)"),
+            std::string::npos)
+      << found.warnings[0];
+  EXPECT_TRUE(inspect_text("2\nlength_unit=nm\nO 0 0 0\nH 0 0 0.096\n").warnings.empty());
 }
 
 TEST(InspectFrames, SplitsOfAFolder) {

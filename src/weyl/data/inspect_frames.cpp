@@ -8,6 +8,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/formats/units.h"
 #include "weyl/data/shortest_distance.h"
 
 namespace weyl {
@@ -15,7 +16,7 @@ namespace {
 
 /// In the names of what potentials learn: models learned from nothing where such were missing.
 constexpr std::array<std::string_view, 5> kAsked{"energy", "force", "stress", "virial", "dipole"};
-constexpr double kFarthest = 5;
+constexpr double kFarthest = 5;  // Angstrom
 
 /// Counts frames of one kind and remembers the first.
 struct Count {
@@ -107,7 +108,7 @@ class Frames {
     empty_.warn(result_.warnings, "without atoms");
     without_element_.warn(result_.warnings, "with atoms of no element (X)");
     flat_.warn(result_.warnings, "with a flat drawing for a geometry (2D)");
-    close_.warn(result_.warnings, text("with atoms nearer than ", overlap));
+    close_.warn(result_.warnings, text("with atoms nearer than ", overlap, " \u00c5"));
     return std::move(result_);
   }
 
@@ -173,16 +174,31 @@ class Frames {
     measure(frame);
   }
 
+  /// Angstrom in the unit of the file's places; nothing of a unit that nobody knows.
+  static std::optional<double> angstrom_in(std::string_view unit) {
+    try {
+      return unit.empty() ? 1 : unit_factor("Angstrom", unit);
+    } catch (const ConfigError&) {
+      return std::nullopt;
+    }
+  }
+
   void measure(const AtomsFrame& frame) {
-    const auto found = shortest_distance(frame, std::max(result_.shortest.value_or(kFarthest), overlap));
-    const auto unit = reader_.unit_of("pos");
-    if (found && found->distance < overlap && (unit.empty() || unit == "Angstrom" || unit == "Ang")) {
+    const std::string unit(reader_.unit_of("pos"));
+    if (result_.frames == 1 || unit != unit_) {  // files of a folder may differ
+      unit_ = unit;
+      angstrom_ = angstrom_in(unit);
+    }
+    const double farthest = result_.shortest.value_or(kFarthest * angstrom_.value_or(1)),
+                 near = overlap * angstrom_.value_or(0);
+    const auto found = shortest_distance(frame, std::max(farthest, near));
+    if (found && found->distance < near) {
       close_.add(reader_);
       if (close_.count == 1) {
-        close_.first += ": " + overlap_text(frame, *found);
+        close_.first += ": " + overlap_text(frame, *found) + (unit.empty() ? "" : " (" + unit + ")");
       }
     }
-    if (found && found->distance < result_.shortest.value_or(kFarthest)) {
+    if (found && found->distance < farthest) {
       result_.shortest = found->distance;
       result_.shortest_where = reader_.where();
     }
@@ -215,6 +231,8 @@ class Frames {
   std::vector<Field> fields_;
   std::map<std::pair<std::string, Level>, size_t> places_;
   Count empty_, without_element_, flat_, close_;
+  std::string unit_;  // of places
+  std::optional<double> angstrom_;
 };
 
 }  // namespace

@@ -31,15 +31,15 @@ struct FrameInspection {
   int64_t cells = 0, periodic = 0;  // frames with a cell, and with a period
   std::vector<FrameFieldSummary> fields,
       labels;                         // `pos` and what stands beside it: all that could be asked for
-  std::optional<double> shortest;     // distance, if below 5
+  std::optional<double> shortest;     // distance in the file's unit, if below 5 Angstrom
   std::string shortest_where;         // file, frame
   std::vector<std::string> warnings;  // one line each
 };
 
 /// Reads all frames, one at a time. Warnings: a label that some frames lack, numbers that are not finite,
-/// another shape or type, constant energies, atoms nearer than 0.5 (in the file's unit, when that is Angstrom
-/// or not said), forces of exactly zero on single atoms (as of constrained ones), frames without atoms, atoms
-/// of no element, flat drawings of molecules.
+/// another shape or type, constant energies, atoms nearer than 0.5 Angstrom (which a file is in that says no
+/// unit; not of a unit that is none), forces of exactly zero on single atoms (as of constrained ones), frames
+/// without atoms, atoms of no element, flat drawings of molecules.
 FrameInspection inspect_frames(FrameReader& reader);
 
 /// The frames that a path holds, as ("", reader), or the splits of a folder by name: its files train, valid
