@@ -4,106 +4,13 @@
 
 #include <cmath>
 
-#include "tests/app/program.h"
+#include "tests/app/atoms.h"
 #include "weyl/core/json.h"
-#include "weyl/core/random.h"
-#include "weyl/data/formats/extended_xyz.h"
 
 namespace weyl {
 namespace {
 
-/// Frames of three or four atoms, O and H, in a Morse-like potential, by two kinds; energies of the elements
-/// far larger than what binds.
-std::vector<AtomsFrame> frames(int count, uint64_t seed) {
-  Stream stream(seed, "test frames");
-  std::vector<AtomsFrame> result;
-  for (int i = 0; i < count; ++i) {
-    AtomsFrame f;
-    const size_t n = i % 2 == 0 ? 3 : 4;
-    double energy = 0;
-    for (size_t a = 0; a < n; ++a) {
-      f.numbers.push_back(a == 0 ? 8 : 1);
-      energy += a == 0 ? -2041.5 : -13.6;
-      for (int d = 0; d < 3; ++d) {
-        f.positions.push_back(1.2 * static_cast<double>(d == 0 ? a : 0) + 0.2 * stream.normal());
-      }
-    }
-    std::vector<double> forces(3 * n, 0.0);
-    for (size_t a = 0; a < n; ++a) {
-      for (size_t b = a + 1; b < n; ++b) {
-        double r2 = 0;
-        for (size_t d = 0; d < 3; ++d) {
-          r2 += std::pow(f.positions[3 * a + d] - f.positions[3 * b + d], 2);
-        }
-        energy += -2 * std::exp(-r2);
-        for (size_t d = 0; d < 3; ++d) {
-          const double pull = 4 * std::exp(-r2) * (f.positions[3 * b + d] - f.positions[3 * a + d]);
-          forces[3 * a + d] += pull;
-          forces[3 * b + d] -= pull;
-        }
-      }
-    }
-    std::vector<std::string> tags;
-    for (size_t a = 0; a < n; ++a) {
-      tags.push_back("atom" + std::to_string(a));
-    }
-    f.set(AtomColumn{"tag", 1, tags});
-    f.set(AtomColumn{"forces", 3, forces});
-    f.set("energy", energy);
-    f.set(FrameValue{"config_type", {}, std::vector<std::string>{n == 3 ? "small" : "large"}});
-    result.push_back(f);
-  }
-  return result;
-}
-
-void write(const std::string& path, const std::vector<AtomsFrame>& all) {
-  ExtendedXyzWriter out(path);
-  for (const auto& f : all) {
-    out.write(f);
-  }
-  out.commit();
-}
-
-std::vector<AtomsFrame> read(const std::string& path) {
-  ExtendedXyzReader in(path);
-  std::vector<AtomsFrame> all;
-  for (AtomsFrame f; in.next(f);) {
-    all.push_back(f);
-  }
-  return all;
-}
-
-const char* const config = R"(
-[data]
-set = "molecules"
-[data.molecules]
-path = "data"
-elements = ["H", "O"]
-[task]
-name = "force_field"
-[model]
-system = "transformer"
-[model.transformer]
-width = 16
-heads = 2
-blocks = 1
-[train]
-steps = 60
-batch = 16
-average = 0.9
-[train.optimiser]
-rate = 3e-3
-)";
-
-std::string prepared(const std::string& name) {
-  const std::string folder = scratch(name);
-  std::filesystem::create_directories(folder + "/data");
-  write(folder + "/data/train.xyz", frames(60, 1));
-  write(folder + "/data/valid.xyz", frames(10, 2));
-  write(folder + "/data/test.extxyz.gz", frames(20, 3));
-  std::ofstream(folder + "/c.toml") << config;
-  return folder;
-}
+using namespace atoms;
 
 TEST(Atoms, TrainEvaluateAndPredictIntoTheirOwnFormat) {
   const std::string folder = prepared("atoms");
@@ -265,9 +172,15 @@ TEST(Atoms, DirectForcesAreLabelledEverywhere) {
   EXPECT_NE(trained.err.find("not conservative"), std::string::npos) << trained.err;
   EXPECT_NE(trained.out.find("direct_force_mae"), std::string::npos) << trained.out;
   EXPECT_NE(contents(folder + "/run/README.md").find("not conservative"), std::string::npos);
-  const Outcome predicted = weyl_program("predict run data/valid.xyz --out out.xyz", folder);
-  ASSERT_EQ(predicted.code, 0) << predicted.err;
-  EXPECT_NE(predicted.err.find("not conservative"), std::string::npos);
+  for (const std::string verb :
+       {"predict run data/valid.xyz --out out.xyz", "eval run --quiet --json", "eval run",
+        "audit run --samples 4", "audit c.toml --samples 4 task.force_field.forces=direct"}) {
+    const Outcome done = weyl_program(verb, folder);
+    ASSERT_EQ(done.code, 0) << verb << "\n" << done.out << done.err;
+    const bool quiet = verb.find("--quiet") != std::string::npos;
+    EXPECT_EQ(done.err.find("not conservative") == std::string::npos, quiet) << verb << "\n" << done.err;
+  }
+  EXPECT_NE(weyl_program("eval run --json", folder).out.find("direct_force_mae"), std::string::npos);
   EXPECT_NE(contents(folder + "/out.xyz").find("weyl_forces_kind=\"direct, not conservative\""),
             std::string::npos);
   for (const std::string subject : {"run", "c.toml task.force_field.forces=direct"}) {
@@ -280,6 +193,48 @@ TEST(Atoms, DirectForcesAreLabelledEverywhere) {
   }
   const Json plain = Json::parse(weyl_program("info --json c.toml", folder).out, "info");
   EXPECT_EQ(plain.find("notes"), nullptr);  // gradients need no note
+}
+
+/// The same run reported twice: its numbers are those in meV times 0.0230605 kcal/mol.
+TEST(Atoms, ReportsAreInTheUnitAskedFor) {
+  const std::string folder = prepared("atoms-reports");
+  const std::string train = "train c.toml train.steps=2 --out ";
+  ASSERT_EQ(weyl_program(train + "plain", folder).code, 0);
+  const Outcome asked = weyl_program(train + "kcal task.force_field.units=kcal/mol", folder);
+  ASSERT_EQ(asked.code, 0) << asked.err;
+  EXPECT_NE(asked.out.find("kcal/mol/\u00c5"), std::string::npos) << asked.out;
+  const auto measured = [&](const std::string& run) {
+    return Json::parse(weyl_program("eval " + run + " --json", folder).out, "eval");
+  };
+  const Json plain = measured("plain"), kcal = measured("kcal");
+  constexpr double factor = 23.060547830619e-3;  // CODATA 2022: 1 meV in kcal/mol
+  const auto compare = [&](const Json& a, const Json& b) {
+    size_t energies = 0;
+    for (const auto& [name, metric] : a.members()) {
+      const Json& other = *b.find(name);
+      const std::string unit = metric.find("unit")->string_or("");
+      const double value = metric.find("value")->number_or(NAN), said = other.find("value")->number_or(NAN);
+      if (unit.starts_with("meV")) {
+        EXPECT_EQ(other.find("unit")->string_or(""), "kcal/mol" + unit.substr(3)) << name;
+        EXPECT_NEAR(said / value, factor, 1e-9 * factor) << name;
+        ++energies;
+      } else {
+        EXPECT_EQ(other.find("unit")->string_or(""), unit) << name;
+        EXPECT_NEAR(said, value, 1e-9) << name;
+      }
+    }
+    return energies;
+  };
+  EXPECT_EQ(compare(*plain.find("metrics"), *kcal.find("metrics")), 6u);  // MAE and RMSE of E, E/atom, F
+  const auto& rows = plain.find("breakdowns")->find("element")->items();
+  ASSERT_EQ(rows.size(), 2u);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Json& row = kcal.find("breakdowns")->find("element")->items()[i];
+    EXPECT_EQ(compare(*rows[i].find("metrics"), *row.find("metrics")), 2u);
+  }
+  const Outcome wrong = weyl_program(train + "none task.force_field.units=furlong", folder);
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_NE(wrong.err.find("task.force_field.units: must be an energy"), std::string::npos) << wrong.err;
 }
 
 TEST(Atoms, PredictionsSayTheirUnits) {

@@ -161,9 +161,6 @@ int run(const AuditCommand& command) {
             ? random_grids(subject.schema, command.samples, shape_of_grids(subject), seed)
             : random_tokens(subject.schema, command.samples, std::max<int64_t>(2, std::llround(nodes)), seed);
     say(text("no data: ", command.samples, " samples of random tokens"));
-    if (!subject.trained) {
-      subject.task = nullptr;  // nothing to fit its statistics to: the raw outputs alone
-    }
   }
   AuditOptions options;
   options.seed = seed;
@@ -171,18 +168,21 @@ int run(const AuditCommand& command) {
   if (dtype) {
     options.dtypes = {*dtype};
   }
+  // Without data an untrained task has nothing to fit its statistics to: the raw outputs alone.
+  const Task* task = data != nullptr || subject.trained ? subject.task.get() : nullptr;
   const Schema& schema = data != nullptr ? data->schema() : subject.schema;
   std::string note;
   samples = exact_part(*subject.model, samples, schema, note);
-  const AuditReport report = audit(*subject.model, subject.task.get(), samples, schema, options);
+  const AuditReport report = audit(*subject.model, task, samples, schema, options);
   for (const std::string& output : report.absent) {
     note += (note.empty() ? "" : "; ") + output + " is not audited: no sample has a volume";
   }
   std::optional<PoseEquivariance> of_prediction;
-  if (const auto* completion = dynamic_cast<const Completion*>(subject.task.get())) {
+  if (const auto* completion = dynamic_cast<const Completion*>(task)) {
     subject.model->to(dtype.value_or(subject.model->dtype()));
     of_prediction = pose_equivariance(*subject.model, *completion, samples, subject.schema, seed);
   }
+  say_notes(subject.task.get());
   if (command.talk.json) {
     Json json = to_json(report);
     if (of_prediction) {
