@@ -66,8 +66,8 @@ kernels = 6
 
   void write_weights() const { save_tensors(folder + "/w.safetensors", weights); }
 
-  Outcome import(const std::string& options = {}) const {
-    return weyl_program("import w.safetensors --config c.toml --out m.safetensors " + options, folder);
+  Outcome import(const std::string& options = {}, const std::string& file = "w.safetensors") const {
+    return weyl_program("import '" + file + "' --config c.toml --out m.safetensors " + options, folder);
   }
 
   struct Predicted {
@@ -131,6 +131,27 @@ TEST(ImportForceField, MakesAWorkingPotentialOfTorchMdNets) {
 
 TEST(ImportForceField, MakesAWorkingPotentialOfSchNetPacks) {
   expect_a_working_potential("schnetpack_painn", painn);
+}
+
+/// A Lightning checkpoint as TorchMD-Net's training writes it (tools/goldens/torchmd_checkpoint.py): the same
+/// weights under other names, mean and std among them, and much beside them.
+TEST(ImportForceField, TakesTheCheckpointsOfTorchMdNetsTraining) {
+  const Golden golden("torchmd_et", et);
+  const std::string checkpoint = WEYL_SOURCE_DIR "/tests/fixtures/pytorch/torchmd_et.ckpt";
+  const Outcome imported = golden.import("", checkpoint);
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  const auto predicted = golden.predict();
+  EXPECT_LT(error(predicted.energy, golden.energy), 1e-10);
+  EXPECT_LT(error(predicted.forces, golden.forces), 1e-10);
+  ASSERT_EQ(golden.import().code, 0);
+  const auto plain = golden.predict();
+  EXPECT_TRUE(at::equal(plain.energy, predicted.energy));
+  EXPECT_TRUE(at::equal(plain.forces, predicted.forces));
+  // Of another model than the config's: one line that names the tensor.
+  const Outcome other = golden.import("model.geomformer.blocks=1", checkpoint);
+  EXPECT_EQ(other.code, 3);
+  EXPECT_NE(other.err.find("layers.1."), std::string::npos) << other.err;
+  EXPECT_EQ(std::ranges::count(other.err, '\n'), 1) << other.err;
 }
 
 TEST(ImportForceField, ALargeMeanTakesNothingFromFloat32Energies) {
