@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "weyl/core/check.h"
+#include "weyl/models/geomformer/head.h"
 
 namespace weyl {
 namespace {
@@ -129,8 +130,7 @@ void PaddedGeomformer::et_layer(const std::string& name, const Atoms& a, const T
 PaddedGeomformer::Streams PaddedGeomformer::gated_block(const std::string& name, const Streams& s,
                                                         bool last) const {
   const Tensor v = linear(name + ".vec1_proj", s.equ), square = (v * v).sum(2);
-  const double rounding = square.scalar_type() == at::kDouble ? 2.2e-16 : 1.2e-7;
-  const Tensor lengths = square * at::rsqrt(square + rounding);
+  const Tensor lengths = square * at::rsqrt(square + least_square(square.scalar_type()));
   const Tensor hidden = at::silu(linear(name + ".update_net.0", at::cat({s.inv, lengths}, -1)));
   const auto parts = linear(name + ".update_net.2", hidden).chunk(2, -1);
   return {last ? parts[0] : at::silu(parts[0]), parts[1].unsqueeze(2) * linear(name + ".vec2_proj", s.equ)};

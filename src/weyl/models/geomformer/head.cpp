@@ -6,6 +6,11 @@
 #include <ATen/ops/silu.h>
 
 namespace weyl {
+
+double least_square(at::ScalarType dtype) {
+  return dtype == at::kDouble ? 2.2e-16 : 1e-10;
+}
+
 GatedBlock::GatedBlock(int64_t in, int64_t out, bool last)
     : last_(last),
       vec1_(child("vec1_proj", std::make_shared<Linear>(in, in, /*bias=*/false, LinearStart::xavier))),
@@ -16,10 +21,7 @@ GatedBlock::GatedBlock(int64_t in, int64_t out, bool last)
 StreamAttention::Streams GatedBlock::operator()(const StreamAttention::Streams& s) const {
   const Tensor v = (*vec1_)(s.equ);
   const Tensor square = (v * v).sum(1);
-  // |v|, but smooth at 0, where symmetry puts the vectors of many atoms up to rounding: float32's is 1e-7,
-  // and vectors of neighbours that stand at the cut-off may be as short as 1e-4.
-  const double rounding = square.scalar_type() == at::kDouble ? 2.2e-16 : 1e-10;
-  const Tensor lengths = square * at::rsqrt(square + rounding);
+  const Tensor lengths = square * at::rsqrt(square + least_square(square.scalar_type()));
   const auto parts = (*update_)(at::cat({s.inv, lengths}, -1)).chunk(2, -1);
   return {last_ ? parts[0] : at::silu(parts[0]), parts[1].unsqueeze(1) * (*vec2_)(s.equ)};
 }

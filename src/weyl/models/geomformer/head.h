@@ -8,11 +8,14 @@
 
 namespace weyl {
 
+/// What GatedBlock adds to squared lengths: 2.2e-16 in float64, 1e-10 in float32, where symmetry makes
+/// vectors vanish to 1e-7 and neighbours at the cut-off make them as short as 1e-4.
+double least_square(at::ScalarType dtype);
+
 /// A gated equivariant block (Schuett et al. 2021, TorchMD-Net): with n = q / sqrt(q + e), q = |v V1|^2
 /// channel by channel, (x', g) = MLP([x, n]),  v' = g (v V2); SiLU on x' unless `last`. x
-/// (N, I), v (N, 3, I) -> (N, O), (N, 3, O). e is the dtype's rounding (2.2e-16 or 1.2e-7): |v
-/// V1| to rounding, but smooth at 0, with slope 0 and second derivative 2 / sqrt(e) there. Children:
-/// vec1_proj, vec2_proj, update_net.
+/// (N, I), v (N, 3, I) -> (N, O), (N, 3, O). e is `least_square`: |v V1| to rounding, but smooth at 0, with
+/// slope 0 and second derivative 2 / sqrt(e) there. Children: vec1_proj, vec2_proj, update_net.
 class GatedBlock : public Module {
  public:
   GatedBlock(int64_t in, int64_t out, bool last);
