@@ -106,7 +106,9 @@ class TwoAtoms : public FrameReader {
     return std::exchange(left_, false);
   }
   std::string where() const override { return "x: frame 1"; }
-  std::string_view unit_of(std::string_view name) const override { return name == "pos" ? unit_ : ""; }
+  std::string_view unit_of(std::string_view name) const override {
+    return name == "pos" ? std::string_view(unit_) : std::string_view();
+  }
 
  private:
   double distance_;
