@@ -217,6 +217,10 @@ TEST(Overrides, AreNamedInMessages) {
   }
   EXPECT_EQ(message("[[dishes]]", {"dishes.name=pie"}),
             "override 'dishes.name=pie': a list is given whole, as in key=[1, 2]");
+  // What no config could hold would leave a run that cannot be read again.
+  const std::string latin = message("", {"motto=caf\xe9"});
+  EXPECT_TRUE(latin.ends_with(": the value must be UTF-8")) << latin;
+  EXPECT_EQ(message("", {"motto=caf\u00e9"}), "nothing was thrown");
   // No further keys come in behind a line break, and the message stays one line.
   EXPECT_EQ(message("", {"chairs=3\nopen=true"}),
             "override 'chairs=3 open=true': chairs: must be an integer from 1 to 1000, got the string \"3 "

@@ -106,4 +106,13 @@ TomlNode parse_toml_value(std::string_view value, TomlPlace place) {
   return {std::string(value), place};
 }
 
+bool is_toml_text(std::string_view text) {
+  const std::string line = "value = " + toml_string(text);
+  try {
+    return toml::parse(std::string_view(line)).size() == 1;
+  } catch (const toml::parse_error&) {
+    return false;
+  }
+}
+
 }  // namespace weyl

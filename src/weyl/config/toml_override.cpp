@@ -32,6 +32,7 @@ void apply_override(TomlNode& root, const std::string& whole, int64_t index) {
   std::string_view path = trimmed(std::string_view(whole).substr(0, equals));
   const std::string_view value = trimmed(std::string_view(whole).substr(equals + 1));
 
+  require<ConfigError>(is_toml_text(value), where, ": the value must be UTF-8");  // or no run could record it
   TomlNode* node = &root;
   for (int depth = 0;; ++depth) {
     const size_t dot = path.find('.');
