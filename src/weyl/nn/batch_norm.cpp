@@ -25,7 +25,7 @@ BatchNorm::BatchNorm(int64_t channels, double epsilon) : epsilon_(epsilon) {
 Tensor BatchNorm::operator()(const Tensor& rows) const {
   require(rows.defined() && rows.dim() == 2 && rows.size(1) == weight_.size(0), "BatchNorm: x must be (B, ",
           weight_.size(0), "), got ", rows.defined() ? rows.sizes() : at::IntArrayRef{});
-  const Tensor x = rows.to(at_least_float32(rows.scalar_type()));
+  const Tensor x = widened(rows);
   Tensor mean = mean_.detach(), var = var_.detach();
   if (training() && x.size(0) > 1) {
     mean = x.mean(0);

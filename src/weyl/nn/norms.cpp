@@ -26,7 +26,7 @@ RmsNorm::RmsNorm(int64_t channels, double epsilon)
     : epsilon_(epsilon), weight_(parameter("weight", {channels}, Init::ones())) {}
 
 Tensor RmsNorm::operator()(const Tensor& x) const {
-  const Tensor wide = x.to(at_least_float32(x.scalar_type()));
+  const Tensor wide = widened(x);
   const Tensor quotient = wide * at::rsqrt((wide * wide).mean(-1, /*keepdim=*/true) + epsilon_);
   return quotient.to(x.scalar_type()) * weight_;
 }

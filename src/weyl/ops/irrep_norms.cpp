@@ -23,7 +23,7 @@ Tensor irrep_of(const Tensor& x, const SteerableType& type, int64_t l) {
 
 Tensor irrep_squares(const Tensor& features, const SteerableType& type) {
   require_features("irrep_squares", features, type);
-  const Tensor wide = features.to(at_least_float32(features.scalar_type()));
+  const Tensor wide = widened(features);
   if (type.dimension == 2) {
     return wide.unflatten(1, {2, type.width()}).square().sum(1);
   }

@@ -89,7 +89,7 @@ SteerableBatchNorm::SteerableBatchNorm(const SteerableType& type) : type_(type) 
 }
 
 Tensor SteerableBatchNorm::operator()(const Tensor& features) const {
-  const Tensor x = features.to(at_least_float32(features.scalar_type()));
+  const Tensor x = widened(features);
   Tensor mean = mean_square_.to(x.scalar_type());
   if (training() && x.numel() > 0) {
     const Tensor squares = irrep_squares(x, type_).transpose(0, 1).flatten(1).mean(1);
