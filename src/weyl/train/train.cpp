@@ -70,7 +70,8 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOp
   for (const auto& [name, split] : {std::pair("training data", p.data.train),
                                     {"valid split", p.data.valid},
                                     {"test split", p.data.test}}) {
-    if (split != nullptr && split->size() > 0) {  // the first has a cell where any has one
+    // The first has a cell where any has one; grids have none and would be read for nothing.
+    if (p.saved.carrier == Carrier::points && split != nullptr && split->size() > 0) {
       const int64_t first = 0;
       require_no_cell(name, *p.saved.model, split->batch({&first, 1}).input);
     }
