@@ -73,25 +73,34 @@ int64_t frames_in(const std::string& path) {
   return count;
 }
 
+/// The parts that are not empty, in the order of the files that are added for them.
+std::vector<const std::vector<int64_t>*> add_parts(NewFiles& files, const std::string& folder,
+                                                   const SplitIndices& parts, const std::string& ending) {
+  std::vector<const std::vector<int64_t>*> filled;
+  for (const auto& [split, part] :
+       {std::pair{"train", &parts.train}, {"valid", &parts.valid}, {"test", &parts.test}}) {
+    if (!part->empty()) {
+      files.add_split(folder, split, ending);
+      filled.push_back(part);
+    }
+  }
+  return filled;
+}
+
 SplitIndices split_frames(const std::string& path, const std::string& folder, const SplitOptions& options) {
   const int64_t size = frames_in(path);
   SplitIndices parts = random_split(size, options);
   NewFiles files;
+  const auto filled = add_parts(files, folder, parts, ".extxyz");
   std::vector<size_t> file_of(static_cast<size_t>(size));
-  size_t count = 0;
-  for (const auto& [split, part] :
-       {std::pair{"train", &parts.train}, {"valid", &parts.valid}, {"test", &parts.test}}) {
-    if (!part->empty()) {
-      files.add_split(folder, split, ".extxyz");
-      for (const int64_t i : *part) {
-        file_of[static_cast<size_t>(i)] = count;
-      }
-      ++count;
+  for (size_t i = 0; i < filled.size(); ++i) {
+    for (const int64_t frame : *filled[i]) {
+      file_of[static_cast<size_t>(frame)] = i;
     }
   }
   files.keep_if([&] {
     std::vector<std::unique_ptr<ExtendedXyzWriter>> writers;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < filled.size(); ++i) {
       writers.push_back(std::make_unique<ExtendedXyzWriter>(files.path(i)));
     }
     const auto reader = open_frames(path);
@@ -169,16 +178,7 @@ SplitIndices split_file(const std::string& path, const std::string& folder, cons
       path, {{"split_of", fs::path(path).filename().string()}, {"split_seed", std::to_string(options.seed)}});
   SplitIndices parts = random_split(source.size, options);
   NewFiles files;
-  std::vector<const std::vector<int64_t>*> samples;
-  const auto add = [&](const char* split, const std::vector<int64_t>& part) {
-    if (!part.empty()) {
-      files.add_split(folder, split);
-      samples.push_back(&part);
-    }
-  };
-  add("train", parts.train);
-  add("valid", parts.valid);
-  add("test", parts.test);
+  const auto samples = add_parts(files, folder, parts, ".safetensors");
   files.write_each([&](size_t i) { source.write(files.path(i), *samples[i]); });
   return parts;
 }
