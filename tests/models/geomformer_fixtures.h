@@ -142,50 +142,25 @@ inline std::vector<std::pair<std::string, GeomformerOptions>> geomformer_variant
   add("count", [](auto& o) { o.normaliser = Normaliser::count; });
   add("silu", [](auto& o) { o.normaliser = Normaliser::silu; });
   add("local", local);
+  const auto add_local = [&](const std::string& name, const auto& change) {
+    add(name, [&](auto& o) {
+      local(o);
+      change(o);
+    });
+  };
   add("local, all pairs", [](auto& o) { o.input = GeomInput::local; });
   add("both", [](auto& o) { o.input = GeomInput::both; });
-  add("local, count", [&](auto& o) {
-    local(o);
-    o.normaliser = Normaliser::count;
-  });
-  add("local, constant", [&](auto& o) {
-    local(o);
-    o.normaliser = Normaliser::constant;
-  });
-  add("local, silu", [&](auto& o) {
-    local(o);
-    o.normaliser = Normaliser::silu;
-  });
-  add("local, polynomial", [&](auto& o) {
-    local(o);
-    o.cutoff->law = CutoffLaw::polynomial;
-  });
-  add("local, smooth", [&](auto& o) {
-    local(o);
-    o.cutoff->law = CutoffLaw::smooth;
-  });
-  add("local, sequential", [&](auto& o) {
-    local(o);
-    o.order = GeomOrder::sequential;
-  });
-  add("local, sums of pairs", [&](auto& o) {
-    local(o);
-    o.pair_embedding = true;
-  });
-  add("local, gated head", [&](auto& o) {
-    local(o);
-    o.head = GeomHead::gated;
-  });
-  add("cut-off, centroid", [&](auto& o) {
-    local(o);
-    o.input = GeomInput::centroid;
-  });
-  add("cut-off, both", [&](auto& o) {
-    local(o);
-    o.input = GeomInput::both;
-  });
-  add("zero start", [&](auto& o) {
-    local(o);
+  add_local("local, count", [](auto& o) { o.normaliser = Normaliser::count; });
+  add_local("local, constant", [](auto& o) { o.normaliser = Normaliser::constant; });
+  add_local("local, silu", [](auto& o) { o.normaliser = Normaliser::silu; });
+  add_local("local, polynomial", [](auto& o) { o.cutoff->law = CutoffLaw::polynomial; });
+  add_local("local, smooth", [](auto& o) { o.cutoff->law = CutoffLaw::smooth; });
+  add_local("local, sequential", [](auto& o) { o.order = GeomOrder::sequential; });
+  add_local("local, sums of pairs", [](auto& o) { o.pair_embedding = true; });
+  add_local("local, gated head", [](auto& o) { o.head = GeomHead::gated; });
+  add_local("cut-off, centroid", [](auto& o) { o.input = GeomInput::centroid; });
+  add_local("cut-off, both", [](auto& o) { o.input = GeomInput::both; });
+  add_local("zero start", [](auto& o) {
     o.input = GeomInput::zero;
     o.interaction = GeomInteraction::messages;
     o.normaliser = Normaliser::silu;
