@@ -249,20 +249,5 @@ TEST(ReadToml, NamesAFileThatCannotBeRead) {
   std::filesystem::remove(huge);
 }
 
-TEST(Nearest, FindsWhatWasMeantAndNothingFarOff) {
-  const std::vector<std::string> words{"blocks", "heads", "width", "weight_decay", "n", "epochs"};
-  EXPECT_EQ(nearest("bloks", words), "blocks");
-  EXPECT_EQ(nearest("haeds", words), "heads");
-  EXPECT_EQ(nearest("Width", words), "width");
-  EXPECT_EQ(nearest("weight-decay", words), "weight_decay");
-  EXPECT_EQ(nearest("weight", words), "weight_decay");
-  EXPECT_EQ(nearest("epoch", words), "epochs");
-  EXPECT_EQ(nearest("model.rop", std::vector<std::string>{"model", "model.rope"}), "model.rope");
-  EXPECT_EQ(nearest("zebra", words), "");
-  EXPECT_EQ(nearest("m", words), "");
-  EXPECT_EQ(nearest("", words), "");
-  EXPECT_EQ(nearest(std::string(1000000, 'a'), words), "");
-}
-
 }  // namespace
 }  // namespace weyl

@@ -5,7 +5,7 @@
 #include "weyl/algebra/finite_group.h"
 #include "weyl/algebra/planar.h"
 #include "weyl/algebra/platonic.h"
-#include "weyl/config/toml.h"
+#include "weyl/config/nearest.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

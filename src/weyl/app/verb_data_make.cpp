@@ -9,6 +9,7 @@
 #include "weyl/app/progress.h"
 #include "weyl/app/signals.h"
 #include "weyl/app/verbs.h"
+#include "weyl/config/nearest.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"

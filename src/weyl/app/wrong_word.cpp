@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "weyl/config/toml.h"
+#include "weyl/config/nearest.h"
 
 namespace weyl {
 namespace {

@@ -1,7 +1,8 @@
+#include "weyl/config/nearest.h"
+
 #include <algorithm>
 #include <cctype>
-
-#include "weyl/config/toml.h"
+#include <vector>
 
 namespace weyl {
 namespace {

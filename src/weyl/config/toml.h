@@ -34,10 +34,6 @@ std::string describe_markdown(const Visit& visit, std::string_view title);
 std::string describe_json_schema(const Visit& visit);
 std::string explain(const Visit& visit, std::string_view key);
 
-/// The nearest of `candidates` by edit distance (swaps count one), or empty when none is near enough to be
-/// meant.
-std::string nearest(std::string_view word, std::span<const std::string> candidates);
-
 template <class S>
 void read_config(const std::string& path, std::span<const std::string> overrides, S& options) {
   read_toml(path, overrides, [&](Fields& f) { fields(f, options); });

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "weyl/config/nearest.h"
 #include "weyl/config/toml.h"
 #include "weyl/config/toml_tree.h"
 #include "weyl/config/wording.h"

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "weyl/config/toml.h"
+#include "weyl/config/nearest.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/formats/elements.h"
