@@ -6,6 +6,7 @@
 
 #include "tests/data/molecules.h"
 #include "weyl/data/inspect.h"
+#include "weyl/data/open.h"
 
 namespace weyl {
 namespace {

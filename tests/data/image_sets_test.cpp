@@ -10,6 +10,7 @@
 #include "tests/data/images.h"
 #include "weyl/core/check.h"
 #include "weyl/data/inspect.h"
+#include "weyl/data/open.h"
 #include "weyl/data/sets/cifar10.h"
 #include "weyl/data/sets/image_folder.h"
 

@@ -12,6 +12,7 @@
 #include "weyl/data/formats/point_clouds.h"
 #include "weyl/data/inspect.h"
 #include "weyl/data/makers/solids.h"
+#include "weyl/data/open.h"
 #include "weyl/data/voxels.h"
 
 namespace weyl {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/data/options.h"
 #include "weyl/data/sets/molecules.h"
 
 namespace weyl {

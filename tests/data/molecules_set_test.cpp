@@ -6,6 +6,8 @@
 
 #include "tests/data/molecules.h"
 
+#include "weyl/data/open.h"
+
 namespace weyl {
 namespace {
 

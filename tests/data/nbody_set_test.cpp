@@ -10,6 +10,7 @@
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/formats/npy.h"
 #include "weyl/data/makers/nbody.h"
+#include "weyl/data/open.h"
 
 namespace weyl {
 namespace {

@@ -9,6 +9,7 @@
 #include "tests/data/images.h"
 #include "weyl/core/check.h"
 #include "weyl/data/inspect.h"
+#include "weyl/data/open.h"
 #include "weyl/data/sets/ph2.h"
 
 namespace weyl {

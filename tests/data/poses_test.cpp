@@ -11,6 +11,7 @@
 #include "weyl/data/inspect.h"
 #include "weyl/data/loader.h"
 #include "weyl/data/makers/pose_sequences.h"
+#include "weyl/data/open.h"
 #include "weyl/data/pose_elements.h"
 #include "weyl/data/sets/pose_files.h"
 #include "weyl/data/sets/pose_sequences.h"

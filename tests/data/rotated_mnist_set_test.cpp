@@ -14,6 +14,7 @@
 #include "weyl/data/formats/idx.h"
 #include "weyl/data/formats/npz.h"
 #include "weyl/data/inspect.h"
+#include "weyl/data/open.h"
 #include "weyl/data/split.h"
 
 namespace weyl {

@@ -18,6 +18,8 @@
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/npy.h"
 #include "weyl/data/makers/nbody.h"
+#include "weyl/data/open.h"
+#include "weyl/data/parts.h"
 #include "weyl/data/sets/take_samples.h"
 #include "weyl/data/tensor_format.h"
 

@@ -9,6 +9,7 @@
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
 #include "weyl/data/dataset.h"
+#include "weyl/data/open.h"
 
 namespace weyl {
 namespace {

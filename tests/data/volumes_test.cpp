@@ -12,6 +12,7 @@
 #include "weyl/data/formats/image.h"
 #include "weyl/data/formats/nifti.h"
 #include "weyl/data/inspect.h"
+#include "weyl/data/open.h"
 #include "weyl/data/sets/decathlon.h"
 
 namespace weyl {

@@ -11,6 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/faulty_sample.h"
+#include "weyl/data/open.h"
 #include "weyl/train/run_data.h"
 
 namespace weyl {

@@ -14,6 +14,7 @@
 #include "weyl/core/random.h"
 #include "weyl/data/faulty_sample.h"
 #include "weyl/data/formats/frame_reader.h"
+#include "weyl/data/open.h"
 #include "weyl/study/audit.h"
 #include "weyl/study/pose_equivariance.h"
 #include "weyl/study/random_tokens.h"

@@ -5,6 +5,7 @@
 
 #include "weyl/data/dataset.h"
 #include "weyl/data/formats/frame_reader.h"
+#include "weyl/data/options.h"
 
 namespace weyl {
 

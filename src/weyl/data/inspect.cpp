@@ -12,6 +12,7 @@
 #include "weyl/core/check.h"
 #include "weyl/data/cell_volume.h"
 #include "weyl/data/layout.h"
+#include "weyl/data/open.h"
 #include "weyl/data/pose_elements.h"
 #include "weyl/data/sets/decathlon.h"
 #include "weyl/data/sets/image_files.h"

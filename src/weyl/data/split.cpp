@@ -3,13 +3,10 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/tensor.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <functional>
 
 #include "weyl/core/check.h"
-#include "weyl/core/random.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/convert_frames.h"
 #include "weyl/data/formats/extended_xyz.h"
@@ -117,58 +114,7 @@ SplitIndices split_frames(const std::string& path, const std::string& folder, co
   return parts;
 }
 
-int64_t share(double fraction, int64_t size) {
-  return std::llround(fraction * static_cast<double>(size));
-}
-
 }  // namespace
-
-PartCounts part_counts(int64_t size, const std::vector<double>& fractions, const PartCounts& asked,
-                       const std::string& where) {
-  require<ConfigError>(fractions.size() == 3 && fractions[0] + fractions[1] + fractions[2] <= 1 + 1e-9, where,
-                       ".fractions must be three that add up to at most 1");
-  int64_t left = size;
-  const auto count = [&](int64_t wanted, double fraction) {
-    const int64_t n =
-        wanted > 0 ? wanted : std::clamp<int64_t>(share(fraction, size), 0, std::max<int64_t>(left, 0));
-    left -= n;
-    return n;
-  };
-  PartCounts counts;
-  counts.valid = count(asked.valid, fractions[1]);
-  counts.test = count(asked.test, fractions[2]);
-  counts.train = count(asked.train, fractions[0]);
-  require<DataError>(left >= 0, where, ".train, valid and test must add up to at most ", size,
-                     ", the samples there are, got ", counts.train, ", ", counts.valid, " and ", counts.test);
-  return counts;
-}
-
-std::vector<std::vector<int64_t>> draw_parts(int64_t size, const std::vector<int64_t>& counts, int64_t seed,
-                                             std::string_view stream) {
-  const std::vector<int64_t> order = Stream(static_cast<uint64_t>(seed), stream).permutation(size);
-  std::vector<std::vector<int64_t>> parts;
-  auto begin = order.begin();
-  for (const int64_t count : counts) {
-    require(count >= 0 && count <= order.end() - begin, "draw_parts: parts must be of at most ", size,
-            " samples in all");
-    parts.emplace_back(begin, begin + count);
-    begin += count;
-  }
-  return parts;
-}
-
-SplitIndices random_split(int64_t size, const SplitOptions& options) {
-  require<ConfigError>(options.train >= 0 && options.valid >= 0 && options.train + options.valid <= 1 + 1e-12,
-                       "split: train and valid must be fractions that add up to at most 1, got ",
-                       options.train, " and ", options.valid);
-  const int64_t train = std::min(share(options.train, size), size),
-                valid = std::min(share(options.valid, size), size - train);
-  auto parts = draw_parts(size, {train, valid, size - train - valid}, options.seed, "split");
-  for (auto& part : parts) {
-    std::sort(part.begin(), part.end());
-  }
-  return {std::move(parts[0]), std::move(parts[1]), std::move(parts[2])};
-}
 
 SplitIndices split_file(const std::string& path, const std::string& folder, const SplitOptions& options) {
   if (holds_frames(path)) {

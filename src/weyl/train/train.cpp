@@ -10,6 +10,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/random.h"
+#include "weyl/data/open.h"
 #include "weyl/train/append_file.h"
 #include "weyl/train/checkpoint_folder.h"
 #include "weyl/train/environment.h"

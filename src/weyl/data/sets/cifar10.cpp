@@ -10,7 +10,7 @@
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/formats/cifar10.h"
 #include "weyl/data/image_set.h"
-#include "weyl/data/split.h"
+#include "weyl/data/parts.h"
 
 namespace weyl {
 namespace {

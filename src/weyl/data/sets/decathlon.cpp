@@ -13,8 +13,8 @@
 #include "weyl/core/quote.h"
 #include "weyl/data/formats/decathlon.h"
 #include "weyl/data/formats/nifti.h"
+#include "weyl/data/parts.h"
 #include "weyl/data/sets/volume_cache.h"
-#include "weyl/data/split.h"
 #include "weyl/data/volume_tensor.h"
 
 namespace weyl {

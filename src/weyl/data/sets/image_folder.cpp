@@ -10,7 +10,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/formats/image.h"
-#include "weyl/data/split.h"
+#include "weyl/data/parts.h"
 
 namespace weyl {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "weyl/data/image_set.h"
 #include "weyl/data/image_tensor.h"
+#include "weyl/data/options.h"
 
 namespace weyl {
 

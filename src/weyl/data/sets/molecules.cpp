@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "weyl/core/check.h"
-#include "weyl/data/split.h"
+#include "weyl/data/parts.h"
 #include "weyl/data/subset.h"
 
 namespace weyl {

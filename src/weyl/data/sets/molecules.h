@@ -5,6 +5,7 @@
 
 #include "weyl/data/dataset.h"
 #include "weyl/data/frame_collector.h"
+#include "weyl/data/options.h"
 
 namespace weyl {
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "weyl/data/dataset.h"
+#include "weyl/data/options.h"
 
 namespace weyl {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "weyl/data/dataset.h"
+#include "weyl/data/options.h"
 
 namespace weyl {
 

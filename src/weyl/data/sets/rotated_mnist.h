@@ -4,6 +4,7 @@
 #include <string>
 
 #include "weyl/data/image_set.h"
+#include "weyl/data/options.h"
 
 namespace weyl {
 

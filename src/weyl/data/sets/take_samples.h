@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
-#include "weyl/data/split.h"
+#include "weyl/data/parts.h"
 
 namespace weyl {
 

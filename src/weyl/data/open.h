@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "weyl/data/dataset.h"
+#include "weyl/data/options.h"
+#include "weyl/data/tensor_format.h"
+
+namespace weyl {
+
+/// What the data set declares in code, without touching a file: enough to build a model as shapes.
+/// `interface` is the config's [interface], which the set `tensors` needs (ConfigError without): its
+/// features, and its outputs as labels.
+Schema declared_schema(const DataOptions& options, const Interface* interface = nullptr);
+
+/// Opens the files that the options name; typical_nodes is the mean of the training split. DataError: which
+/// file is missing or broken, and the command that makes it.
+Splits open_splits(const DataOptions& options, const Interface* interface = nullptr);
+
+/// Opens one file, or a folder (of images alone: they without labels; else its test split, else valid, else
+/// train), all its samples, by the file's own format: a weyl data file as the options of its set say
+/// (defaults when the options name another), the original .npy folder, a trajectory of text
+/// (sets/pose_files.h), or a carrier tensor file (cli.md) whose columns are what `interface` says (of a
+/// model, or the config's), else what its shapes tell. Labels that the file lacks are left out of the schema.
+/// Without an interface, Values::any lets a carrier tensor file hold NaN and matrices outside their group, to
+/// be inspected.
+std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
+                                         const Interface* interface = nullptr,
+                                         Values values = Values::checked);
+
+}  // namespace weyl
