@@ -32,8 +32,7 @@ INNER = {
 }
 
 # A system of models/ is a folder of its own; only these files of models/ know all systems.
-KNOW_ALL_SYSTEMS = ["models/options.h", "models/options.cpp", "models/systems.h", "models/systems.cpp",
-                    "models/import.cpp"]
+KNOW_ALL_SYSTEMS = ["models/options.h", "models/options.cpp", "models/systems.h", "models/systems.cpp"]
 
 # Nothing here may reach torch, not even through another header: these files go to the library without torch.
 TORCH_FREE_FOLDERS = ["kernels", "config", "data/formats"]
@@ -123,7 +122,7 @@ class Tree:
             self.fault(name, line, f"{folder} may include {allowed}, got weyl/{target}")
         system = system_of(target)
         if system and folder == "models" and system_of(name) != system and name not in KNOW_ALL_SYSTEMS:
-            self.fault(name, line, f"only models/options, models/systems and models/import.cpp know all systems, got weyl/{target}")
+            self.fault(name, line, f"only models/options and models/systems know all systems, got weyl/{target}")
 
     def check_third_party(self, name, line, header):
         if BANNED.match(header) or BANNED_IN_SRC.match(header):

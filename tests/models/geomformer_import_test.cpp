@@ -5,7 +5,7 @@
 
 #include "tests/models/geomformer_fixtures.h"
 #include "weyl/core/check.h"
-#include "weyl/models/import.h"
+#include "weyl/train/import.h"
 
 namespace weyl {
 namespace {
@@ -51,7 +51,7 @@ void expect_golden(const std::string& name, GeomformerOptions options) {
   Interface interface = molecules_interface();
   interface.types = 10;
   const auto model = built(options, interface);
-  const double shift = import_weights(*model, {options}, g.weights, name);
+  const double shift = import_weights(*model, g.weights, name);
   const Tensor x = g.points.positions.clone().requires_grad_();
   g.points.positions = x;
   const Tensor energy = (*model)(g.points).at("energy") + shift;
@@ -63,7 +63,7 @@ void expect_golden(const std::string& name, GeomformerOptions options) {
   EXPECT_LT(error(forces, g.forces), 1e-10);
   // Another model's weights do not fit.
   std::erase_if(g.weights, [](const auto& entry) { return entry.first.ends_with("embedding.weight"); });
-  EXPECT_THROW(import_weights(*model, {options}, g.weights, name), DataError);
+  EXPECT_THROW(import_weights(*model, g.weights, name), DataError);
 }
 
 TEST(GeomformerImport, GivesTheEnergiesAndForcesOfTorchMdNet) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -8,8 +9,7 @@
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/data/formats/units.h"
-#include "weyl/data/formats/weights.h"
-#include "weyl/models/import.h"
+#include "weyl/train/import.h"
 
 namespace weyl {
 namespace {
@@ -45,20 +45,16 @@ double energy_factor(const std::string& given, const std::string& unit) {
 int run(const ImportCommand& command) {
   require<ConfigError>(command.out.ends_with(".safetensors"), "--out: must be a .safetensors file, got '",
                        command.out, "'");
-  NamedTensors weights;
-  bool wide = false;
-  for (const NamedArray& named : read_weights(command.weights)) {
-    const std::string where = command.weights + ": " + named.name;
-    weights[named.name] = copy_tensor(named.array.type, named.array.shape, named.array.bytes, where);
-    wide |= named.array.type == ElementType::f64;
-  }
+  const NamedTensors weights = read_state_dict(command.weights);
+  const bool wide = std::any_of(weights.begin(), weights.end(),
+                                [](const auto& named) { return named.second.scalar_type() == at::kDouble; });
   Subject subject = build_subject(command.config, at::kCPU,
                                   command.dtype ? dtype_of(command.dtype)
                                   : wide        ? at::kDouble
                                                 : at::kFloat);
   const std::string unit = energy_unit_of(subject);
   OutputLaw law{.scale = energy_factor(command.energy_unit, unit)};
-  law.shift = law.scale * import_weights(*subject.model, subject.recipe.model, weights, command.weights);
+  law.shift = law.scale * import_weights(*subject.model, weights, command.weights);
   const bool adopted = subject.task != nullptr && subject.task->adopt(subject.schema, law);
   require<DataError>(adopted || law == OutputLaw{}, command.weights, ": energies are to be scaled by ",
                      law.scale, " and shifted by ", law.shift,

@@ -5,6 +5,7 @@
 
 #include "weyl/algebra/finite_group.h"
 #include "weyl/core/quantity.h"
+#include "weyl/core/tensor_file.h"
 #include "weyl/data/batch.h"
 #include "weyl/nn/module.h"
 
@@ -38,6 +39,12 @@ struct Flops {
   double forward = 0;
 };
 
+/// Weights of another program, named and laid out as a model of ours has them.
+struct ForeignWeights {
+  NamedTensors tensors;
+  double shift = 0;  // what their model adds to its output, once for a graph
+};
+
 /// A network on one carrier: from the features of `interface` to one tensor per output quantity, named as
 /// there, (L, c) scalars and (L, c, D) vectors, in the model's dtype. Takes all geometry from positions and
 /// cell and never detaches it, so that any output can be differentiated with respect to them.
@@ -51,6 +58,10 @@ class Model : public Module {
   /// What holds for inputs shaped like this one: on grids exactness depends on how many cells there are.
   virtual Symmetry symmetry_for(const Input& example) const;
   virtual Flops flops_per_token() const = 0;
+  /// A state dict of the system's authors (names without wrappers' prefixes) in our names and layouts, without
+  /// the tables and dead parts that have no parameter here; as it is where the names are ours. DataError:
+  /// tensors of unexpected shapes.
+  virtual ForeignWeights translated(const NamedTensors& state_dict) const { return {state_dict}; }
 
   const Interface interface;
 };

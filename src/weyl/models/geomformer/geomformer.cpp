@@ -4,6 +4,7 @@
 #include <ATen/ops/cat.h>
 
 #include "weyl/core/check.h"
+#include "weyl/models/geomformer/import_names.h"
 #include "weyl/nn/pooling.h"
 
 namespace weyl {
@@ -164,6 +165,10 @@ Flops Geomformer::flops_per_token() const {
     forward += head->flops();
   }
   return {static_cast<double>(options.rounds) * forward};
+}
+
+ForeignWeights Geomformer::translated(const NamedTensors& state_dict) const {
+  return geomformer_names(options, interface.outputs.empty() ? "" : interface.outputs[0].name, state_dict);
 }
 
 }  // namespace weyl

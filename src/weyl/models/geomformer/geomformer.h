@@ -28,6 +28,7 @@ class Geomformer : public PointsModel {
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Flops flops_per_token() const override;
+  ForeignWeights translated(const NamedTensors& state_dict) const override;
   bool periodic() const override { return options.cutoff && !hears_centroid(options.input); }
 
   const GeomformerOptions options;

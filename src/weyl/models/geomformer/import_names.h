@@ -1,15 +1,9 @@
 #pragma once
 
-#include "weyl/core/tensor_file.h"
 #include "weyl/models/geomformer/options.h"
+#include "weyl/models/model.h"
 
 namespace weyl {
-
-/// Weights of another program for a model of ours.
-struct ForeignWeights {
-  NamedTensors tensors;
-  double shift = 0;  // what their model adds to its output, once for a graph
-};
 
 /// A state dict of TorchMD-Net (preset et) or SchNetPack (preset painn) in the names and layouts of
 /// Geomformer; others are returned as they are. `output` names the quantity that their output is.

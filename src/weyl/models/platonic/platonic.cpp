@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
+#include "weyl/models/platonic/import_names.h"
 #include "weyl/models/platonic/lift.h"
 #include "weyl/nn/pooling.h"
 
@@ -161,6 +162,10 @@ Flops Platonic::flops_per_token() const {
     }
   }
   return {forward};
+}
+
+ForeignWeights Platonic::translated(const NamedTensors& state_dict) const {
+  return {platonic_names(state_dict, *this)};
 }
 
 }  // namespace weyl

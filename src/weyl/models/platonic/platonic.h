@@ -22,6 +22,7 @@ class Platonic : public PointsModel {
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Flops flops_per_token() const override;
+  ForeignWeights translated(const NamedTensors& state_dict) const override;
 
   const PlatonicOptions options;
 

@@ -1,5 +1,5 @@
 // State dicts of the authors, with their prefixes and buffers, into models of ours.
-#include "weyl/models/import.h"
+#include "weyl/train/import.h"
 
 #include "tests/models/points_fixtures.h"
 #include "weyl/core/check.h"
@@ -64,7 +64,7 @@ TEST(Import, TheAuthorsStateDictGivesTheSameFunction) {
   target->train(false);
   const Tensor wanted = (*source)(points).at("energy");
   EXPECT_FALSE(at::allclose((*target)(points).at("energy"), wanted));
-  import_weights(*target, options, state_dict_of(*source), "weights.pt");
+  import_weights(*target, state_dict_of(*source), "weights.pt");
   EXPECT_TRUE(at::allclose((*target)(points).at("energy"), wanted, 1e-5, 1e-6));
 }
 
@@ -77,9 +77,9 @@ TEST(Import, ADeadReadoutIsIgnoredAndALiveOneIsNot) {
   const auto target = build(options, scalars_only(), Carrier::points);
   auto dict = state_dict_of(*source);
   ASSERT_TRUE(dict.contains("net._orig_mod.vector_readout.2.kernel"));
-  import_weights(*target, options, dict, "weights.pt");
+  import_weights(*target, dict, "weights.pt");
   dict["net._orig_mod.vector_readout.2.kernel"] = at::zeros({12, 3, 4});
-  EXPECT_EQ(error_of([&] { import_weights(*target, options, dict, "weights.pt"); }),
+  EXPECT_EQ(error_of([&] { import_weights(*target, dict, "weights.pt"); }),
             "weights.pt: tensor 'vector_readout.0.bias' is unexpected: the model has none of that name");
 }
 
@@ -93,7 +93,7 @@ TEST(Import, NamesTheTensorThatIsWrongAndChangesNothing) {
   const auto with = [&](auto change) {
     auto dict = state_dict_of(*source);
     change(dict);
-    return error_of([&] { import_weights(*target, options, dict, "w"); });
+    return error_of([&] { import_weights(*target, dict, "w"); });
   };
   EXPECT_EQ(with([&](auto& d) { d.erase(prefixed); }), "w: tensor '" + q + "' is missing");
   EXPECT_EQ(with([&](auto& d) { d["extra"] = at::zeros({1}); }),
