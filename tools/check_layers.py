@@ -15,7 +15,7 @@ BELOW = {
     "core": [],
     "config": ["core"],
     "kernels": ["core"],
-    "algebra": ["core", "config", "kernels"],
+    "algebra": ["core", "kernels"],
     "data": ["core", "config", "algebra"],
     "ops": ["core", "kernels", "algebra"],
     "nn": ["core", "kernels", "algebra", "ops"],

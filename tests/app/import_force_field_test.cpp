@@ -9,8 +9,8 @@
 #include "tests/app/program.h"
 #include "weyl/core/json.h"
 #include "weyl/core/tensor_file.h"
+#include "weyl/core/units.h"
 #include "weyl/data/formats/extended_xyz.h"
-#include "weyl/data/formats/units.h"
 
 namespace weyl {
 namespace {

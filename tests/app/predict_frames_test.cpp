@@ -8,7 +8,7 @@
 #include <set>
 
 #include "tests/app/atoms.h"
-#include "weyl/data/formats/units.h"
+#include "weyl/core/units.h"
 
 namespace weyl {
 namespace {

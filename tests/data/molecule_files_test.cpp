@@ -8,6 +8,7 @@
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
 #include "weyl/core/mapped_file.h"
+#include "weyl/core/units.h"
 #include "weyl/data/formats/array_values.h"
 #include "weyl/data/formats/deepmd.h"
 #include "weyl/data/formats/extended_xyz.h"
@@ -17,7 +18,6 @@
 #include "weyl/data/formats/npz.h"
 #include "weyl/data/formats/qm9.h"
 #include "weyl/data/formats/sdf.h"
-#include "weyl/data/formats/units.h"
 
 namespace weyl {
 namespace {

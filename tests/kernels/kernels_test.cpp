@@ -4,7 +4,7 @@
 
 #include "tests/gradients.h"
 #include "tests/kernels/cases.h"
-#include "weyl/kernels/instruction_set.h"
+#include "weyl/core/instruction_set.h"
 #include "weyl/ops/differentiable.h"
 
 namespace weyl {

@@ -9,7 +9,7 @@
 
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
-#include "weyl/kernels/instruction_set.h"
+#include "weyl/core/instruction_set.h"
 #include "weyl/ops/differentiable.h"
 
 namespace weyl {

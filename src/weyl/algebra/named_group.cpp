@@ -5,8 +5,8 @@
 #include "weyl/algebra/finite_group.h"
 #include "weyl/algebra/planar.h"
 #include "weyl/algebra/platonic.h"
-#include "weyl/config/nearest.h"
 #include "weyl/core/check.h"
+#include "weyl/core/nearest.h"
 
 namespace weyl {
 namespace {

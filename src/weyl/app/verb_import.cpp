@@ -8,7 +8,7 @@
 #include "weyl/app/subject.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
-#include "weyl/data/formats/units.h"
+#include "weyl/core/units.h"
 #include "weyl/train/import.h"
 
 namespace weyl {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "weyl/config/nearest.h"
+#include "weyl/core/nearest.h"
 
 namespace weyl {
 namespace {

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "weyl/config/description.h"
-#include "weyl/config/nearest.h"
 #include "weyl/config/toml_tree.h"
 #include "weyl/config/wording.h"
 #include "weyl/core/check.h"
+#include "weyl/core/nearest.h"
 
 namespace weyl {
 namespace {

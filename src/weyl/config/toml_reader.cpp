@@ -6,11 +6,11 @@
 #include <set>
 #include <utility>
 
-#include "weyl/config/nearest.h"
 #include "weyl/config/toml.h"
 #include "weyl/config/toml_tree.h"
 #include "weyl/config/wording.h"
 #include "weyl/core/check.h"
+#include "weyl/core/nearest.h"
 
 namespace weyl {
 namespace {

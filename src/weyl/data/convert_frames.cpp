@@ -7,11 +7,11 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/units.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/frame_reader.h"
 #include "weyl/data/formats/molecule_npz.h"
 #include "weyl/data/formats/potential_keys.h"
-#include "weyl/data/formats/units.h"
 
 namespace weyl {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/units.h"
 #include "weyl/data/cell_volume.h"
 #include "weyl/data/formats/elements.h"
-#include "weyl/data/formats/units.h"
 #include "weyl/data/shortest_distance.h"
 
 namespace weyl {

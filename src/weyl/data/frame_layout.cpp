@@ -4,9 +4,9 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/units.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/potential_keys.h"
-#include "weyl/data/formats/units.h"
 
 namespace weyl {
 namespace {

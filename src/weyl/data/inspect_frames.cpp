@@ -8,7 +8,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/formats/units.h"
+#include "weyl/core/units.h"
 #include "weyl/data/shortest_distance.h"
 
 namespace weyl {

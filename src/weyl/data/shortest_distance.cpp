@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/core/units.h"
 #include "weyl/data/formats/elements.h"
-#include "weyl/data/formats/units.h"
 
 namespace weyl {
 namespace {

@@ -7,10 +7,10 @@
 #include <functional>
 
 #include "weyl/core/check.h"
+#include "weyl/core/new_files.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/convert_frames.h"
 #include "weyl/data/formats/extended_xyz.h"
-#include "weyl/data/new_files.h"
 #include "weyl/data/sets/image_files.h"
 #include "weyl/data/sets/nbody.h"
 #include "weyl/data/tensor_format.h"

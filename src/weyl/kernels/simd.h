@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "weyl/kernels/instruction_set.h"
+#include "weyl/core/instruction_set.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA {

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/units.h"
+#include "weyl/core/units.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/segment.h"
 

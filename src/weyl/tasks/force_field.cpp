@@ -17,8 +17,8 @@
 #include <optional>
 
 #include "weyl/core/check.h"
+#include "weyl/core/units.h"
 #include "weyl/data/cell_volume.h"
-#include "weyl/data/formats/units.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/differentiable.h"
 #include "weyl/tasks/chunks.h"

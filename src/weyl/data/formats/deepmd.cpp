@@ -6,11 +6,11 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/text_number.h"
 #include "weyl/data/formats/array_values.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/npy.h"
 #include "weyl/data/formats/text_lines.h"
-#include "weyl/data/formats/text_number.h"
 
 namespace weyl {
 namespace {

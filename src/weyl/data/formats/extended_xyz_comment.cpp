@@ -5,8 +5,8 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/text_number.h"
 #include "weyl/data/formats/text_lines.h"
-#include "weyl/data/formats/text_number.h"
 
 namespace weyl {
 namespace {

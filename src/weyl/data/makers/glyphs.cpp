@@ -6,10 +6,10 @@
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/new_files.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/random.h"
 #include "weyl/data/formats/amat.h"
-#include "weyl/data/new_files.h"
 
 namespace weyl {
 

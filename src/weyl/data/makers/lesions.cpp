@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "weyl/core/check.h"
+#include "weyl/core/new_files.h"
 #include "weyl/data/formats/image.h"
 #include "weyl/data/makers/lesion_painter.h"
-#include "weyl/data/new_files.h"
 
 namespace weyl {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/units.h"
+#include "weyl/core/units.h"
 
 namespace weyl {
 namespace {

@@ -4,12 +4,12 @@
 #include <cctype>
 #include <string_view>
 
-#include "weyl/config/nearest.h"
 #include "weyl/core/check.h"
+#include "weyl/core/nearest.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/text_number.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/text_lines.h"
-#include "weyl/data/formats/text_number.h"
 
 namespace weyl {
 namespace {

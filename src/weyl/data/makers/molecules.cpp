@@ -11,10 +11,10 @@
 
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
+#include "weyl/core/new_files.h"
 #include "weyl/core/random.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/makers/molecule_walker.h"
-#include "weyl/data/new_files.h"
 
 namespace weyl {
 

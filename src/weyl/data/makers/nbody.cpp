@@ -3,9 +3,9 @@
 #include <span>
 
 #include "weyl/core/check.h"
+#include "weyl/core/new_files.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/data/makers/nbody_simulation.h"
-#include "weyl/data/new_files.h"
 
 namespace weyl {
 

@@ -9,11 +9,11 @@
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/new_files.h"
 #include "weyl/core/random.h"
 #include "weyl/data/formats/decathlon.h"
 #include "weyl/data/formats/nifti.h"
 #include "weyl/data/makers/phantom_head.h"
-#include "weyl/data/new_files.h"
 
 namespace weyl {
 

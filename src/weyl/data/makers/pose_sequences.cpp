@@ -7,10 +7,10 @@
 
 #include "weyl/algebra/lie_group.h"
 #include "weyl/core/check.h"
+#include "weyl/core/new_files.h"
 #include "weyl/core/random.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/data/makers/sequence_step.h"
-#include "weyl/data/new_files.h"
 #include "weyl/data/sequence_gap.h"
 
 namespace weyl {

@@ -7,9 +7,9 @@
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/new_files.h"
 #include "weyl/data/formats/point_clouds.h"
 #include "weyl/data/makers/solid_shapes.h"
-#include "weyl/data/new_files.h"
 
 namespace weyl {
 

@@ -9,8 +9,8 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/units.h"
 #include "weyl/data/formats/elements.h"
-#include "weyl/data/formats/units.h"
 
 namespace weyl {
 namespace {

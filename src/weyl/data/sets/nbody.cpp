@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "weyl/core/check.h"
+#include "weyl/core/new_files.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/formats/npy.h"
-#include "weyl/data/new_files.h"
 
 namespace weyl {
 namespace {

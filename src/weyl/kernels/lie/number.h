@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-#include "weyl/kernels/instruction_set.h"
+#include "weyl/core/instruction_set.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

@@ -2,8 +2,8 @@
 // set nothing of the standard library may run.
 #pragma once
 
+#include "weyl/core/instruction_set.h"
 #include "weyl/core/lie_group.h"
-#include "weyl/kernels/instruction_set.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

@@ -1,4 +1,4 @@
-#include "weyl/config/nearest.h"
+#include "weyl/core/nearest.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "weyl/data/formats/units.h"
+#include "weyl/core/units.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "weyl/kernels/instruction_set.h"
+#include "weyl/core/instruction_set.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,11 +1,11 @@
-#include "weyl/data/formats/units.h"
+#include "weyl/core/units.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/formats/text_number.h"
+#include "weyl/core/text_number.h"
 
 namespace weyl {
 namespace {

@@ -1,4 +1,4 @@
-#include "weyl/data/formats/text_number.h"
+#include "weyl/core/text_number.h"
 
 #include <array>
 #include <charconv>

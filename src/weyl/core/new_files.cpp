@@ -1,4 +1,4 @@
-#include "weyl/data/new_files.h"
+#include "weyl/core/new_files.h"
 
 #include <filesystem>
 
