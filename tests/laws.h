@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "weyl/algebra/finite_group.h"
+#include "weyl/algebra/finite/finite_group.h"
 
 namespace weyl::laws {
 

@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "weyl/algebra/finite_group.h"
+#include "weyl/algebra/finite/finite_group.h"
 #include "weyl/models/model.h"
 
 namespace weyl {

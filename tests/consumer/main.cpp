@@ -1,6 +1,6 @@
 // Uses both libraries of the installed package, a group and a tensor op, and says so by its exit code.
 #include <ATen/ops/ones.h>
-#include <weyl/algebra/finite_group.h>
+#include <weyl/algebra/finite/finite_group.h>
 #include <weyl/core/check.h>
 #include <weyl/ops/group_linear.h>
 #include <weyl/ops/group_tables.h>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/data/fixtures.h"
-#include "weyl/algebra/finite_group.h"
+#include "weyl/algebra/finite/finite_group.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "weyl/algebra/finite_group.h"
-#include "weyl/algebra/wigner.h"
-#include "weyl/core/steerable_type.h"
+#include "weyl/algebra/finite/finite_group.h"
+#include "weyl/algebra/irreps/steerable_type.h"
+#include "weyl/algebra/irreps/wigner.h"
 
 namespace weyl {
 

@@ -6,8 +6,8 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/tensor.h>
 
-#include "weyl/algebra/planar.h"
-#include "weyl/algebra/platonic.h"
+#include "weyl/algebra/finite/planar.h"
+#include "weyl/algebra/finite/platonic.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/lattice.h"

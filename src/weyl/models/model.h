@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/algebra/finite_group.h"
+#include "weyl/algebra/finite/finite_group.h"
 #include "weyl/core/quantity.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/batch.h"

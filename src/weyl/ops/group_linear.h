@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "weyl/algebra/finite_group.h"
+#include "weyl/algebra/finite/finite_group.h"
 #include "weyl/ops/group_tables.h"
 
 namespace weyl {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "weyl/algebra/finite_group.h"
+#include "weyl/algebra/finite/finite_group.h"
 
 namespace weyl {
 

@@ -2,7 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "weyl/core/steerable_type.h"
+#include "weyl/algebra/irreps/steerable_type.h"
 
 namespace weyl {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "weyl/algebra/clebsch_gordan.h"
+#include "weyl/algebra/irreps/clebsch_gordan.h"
 
 namespace weyl {
 namespace {

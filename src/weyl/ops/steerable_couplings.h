@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "weyl/algebra/ring_filters.h"
-#include "weyl/core/steerable_type.h"
+#include "weyl/algebra/irreps/ring_filters.h"
+#include "weyl/algebra/irreps/steerable_type.h"
 #include "weyl/ops/steerable_kernel.h"
 
 namespace weyl {

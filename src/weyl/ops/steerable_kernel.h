@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "weyl/algebra/ring_filters.h"
-#include "weyl/core/steerable_type.h"
+#include "weyl/algebra/irreps/ring_filters.h"
+#include "weyl/algebra/irreps/steerable_type.h"
 
 namespace weyl {
 
@@ -29,7 +29,7 @@ struct SteerablePlan;
 ///   K_{l m, l1 m1}(p) = sum_j w_j(channel out, channel in) B_j(m, m1, p),
 ///   B_(l2, ring)(m, m1, p) = sum_m2 C^{l m}_{l1 m1 l2 m2} F_{l2 m2, ring}(p)    in space,
 ///   B_ring(p) = F_{m - m1, ring}(p)                                             in the plane,
-/// F the filters of algebra/ring_filters.h. Then K(R p) = D_l(R) K(p) D_l1(R)^H for quarter turns and the 24
+/// F the filters of algebra/irreps/ring_filters.h. Then K(R p) = D_l(R) K(p) D_l1(R)^H for quarter turns and the 24
 /// rotations of the cube, and a convolution (correlation) with K commutes with them.
 class SteerableKernel {
  public:

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "weyl/algebra/ring_filters.h"
-#include "weyl/core/steerable_type.h"
+#include "weyl/algebra/irreps/ring_filters.h"
+#include "weyl/algebra/irreps/steerable_type.h"
 #include "weyl/kernels/steerable_conv.h"
 #include "weyl/ops/steerable_kernel.h"
 

@@ -10,7 +10,7 @@
 #include <complex>
 #include <set>
 
-#include "weyl/algebra/harmonics.h"
+#include "weyl/algebra/irreps/harmonics.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "weyl/algebra/irreps/steerable_type.h"
 #include "weyl/core/steerable_attention_options.h"
-#include "weyl/core/steerable_type.h"
 
 namespace weyl {
 

@@ -4,8 +4,8 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eye.h>
 
-#include "weyl/algebra/planar.h"
-#include "weyl/algebra/platonic.h"
+#include "weyl/algebra/finite/planar.h"
+#include "weyl/algebra/finite/platonic.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/layout.h"

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "weyl/algebra/clebsch_gordan.h"
+#include "weyl/algebra/irreps/clebsch_gordan.h"
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/start.h"
 #include "weyl/ops/full_precision.h"

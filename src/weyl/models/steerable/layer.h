@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/core/steerable_type.h"
+#include "weyl/algebra/irreps/steerable_type.h"
 #include "weyl/nn/module.h"
 
 namespace weyl {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "weyl/core/steerable_type.h"
+#include "weyl/algebra/irreps/steerable_type.h"
 #include "weyl/nn/derived.h"
 #include "weyl/nn/module.h"
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "weyl/algebra/ring_filters.h"
+#include "weyl/algebra/irreps/ring_filters.h"
+#include "weyl/algebra/irreps/steerable_type.h"
 #include "weyl/config/fields.h"
 #include "weyl/core/steerable_attention_options.h"
-#include "weyl/core/steerable_type.h"
 
 namespace weyl {
 

@@ -1,6 +1,6 @@
 // Irreps of SO(3): harmonics, Wigner matrices, couplings and changes of basis, against their laws and against
 // e3nn, escnn, SciPy and SymPy (tools/goldens/irreps.py).
-#include "weyl/algebra/irreps.h"
+#include "weyl/algebra/irreps/irreps.h"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 #include <numbers>
 #include <sstream>
 
-#include "weyl/algebra/clebsch_gordan.h"
-#include "weyl/algebra/finite_group.h"
-#include "weyl/algebra/harmonics.h"
-#include "weyl/algebra/wigner.h"
+#include "weyl/algebra/finite/finite_group.h"
+#include "weyl/algebra/irreps/clebsch_gordan.h"
+#include "weyl/algebra/irreps/harmonics.h"
+#include "weyl/algebra/irreps/wigner.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 

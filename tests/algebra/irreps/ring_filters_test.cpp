@@ -1,13 +1,13 @@
 // Steerable filters on pixels: exact turns of the square and the cube, and what the authors' basis would
 // give.
-#include "weyl/algebra/ring_filters.h"
+#include "weyl/algebra/irreps/ring_filters.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "weyl/algebra/finite_group.h"
-#include "weyl/algebra/wigner.h"
+#include "weyl/algebra/finite/finite_group.h"
+#include "weyl/algebra/irreps/wigner.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

@@ -1,13 +1,13 @@
-#include "weyl/algebra/ring_filters.h"
+#include "weyl/algebra/irreps/ring_filters.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
-#include "weyl/algebra/finite_group.h"
-#include "weyl/algebra/harmonics.h"
-#include "weyl/algebra/spline_interpolant.h"
+#include "weyl/algebra/finite/finite_group.h"
+#include "weyl/algebra/irreps/harmonics.h"
+#include "weyl/algebra/irreps/spline_interpolant.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "weyl/algebra/finite_group.h"
+#include "weyl/algebra/finite/finite_group.h"
 
 namespace weyl {
 

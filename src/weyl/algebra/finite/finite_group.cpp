@@ -1,4 +1,4 @@
-#include "weyl/algebra/finite_group.h"
+#include "weyl/algebra/finite/finite_group.h"
 
 #include <algorithm>
 #include <cmath>

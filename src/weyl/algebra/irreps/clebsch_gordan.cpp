@@ -1,4 +1,4 @@
-#include "weyl/algebra/clebsch_gordan.h"
+#include "weyl/algebra/irreps/clebsch_gordan.h"
 
 #include <algorithm>
 #include <cmath>

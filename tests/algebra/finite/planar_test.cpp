@@ -1,4 +1,4 @@
-#include "weyl/algebra/planar.h"
+#include "weyl/algebra/finite/planar.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "weyl/algebra/platonic.h"
+#include "weyl/algebra/finite/platonic.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "weyl/algebra/planar.h"
+#include "weyl/algebra/finite/planar.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

@@ -1,4 +1,4 @@
-#include "weyl/algebra/harmonics.h"
+#include "weyl/algebra/irreps/harmonics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "weyl/algebra/spline_interpolant.h"
+#include "weyl/algebra/irreps/spline_interpolant.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "weyl/algebra/finite_group.h"
+#include "weyl/algebra/finite/finite_group.h"
 
 namespace weyl {
 

@@ -1,4 +1,4 @@
-#include "weyl/algebra/irreps.h"
+#include "weyl/algebra/irreps/irreps.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,9 +1,9 @@
-#include "weyl/algebra/wigner.h"
+#include "weyl/algebra/irreps/wigner.h"
 
 #include <cmath>
 #include <numbers>
 
-#include "weyl/algebra/clebsch_gordan.h"
+#include "weyl/algebra/irreps/clebsch_gordan.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

@@ -1,4 +1,4 @@
-#include "weyl/algebra/platonic.h"
+#include "weyl/algebra/finite/platonic.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tests/laws.h"
-#include "weyl/algebra/planar.h"
+#include "weyl/algebra/finite/planar.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

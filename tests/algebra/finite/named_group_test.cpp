@@ -3,7 +3,7 @@
 #include <map>
 
 #include "tests/laws.h"
-#include "weyl/algebra/finite_group.h"
+#include "weyl/algebra/finite/finite_group.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

@@ -1,4 +1,4 @@
-#include "weyl/algebra/finite_group.h"
+#include "weyl/algebra/finite/finite_group.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "tests/laws.h"
-#include "weyl/algebra/platonic.h"
+#include "weyl/algebra/finite/platonic.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

@@ -2,9 +2,9 @@
 #include <functional>
 #include <string>
 
-#include "weyl/algebra/finite_group.h"
-#include "weyl/algebra/planar.h"
-#include "weyl/algebra/platonic.h"
+#include "weyl/algebra/finite/finite_group.h"
+#include "weyl/algebra/finite/planar.h"
+#include "weyl/algebra/finite/platonic.h"
 #include "weyl/core/check.h"
 #include "weyl/core/nearest.h"
 
