@@ -4,8 +4,8 @@
 
 #include <cstdio>
 #include <thread>
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
-#include "weyl/data/tensor_format.h"
 #include "weyl/train/checkpoint.h"
 
 int main(int argc, char** argv) try {

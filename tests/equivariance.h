@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "weyl/carriers/layout.h"
+#include "weyl/carriers/pose_elements.h"
 #include "weyl/core/random.h"
-#include "weyl/data/layout.h"
-#include "weyl/data/pose_elements.h"
 #include "weyl/models/model.h"
 #include "weyl/ops/group_tables.h"
 #include "weyl/study/transformations.h"

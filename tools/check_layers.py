@@ -16,14 +16,15 @@ BELOW = {
     "config": ["core"],
     "kernels": ["core"],
     "algebra": ["core", "kernels"],
-    "data": ["core", "config", "algebra"],
+    "carriers": ["core", "algebra"],
+    "data": ["core", "config", "algebra", "carriers"],
     "ops": ["core", "kernels", "algebra"],
     "nn": ["core", "kernels", "algebra", "ops"],
-    "models": ["core", "config", "algebra", "ops", "nn", "data"],
-    "tasks": ["core", "config", "algebra", "ops", "nn", "data", "models"],
-    "train": ["core", "config", "algebra", "ops", "nn", "data", "models", "tasks"],
-    "study": ["core", "config", "algebra", "ops", "nn", "data", "models", "tasks", "train"],
-    "app": ["core", "config", "kernels", "algebra", "ops", "nn", "data", "models", "tasks", "train", "study"],
+    "models": ["core", "config", "algebra", "ops", "nn", "carriers", "data"],
+    "tasks": ["core", "config", "algebra", "ops", "nn", "carriers", "data", "models"],
+    "train": ["core", "config", "algebra", "ops", "nn", "carriers", "data", "models", "tasks"],
+    "study": ["core", "config", "algebra", "ops", "nn", "carriers", "data", "models", "tasks", "train"],
+    "app": ["core", "config", "kernels", "algebra", "ops", "nn", "carriers", "data", "models", "tasks", "train", "study"],
 }
 
 # Folders inside a folder that allow less: whole folder -> everything it may include, itself apart.

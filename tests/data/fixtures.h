@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "weyl/data/batch.h"
+#include "weyl/carriers/batch.h"
 
 namespace weyl {
 

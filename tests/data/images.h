@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "weyl/data/dataset.h"
+#include "weyl/carriers/dataset.h"
 #include "weyl/data/formats/image.h"
 
 namespace weyl {

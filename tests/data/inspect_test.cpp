@@ -5,9 +5,9 @@
 
 #include "tests/data/fixtures.h"
 #include "tests/data/folder.h"
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/data/makers/nbody.h"
-#include "weyl/data/tensor_format.h"
 
 namespace weyl {
 namespace {

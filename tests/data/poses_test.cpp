@@ -5,18 +5,18 @@
 #include "tests/data/fixtures.h"
 #include "tests/data/folder.h"
 #include "tests/lie_groups.h"
+#include "weyl/carriers/loader.h"
+#include "weyl/carriers/pose_elements.h"
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/convert.h"
 #include "weyl/data/inspect.h"
-#include "weyl/data/loader.h"
 #include "weyl/data/makers/pose_sequences.h"
 #include "weyl/data/open.h"
-#include "weyl/data/pose_elements.h"
 #include "weyl/data/sets/pose_files.h"
 #include "weyl/data/sets/pose_sequences.h"
 #include "weyl/data/split.h"
-#include "weyl/data/tensor_format.h"
 
 namespace weyl {
 namespace {

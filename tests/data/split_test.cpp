@@ -10,18 +10,18 @@
 
 #include "tests/data/fixtures.h"
 #include "tests/data/folder.h"
+#include "weyl/carriers/dataset.h"
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/convert.h"
-#include "weyl/data/dataset.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/npy.h"
 #include "weyl/data/makers/nbody.h"
 #include "weyl/data/open.h"
 #include "weyl/data/parts.h"
 #include "weyl/data/sets/take_samples.h"
-#include "weyl/data/tensor_format.h"
 
 namespace weyl {
 namespace {

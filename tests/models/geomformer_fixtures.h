@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "weyl/data/batch.h"
+#include "weyl/carriers/batch.h"
 #include "weyl/models/geomformer/geomformer.h"
 
 namespace weyl {

@@ -9,8 +9,8 @@
 #include "tests/gradients.h"
 #include "tests/lie_groups.h"
 #include "tests/models/lie_models.h"
+#include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
-#include "weyl/data/pose_elements.h"
 #include "weyl/ops/lie_elements.h"
 
 namespace weyl {

@@ -1,5 +1,5 @@
 // The papers' own configs build models of the papers' size.
-#include "weyl/data/dataset.h"
+#include "weyl/carriers/dataset.h"
 #include "weyl/data/open.h"
 #include "weyl/models/systems.h"
 #include "weyl/tasks/task.h"

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "weyl/data/batch.h"
+#include "weyl/carriers/batch.h"
 
 namespace weyl {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/data/points.h"
+#include "weyl/carriers/points.h"
 #include "weyl/nn/module.h"
 
 namespace weyl {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/toy_grid.h"
+#include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
-#include "weyl/data/dataset.h"
 
 namespace weyl {
 namespace {

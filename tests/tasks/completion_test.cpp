@@ -5,9 +5,9 @@
 
 #include "tests/data/folder.h"
 #include "tests/lie_groups.h"
+#include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
-#include "weyl/data/pose_elements.h"
 #include "weyl/data/sets/pose_sequences.h"
 #include "weyl/ops/lie_elements.h"
 #include "weyl/ops/lie_log.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/carriers/crop.h"
 #include "weyl/core/check.h"
-#include "weyl/data/crop.h"
 
 namespace weyl {
 namespace {

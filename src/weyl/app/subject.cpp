@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "weyl/app/log.h"
+#include "weyl/carriers/faulty_sample.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
-#include "weyl/data/faulty_sample.h"
 #include "weyl/data/open.h"
 #include "weyl/train/run_data.h"
 

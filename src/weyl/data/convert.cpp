@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/safetensors.h"
@@ -12,7 +13,6 @@
 #include "weyl/data/sets/image_files.h"
 #include "weyl/data/sets/nbody.h"
 #include "weyl/data/sets/pose_files.h"
-#include "weyl/data/tensor_format.h"
 
 namespace weyl {
 namespace {

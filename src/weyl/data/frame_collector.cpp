@@ -7,10 +7,10 @@
 #include <cmath>
 #include <functional>
 
+#include "weyl/carriers/cell_volume.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
-#include "weyl/data/cell_volume.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/shortest_distance.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/data/dataset.h"
+#include "weyl/carriers/dataset.h"
 #include "weyl/data/formats/frame_reader.h"
 #include "weyl/data/options.h"
 

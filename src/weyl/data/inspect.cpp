@@ -9,16 +9,16 @@
 #include <filesystem>
 #include <numeric>
 
+#include "weyl/carriers/cell_volume.h"
+#include "weyl/carriers/layout.h"
+#include "weyl/carriers/pose_elements.h"
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
-#include "weyl/data/cell_volume.h"
-#include "weyl/data/layout.h"
 #include "weyl/data/open.h"
-#include "weyl/data/pose_elements.h"
 #include "weyl/data/sets/decathlon.h"
 #include "weyl/data/sets/image_files.h"
 #include "weyl/data/sets/modelnet.h"
 #include "weyl/data/sets/nbody.h"
-#include "weyl/data/tensor_format.h"
 
 namespace weyl {
 namespace {

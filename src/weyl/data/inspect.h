@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "weyl/data/dataset.h"
+#include "weyl/carriers/dataset.h"
 
 namespace weyl {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/core/quantity.h"
+#include "weyl/carriers/quantity.h"
 #include "weyl/data/formats/frame_reader.h"
 
 namespace weyl {

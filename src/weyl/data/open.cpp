@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/data/formats/frame_reader.h"
@@ -18,7 +19,6 @@
 #include "weyl/data/sets/pose_files.h"
 #include "weyl/data/sets/pose_sequences.h"
 #include "weyl/data/sets/rotated_mnist.h"
-#include "weyl/data/tensor_format.h"
 
 namespace weyl {
 namespace {

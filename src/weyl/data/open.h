@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "weyl/data/dataset.h"
+#include "weyl/carriers/dataset.h"
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/data/options.h"
-#include "weyl/data/tensor_format.h"
 
 namespace weyl {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <variant>
 
+#include "weyl/carriers/quantity.h"
 #include "weyl/config/fields.h"
 #include "weyl/core/axis.h"
-#include "weyl/core/quantity.h"
 #include "weyl/data/formats/pose_file.h"
 #include "weyl/data/image_input.h"
 #include "weyl/data/turning.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "weyl/data/points.h"
+#include "weyl/carriers/points.h"
 
 namespace weyl {
 

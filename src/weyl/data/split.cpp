@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/core/new_files.h"
 #include "weyl/core/tensor_file.h"
@@ -13,7 +14,6 @@
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/sets/image_files.h"
 #include "weyl/data/sets/nbody.h"
-#include "weyl/data/tensor_format.h"
 
 namespace weyl {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "weyl/core/quantity.h"
-#include "weyl/data/points.h"
+#include "weyl/carriers/points.h"
+#include "weyl/carriers/quantity.h"
 
 namespace weyl {
 

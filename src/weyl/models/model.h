@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "weyl/algebra/finite/finite_group.h"
-#include "weyl/core/quantity.h"
+#include "weyl/carriers/batch.h"
+#include "weyl/carriers/quantity.h"
 #include "weyl/core/tensor_file.h"
-#include "weyl/data/batch.h"
 #include "weyl/nn/module.h"
 
 namespace weyl {

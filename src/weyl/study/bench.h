@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "weyl/data/batch.h"
+#include "weyl/carriers/batch.h"
 #include "weyl/models/model.h"
 #include "weyl/tasks/task.h"
 

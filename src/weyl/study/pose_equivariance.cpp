@@ -8,10 +8,10 @@
 #include <cmath>
 #include <limits>
 
+#include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
 #include "weyl/core/random.h"
-#include "weyl/data/pose_elements.h"
 #include "weyl/study/audit.h"
 
 namespace weyl {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/data/batch.h"
+#include "weyl/carriers/batch.h"
 #include "weyl/models/model.h"
 #include "weyl/tasks/completion.h"
 

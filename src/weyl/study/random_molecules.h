@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "weyl/data/dataset.h"
+#include "weyl/carriers/dataset.h"
 
 namespace weyl {
 

@@ -4,10 +4,10 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
 
+#include "weyl/carriers/layout.h"
+#include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random_tensor.h"
-#include "weyl/data/layout.h"
-#include "weyl/data/pose_elements.h"
 
 namespace weyl {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "weyl/data/batch.h"
+#include "weyl/carriers/batch.h"
 
 namespace weyl {
 

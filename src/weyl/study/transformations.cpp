@@ -13,11 +13,11 @@
 
 #include <cmath>
 
+#include "weyl/carriers/layout.h"
+#include "weyl/carriers/motion.h"
+#include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random_tensor.h"
-#include "weyl/data/layout.h"
-#include "weyl/data/motion.h"
-#include "weyl/data/pose_elements.h"
 
 namespace weyl {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
+#include "weyl/carriers/batch.h"
 #include "weyl/core/random.h"
-#include "weyl/data/batch.h"
 #include "weyl/models/model.h"
 
 namespace weyl {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "weyl/data/dataset.h"
+#include "weyl/carriers/dataset.h"
 
 namespace weyl {
 

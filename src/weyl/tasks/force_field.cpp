@@ -16,9 +16,9 @@
 #include <cmath>
 #include <optional>
 
+#include "weyl/carriers/cell_volume.h"
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
-#include "weyl/data/cell_volume.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/differentiable.h"
 #include "weyl/tasks/chunks.h"

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "weyl/carriers/dataset.h"
 #include "weyl/core/tensor_file.h"
-#include "weyl/data/dataset.h"
 #include "weyl/tasks/options.h"
 
 namespace weyl {

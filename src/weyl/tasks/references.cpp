@@ -9,8 +9,8 @@
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/zeros.h>
 
+#include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
-#include "weyl/data/layout.h"
 
 namespace weyl {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/data/points.h"
+#include "weyl/carriers/points.h"
 #include "weyl/tasks/options.h"
 
 namespace weyl {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "weyl/data/batch.h"
+#include "weyl/carriers/batch.h"
 #include "weyl/tasks/options.h"
 
 namespace weyl {

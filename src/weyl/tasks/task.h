@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "weyl/carriers/dataset.h"
 #include "weyl/core/tensor_file.h"
-#include "weyl/data/dataset.h"
 #include "weyl/models/model.h"
 #include "weyl/tasks/options.h"
 

@@ -6,9 +6,9 @@
 
 #include "weyl/algebra/finite/planar.h"
 #include "weyl/algebra/finite/platonic.h"
+#include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
-#include "weyl/data/layout.h"
 
 namespace weyl {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "weyl/data/batch.h"
+#include "weyl/carriers/batch.h"
 #include "weyl/tasks/options.h"
 
 namespace weyl {

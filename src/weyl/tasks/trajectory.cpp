@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
-#include "weyl/data/layout.h"
 #include "weyl/tasks/chunks.h"
 #include "weyl/tasks/saved_numbers.h"
 

@@ -8,9 +8,9 @@
 #include <chrono>
 #include <numeric>
 
+#include "weyl/carriers/faulty_sample.h"
+#include "weyl/carriers/loader.h"
 #include "weyl/core/check.h"
-#include "weyl/data/faulty_sample.h"
-#include "weyl/data/loader.h"
 
 namespace weyl {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/data/loader.h"
+#include "weyl/carriers/loader.h"
 #include "weyl/models/model.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/options.h"

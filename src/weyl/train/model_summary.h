@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "weyl/core/quantity.h"
+#include "weyl/carriers/quantity.h"
 #include "weyl/core/safetensors.h"
 
 namespace weyl {

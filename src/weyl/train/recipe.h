@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/core/quantity.h"
+#include "weyl/carriers/quantity.h"
 #include "weyl/data/options.h"
 #include "weyl/models/options.h"
 #include "weyl/tasks/options.h"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/carriers/faulty_sample.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
-#include "weyl/data/faulty_sample.h"
 #include "weyl/train/accumulate.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/loading.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "weyl/data/loader.h"
+#include "weyl/carriers/loader.h"
 #include "weyl/train/average.h"
 #include "weyl/train/checkpoint.h"
 #include "weyl/train/evaluate.h"

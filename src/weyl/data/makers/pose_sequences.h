@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "weyl/carriers/quantity.h"
 #include "weyl/config/fields.h"
 #include "weyl/core/lie_group.h"
-#include "weyl/core/quantity.h"
 #include "weyl/data/makers/jobs.h"
 
 namespace weyl {

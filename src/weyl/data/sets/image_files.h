@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "weyl/data/dataset.h"
+#include "weyl/carriers/dataset.h"
 #include "weyl/data/options.h"
 
 namespace weyl {

@@ -8,9 +8,9 @@
 #include <set>
 #include <sstream>
 
+#include "weyl/carriers/subset.h"
 #include "weyl/core/check.h"
 #include "weyl/data/parts.h"
-#include "weyl/data/subset.h"
 
 namespace weyl {
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "weyl/data/dataset.h"
+#include "weyl/carriers/dataset.h"
 #include "weyl/data/frame_collector.h"
 #include "weyl/data/options.h"
 

@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/data/sequence_gap.h"
 #include "weyl/data/sets/pose_sequences.h"
-#include "weyl/data/tensor_format.h"
 
 namespace weyl {
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <numeric>
 
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
-#include "weyl/data/tensor_format.h"
 
 namespace weyl {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/data/dataset.h"
+#include "weyl/carriers/dataset.h"
 #include "weyl/data/options.h"
 
 namespace weyl {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "weyl/data/points.h"
+#include "weyl/carriers/points.h"
 #include "weyl/models/geomformer/options.h"
 #include "weyl/nn/gaussian_basis.h"
 #include "weyl/nn/mlp.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "weyl/core/quantity.h"
+#include "weyl/carriers/quantity.h"
 #include "weyl/models/geomformer/attention.h"
 #include "weyl/nn/mlp.h"
 

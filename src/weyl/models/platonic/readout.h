@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/core/quantity.h"
+#include "weyl/carriers/quantity.h"
 #include "weyl/models/platonic/group_linear.h"
 #include "weyl/models/platonic/options.h"
 

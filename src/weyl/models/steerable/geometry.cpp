@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "weyl/carriers/lattice.h"
 #include "weyl/core/check.h"
-#include "weyl/data/lattice.h"
 
 namespace weyl {
 namespace {

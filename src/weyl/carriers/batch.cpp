@@ -1,0 +1,204 @@
+#include "weyl/carriers/batch.h"
+
+#include <ATen/ops/abs.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/max.h>
+
+#include <cmath>
+#include <limits>
+
+#include "weyl/carriers/lattice.h"
+#include "weyl/carriers/layout.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+/// float32 has no number for 1e39: not to be made infinite in silence.
+void require_in_range(const Tensor& t, at::ScalarType dtype) {
+  if (t.scalar_type() == at::kDouble && dtype == at::kFloat && t.is_cpu() && t.numel() > 0) {
+    const double largest = at::abs(t).max().item<double>();
+    require(!std::isfinite(largest) || largest <= std::numeric_limits<float>::max(),
+            "input: values must be in the range of float32, got ", largest);
+  }
+}
+
+template <class Get>
+auto concatenated(std::span<const Batch> parts, std::string_view name, Get get) {
+  std::vector<Tensor> tensors;
+  for (const auto& part : parts) {
+    const Tensor tensor = get(part);
+    if (tensor.defined()) {
+      tensors.push_back(tensor);
+    }
+  }
+  require(tensors.empty() || tensors.size() == parts.size(), "concatenate: '", name, "' is in ",
+          tensors.size(), " of ", parts.size(), " batches");
+  return tensors.empty() ? Tensor() : at::cat(tensors, 0);
+}
+
+template <class Get>
+Named concatenated_named(std::span<const Batch> parts, Get get) {
+  Named result;
+  for (const auto& part : parts) {
+    for (const auto& entry : get(part)) {
+      const std::string& name = entry.first;
+      if (!result.contains(name)) {
+        result.emplace(name, concatenated(parts, name, [&](const Batch& b) {
+                         const Named& named = get(b);
+                         const auto found = named.find(name);
+                         return found == named.end() ? Tensor() : found->second;
+                       }));
+      }
+    }
+  }
+  return result;
+}
+
+template <class Get>
+Segments concatenated_segments(std::span<const Batch> parts, at::Device device, Get get) {
+  std::vector<int64_t> offsets{0};
+  for (const auto& part : parts) {
+    const Segments& segments = get(part);
+    const int64_t base = offsets.back();
+    for (int64_t s = 1; s <= segments.count(); ++s) {
+      offsets.push_back(base + segments.offsets[s]);
+    }
+  }
+  return Segments::of_offsets(std::move(offsets), device);
+}
+
+Points concatenate_points(std::span<const Batch> parts) {
+  const auto field = [&](Tensor Points::* member, std::string_view name) {
+    return concatenated(parts, name, [&](const Batch& b) { return std::get<Points>(b.input).*member; });
+  };
+  Points result;
+  result.positions = field(&Points::positions, "positions");
+  result.types = field(&Points::types, "types");
+  result.scalars = field(&Points::scalars, "scalars");
+  result.vectors = field(&Points::vectors, "vectors");
+  result.pairs = field(&Points::pairs, "pairs");
+  result.cell = field(&Points::cell, "cell");
+  result.pbc = field(&Points::pbc, "pbc");
+  const auto device = result.positions.device();
+  const auto segments = [&](Segments Points::* member) {
+    return concatenated_segments(
+        parts, device, [&](const Batch& b) -> const Segments& { return std::get<Points>(b.input).*member; });
+  };
+  result.graphs = segments(&Points::graphs);
+  result.objects = segments(&Points::objects);
+  require(result.objects.count() == 0 || result.objects.rows() == result.nodes(),
+          "concatenate: objects are in some of the batches only");
+  result.of_graphs = concatenated_named(
+      parts, [](const Batch& b) -> const Named& { return std::get<Points>(b.input).of_graphs; });
+  result.of_objects = concatenated_named(
+      parts, [](const Batch& b) -> const Named& { return std::get<Points>(b.input).of_objects; });
+  return result;
+}
+
+}  // namespace
+
+int64_t Batch::count() const {
+  return rows_of(input, Level::graph);
+}
+
+Carrier carrier_of(const Interface& interface) {
+  return interface.group ? Carrier::poses : interface.grid ? Carrier::grid : Carrier::points;
+}
+
+int64_t Batch::tokens() const {
+  if (const auto* grid = std::get_if<Grid>(&input)) {
+    const int64_t channels = grid->values.size(1);
+    return channels == 0 ? 0 : grid->values.numel() / channels;
+  }
+  return graphs_of(input).rows();
+}
+
+Batch concatenate(std::span<const Batch> parts, const Schema& schema) {
+  require(!parts.empty(), "concatenate: needs at least one batch");
+  for (const auto& part : parts) {
+    require(part.input.index() == static_cast<size_t>(schema.carrier), "concatenate: all batches must be ",
+            carrier_names[static_cast<int>(schema.carrier)]);
+  }
+  Batch result;
+  if (schema.carrier == Carrier::points) {
+    result.input = concatenate_points(parts);
+  } else if (schema.carrier == Carrier::poses) {
+    const auto poses = [](const Batch& b) -> const Poses& { return std::get<Poses>(b.input); };
+    Poses joined{poses(parts[0]).group,
+                 concatenated(parts, "elements", [&](const Batch& b) { return poses(b).elements; }),
+                 concatenated(parts, "scalars", [&](const Batch& b) { return poses(b).scalars; }),
+                 {}};
+    for (const auto& part : parts) {
+      require(poses(part).group == joined.group, "concatenate: poses of different groups");
+    }
+    joined.graphs = concatenated_segments(parts, joined.elements.device(),
+                                          [&](const Batch& b) -> const Segments& { return poses(b).graphs; });
+    result.input = std::move(joined);
+  } else {
+    const auto grid = [](const Batch& b) -> const Grid& { return std::get<Grid>(b.input); };
+    for (const auto& part : parts) {
+      const auto sizes = grid(parts[0]).values.sizes().slice(1), other = grid(part).values.sizes().slice(1);
+      require(other == sizes, "concatenate: grids must have one size, got (C, cells) ", sizes, " and ",
+              other);
+      const auto &a = grid(parts[0]).spacing, &b = grid(part).spacing;
+      require(same_spacing(a, b), "concatenate: grids must have one spacing, got ", a[0], " x ", a[1], " x ",
+              a[2], " and ", b[0], " x ", b[1], " x ", b[2]);
+    }
+    result.input = Grid{concatenated(parts, "values", [&](const Batch& b) { return grid(b).values; }),
+                        grid(parts[0]).spacing};
+  }
+  result.labels = concatenated_named(parts, [](const Batch& b) -> const Named& { return b.labels; });
+  return result;
+}
+
+Input to(const Input& input, at::Device device, at::ScalarType dtype) {
+  const auto move = [&](const Tensor& t) -> Tensor {
+    if (!t.defined()) {
+      return t;
+    }
+    if (!t.is_floating_point()) {
+      return t.to(device);
+    }
+    require_in_range(t, dtype);
+    return t.to(device, dtype);
+  };
+  const auto move_named = [&](const Named& named) {
+    Named result;
+    for (const auto& [name, tensor] : named) {
+      result.emplace(name, move(tensor));
+    }
+    return result;
+  };
+  if (const auto* p = std::get_if<Points>(&input)) {
+    Points result;
+    result.positions = move(p->positions);
+    result.types = move(p->types);
+    result.scalars = move(p->scalars);
+    result.vectors = move(p->vectors);
+    result.pairs = move(p->pairs);
+    result.graphs = p->graphs.to(device);
+    result.objects = p->objects.to(device);
+    result.cell = move(p->cell);
+    result.pbc = move(p->pbc);
+    result.of_graphs = move_named(p->of_graphs);
+    result.of_objects = move_named(p->of_objects);
+    return result;
+  }
+  if (const auto* p = std::get_if<Poses>(&input)) {
+    return Poses{p->group, move(p->elements), move(p->scalars), p->graphs.to(device)};
+  }
+  const auto& grid = std::get<Grid>(input);
+  return Grid{move(grid.values), grid.spacing};
+}
+
+Batch to(const Batch& batch, at::Device device, at::ScalarType dtype) {
+  Batch result;
+  result.input = to(batch.input, device, dtype);
+  for (const auto& [name, tensor] : batch.labels) {
+    result.labels.emplace(name, tensor.to(device));
+  }
+  return result;
+}
+
+}  // namespace weyl

@@ -1,0 +1,163 @@
+#include "weyl/carriers/layout.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+/// The graph of every row, when graph g has `count(g)` rows.
+template <class Count>
+Tensor repeated(int64_t graphs, int64_t rows, at::Device device, Count count) {
+  Tensor index = at::empty({rows}, at::kLong);
+  auto* row = index.mutable_data_ptr<int64_t>();
+  for (int64_t g = 0; g < graphs; ++g) {
+    row = std::fill_n(row, count(g), g);
+  }
+  return index.to(device);
+}
+
+at::Device device_of(const Input& input) {
+  if (const auto* points = std::get_if<Points>(&input)) {
+    return points->positions.device();
+  }
+  if (const auto* poses = std::get_if<Poses>(&input)) {
+    return poses->elements.device();
+  }
+  return std::get<Grid>(input).values.device();
+}
+
+bool is_number(Kind kind, int64_t dimension) {
+  return kind == Kind::scalar || kind == Kind::pseudoscalar || (kind == Kind::axial_vector && dimension == 2);
+}
+
+std::vector<Columns> columns(const Interface& interface, Level level, bool numbers) {
+  std::vector<Columns> result;
+  int64_t begin = 0;
+  for (const auto& q : interface.features) {
+    const bool number = is_number(q.kind, interface.dimension);
+    const bool vector = q.kind == Kind::vector || (q.kind == Kind::axial_vector && !number);
+    if (q.level == level && (numbers ? number : vector)) {
+      result.push_back({&q, begin, begin + q.channels});
+      begin += q.channels;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+const Segments& graphs_of(const Input& input) {
+  if (const auto* points = std::get_if<Points>(&input)) {
+    return points->graphs;
+  }
+  const auto* poses = std::get_if<Poses>(&input);
+  require(poses != nullptr, "graphs: a grid has none");
+  return poses->graphs;
+}
+
+int64_t rows_of(const Input& input, Level level) {
+  if (const auto* grid = std::get_if<Grid>(&input)) {
+    require(level == Level::node || level == Level::graph,
+            "grid: quantities are of node or graph level, got ", level_names[static_cast<int>(level)]);
+    return grid->count();
+  }
+  const auto& graphs = graphs_of(input);
+  switch (level) {
+    case Level::node:
+      return graphs.rows();
+    case Level::pair:
+      return graphs.pairs();
+    case Level::graph:
+      return graphs.count();
+    case Level::object:
+      break;
+  }
+  const auto* points = std::get_if<Points>(&input);
+  require(points != nullptr, "poses: there is no object level");
+  return points->objects.count();
+}
+
+Tensor graph_of_rows(const Input& input, Level level) {
+  const auto device = device_of(input);
+  if (std::holds_alternative<Grid>(input) || level == Level::graph) {
+    return at::arange(rows_of(input, level), at::TensorOptions(at::kLong).device(device));
+  }
+  const auto& graphs = graphs_of(input);
+  switch (level) {
+    case Level::node:
+      return graphs.index;
+    case Level::pair:
+      return repeated(graphs.count(), graphs.pairs(), device,
+                      [&](int64_t g) { return graphs.size(g) * graphs.size(g); });
+    default:
+      break;
+  }
+  const auto* points = std::get_if<Points>(&input);
+  require(points != nullptr, "poses: there is no object level");
+  const auto& objects = points->objects;
+  Tensor index = at::empty({objects.count()}, at::kLong);
+  auto* row = index.mutable_data_ptr<int64_t>();
+  for (int64_t o = 0, g = 0; o < objects.count(); ++o) {
+    while (graphs.offsets[g + 1] <= objects.offsets[o]) {
+      ++g;
+    }
+    row[o] = g;
+  }
+  return index.to(device);
+}
+
+int64_t dimension_of(const Input& input) {
+  if (const auto* points = std::get_if<Points>(&input)) {
+    return points->dimension();
+  }
+  if (const auto* poses = std::get_if<Poses>(&input)) {
+    return dimension_of(poses->group);
+  }
+  return std::get<Grid>(input).values.dim() - 2;
+}
+
+std::vector<int64_t> shape_of(const Quantity& q, const Input& input) {
+  const int64_t rows = rows_of(input, q.level);
+  const int64_t dimension = dimension_of(input);
+  if (const auto* grid = std::get_if<Grid>(&input); grid && q.level == Level::node) {
+    std::vector<int64_t> shape{rows, q.channels * components(q.kind, dimension)};
+    const auto spatial = grid->values.sizes().slice(2);
+    shape.insert(shape.end(), spatial.begin(), spatial.end());
+    return shape;
+  }
+  switch (q.kind) {
+    case Kind::scalar:
+    case Kind::pseudoscalar:
+    case Kind::category:
+      return {rows, q.channels};
+    case Kind::axial_vector:
+      if (dimension == 2) {
+        return {rows, q.channels};
+      }
+      [[fallthrough]];
+    case Kind::vector:
+      return {rows, q.channels, dimension};
+    case Kind::symmetric_tensor:
+      return {rows, q.channels, dimension, dimension};
+    case Kind::element:
+      break;
+  }
+  const auto* poses = std::get_if<Poses>(&input);
+  require(poses != nullptr, q.name, ": elements of a Lie group need an input of poses");
+  require(q.channels == 1, q.name, ": elements have one channel, got ", q.channels);
+  const int64_t m = matrix_size(poses->group);
+  return {rows, m, m};
+}
+
+std::vector<Columns> scalar_columns(const Interface& interface, Level level) {
+  return columns(interface, level, true);
+}
+
+std::vector<Columns> vector_columns(const Interface& interface, Level level) {
+  return columns(interface, level, false);
+}
+
+}  // namespace weyl

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "weyl/carriers/batch.h"
+
+namespace weyl {
+
+/// The graphs of a Points or Poses; ShapeError for a Grid, which has none.
+const Segments& graphs_of(const Input& input);
+
+/// Rows that a quantity of this level has in the input: N nodes, sum n^2 pairs, objects, or B graphs. For a
+/// Grid, node and graph level have B rows (a node quantity keeps its spatial axes).
+int64_t rows_of(const Input& input, Level level);
+
+/// The graph of each of those rows, (L) int64, on the input's device.
+Tensor graph_of_rows(const Input& input, Level level);
+
+/// D of the input: columns of positions, n of the Lie group, spatial axes of the grid.
+int64_t dimension_of(const Input& input);
+
+/// The shape of a named tensor with L rows: scalars, pseudoscalars and categories (L, c), vectors (L, c, D),
+/// axial vectors the same (in 2-D one number: (L, c)), symmetric tensors (L, c, D, D), elements (L, m, m); of
+/// node level on a Grid (B, c * components, spatial axes). ShapeError for more than one channel of elements.
+std::vector<int64_t> shape_of(const Quantity& quantity, const Input& input);
+
+/// The columns [begin, end) of one feature in the carrier's tensor of scalars or vectors.
+struct Columns {
+  const Quantity* quantity;
+  int64_t begin, end;
+};
+
+/// Where each feature of a level stands, in the order of Interface::features: scalars and pseudoscalars one
+/// after the other in `scalars` (or `pairs`), vectors and axial vectors in `vectors`. Valid as long as
+/// `interface` lives.
+std::vector<Columns> scalar_columns(const Interface& interface, Level level);
+std::vector<Columns> vector_columns(const Interface& interface, Level level);
+
+}  // namespace weyl

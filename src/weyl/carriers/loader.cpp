@@ -1,0 +1,273 @@
+#include "weyl/carriers/loader.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+
+#include <cmath>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "weyl/carriers/crop.h"
+#include "weyl/carriers/motion.h"
+#include "weyl/carriers/pose_elements.h"
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+
+namespace weyl {
+namespace {
+
+constexpr int64_t kLooked = 256;  // samples whose translations tell how far apart those of a set are
+
+/// The root mean square of the coordinates of translations of poses; 1 where there are none.
+double spread_of(const Dataset& data) {
+  const LieGroup group = data.schema().interface.group.value();
+  std::vector<int64_t> first(std::min(kLooked, data.size()));
+  std::iota(first.begin(), first.end(), int64_t{0});
+  const Motions motions = motions_of(group, std::get<Poses>(data.batch(first).input).elements);
+  const Tensor& t = motions.translation;
+  const double spread = t.defined() && t.numel() > 0 ? std::sqrt(t.square().mean().item<double>()) : 1;
+  return std::isfinite(spread) && spread > 0 ? spread : 1;
+}
+
+}  // namespace
+
+struct Loader::State {
+  std::shared_ptr<const Dataset> data;
+  LoaderOptions options;
+  uint64_t seed = 0;
+  double spread = 1;  // of the translations of random motions of poses
+
+  int64_t epoch = 0, position = 0;  // of the next batch that the caller gets
+  std::vector<std::vector<int64_t>> batches;
+
+  // Shared with the thread that makes batches ahead, under `mutex`.
+  struct Made {
+    std::optional<Batch> batch;
+    std::exception_ptr error;
+  };
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Made> queue;
+  bool stop = false;
+  std::thread worker;
+
+  ~State() { finish(); }
+
+  void finish() {
+    {
+      const std::lock_guard lock(mutex);
+      stop = true;
+    }
+    changed.notify_all();
+    if (worker.joinable()) {
+      worker.join();
+    }
+    queue.clear();
+    stop = false;
+  }
+
+  /// Whether two samples may share a batch.
+  bool fit(int64_t a, int64_t b) const {
+    if (data->schema().carrier != Carrier::grid) {
+      return true;
+    }
+    const Lattice one = data->lattice(a), other = data->lattice(b);
+    return options.crop.empty() ? one.alike(other) : same_spacing(one.spacing, other.spacing);
+  }
+
+  std::vector<std::vector<int64_t>> plan(int64_t of_epoch) const {
+    const int64_t n = data->size();
+    std::vector<int64_t> order(n);
+    std::iota(order.begin(), order.end(), int64_t{0});
+    if (options.shuffle && n > 0) {
+      order = Stream(seed, "order", {static_cast<uint64_t>(of_epoch)}).permutation(n);
+    }
+    std::vector<std::vector<int64_t>> result;
+    int64_t tokens = 0;
+    for (const int64_t sample : order) {
+      bool full = result.empty() || !fit(result.back().front(), sample);
+      if (options.batch_tokens) {
+        const int64_t size = data->tokens(sample);
+        full = full || tokens + size > *options.batch_tokens;
+        tokens = full ? size : tokens + size;
+      } else {
+        full = full || static_cast<int64_t>(result.back().size()) == options.batch;
+      }
+      if (full) {
+        result.emplace_back();
+      }
+      result.back().push_back(sample);
+    }
+    return result;
+  }
+
+  /// The augmentation of a sample depends on (seed, epoch, sample) alone, not on the batch that it is in.
+  Motions motions(int64_t of_epoch, std::span<const int64_t> samples, const Input& like) const {
+    const auto stream_of = [&](int64_t sample) {
+      return Stream(seed, "augment", {static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(sample)});
+    };
+    if (options.move) {
+      const LieGroup group = data->schema().interface.group.value();
+      const int64_t m = matrix_size(group);
+      const Tensor elements = at::empty({static_cast<int64_t>(samples.size()), m, m}, at::kDouble);
+      for (size_t i = 0; i < samples.size(); ++i) {
+        Stream stream = stream_of(samples[i]);
+        elements[static_cast<int64_t>(i)].copy_(random_elements(group, 1, spread, stream)[0]);
+      }
+      return motions_of(group, elements);
+    }
+    const int64_t d = data->schema().interface.dimension;
+    Tensor linear = at::empty({static_cast<int64_t>(samples.size()), d, d}, at::kDouble);
+    double* r = linear.mutable_data_ptr<double>();
+    for (const int64_t sample : samples) {
+      Stream stream = stream_of(sample);
+      if (const auto* grid = std::get_if<Grid>(&like)) {
+        draw_quarter_turns(*grid, options.reflect, stream, r);
+      } else {
+        draw_orthogonal(d, options.reflect, stream, r);
+      }
+      r += d * d;
+    }
+    return {linear, {}};
+  }
+
+  Batch crops(int64_t of_epoch, std::span<const int64_t> samples) const {
+    std::vector<Batch> parts;
+    for (const int64_t sample : samples) {
+      Stream stream(seed, "crop", {static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(sample)});
+      const Batch whole = data->batch({&sample, 1});
+      const Crop crop = random_crop(whole, options.crop, options.crop_foreground, data->schema(), stream);
+      parts.push_back(cropped(whole, crop, data->schema()));
+    }
+    return concatenate(parts, data->schema());
+  }
+
+  Batch make(int64_t of_epoch, std::span<const int64_t> samples) const {
+    const at::NoGradGuard no_grad;
+    Batch batch = options.crop.empty() ? data->batch(samples) : crops(of_epoch, samples);
+    if (options.rotate || options.reflect || options.move) {
+      batch = transform(batch, motions(of_epoch, samples, batch.input), data->schema());
+    }
+    return to(batch, options.device, options.dtype);
+  }
+
+  void work(int64_t of_epoch, int64_t first) {
+    for (int64_t b = first; b < static_cast<int64_t>(batches.size()); ++b) {
+      Made made;
+      try {
+        made.batch = make(of_epoch, batches[b]);
+      } catch (...) {
+        made.error = std::current_exception();
+      }
+      const bool failed = made.error != nullptr;
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return stop || static_cast<int64_t>(queue.size()) < options.ahead; });
+      if (stop) {
+        return;
+      }
+      queue.push_back(std::move(made));
+      lock.unlock();
+      changed.notify_all();
+      if (failed) {
+        return;
+      }
+    }
+  }
+};
+
+Loader::Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint64_t seed)
+    : state_(std::make_unique<State>()) {
+  require<ConfigError>(options.batch >= 1, "batch: must be at least 1, got ", options.batch);
+  require<ConfigError>(!options.batch_tokens || *options.batch_tokens >= 1,
+                       "batch_tokens: must be at least 1, got ", options.batch_tokens.value_or(0));
+  require<ConfigError>(options.crop.empty() || data->schema().carrier == Carrier::grid,
+                       "crop: needs grids, the data set holds ",
+                       carrier_names[static_cast<int>(data->schema().carrier)]);
+  const auto axes = static_cast<int64_t>(options.crop.size());
+  require<ConfigError>(axes <= 1 || axes == data->schema().interface.dimension,
+                       "crop: must be one number, or one for each of the ",
+                       data->schema().interface.dimension, " axes, got ", axes);
+  require(!(options.rotate || options.reflect) ||
+              (data->schema().interface.dimension >= 1 && data->schema().interface.dimension <= 3),
+          "loader: rotations need 1, 2 or 3 dimensions, got ", data->schema().interface.dimension);
+  require(!options.reflect || data->schema().carrier != Carrier::poses,
+          "loader: poses cannot be reflected, a reflection leaves their group");
+  if (options.move) {
+    require(data->schema().carrier == Carrier::poses && data->schema().interface.group.has_value(),
+            "loader: random motions of a Lie group need poses of one, got ",
+            carrier_names[static_cast<int>(data->schema().carrier)]);
+    state_->spread = spread_of(*data);
+  }
+  state_->data = std::move(data);
+  state_->options = options;
+  state_->seed = seed;
+}
+
+Loader::~Loader() = default;
+Loader::Loader(Loader&&) noexcept = default;
+Loader& Loader::operator=(Loader&&) noexcept = default;
+
+void Loader::start(int64_t epoch, int64_t first_batch) {
+  state_->finish();
+  state_->batches = plan(epoch);
+  const auto count = static_cast<int64_t>(state_->batches.size());
+  require(epoch >= 0 && first_batch >= 0 && first_batch <= count, "loader: epoch ", epoch,
+          " has batches 0 .. ", count, ", got ", first_batch);
+  state_->epoch = epoch;
+  state_->position = first_batch;
+  if (state_->options.ahead > 0 && first_batch < count) {
+    state_->worker =
+        std::thread([state = state_.get(), epoch, first_batch] { state->work(epoch, first_batch); });
+  }
+}
+
+std::optional<Batch> Loader::next() {
+  State& s = *state_;
+  if (s.position >= static_cast<int64_t>(s.batches.size())) {
+    return std::nullopt;
+  }
+  if (!s.worker.joinable()) {
+    Batch batch = s.make(s.epoch, s.batches[s.position]);
+    ++s.position;
+    return batch;
+  }
+  std::unique_lock lock(s.mutex);
+  s.changed.wait(lock, [&] { return !s.queue.empty(); });
+  State::Made made = std::move(s.queue.front());
+  s.queue.pop_front();
+  lock.unlock();
+  s.changed.notify_all();
+  if (made.error) {
+    s.finish();  // the thread has ended: the next call makes this batch itself, and fails likewise
+    std::rethrow_exception(made.error);
+  }
+  ++s.position;
+  return std::move(made.batch);
+}
+
+int64_t Loader::epoch() const {
+  return state_->epoch;
+}
+int64_t Loader::position() const {
+  return state_->position;
+}
+int64_t Loader::batches() const {
+  return static_cast<int64_t>(state_->batches.size());
+}
+std::vector<std::vector<int64_t>> Loader::plan(int64_t epoch) const {
+  return state_->plan(epoch);
+}
+Batch Loader::alone(int64_t epoch, int64_t sample) const {
+  return state_->make(epoch, {&sample, 1});
+}
+const Dataset& Loader::data() const {
+  return *state_->data;
+}
+
+}  // namespace weyl

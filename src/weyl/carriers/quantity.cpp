@@ -1,0 +1,40 @@
+#include "weyl/carriers/quantity.h"
+
+#include <algorithm>
+
+namespace weyl {
+
+const Quantity* find_quantity(std::span<const Quantity> quantities, std::string_view name) {
+  const auto found = std::ranges::find(quantities, name, &Quantity::name);
+  return found == quantities.end() ? nullptr : &*found;
+}
+
+std::string unit_of(std::span<const Quantity> quantities, std::string_view name) {
+  const Quantity* found = find_quantity(quantities, name);
+  return found == nullptr ? "" : found->unit;
+}
+
+int64_t channels_of(const std::vector<Quantity>& quantities, Level level, Kind kind) {
+  int64_t sum = 0;
+  for (const auto& q : quantities) {
+    if (q.level == level && q.kind == kind) {
+      sum += q.channels;
+    }
+  }
+  return sum;
+}
+
+int64_t components(Kind kind, int64_t dimension) {
+  switch (kind) {
+    case Kind::vector:
+      return dimension;
+    case Kind::axial_vector:
+      return dimension * (dimension - 1) / 2;
+    case Kind::symmetric_tensor:
+      return dimension * dimension;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace weyl

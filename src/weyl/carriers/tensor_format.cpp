@@ -1,0 +1,210 @@
+#include "weyl/carriers/tensor_format.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/isfinite.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "weyl/carriers/layout.h"
+#include "weyl/carriers/pose_elements.h"
+#include "weyl/carriers/tensor_reader.h"
+#include "weyl/carriers/tensor_schema.h"
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+
+namespace weyl {
+namespace {
+
+constexpr double kOnGroup = 1e-4;  // how far a pose may be from its group: what models take
+
+bool columns_of(const Interface& interface, Level level, bool vectors) {
+  return !(vectors ? vector_columns(interface, level) : scalar_columns(interface, level)).empty();
+}
+
+Points read_points(const TensorReader& file, const Interface& interface) {
+  Points p;
+  p.positions = file.real("positions", 2, "(N, D)");
+  file.check(p.dimension() == interface.dimension, "positions", "must have ", interface.dimension,
+             " columns, got ", p.dimension());
+  p.graphs = file.segments("offsets", p.positions.size(0));
+  if (interface.types > 0) {
+    p.types = file.whole("types");
+    if (p.types.dim() == 2) {
+      file.check(p.types.size(1) == 1, "types", "must have one column, got ", p.types.size(1));
+      p.types = p.types.squeeze(1);
+    }
+    file.check(p.types.dim() == 1 && p.types.size(0) == p.nodes(), "types", "must be (", p.nodes(), "), got ",
+               shape_text(p.types));
+    file.check(p.nodes() == 0 || (p.types.ge(0) & p.types.lt(interface.types)).all().item<bool>(), "types",
+               "must be 0 .. ", interface.types - 1, ", got one outside");
+  }
+  if (columns_of(interface, Level::node, false)) {
+    p.scalars = file.real("scalars", 2, "(N, S)");
+  }
+  if (columns_of(interface, Level::node, true)) {
+    p.vectors = file.real("vectors", 3, "(N, V, D)");
+  }
+  if (columns_of(interface, Level::pair, false)) {
+    p.pairs = file.real("pairs", 2, "(sum n^2, E)");
+  }
+  if (file.has("object_offsets")) {
+    p.objects = file.segments("object_offsets", p.nodes());
+  }
+  if (file.has("cell")) {
+    p.cell = file.real("cell", 3, "(B, 3, 3)");
+  }
+  if (file.has("pbc")) {
+    p.pbc = file.any("pbc");
+  }
+  return p;
+}
+
+LieGroup group_named(const TensorReader& file) {
+  const auto found = file.metadata().find("group");
+  file.check(found != file.metadata().end(), "metadata group", "is absent");
+  const auto name = std::find(std::begin(lie_group_names), std::end(lie_group_names), found->second);
+  file.check(name != std::end(lie_group_names), "metadata group",
+             "must be so2, se2, so3, se3, aff2 or aff3, got ", quote(found->second));
+  return static_cast<LieGroup>(name - std::begin(lie_group_names));
+}
+
+/// `place(row)` says what a row belongs to.
+template <class Place>
+void check_on_group(const TensorReader& file, const std::string& name, LieGroup group, const Tensor& elements,
+                    const Place& place) {
+  const Tensor off = distances_to_group(group, elements);
+  for (int64_t i = 0; i < off.size(0); ++i) {
+    const double distance = off.const_data_ptr<double>()[i];
+    if (!std::isfinite(distance)) {
+      const bool finite = at::isfinite(elements[i]).all().item<bool>();
+      file.check(false, name, "must be of ", name_of(group), ", matrix ", i, " is ",
+                 !finite           ? "not finite"
+                 : is_rigid(group) ? "a reflection"
+                                   : "singular",
+                 place(i));
+    }
+    file.check(distance <= kOnGroup, name, "must be of ", name_of(group), ", matrix ", i, " is off it by ",
+               distance, place(i));
+  }
+}
+
+Poses read_poses(const TensorReader& file, const Interface& interface) {
+  Poses p;
+  p.group = group_named(file);
+  file.check(!interface.group || *interface.group == p.group, "metadata group", "must be ",
+             interface.group ? name_of(*interface.group) : "", ", that of the model, got ", name_of(p.group));
+  const int64_t m = matrix_size(p.group);
+  p.elements = file.real("elements", 3, "(N, m, m)");
+  file.check(p.elements.size(1) == m && p.elements.size(2) == m, "elements", "must be (N, ", m, ", ", m,
+             "), got ", shape_text(p.elements));
+  p.graphs = file.segments("offsets", p.elements.size(0));
+  if (columns_of(interface, Level::node, false)) {
+    p.scalars = file.real("scalars", 2, "(N, S)");
+  }
+  if (file.finite()) {  // for inspection what is off is counted, not refused
+    check_on_group(file, "elements", p.group, p.elements, [&](int64_t row) {
+      const int64_t sample = p.graphs.index[row].item<int64_t>();
+      return text(", token ", row - p.graphs.offsets[sample], " of sample ", sample);
+    });
+  }
+  return p;
+}
+
+Grid read_grid(const TensorReader& file) {
+  Grid grid;
+  grid.values = file.any("values");
+  file.check(grid.values.dim() == 4 || grid.values.dim() == 5, "values",
+             "must be (B, C, H, W) or (B, C, X, Y, Z), got ", shape_text(grid.values));
+  grid.values = file.real("values", grid.values.dim(), "");
+  if (file.has("spacing")) {
+    const Tensor spacing = file.real("spacing", 1, "(D)").to(at::kDouble);
+    file.check(spacing.size(0) == grid.values.dim() - 2, "spacing", "must be (", grid.values.dim() - 2,
+               "), got ", shape_text(spacing));
+    for (int64_t k = 0; k < spacing.size(0); ++k) {
+      grid.spacing[k] = spacing[k].item<double>();
+      file.check(grid.spacing[k] > 0, "spacing", "must be positive, got ", grid.spacing[k]);
+    }
+  }
+  return grid;
+}
+
+Carrier carrier_of(const TensorReader& file) {
+  const bool points = file.has("positions"), poses = file.has("elements"), grid = file.has("values");
+  require<DataError>(points + poses + grid == 1, file.path(),
+                     ": must hold one of positions (points), elements (poses) and values (grid), holds ",
+                     points + poses + grid);
+  return points ? Carrier::points : poses ? Carrier::poses : Carrier::grid;
+}
+
+TensorFile read(const TensorReader& file, Schema schema) {
+  TensorFile result;
+  Batch& batch = result.batch;
+  if (schema.carrier == Carrier::points) {
+    batch.input = read_points(file, schema.interface);
+  } else if (schema.carrier == Carrier::poses) {
+    batch.input = read_poses(file, schema.interface);
+    schema.interface.group = std::get<Poses>(batch.input).group;
+    schema.interface.dimension = dimension_of(*schema.interface.group);
+  } else {
+    batch.input = read_grid(file);
+  }
+  if (auto* points = std::get_if<Points>(&batch.input)) {
+    for (const auto& q : schema.interface.features) {
+      if (q.level == Level::graph) {
+        points->of_graphs[q.name] = file.named(q, batch.input, false);
+      } else if (q.level == Level::object) {
+        file.check(file.has("object_offsets"), "object_offsets", "is absent, but '", q.name,
+                   "' is of object level");
+        points->of_objects[q.name] = file.named(q, batch.input, false);
+      }
+    }
+  }
+  std::vector<Quantity> labels;
+  for (const auto& q : schema.labels) {
+    if (file.has(q.name)) {
+      labels.push_back(q);
+      const Tensor& label = batch.labels[q.name] = file.named(q, batch.input, true);
+      if (q.kind == Kind::element && file.finite()) {  // no element is a missing one
+        const LieGroup group = std::get<Poses>(batch.input).group;
+        const int64_t m = matrix_size(group);
+        check_on_group(file, q.name, group, label.reshape({-1, m, m}), [](int64_t) { return ""; });
+      }
+    }
+  }
+  schema.labels = std::move(labels);
+  if (const auto unit = file.metadata().find("length_unit"); unit != file.metadata().end()) {
+    schema.length_unit = unit->second;
+  }
+  schema.interface.outputs.clear();
+  const int64_t count = batch.count();
+  schema.interface.typical_nodes =
+      count > 0 && batch.tokens() > 0 ? static_cast<double>(batch.tokens()) / static_cast<double>(count) : 1;
+  try {
+    require_consistent(batch, schema);
+  } catch (const ShapeError& error) {
+    throw DataError(file.path() + ": " + error.what());
+  }
+  result.schema = std::move(schema);
+  return result;
+}
+
+}  // namespace
+
+TensorFile read_tensor_file(const std::string& path, const Schema& wanted) {
+  const SafetensorsFile file(path);
+  const TensorReader reader(file, true);
+  const Carrier found = carrier_of(reader);
+  require<DataError>(found == wanted.carrier, path, ": must hold ",
+                     carrier_names[static_cast<int>(wanted.carrier)], ", holds ",
+                     carrier_names[static_cast<int>(found)]);
+  return read(reader, wanted);
+}
+
+TensorFile read_tensor_file(const std::string& path, Values values) {
+  const SafetensorsFile file(path);
+  const TensorReader reader(file, values == Values::checked);
+  return read(reader, implied_schema(file, carrier_of(reader)));
+}
+
+}  // namespace weyl

@@ -1,0 +1,103 @@
+#include "weyl/carriers/tensor_schema.h"
+
+#include <set>
+
+#include "weyl/core/tensor_file.h"
+
+namespace weyl {
+namespace {
+
+bool is_real(ElementType type) {
+  return type == ElementType::f16 || type == ElementType::bf16 || type == ElementType::f32 ||
+         type == ElementType::f64;
+}
+
+/// A label of the level whose rows it has, of the kind that its axes tell; nothing when neither fits. `m`: of
+/// the matrices of poses, else 0.
+std::optional<Quantity> label(const std::string& name, const TensorEntry& entry, int64_t graphs,
+                              int64_t nodes, int64_t dimension, int64_t m) {
+  const auto& shape = entry.shape;
+  if (shape.empty() || (shape[0] != graphs && shape[0] != nodes)) {
+    return std::nullopt;
+  }
+  Quantity q;
+  q.name = name;
+  q.level = shape[0] == graphs ? Level::graph : Level::node;
+  q.channels = shape.size() > 1 ? shape[1] : 1;
+  if (m > 0 && shape.size() == 3 && shape[1] == m && shape[2] == m && is_real(entry.type)) {
+    q.kind = Kind::element;
+    q.channels = 1;
+  } else if (shape.size() == 3 && shape[2] == dimension && is_real(entry.type)) {
+    q.kind = Kind::vector;
+  } else if (shape.size() == 4 && shape[2] == dimension && shape[3] == dimension && is_real(entry.type)) {
+    q.kind = Kind::symmetric_tensor;
+  } else if (shape.size() <= 2 && is_real(entry.type)) {
+    q.kind = Kind::scalar;
+  } else if (shape.size() <= 2 && entry.type == ElementType::i64) {
+    q.kind = Kind::category;
+  } else {
+    return std::nullopt;
+  }
+  return q.channels >= 1 ? std::optional(q) : std::nullopt;
+}
+
+}  // namespace
+
+Schema implied_schema(const SafetensorsFile& file, Carrier carrier) {
+  static const std::set<std::string> fields{"positions", "offsets", "types",   "scalars",
+                                            "vectors",   "pairs",   "cell",    "pbc",
+                                            "elements",  "values",  "spacing", "object_offsets"};
+  Schema schema;
+  schema.carrier = carrier;
+  int64_t matrix = 0;  // m of the elements of poses
+  const auto shape = [&](const char* name) {
+    return file.contains(name) ? file.entry(name).shape : std::vector<int64_t>();
+  };
+  const auto feature = [&](const char* name, Level level, Kind kind) {
+    const auto found = shape(name);
+    if (found.size() >= 2 && found[1] > 0) {
+      schema.interface.features.push_back({name, level, kind, found[1]});
+    }
+  };
+  if (carrier == Carrier::grid) {
+    const auto values = shape("values");
+    schema.interface.dimension = static_cast<int64_t>(values.size()) - 2;
+    if (values.size() > 2) {
+      schema.interface.features = {{"values", Level::node, Kind::scalar, values[1]}};
+    }
+  } else {
+    const auto positions = shape("positions"), elements = shape("elements");
+    feature("scalars", Level::node, Kind::scalar);
+    if (carrier == Carrier::points) {
+      schema.interface.dimension = positions.size() == 2 ? positions[1] : 3;
+      feature("vectors", Level::node, Kind::vector);
+      feature("pairs", Level::pair, Kind::scalar);
+      if (file.contains("types") && file.entry("types").type == ElementType::i64) {
+        const Tensor types = load_tensor(file, "types");
+        schema.interface.types =
+            types.numel() > 0 ? std::max<int64_t>(types.max().item<int64_t>(), 0) + 1 : 1;
+      }
+    } else {
+      const auto group = file.header().metadata.find("group");
+      schema.interface.dimension =
+          group != file.header().metadata.end() && group->second.ends_with('2') ? 2 : 3;
+      matrix = elements.size() == 3 ? elements[1] : 0;
+    }
+  }
+  const auto offsets = shape("offsets"), values = shape("values");
+  const int64_t graphs = carrier == Carrier::grid ? (values.empty() ? 0 : values[0])
+                         : offsets.empty()        ? 0
+                                                  : offsets[0] - 1;
+  const auto rows = shape(carrier == Carrier::points ? "positions" : "elements");
+  for (const auto& [name, entry] : file.header().tensors) {
+    if (!fields.contains(name)) {
+      if (const auto q =
+              label(name, entry, graphs, rows.empty() ? -1 : rows[0], schema.interface.dimension, matrix)) {
+        schema.labels.push_back(*q);
+      }
+    }
+  }
+  return schema;
+}
+
+}  // namespace weyl

@@ -1,0 +1,62 @@
+#include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+
+#include "weyl/carriers/tensor_format.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+
+void write_tensor_file(const std::string& path, const Batch& batch, const Schema& schema,
+                       std::map<std::string, std::string> metadata) {
+  NamedTensors tensors;
+  const auto add = [&](const std::string& name, const Tensor& t) {
+    if (t.defined()) {
+      require<DataError>(tensors.emplace(name, t).second, path, ": two tensors are named '", name, "'");
+    }
+  };
+  const auto offsets = [](const Segments& s) {
+    Tensor t = at::empty({static_cast<int64_t>(s.offsets.size())}, at::kLong);
+    std::copy(s.offsets.begin(), s.offsets.end(), t.mutable_data_ptr<int64_t>());
+    return t;
+  };
+  require_consistent(batch, schema);
+  if (const auto* p = std::get_if<Points>(&batch.input)) {
+    add("positions", p->positions);
+    add("offsets", offsets(p->graphs));
+    add("types", p->types);
+    add("scalars", p->scalars);
+    add("vectors", p->vectors);
+    add("pairs", p->pairs);
+    add("object_offsets", p->objects.count() > 0 ? offsets(p->objects) : Tensor());
+    add("cell", p->cell);
+    add("pbc", p->pbc);
+    for (const auto& [name, t] : p->of_graphs) {
+      add(name, t);
+    }
+    for (const auto& [name, t] : p->of_objects) {
+      add(name, t);
+    }
+  } else if (const auto* p = std::get_if<Poses>(&batch.input)) {
+    add("elements", p->elements);
+    add("offsets", offsets(p->graphs));
+    add("scalars", p->scalars);
+    metadata["group"] = lie_group_names[static_cast<int>(p->group)];
+  } else {
+    const auto& grid = std::get<Grid>(batch.input);
+    add("values", grid.values);
+    const std::vector<double> spacing(grid.spacing.begin(), grid.spacing.begin() + grid.values.dim() - 2);
+    add("spacing", at::tensor(spacing, at::kDouble));
+  }
+  for (const auto& [name, t] : batch.labels) {
+    add(name, t);
+  }
+  metadata["format"] = "weyl.tensors";
+  if (!schema.length_unit.empty()) {
+    metadata["length_unit"] = schema.length_unit;
+  }
+  save_tensors(path, tensors, metadata);
+}
+
+}  // namespace weyl
