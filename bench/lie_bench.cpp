@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "weyl/algebra/lie/groups.h"
 #include "weyl/core/random.h"
-#include "weyl/kernels/lie/groups.h"
 #include "weyl/kernels/lie/pairs.h"
 
 namespace weyl {

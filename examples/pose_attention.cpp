@@ -2,7 +2,7 @@
 // attend to each other by the logarithms of their relative poses; another origin changes nothing, and the
 // poses have a gradient. Exit code 1 when the result depends on the origin.
 #include <ATen/ATen.h>
-#include <weyl/algebra/lie_group.h>
+#include <weyl/algebra/lie/group.h>
 #include <weyl/ops/lie_attention.h>
 #include <weyl/ops/lie_elements.h>
 #include <weyl/ops/lie_log.h>

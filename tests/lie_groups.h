@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/core/lie_group.h"
+#include "weyl/algebra/lie/group_list.h"
 
 namespace weyl {
 

@@ -14,8 +14,8 @@ import sys
 BELOW = {
     "core": [],
     "config": ["core"],
-    "kernels": ["core"],
-    "algebra": ["core", "kernels"],
+    "algebra": ["core"],
+    "kernels": ["core", "algebra"],
     "carriers": ["core", "algebra"],
     "data": ["core", "config", "algebra", "carriers"],
     "ops": ["core", "kernels", "algebra"],

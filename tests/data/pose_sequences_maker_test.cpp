@@ -12,7 +12,7 @@
 #include <numeric>
 
 #include "tests/data/folder.h"
-#include "weyl/algebra/lie_group.h"
+#include "weyl/algebra/lie/group.h"
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
 

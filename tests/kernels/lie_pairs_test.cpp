@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "weyl/algebra/lie/groups.h"
 #include "weyl/core/random.h"
-#include "weyl/kernels/lie/groups.h"
 #include "weyl/kernels/lie/pairs.h"
 
 namespace weyl {

@@ -6,7 +6,7 @@
 
 #include "tests/lie_groups.h"
 #include "tests/models/lie_models.h"
-#include "weyl/algebra/lie_group.h"
+#include "weyl/algebra/lie/group.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/ops/lie_elements.h"
 

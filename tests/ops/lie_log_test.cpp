@@ -2,7 +2,7 @@
 
 #include "tests/gradients.h"
 #include "tests/ops/lie_samples.h"
-#include "weyl/algebra/lie_group.h"
+#include "weyl/algebra/lie/group.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/edges.h"
 

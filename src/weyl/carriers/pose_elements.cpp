@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "weyl/algebra/lie_group.h"
+#include "weyl/algebra/lie/group.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 

@@ -4,7 +4,7 @@
 
 namespace weyl {
 
-/// Elements of a Lie group as tensors of matrices (N, m, m), row by row through algebra/lie_group.h. All
+/// Elements of a Lie group as tensors of matrices (N, m, m), row by row through algebra/lie/group.h. All
 /// results are float64 on the CPU.
 
 /// How far each matrix is from the group (N): the largest entry of R^T R - 1 and of the last row's difference

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "weyl/core/lie_group.h"
+#include "weyl/algebra/lie/group_list.h"
 
 namespace weyl {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "weyl/core/chart_policy.h"
+#include "weyl/algebra/lie/chart_policy.h"
 #include "weyl/kernels/lie/pairs.h"
 
 namespace weyl::kernels {

@@ -1,4 +1,4 @@
-#include "weyl/kernels/lie/tables.h"
+#include "weyl/algebra/lie/tables.h"
 #include "weyl/kernels/lie_attention_blocks.h"
 
 namespace weyl::kernels {

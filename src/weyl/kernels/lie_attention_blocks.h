@@ -2,8 +2,8 @@
 // simd.h).
 #pragma once
 
+#include "weyl/algebra/lie/number.h"
 #include "weyl/kernels/attention_packed.h"
-#include "weyl/kernels/lie/number.h"
 #include "weyl/kernels/lie/tiles.h"
 #include "weyl/kernels/lie_attention.h"
 

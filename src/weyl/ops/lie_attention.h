@@ -1,7 +1,7 @@
 #pragma once
 
-#include "weyl/core/chart_policy.h"
-#include "weyl/core/lie_group.h"
+#include "weyl/algebra/lie/chart_policy.h"
+#include "weyl/algebra/lie/group_list.h"
 #include "weyl/core/segments.h"
 
 namespace weyl {

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "weyl/core/lie_group.h"
+#include "weyl/algebra/lie/group_list.h"
 #include "weyl/ops/differentiable.h"
 
 namespace weyl {
 
 // Elements of a Lie group as rows of numbers in compact storage, (N, c), c = compact_size(group); tangents
-// (N, dof) in physical coordinates unless said otherwise (core/lie_group.h, algebra/lie_group.h). float32 or
+// (N, dof) in physical coordinates unless said otherwise (algebra/lie/group_list.h, algebra/lie/group.h). float32 or
 // float64, any device; differentiable to any order, with first and second derivatives finite wherever results
 // are (a singular affine map has no inverse). The affine groups compute in float64. ShapeError unless shapes
 // and dtypes agree, and for a rotation of norm 0, by its row.

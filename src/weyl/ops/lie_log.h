@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/core/lie_group.h"
+#include "weyl/algebra/lie/group_list.h"
 #include "weyl/core/segments.h"
 
 namespace weyl {

@@ -21,7 +21,7 @@
 #include <cmath>
 #include <vector>
 
-#include "weyl/kernels/lie/charts.h"
+#include "weyl/algebra/lie/charts.h"
 
 namespace weyl::lie_number {
 

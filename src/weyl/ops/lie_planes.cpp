@@ -3,8 +3,8 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "weyl/algebra/lie/groups.h"
 #include "weyl/core/check.h"
-#include "weyl/kernels/lie/groups.h"
 
 namespace weyl {
 

@@ -1,7 +1,7 @@
 // Elements of Lie groups as the planes that the kernels take. CPU tensors of float or double alone.
 #pragma once
 
-#include "weyl/core/lie_group.h"
+#include "weyl/algebra/lie/group_list.h"
 #include "weyl/kernels/lie/pairs.h"
 #include "weyl/ops/kernel_inputs.h"
 

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <span>
 
-#include "weyl/algebra/lie_group.h"
+#include "weyl/algebra/lie/group.h"
 #include "weyl/core/check.h"
 #include "weyl/core/new_files.h"
 #include "weyl/core/random.h"

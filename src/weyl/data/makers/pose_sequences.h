@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "weyl/algebra/lie/group_list.h"
 #include "weyl/carriers/quantity.h"
 #include "weyl/config/fields.h"
-#include "weyl/core/lie_group.h"
 #include "weyl/data/makers/jobs.h"
 
 namespace weyl {
@@ -23,7 +23,7 @@ constexpr auto names_of(SequenceVariant) {
 /// Sequences g_0, g_0 h, g_0 h^2, ... of a Lie group with one inner element missing and the others in any
 /// order: which two tokens flank the gap, and what stands in it?
 ///
-///   g_0   by the group's own law (algebra/lie_group.h): rotation uniform, affine map R exp(S), translation
+///   g_0   by the group's own law (algebra/lie/group.h): rotation uniform, affine map R exp(S), translation
 ///         N(0, spread^2)
 ///   h     exp of v ~ N(0, step^2) and: rotation so2, se2 uniform in |theta| < b, so3, se3 uniform in the
 ///         ball of radius b; affine X with entries N(0, 0.15^2), redrawn unless |Im lambda(X)| < b

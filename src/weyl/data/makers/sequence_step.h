@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "weyl/algebra/lie_group.h"
+#include "weyl/algebra/lie/group.h"
 #include "weyl/core/random.h"
 
 namespace weyl {

@@ -1,7 +1,7 @@
 // Maps between elements, tangents and matrices of a group, as functions from one vector to another.
 #pragma once
 
-#include "weyl/kernels/lie/groups.h"
+#include "weyl/algebra/lie/groups.h"
 #include "weyl/kernels/lie/maps.h"
 
 namespace weyl::kernels {

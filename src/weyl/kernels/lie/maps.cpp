@@ -1,6 +1,6 @@
 #include "weyl/kernels/lie/maps.h"
 
-#include "weyl/kernels/lie/dual.h"
+#include "weyl/algebra/lie/dual.h"
 #include "weyl/kernels/lie/map_formulas.h"
 #include "weyl/kernels/lie/pack.h"
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "weyl/core/lie_group.h"
+#include "weyl/algebra/lie/group_list.h"
 
 namespace weyl::kernels {
 

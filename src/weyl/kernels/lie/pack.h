@@ -6,8 +6,8 @@
 #include <immintrin.h>
 #endif
 
+#include "weyl/algebra/lie/number.h"
 #include "weyl/kernels/elementary.h"
-#include "weyl/kernels/lie/number.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

@@ -1,7 +1,7 @@
 // Packs from and to planes of either precision. Included by kernel files alone.
 #pragma once
 
-#include "weyl/kernels/lie/groups.h"
+#include "weyl/algebra/lie/groups.h"
 #include "weyl/kernels/lie/pack.h"
 #include "weyl/kernels/lie/pairs.h"
 

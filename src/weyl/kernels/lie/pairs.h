@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-#include "weyl/core/lie_group.h"
+#include "weyl/algebra/lie/group_list.h"
 
 namespace weyl::kernels {
 
-/// Elements of one group in compact storage (core/lie_group.h), component by component: component c of
+/// Elements of one group in compact storage (algebra/lie/group_list.h), component by component: component c of
 /// element i at planes[c * stride + i], stride >= count. T is float or double; the affine groups compute in
 /// double for both.
 template <class T>

@@ -1,6 +1,6 @@
 #include "weyl/kernels/lie/tiles.h"
 
-#include "weyl/kernels/lie/charts.h"
+#include "weyl/algebra/lie/charts.h"
 #include "weyl/kernels/lie/pack_memory.h"
 
 namespace weyl::kernels {

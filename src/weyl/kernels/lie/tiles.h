@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "weyl/core/chart_policy.h"
+#include "weyl/algebra/lie/chart_policy.h"
 #include "weyl/kernels/lie/pairs.h"
 #include "weyl/kernels/simd.h"
 

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "weyl/algebra/lie/chart_policy.h"
 #include "weyl/config/fields.h"
-#include "weyl/core/chart_policy.h"
 
 namespace weyl {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/algebra/lie_differences.h"
-#include "weyl/algebra/lie_formulas.h"
+#include "tests/algebra/lie/differences.h"
+#include "weyl/algebra/lie/formulas.h"
 
 namespace weyl {
 namespace {

@@ -1,10 +1,10 @@
-#include "weyl/algebra/lie_group.h"
+#include "weyl/algebra/lie/group.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "weyl/algebra/lie_spans.h"
-#include "weyl/kernels/lie/charts.h"
+#include "weyl/algebra/lie/charts.h"
+#include "weyl/algebra/lie/spans.h"
 
 namespace weyl {
 

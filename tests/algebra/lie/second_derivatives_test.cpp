@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "tests/algebra/lie_differences.h"
-#include "weyl/algebra/lie_formulas.h"
+#include "tests/algebra/lie/differences.h"
+#include "weyl/algebra/lie/formulas.h"
 
 namespace weyl {
 namespace {

@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
-#include "tests/algebra/lie_operations.h"
+#include "tests/algebra/lie/operations.h"
 #include "tests/lie_groups.h"
-#include "weyl/algebra/lie_formulas.h"
+#include "weyl/algebra/lie/formulas.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

@@ -2,7 +2,7 @@
 // library may be instantiated in a file that is compiled for several instruction sets (see simd.h).
 #pragma once
 
-#include "weyl/kernels/lie/number.h"
+#include "weyl/algebra/lie/number.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

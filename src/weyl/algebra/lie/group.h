@@ -2,14 +2,14 @@
 
 #include <span>
 
-#include "weyl/core/lie_group.h"
+#include "weyl/algebra/lie/group_list.h"
 #include "weyl/core/random.h"
 
 namespace weyl {
 
 /// The operations of one of SO(2), SE(2), SO(3), SE(3), Aff(2) and Aff(3), chosen at run time; T is float or
 /// double. Elements g are in compact storage, tangents w have `dof` physical coordinates, in the order
-/// translation, rotation, scale, traceless symmetric (core/lie_group.h); X is the linear part of hat w:
+/// translation, rotation, scale, traceless symmetric (algebra/lie/group_list.h); X is the linear part of hat w:
 ///   so2 (theta), se2 (v, theta), so3 (omega), se3 (v, omega): X = hat of the rotation;
 ///   aff2 (v, phi, sigma, p, q): X = ((sigma + p, q - phi), (q + phi, sigma - p));
 ///   aff3 (v, omega, sigma, s01, s02, s12, d1, d2): X = hat(omega) + sigma 1 + off-diagonals s01, s02, s12

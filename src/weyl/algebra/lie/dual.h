@@ -2,7 +2,7 @@
 // give second derivatives.
 #pragma once
 
-#include "weyl/kernels/lie/number.h"
+#include "weyl/algebra/lie/number.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

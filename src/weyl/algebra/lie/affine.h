@@ -1,10 +1,10 @@
 // What Aff(2) and Aff(3) share: (A row-major, t), the map p -> A p + t.
 #pragma once
 
-#include "weyl/core/lie_group.h"
-#include "weyl/kernels/lie/dual.h"
-#include "weyl/kernels/lie/matrix.h"
-#include "weyl/kernels/lie/series.h"
+#include "weyl/algebra/lie/dual.h"
+#include "weyl/algebra/lie/group_list.h"
+#include "weyl/algebra/lie/matrix.h"
+#include "weyl/algebra/lie/series.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

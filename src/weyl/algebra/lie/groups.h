@@ -1,10 +1,10 @@
 // All six groups, and the way from the run-time group to the compiled one.
 #pragma once
 
-#include "weyl/kernels/lie/aff2.h"
-#include "weyl/kernels/lie/aff3.h"
-#include "weyl/kernels/lie/se2.h"
-#include "weyl/kernels/lie/se3.h"
+#include "weyl/algebra/lie/aff2.h"
+#include "weyl/algebra/lie/aff3.h"
+#include "weyl/algebra/lie/se2.h"
+#include "weyl/algebra/lie/se3.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

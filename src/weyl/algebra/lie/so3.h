@@ -1,9 +1,9 @@
 // SO(3): unit quaternions (x, y, z, w). Algebra: the axis times the angle, omega.
 #pragma once
 
-#include "weyl/core/lie_group.h"
-#include "weyl/kernels/lie/matrix.h"
-#include "weyl/kernels/lie/series.h"
+#include "weyl/algebra/lie/group_list.h"
+#include "weyl/algebra/lie/matrix.h"
+#include "weyl/algebra/lie/series.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/lie_groups.h"
-#include "weyl/algebra/lie_group.h"
+#include "weyl/algebra/lie/group.h"
 
 namespace weyl {
 namespace {

@@ -2,8 +2,8 @@
 // form, and its derivative.
 #pragma once
 
-#include "weyl/kernels/lie/dual.h"
-#include "weyl/kernels/lie/matrix.h"
+#include "weyl/algebra/lie/dual.h"
+#include "weyl/algebra/lie/matrix.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

@@ -1,9 +1,9 @@
 // SO(2): (c, s), the turn (x, y) -> (c x - s y, s x + c y). Algebra: the angle.
 #pragma once
 
-#include "weyl/core/lie_group.h"
-#include "weyl/kernels/lie/matrix.h"
-#include "weyl/kernels/lie/series.h"
+#include "weyl/algebra/lie/group_list.h"
+#include "weyl/algebra/lie/matrix.h"
+#include "weyl/algebra/lie/series.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

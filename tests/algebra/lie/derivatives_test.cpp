@@ -7,9 +7,9 @@
 #include <numeric>
 #include <vector>
 
-#include "tests/algebra/lie_differences.h"
-#include "weyl/algebra/lie_formulas.h"
-#include "weyl/algebra/lie_group.h"
+#include "tests/algebra/lie/differences.h"
+#include "weyl/algebra/lie/formulas.h"
+#include "weyl/algebra/lie/group.h"
 
 namespace weyl {
 namespace {

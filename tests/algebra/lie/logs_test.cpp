@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/algebra/lie_formulas.h"
+#include "weyl/algebra/lie/formulas.h"
 #include "weyl/kernels/lie/pairs.h"
 
 namespace weyl {

@@ -1,7 +1,7 @@
 // SE(3): (t, q), the motion p -> R p + t. Algebra: (v, omega).
 #pragma once
 
-#include "weyl/kernels/lie/so3.h"
+#include "weyl/algebra/lie/so3.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

@@ -5,9 +5,9 @@
 // Always computed in double.
 #pragma once
 
-#include "weyl/kernels/lie/affine.h"
-#include "weyl/kernels/lie/root3.h"
-#include "weyl/kernels/lie/so3.h"
+#include "weyl/algebra/lie/affine.h"
+#include "weyl/algebra/lie/root3.h"
+#include "weyl/algebra/lie/so3.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

@@ -1,4 +1,4 @@
-#include "weyl/algebra/nearest_rotation.h"
+#include "weyl/algebra/lie/nearest_rotation.h"
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
-// Blocks and norms of the algebras (core/lie_group.h) as arrays: in files compiled once for each instruction
+// Blocks and norms of the algebras (algebra/lie/group_list.h) as arrays: in files compiled once for each instruction
 // set nothing of the standard library may run.
 #pragma once
 
+#include "weyl/algebra/lie/group_list.h"
 #include "weyl/core/instruction_set.h"
-#include "weyl/core/lie_group.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

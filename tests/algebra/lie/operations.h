@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "weyl/algebra/lie_group.h"
+#include "weyl/algebra/lie/group.h"
 
 namespace weyl {
 

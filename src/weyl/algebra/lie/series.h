@@ -1,7 +1,7 @@
 // Power series and the coefficients of rotations, finite and differentiable at 0.
 #pragma once
 
-#include "weyl/kernels/lie/number.h"
+#include "weyl/algebra/lie/number.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

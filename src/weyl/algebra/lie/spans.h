@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "weyl/algebra/lie_formulas.h"
+#include "weyl/algebra/lie/formulas.h"
 #include "weyl/core/check.h"
 
 namespace weyl::lie_spans {

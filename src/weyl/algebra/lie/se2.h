@@ -1,7 +1,7 @@
 // SE(2): (x, y, c, s), the motion v -> R v + t. Algebra: (v, theta).
 #pragma once
 
-#include "weyl/kernels/lie/so2.h"
+#include "weyl/algebra/lie/so2.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

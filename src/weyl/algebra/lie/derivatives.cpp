@@ -1,6 +1,6 @@
 // Jacobians, adjoints and gradients.
-#include "weyl/algebra/lie_group.h"
-#include "weyl/algebra/lie_spans.h"
+#include "weyl/algebra/lie/group.h"
+#include "weyl/algebra/lie/spans.h"
 
 namespace weyl {
 

@@ -5,7 +5,7 @@
 //   V = (e^sigma S(z) - 2 sigma v) 1 + v X,      v = e^sigma (C2 - sigma S2).
 #pragma once
 
-#include "weyl/kernels/lie/affine.h"
+#include "weyl/algebra/lie/affine.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

@@ -3,9 +3,9 @@
 #include <limits>
 #include <vector>
 
-#include "weyl/algebra/lie_formulas.h"
-#include "weyl/algebra/lie_group.h"
-#include "weyl/algebra/nearest_rotation.h"
+#include "weyl/algebra/lie/formulas.h"
+#include "weyl/algebra/lie/group.h"
+#include "weyl/algebra/lie/nearest_rotation.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

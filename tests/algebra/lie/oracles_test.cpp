@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tests/lie_groups.h"
-#include "weyl/algebra/lie_formulas.h"
-#include "weyl/algebra/lie_group.h"
+#include "weyl/algebra/lie/formulas.h"
+#include "weyl/algebra/lie/group.h"
 #include "weyl/core/random.h"
 
 namespace weyl {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "tests/algebra/lie_operations.h"
+#include "tests/algebra/lie/operations.h"
 #include "tests/laws.h"
 #include "tests/lie_groups.h"
 #include "weyl/core/check.h"
