@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "weyl/core/segments.h"
-#include "weyl/kernels/attention.h"
+#include "weyl/kernels/attention/attention.h"
 
 namespace weyl {
 

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "weyl/kernels/bias_activation.h"
+#include "weyl/kernels/frames/bias_activation.h"
 #include "weyl/ops/frames.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/parallel.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
-#include "weyl/kernels/edge_sums.h"
+#include "weyl/kernels/edges/edge_sums.h"
 #include "weyl/ops/full_precision.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/parallel.h"

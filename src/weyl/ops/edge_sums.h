@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/kernels/edge_program.h"
+#include "weyl/kernels/edges/edge_program.h"
 #include "weyl/ops/differentiable.h"
 #include "weyl/ops/edges.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "weyl/core/check.h"
-#include "weyl/kernels/frame_norm.h"
+#include "weyl/kernels/frames/frame_norm.h"
 #include "weyl/ops/frames.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/parallel.h"

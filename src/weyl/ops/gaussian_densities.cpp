@@ -9,7 +9,7 @@
 #include <numbers>
 
 #include "weyl/core/check.h"
-#include "weyl/kernels/gaussian_densities.h"
+#include "weyl/kernels/edges/gaussian_densities.h"
 #include "weyl/ops/exp_or_zero.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/parallel.h"

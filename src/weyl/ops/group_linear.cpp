@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "weyl/core/check.h"
-#include "weyl/kernels/group_kernel.h"
+#include "weyl/kernels/frames/group_kernel.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/parallel.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
-#include "weyl/kernels/lie_attention.h"
+#include "weyl/kernels/lie/attention.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/lie_attention_forms.h"
 #include "weyl/ops/lie_planes.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
-#include "weyl/kernels/neighbours.h"
+#include "weyl/kernels/edges/neighbours.h"
 #include "weyl/ops/parallel.h"
 
 namespace weyl {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "weyl/core/check.h"
-#include "weyl/kernels/pair_network.h"
+#include "weyl/kernels/lie/pair_network.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/lie_planes.h"
 #include "weyl/ops/parallel.h"

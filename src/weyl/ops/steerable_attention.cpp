@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
-#include "weyl/kernels/steerable_attention.h"
+#include "weyl/kernels/steerable/attention.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/parallel.h"
 #include "weyl/ops/steerable_attention_forms.h"

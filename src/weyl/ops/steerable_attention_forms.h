@@ -7,7 +7,7 @@
 
 namespace weyl {
 
-/// Which numbers a head of steerable attention has (see kernels/steerable_attention.h).
+/// Which numbers a head of steerable attention has (see kernels/steerable/attention.h).
 struct SteerableHeads {
   SteerableHeads(const SteerableType& type, int64_t heads);
   int64_t heads = 1, width = 0, copies = 0, copies_of_all = 0, components = 0;  // H, F, S, S of all, M

@@ -6,7 +6,7 @@
 
 #include "weyl/algebra/irreps/ring_filters.h"
 #include "weyl/algebra/irreps/steerable_type.h"
-#include "weyl/kernels/steerable_conv.h"
+#include "weyl/kernels/steerable/conv.h"
 #include "weyl/ops/steerable_kernel.h"
 
 namespace weyl {
@@ -14,7 +14,7 @@ namespace weyl {
 /// The second order of evaluation of a steerable convolution: each number of the input with the real and
 /// imaginary parts of the scalar filters first (a few, the same for all channels), the couplings of irreps
 /// after, then the mixing of channels. The same sums as the expanded kernel's, in the order of
-/// kernels/steerable_conv.h: for l <= 2, kernel 5 and two rings about a thirtieth of its multiplications.
+/// kernels/steerable/conv.h: for l <= 2, kernel 5 and two rings about a thirtieth of its multiplications.
 struct SteerablePlan {
   int64_t size = 0, filters = 0, weights = 0;  // pixels along an axis; real filters; complex weights
   bool complete = true;                        // every output irrep is reached

@@ -43,7 +43,7 @@ class SteerablePositions {
   /// (N, N) int64: which offset i - j is. By x_j - x_i + grid - 1, row-major over (2 g - 1)^D.
   Tensor offsets() const;
 
-  /// What the kernel reads (kernels/steerable_attention.h): harmonics packed, of either precision.
+  /// What the kernel reads (kernels/steerable/attention.h): harmonics packed, of either precision.
   struct Packed {
     Tensor harmonics, radius;
   };

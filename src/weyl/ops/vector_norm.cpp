@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "weyl/core/check.h"
-#include "weyl/kernels/vector_norm.h"
+#include "weyl/kernels/vectors/vector_norm.h"
 #include "weyl/ops/inverse_square_root.h"
 #include "weyl/ops/kernel_inputs.h"
 #include "weyl/ops/parallel.h"

@@ -7,7 +7,7 @@
 #endif
 
 #include "weyl/algebra/lie/number.h"
-#include "weyl/kernels/elementary.h"
+#include "weyl/kernels/simd/elementary.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

@@ -5,7 +5,7 @@
 
 #include "weyl/algebra/lie/chart_policy.h"
 #include "weyl/kernels/lie/pairs.h"
-#include "weyl/kernels/simd.h"
+#include "weyl/kernels/simd/simd.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

@@ -1,0 +1,340 @@
+// One graph and head of attention, packed for vectors. Included by kernel files alone (see simd.h).
+#pragma once
+
+#include <cmath>
+#include <cstring>
+
+#include "weyl/kernels/attention/attention.h"
+#include "weyl/kernels/simd/elementary.h"
+
+namespace weyl::kernels {
+namespace WEYL_ISA {
+
+inline constexpr int64_t block = 4;  // queries at a time
+
+/// The arrays of one graph and head, packed: rows are padded to whole vectors.
+template <class T>
+struct Packed {
+  int64_t n, wide, key, value;        // nodes; nodes, K and V padded to whole vectors
+  T *cosine, *sine;                   // (n, K/2)
+  T *q, *k, *v;                       // (n + block, key), (n, key), (n, value)
+  T* bias;                            // (max(key, value)) of this head, from what the frames share
+  T *k_across, *v_across;             // (K, wide), (V, wide)
+  T *score, *other, *third, *fourth;  // (block, wide)
+  T *row, *row_2;                     // (block, value), and (block, key)
+  T *gq, *gk, *gv;                    // (block, key), (n, key), (n, value)
+  T *whole, *whole_2;                 // (max(key, value)), rows that lie in pieces
+  T *dq, *dk, *dv, *dk_across, *dv_across;
+};
+
+/// Cuts scratch memory into arrays that begin at whole vectors.
+template <class T>
+struct Cutter {
+  T* at;
+  int64_t used = 0;
+  T* operator()(int64_t count) {
+    T* start = at ? at + used : nullptr;
+    used += padded<T>(count);
+    return start;
+  }
+};
+
+template <class T>
+Packed<T> cut(const Attention<T>& a, int64_t n, Cutter<T>& cutter) {
+  Packed<T> p;
+  p.n = n;
+  p.wide = padded<T>(n);
+  p.key = padded<T>(a.key_width);
+  p.value = padded<T>(a.value_width);
+  const int64_t rows = n + block;
+  p.cosine = cutter(n * a.key_width / 2 + 2 * lanes<T>);
+  p.sine = cutter(n * a.key_width / 2 + 2 * lanes<T>);
+  p.bias = cutter(p.key > p.value ? p.key : p.value);
+  p.q = cutter(rows * p.key);
+  p.k = cutter(rows * p.key);
+  p.v = cutter(rows * p.value);
+  p.k_across = cutter(a.key_width * p.wide);
+  p.v_across = cutter(a.value_width * p.wide);
+  p.score = cutter(block * p.wide);
+  p.other = cutter(block * p.wide);
+  p.third = cutter(block * p.wide);
+  p.fourth = cutter(block * p.wide);
+  p.row = cutter(block * p.value);
+  p.row_2 = cutter(block * p.value);
+  p.gq = cutter(block * p.key);
+  p.whole = cutter(p.key > p.value ? p.key : p.value);
+  p.whole_2 = cutter(p.key > p.value ? p.key : p.value);
+  p.gk = cutter(rows * p.key);
+  p.gv = cutter(rows * p.value);
+  p.dq = cutter(rows * p.key);
+  p.dk = cutter(rows * p.key);
+  p.dv = cutter(rows * p.value);
+  p.dk_across = cutter(a.key_width * p.wide);
+  p.dv_across = cutter(a.value_width * p.wide);
+  return p;
+}
+
+/// (x1, x0, x3, x2, ...)
+template <class T>
+inline Vec<T> swap_pairs(Vec<T> x) {
+  if constexpr (lanes<T> == 16) {
+    return __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
+  } else if constexpr (lanes<T> == 8) {
+    return __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
+  } else if constexpr (lanes<T> == 4) {
+    return __builtin_shufflevector(x, x, 1, 0, 3, 2);
+  } else {
+    return __builtin_shufflevector(x, x, 1, 0);
+  }
+}
+
+/// (x0, x0, x1, x1, ...), of the lower half
+template <class T>
+inline Vec<T> each_twice(Vec<T> x) {
+  if constexpr (lanes<T> == 16) {
+    return __builtin_shufflevector(x, x, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+  } else if constexpr (lanes<T> == 8) {
+    return __builtin_shufflevector(x, x, 0, 0, 1, 1, 2, 2, 3, 3);
+  } else if constexpr (lanes<T> == 4) {
+    return __builtin_shufflevector(x, x, 0, 0, 1, 1);
+  } else {
+    return __builtin_shufflevector(x, x, 0, 0);
+  }
+}
+
+/// (-1, 1, -1, 1, ...) times `sign`
+template <class T>
+inline Vec<T> alternating(T sign) {
+  Vec<T> v;
+  for (int64_t i = 0; i < lanes<T>; ++i) {
+    v[i] = i % 2 ? sign : -sign;
+  }
+  return v;
+}
+
+/// Rotates the interleaved pairs of a vector that begins at pair f; sign -1 by the negative angles.
+template <class T>
+inline Vec<T> rotated(Vec<T> x, const T* cosine, const T* sine, T sign) {
+  return x * each_twice<T>(load(cosine)) + swap_pairs<T>(x) * (each_twice<T>(load(sine)) * alternating(sign));
+}
+
+/// One packed vector from its place: plus bias, rotated, times `scale`. `to` and bias are padded to whole
+/// vectors.
+template <class T>
+inline void pack_row(const T* from, const T* bias, const T* cosine, const T* sine, T scale, int64_t width,
+                     T* to) {
+  for (int64_t c = 0; c < width; c += lanes<T>) {
+    Vec<T> x = spread(T(1));
+    if (from) {
+      x = width - c >= lanes<T> ? load(from + c) : load_part(from + c, width - c);
+    }
+    if (bias) {
+      x += load(bias + c);
+    }
+    if (cosine) {
+      x = rotated<T>(x, cosine + c / 2, sine + c / 2, T(1));
+    }
+    store(to + c, x * scale);
+  }
+}
+
+/// The way back: from a packed vector, rotated by the negative angles, to its place, or added to it.
+template <class T>
+inline void unpack_row(const T* from, const T* cosine, const T* sine, T scale, int64_t width, T* to,
+                       bool add) {
+  for (int64_t c = 0; c < width; c += lanes<T>) {
+    const bool whole = width - c >= lanes<T>;
+    Vec<T> x = load(from + c) * scale;
+    if (cosine) {
+      x = rotated<T>(x, cosine + c / 2, sine + c / 2, T(-1));
+    }
+    if (add) {
+      x += whole ? load(to + c) : load_part(to + c, width - c);
+    }
+    whole ? store(to + c, x) : store_part(to + c, x, width - c);
+  }
+}
+
+/// A row in one piece: where it is, or gathered in `whole`.
+template <class T>
+inline const T* row_of(HeadRows<const T> x, int64_t i, int64_t h, int64_t width, T* whole) {
+  const T* at = x.at(i, h);
+  if (x.parts == 1) {
+    return at;
+  }
+  const int64_t piece = width / x.parts;
+  for (int64_t s = 0; s < x.parts; ++s) {
+    std::memcpy(whole + s * piece, at + s * x.part, piece * sizeof(T));
+  }
+  return whole;
+}
+
+/// unpack_row to a row that may lie in pieces (then never added to).
+template <class T>
+inline void unpack_to(HeadRows<T> to, int64_t i, int64_t h, const T* from, const T* cosine, const T* sine,
+                      T scale, int64_t width, T* whole, bool add = false) {
+  T* at = to.at(i, h);
+  if (to.parts == 1) {
+    return unpack_row<T>(from, cosine, sine, scale, width, at, add);
+  }
+  unpack_row<T>(from, cosine, sine, scale, width, whole, false);
+  const int64_t piece = width / to.parts;
+  for (int64_t s = 0; s < to.parts; ++s) {
+    std::memcpy(at + s * to.part, whole + s * piece, piece * sizeof(T));
+  }
+}
+
+template <class T>
+void transpose(const T* from, int64_t n, int64_t width, int64_t stride, int64_t wide, T* to) {
+  for (int64_t c = 0; c < width; ++c) {
+    for (int64_t j = 0; j < n; ++j) {
+      to[c * wide + j] = from[j * stride + c];
+    }
+    for (int64_t j = n; j < wide; ++j) {
+      to[c * wide + j] = 0;
+    }
+  }
+}
+
+template <class T>
+void pack_angles(const Attention<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
+  const int64_t half = a.key_width / 2;
+  for (int64_t i = 0; i < p.n; ++i) {
+    std::memcpy(p.cosine + i * half, a.angles + ((begin + i) * a.heads + h) * half, half * sizeof(T));
+  }
+  for (int64_t e = 0; e < p.n * half; e += lanes<T>) {
+    Vec<T> s, c;
+    sincos_of<T>(p.n * half - e >= lanes<T> ? load(p.cosine + e) : load_part(p.cosine + e, p.n * half - e), s,
+                 c);
+    store(p.cosine + e, c);
+    store(p.sine + e, s);
+  }
+}
+
+/// Packs q (scaled), k and v of one graph and head; columns beyond the widths are zeros.
+template <class T>
+void pack(const Attention<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
+  const int64_t half = a.key_width / 2;
+  if (a.angles) {
+    pack_angles(a, begin, h, p);
+  }
+  std::memset(p.q, 0, (p.n + block) * p.key * sizeof(T));
+  if (p.key != a.key_width) {
+    std::memset(p.k, 0, p.n * p.key * sizeof(T));
+  }
+  if (p.value != a.value_width) {
+    std::memset(p.v, 0, p.n * p.value * sizeof(T));
+  }
+  const auto rows = [&](HeadRows<const T> from, const T* shared, bool rotated, T scale, int64_t width,
+                        int64_t stride, T* to) {
+    std::memset(p.bias, 0, (p.key > p.value ? p.key : p.value) * sizeof(T));
+    for (int64_t c = 0; c < width && shared; ++c) {
+      p.bias[c] = shared[(h * width + c) % a.channels];
+    }
+    for (int64_t i = 0; i < p.n; ++i) {
+      pack_row<T>(from.data ? row_of(from, begin + i, h, width, p.whole) : nullptr, shared ? p.bias : nullptr,
+                  rotated ? p.cosine + i * half : nullptr, p.sine + i * half, scale, width, to + i * stride);
+    }
+  };
+  const bool rotated = a.angles != nullptr;
+  rows(a.q, a.q_bias, rotated, a.scale, a.key_width, p.key, p.q);
+  rows(a.k, a.k_bias, rotated, T(1), a.key_width, p.key, p.k);
+  rows(a.v, a.v_bias, a.rotate_values, T(1), a.value_width, p.value, p.v);
+  transpose(p.k, p.n, a.key_width, p.key, p.wide, p.k_across);
+}
+
+/// out (block, pitch) = rows (block, stride) times across (width, across_pitch), the first `count` columns.
+template <class T>
+inline void products(const T* rows, int64_t stride, const T* across, int64_t width, int64_t across_pitch,
+                     int64_t count, T* out, int64_t pitch) {
+  for (int64_t j = 0; j < count; j += lanes<T>) {
+    Vec<T> s[block] = {};
+    for (int64_t c = 0; c < width; ++c) {
+      const Vec<T> x = load(across + c * across_pitch + j);
+      for (int64_t r = 0; r < block; ++r) {
+        s[r] += x * rows[r * stride + c];
+      }
+    }
+    for (int64_t r = 0; r < block; ++r) {
+      store(out + r * pitch + j, s[r]);
+    }
+  }
+}
+/// out (block, wide) = rows (block, stride) times across (width, wide).
+template <class T>
+inline void products(const T* rows, int64_t stride, const T* across, int64_t width, int64_t wide, T* out) {
+  products(rows, stride, across, width, wide, wide, out, wide);
+}
+
+/// out (block, width) += weights (block, wide) times rows (n, width), width whole vectors.
+template <class T>
+inline void mixtures(const T* weights, int64_t wide, const T* rows, int64_t n, int64_t width, T* out) {
+  for (int64_t c = 0; c < width; c += lanes<T>) {
+    Vec<T> s[block];
+    for (int64_t r = 0; r < block; ++r) {
+      s[r] = load(out + r * width + c);
+    }
+    for (int64_t j = 0; j < n; ++j) {
+      const Vec<T> x = load(rows + j * width + c);
+      for (int64_t r = 0; r < block; ++r) {
+        s[r] += x * weights[r * wide + j];
+      }
+    }
+    for (int64_t r = 0; r < block; ++r) {
+      store(out + r * width + c, s[r]);
+    }
+  }
+}
+
+/// into (n, width) += weights (block, wide) transposed times rows (block, width).
+template <class T>
+inline void scatter(const T* weights, int64_t wide, const T* rows, int64_t n, int64_t width, T* into) {
+  for (int64_t c = 0; c < width; c += lanes<T>) {
+    Vec<T> x[block];
+    for (int64_t r = 0; r < block; ++r) {
+      x[r] = load(rows + r * width + c);
+    }
+    for (int64_t j = 0; j < n; ++j) {
+      Vec<T> s = load(into + j * width + c);
+      for (int64_t r = 0; r < block; ++r) {
+        s += x[r] * weights[r * wide + j];
+      }
+      store(into + j * width + c, s);
+    }
+  }
+}
+
+/// Adds the pair bias of queries i.. to their scores and closes the places that hold no key.
+template <class T>
+inline void finish_scores(const Attention<T>& a, const T* pairs, int64_t h, int64_t i, int64_t rows,
+                          int64_t n, int64_t wide, T* score) {
+  for (int64_t r = 0; r < block; ++r) {
+    if (pairs && r < rows) {
+      for (int64_t j = 0; j < n; ++j) {
+        score[r * wide + j] += pairs[((i + r) * n + j) * a.heads + h];
+      }
+    }
+    for (int64_t j = n; j < wide; ++j) {
+      score[r * wide + j] = -static_cast<T>(INFINITY);
+    }
+  }
+}
+
+/// Walks over units: calls work(g, h, begin, n, first pair row) for each graph that has nodes.
+template <class T, class F>
+inline void each_unit(const Attention<T>& a, int64_t first, int64_t last, const F& work) {
+  int64_t pair = 0;
+  for (int64_t g = 0; g < a.graphs && g * a.heads < last; ++g) {
+    const int64_t begin = a.offsets[g], n = a.offsets[g + 1] - begin;
+    for (int64_t h = 0; h < a.heads && n > 0; ++h) {
+      const int64_t unit = g * a.heads + h;
+      if (unit >= first && unit < last) {
+        work(h, begin, n, pair);
+      }
+    }
+    pair += n * n;
+  }
+}
+
+}  // namespace WEYL_ISA
+}  // namespace weyl::kernels

@@ -1,0 +1,200 @@
+#include "weyl/kernels/edges/edge_sums.h"
+
+#include "weyl/kernels/simd/simd.h"
+
+namespace weyl::kernels {
+
+template <class T>
+using EdgeKernel = decltype(&edge_sums<T>);
+
+namespace WEYL_ISA {
+
+/// The rows of one step; c and d stand at a when there is one product.
+template <class T>
+struct Operands {
+  T* to;
+  const T *a, *b, *c, *d;
+};
+
+template <class T, bool whole>
+inline Vec<T> get(const T* p, int64_t left) {
+  return whole ? load(p) : load_part(p, left);
+}
+template <class T, bool whole>
+inline void put(T* p, Vec<T> v, int64_t left) {
+  whole ? store(p, v) : store_part(p, v, left);
+}
+/// f(whole, k, numbers left) for the vectors of a row.
+template <class T, class F>
+inline void along(int64_t length, const F& f) {
+  int64_t k = 0;
+  for (; k + lanes<T> <= length; k += lanes<T>) {
+    f.template operator()<true>(k, length - k);
+  }
+  if (k < length) {
+    f.template operator()<false>(k, length - k);
+  }
+}
+
+template <class T, bool add, bool two>
+inline void product(const EdgeStep& s, const Operands<T>& o) {
+  for (int64_t x = 0; x < s.components; ++x) {
+    T* to = o.to + x * s.to_apart;
+    const T *a = o.a + x * s.a_apart, *b = o.b + x * s.b_apart, *c = o.c + x * s.c_apart,
+            *d = o.d + x * s.d_apart;
+    along<T>(s.length, [&]<bool whole>(int64_t k, int64_t left) {
+      Vec<T> y = get<T, whole>(a + k, left) * get<T, whole>(b + k, left);
+      if constexpr (add) {
+        y += get<T, whole>(to + k, left);
+      }
+      if constexpr (two) {
+        y += get<T, whole>(c + k, left) * get<T, whole>(d + k, left);
+      }
+      put<T, whole>(to + k, y, left);
+    });
+  }
+}
+
+template <class T, bool add, bool two>
+inline void dot(const EdgeStep& s, const Operands<T>& o) {
+  along<T>(s.length, [&]<bool whole>(int64_t k, int64_t left) {
+    Vec<T> y{};
+    if constexpr (add) {
+      y = get<T, whole>(o.to + k, left);
+    }
+    for (int64_t x = 0; x < s.components; ++x) {
+      y += get<T, whole>(o.a + x * s.a_apart + k, left) * get<T, whole>(o.b + x * s.b_apart + k, left);
+      if constexpr (two) {
+        y += get<T, whole>(o.c + x * s.c_apart + k, left) * get<T, whole>(o.d + x * s.d_apart + k, left);
+      }
+    }
+    put<T, whole>(o.to + k, y, left);
+  });
+}
+
+/// Components first <= x < last, summed over each group of channels.
+template <class T, bool add, bool two>
+inline void grouped(const EdgeStep& s, const Operands<T>& o, int64_t first, int64_t last) {
+  const int64_t size = s.length / s.groups;
+  T* to = o.to + first * s.to_apart;
+  for (int64_t g = 0; g < s.groups; ++g) {
+    Vec<T> y{};
+    for (int64_t x = first; x < last; ++x) {
+      const T *a = o.a + x * s.a_apart + g * size, *b = o.b + x * s.b_apart + g * size,
+              *c = o.c + x * s.c_apart + g * size, *d = o.d + x * s.d_apart + g * size;
+      along<T>(size, [&]<bool whole>(int64_t k, int64_t left) {
+        y += get<T, whole>(a + k, left) * get<T, whole>(b + k, left);
+        if constexpr (two) {
+          y += get<T, whole>(c + k, left) * get<T, whole>(d + k, left);
+        }
+      });
+    }
+    to[g] = sum_of<T>(y) + (add ? to[g] : T(0));
+  }
+}
+template <class T, bool add, bool two>
+inline void gather(const EdgeStep& s, const Operands<T>& o) {
+  for (int64_t x = 0; x < s.components; ++x) {
+    grouped<T, add, two>(s, o, x, x + 1);
+  }
+}
+template <class T, bool add, bool two>
+inline void total(const EdgeStep& s, const Operands<T>& o) {
+  grouped<T, add, two>(s, o, 0, s.components);
+}
+
+template <class T>
+inline void spread_groups(const EdgeStep& s, const Operands<T>& o) {
+  const int64_t size = s.length / s.groups;
+  for (int64_t x = 0; x < s.components; ++x) {
+    for (int64_t g = 0; g < s.groups; ++g) {
+      const Vec<T> value = spread<T>(o.a[x * s.a_apart + g]);
+      T* to = o.to + x * s.to_apart + g * size;
+      along<T>(size, [&]<bool whole>(int64_t k, int64_t left) { put<T, whole>(to + k, value, left); });
+    }
+  }
+}
+
+template <class T, bool add, bool two>
+inline void perform(const EdgeStep& s, const Operands<T>& o) {
+  switch (s.kind) {
+    case EdgeStep::Kind::product:
+      return product<T, add, two>(s, o);
+    case EdgeStep::Kind::dot:
+      return dot<T, add, two>(s, o);
+    case EdgeStep::Kind::gather:
+      return gather<T, add, two>(s, o);
+    case EdgeStep::Kind::total:
+      return total<T, add, two>(s, o);
+    case EdgeStep::Kind::spread:
+      return spread_groups<T>(s, o);
+  }
+}
+
+template <class T>
+void edge_sums(const EdgeRun<T>& run, EdgeMemory<T> memory, int64_t first, int64_t last) {
+  T **at = memory.pointers, **rows = at + run.register_count;
+  for (int64_t r = 0; r < run.register_count; ++r) {
+    at[r] = memory.numbers + run.registers[r].offset;  // those in tensors: again for each edge
+  }
+  for (int64_t k = first; k < last; ++k) {
+    const int64_t e = run.order ? run.order[k] : k;
+    const int64_t bond = run.bond ? run.bond[e] : 0;
+    const bool opens = run.bond && run.edge_of_bond[bond] == e;
+    const int64_t of[] = {run.centre[e], run.neighbour[e], e, bond};
+    for (int64_t a = 0; a < run.tensor_count; ++a) {
+      rows[a] = run.arrays[a] + of[static_cast<int>(run.tensors[a].rows)] * run.row_sizes[a];
+    }
+    for (int64_t r = 0; r < run.register_count; ++r) {
+      const EdgeRegister& place = run.registers[r];
+      if (place.array >= 0) {
+        at[r] = rows[place.array] + place.offset;
+      }
+    }
+    for (const EdgeStep* s = run.steps; s != run.steps + run.step_count; ++s) {
+      const bool two = s->c >= 0, add = s->add && !(s->opens && opens);
+      const Operands<T> o{at[s->to], at[s->a], at[s->b < 0 ? s->a : s->b], at[two ? s->c : s->a],
+                          at[two ? s->d : s->a]};
+      if (two) {
+        add ? perform<T, true, true>(*s, o) : perform<T, false, true>(*s, o);
+      } else {
+        add ? perform<T, true, false>(*s, o) : perform<T, false, false>(*s, o);
+      }
+    }
+  }
+}
+
+template <class T>
+EdgeKernel<T> edge_sums_kernel() {
+  return &WEYL_ISA::edge_sums<T>;
+}
+template EdgeKernel<float> edge_sums_kernel<float>();
+template EdgeKernel<double> edge_sums_kernel<double>();
+
+}  // namespace WEYL_ISA
+
+#ifdef WEYL_DISPATCH
+#ifdef WEYL_X86
+namespace v3 {
+template <class T>
+EdgeKernel<T> edge_sums_kernel();
+}
+namespace v4 {
+template <class T>
+EdgeKernel<T> edge_sums_kernel();
+}
+#else
+namespace v3 = baseline;
+namespace v4 = baseline;
+#endif
+
+template <class T>
+void edge_sums(const EdgeRun<T>& run, EdgeMemory<T> memory, int64_t first, int64_t last) {
+  choose(&baseline::edge_sums_kernel<T>, &v3::edge_sums_kernel<T>, &v4::edge_sums_kernel<T>)()(run, memory,
+                                                                                               first, last);
+}
+template void edge_sums<float>(const EdgeRun<float>&, EdgeMemory<float>, int64_t, int64_t);
+template void edge_sums<double>(const EdgeRun<double>&, EdgeMemory<double>, int64_t, int64_t);
+#endif
+
+}  // namespace weyl::kernels

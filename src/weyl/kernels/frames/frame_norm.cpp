@@ -1,0 +1,184 @@
+#include "weyl/kernels/frames/frame_norm.h"
+
+#include "weyl/kernels/simd/simd.h"
+
+namespace weyl::kernels {
+namespace WEYL_ISA {
+
+template <class T>
+inline Vec<T> get(const T* p, int64_t left) {
+  return left >= lanes<T> ? load(p) : load_part(p, left);
+}
+template <class T>
+inline void put(T* p, Vec<T> v, int64_t left) {
+  left >= lanes<T> ? store(p, v) : store_part(p, v, left);
+}
+
+template <class T>
+void frame_norm(const FrameNorm<T>& f, T* sum, T* normed, T* mean, T* rstd, int64_t first, int64_t last) {
+  const int64_t channels = f.channels, step = lanes<T>;
+  for (int64_t frame = first * f.frames; frame < last * f.frames; ++frame) {
+    const int64_t at = frame * channels;
+    const T* x = f.a + at;
+    if (sum) {
+      for (int64_t c = 0; c < channels; c += step) {
+        Vec<T> s{};
+        if (f.b) {
+          s = get(f.b + at + c, channels - c);
+        }
+        if (f.offset) {
+          s += get(f.offset + c, channels - c);
+        }
+        s += get(f.a + at + c, channels - c);
+        put(sum + at + c, s, channels - c);
+      }
+      x = sum + at;
+    }
+    if (!normed) {
+      continue;
+    }
+    Vec<T> total{};
+    for (int64_t c = 0; c < channels; c += step) {
+      total += get(x + c, channels - c);
+    }
+    const T m = sum_of<T>(total) / static_cast<T>(channels);
+    Vec<T> squares{};
+    for (int64_t c = 0; c < channels; c += step) {
+      const Vec<T> d = (channels - c >= step ? load(x + c) : load_part(x + c, channels - c, m)) - m;
+      squares += d * d;
+    }
+    const T r =
+        T(1) / static_cast<T>(__builtin_sqrt(sum_of<T>(squares) / static_cast<T>(channels) + f.epsilon));
+    for (int64_t c = 0; c < channels; c += step) {
+      Vec<T> y = (get(x + c, channels - c) - m) * r;
+      if (f.weight) {
+        y *= get(f.weight + c, channels - c);
+      }
+      if (f.bias) {
+        y += get(f.bias + c, channels - c);
+      }
+      put(normed + at + c, y, channels - c);
+    }
+    mean[frame] = m;
+    rstd[frame] = r;
+  }
+}
+
+template <class T>
+void frame_norm_backward(const FrameNorm<T>& f, const T* mean, const T* rstd, const T* gsum, const T* gnormed,
+                         T* gx, T* gweight, T* gbias, T* goffset, int64_t first, int64_t last) {
+  const int64_t channels = f.channels, step = lanes<T>;
+  for (int64_t frame = first * f.frames; frame < last * f.frames; ++frame) {
+    const int64_t at = frame * channels;
+    const T m = mean[frame], r = rstd[frame];
+    Vec<T> plain{}, against{};
+    for (int64_t c = 0; c < channels; c += step) {
+      const int64_t left = channels - c;
+      const Vec<T> normal = (get(f.a + at + c, left) - m) * r, g = get(gnormed + at + c, left);
+      const Vec<T> weighted = f.weight ? g * get(f.weight + c, left) : g;
+      plain += weighted;
+      against += weighted * normal;
+      if (gweight) {
+        put(gweight + c, get(gweight + c, left) + g * normal, left);
+      }
+      if (gbias) {
+        put(gbias + c, get(gbias + c, left) + g, left);
+      }
+    }
+    const T shift = sum_of<T>(plain) / static_cast<T>(channels),
+            slope = sum_of<T>(against) / static_cast<T>(channels);
+    for (int64_t c = 0; c < channels; c += step) {
+      const int64_t left = channels - c;
+      const Vec<T> normal = (get(f.a + at + c, left) - m) * r, g = get(gnormed + at + c, left);
+      Vec<T> d = ((f.weight ? g * get(f.weight + c, left) : g) - shift - normal * slope) * r;
+      if (gsum) {
+        d += get(gsum + at + c, left);
+      }
+      if (gx) {
+        put(gx + at + c, d, left);
+      }
+      if (goffset) {
+        put(goffset + c, get(goffset + c, left) + d, left);
+      }
+    }
+  }
+}
+
+template <class T>
+void sum_frames(const T* x, int64_t width, int64_t channels, T* total, int64_t first, int64_t last) {
+  for (int64_t at = first * width; at < last * width; at += channels) {
+    for (int64_t c = 0; c < channels; c += lanes<T>) {
+      put(total + c, get(total + c, channels - c) + get(x + at + c, channels - c), channels - c);
+    }
+  }
+}
+
+template void frame_norm<float>(const FrameNorm<float>&, float*, float*, float*, float*, int64_t, int64_t);
+template void frame_norm<double>(const FrameNorm<double>&, double*, double*, double*, double*, int64_t,
+                                 int64_t);
+template void frame_norm_backward<float>(const FrameNorm<float>&, const float*, const float*, const float*,
+                                         const float*, float*, float*, float*, float*, int64_t, int64_t);
+template void frame_norm_backward<double>(const FrameNorm<double>&, const double*, const double*,
+                                          const double*, const double*, double*, double*, double*, double*,
+                                          int64_t, int64_t);
+template void sum_frames<float>(const float*, int64_t, int64_t, float*, int64_t, int64_t);
+template void sum_frames<double>(const double*, int64_t, int64_t, double*, int64_t, int64_t);
+
+}  // namespace WEYL_ISA
+
+#ifdef WEYL_DISPATCH
+#ifdef WEYL_X86
+namespace v3 {
+template <class T>
+void frame_norm(const FrameNorm<T>&, T*, T*, T*, T*, int64_t, int64_t);
+template <class T>
+void frame_norm_backward(const FrameNorm<T>&, const T*, const T*, const T*, const T*, T*, T*, T*, T*, int64_t,
+                         int64_t);
+template <class T>
+void sum_frames(const T*, int64_t, int64_t, T*, int64_t, int64_t);
+}  // namespace v3
+namespace v4 {
+template <class T>
+void frame_norm(const FrameNorm<T>&, T*, T*, T*, T*, int64_t, int64_t);
+template <class T>
+void frame_norm_backward(const FrameNorm<T>&, const T*, const T*, const T*, const T*, T*, T*, T*, T*, int64_t,
+                         int64_t);
+template <class T>
+void sum_frames(const T*, int64_t, int64_t, T*, int64_t, int64_t);
+}  // namespace v4
+#else
+namespace v3 = baseline;
+namespace v4 = baseline;
+#endif
+
+template <class T>
+void frame_norm(const FrameNorm<T>& args, T* sum, T* normed, T* mean, T* rstd, int64_t first, int64_t last) {
+  choose(&baseline::frame_norm<T>, &v3::frame_norm<T>, &v4::frame_norm<T>)(args, sum, normed, mean, rstd,
+                                                                           first, last);
+}
+template <class T>
+void frame_norm_backward(const FrameNorm<T>& args, const T* mean, const T* rstd, const T* gsum,
+                         const T* gnormed, T* gx, T* gweight, T* gbias, T* goffset, int64_t first,
+                         int64_t last) {
+  choose(&baseline::frame_norm_backward<T>, &v3::frame_norm_backward<T>, &v4::frame_norm_backward<T>)(
+      args, mean, rstd, gsum, gnormed, gx, gweight, gbias, goffset, first, last);
+}
+template <class T>
+void sum_frames(const T* x, int64_t width, int64_t channels, T* total, int64_t first, int64_t last) {
+  choose(&baseline::sum_frames<T>, &v3::sum_frames<T>, &v4::sum_frames<T>)(x, width, channels, total, first,
+                                                                           last);
+}
+
+template void frame_norm<float>(const FrameNorm<float>&, float*, float*, float*, float*, int64_t, int64_t);
+template void frame_norm<double>(const FrameNorm<double>&, double*, double*, double*, double*, int64_t,
+                                 int64_t);
+template void frame_norm_backward<float>(const FrameNorm<float>&, const float*, const float*, const float*,
+                                         const float*, float*, float*, float*, float*, int64_t, int64_t);
+template void frame_norm_backward<double>(const FrameNorm<double>&, const double*, const double*,
+                                          const double*, const double*, double*, double*, double*, double*,
+                                          int64_t, int64_t);
+template void sum_frames<float>(const float*, int64_t, int64_t, float*, int64_t, int64_t);
+template void sum_frames<double>(const double*, int64_t, int64_t, double*, int64_t, int64_t);
+#endif
+
+}  // namespace weyl::kernels

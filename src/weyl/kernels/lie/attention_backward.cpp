@@ -1,0 +1,193 @@
+#include "weyl/algebra/lie/tables.h"
+#include "weyl/kernels/lie/attention_blocks.h"
+
+namespace weyl::kernels {
+namespace WEYL_ISA {
+
+template <class T>
+void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>& y,
+                            const T* g_mixed, const T* g_coordinates, const LieAttentionGradients<T>& to,
+                            T* scratch, int64_t first, int64_t last) {
+  using lie::tile;
+  Cutter<T> none{scratch};
+  lie::Workspace<T> s(in, 0, none);
+  const bool streamed = in.elements.planes != nullptr;
+  const bool by_pairs = streamed ? to.left != nullptr : to.pairs != nullptr;
+  const auto enter = [&](int64_t begin, int64_t n) {
+    Cutter<T> cutter{scratch};
+    s = lie::Workspace<T>(in, n, cutter);
+    lie::pack_values(in, begin, n, s);
+    for (int64_t h = 0; h < in.heads; ++h) {
+      transpose(s.v + h * n * s.value, n, in.width, s.value, s.wide, s.v_across + h * in.width * s.wide);
+    }
+    std::memset(s.gv, 0, in.heads * n * s.value * sizeof(T));
+  };
+  const auto work = [&](const lie::Rows& at) {
+    const int64_t n = at.nodes();
+    std::memset(s.by_weight, 0, in.heads * in.blocks * lanes<T> * sizeof(T));
+    // The gradient of the results, and its product with them.
+    for (int64_t h = 0; h < in.heads; ++h) {
+      for (int64_t r = 0; r < block; ++r) {
+        T* gout = s.gout + (h * block + r) * s.value;
+        if (r >= at.rows) {
+          std::memset(gout, 0, s.value * sizeof(T));
+          continue;
+        }
+        const int64_t row = (at.i + r) * in.heads + h;
+        lie::copy_row(g_mixed + row * in.width, in.width, gout);
+        T delta = 0;
+        for (int64_t c = 0; c < in.width; ++c) {
+          delta += gout[c] * y.mixed[row * in.width + c];
+        }
+        for (int64_t c = 0; c < in.dof; ++c) {
+          delta += g_coordinates[row * in.dof + c] * y.coordinates[row * in.dof + c];
+        }
+        s.total[h * block + r] = delta;
+      }
+    }
+    for (int64_t j = at.begin; j < at.end; j += tile) {
+      const int64_t count = at.end - j < tile ? at.end - j : tile, wide = padded<T>(count);
+      lie::geometry(in, at, j, count, s, static_cast<T*>(nullptr));
+      if (by_pairs) {
+        std::memset(s.gw, 0, at.rows * in.dof * tile * sizeof(T));
+      }
+      for (int64_t h = 0; h < in.heads; ++h) {
+        const T* gout = s.gout + h * block * s.value;
+        products(gout, s.value, s.v_across + h * in.width * s.wide + j - at.begin, in.width, s.wide, wide,
+                 s.slope, tile);
+        for (int64_t r = 0; r < block; ++r) {
+          T* weight = s.weight + r * tile;
+          T* slope = s.slope + r * tile;
+          if (r >= at.rows || lie::scores(in, at, h, r, j, count, s) == -static_cast<T>(INFINITY)) {
+            std::memset(weight, 0, wide * sizeof(T));
+            std::memset(slope, 0, wide * sizeof(T));
+            continue;
+          }
+          const int64_t row = (at.i + r) * in.heads + h;
+          const T* gw = g_coordinates + row * in.dof;
+          const T delta = s.total[h * block + r], base = y.logsum[row];
+          const T* w = s.coordinates + r * in.dof * tile;
+          for (int64_t k = 0; k < wide; k += lanes<T>) {
+            const Vec<T> p = exp_of<T>(load(weight + k) - base);
+            Vec<T> d = load(slope + k) - delta;
+            for (int64_t c = 0; c < in.dof; ++c) {
+              d += load(w + c * tile + k) * gw[c];
+            }
+            store(weight + k, p);
+            store(slope + k, p * d);
+          }
+          if (to.weights) {
+            for (int64_t b = 0; b < in.blocks; ++b) {
+              const T* squares = s.squares + (r * in.blocks + b) * tile;
+              T* sums = s.by_weight + (h * in.blocks + b) * lanes<T>;
+              Vec<T> sum = load(sums);
+              for (int64_t k = 0; k < wide; k += lanes<T>) {
+                sum -= load(slope + k) * load(squares + k);
+              }
+              store(sums, sum);
+            }
+          }
+          if (by_pairs) {
+            T* to_w = s.gw + r * in.dof * tile;
+            const LieBlock* blocks = lie::block_tables[static_cast<int>(in.elements.group)];
+            for (int64_t c = 0, b = 0; c < in.dof; ++c) {
+              while (streamed && c >= blocks[b].begin + blocks[b].size) {
+                ++b;
+              }
+              const T twice = streamed ? T(2) * in.weights[h * in.blocks + b] : T(0);
+              for (int64_t k = 0; k < wide; k += lanes<T>) {
+                T* at_k = to_w + c * tile + k;
+                store(at_k, load(at_k) + load(weight + k) * gw[c] -
+                                load(slope + k) * load(w + c * tile + k) * twice);
+              }
+            }
+          }
+        }
+        if (to.scores) {
+          for (int64_t r = 0; r < at.rows; ++r) {
+            const int64_t pair = at.pair + (at.i + r - at.begin) * n + j - at.begin;
+            lie::write_row(s.slope + r * tile, count, to.scores + h * in.pairs + pair);
+          }
+        }
+        if (to.values) {
+          scatter(s.weight, tile, gout, count, s.value, s.gv + (h * n + j - at.begin) * s.value);
+        }
+      }
+      for (int64_t r = 0; r < at.rows && by_pairs; ++r) {
+        const T* gw = s.gw + r * in.dof * tile;
+        if (streamed) {
+          LieElements<T> graph = in.elements;
+          graph.count = at.end;
+          lie::pull_tile<T>(graph, at.i + r, j, count, gw, to.left, to.right);
+        } else {
+          const int64_t pair = at.pair + (at.i + r - at.begin) * n + j - at.begin;
+          for (int64_t c = 0; c < in.dof; ++c) {
+            lie::write_row(gw + c * tile, count, to.pairs + c * in.pairs + pair);
+          }
+        }
+      }
+    }
+    for (int64_t k = 0; to.weights && k < in.heads * in.blocks; ++k) {
+      to.weights[k] += static_cast<double>(sum_of<T>(load(s.by_weight + k * lanes<T>)));
+    }
+  };
+  const auto leave = [&](int64_t begin, int64_t n) {
+    for (int64_t h = 0; h < in.heads && to.values; ++h) {
+      for (int64_t j = 0; j < n; ++j) {
+        const T* from = s.gv + (h * n + j) * s.value;
+        T* into = to.values + ((begin + j) * in.heads + h) * in.width;
+        for (int64_t c = 0; c < in.width; ++c) {
+          into[c] += from[c];
+        }
+      }
+    }
+  };
+  lie::each_block(in, first, last, enter, work, leave);
+}
+
+template void lie_attention_backward<float>(const LieAttentionInput<float>&,
+                                            const LieAttentionOutput<const float>&, const float*,
+                                            const float*, const LieAttentionGradients<float>&, float*,
+                                            int64_t, int64_t);
+template void lie_attention_backward<double>(const LieAttentionInput<double>&,
+                                             const LieAttentionOutput<const double>&, const double*,
+                                             const double*, const LieAttentionGradients<double>&, double*,
+                                             int64_t, int64_t);
+
+}  // namespace WEYL_ISA
+
+#ifdef WEYL_DISPATCH
+#ifdef WEYL_X86
+namespace v3 {
+template <class T>
+void lie_attention_backward(const LieAttentionInput<T>&, const LieAttentionOutput<const T>&, const T*,
+                            const T*, const LieAttentionGradients<T>&, T*, int64_t, int64_t);
+}
+namespace v4 {
+template <class T>
+void lie_attention_backward(const LieAttentionInput<T>&, const LieAttentionOutput<const T>&, const T*,
+                            const T*, const LieAttentionGradients<T>&, T*, int64_t, int64_t);
+}
+#else
+namespace v3 = baseline;
+namespace v4 = baseline;
+#endif
+
+template <class T>
+void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>& y,
+                            const T* g_mixed, const T* g_coordinates, const LieAttentionGradients<T>& to,
+                            T* scratch, int64_t first, int64_t last) {
+  choose(&baseline::lie_attention_backward<T>, &v3::lie_attention_backward<T>,
+         &v4::lie_attention_backward<T>)(in, y, g_mixed, g_coordinates, to, scratch, first, last);
+}
+template void lie_attention_backward<float>(const LieAttentionInput<float>&,
+                                            const LieAttentionOutput<const float>&, const float*,
+                                            const float*, const LieAttentionGradients<float>&, float*,
+                                            int64_t, int64_t);
+template void lie_attention_backward<double>(const LieAttentionInput<double>&,
+                                             const LieAttentionOutput<const double>&, const double*,
+                                             const double*, const LieAttentionGradients<double>&, double*,
+                                             int64_t, int64_t);
+#endif
+
+}  // namespace weyl::kernels

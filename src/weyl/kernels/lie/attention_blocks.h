@@ -1,0 +1,171 @@
+// What the forward and the backward pass of Lie-algebra attention share. Included by kernel files alone (see
+// simd.h).
+#pragma once
+
+#include "weyl/algebra/lie/number.h"
+#include "weyl/kernels/attention/attention_packed.h"
+#include "weyl/kernels/lie/attention.h"
+#include "weyl/kernels/lie/tiles.h"
+
+namespace weyl::kernels {
+namespace WEYL_ISA::lie {
+
+/// Scratch of one worker, cut for graphs of up to n nodes. Per head: values packed to whole vectors, both
+/// ways round; per block of rows: geometry of a tile, softmax state, sums.
+template <class T>
+struct Workspace {
+  int64_t value, wide;              // width and nodes padded to whole vectors
+  T *v, *v_across;                  // (heads, n, value), (heads, width, wide)
+  T *coordinates, *squares, *open;  // (block, dof | blocks | 1, tile)
+  T *weight, *slope;                // (block, tile)
+  T *mixed, *sums;                  // (heads, block, value), (heads, block, dof, lanes)
+  T *top, *total;                   // (heads, block)
+  T *gv, *gout, *gw;                // (heads, n, value), (heads, block, value), (block, dof, tile)
+  T* by_weight;                     // (heads, blocks, lanes)
+
+  Workspace(const LieAttentionInput<T>& in, int64_t n, Cutter<T>& cutter)
+      : value(padded<T>(in.width)), wide(padded<T>(n) + tile) {
+    v = cutter(in.heads * n * value);
+    v_across = cutter(in.heads * in.width * wide);
+    coordinates = cutter(block * in.dof * tile);
+    squares = cutter(block * (in.blocks > 0 ? in.blocks : 1) * tile);
+    open = cutter(block * tile);
+    weight = cutter(block * tile);
+    slope = cutter(block * tile);
+    mixed = cutter(in.heads * block * value);
+    sums = cutter(in.heads * block * in.dof * lanes<T>);
+    top = cutter(in.heads * block);
+    total = cutter(in.heads * block);
+    gv = cutter(in.heads * n * value);
+    gout = cutter(in.heads * block * value);
+    gw = cutter(block * in.dof * tile);
+    by_weight = cutter(in.heads * (in.blocks > 0 ? in.blocks : 1) * lanes<T>);
+  }
+};
+
+/// Rows of one graph: rows i .. i + rows - 1 of graph rows begin .. end, whose first pair is `pair`.
+struct Rows {
+  int64_t begin, end, pair, i, rows;
+  int64_t nodes() const { return end - begin; }
+};
+
+/// work(rows) for blocks of rows; enter(graph) before and leave(graph) after those of a graph.
+template <class T, class Enter, class Work, class Leave>
+inline void each_block(const LieAttentionInput<T>& in, int64_t first, int64_t last, const Enter& enter,
+                       const Work& work, const Leave& leave) {
+  int64_t pair = 0;
+  for (int64_t g = 0; g < in.graphs && in.offsets[g] < last; ++g) {
+    const int64_t begin = in.offsets[g], end = in.offsets[g + 1];
+    const int64_t from = begin > first ? begin : first, to = end < last ? end : last;
+    if (from < to) {
+      enter(begin, end - begin);
+      for (int64_t i = from; i < to; i += block) {
+        work(Rows{begin, end, pair, i, to - i < block ? to - i : block});
+      }
+      leave(begin, end - begin);
+    }
+    pair += (end - begin) * (end - begin);
+  }
+}
+
+/// `width` numbers to whole vectors, with zeros behind them.
+template <class T>
+inline void copy_row(const T* from, int64_t width, T* to) {
+  for (int64_t c = 0; c < width; c += lanes<T>) {
+    store(to + c, width - c >= lanes<T> ? load(from + c) : load_part(from + c, width - c));
+  }
+}
+
+/// `count` numbers to a place that holds no more. (Copies of a few numbers by memcpy start slowly.)
+template <class T>
+inline void write_row(const T* from, int64_t count, T* to) {
+  for (int64_t k = 0; k < count; k += lanes<T>) {
+    count - k >= lanes<T> ? store(to + k, load(from + k)) : store_part(to + k, load(from + k), count - k);
+  }
+}
+
+template <class T>
+inline void pack_values(const LieAttentionInput<T>& in, int64_t begin, int64_t n, const Workspace<T>& s) {
+  for (int64_t h = 0; h < in.heads; ++h) {
+    for (int64_t j = 0; j < n; ++j) {
+      copy_row(in.values + ((begin + j) * in.heads + h) * in.width, in.width, s.v + (h * n + j) * s.value);
+    }
+  }
+}
+
+/// A whole vector of the `size` numbers at p, from `at` on; what lies beyond a row's end must not count.
+template <class T>
+inline Vec<T> read_ahead(const T* p, int64_t size, int64_t at) {
+  return size - at >= lanes<T> ? load(p + at) : load_part(p + at, size - at);
+}
+
+/// Geometry of the tile that begins at row j, for all rows of the block.
+template <class T>
+inline void geometry(const LieAttentionInput<T>& in, const Rows& at, int64_t j, int64_t count,
+                     const Workspace<T>& s, T* outside) {
+  for (int64_t r = 0; r < at.rows; ++r) {
+    T* w = s.coordinates + r * in.dof * tile;
+    T* open = s.open + r * tile;
+    if (in.elements.planes) {
+      LieElements<T> graph = in.elements;
+      graph.count = at.end;
+      const int64_t found =
+          fill_tile<T>(graph, in.policy, at.i + r, j, count, {w, s.squares + r * in.blocks * tile, open});
+      if (outside) {
+        outside[at.i + r] += static_cast<T>(found);
+      }
+      continue;
+    }
+    const int64_t pair = at.pair + (at.i + r - at.begin) * at.nodes() + j - at.begin;
+    constexpr T never = -static_cast<T>(INFINITY);
+    for (int64_t k = 0; k < count; ++k) {
+      open[k] = in.present[pair + k] ? T(0) : never;
+    }
+    for (int64_t k = count; k < padded<T>(count); ++k) {
+      open[k] = never;
+    }
+    if (j <= at.i + r && at.i + r < j + count) {
+      open[at.i + r - j] = never;
+    }
+    for (int64_t c = 0; c < in.dof; ++c) {
+      for (int64_t k = 0; k < padded<T>(count); k += lanes<T>) {
+        const Vec<T> x = read_ahead(in.coordinates + c * in.pairs, in.pairs, pair + k);
+        store(w + c * tile + k, load(open + k) < T(0) ? Vec<T>{} : x);
+      }
+    }
+  }
+}
+
+/// The scores of head h, row r into s.weight; returns the largest.
+template <class T>
+inline T scores(const LieAttentionInput<T>& in, const Rows& at, int64_t h, int64_t r, int64_t j,
+                int64_t count, const Workspace<T>& s) {
+  Vec<T> top = spread(-static_cast<T>(INFINITY));
+  const T* open = s.open + r * tile;
+  T* score = s.weight + r * tile;
+  if (in.elements.planes) {
+    const T* squares = s.squares + r * in.blocks * tile;
+    const T* weights = in.weights + h * in.blocks;
+    for (int64_t k = 0; k < padded<T>(count); k += lanes<T>) {
+      Vec<T> x = load(open + k);
+      for (int64_t b = 0; b < in.blocks; ++b) {
+        x -= load(squares + b * tile + k) * weights[b];
+      }
+      store(score + k, x);
+      top = larger<T>(top, x);
+    }
+  } else {
+    const T* given = in.scores + h * in.pairs;
+    const int64_t pair = at.pair + (at.i + r - at.begin) * at.nodes() + j - at.begin;
+    for (int64_t k = 0; k < padded<T>(count); k += lanes<T>) {
+      const Vec<T> mask = load(open + k), x = read_ahead(given, in.pairs, pair + k);
+      const Vec<T> y = mask < T(0) ? mask : x;
+      store(score + k, y);
+      top = larger<T>(top, y);
+    }
+  }
+  return largest_of<T>(top);
+}
+
+}  // namespace WEYL_ISA::lie
+}  // namespace weyl::kernels

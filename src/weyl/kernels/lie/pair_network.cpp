@@ -1,0 +1,225 @@
+#include "weyl/kernels/lie/pair_network.h"
+
+#include <cstddef>
+
+#include "weyl/kernels/simd/normal.h"
+
+namespace weyl::kernels {
+
+template <class T>
+struct PairNetworkTable {
+  decltype(&pair_network<T>) forward;
+  decltype(&pair_network_backward<T>) backward;
+};
+
+namespace WEYL_ISA {
+
+inline constexpr int64_t chunk = 512;  // pairs at a time, whose coordinates stay in the first cache
+inline constexpr int64_t group = 4;    // vectors at a time, to hide the latency of the GELU
+
+/// Present pairs, packed one after the other; those of `wide` beyond `count` are zeros.
+template <class T, int E>
+struct PackedPairs {
+  int64_t count = 0, wide = 0;
+  int64_t pair[chunk];
+  T w[E][chunk];
+
+  /// Takes pairs from `at` on, and returns the first that it has not looked at.
+  int64_t fill(const PairNetwork<T>& n, int64_t at, int64_t last) {
+    for (count = 0; at < last && count < chunk; ++at) {
+      pair[count] = at;
+      count += n.present[at];
+    }
+    constexpr int64_t step = group * lanes<T>;
+    wide = (count + step - 1) / step * step;
+    for (int64_t e = 0; e < E; ++e) {
+      gather(n.w + e * n.pairs, w[e]);
+    }
+    return at;
+  }
+  void gather(const T* from, T* to) const {
+    for (int64_t k = 0; k < count; ++k) {
+      to[k] = from[pair[k]];
+    }
+    for (int64_t k = count; k < wide; ++k) {
+      to[k] = 0;
+    }
+  }
+  void scatter(const T* from, T* to) const {
+    for (int64_t k = 0; k < count; ++k) {
+      to[pair[k]] = from[k];
+    }
+  }
+
+  /// first . w_p + bias for the pairs of the vector at k.
+  Vec<T> inner(const T* first, T bias, int64_t k) const {
+    Vec<T> t = spread(bias);
+    for (int64_t e = 0; e < E; ++e) {
+      t += load(w[e] + k) * first[e];
+    }
+    return t;
+  }
+};
+
+template <class T>
+void clear(T* planes, int64_t count, int64_t pairs, int64_t first, int64_t last) {
+  for (int64_t c = 0; c < count; ++c) {
+    __builtin_memset(planes + c * pairs + first, 0, static_cast<std::size_t>(last - first) * sizeof(T));
+  }
+}
+
+template <class T, int E>
+void pair_network_of(const PairNetwork<T>& n, T* y, int64_t first, int64_t last) {
+  PackedPairs<T, E> p;
+  T sums[chunk];
+  clear(y, n.heads, n.pairs, first, last);
+  for (int64_t at = first; at < last;) {
+    at = p.fill(n, at, last);
+    for (int64_t h = 0; h < n.heads; ++h) {
+      for (int64_t k = 0; k < p.wide; k += group * lanes<T>) {
+        Vec<T> sum[group], bell;
+        for (Vec<T>& s : sum) {
+          s = spread(n.second_bias[h]);
+        }
+        for (int64_t m = h * n.hidden; m < (h + 1) * n.hidden; ++m) {
+          for (int64_t v = 0; v < group; ++v) {
+            const Vec<T> t = p.inner(n.first + m * E, n.first_bias[m], k + v * lanes<T>);
+            sum[v] += t * normal_cdf<T>(t, bell) * n.second[m];
+          }
+        }
+        for (int64_t v = 0; v < group; ++v) {
+          store(sums + k + v * lanes<T>, sum[v]);
+        }
+      }
+      p.scatter(sums, y + h * n.pairs);
+    }
+  }
+}
+
+template <class T, int E>
+void pair_network_backward_of(const PairNetwork<T>& n, const T* gy, const PairNetworkGradients<T>& to,
+                              int64_t first, int64_t last) {
+  PackedPairs<T, E> p;
+  T g[chunk], gw[E][chunk];
+  if (to.w) {
+    clear(to.w, E, n.pairs, first, last);
+  }
+  for (int64_t at = first; at < last;) {
+    at = p.fill(n, at, last);
+    if (to.w) {
+      __builtin_memset(gw, 0, sizeof gw);
+    }
+    for (int64_t h = 0; h < n.heads; ++h) {
+      p.gather(gy + h * n.pairs, g);
+      Vec<T> by_second_bias{};
+      for (int64_t k = 0; k < p.wide; k += lanes<T>) {
+        by_second_bias += load(g + k);
+      }
+      to.second_bias[h] += sum_of<T>(by_second_bias);
+      for (int64_t m = h * n.hidden; m < (h + 1) * n.hidden; ++m) {
+        const T* in = n.first + m * E;
+        const T out = n.second[m];
+        Vec<T> by_first[E] = {}, by_first_bias{}, by_second{}, bell;  // the first two but for this factor
+        for (int64_t k = 0; k < p.wide; k += lanes<T>) {
+          const Vec<T> t = p.inner(in, n.first_bias[m], k), cdf = normal_cdf<T>(t, bell), gk = load(g + k);
+          by_second += gk * (t * cdf);
+          const Vec<T> gt = gk * (cdf + t * bell * T(0.39894228040143267794));
+          by_first_bias += gt;
+          for (int64_t e = 0; e < E; ++e) {
+            by_first[e] += gt * load(p.w[e] + k);
+            if (to.w) {
+              store(gw[e] + k, load(gw[e] + k) + gt * (out * in[e]));
+            }
+          }
+        }
+        to.second[m] += sum_of<T>(by_second);
+        to.first_bias[m] += out * sum_of<T>(by_first_bias);
+        for (int64_t e = 0; e < E; ++e) {
+          to.first[m * E + e] += out * sum_of<T>(by_first[e]);
+        }
+      }
+    }
+    for (int64_t e = 0; to.w && e < E; ++e) {
+      p.scatter(gw[e], to.w + e * n.pairs);
+    }
+  }
+}
+
+/// f(E) with the number of coordinates as a constant.
+template <class F>
+void with_coordinates(int64_t coordinates, const F& f) {
+  switch (coordinates) {
+    case 1:
+      return f.template operator()<1>();
+    case 3:
+      return f.template operator()<3>();
+    case 6:
+      return f.template operator()<6>();
+    default:
+      return f.template operator()<12>();
+  }
+}
+
+template <class T>
+void pair_network(const PairNetwork<T>& n, T* y, int64_t first, int64_t last) {
+  with_coordinates(n.coordinates, [&]<int E>() { pair_network_of<T, E>(n, y, first, last); });
+}
+template <class T>
+void pair_network_backward(const PairNetwork<T>& n, const T* gy, const PairNetworkGradients<T>& to,
+                           int64_t first, int64_t last) {
+  with_coordinates(n.coordinates, [&]<int E>() { pair_network_backward_of<T, E>(n, gy, to, first, last); });
+}
+
+template <class T>
+PairNetworkTable<T> pair_network_table() {
+  return {&WEYL_ISA::pair_network<T>, &WEYL_ISA::pair_network_backward<T>};
+}
+template PairNetworkTable<float> pair_network_table();
+template PairNetworkTable<double> pair_network_table();
+
+}  // namespace WEYL_ISA
+
+#ifdef WEYL_DISPATCH
+#ifdef WEYL_X86
+namespace v3 {
+template <class T>
+PairNetworkTable<T> pair_network_table();
+}
+namespace v4 {
+template <class T>
+PairNetworkTable<T> pair_network_table();
+}
+#else
+namespace v3 = baseline;
+namespace v4 = baseline;
+#endif
+
+namespace {
+template <class T>
+PairNetworkTable<T> chosen_table() {
+  return choose(&baseline::pair_network_table<T>, &v3::pair_network_table<T>, &v4::pair_network_table<T>)();
+}
+}  // namespace
+
+bool has_pair_network(int64_t coordinates) {
+  return coordinates == 1 || coordinates == 3 || coordinates == 6 || coordinates == 12;
+}
+
+template <class T>
+void pair_network(const PairNetwork<T>& network, T* y, int64_t first, int64_t last) {
+  chosen_table<T>().forward(network, y, first, last);
+}
+template <class T>
+void pair_network_backward(const PairNetwork<T>& network, const T* gy, const PairNetworkGradients<T>& to,
+                           int64_t first, int64_t last) {
+  chosen_table<T>().backward(network, gy, to, first, last);
+}
+template void pair_network<float>(const PairNetwork<float>&, float*, int64_t, int64_t);
+template void pair_network<double>(const PairNetwork<double>&, double*, int64_t, int64_t);
+template void pair_network_backward<float>(const PairNetwork<float>&, const float*,
+                                           const PairNetworkGradients<float>&, int64_t, int64_t);
+template void pair_network_backward<double>(const PairNetwork<double>&, const double*,
+                                            const PairNetworkGradients<double>&, int64_t, int64_t);
+#endif
+
+}  // namespace weyl::kernels
