@@ -11,7 +11,7 @@
 #include <chrono>
 
 #include "tests/kernels/cases.h"
-#include "weyl/ops/differentiable.h"
+#include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
 namespace {

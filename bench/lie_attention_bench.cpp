@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "weyl/core/random.h"
-#include "weyl/ops/differentiable.h"
-#include "weyl/ops/lie_attention.h"
-#include "weyl/ops/lie_elements.h"
+#include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/lie/attention.h"
+#include "weyl/ops/lie/elements.h"
 #include "weyl/study/allocation_peak.h"
 
 namespace weyl {

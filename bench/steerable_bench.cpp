@@ -20,7 +20,7 @@
 
 #include "weyl/models/steerable/attention.h"
 #include "weyl/models/steerable/conv.h"
-#include "weyl/ops/differentiable.h"
+#include "weyl/ops/autograd/differentiable.h"
 #include "weyl/study/allocation_peak.h"
 
 namespace weyl {

@@ -11,7 +11,7 @@
 #include <weyl/core/random_tensor.h>
 #include <weyl/models/model.h>
 #include <weyl/nn/mlp.h>
-#include <weyl/ops/edges.h>
+#include <weyl/ops/edges/edges.h>
 #include <weyl/ops/segment.h>
 #include <weyl/study/audit.h>
 

@@ -3,9 +3,9 @@
 // poses have a gradient. Exit code 1 when the result depends on the origin.
 #include <ATen/ATen.h>
 #include <weyl/algebra/lie/group.h>
-#include <weyl/ops/lie_attention.h>
-#include <weyl/ops/lie_elements.h>
-#include <weyl/ops/lie_log.h>
+#include <weyl/ops/lie/attention.h>
+#include <weyl/ops/lie/elements.h>
+#include <weyl/ops/lie/log.h>
 
 #include <cmath>
 #include <cstdio>

@@ -14,7 +14,7 @@
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/random.h"
 #include "weyl/models/model.h"
-#include "weyl/ops/group_tables.h"
+#include "weyl/ops/frames/group_tables.h"
 #include "weyl/study/transformations.h"
 
 namespace weyl::equivariance {

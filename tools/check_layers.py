@@ -50,7 +50,7 @@ ONE_HOME = [
     (re.compile(r"^CLI/"), [f"app/command_line{part}.cpp" for part in ("", "_arguments", "_verbs")]),
     (re.compile(r"^toml\+\+/|^toml\.hpp$"), ["config/toml.cpp"]),
     (re.compile(r"^(GraphMol|ForceField|DistGeom|RDGeneral)/"), ["data/makers/rdkit_module.cpp"]),
-    (re.compile(r"^torch/csrc/autograd/(custom_function|function)\.h$"), ["ops/differentiable.cpp"]),
+    (re.compile(r"^torch/csrc/autograd/(custom_function|function)\.h$"), ["ops/autograd/differentiable.cpp"]),
 ]
 # Only in .cpp files that do not reach torch.
 QUIET = re.compile(r"^(nlohmann|spdlog|fmt)/")

@@ -3,7 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <weyl/core/check.h>
 #include <weyl/nn/norms.h>
-#include <weyl/ops/attention.h>
+#include <weyl/ops/attention/attention.h>
 
 #include <cmath>
 

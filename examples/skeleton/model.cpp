@@ -6,7 +6,7 @@
 #include <ATen/ops/ones.h>
 #include <weyl/core/check.h>
 #include <weyl/nn/norms.h>
-#include <weyl/ops/edges.h>
+#include <weyl/ops/edges/edges.h>
 #include <weyl/ops/segment.h>
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #include <ATen/ops/ones.h>
 #include <weyl/algebra/finite/finite_group.h>
 #include <weyl/core/check.h>
-#include <weyl/ops/group_linear.h>
-#include <weyl/ops/group_tables.h>
+#include <weyl/ops/frames/group_linear.h>
+#include <weyl/ops/frames/group_tables.h>
 
 #include <cstdio>
 #include <string>

@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "tests/ops/edge_forms.h"
-#include "weyl/ops/attention.h"
-#include "weyl/ops/bias_activation.h"
-#include "weyl/ops/frame_norm.h"
-#include "weyl/ops/gaussian_densities.h"
-#include "weyl/ops/group_linear.h"
-#include "weyl/ops/lie_attention.h"
-#include "weyl/ops/lie_elements.h"
-#include "weyl/ops/lie_log.h"
-#include "weyl/ops/rotary_attention.h"
+#include "tests/ops/edges/edge_forms.h"
+#include "weyl/ops/attention/attention.h"
+#include "weyl/ops/attention/rotary_attention.h"
+#include "weyl/ops/edges/gaussian_densities.h"
+#include "weyl/ops/frames/bias_activation.h"
+#include "weyl/ops/frames/frame_norm.h"
+#include "weyl/ops/frames/group_linear.h"
+#include "weyl/ops/lie/attention.h"
+#include "weyl/ops/lie/elements.h"
+#include "weyl/ops/lie/log.h"
 
 namespace weyl {
 
@@ -86,7 +86,7 @@ inline KernelCase rotary_case(const std::string& name, const std::vector<int64_t
           timed};
 }
 
-/// A message on all pairs of molecules. (tests/ops/edge_sums_test.cpp has the small cases.)
+/// A message on all pairs of molecules. (tests/ops/edges/edge_sums_test.cpp has the small cases.)
 inline KernelCase edge_case(const std::string& name, const EdgeSums& sums,
                             const std::vector<int64_t>& sizes) {
   const Edges edges = all_pairs(Segments::of_sizes(sizes));

@@ -3,7 +3,7 @@
 
 #include "tests/gradients.h"
 #include "tests/kernels/cases.h"
-#include "weyl/ops/differentiable.h"
+#include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/segment.h"
 
 namespace weyl {

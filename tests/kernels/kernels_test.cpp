@@ -5,7 +5,7 @@
 #include "tests/gradients.h"
 #include "tests/kernels/cases.h"
 #include "weyl/core/instruction_set.h"
-#include "weyl/ops/differentiable.h"
+#include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
 namespace {

@@ -8,7 +8,7 @@
 #include "tests/models/lie_models.h"
 #include "weyl/algebra/lie/group.h"
 #include "weyl/carriers/pose_elements.h"
-#include "weyl/ops/lie_elements.h"
+#include "weyl/ops/lie/elements.h"
 
 namespace weyl {
 namespace {

@@ -11,7 +11,7 @@
 #include "tests/models/lie_models.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
-#include "weyl/ops/lie_elements.h"
+#include "weyl/ops/lie/elements.h"
 
 namespace weyl {
 namespace {

@@ -6,10 +6,10 @@
 #include "weyl/models/platonic/lift.h"
 #include "weyl/models/platonic/platonic.h"
 #include "weyl/nn/pooling.h"
-#include "weyl/ops/attention.h"
-#include "weyl/ops/differentiable.h"
-#include "weyl/ops/group_linear.h"
-#include "weyl/ops/rotary.h"
+#include "weyl/ops/attention/attention.h"
+#include "weyl/ops/attention/rotary.h"
+#include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/frames/group_linear.h"
 
 namespace weyl {
 namespace {

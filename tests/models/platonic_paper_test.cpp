@@ -2,7 +2,7 @@
 #include "weyl/models/platonic/attention.h"
 #include "weyl/models/platonic/lift.h"
 #include "weyl/nn/pooling.h"
-#include "weyl/ops/group_linear.h"
+#include "weyl/ops/frames/group_linear.h"
 
 #include <gtest/gtest.h>
 

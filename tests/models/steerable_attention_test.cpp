@@ -8,7 +8,7 @@
 
 #include "tests/models/steerable_turns.h"
 #include "weyl/core/check.h"
-#include "weyl/ops/steerable_attention.h"
+#include "weyl/ops/steerable/attention.h"
 
 namespace weyl {
 namespace {

@@ -8,7 +8,7 @@
 #include "weyl/nn/derived.h"
 #include "weyl/nn/linear.h"
 #include "weyl/nn/mlp.h"
-#include "weyl/ops/differentiable.h"
+#include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
 namespace {

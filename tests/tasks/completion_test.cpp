@@ -9,8 +9,8 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/sets/pose_sequences.h"
-#include "weyl/ops/lie_elements.h"
-#include "weyl/ops/lie_log.h"
+#include "weyl/ops/lie/elements.h"
+#include "weyl/ops/lie/log.h"
 
 namespace weyl {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "tests/tasks/force_field.h"
 #include "weyl/core/random.h"
-#include "weyl/ops/differentiable.h"
+#include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
 namespace {

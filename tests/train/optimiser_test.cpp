@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/differentiable.h"
+#include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
 namespace {

@@ -6,7 +6,7 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
 
-#include "weyl/ops/bias_activation.h"
+#include "weyl/ops/frames/bias_activation.h"
 
 namespace weyl {
 

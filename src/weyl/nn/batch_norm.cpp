@@ -6,7 +6,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/full_precision.h"
+#include "weyl/ops/autograd/full_precision.h"
 
 namespace weyl {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <mutex>
 
-#include "weyl/ops/differentiable.h"
+#include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
 

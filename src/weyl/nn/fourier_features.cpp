@@ -10,7 +10,7 @@
 
 #include <numbers>
 
-#include "weyl/ops/full_precision.h"
+#include "weyl/ops/autograd/full_precision.h"
 
 namespace weyl {
 

@@ -6,8 +6,8 @@
 #include <ATen/ops/uniform.h>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/full_precision.h"
-#include "weyl/ops/gaussian_densities.h"
+#include "weyl/ops/autograd/full_precision.h"
+#include "weyl/ops/edges/gaussian_densities.h"
 
 namespace weyl {
 

@@ -5,7 +5,7 @@
 #include <ATen/ops/mean.h>
 #include <ATen/ops/rsqrt.h>
 
-#include "weyl/ops/full_precision.h"
+#include "weyl/ops/autograd/full_precision.h"
 
 namespace weyl {
 

@@ -12,8 +12,8 @@
 #include <numbers>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/cutoff.h"
-#include "weyl/ops/exp_or_zero.h"
+#include "weyl/ops/edges/cutoff.h"
+#include "weyl/ops/edges/exp_or_zero.h"
 
 namespace weyl {
 namespace {

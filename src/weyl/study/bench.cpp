@@ -13,7 +13,7 @@
 #include <functional>
 #include <optional>
 
-#include "weyl/ops/differentiable.h"
+#include "weyl/ops/autograd/differentiable.h"
 #include "weyl/study/allocation_peak.h"
 #include "weyl/study/flops.h"
 #include "weyl/study/matrix_products.h"

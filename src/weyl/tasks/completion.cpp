@@ -17,8 +17,8 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
-#include "weyl/ops/lie_elements.h"
-#include "weyl/ops/lie_log.h"
+#include "weyl/ops/lie/elements.h"
+#include "weyl/ops/lie/log.h"
 #include "weyl/ops/segment.h"
 
 namespace weyl {

@@ -20,7 +20,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
 #include "weyl/nn/pooling.h"
-#include "weyl/ops/differentiable.h"
+#include "weyl/ops/autograd/differentiable.h"
 #include "weyl/tasks/chunks.h"
 #include "weyl/tasks/error_law.h"
 #include "weyl/tasks/references.h"

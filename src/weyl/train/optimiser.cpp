@@ -15,7 +15,7 @@
 #include <set>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/differentiable.h"
+#include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
 namespace {

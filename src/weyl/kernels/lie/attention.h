@@ -7,7 +7,7 @@
 
 namespace weyl::kernels {
 
-/// Attention of tokens that are group elements (ops/lie_attention.h), a_ij = softmax over j of
+/// Attention of tokens that are group elements (ops/lie/attention.h), a_ij = softmax over j of
 ///   s_ij = -sum_b weights_hb squares_b(g_i^-1 g_j)   (elements given), or
 ///   s_ij = scores                                    (pairs given),
 /// in one pass over tiles of j. Coordinates are orthonormal. Rows are nodes of all graphs.

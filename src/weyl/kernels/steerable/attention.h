@@ -4,7 +4,7 @@
 
 namespace weyl::kernels {
 
-/// Steerable self-attention on a grid (ops/steerable_attention.h), in one pass over all keys for a few
+/// Steerable self-attention on a grid (ops/steerable/attention.h), in one pass over all keys for a few
 /// queries at a time. A head has F numbers in the order irrep, component, channel; S copies of irreps in the
 /// order irrep, channel; M components of irreps in all. Complex numbers stand in split parts.
 template <class T>

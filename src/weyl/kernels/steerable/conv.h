@@ -4,7 +4,7 @@
 
 namespace weyl::kernels {
 
-/// A steerable convolution (ops/steerable_conv.h) whose kernels are sums over a few fixed filters: each input
+/// A steerable convolution (ops/steerable/conv.h) whose kernels are sums over a few fixed filters: each input
 /// number is convolved with the real filters, couplings make of the results one feature T for each pair of
 /// irreps, filter and input channel, and the weights mix T to the output. Of stride 1 without dilation.
 

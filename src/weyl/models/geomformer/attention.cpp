@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/attention.h"
-#include "weyl/ops/edge_sums.h"
+#include "weyl/ops/attention/attention.h"
+#include "weyl/ops/edges/edge_sums.h"
 #include "weyl/ops/segment.h"
 
 namespace weyl {

@@ -3,8 +3,8 @@
 #include <ATen/TensorOperators.h>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/cutoff.h"
-#include "weyl/ops/neighbours.h"
+#include "weyl/ops/edges/cutoff.h"
+#include "weyl/ops/edges/neighbours.h"
 
 namespace weyl {
 

@@ -7,7 +7,7 @@
 #include "weyl/nn/gaussian_basis.h"
 #include "weyl/nn/mlp.h"
 #include "weyl/nn/radial_basis.h"
-#include "weyl/ops/edge_sums.h"
+#include "weyl/ops/edges/edge_sums.h"
 
 namespace weyl {
 

@@ -4,9 +4,9 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/silu.h>
 
-#include "weyl/ops/bias_activation.h"
-#include "weyl/ops/edge_sums.h"
-#include "weyl/ops/full_precision.h"
+#include "weyl/ops/autograd/full_precision.h"
+#include "weyl/ops/edges/edge_sums.h"
+#include "weyl/ops/frames/bias_activation.h"
 
 namespace weyl {
 namespace {

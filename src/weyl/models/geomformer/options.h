@@ -8,7 +8,7 @@
 #include "weyl/config/fields.h"
 #include "weyl/nn/activation.h"
 #include "weyl/nn/pooling.h"
-#include "weyl/ops/cutoff.h"
+#include "weyl/ops/edges/cutoff.h"
 
 namespace weyl {
 

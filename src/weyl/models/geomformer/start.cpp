@@ -8,7 +8,7 @@
 
 #include "weyl/models/geomformer/feed_forward.h"
 #include "weyl/nn/pooling.h"
-#include "weyl/ops/edge_sums.h"
+#include "weyl/ops/edges/edge_sums.h"
 #include "weyl/ops/segment.h"
 
 namespace weyl {

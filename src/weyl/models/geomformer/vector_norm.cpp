@@ -1,7 +1,7 @@
 #include "weyl/models/geomformer/vector_norm.h"
 
 #include "weyl/core/check.h"
-#include "weyl/ops/vector_norm.h"
+#include "weyl/ops/vectors/vector_norm.h"
 
 namespace weyl {
 

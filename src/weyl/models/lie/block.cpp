@@ -6,10 +6,10 @@
 
 #include <cmath>
 
-#include "weyl/ops/attention.h"
-#include "weyl/ops/bias_activation.h"
-#include "weyl/ops/frame_norm.h"
-#include "weyl/ops/lie_attention.h"
+#include "weyl/ops/attention/attention.h"
+#include "weyl/ops/frames/bias_activation.h"
+#include "weyl/ops/frames/frame_norm.h"
+#include "weyl/ops/lie/attention.h"
 
 namespace weyl {
 namespace {

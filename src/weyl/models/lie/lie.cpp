@@ -5,8 +5,8 @@
 #include <ATen/ops/eye.h>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/lie_elements.h"
-#include "weyl/ops/lie_log.h"
+#include "weyl/ops/lie/elements.h"
+#include "weyl/ops/lie/log.h"
 
 namespace weyl {
 namespace {

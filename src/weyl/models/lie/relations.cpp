@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "weyl/ops/edges.h"
+#include "weyl/ops/edges/edges.h"
 
 namespace weyl {
 namespace {

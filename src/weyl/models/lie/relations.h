@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "weyl/models/lie/options.h"
-#include "weyl/ops/lie_attention.h"
+#include "weyl/ops/lie/attention.h"
 
 namespace weyl {
 

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "weyl/ops/pair_network.h"
+#include "weyl/ops/lie/pair_network.h"
 
 namespace weyl {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "weyl/models/lie/options.h"
 #include "weyl/nn/module.h"
-#include "weyl/ops/lie_attention.h"
+#include "weyl/ops/lie/attention.h"
 
 namespace weyl {
 

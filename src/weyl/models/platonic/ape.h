@@ -2,7 +2,7 @@
 
 #include "weyl/models/platonic/options.h"
 #include "weyl/nn/module.h"
-#include "weyl/ops/group_tables.h"
+#include "weyl/ops/frames/group_tables.h"
 
 namespace weyl {
 

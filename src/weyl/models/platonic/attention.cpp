@@ -8,11 +8,11 @@
 
 #include "weyl/core/check.h"
 #include "weyl/nn/pooling.h"
-#include "weyl/ops/attention.h"
-#include "weyl/ops/group_linear.h"
-#include "weyl/ops/linear_attention.h"
-#include "weyl/ops/rotary.h"
-#include "weyl/ops/rotary_attention.h"
+#include "weyl/ops/attention/attention.h"
+#include "weyl/ops/attention/linear_attention.h"
+#include "weyl/ops/attention/rotary.h"
+#include "weyl/ops/attention/rotary_attention.h"
+#include "weyl/ops/frames/group_linear.h"
 
 namespace weyl {
 

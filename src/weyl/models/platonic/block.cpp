@@ -4,9 +4,9 @@
 #include <ATen/ops/dropout.h>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/bias_activation.h"
-#include "weyl/ops/differentiable.h"
-#include "weyl/ops/frame_norm.h"
+#include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/frames/bias_activation.h"
+#include "weyl/ops/frames/frame_norm.h"
 
 namespace weyl {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/group_linear.h"
+#include "weyl/ops/frames/group_linear.h"
 
 namespace weyl {
 

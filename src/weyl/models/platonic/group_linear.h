@@ -3,7 +3,7 @@
 #include "weyl/nn/activation.h"
 #include "weyl/nn/derived.h"
 #include "weyl/nn/module.h"
-#include "weyl/ops/group_tables.h"
+#include "weyl/ops/frames/group_tables.h"
 
 namespace weyl {
 

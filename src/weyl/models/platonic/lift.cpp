@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "weyl/ops/full_precision.h"
+#include "weyl/ops/autograd/full_precision.h"
 
 namespace weyl {
 namespace {

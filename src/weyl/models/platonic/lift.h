@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "weyl/ops/group_tables.h"
+#include "weyl/ops/frames/group_tables.h"
 
 namespace weyl {
 

@@ -9,7 +9,7 @@
 #include <numbers>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/full_precision.h"
+#include "weyl/ops/autograd/full_precision.h"
 
 namespace weyl {
 namespace {

@@ -14,8 +14,8 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/full_precision.h"
-#include "weyl/ops/irrep_norms.h"
+#include "weyl/ops/autograd/full_precision.h"
+#include "weyl/ops/steerable/irrep_norms.h"
 
 namespace weyl {
 namespace {

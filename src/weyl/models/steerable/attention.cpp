@@ -6,8 +6,8 @@
 
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/start.h"
-#include "weyl/ops/full_precision.h"
-#include "weyl/ops/steerable_attention.h"
+#include "weyl/ops/autograd/full_precision.h"
+#include "weyl/ops/steerable/attention.h"
 
 namespace weyl {
 namespace {

@@ -4,14 +4,14 @@
 #include <memory>
 #include <mutex>
 
-#include "weyl/core/steerable_attention_options.h"
 #include "weyl/models/steerable/linear.h"
-#include "weyl/ops/steerable_positions.h"
+#include "weyl/ops/steerable/options.h"
+#include "weyl/ops/steerable/positions.h"
 
 namespace weyl {
 
 /// Steerable self-attention of all pixels of a grid (paper, sections 3.1 and 3.2): query, key, value and
-/// output layers (SteerableLinear, C x C for each irrep), ops/steerable_attention.h between them, positional
+/// output layers (SteerableLinear, C x C for each irrep), ops/steerable/attention.h between them, positional
 /// vectors by offset. It turns with the grid under quarter turns and the 24 rotations of the cube.
 ///
 /// Parameters `query`, `key`, `value`, `output`, and `key_positions`, `value_positions` (R, S, 2) complex, S

@@ -12,7 +12,7 @@
 #include "weyl/algebra/irreps/clebsch_gordan.h"
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/start.h"
-#include "weyl/ops/full_precision.h"
+#include "weyl/ops/autograd/full_precision.h"
 
 namespace weyl {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/start.h"
-#include "weyl/ops/steerable_conv.h"
+#include "weyl/ops/steerable/conv.h"
 
 namespace weyl {
 

@@ -4,7 +4,7 @@
 
 #include "weyl/nn/derived.h"
 #include "weyl/nn/module.h"
-#include "weyl/ops/steerable_kernel.h"
+#include "weyl/ops/steerable/kernel.h"
 
 namespace weyl {
 
@@ -19,7 +19,7 @@ struct SteerableConvOptions {
 /// SteerableType. Parameter `weight` (n, 2) complex, started as complex normal numbers so that features keep
 /// their size. Two orders of evaluation with equal results, picked by cost: the expanded kernel (in
 /// evaluation mode expanded once), or the fixed filters first and the mixing of channels after
-/// (ops/steerable_conv.h).
+/// (ops/steerable/conv.h).
 class SteerableConv : public Module {
  public:
   /// ShapeError: `same` with an even kernel; see also SteerableKernel.

@@ -6,7 +6,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/resample.h"
-#include "weyl/ops/irrep_norms.h"
+#include "weyl/ops/steerable/irrep_norms.h"
 
 namespace weyl {
 

@@ -9,7 +9,7 @@
 #include "weyl/algebra/irreps/ring_filters.h"
 #include "weyl/algebra/irreps/steerable_type.h"
 #include "weyl/config/fields.h"
-#include "weyl/core/steerable_attention_options.h"
+#include "weyl/ops/steerable/options.h"
 
 namespace weyl {
 

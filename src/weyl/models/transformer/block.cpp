@@ -7,7 +7,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/nn/norms.h"
-#include "weyl/ops/attention.h"
+#include "weyl/ops/attention/attention.h"
 
 namespace weyl {
 

@@ -1,0 +1,206 @@
+#include "weyl/ops/attention/attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "weyl/core/check.h"
+#include "weyl/ops/attention/attention_forms.h"
+#include "weyl/ops/attention/attention_units.h"
+#include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/autograd/full_precision.h"
+#include "weyl/ops/autograd/kernel_inputs.h"
+
+namespace weyl {
+namespace {
+
+void require_heads(const char* where, const char* name, const Tensor& x, const Tensor& q, int64_t width,
+                   bool shared) {
+  const bool parts = q.dim() == 4;
+  require(x.dim() == q.dim() && x.size(0) == q.size(0) && (!parts || x.size(1) == q.size(1)) &&
+              (x.size(-2) == q.size(-2) || (shared && !parts && x.size(1) == 1)) &&
+              (width < 0 || x.size(-1) == width),
+          where, ": ", name, " must fit q ", q.sizes(), ", got ", x.sizes());
+  require(x.scalar_type() == q.scalar_type(), where, ": ", name, " must have q's dtype ", q.scalar_type(),
+          ", got ", x.scalar_type());
+}
+
+/// (N, P, H, K) -> (N, H, P K), and back.
+Tensor in_one(const Tensor& x) {
+  return x.dim() == 3 ? x : x.transpose(1, 2).reshape({x.size(0), x.size(2), x.size(1) * x.size(3)});
+}
+Tensor in_parts(const Tensor& y, const Tensor& like) {
+  return like.dim() == 3 ? y : y.reshape({y.size(0), y.size(1), like.size(1), like.size(3)}).transpose(1, 2);
+}
+
+/// Inputs q, k, v, bias (or undefined). By-product: logsum (N, H).
+class RaggedAttention : public Differentiable {
+ public:
+  RaggedAttention(const Segments& graphs, double scale) : graphs_(graphs), scale_(scale) {}
+
+  Tensors reference(const Tensors& in) const override {
+    return {in_parts(attention_by_pairs(in_one(in[0]), in_one(in[1]), in_one(in[2]), graphs_, scale_, in[3]),
+                     in[2])};
+  }
+  Tensors without_kernels(const Tensors& in) const override {
+    return {in_parts(attention_padded(in_one(in[0]), in_one(in[1]), in_one(in[2]), graphs_, scale_, in[3]),
+                     in[2])};
+  }
+
+  bool has_forward(const Tensors& in) const override { return kernels_take(in); }
+  bool has_backward(const Tensors& in) const override { return kernels_take(in); }
+  bool has_second(const Tensors& in) const override { return kernels_take(in); }
+
+  Tensors forward(const Tensors& in) const override {
+    const Operands x(in);
+    std::vector<int64_t> shape = in[0].sizes().vec();
+    shape.back() = in[2].size(-1);
+    const Tensor y = at::empty(shape, in[0].options());
+    const Tensor logsum = at::empty({y.size(0), x.heads}, in[0].options());
+    with_type(in[0].scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const auto a = arguments<T>(x);
+      run<T>(a, false, [&](T* scratch, int64_t first, int64_t last) {
+        kernels::attention<T>(a, HeadTensor(y, x.heads).write<T>(), mutable_numbers<T>(logsum), scratch,
+                              first, last);
+      });
+    });
+    return {y, logsum};
+  }
+
+  Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gy,
+                   const std::vector<bool>& needed) const override {
+    const Operands x(in);
+    const Tensors g = gradients_for(in, x.heads, needed);
+    const HeadTensor y(out[0], x.heads), gys(gy[0], x.heads);
+    const Tensor logsum = out[1].contiguous();
+    with_type(in[0].scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const auto a = arguments<T>(x);
+      const auto to = wanted<T>(g, x.heads);
+      run<T>(a, x.shared(), [&](T* scratch, int64_t first, int64_t last) {
+        kernels::attention_backward<T>(a, y.read<T>(), numbers<T>(logsum), gys.read<T>(), to, scratch, first,
+                                       last);
+      });
+    });
+    return g;
+  }
+
+  Tensors second(const Tensors& in, const Tensors&, const Tensors& gy, const Tensors& gg,
+                 const std::vector<bool>& needed) const override {
+    const Operands x(in);
+    Tensors g = gradients_for(in, x.heads, needed);
+    const Tensor ggy = needed[4] ? at::empty(gy[0].sizes(), gy[0].options()) : Tensor();
+    const HeadTensor gys(gy[0], x.heads), dq(gg[0], x.heads), dk(gg[1], x.heads), dv(gg[2], x.heads),
+        ggys(ggy, x.heads);
+    const Tensor dpairs = contiguous_of(gg[3]);
+    with_type(in[0].scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const auto a = arguments<T>(x);
+      const auto to = wanted<T>(g, x.heads);
+      const kernels::AttentionTangents<T> d{dq.read<T>(), dk.read<T>(), dv.read<T>(), numbers<T>(dpairs)};
+      run<T>(a, x.shared(), [&](T* scratch, int64_t first, int64_t last) {
+        kernels::attention_second<T>(a, gys.read<T>(), d, to, ggys.write<T>(), scratch, first, last);
+      });
+    });
+    g.push_back(ggy);
+    return g;
+  }
+
+ private:
+  struct Operands {
+    explicit Operands(const Tensors& in)
+        : heads(in[0].size(-2)),
+          parts(in[0].dim() == 4 ? in[0].size(1) : 1),
+          value_width(parts * in[2].size(-1)),
+          q(in[0], heads),
+          k(in[1], heads),
+          v(in[2], heads),
+          pairs(contiguous_of(in[3])) {}
+    bool shared() const { return heads > 1 && (k.tensor.size(-2) == 1 || v.tensor.size(-2) == 1); }
+    int64_t heads, parts, value_width;
+    HeadTensor q, k, v;
+    Tensor pairs;
+  };
+
+  template <class T>
+  kernels::Attention<T> arguments(const Operands& x) const {
+    kernels::Attention<T> a;
+    a.offsets = graphs_.offsets.data();
+    a.graphs = graphs_.count();
+    a.heads = x.heads;
+    a.key_width = x.parts * x.q.tensor.size(-1);
+    a.value_width = x.value_width;
+    a.scale = static_cast<T>(scale_);
+    a.q = x.q.read<T>();
+    a.k = x.k.read<T>();
+    a.v = x.v.read<T>();
+    a.pairs = numbers<T>(x.pairs);
+    return a;
+  }
+
+  static Tensors gradients_for(const Tensors& in, int64_t heads, const std::vector<bool>& needed) {
+    Tensors g(4);
+    for (size_t i = 0; i < 4; ++i) {
+      if (needed[i]) {
+        const bool shared = i < 3 && heads > 1 && in[i].size(-2) == 1;
+        g[i] = shared ? at::zeros(in[i].sizes(), in[i].options()) : at::empty(in[i].sizes(), in[i].options());
+      }
+    }
+    return g;
+  }
+
+  template <class T>
+  static kernels::AttentionGradients<T> wanted(const Tensors& g, int64_t heads) {
+    kernels::AttentionGradients<T> to;
+    to.q = HeadTensor(g[0], heads).write<T>();
+    to.k = HeadTensor(g[1], heads).write<T>();
+    to.v = HeadTensor(g[2], heads).write<T>();
+    to.pairs = mutable_numbers<T>(g[3]);
+    return to;
+  }
+
+  template <class T, class F>
+  void run(const kernels::Attention<T>& a, bool whole, const F& work) const {
+    const int64_t size = kernels::attention_scratch<T>(a, std::max<int64_t>(graphs_.longest(), 1));
+    for_attention_units(graphs_, a.heads, attention_workers(graphs_, a.heads, whole), whole,
+                        [&](int64_t, int64_t first, int64_t last) {
+                          std::vector<T> scratch(static_cast<size_t>(size));
+                          work(scratch.data(), first, last);
+                        });
+  }
+
+  Segments graphs_;
+  double scale_;
+};
+
+}  // namespace
+
+Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
+                        double scale, const Tensor& bias) {
+  const char* where = "ragged_attention";
+  const auto any = [&](const auto& holds) {
+    return holds(q) || holds(k) || holds(v) || (bias.defined() && holds(bias));
+  };
+  if (any([&](const Tensor& x) { return x.scalar_type() != q.scalar_type(); }) &&
+      any([](const Tensor& x) { return at::isReducedFloatingType(x.scalar_type()); })) {
+    return ragged_attention(widened(q), widened(k), widened(v), graphs, scale, widened(bias));
+  }
+  require((q.dim() == 3 || q.dim() == 4) && q.size(0) == graphs.rows(), where, ": q must be (", graphs.rows(),
+          ", H, K), got ", q.sizes());
+  require_heads(where, "k", k, q, q.size(-1), true);
+  require_heads(where, "v", v, q, -1, true);
+  if (bias.defined()) {
+    require(bias.dim() == 2 && bias.size(0) == graphs.pairs() && bias.size(1) == q.size(-2), where,
+            ": bias must be (", graphs.pairs(), ", ", q.size(-2), "), got ", bias.sizes());
+    require(bias.scalar_type() == q.scalar_type(), where, ": bias must have q's dtype ", q.scalar_type(),
+            ", got ", bias.scalar_type());
+  }
+  return call(std::make_shared<RaggedAttention>(graphs, scale), {q, k, v, bias})[0];
+}
+
+}  // namespace weyl

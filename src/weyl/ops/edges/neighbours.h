@@ -1,0 +1,18 @@
+#pragma once
+
+#include "weyl/ops/edges/edges.h"
+
+namespace weyl {
+
+/// Edges i -> j of each graph with |r_j + shift . cell - r_i| < cutoff, ordered by centre, neighbour and
+/// shift; all of them, over as many images of a small cell as the cutoff reaches, an atom's own included.
+///   positions (N, D), D <= 3, anywhere in space: shifts account for atoms outside the cell;
+///   cell (B, 3, 3), rows are lattice vectors, and pbc (B, 3) bool: both or neither. Rows along axes that are
+///   not periodic mean nothing and may be zero. Shifts are defined when the cell is.
+///   self: edges (i, i) without a shift, too (length zero).
+/// Decided in float64, of values alone; no derivatives. Time is linear in the atoms at a given density. One
+/// line of ShapeError that names the graph unless positions are finite and cells finite and not singular.
+Edges neighbours(const Tensor& positions, const Segments& graphs, double cutoff, const Tensor& cell = {},
+                 const Tensor& pbc = {}, bool self = false);
+
+}  // namespace weyl

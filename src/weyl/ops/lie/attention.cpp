@@ -1,0 +1,339 @@
+#include "weyl/ops/lie/attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "weyl/core/check.h"
+#include "weyl/kernels/lie/attention.h"
+#include "weyl/ops/autograd/kernel_inputs.h"
+#include "weyl/ops/autograd/parallel.h"
+#include "weyl/ops/lie/attention_forms.h"
+#include "weyl/ops/lie/planes.h"
+
+namespace weyl {
+namespace {
+
+/// What both ops share: the kernel over rows of ragged graphs.
+class LieAttentionKernel : public Differentiable {
+ public:
+  explicit LieAttentionKernel(const Segments& graphs) : graphs_(graphs) {}
+
+ protected:
+  /// {mixed, coordinates, outside, logsum}
+  template <class T>
+  Tensors run(const kernels::LieAttentionInput<T>& in, const at::TensorOptions& options) const {
+    const int64_t n = graphs_.rows();
+    Tensors y{at::empty({n, in.heads, in.width}, options), at::empty({n, in.heads, in.dof}, options),
+              at::empty({n}, options), at::empty({n, in.heads}, options)};
+    const kernels::LieAttentionOutput<T> out{mutable_numbers<T>(y[0]), mutable_numbers<T>(y[1]),
+                                             mutable_numbers<T>(y[3]),
+                                             in.elements.planes ? mutable_numbers<T>(y[2]) : nullptr};
+    each(in, [&](int64_t, T* scratch, int64_t first, int64_t last) {
+      kernels::lie_attention<T>(in, out, scratch, first, last);
+    });
+    return y;
+  }
+
+  template <class T>
+  struct Totals {
+    Tensor values, weights, left, right;  // a slice for each worker
+    kernels::LieAttentionGradients<T> to;
+  };
+  template <class T>
+  void run_backward(const kernels::LieAttentionInput<T>& in, const Tensors& y, const Tensors& gys,
+                    const Totals<T>& totals) const {
+    const Tensor mixed = y[0].contiguous(), coordinates = y[1].contiguous(), logsum = y[3].contiguous();
+    const Tensor g_mixed = gys[0].contiguous(), g_coordinates = gys[1].contiguous();
+    const kernels::LieAttentionOutput<const T> out{numbers<T>(mixed), numbers<T>(coordinates),
+                                                   numbers<T>(logsum), nullptr};
+    const auto slice = [](const Tensor& x, auto zero, int64_t w) {
+      using U = decltype(zero);
+      return x.defined() ? mutable_numbers<U>(x) + w * (x.numel() / x.size(0)) : nullptr;
+    };
+    each(in, [&](int64_t w, T* scratch, int64_t first, int64_t last) {
+      kernels::LieAttentionGradients<T> to = totals.to;
+      to.values = slice(totals.values, T{}, w);
+      to.weights = slice(totals.weights, double{}, w);
+      to.left = slice(totals.left, T{}, w);
+      to.right = slice(totals.right, T{}, w);
+      kernels::lie_attention_backward<T>(in, out, numbers<T>(g_mixed), numbers<T>(g_coordinates), to, scratch,
+                                         first, last);
+    });
+  }
+
+  template <class T>
+  void begin(kernels::LieAttentionInput<T>& in, const Tensor& values) const {
+    in.offsets = graphs_.offsets.data();
+    in.graphs = graphs_.count();
+    in.heads = values.size(1);
+    in.width = values.size(2);
+    in.values = numbers<T>(values);
+  }
+
+  int64_t workers() const {
+    return std::min(worker_count(graphs_.pairs(), 4096), std::max<int64_t>(graphs_.rows(), 1));
+  }
+
+  static Tensor summed(const Tensor& x) { return x.size(0) == 1 ? x[0] : x.sum(0); }
+
+  const Segments graphs_;
+
+ private:
+  /// work(worker, scratch, first row, last row), so that each has the same number of pairs.
+  template <class T, class F>
+  void each(const kernels::LieAttentionInput<T>& in, const F& work) const {
+    const int64_t count = workers(), pairs = graphs_.pairs();
+    std::vector<int64_t> begins(static_cast<size_t>(count) + 1, graphs_.rows());
+    begins[0] = 0;
+    int64_t before = 0, w = 1;
+    for (int64_t s = 0; s < graphs_.count(); ++s) {
+      const int64_t n = graphs_.size(s);
+      for (; w < count && n > 0 && before + n * n > pairs * w / count; ++w) {
+        begins[static_cast<size_t>(w)] = graphs_.offsets[s] + (pairs * w / count - before) / n;
+      }
+      before += n * n;
+    }
+    const int64_t size = kernels::lie_attention_scratch<T>(in, graphs_.longest());
+    const Tensor scratch = at::empty({count, size}, c10::CppTypeToScalarType<T>::value);
+    for_workers(count, [&](int64_t index) {
+      const auto i = static_cast<size_t>(index);
+      if (begins[i] < begins[i + 1]) {
+        work(index, mutable_numbers<T>(scratch) + index * size, begins[i], begins[i + 1]);
+      }
+    });
+  }
+};
+
+/// Inputs elements (N, c), values (N, H, C), weights (H, K). Results mixed, coordinates, outside; by-product
+/// logsum.
+class StreamedAttention : public LieAttentionKernel {
+ public:
+  StreamedAttention(const Segments& graphs, LieGroup group, ChartPolicy policy)
+      : LieAttentionKernel(graphs), group_(group), policy_(policy) {}
+  size_t results() const override { return 3; }
+
+  Tensors reference(const Tensors& in) const override {
+    const LiePairs pairs = lie_pairs_of(in[0], graphs_, group_, policy_);
+    Tensors y = attention_over_pairs(block_scores(pairs.squares, in[2]), pairs.coordinates, pairs.present,
+                                     in[1], graphs_);
+    y.push_back(pairs.outside.to(in[1].scalar_type()));
+    return y;
+  }
+
+  bool has_forward(const Tensors& in) const override {
+    const bool logarithm = policy_ == ChartPolicy::mask || policy_ == ChartPolicy::error;
+    return kernels_take(in) && (logarithm || !in[0].requires_grad() || !at::GradMode::is_enabled());
+  }
+  bool has_backward(const Tensors& in) const override { return has_forward(in); }
+
+  Tensors forward(const Tensors& in) const override {
+    return with_type(in[0].scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const Operands x(in, group_);
+      return run<T>(arguments<T>(x), x.values.options());
+    });
+  }
+
+  Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gys,
+                   const std::vector<bool>& needed) const override {
+    return with_type(in[0].scalar_type(), [&](auto zero) -> Tensors {
+      using T = decltype(zero);
+      const Operands x(in, group_);
+      const auto arguments_of = arguments<T>(x);
+      const int64_t count = workers(), n = graphs_.rows();
+      const auto options = x.values.options();
+      Totals<T> totals;
+      if (needed[1]) {
+        totals.values = at::zeros({count, n, arguments_of.heads, arguments_of.width}, options);
+      }
+      if (needed[2]) {
+        totals.weights =
+            at::zeros({count, arguments_of.heads, arguments_of.blocks}, options.dtype(at::kDouble));
+      }
+      if (needed[0]) {
+        totals.left = at::zeros({count, arguments_of.dof, n}, options);
+        totals.right = at::zeros({count, arguments_of.dof, n}, options);
+      }
+      run_backward<T>(arguments_of, out, gys, totals);
+      Tensors g(3);
+      if (needed[0]) {
+        g[0] = compact_gradient(in[0], summed(totals.left) + summed(totals.right), group_);
+      }
+      if (needed[1]) {
+        g[1] = summed(totals.values);
+      }
+      if (needed[2]) {
+        g[2] = summed(totals.weights).to(options.dtype());
+      }
+      return g;
+    });
+  }
+
+ private:
+  struct Operands {
+    Operands(const Tensors& in, LieGroup group)
+        : planes(normalised_planes(in[0], group)), values(in[1].contiguous()), weights(in[2].contiguous()) {}
+    Tensor planes, values, weights;
+  };
+  template <class T>
+  kernels::LieAttentionInput<T> arguments(const Operands& x) const {
+    kernels::LieAttentionInput<T> a;
+    begin(a, x.values);
+    a.dof = degrees_of_freedom(group_);
+    a.blocks = static_cast<int64_t>(blocks_of(group_).size());
+    a.elements = elements_of<T>(x.planes, group_);
+    a.policy = policy_;
+    a.weights = numbers<T>(x.weights);
+    return a;
+  }
+
+  LieGroup group_;
+  ChartPolicy policy_;
+};
+
+/// Inputs scores (P, H), coordinates (P, dof), values (N, H, C). By-products: nothing, logsum.
+class PairAttention : public LieAttentionKernel {
+ public:
+  PairAttention(const Segments& graphs, const Tensor& present)
+      : LieAttentionKernel(graphs), present_(present.contiguous()) {}
+  size_t results() const override { return 2; }
+
+  Tensors reference(const Tensors& in) const override {
+    return attention_over_pairs(in[0], in[1], present_, in[2], graphs_);
+  }
+  bool has_forward(const Tensors& in) const override { return kernels_take(in); }
+  bool has_backward(const Tensors& in) const override { return kernels_take(in); }
+
+  Tensors forward(const Tensors& in) const override {
+    return with_type(in[0].scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const Operands x(in);
+      return run<T>(arguments<T>(x), x.values.options());
+    });
+  }
+
+  Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gys,
+                   const std::vector<bool>& needed) const override {
+    return with_type(in[0].scalar_type(), [&](auto zero) -> Tensors {
+      using T = decltype(zero);
+      const Operands x(in);
+      Totals<T> totals;
+      Tensors g(3);
+      for (size_t i = 0; i < 2; ++i) {
+        g[i] = needed[i] ? at::empty({in[i].size(1), in[i].size(0)}, in[i].options()).t() : Tensor();
+      }
+      totals.to.scores = mutable_numbers<T>(g[0]);
+      totals.to.pairs = mutable_numbers<T>(g[1]);
+      if (needed[2]) {
+        totals.values = at::zeros({workers(), in[2].size(0), in[2].size(1), in[2].size(2)}, in[2].options());
+      }
+      run_backward<T>(arguments<T>(x), out, gys, totals);
+      if (needed[2]) {
+        g[2] = summed(totals.values);
+      }
+      return g;
+    });
+  }
+
+ private:
+  struct Operands {
+    explicit Operands(const Tensors& in)
+        : scores(planes_of(in[0])), coordinates(planes_of(in[1])), values(in[2].contiguous()) {}
+    Tensor scores, coordinates, values;
+  };
+  template <class T>
+  kernels::LieAttentionInput<T> arguments(const Operands& x) const {
+    kernels::LieAttentionInput<T> a;
+    begin(a, x.values);
+    a.dof = x.coordinates.size(0);
+    a.pairs = x.scores.size(1);
+    a.scores = numbers<T>(x.scores);
+    a.coordinates = numbers<T>(x.coordinates);
+    a.present = present_.const_data_ptr<bool>();
+    return a;
+  }
+
+  Tensor present_;
+};
+
+void require_values(const char* where, const Tensor& values, const Segments& graphs) {
+  require(values.defined() && values.dim() == 3 && values.size(0) == graphs.rows(), where,
+          ": values must be (", graphs.rows(), ", H, C), got ",
+          values.defined() ? values.sizes() : at::IntArrayRef{});
+}
+
+void require_matrix(const char* where, const char* name, const Tensor& x, int64_t rows, int64_t columns,
+                    const Tensor& values) {
+  require(x.defined() && x.dim() == 2 && x.size(0) == rows && x.size(1) == columns, where, ": ", name,
+          " must be (", rows, ", ", columns, "), got ", x.defined() ? x.sizes() : at::IntArrayRef{});
+  require(x.scalar_type() == values.scalar_type(), where, ": ", name, " must have the values' dtype ",
+          values.scalar_type(), ", got ", x.scalar_type());
+}
+
+void require_inside(const char* where, const Tensor& outside, const Segments& graphs, LieGroup group) {
+  const Tensor rows = outside.nonzero();
+  if (rows.size(0) > 0) {
+    const int64_t row = rows[0][0].item<int64_t>(), graph = graphs.index[row].item<int64_t>();
+    require(false, where, ": every relative pose of ", name_of(group),
+            " must be inside the chart of the logarithm (chart policy error), got ",
+            outside.sum().item<int64_t>(), " pairs outside, the first of token ", row - graphs.offsets[graph],
+            " of graph ", graph);
+  }
+}
+
+}  // namespace
+
+LiePairs lie_pairs(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy) {
+  require(compact.dim() == 2 && compact.size(0) == graphs.rows() && compact.size(1) == compact_size(group),
+          "lie_pairs: elements of ", name_of(group), " must be (", graphs.rows(), ", ", compact_size(group),
+          "), got ", compact.sizes());
+  require_rotations("lie_pairs", compact, group);
+  LiePairs pairs = lie_pairs_of(compact, graphs, group, policy);
+  if (policy == ChartPolicy::error) {
+    require_inside("lie_pairs", pairs.outside, graphs, group);
+  }
+  return pairs;
+}
+
+LieAttention lie_attention_scored(const Tensor& scores, const LiePairs& pairs, const Tensor& values,
+                                  const Segments& graphs) {
+  const char* where = "lie_attention_scored";
+  require_values(where, values, graphs);
+  require_matrix(where, "scores", scores, graphs.pairs(), values.size(1), values);
+  require_matrix(where, "coordinates", pairs.coordinates, graphs.pairs(), pairs.coordinates.size(1), values);
+  const Tensors y =
+      call(std::make_shared<PairAttention>(graphs, pairs.present), {scores, pairs.coordinates, values});
+  return {y[0], y[1], pairs.outside};
+}
+
+LieAttention lie_attention(const LiePairs& pairs, const Tensor& values, const Tensor& weights,
+                           const Segments& graphs) {
+  require_values("lie_attention", values, graphs);
+  require_matrix("lie_attention", "weights", weights, values.size(1), pairs.squares.size(1), values);
+  return lie_attention_scored(block_scores(pairs.squares, weights), pairs, values, graphs);
+}
+
+LieAttention lie_attention(const Tensor& compact, const Tensor& values, const Tensor& weights,
+                           const Segments& graphs, LieGroup group, ChartPolicy policy) {
+  const char* where = "lie_attention";
+  require_values(where, values, graphs);
+  require_matrix(where, "elements", compact, graphs.rows(), compact_size(group), values);
+  require_rotations(where, compact, group);
+  require_matrix(where, "weights", weights, values.size(1), static_cast<int64_t>(blocks_of(group).size()),
+                 values);
+  const Tensors y =
+      call(std::make_shared<StreamedAttention>(graphs, group, policy), {compact, values, weights});
+  const Tensor outside = y[2].detach().to(at::kLong);
+  if (policy == ChartPolicy::error) {
+    require_inside(where, outside, graphs, group);
+  }
+  return {y[0], y[1], outside};
+}
+
+}  // namespace weyl

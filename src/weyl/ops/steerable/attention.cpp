@@ -1,0 +1,200 @@
+#include "weyl/ops/steerable/attention.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "weyl/core/check.h"
+#include "weyl/kernels/steerable/attention.h"
+#include "weyl/ops/autograd/kernel_inputs.h"
+#include "weyl/ops/autograd/parallel.h"
+#include "weyl/ops/steerable/attention_forms.h"
+
+namespace weyl {
+namespace {
+
+/// Inputs q, k, v (B, 2 F, N), key weights, value weights (R, S, 2) or undefined. By-product: logsum (B, H,
+/// N).
+class SteerableAttentionOp : public Differentiable {
+ public:
+  SteerableAttentionOp(const SteerableType& type, int64_t heads, double scale,
+                       std::shared_ptr<const SteerablePositions> positions)
+      : heads_(type, heads), scale_(scale), positions_(std::move(positions)) {}
+
+  Tensors reference(const Tensors& in) const override {
+    return {steerable_attention_of_pairs(in, heads_, scale_, positions_.get())};
+  }
+  Tensors without_kernels(const Tensors& in) const override {
+    return {steerable_attention_contracted(in, heads_, scale_, positions_.get())};
+  }
+  bool has_forward(const Tensors& in) const override { return kernels_take(in); }
+  bool has_backward(const Tensors& in) const override { return kernels_take(in); }
+
+  Tensors forward(const Tensors& inputs) const override {
+    const Tensors in = contiguous(inputs);
+    const Tensor y = at::empty(in[0].sizes(), in[0].options());
+    const Tensor logsum = at::empty({in[0].size(0), heads_.heads, in[0].size(2)}, in[0].options());
+    with_type(in[0].scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const Operands<T> x(in, *this);
+      run(x.input, [&](T* scratch, int64_t first, int64_t last) {
+        kernels::steerable_attention<T>(x.input, mutable_numbers<T>(y), mutable_numbers<T>(logsum), scratch,
+                                        first, last);
+      });
+    });
+    return {y, logsum};
+  }
+
+  Tensors backward(const Tensors& inputs, const Tensors& out, const Tensors& gys,
+                   const std::vector<bool>& needed) const override {
+    const Tensors in = contiguous(inputs);
+    const Tensor y = out[0].contiguous(), logsum = out[1].contiguous(), gy = gys[0].contiguous();
+    Tensors g(5);
+    with_type(in[0].scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const Operands<T> x(in, *this);
+      const auto parts_like = [&](const Tensor& like) {
+        std::vector<int64_t> shape = like.sizes().vec();
+        shape.insert(shape.begin(), x.input.splits);
+        return at::empty(shape, like.options());
+      };
+      g[0] = at::empty(in[0].sizes(), in[0].options());
+      g[1] = parts_like(in[1]);
+      g[2] = parts_like(in[2]);
+      for (size_t i = 3; i < 5 && positions_; ++i) {
+        g[i] = at::empty({x.input.splits * x.input.batch, in[i].size(0), in[i].size(1), 2}, in[i].options());
+      }
+      const kernels::SteerableAttentionGradients<T> to{mutable_numbers<T>(g[0]), mutable_numbers<T>(g[1]),
+                                                       mutable_numbers<T>(g[2]), mutable_numbers<T>(g[3]),
+                                                       mutable_numbers<T>(g[4])};
+      run(x.input, [&](T* scratch, int64_t first, int64_t last) {
+        kernels::steerable_attention_backward<T>(x.input, numbers<T>(y), numbers<T>(logsum), numbers<T>(gy),
+                                                 to, scratch, first, last);
+      });
+    });
+    for (size_t i = 0; i < 5; ++i) {
+      if (!needed[i]) {
+        g[i] = Tensor();
+      } else if (i > 0) {
+        g[i] = g[i].size(0) == 1 ? g[i][0] : g[i].sum(0);
+      }
+    }
+    return g;
+  }
+
+ private:
+  static Tensors contiguous(const Tensors& in) {
+    Tensors result;
+    for (const Tensor& x : in) {
+      result.push_back(contiguous_of(x));
+    }
+    return result;
+  }
+
+  template <class T>
+  struct Operands {
+    Operands(const Tensors& in, const SteerableAttentionOp& op) {
+      const SteerableHeads& h = op.heads_;
+      input.batch = in[0].size(0);
+      input.heads = h.heads;
+      input.tokens = in[0].size(2);
+      input.width = h.width;
+      input.of_all = in[0].size(1) / 2;
+      input.copies = h.copies;
+      input.copies_of_all = h.copies_of_all;
+      input.features = h.features.data();
+      input.component = h.component.data();
+      input.copy = h.copy.data();
+      input.copy_of_all = h.copy_of_all.data();
+      input.scale = static_cast<T>(op.scale_);
+      input.q = numbers<T>(in[0]);
+      input.k = numbers<T>(in[1]);
+      input.v = numbers<T>(in[2]);
+      input.splits = splits_of(input);
+      if (op.positions_) {
+        const SteerablePositions& p = *op.positions_;
+        packed = p.packed(in[0].scalar_type());
+        std::copy(p.grid().begin(), p.grid().end(), input.grid + 3 - p.grid().size());
+        input.components = p.components();
+        input.radii = p.radii();
+        input.harmonics = numbers<T>(packed.harmonics);
+        input.radius = numbers<int32_t>(packed.radius);
+        input.key_weights = numbers<T>(in[3]);
+        input.value_weights = numbers<T>(in[4]);
+      }
+    }
+    kernels::SteerableAttentionInput<T> input;
+    SteerablePositions::Packed packed;
+  };
+
+  static int64_t cost_of(int64_t tokens, int64_t width) { return tokens * tokens * width; }
+
+  /// Heads are shared out whole when they keep all workers equally busy, else in parts.
+  template <class T>
+  static int64_t splits_of(const kernels::SteerableAttentionInput<T>& in) {
+    const int64_t whole = std::max<int64_t>(in.batch * in.heads, 1);
+    const int64_t workers = worker_count(whole * cost_of(in.tokens, in.width), 1 << 16);
+    if (whole % workers == 0 || whole >= 8 * workers) {
+      return 1;
+    }
+    return std::clamp<int64_t>(2 * workers / whole + 1, 1, (in.tokens + 31) / 32);
+  }
+
+  template <class T, class F>
+  static void run(const kernels::SteerableAttentionInput<T>& in, const F& work) {
+    const int64_t whole = in.batch * in.heads;
+    const int64_t workers = std::min(worker_count(whole * cost_of(in.tokens, in.width), 1 << 16),
+                                     std::max<int64_t>(in.units(), 1));
+    const int64_t size = kernels::steerable_attention_scratch<T>(in);
+    const Tensor scratch = at::empty({workers, size}, c10::CppTypeToScalarType<T>::value);
+    share_out(in.units(), workers, [&](int64_t w, int64_t first, int64_t last) {
+      work(mutable_numbers<T>(scratch) + w * size, first, last);
+    });
+  }
+
+  SteerableHeads heads_;
+  double scale_;
+  std::shared_ptr<const SteerablePositions> positions_;
+};
+
+}  // namespace
+
+Tensor steerable_attention(const Tensor& q, const Tensor& k, const Tensor& v, const SteerableType& type,
+                           int64_t heads, double scale,
+                           const std::shared_ptr<const SteerablePositions>& positions,
+                           const Tensor& key_weights, const Tensor& value_weights) {
+  const char* where = "steerable_attention";
+  require(type.irreps() > 0 && heads > 0, where, ": needs irreps and heads, got ", type.irreps(), " and ",
+          heads);
+  int64_t components = 0;
+  for (int64_t l = 0; l < type.irreps(); ++l) {
+    require(type.channels[l] > 0 && type.channels[l] % heads == 0, where, ": ", heads,
+            " heads must divide the channels of irrep ", l, ", got ", type.channels[l]);
+    components += type.components(l);
+  }
+  require(q.defined() && q.dim() == 3 && q.size(1) == 2 * type.width() && q.size(2) > 0, where,
+          ": q must be (B, ", 2 * type.width(), ", N), got ", q.defined() ? q.sizes() : at::IntArrayRef{});
+  for (const Tensor& x : {k, v}) {
+    require(x.defined() && x.sizes() == q.sizes() && x.scalar_type() == q.scalar_type(), where,
+            ": k and v must be as q ", q.sizes(), ", got ", x.defined() ? x.sizes() : at::IntArrayRef{});
+  }
+  if (positions) {
+    require(positions->tokens() == q.size(2) && positions->components() == components, where,
+            ": positions must be of ", q.size(2), " tokens and ", components, " components, got ",
+            positions->tokens(), " and ", positions->components());
+    for (const Tensor& w : {key_weights, value_weights}) {
+      require(w.defined() && w.sizes() == at::IntArrayRef({positions->radii(), type.copies(), 2}) &&
+                  w.scalar_type() == q.scalar_type(),
+              where, ": weights of positions must be (", positions->radii(), ", ", type.copies(), ", 2) ",
+              q.scalar_type(), ", got ", w.defined() ? w.sizes() : at::IntArrayRef{});
+    }
+  }
+  return call(std::make_shared<SteerableAttentionOp>(type, heads, scale, positions),
+              {q, k, v, positions ? key_weights : Tensor(), positions ? value_weights : Tensor()})[0];
+}
+
+}  // namespace weyl

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+
+#include "weyl/ops/steerable/positions.h"
+
+namespace weyl {
+
+/// Self-attention of complex steerable features on a grid (paper, section 3.1, eqs. 10 to 15). For head h and
+/// tokens i, j, over irreps rho, components m and the channels c of the head:
+///   s_ij = scale sum_(rho m c) conj(q_i) (k_j + w^K_(rho c) P_rho m(x_i - x_j)),   a_ij = softmax_j |s_ij|,
+///   y_i  = sum_j a_ij (v_j + w^V_(rho c) P_rho m(x_i - x_j)).
+/// It turns with the grid, for P does.
+///
+/// q, k, v (B, 2 F, N) in the order of SteerableType, N the tokens of the grid, row-major; head h has the
+/// h-th share of the channels of each irrep. key_weights, value_weights (R, S, 2): complex w of each radius
+/// and copy of an irrep (S, in the order irrep, channel); undefined without positions. Result (B, 2 F, N).
+///
+/// Never takes memory of N^2 times channels: sum_c conj(q_c) w_c meets P once for each component. On the CPU
+/// in float32 and float64 scores of a few queries at a time, memory O(N) a thread, forward and backward;
+/// elsewhere, and for second derivatives, N^2 (a few numbers a pair). Where s_ij = 0 its |.| has gradient 0.
+/// ShapeError unless shapes fit and heads divide the channels of each irrep.
+Tensor steerable_attention(const Tensor& q, const Tensor& k, const Tensor& v, const SteerableType& type,
+                           int64_t heads, double scale,
+                           const std::shared_ptr<const SteerablePositions>& positions = nullptr,
+                           const Tensor& key_weights = {}, const Tensor& value_weights = {});
+
+}  // namespace weyl

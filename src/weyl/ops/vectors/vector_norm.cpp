@@ -1,0 +1,121 @@
+#include "weyl/ops/vectors/vector_norm.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/eye.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/zeros.h>
+
+#include <memory>
+
+#include "weyl/core/check.h"
+#include "weyl/kernels/vectors/vector_norm.h"
+#include "weyl/ops/autograd/kernel_inputs.h"
+#include "weyl/ops/autograd/parallel.h"
+#include "weyl/ops/vectors/inverse_square_root.h"
+
+namespace weyl {
+namespace {
+
+constexpr int64_t grain = 1 << 13;  // numbers that are worth a worker
+
+/// Inputs x (N, 3, C) and weight (C). By-product: the state of the kernels, (N, vector_norm_state), float64.
+class VectorNormOp : public Differentiable {
+ public:
+  VectorNormOp(double rho, double epsilon) : rho_(rho), epsilon_(epsilon) {}
+
+  Tensors reference(const Tensors& in) const override {
+    const Tensor &x = in[0], &weight = in[1];
+    const Tensor a = x - x.mean(-1, /*keepdim=*/true);
+    if (isotropic()) {
+      return {a * at::rsqrt((a * a).mean({-2, -1}, /*keepdim=*/true) + epsilon_) * weight};
+    }
+    const Tensor whole = a.to(at::kDouble);
+    const Tensor s = at::matmul(whole, whole.transpose(-1, -2)) / static_cast<double>(x.size(-1));
+    const Tensor t = (s.diagonal(0, -2, -1).sum(-1) / 3).unsqueeze(-1).unsqueeze(-1);
+    const Tensor tau = t + epsilon_;
+    const Tensor unit = at::eye(3, s.options().requires_grad(false));
+    // Of trace 3 whatever the features' size, so that the roots stay in range.
+    const Tensor scaled = ((1 - rho_) * s + (rho_ * t + epsilon_) * unit) / tau;
+    const Tensor root = inverse_square_root(scaled) * tau.rsqrt();
+    return {at::matmul(root, whole).to(x.scalar_type()) * weight};
+  }
+  bool has_forward(const Tensors& in) const override { return kernels_take(in); }
+  bool has_backward(const Tensors& in) const override { return kernels_take(in); }
+  bool has_second(const Tensors& in) const override { return isotropic() && kernels_take(in); }
+
+  Tensors forward(const Tensors& in) const override {
+    const Tensor x = in[0].contiguous(), weight = in[1].contiguous();
+    const Tensor y = at::empty(x.sizes(), x.options());
+    const Tensor state = at::empty({x.size(0), kernels::vector_norm_state}, x.options().dtype(at::kDouble));
+    with_type(x.scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      share_out(x.size(0), worker_count(x.numel(), grain), [&](int64_t, int64_t first, int64_t last) {
+        kernels::vector_norm<T>(arguments<T>(x, weight), y.mutable_data_ptr<T>(),
+                                state.mutable_data_ptr<double>(), first, last);
+      });
+    });
+    return {y, state};
+  }
+
+  Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gys,
+                   const std::vector<bool>& needed) const override {
+    const Tensor x = in[0].contiguous(), weight = in[1].contiguous(), gy = gys[0].contiguous();
+    const int64_t workers = worker_count(x.numel(), grain);
+    const Tensor gx = needed[0] ? at::empty(x.sizes(), x.options()) : Tensor();
+    const Tensor sums = needed[1] ? at::zeros({workers, weight.size(0)}, x.options()) : Tensor();
+    with_type(x.scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      share_out(x.size(0), workers, [&](int64_t w, int64_t first, int64_t last) {
+        kernels::vector_norm_backward<T>(arguments<T>(x, weight), numbers<double>(out[1]), numbers<T>(gy),
+                                         mutable_numbers<T>(gx), row_of<T>(sums, w), first, last);
+      });
+    });
+    return {gx, needed[1] ? sums.sum(0) : Tensor()};
+  }
+
+  Tensors second(const Tensors& in, const Tensors& out, const Tensors& gys, const Tensors& directions,
+                 const std::vector<bool>& needed) const override {
+    const Tensor x = in[0].contiguous(), weight = in[1].contiguous(), gy = gys[0].contiguous();
+    const Tensor dx = contiguous_of(directions[0]), dweight = contiguous_of(directions[1]);
+    const int64_t workers = worker_count(x.numel(), grain);
+    const Tensor gx = needed[0] ? at::empty(x.sizes(), x.options()) : Tensor(),
+                 ggy = needed[2] ? at::empty(x.sizes(), x.options()) : Tensor();
+    const Tensor sums = needed[1] ? at::zeros({workers, weight.size(0)}, x.options()) : Tensor();
+    with_type(x.scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      share_out(x.size(0), workers, [&](int64_t w, int64_t first, int64_t last) {
+        kernels::vector_norm_second<T>(arguments<T>(x, weight), numbers<double>(out[1]), numbers<T>(gy),
+                                       numbers<T>(dx), numbers<T>(dweight), mutable_numbers<T>(gx),
+                                       row_of<T>(sums, w), mutable_numbers<T>(ggy), first, last);
+      });
+    });
+    return {gx, needed[1] ? sums.sum(0) : Tensor(), ggy};
+  }
+
+ private:
+  bool isotropic() const { return rho_ == 1; }
+
+  template <class T>
+  kernels::VectorNorm<T> arguments(const Tensor& x, const Tensor& weight) const {
+    return {x.size(2), rho_, epsilon_, numbers<T>(x), numbers<T>(weight)};
+  }
+
+  double rho_, epsilon_;
+};
+
+}  // namespace
+
+Tensor vector_norm(const Tensor& x, const Tensor& weight, double rho, double epsilon) {
+  require(x.defined() && x.dim() == 3 && x.size(1) == 3, "vector_norm: x must be (N, 3, C), got ",
+          x.defined() ? x.sizes() : at::IntArrayRef{});
+  require(weight.defined() && weight.dim() == 1 && weight.size(0) == x.size(2),
+          "vector_norm: weight must be (", x.size(2), "), got ",
+          weight.defined() ? weight.sizes() : at::IntArrayRef{});
+  require(rho >= 0 && rho <= 1 && epsilon > 0, "vector_norm: rho must be in [0, 1] and epsilon above 0, got ",
+          rho, " and ", epsilon);
+  return call(std::make_shared<VectorNormOp>(rho, epsilon), {x, weight})[0];
+}
+
+}  // namespace weyl

@@ -1,0 +1,333 @@
+#include "weyl/ops/edges/neighbours.h"
+
+#include <ATen/Parallel.h>
+
+#include <array>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "tests/gradients.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+using Shift = std::array<int64_t, 3>;
+using Edge = std::tuple<int64_t, int64_t, Shift>;
+using Rows = std::vector<std::array<double, 3>>;
+
+Tensor tensor_of(const Rows& rows) {
+  Tensor x = at::empty({static_cast<int64_t>(rows.size()), 3}, at::kDouble);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (int64_t c = 0; c < 3; ++c) {
+      x[static_cast<int64_t>(i)][c] = rows[i][c];
+    }
+  }
+  return x;
+}
+
+struct System {
+  Rows positions, cell;
+  std::array<bool, 3> pbc{true, true, true};
+  Segments graphs() const {
+    return Segments::of_sizes(std::vector<int64_t>{static_cast<int64_t>(positions.size())});
+  }
+  Tensor pbc_tensor() const {
+    return at::tensor(std::vector<int64_t>(pbc.begin(), pbc.end()), at::kLong).to(at::kBool).view({1, 3});
+  }
+  Edges edges(double cutoff, bool self = false) const {
+    return neighbours(tensor_of(positions), graphs(), cutoff, tensor_of(cell).unsqueeze(0), pbc_tensor(),
+                      self);
+  }
+};
+
+std::vector<Edge> list_of(const Edges& edges) {
+  std::vector<Edge> list;
+  const auto *i = edges.centre.const_data_ptr<int64_t>(), *j = edges.neighbour.const_data_ptr<int64_t>(),
+             *s = edges.shifts.defined() ? edges.shifts.const_data_ptr<int64_t>() : nullptr;
+  for (int64_t e = 0; e < edges.count(); ++e) {
+    list.emplace_back(i[e], j[e], s ? Shift{s[3 * e], s[3 * e + 1], s[3 * e + 2]} : Shift{});
+  }
+  return list;
+}
+
+/// Every atom with every image of every atom, `images` to each side.
+std::vector<Edge> one_by_one(const System& system, double cutoff, bool self, int64_t images) {
+  std::vector<Edge> list;
+  Shift most{};
+  for (int k = 0; k < 3; ++k) {
+    most[k] = system.pbc[k] ? images : 0;
+  }
+  const auto n = static_cast<int64_t>(system.positions.size());
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      for (int64_t a = -most[0]; a <= most[0]; ++a) {
+        for (int64_t b = -most[1]; b <= most[1]; ++b) {
+          for (int64_t c = -most[2]; c <= most[2]; ++c) {
+            double squares = 0;
+            for (int x = 0; x < 3; ++x) {
+              double d = system.positions[j][x] - system.positions[i][x];
+              d += static_cast<double>(a) * system.cell[0][x] + static_cast<double>(b) * system.cell[1][x] +
+                   static_cast<double>(c) * system.cell[2][x];
+              squares += d * d;
+            }
+            const bool itself = i == j && a == 0 && b == 0 && c == 0;
+            if (squares < cutoff * cutoff && (!itself || self)) {
+              list.emplace_back(i, j, Shift{a, b, c});
+            }
+          }
+        }
+      }
+    }
+  }
+  return list;
+}
+
+/// Every edge has its reverse, and they are one bond.
+void expect_bonds(const Edges& edges) {
+  const std::vector<Edge> list = list_of(edges);
+  int64_t itself = 0;
+  for (size_t e = 0; e < list.size(); ++e) {
+    const auto& [i, j, s] = list[e];
+    const Edge reverse{j, i, {-s[0], -s[1], -s[2]}};
+    const auto first =
+        edges.edge_of_bond[edges.bond[static_cast<int64_t>(e)].item<int64_t>()].item<int64_t>();
+    EXPECT_EQ(list[first], std::min(list[e], reverse));
+    itself += reverse == list[e] ? 1 : 0;
+  }
+  EXPECT_EQ(2 * edges.bonds(), edges.count() + itself);
+}
+
+// Cells of every shape (small, large, flat, sheared by whole lattice vectors), every combination of periodic
+// axes, atoms far outside of the cell; whenever the images looked at one by one are enough.
+TEST(Neighbours, AreThoseFoundOneByOne) {
+  std::mt19937_64 draw(7);
+  std::normal_distribution<double> normal;
+  constexpr int64_t images = 10;
+  int compared = 0, with_images_of_itself = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    System system;
+    const double size = 3 * std::exp(0.7 * normal(draw));
+    for (int k = 0; k < 3; ++k) {
+      system.cell.push_back({size * normal(draw), size * normal(draw), size * normal(draw)});
+      system.pbc[k] = (trial >> k) % 2 == 1;
+    }
+    if (trial % 3 == 0) {
+      for (int c = 0; c < 3; ++c) {
+        system.cell[1][c] += 4 * system.cell[0][c];
+        system.cell[2][c] -= 3 * system.cell[1][c];
+      }
+    }
+    const auto atoms = static_cast<int>(1 + draw() % 6);
+    for (int i = 0; i < atoms; ++i) {
+      system.positions.push_back({2 * size * normal(draw), 2 * size * normal(draw), 2 * size * normal(draw)});
+    }
+    const double cutoff = 3 * std::exp(0.3 * normal(draw));
+    const bool self = trial % 2 == 1;
+    const Edges edges = system.edges(cutoff, self);
+    const std::vector<Edge> found = list_of(edges);
+    expect_bonds(edges);
+    int64_t farthest = 0;
+    for (const auto& [i, j, shift] : found) {
+      for (const int64_t s : shift) {
+        farthest = std::max(farthest, std::abs(s));
+      }
+      with_images_of_itself += i == j && shift != Shift{} ? 1 : 0;
+    }
+    if (farthest > images) {
+      continue;
+    }
+    ++compared;
+    EXPECT_EQ(found, one_by_one(system, cutoff, self, images)) << "trial " << trial;
+  }
+  EXPECT_GT(compared, 250);
+  EXPECT_GT(with_images_of_itself, 1000);
+}
+
+TEST(Neighbours, OfManyAtomsOfAnOpenSystemAreThoseFoundOneByOne) {
+  std::mt19937_64 draw(3);
+  std::uniform_real_distribution<double> uniform(-10, 10);
+  System system;
+  system.cell = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};  // means nothing along axes that are not periodic
+  system.pbc = {false, false, false};
+  for (int i = 0; i < 700; ++i) {
+    system.positions.push_back(
+        {uniform(draw), uniform(draw), i % 50 == 0 ? 1e4 * uniform(draw) : 0.3 * uniform(draw)});
+  }
+  const Edges edges = neighbours(tensor_of(system.positions), system.graphs(), 3);
+  EXPECT_FALSE(edges.shifts.defined());
+  EXPECT_EQ(list_of(edges), one_by_one(system, 3, false, 0));
+  EXPECT_GT(edges.count(), 5000);
+  EXPECT_EQ(list_of(system.edges(3, true)), one_by_one(system, 3, true, 0));
+}
+
+TEST(Neighbours, OfASupercellAreThoseOfTheCell) {
+  std::mt19937_64 draw(5);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  System small;
+  small.cell = {{2.1, 0.3, -0.2}, {0.9, 2.4, 0.1}, {-0.7, 0.5, 1.9}};
+  const auto at_fractions = [&](double a, double b, double c) {
+    std::array<double, 3> r{};
+    for (int x = 0; x < 3; ++x) {
+      r[x] = a * small.cell[0][x] + b * small.cell[1][x] + c * small.cell[2][x];
+    }
+    return r;
+  };
+  System large = small;
+  const int times[3] = {3, 2, 4};
+  std::vector<std::array<double, 3>> fractions;
+  for (int i = 0; i < 3; ++i) {
+    fractions.push_back({uniform(draw), uniform(draw), uniform(draw)});
+    small.positions.push_back(at_fractions(fractions[i][0], fractions[i][1], fractions[i][2]));
+  }
+  for (int k = 0; k < 3; ++k) {
+    for (int x = 0; x < 3; ++x) {
+      large.cell[k][x] *= times[k];
+    }
+  }
+  for (int a = 0; a < times[0]; ++a) {
+    for (int b = 0; b < times[1]; ++b) {
+      for (int c = 0; c < times[2]; ++c) {
+        for (const auto& f : fractions) {
+          large.positions.push_back(at_fractions(f[0] + a, f[1] + b, f[2] + c));
+        }
+      }
+    }
+  }
+  const auto lengths = [](const System& s, const Edges& edges) {
+    return std::get<0>(
+        displacements(tensor_of(s.positions), edges, tensor_of(s.cell).unsqueeze(0)).norm(2, 1).sort());
+  };
+  const Edges one = small.edges(4), many = large.edges(4);
+  EXPECT_EQ(many.count(), 24 * one.count());
+  EXPECT_GT(one.count(), 100);
+  EXPECT_TRUE(
+      at::allclose(lengths(large, many).view({-1, 24}), lengths(small, one).unsqueeze(1), 1e-12, 1e-12));
+  // The same lattice in another basis, and the same atoms with whole lattice vectors added.
+  System skewed = small;
+  for (int x = 0; x < 3; ++x) {
+    skewed.cell[1][x] += 17 * small.cell[0][x];
+    skewed.cell[2][x] += -9 * small.cell[0][x] + 23 * small.cell[1][x];
+    skewed.positions[1][x] += 1000 * small.cell[2][x] - 40 * small.cell[0][x];
+  }
+  const Edges same = skewed.edges(4);
+  ASSERT_EQ(same.count(), one.count());
+  EXPECT_TRUE(at::allclose(lengths(skewed, same), lengths(small, one), 1e-9, 1e-9));
+}
+
+TEST(Neighbours, MoveWithAPermutationOfTheAtoms) {
+  std::mt19937_64 draw(9);
+  std::uniform_real_distribution<double> uniform(0, 6);
+  System system;
+  system.cell = {{6, 0, 0}, {1, 6, 0}, {0, -2, 6}};
+  system.pbc = {true, true, false};
+  for (int i = 0; i < 40; ++i) {
+    system.positions.push_back({uniform(draw), uniform(draw), uniform(draw)});
+  }
+  System permuted = system;
+  std::vector<int64_t> to(40);
+  std::iota(to.begin(), to.end(), 0);
+  std::shuffle(to.begin(), to.end(), draw);
+  for (size_t i = 0; i < to.size(); ++i) {
+    permuted.positions[to[i]] = system.positions[i];
+  }
+  std::set<Edge> moved;
+  for (const auto& [i, j, shift] : list_of(system.edges(2.5))) {
+    moved.emplace(to[i], to[j], shift);
+  }
+  const std::vector<Edge> found = list_of(permuted.edges(2.5));
+  EXPECT_EQ(moved, std::set<Edge>(found.begin(), found.end()));
+  EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
+}
+
+TEST(Neighbours, OfABatchAreThoseOfEachGraph) {
+  std::mt19937_64 draw(2);
+  std::uniform_real_distribution<double> uniform(0, 3);
+  const std::vector<int64_t> sizes{3, 0, 5, 1};
+  const Segments graphs = Segments::of_sizes(sizes);
+  Rows all;
+  for (int i = 0; i < 9; ++i) {
+    all.push_back({uniform(draw), uniform(draw), uniform(draw)});
+  }
+  const Tensor cell = at::eye(3, at::kDouble).unsqueeze(0).repeat({4, 1, 1}) *
+                      at::tensor({3.0, 1.0, 4.0, 2.0}, at::kDouble).view({4, 1, 1});
+  const Tensor pbc = at::tensor({1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0}, at::kLong).to(at::kBool).view({4, 3});
+  const int threads = at::get_num_threads();
+  at::set_num_threads(3);
+  const Edges batch = neighbours(tensor_of(all).to(at::kFloat), graphs, 2.5, cell, pbc, true);
+  at::set_num_threads(threads);
+  EXPECT_EQ(batch.graphs(), 4);
+  EXPECT_EQ(batch.nodes(), 9);
+  for (int64_t g = 0; g < 4; ++g) {
+    const int64_t first = graphs.offsets[g], end = graphs.offsets[g + 1];
+    const Edges alone = neighbours(tensor_of(all).to(at::kFloat).slice(0, first, end),
+                                   Segments::of_sizes(std::vector<int64_t>{sizes[g]}), 2.5,
+                                   cell.slice(0, g, g + 1), pbc.slice(0, g, g + 1), true);
+    const int64_t from = batch.of_graph.offsets[g], to = batch.of_graph.offsets[g + 1];
+    EXPECT_TRUE(at::equal(batch.centre.slice(0, from, to) - first, alone.centre));
+    EXPECT_TRUE(at::equal(batch.neighbour.slice(0, from, to) - first, alone.neighbour));
+    EXPECT_TRUE(at::equal(batch.shifts.slice(0, from, to), alone.shifts));
+  }
+  EXPECT_GT(batch.of_graph.size(3), 1);  // one atom sees its own images
+}
+
+TEST(Neighbours, InThePlaneOnALineAndOfNothing) {
+  const Segments five = Segments::of_sizes(std::vector<int64_t>{5});
+  const Tensor line = at::arange(5, at::kDouble).view({5, 1});
+  EXPECT_EQ(neighbours(line, five, 1.5).count(), 8);
+  EXPECT_EQ(neighbours(at::cat({line, line}, 1), five, 1.5, {}, {}, true).count(), 13);
+  EXPECT_EQ(neighbours(line, five, 1).count(), 0);  // closer than, not as close as
+  const Segments none = Segments::of_sizes(std::vector<int64_t>{0, 0});
+  EXPECT_EQ(neighbours(at::zeros({0, 3}, at::kDouble), none, 1).count(), 0);
+  // Atoms in one place are neighbours.
+  EXPECT_EQ(neighbours(at::zeros({5, 3}, at::kFloat), five, 1).count(), 20);
+}
+
+/// The message of the one error.
+std::string refusal(const Tensor& positions, const Tensor& cell, const Tensor& pbc, double cutoff = 2) {
+  const Segments graphs = Segments::of_sizes(std::vector<int64_t>{1, 2});
+  try {
+    neighbours(positions, graphs, cutoff, cell, pbc);
+  } catch (const ShapeError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Neighbours, RefuseWhatHasNoAnswer) {
+  const Tensor r = at::zeros({3, 3}, at::kDouble), cell = at::eye(3, at::kDouble).repeat({2, 1, 1}) * 3,
+               pbc = at::ones({2, 3}, at::kBool);
+  EXPECT_EQ(refusal(r, cell, pbc), "");
+  Tensor bad = r.clone();
+  bad[2][1] = std::nan("");
+  EXPECT_EQ(refusal(bad, cell, pbc), "neighbours: graph 1: positions must be finite");
+  EXPECT_EQ(refusal(bad, {}, {}), "neighbours: graph 1: positions must be finite");
+  bad[2][1] = 1e200;
+  EXPECT_EQ(refusal(bad, cell, pbc), "neighbours: graph 1: positions must be within 2^30 cells of the cell");
+  Tensor broken = cell.clone();
+  broken[1][0][2] = INFINITY;
+  EXPECT_EQ(refusal(r, broken, pbc), "neighbours: graph 1: cell must be finite");
+  broken = cell.clone();
+  broken[0][2] = broken[0][1] * 2 - broken[0][0];
+  EXPECT_EQ(refusal(r, broken, pbc),
+            "neighbours: graph 0: periodic rows of cell must be linearly independent");
+  Tensor slab = pbc.clone();
+  slab[0][2] = false;
+  EXPECT_EQ(refusal(r, broken, slab), "");
+  broken = cell.clone();
+  broken[1][0] = 0;
+  EXPECT_EQ(refusal(r, broken, pbc),
+            "neighbours: graph 1: periodic rows of cell must be linearly independent");
+  EXPECT_EQ(refusal(r, cell * 1e-4, pbc, 10),
+            "neighbours: graph 0: cutoff must give fewer than 2^31 edges in this cell");
+  EXPECT_NE(refusal(r, cell, {}), "");
+  EXPECT_NE(refusal(r, cell[0], pbc), "");
+  EXPECT_NE(refusal(r, cell, pbc.to(at::kLong)), "");
+  EXPECT_NE(refusal(r.slice(0, 0, 2), cell, pbc), "");
+  EXPECT_NE(refusal(r, cell, pbc, 0), "");
+  EXPECT_NE(refusal(r, cell, pbc, std::nan("")), "");
+}
+
+}  // namespace
+}  // namespace weyl

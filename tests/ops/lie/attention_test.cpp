@@ -1,0 +1,398 @@
+#include "weyl/ops/lie/attention.h"
+
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include <ATen/Parallel.h>
+
+#include "tests/gradients.h"
+#include "tests/ops/lie/samples.h"
+#include "weyl/core/check.h"
+#include "weyl/ops/lie/attention_forms.h"
+#include "weyl/ops/lie/log.h"
+#include "weyl/study/allocation_peak.h"
+
+namespace weyl {
+namespace {
+
+constexpr ChartPolicy policies[] = {ChartPolicy::mask, ChartPolicy::frobenius, ChartPolicy::polar};
+
+struct Case {
+  LieGroup group;
+  Segments graphs;
+  Tensor elements, values, weights;  // float64
+
+  Case(LieGroup g, std::vector<int64_t> sizes, double scale, int64_t heads = 3, int64_t width = 5)
+      : group(g), graphs(Segments::of_sizes(sizes)) {
+    const int64_t n = graphs.rows(), blocks = static_cast<int64_t>(blocks_of(g).size());
+    elements = random_elements(g, n, scale);
+    values = normal_rows("values", n, heads * width, 1).view({n, heads, width});
+    weights = normal_rows("weights", heads, blocks, 0.4).exp();
+  }
+  LieAttention run(const Tensors& x, ChartPolicy policy = ChartPolicy::mask) const {
+    return lie_attention(x[0], x[1], x[2], graphs, group, policy);
+  }
+  LieAttention run(ChartPolicy policy = ChartPolicy::mask) const {
+    return run({elements, values, weights}, policy);
+  }
+  /// {mixed, coordinates, outside, gradients by elements (when wanted), values, weights}
+  Tensors all(at::ScalarType type, ChartPolicy policy, bool by_elements) const {
+    Tensors x, wanted;
+    for (const Tensor& t : {elements, values, weights}) {
+      x.push_back(t.to(type).detach().requires_grad_(wanted.size() > 0 || x.size() > 0 || by_elements));
+      if (x.back().requires_grad()) {
+        wanted.push_back(x.back());
+      }
+    }
+    const LieAttention y = run(x, policy);
+    const auto weighted = [](const Tensor& t) {
+      return (t * gradients_detail::weights_like(t).to(t.scalar_type())).sum();
+    };
+    Tensors found{y.mixed.detach(), y.coordinates.detach(), y.outside};
+    for (const Tensor& g : torch::autograd::grad({weighted(y.mixed) + weighted(y.coordinates)}, wanted)) {
+      found.push_back(g);
+    }
+    return found;
+  }
+};
+
+void expect_same(const Tensors& found, const Tensors& wanted, double tolerance) {
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    ASSERT_EQ(found[i].sizes(), wanted[i].sizes()) << i;
+    EXPECT_TRUE(at::isfinite(wanted[i]).all().item<bool>()) << i;
+    EXPECT_LE(largest(found[i] - wanted[i]), tolerance * (1 + largest(wanted[i]))) << "result " << i;
+  }
+}
+
+TEST(LieAttention, EqualsPlainLoops) {
+  for (const LieGroup group : lie_groups) {
+    SCOPED_TRACE(name_of(group));
+    const Case c(group, {4, 1, 0, 9}, 0.5);
+    const LieAttention y = c.run();
+    const LieLogs logs = lie_pair_logs(c.elements, c.graphs, group);
+    const Tensor w = to_orthonormal(logs.w, group);
+    int64_t pair = 0, masked = 0;
+    for (int64_t s = 0; s < c.graphs.count(); ++s) {
+      const int64_t n = c.graphs.size(s), begin = c.graphs.offsets[s];
+      for (int64_t i = 0; i < n; ++i, pair += n) {
+        for (int64_t h = 0; h < c.values.size(1); ++h) {
+          Tensor mixed = at::zeros({c.values.size(2)}, at::kDouble);
+          Tensor mean = at::zeros({w.size(1)}, at::kDouble);
+          double total = 0;
+          for (int64_t j = 0; j < n; ++j) {
+            if (j == i || (!is_rigid(group) && logs.margin[pair + j].item<double>() <= 0)) {
+              masked += j != i;
+              continue;
+            }
+            double score = 0;
+            int64_t b = 0;
+            for (const LieBlock& block : blocks_of(group)) {
+              const Tensor part = w[pair + j].slice(0, block.begin, block.begin + block.size);
+              score -= c.weights[h][b++].item<double>() * (part * part).sum().item<double>();
+            }
+            total += std::exp(score);
+            mixed += std::exp(score) * c.values[begin + j][h];
+            mean += std::exp(score) * w[pair + j];
+          }
+          const double over = total > 0 ? 1 / total : 0;
+          EXPECT_LE(largest(y.mixed[begin + i][h] - mixed * over), 1e-11);
+          EXPECT_LE(largest(y.coordinates[begin + i][h] - mean * over), 1e-11);
+        }
+      }
+    }
+    EXPECT_EQ(y.outside.sum().item<int64_t>() * c.values.size(1), masked);
+  }
+}
+
+TEST(LieAttention, StreamingEqualsTheListOfPairs) {
+  for (const LieGroup group : lie_groups) {
+    for (const ChartPolicy policy : policies) {
+      for (const double scale : {0.3, is_rigid(group) ? 0.8 : 0.5}) {
+        SCOPED_TRACE(testing::Message() << name_of(group) << " policy " << static_cast<int>(policy));
+        const Case c(group, {0, 1, 2, 7, 70, 3}, scale);
+        const bool by_elements = policy == ChartPolicy::mask;
+        for (const auto type : {at::kDouble, at::kFloat}) {
+          const Tensors kernel = c.all(type, policy, by_elements);
+          const UseReferences scope;
+          expect_same(kernel, c.all(type, policy, by_elements), type == at::kFloat ? 3e-4 : 1e-10);
+        }
+      }
+    }
+  }
+}
+
+TEST(LieAttention, StreamingEqualsTheListOfPairsOverManyTiles) {
+  const Case c(LieGroup::se3, {300, 7}, 0.5, 2, 16);
+  for (const auto type : {at::kDouble, at::kFloat}) {
+    const Tensors kernel = c.all(type, ChartPolicy::mask, true);
+    const UseReferences scope;
+    expect_same(kernel, c.all(type, ChartPolicy::mask, true), type == at::kFloat ? 3e-4 : 1e-11);
+  }
+}
+
+TEST(LieAttention, PairsAtHandGiveTheSame) {
+  for (const LieGroup group : lie_groups) {
+    SCOPED_TRACE(name_of(group));
+    const Case c(group, {0, 1, 2, 7, 66}, 0.6);
+    const LieAttention streamed = c.run();
+    const LiePairs pairs = lie_pairs(c.elements, c.graphs, group, ChartPolicy::mask);
+    const LieAttention y = lie_attention(pairs, c.values, c.weights, c.graphs);
+    expect_same({y.mixed, y.coordinates, y.outside}, {streamed.mixed, streamed.coordinates, streamed.outside},
+                1e-12);
+    const Tensor scores = block_scores(pairs.squares, c.weights);
+    const auto through = [&](bool plain) {
+      Tensors x{scores.detach().requires_grad_(), pairs.coordinates.detach().requires_grad_(),
+                c.values.detach().requires_grad_()};
+      const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+      const LieAttention z =
+          lie_attention_scored(x[0], {x[1], pairs.squares, pairs.present, pairs.outside}, x[2], c.graphs);
+      return torch::autograd::grad({(z.mixed * gradients_detail::weights_like(z.mixed)).sum() +
+                                    (z.coordinates * gradients_detail::weights_like(z.coordinates)).sum()},
+                                   x);
+    };
+    expect_same(through(false), through(true), 1e-11);
+  }
+}
+
+TEST(LieAttention, DerivativesAreRightUnderEveryPolicy) {
+  for (const LieGroup group : lie_groups) {
+    for (const ChartPolicy policy : policies) {
+      SCOPED_TRACE(testing::Message() << name_of(group) << " policy " << static_cast<int>(policy));
+      const Case c(group, {1, 2, 4}, 0.35, 2, 2);
+      const Expression f = [&](const Tensors& x) {
+        const LieAttention y = c.run(x, policy);
+        return at::cat({y.mixed.flatten(), y.coordinates.flatten()});
+      };
+      expect_second_gradients(f, {c.elements, c.values, c.weights}, {1e-5, 3e-5, 1e-6, 6});
+      Tensor x = c.elements.detach().requires_grad_();
+      EXPECT_TRUE(lie_pairs(x, c.graphs, group, policy).coordinates.requires_grad());
+      const at::NoGradGuard off;  // a caller's guard holds
+      EXPECT_FALSE(lie_pairs(x, c.graphs, group, policy).coordinates.requires_grad());
+      EXPECT_FALSE(c.run({x, c.values, c.weights}, policy).coordinates.requires_grad());
+    }
+  }
+}
+
+TEST(LieAttention, PermutedTokensGivePermutedResults) {
+  for (const LieGroup group : lie_groups) {
+    const Case c(group, {90}, 0.4);
+    const Tensor p = at::arange(89, -1, -1, at::kLong);
+    const LieAttention y = c.run();
+    const LieAttention z = c.run({c.elements.index_select(0, p), c.values.index_select(0, p), c.weights});
+    EXPECT_LE(largest(z.mixed - y.mixed.index_select(0, p)), 1e-11);
+    EXPECT_LE(largest(z.coordinates - y.coordinates.index_select(0, p)), 1e-11);
+    EXPECT_GT(largest(z.mixed - y.mixed), 1e-3);  // control
+  }
+}
+
+TEST(LieAttention, AMotionFromTheLeftChangesNothing) {
+  for (const LieGroup group : lie_groups) {
+    for (const ChartPolicy policy : policies) {
+      SCOPED_TRACE(name_of(group));
+      const Case c(group, {12, 5}, 0.4);
+      const Tensor a = random_elements(group, 1, 0.8, "motion").expand_as(c.elements);
+      const LieAttention y = c.run(policy);
+      const LieAttention z = c.run({lie_compose(a, c.elements, group), c.values, c.weights}, policy);
+      EXPECT_LE(largest(z.mixed - y.mixed), 1e-10);
+      EXPECT_LE(largest(z.coordinates - y.coordinates), 1e-10);
+      if (group != LieGroup::so2) {  // control: a motion from the right, of one side of which nothing is left
+        const LieAttention right = c.run({lie_compose(c.elements, a, group), c.values, c.weights}, policy);
+        EXPECT_GT(largest(right.coordinates - y.coordinates), 1e-3);
+      }
+    }
+  }
+}
+
+TEST(LieAttention, NothingToAttendToGivesZeros) {
+  const Case alone(LieGroup::se3, {1, 1}, 0.4);
+  EXPECT_EQ(largest(alone.run().mixed), 0);
+  EXPECT_EQ(largest(alone.run().coordinates), 0);
+  for (const LieGroup group : {LieGroup::aff2, LieGroup::aff3}) {
+    Case c(group, {2, 3}, 0.1);
+    const int64_t n = dimension_of(group);
+    c.elements = c.elements.clone();
+    c.elements[1] = c.elements[0];
+    c.elements[1][0] = -1 * c.elements[0][0];  // a reflection of the first column: det < 0
+    for (int64_t i = 0; i < n; ++i) {
+      c.elements[1][n * i] = -1 * c.elements[0][n * i];
+    }
+    const LieAttention y = c.run();
+    EXPECT_EQ(largest(y.mixed.slice(0, 0, 2)), 0);
+    EXPECT_GT(largest(y.mixed.slice(0, 2, 5)), 0);
+    EXPECT_EQ(y.outside.sum().item<int64_t>(), 2);
+    for (const bool plain : {false, true}) {
+      const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+      for (const Tensor& t : c.all(at::kDouble, ChartPolicy::mask, true)) {
+        EXPECT_TRUE(at::isfinite(t).all().item<bool>());
+      }
+    }
+    EXPECT_GT(largest(c.run(ChartPolicy::frobenius).mixed.slice(0, 0, 2)), 0);
+    EXPECT_EQ(largest(c.run(ChartPolicy::polar).mixed.slice(0, 0, 2)), 0);
+    EXPECT_THROW(c.run(ChartPolicy::error), ShapeError);
+    EXPECT_THROW(lie_pairs(c.elements, c.graphs, group, ChartPolicy::error), ShapeError);
+  }
+  EXPECT_NO_THROW(Case(LieGroup::aff3, {5}, 0.1).run(ChartPolicy::error));
+}
+
+TEST(LieAttention, HalfTurnsAreScoredAndReported) {
+  for (const LieGroup group : {LieGroup::so2, LieGroup::se2, LieGroup::so3, LieGroup::se3}) {
+    Case c(group, {2}, 0.5);
+    Tensor turn = at::zeros({1, degrees_of_freedom(group)}, at::kDouble);
+    Tensor g = lie_exp(turn, group);
+    const int64_t last = compact_size(group) - 1;
+    if (dimension_of(group) == 2) {
+      g[0][last - 1] = -1;
+    } else {
+      g[0][last] = 0;
+      g[0][last - 1] = 1;
+    }
+    c.elements = at::cat({lie_exp(turn, group), g});
+    for (const bool plain : {false, true}) {
+      const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+      const LieAttention y = c.run();
+      EXPECT_LE(largest(y.mixed[0] - c.values[1]), 1e-15);
+      EXPECT_EQ(y.outside.sum().item<int64_t>(), 2);
+      EXPECT_THROW(c.run(ChartPolicy::error), ShapeError);
+    }
+  }
+}
+
+TEST(LieAttention, AGraphNeverSeesAnother) {
+  for (const LieGroup group : lie_groups) {
+    for (const ChartPolicy policy : policies) {
+      Case c(group, {5, 6}, 0.3);
+      const Tensors before = c.all(at::kFloat, policy, true);
+      c.elements = c.elements.clone();
+      c.elements.slice(0, 5, 11).fill_(NAN);
+      const Tensors after = c.all(at::kFloat, policy, true);
+      for (const size_t i : {size_t{0}, size_t{1}, size_t{3}, size_t{4}}) {
+        EXPECT_TRUE(at::equal(before[i].slice(0, 0, 5), after[i].slice(0, 0, 5))) << name_of(group) << i;
+      }
+      // Nor is what is not a number hidden, by the torch expression or by the kernel.
+      EXPECT_TRUE(at::isnan(after[1].slice(0, 5, 11)).all().item<bool>()) << name_of(group);
+      EXPECT_TRUE(at::isnan(c.run(policy).coordinates.slice(0, 5, 11)).all().item<bool>()) << name_of(group);
+    }
+  }
+}
+
+// Token 1 is singular, token 2 a half-turn from token 0, which no logarithm reaches.
+TEST(LieAttention, SingularMapsAndAffineHalfTurnsAreMaskedAndNeverNotANumber) {
+  for (const LieGroup group : {LieGroup::aff2, LieGroup::aff3}) {
+    const int64_t n = dimension_of(group);
+    for (const bool whole : {false, true}) {
+      Case c(group, {4}, 0.3);
+      c.elements = c.elements.clone();
+      Tensor A = c.elements[1].slice(0, 0, n * n).view({n, n}),
+             B = c.elements[2].slice(0, 0, n * n).view({n, n});
+      A[1] = 2 * A[0];
+      if (whole) {
+        A.zero_();
+      }
+      B.copy_(c.elements[0].slice(0, 0, n * n).view({n, n}));
+      B.slice(1, 0, 2).neg_();
+      for (const ChartPolicy policy : policies) {
+        for (const bool plain : {false, true}) {
+          SCOPED_TRACE(testing::Message()
+                       << name_of(group) << " policy " << static_cast<int>(policy) << plain);
+          const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+          const LieAttention y = c.run(policy);
+          EXPECT_EQ(largest(y.mixed[1]), 0);
+          EXPECT_EQ(y.outside[1].item<int64_t>(), 3);
+          EXPECT_GT(largest(y.mixed[0]), 0);
+          Tensors found = c.all(at::kDouble, policy, true);
+          for (size_t i = 0; i < found.size(); ++i) {
+            EXPECT_TRUE(at::isfinite(found[i]).all().item<bool>()) << i;
+          }
+          const LiePairs pairs = lie_pairs(c.elements, c.graphs, group, policy);
+          EXPECT_TRUE(at::isfinite(pairs.coordinates).all().item<bool>());
+          EXPECT_FALSE(pairs.present.view({4, 4})[1].any().item<bool>());
+          EXPECT_FALSE(pairs.present.view({4, 4}).select(1, 1).any().item<bool>());
+          EXPECT_TRUE(at::equal(pairs.outside, y.outside));
+          const Tensor x = c.elements.detach().requires_grad_();
+          const LieLogs logs = lie_pair_logs(x, c.graphs, group);
+          EXPECT_EQ(logs.margin[1].item<double>(), -1);
+          EXPECT_EQ(logs.margin[4].item<double>(), -1);
+          const Tensor gx = torch::autograd::grad({logs.w.sin().sum()}, {x}, {}, true, true)[0];
+          EXPECT_TRUE(at::isfinite(gx).all().item<bool>());
+          EXPECT_TRUE(at::isfinite(torch::autograd::grad({gx.sin().sum()}, {x})[0]).all().item<bool>());
+          EXPECT_THROW(c.run(ChartPolicy::error), ShapeError);
+        }
+      }
+    }
+  }
+}
+
+TEST(LieAttention, AffineHalfTurnsFireUnderError) {
+  for (const LieGroup group : {LieGroup::aff2, LieGroup::aff3}) {
+    const int64_t n = dimension_of(group);
+    Case c(group, {2}, 0.3);
+    c.elements = at::zeros_like(c.elements);
+    for (int64_t i = 0; i < n; ++i) {
+      c.elements.select(1, i * (n + 1)).fill_(1);
+    }
+    c.elements[1][0] = -1 - std::ldexp(1.0, -52);
+    c.elements[1][n + 1] = -1;
+    for (const bool plain : {false, true}) {
+      const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+      EXPECT_THROW(c.run(ChartPolicy::error), ShapeError);
+      EXPECT_EQ(largest(c.run().mixed), 0);
+    }
+  }
+}
+
+TEST(LieAttention, ARotationOfNormZeroIsRefusedByRow) {
+  Case c(LieGroup::se3, {2, 3}, 0.3);
+  c.elements = c.elements.clone();
+  c.elements[3].slice(0, 3, 7).zero_();
+  for (const bool plain : {false, true}) {
+    const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+    try {
+      c.run();
+      ADD_FAILURE() << "accepted";
+    } catch (const ShapeError& e) {
+      EXPECT_NE(std::string(e.what()).find("got a quaternion of norm 0 in row 3"), std::string::npos)
+          << e.what();
+    }
+    EXPECT_THROW(lie_pairs(c.elements, c.graphs, c.group, ChartPolicy::mask), ShapeError);
+    EXPECT_THROW(lie_pair_logs(c.elements, c.graphs, c.group), ShapeError);
+  }
+}
+
+TEST(LieAttention, TheSameBitsEachTimeAndOtherThreadsToRounding) {
+  const Case c(LieGroup::se3, {150, 3, 90}, 0.4);
+  const int before = at::get_num_threads();
+  at::set_num_threads(3);
+  const Tensors a = c.all(at::kFloat, ChartPolicy::mask, true),
+                b = c.all(at::kFloat, ChartPolicy::mask, true);
+  at::set_num_threads(before);
+  const Tensors one = c.all(at::kFloat, ChartPolicy::mask, true);
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_TRUE(at::equal(a[i], b[i])) << i;
+  }
+  expect_same(a, one, 1e-5);
+}
+
+TEST(LieAttention, MemoryIsThatOfTheTokensNotOfThePairs) {
+  const auto bytes = [](int64_t n, bool plain) {
+    const Case c(LieGroup::se3, {n}, 0.4, 2, 16);
+    const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
+    const AllocationPeak peak;
+    c.all(at::kFloat, ChartPolicy::mask, true);
+    return static_cast<double>(peak.bytes());
+  };
+  EXPECT_LT(bytes(1600, false), 5 * bytes(400, false));
+  EXPECT_LT(bytes(1600, false), 0.25 * 1600 * 1600 * 4);  // of one number for each pair
+  EXPECT_GT(bytes(200, true), 12 * bytes(50, true));      // control
+}
+
+TEST(LieAttention, WrongShapesAreRefused) {
+  const Case c(LieGroup::se3, {3}, 0.4);
+  EXPECT_THROW(c.run({c.elements, c.values, c.weights.slice(1, 0, 1)}), ShapeError);
+  EXPECT_THROW(c.run({c.elements.slice(1, 0, 6), c.values, c.weights}), ShapeError);
+  EXPECT_THROW(c.run({c.elements, c.values.slice(0, 0, 2), c.weights}), ShapeError);
+  EXPECT_THROW(c.run({c.elements.to(at::kFloat), c.values, c.weights}), ShapeError);
+}
+
+}  // namespace
+}  // namespace weyl
