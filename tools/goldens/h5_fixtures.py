@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/fixtures/shapes/*.h5 as h5py does, for tests/data/shapes_test.cpp.
+"""Writes tests/fixtures/shapes/*.h5 as h5py does, for tests/data/shapes/shapes_test.cpp.
 
 `python tools/goldens/h5_fixtures.py` needs h5py and numpy.
 """

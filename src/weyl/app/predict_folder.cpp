@@ -14,7 +14,7 @@
 #include "weyl/app/progress.h"
 #include "weyl/app/subject.h"
 #include "weyl/core/check.h"
-#include "weyl/data/prediction.h"
+#include "weyl/data/images/prediction.h"
 #include "weyl/train/journal.h"
 
 namespace weyl {

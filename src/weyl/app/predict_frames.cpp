@@ -14,11 +14,11 @@
 #include "weyl/app/subject.h"
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
+#include "weyl/data/atoms/frame_collector.h"
+#include "weyl/data/atoms/shortest_distance.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/potential_keys.h"
-#include "weyl/data/frame_collector.h"
 #include "weyl/data/sets/molecules.h"
-#include "weyl/data/shortest_distance.h"
 
 namespace weyl {
 namespace {

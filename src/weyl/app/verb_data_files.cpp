@@ -6,9 +6,9 @@
 #include "weyl/config/toml.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/convert.h"
-#include "weyl/data/convert_frames.h"
-#include "weyl/data/split.h"
+#include "weyl/data/atoms/convert_frames.h"
+#include "weyl/data/files/convert.h"
+#include "weyl/data/files/split.h"
 
 namespace weyl {
 

@@ -6,9 +6,9 @@
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/atoms/inspect_frames.h"
+#include "weyl/data/files/inspect.h"
 #include "weyl/data/formats/elements.h"
-#include "weyl/data/inspect.h"
-#include "weyl/data/inspect_frames.h"
 
 namespace weyl {
 namespace {

@@ -22,7 +22,7 @@ class Dataset {
   /// How far the worst pose of the source was off its group before the reader put it there; 0: none was.
   virtual double mended() const { return 0; }
   /// The file that a sample alone comes from, whose format and geometry its prediction may take
-  /// (data/prediction.h); empty: none, or one that holds many samples.
+  /// (data/images/prediction.h); empty: none, or one that holds many samples.
   virtual std::string source(int64_t /*index*/) const { return ""; }
 };
 

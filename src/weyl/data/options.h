@@ -9,8 +9,8 @@
 #include "weyl/config/fields.h"
 #include "weyl/core/axis.h"
 #include "weyl/data/formats/pose_file.h"
-#include "weyl/data/image_input.h"
-#include "weyl/data/turning.h"
+#include "weyl/data/images/image_input.h"
+#include "weyl/data/shapes/turning.h"
 
 namespace weyl {
 

@@ -5,7 +5,7 @@
 
 #include "weyl/core/random.h"
 #include "weyl/data/makers/smooth_noise.h"
-#include "weyl/data/surface.h"
+#include "weyl/data/shapes/surface.h"
 
 namespace weyl {
 

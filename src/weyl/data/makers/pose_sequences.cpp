@@ -11,7 +11,7 @@
 #include "weyl/core/random.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/data/makers/sequence_step.h"
-#include "weyl/data/sequence_gap.h"
+#include "weyl/data/sets/sequence_gap.h"
 
 namespace weyl {
 

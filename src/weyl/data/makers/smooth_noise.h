@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "weyl/core/random.h"
-#include "weyl/data/surface.h"
+#include "weyl/data/shapes/surface.h"
 
 namespace weyl {
 

@@ -9,7 +9,7 @@
 #include "weyl/config/fields.h"
 #include "weyl/data/formats/off.h"
 #include "weyl/data/makers/jobs.h"
-#include "weyl/data/surface.h"
+#include "weyl/data/shapes/surface.h"
 
 namespace weyl {
 

@@ -9,7 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/formats/cifar10.h"
-#include "weyl/data/image_set.h"
+#include "weyl/data/images/image_set.h"
 #include "weyl/data/parts.h"
 
 namespace weyl {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "weyl/data/image_set.h"
+#include "weyl/data/images/image_set.h"
 #include "weyl/data/options.h"
 
 namespace weyl {

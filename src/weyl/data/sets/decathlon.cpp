@@ -13,9 +13,9 @@
 #include "weyl/core/quote.h"
 #include "weyl/data/formats/decathlon.h"
 #include "weyl/data/formats/nifti.h"
+#include "weyl/data/images/volume_tensor.h"
 #include "weyl/data/parts.h"
 #include "weyl/data/sets/volume_cache.h"
-#include "weyl/data/volume_tensor.h"
 
 namespace weyl {
 namespace {

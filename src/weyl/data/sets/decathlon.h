@@ -10,10 +10,10 @@ namespace weyl {
 
 /// Volumes of several modalities with masks, from a folder with dataset.json (formats/decathlon.h) and NIfTI
 /// files: feature `modalities` of C channels, label `mask` (B, 1, X, Y, Z) of K classes, float32, axes in
-/// canonical order (data/volume_tensor.h), spacing in mm. The labelled cases are split at random by the seed.
+/// canonical order (data/images/volume_tensor.h), spacing in mm. The labelled cases are split at random by the seed.
 /// A volume of more than `limit` MiB is a DataError, told from its header.
 /// Volumes are read when they are asked for and kept as long as the cache holds them, so that a set may be
-/// larger than memory; one sample's file is its source (data/prediction.h).
+/// larger than memory; one sample's file is its source (data/images/prediction.h).
 ///
 /// A batch of volumes of different sizes or spacings is a DataError that names two of them: train in batches
 /// of 1, or on crops of one size.

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "weyl/data/formats/image.h"
-#include "weyl/data/image_set.h"
+#include "weyl/data/images/image_set.h"
 #include "weyl/data/sets/cifar10.h"
 #include "weyl/data/sets/image_folder.h"
 #include "weyl/data/sets/ph2.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "weyl/data/image_set.h"
-#include "weyl/data/image_tensor.h"
+#include "weyl/data/images/image_set.h"
+#include "weyl/data/images/image_tensor.h"
 #include "weyl/data/options.h"
 
 namespace weyl {

@@ -14,8 +14,8 @@
 #include "weyl/data/formats/off.h"
 #include "weyl/data/formats/point_clouds.h"
 #include "weyl/data/sets/take_samples.h"
-#include "weyl/data/surface.h"
-#include "weyl/data/voxels.h"
+#include "weyl/data/shapes/surface.h"
+#include "weyl/data/shapes/voxels.h"
 
 namespace weyl {
 namespace {

@@ -10,13 +10,13 @@ namespace weyl {
 
 /// Shapes with their classes, as ModelNet gives them out: HDF5 (train*.h5, test*.h5; formats/point_clouds.h)
 /// or OFF (CLASS/train/*.off, CLASS/test/*.off, classes in the order of the folders' names). Label `class`
-/// (B, 1). Meshes are moved and scaled into the ball of radius 1 (data/surface.h) and `points` points are
+/// (B, 1). Meshes are moved and scaled into the ball of radius 1 (data/shapes/surface.h) and `points` points are
 /// drawn on each; of clouds the first `points` are taken, and with `fit` put into the ball. Then, as the
 /// options say, the sample is turned, and becomes
 ///
 ///   grid     feature `occupancy`: 1 in the cells that hold a point (or, of meshes with fill surface, that
 ///            the surface touches), 0 elsewhere; or `density`, of Gaussians around the points
-///            (data/voxels.h). The cells fill the cube [-extent, extent]^3, spacing 2 extent / voxels
+///            (data/shapes/voxels.h). The cells fill the cube [-extent, extent]^3, spacing 2 extent / voxels
 ///   points   positions, without features
 ///
 /// float32. Turning and drawing are pure functions of (seed, split, sample).

@@ -4,13 +4,13 @@
 #include <string>
 
 #include "weyl/carriers/dataset.h"
-#include "weyl/data/frame_collector.h"
+#include "weyl/data/atoms/frame_collector.h"
 #include "weyl/data/options.h"
 
 namespace weyl {
 
 /// Molecules and materials as points: frames of any file that open_frames reads, in Angstrom and eV
-/// (data/frame_collector.h says what they become), read once and kept in memory as float64.
+/// (data/atoms/frame_collector.h says what they become), read once and kept in memory as float64.
 ///
 ///   molecules  a file (or folder without splits), whose frames are split at random as counts or fractions
 ///   say, or

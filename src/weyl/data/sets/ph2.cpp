@@ -8,7 +8,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/data/formats/image.h"
-#include "weyl/data/image_tensor.h"
+#include "weyl/data/images/image_tensor.h"
 #include "weyl/data/parts.h"
 
 namespace weyl {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "weyl/data/image_set.h"
+#include "weyl/data/images/image_set.h"
 #include "weyl/data/options.h"
 
 namespace weyl {

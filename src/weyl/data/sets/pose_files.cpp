@@ -7,8 +7,8 @@
 
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
-#include "weyl/data/sequence_gap.h"
 #include "weyl/data/sets/pose_sequences.h"
+#include "weyl/data/sets/sequence_gap.h"
 
 namespace weyl {
 namespace {

@@ -8,7 +8,7 @@
 #include "weyl/data/formats/amat.h"
 #include "weyl/data/formats/idx.h"
 #include "weyl/data/formats/npz.h"
-#include "weyl/data/image_set.h"
+#include "weyl/data/images/image_set.h"
 
 namespace weyl {
 namespace {

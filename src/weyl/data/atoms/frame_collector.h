@@ -1,0 +1,70 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "weyl/data/atoms/frame_layout.h"
+
+namespace weyl {
+
+/// Gathers the frames of one reader in memory.
+class FrameCollector {
+ public:
+  /// `needed`: labels must be finite, those whose key is given in some frame. Those that only some frames
+  /// have (unless mask_missing; stress: some periodic ones), or that stand there under two usual names, are
+  /// no labels: the reason is among Schema::unread, for whoever needs them. `found`: as the files have them,
+  /// NaN where they lack them. `none`: not read.
+  enum class Labels { needed, found, none };
+  FrameCollector(FrameLayout layout, const FrameReader& reader, Labels labels);
+
+  /// Adds the frame that the reader gave last. DataError with file, frame and atom: an element that is no
+  /// type, a feature that is missing, labels of the wrong shape.
+  void add(const AtomsFrame& frame);
+  int64_t size() const { return static_cast<int64_t>(sizes_.size()); }
+
+  /// All frames since the last call as one batch of float64: `cell` and `pbc` when one of them is periodic.
+  struct Frames {
+    Batch batch;
+    Schema schema;
+  };
+  Frames take();
+
+ private:
+  struct Label {
+    Quantity quantity;
+    std::vector<std::string> keys;  // the first that a frame has is the key of all
+    bool given = false, of_atoms = false;
+    int64_t width = 1;
+    double factor = 1;
+    std::string key;  // once it is found
+    std::vector<double> values;
+    int64_t known = 0, expected = 0;
+    std::string missing;    // where the first frame without it is
+    std::string ambiguous;  // the two usual names it has
+  };
+
+  void take_units();
+  void add_label(Label& label, const AtomsFrame& frame);
+  bool leave_out(Label& label, std::vector<std::string>& unread) const;
+  static bool is_virial(const Label& label);  // minus stress times volume
+  void add_features(const AtomsFrame& frame);
+  double factor_of(const std::string& key, const std::string& from, const std::string& to) const;
+  std::string where() const { return reader_->where(); }
+
+  FrameLayout layout_;
+  const FrameReader* reader_;
+  Labels rule_;
+  Schema schema_;
+  FrameUnits units_;  // of the frame that came last
+  double length_ = 1;
+  std::vector<int64_t> type_of_;  // of each atomic number, -1: none
+  std::vector<Label> labels_;
+  std::vector<int64_t> sizes_, types_, config_types_;
+  std::vector<std::string> config_names_;
+  std::vector<double> positions_, cells_;
+  std::vector<std::vector<double>> features_;
+  std::vector<uint8_t> pbc_;
+  bool periodic_ = false;
+};
+
+}  // namespace weyl

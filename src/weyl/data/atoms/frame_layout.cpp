@@ -1,0 +1,137 @@
+#include "weyl/data/atoms/frame_layout.h"
+
+#include <set>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/units.h"
+#include "weyl/data/formats/elements.h"
+#include "weyl/data/formats/potential_keys.h"
+
+namespace weyl {
+namespace {
+
+constexpr int kNumbers = 100;  // types, where they are atomic numbers
+
+std::vector<FrameProperty> qm9_labels() {
+  return {
+      {"A", "GHz"},       {"B", "GHz"},      {"C", "GHz"},      {"mu", "Debye"},   {"alpha", "Bohr^3", true},
+      {"homo", "eV"},     {"lumo", "eV"},    {"gap", "eV"},     {"r2", "Bohr^2"},  {"zpve", "eV", true},
+      {"U0", "eV", true}, {"U", "eV", true}, {"H", "eV", true}, {"G", "eV", true}, {"Cv", "cal/mol/K", true}};
+}
+
+std::vector<std::string> symbols_of(const FrameLayout& layout) {
+  if (!layout.elements.empty()) {
+    return layout.elements;
+  }
+  std::vector<std::string> all;
+  for (int z = 0; z < kNumbers; ++z) {
+    all.emplace_back(element_symbol(z));
+  }
+  return all;
+}
+
+}  // namespace
+
+FrameLayout layout_of(const DataOptions& options) {
+  if (const auto* o = std::get_if<MoleculesDataOptions>(&options.set)) {
+    return {.option = "data.molecules",
+            .elements = o->elements,
+            .energy = o->energy,
+            .forces = o->forces,
+            .stress = o->stress,
+            .energy_unit = o->energy_unit,
+            .length_unit = o->length_unit,
+            .features = o->features,
+            .properties = o->properties,
+            .config_type = o->config_type,
+            .mask_missing = o->missing == MissingLabels::mask};
+  }
+  FrameLayout layout{.option = "data.molecules", .config_type = config_type_label};
+  if (const auto* o = std::get_if<Md17DataOptions>(&options.set)) {
+    layout.option = "data.md17";
+    layout.elements = o->elements;
+  }
+  if (const auto* o = std::get_if<Qm9DataOptions>(&options.set)) {
+    layout.option = "data.qm9";
+    layout.elements = o->elements;
+    layout.potential = false;
+    layout.properties = qm9_labels();
+  }
+  return layout;
+}
+
+FrameLayout as_told(FrameLayout layout, const Interface& model) {
+  layout.elements = model.elements;
+  layout.features.clear();
+  for (const Quantity& q : model.features) {
+    layout.features.push_back(q.name);
+  }
+  return layout;
+}
+
+Schema frames_schema(const FrameLayout& layout) {
+  Schema schema;
+  schema.length_unit = length_unit_of_models;
+  Interface& i = schema.interface;
+  i.elements = symbols_of(layout);
+  i.types = static_cast<int64_t>(i.elements.size());
+  std::set<std::string> known;
+  for (const auto& symbol : i.elements) {
+    require<ConfigError>(atomic_number(symbol) >= 0, layout.option, ".elements: ", unknown_element(symbol));
+    require<ConfigError>(known.insert(symbol).second, layout.option, ".elements: ", symbol,
+                         " is given twice");
+  }
+  for (const auto& key : layout.features) {
+    i.features.push_back({.name = key, .level = Level::graph});
+  }
+  const std::string force = text(energy_unit_of_models, "/", length_unit_of_models);
+  if (layout.potential) {
+    schema.labels = {
+        {.name = "energy", .level = Level::graph, .extensive = true, .unit = energy_unit_of_models},
+        {.name = "forces", .kind = Kind::vector, .unit = force},
+        {.name = "stress", .level = Level::graph, .kind = Kind::symmetric_tensor, .unit = force + "^3"}};
+  }
+  for (const auto& p : layout.properties) {
+    require<ConfigError>(!p.key.empty(), layout.option, ".properties: `key` must be given");
+    if (!p.unit.empty()) {
+      try {
+        parse_unit(p.unit);
+      } catch (const ConfigError& error) {
+        throw ConfigError(text(layout.option, ".properties: ", p.key, ": ", error.what(),
+                               " (leave `unit` out where none fits)"));
+      }
+    }
+    const bool taken = find_quantity(schema.labels, p.key) != nullptr || p.key == config_type_label;
+    require<ConfigError>(!taken, layout.option, ".properties: ", quote(p.key), " is a label already");
+    schema.labels.push_back({.name = p.key, .level = Level::graph, .extensive = p.extensive, .unit = p.unit});
+  }
+  return schema;
+}
+
+std::vector<std::string> keys_of(const FrameLayout& layout, const Quantity& label) {
+  const auto keys = [](const std::string& given, const auto& usual) {
+    return given.empty() ? std::vector<std::string>(usual.begin(), usual.end()) : std::vector{given};
+  };
+  return label.name == "energy"   ? keys(layout.energy, energy_keys)
+         : label.name == "forces" ? keys(layout.forces, forces_keys)
+         : label.name == "stress" ? keys(layout.stress, stress_keys)
+                                  : std::vector{label.name};
+}
+
+FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader) {
+  const auto first = [](std::string_view given, std::string_view said, std::string_view usual) {
+    return std::string(!given.empty() ? given : !said.empty() ? said : usual);
+  };
+  const auto agree = [&](const std::string& given, std::string_view stated, const char* option) {
+    require<DataError>(given.empty() || stated.empty() || same_unit(given, stated), reader.where(),
+                       ": the file says ", quote(stated, 40), ", ", layout.option, ".", option, " says ",
+                       quote(given, 40), ": leave the option out, or `weyl data convert` the file");
+  };
+  agree(layout.energy_unit, reader.stated_unit_of("energy"), "energy_unit");
+  agree(layout.length_unit, reader.stated_unit_of("pos"), "length_unit");
+  return {first(layout.energy_unit, reader.unit_of("energy"), energy_unit_of_models),
+          first(layout.length_unit, reader.unit_of("pos"), "Angstrom")};
+}
+
+}  // namespace weyl

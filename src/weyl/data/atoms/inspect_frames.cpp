@@ -1,0 +1,264 @@
+#include "weyl/data/atoms/inspect_frames.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/units.h"
+#include "weyl/data/atoms/shortest_distance.h"
+
+namespace weyl {
+namespace {
+
+/// In the names of what potentials learn: models learned from nothing where such were missing.
+constexpr std::array<std::string_view, 5> kAsked{"energy", "force", "stress", "virial", "dipole"};
+constexpr double kFarthest = 5;  // Angstrom
+
+/// Counts frames of one kind and remembers the first.
+struct Count {
+  int64_t count = 0;
+  std::string first;
+  void add(const FrameReader& reader) {
+    if (count++ == 0) {
+      first = reader.where();
+    }
+  }
+  void warn(std::vector<std::string>& warnings, const std::string& what) const {
+    if (count > 0) {
+      warnings.push_back(text(count, count == 1 ? " frame " : " frames ", what, ", the first is ", first));
+    }
+  }
+};
+
+bool names(std::string_view name, std::string_view what) {
+  return std::ranges::search(name, what, [](char a, char b) {
+           return std::tolower(static_cast<unsigned char>(a)) == b;
+         }).begin() != name.end();
+}
+
+/// What is known of a field while frames come.
+struct Field {
+  FrameFieldSummary found;
+  size_t type = 0;
+  double least = INFINITY, most = -INFINITY;
+  Count lone_zeros;  // frames of forces in which some atoms have none
+
+  void add(const FrameValues& values) {
+    const auto reals = reals_of(values);
+    for (const double x : reals.value_or(std::vector<double>{})) {
+      if (std::isfinite(x)) {
+        least = std::min(least, x);
+        most = std::max(most, x);
+      } else {
+        ++found.missing;
+      }
+    }
+    if (const auto* logicals = std::get_if<std::vector<uint8_t>>(&values)) {
+      for (const uint8_t yes : *logicals) {
+        count(yes != 0 ? "T" : "F");
+      }
+    } else if (const auto* texts = std::get_if<std::vector<std::string>>(&values)) {
+      std::ranges::for_each(*texts, [&](const std::string& t) { count(t); });
+    }
+  }
+
+  void count(const std::string& text) {
+    if (found.texts.size() < most_texts || found.texts.contains(text)) {
+      ++found.texts[text];
+    } else {
+      found.more_texts = true;
+    }
+  }
+
+  /// Whether an atom among others has a force of exactly zero: not all of them, as in a frame at rest.
+  static bool has_lone_zero(const AtomColumn& column) {
+    const auto* forces = std::get_if<std::vector<double>>(&column.values);
+    if (forces == nullptr || column.width != 3) {
+      return false;
+    }
+    size_t zeros = 0;
+    for (size_t i = 0; i + 2 < forces->size(); i += 3) {
+      zeros += (*forces)[i] == 0 && (*forces)[i + 1] == 0 && (*forces)[i + 2] == 0 ? 1 : 0;
+    }
+    return zeros > 0 && zeros < forces->size() / 3;
+  }
+};
+
+class Frames {
+ public:
+  explicit Frames(FrameReader& reader) : reader_(reader) {}
+
+  FrameInspection all() {
+    AtomsFrame frame;
+    while (reader_.next(frame)) {
+      add(frame);
+    }
+    for (auto& field : fields_) {
+      FrameFieldSummary& f = field.found;
+      f.min = field.least <= field.most ? field.least + 0.0 : 0;  // -0 is 0
+      f.max = field.least <= field.most ? field.most + 0.0 : 0;
+      f.unit = reader_.unit_of(f.name);
+      warn(field);
+      (f.name == "pos" ? result_.fields : result_.labels).push_back(std::move(f));
+    }
+    empty_.warn(result_.warnings, "without atoms");
+    without_element_.warn(result_.warnings, "with atoms of no element (X)");
+    flat_.warn(result_.warnings, "with a flat drawing for a geometry (2D)");
+    close_.warn(result_.warnings, text("with atoms nearer than ", overlap, " \u00c5"));
+    return std::move(result_);
+  }
+
+ private:
+  Field& field(const std::string& name, Level level, const std::vector<int64_t>& shape,
+               const FrameValues& values) {
+    const auto key = std::pair(name, level);
+    const auto [at, added] = places_.emplace(key, fields_.size());
+    if (added) {
+      fields_.emplace_back();
+      fields_.back().found.name = name;
+      fields_.back().found.level = level;
+      fields_.back().found.shape = shape;
+      fields_.back().type = values.index();
+    }
+    Field& result = fields_[at->second];
+    // Reals may be written as integers, and arrays may be of any length.
+    const bool numbers = values.index() <= 1 && result.type <= 1;
+    auto& common = result.found.shape;
+    result.found.mixed =
+        result.found.mixed || common.size() != shape.size() || (values.index() != result.type && !numbers);
+    for (size_t d = 0; d < std::min(common.size(), shape.size()); ++d) {
+      common[d] = common[d] == shape[d] ? shape[d] : 0;
+    }
+    ++result.found.frames;
+    return result;
+  }
+
+  void add(const AtomsFrame& frame) {
+    const int64_t n = frame.size();
+    result_.least_atoms = result_.frames == 0 ? n : std::min(result_.least_atoms, n);
+    result_.most_atoms = std::max(result_.most_atoms, n);
+    ++result_.frames;
+    result_.atoms += n;
+    result_.cells += frame.cell ? 1 : 0;
+    result_.periodic += frame.pbc != std::array<bool, 3>{} ? 1 : 0;
+    for (const int z : frame.numbers) {
+      ++result_.elements[z];
+    }
+    if (n == 0) {
+      empty_.add(reader_);
+    }
+    if (std::ranges::find(frame.numbers, 0) != frame.numbers.end()) {
+      without_element_.add(reader_);
+    }
+    const FrameValues places = frame.positions;
+    field("pos", Level::node, {3}, places).add(places);
+    for (const auto& column : frame.columns) {
+      const auto shape = column.width == 1 ? std::vector<int64_t>{} : std::vector{column.width};
+      Field& to = field(column.name, Level::node, shape, column.values);
+      to.add(column.values);
+      if (names(column.name, "force") && Field::has_lone_zero(column)) {
+        to.lone_zeros.add(reader_);
+      }
+    }
+    for (const auto& value : frame.values) {
+      field(value.name, Level::graph, value.shape, value.values).add(value.values);
+    }
+    if (const auto* dimensions = frame.value("dimensions");
+        dimensions != nullptr && dimensions->values == FrameValues(std::vector<int64_t>{2})) {
+      flat_.add(reader_);
+    }
+    measure(frame);
+  }
+
+  /// Angstrom in the unit of the file's places; nothing of a unit that nobody knows.
+  static std::optional<double> angstrom_in(std::string_view unit) {
+    try {
+      return unit.empty() ? 1 : unit_factor("Angstrom", unit);
+    } catch (const ConfigError&) {
+      return std::nullopt;
+    }
+  }
+
+  void measure(const AtomsFrame& frame) {
+    const std::string unit(reader_.unit_of("pos"));
+    if (result_.frames == 1 || unit != unit_) {  // files of a folder may differ
+      unit_ = unit;
+      angstrom_ = angstrom_in(unit);
+    }
+    const double farthest = result_.shortest.value_or(kFarthest * angstrom_.value_or(1)),
+                 near = overlap * angstrom_.value_or(0);
+    const auto found = shortest_distance(frame, std::max(farthest, near));
+    if (found && found->distance < near) {
+      close_.add(reader_);
+      if (close_.count == 1) {
+        close_.first += ": " + overlap_text(frame, *found) + (unit.empty() ? "" : " (" + unit + ")");
+      }
+    }
+    if (found && found->distance < farthest) {
+      result_.shortest = found->distance;
+      result_.shortest_where = reader_.where();
+    }
+  }
+
+  void warn(const Field& field) {
+    const FrameFieldSummary& f = field.found;
+    auto& warnings = result_.warnings;
+    const std::string name = printable(f.name, 40);
+    const bool asked =
+        std::ranges::any_of(kAsked, [&](std::string_view word) { return names(f.name, word); });
+    if (asked && f.frames < result_.frames) {
+      warnings.push_back(text(name, ": ", f.frames, " of ", result_.frames, " frames have it"));
+    }
+    if (f.missing > 0) {
+      warnings.push_back(text(name, ": ", f.missing, " numbers are not finite"));
+    }
+    if (f.mixed) {
+      warnings.push_back(text(name, ": not of one type and dimension in all frames"));
+    }
+    if (names(f.name, "energy") && f.frames > 1 && field.least == field.most) {
+      warnings.push_back(text(name, ": is constant, ", field.least));
+    }
+    field.lone_zeros.warn(warnings,
+                          text("in which some atoms have ", name, " of exactly zero (constrained?)"));
+  }
+
+  FrameReader& reader_;
+  FrameInspection result_;
+  std::vector<Field> fields_;
+  std::map<std::pair<std::string, Level>, size_t> places_;
+  Count empty_, without_element_, flat_, close_;
+  std::string unit_;  // of places
+  std::optional<double> angstrom_;
+};
+
+}  // namespace
+
+FrameInspection inspect_frames(FrameReader& reader) {
+  return Frames(reader).all();
+}
+
+std::vector<std::pair<std::string, std::unique_ptr<FrameReader>>> open_frames_for_inspection(
+    const std::string& path) {
+  namespace fs = std::filesystem;
+  std::vector<std::pair<std::string, std::unique_ptr<FrameReader>>> result;
+  if (fs::is_directory(path)) {
+    for (const char* split : {"train", "valid", "test"}) {
+      for (const char* end : {".xyz", ".extxyz", ".xyz.gz", ".extxyz.gz", ".npz", ".sdf"}) {
+        const std::string file = (fs::path(path) / text(split, end)).string();
+        if (fs::exists(file)) {
+          result.emplace_back(split, open_frames(file));
+        }
+      }
+    }
+  }
+  if (result.empty()) {
+    result.emplace_back("", open_frames(path));
+  }
+  return result;
+}
+
+}  // namespace weyl

@@ -1,0 +1,340 @@
+#include "weyl/data/files/inspect.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/where.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "weyl/carriers/cell_volume.h"
+#include "weyl/carriers/layout.h"
+#include "weyl/carriers/pose_elements.h"
+#include "weyl/carriers/tensor_format.h"
+#include "weyl/core/check.h"
+#include "weyl/data/open.h"
+#include "weyl/data/sets/decathlon.h"
+#include "weyl/data/sets/image_files.h"
+#include "weyl/data/sets/modelnet.h"
+#include "weyl/data/sets/nbody.h"
+
+namespace weyl {
+namespace {
+
+constexpr int64_t kChunk = 512;       // samples at a time
+constexpr double kCoincident = 1e-9;  // of the sample's extent
+
+/// Adds the rows of one more chunk to a field.
+class Summaries {
+ public:
+  void add(const std::string& name, const std::string& unit, const Tensor& values) {
+    if (!values.defined()) {
+      return;
+    }
+    auto found =
+        std::find_if(all_.begin(), all_.end(), [&](const FieldSummary& f) { return f.name == name; });
+    if (found == all_.end()) {
+      all_.push_back({name, values.sizes().vec(), unit});
+      all_.back().shape[0] = 0;
+      all_.back().min = INFINITY;
+      all_.back().max = -INFINITY;
+      found = all_.end() - 1;
+    }
+    found->shape[0] += values.size(0);
+    for (size_t d = 1; d < found->shape.size() && d < static_cast<size_t>(values.dim()); ++d) {
+      found->shape[d] = found->shape[d] == values.size(static_cast<int64_t>(d)) ? found->shape[d] : 0;
+    }
+    if (values.numel() == 0) {
+      return;
+    }
+    const Tensor x = values.to(at::kDouble);
+    const Tensor finite = x.isfinite();
+    found->missing += x.numel() - finite.sum().item<int64_t>();
+    found->min =
+        std::min(found->min, x.where(finite, at::full({}, INFINITY, at::kDouble)).min().item<double>());
+    found->max =
+        std::max(found->max, x.where(finite, at::full({}, -INFINITY, at::kDouble)).max().item<double>());
+  }
+
+  std::vector<FieldSummary> done() {
+    for (auto& f : all_) {
+      if (f.min > f.max) {
+        f.min = f.max = 0;
+      }
+    }
+    return std::move(all_);
+  }
+
+ private:
+  std::vector<FieldSummary> all_;
+};
+
+void add_columns(Summaries& to, const Tensor& tensor, const std::vector<Columns>& columns) {
+  for (const auto& c : columns) {
+    to.add(c.quantity->name, c.quantity->unit, tensor.slice(1, c.begin, c.end));
+  }
+}
+
+void add_inputs(Summaries& to, const Input& input, const Schema& schema) {
+  const Interface& interface = schema.interface;
+  if (const auto* p = std::get_if<Points>(&input)) {
+    to.add("positions", schema.length_unit, p->positions);
+    to.add("types", "", p->types);
+    add_columns(to, p->scalars, scalar_columns(interface, Level::node));
+    add_columns(to, p->vectors, vector_columns(interface, Level::node));
+    add_columns(to, p->pairs, scalar_columns(interface, Level::pair));
+    to.add("cell", schema.length_unit, p->cell);
+    to.add("pbc", "", p->pbc);
+    for (const auto* named : {&p->of_graphs, &p->of_objects}) {
+      for (const auto& [name, t] : *named) {
+        to.add(name, unit_of(interface.features, name), t);
+      }
+    }
+  } else if (const auto* p = std::get_if<Poses>(&input)) {
+    to.add("elements", "", p->elements);
+    if (const int64_t n = dimension_of(p->group); matrix_size(p->group) > n && p->elements.size(1) > n) {
+      to.add("translations", schema.length_unit, p->elements.slice(1, 0, n).select(2, n));
+    }
+    add_columns(to, p->scalars, scalar_columns(interface, Level::node));
+  } else {
+    to.add("values", "", std::get<Grid>(input).values);
+  }
+}
+
+/// Whether two of the rows [begin, end) of x (N, D) are at one place. Sorted by the first coordinate, only
+/// neighbours within the tolerance are compared.
+bool coincident(const double* x, int64_t dimension, int64_t begin, int64_t end) {
+  std::vector<int64_t> order;
+  double low = INFINITY, high = -INFINITY;
+  for (int64_t i = begin; i < end; ++i) {
+    bool finite = true;
+    for (int64_t d = 0; d < dimension; ++d) {
+      const double v = x[i * dimension + d];
+      finite = finite && std::isfinite(v);
+      if (finite) {
+        low = std::min(low, v);
+        high = std::max(high, v);
+      }
+    }
+    if (finite) {
+      order.push_back(i);
+    }
+  }
+  const double tolerance = kCoincident * std::max(high - low, 0.0);
+  std::sort(order.begin(), order.end(),
+            [&](int64_t a, int64_t b) { return x[a * dimension] < x[b * dimension]; });
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (size_t j = i + 1; j < order.size(); ++j) {
+      const double *a = x + order[i] * dimension, *b = x + order[j] * dimension;
+      if (b[0] - a[0] > tolerance) {
+        break;
+      }
+      double worst = 0;
+      for (int64_t d = 0; d < dimension; ++d) {
+        worst = std::max(worst, std::abs(a[d] - b[d]));
+      }
+      if (worst <= tolerance) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// Counts samples of one kind and remembers the first.
+struct Count {
+  int64_t count = 0, first = -1;
+  void add(int64_t sample) {
+    if (count++ == 0) {
+      first = sample;
+    }
+  }
+  void warn(std::vector<std::string>& warnings, const char* what) const {
+    if (count > 0) {
+      warnings.push_back(
+          text(count, count == 1 ? " sample " : " samples ", what, ", the first is sample ", first));
+    }
+  }
+};
+
+struct Suspects {
+  Count empty, coincident_nodes, flat;
+
+  void look(const Input& input, int64_t first_sample) {
+    if (std::holds_alternative<Grid>(input)) {
+      return;
+    }
+    const auto& graphs = graphs_of(input);
+    for (int64_t g = 0; g < graphs.count(); ++g) {
+      if (graphs.size(g) == 0) {
+        empty.add(first_sample + g);
+      }
+    }
+    const auto* points = std::get_if<Points>(&input);
+    if (points == nullptr) {
+      return;
+    }
+    const Tensor x = points->positions.to(at::kDouble).contiguous();
+    for (int64_t g = 0; g < graphs.count(); ++g) {
+      if (coincident(x.const_data_ptr<double>(), points->dimension(), graphs.offsets[g],
+                     graphs.offsets[g + 1])) {
+        coincident_nodes.add(first_sample + g);
+      }
+    }
+    if (points->cell.defined() && points->pbc.defined()) {
+      const Tensor volume = cell_volumes(*points);
+      const Tensor periodic = points->pbc.all(1);
+      for (int64_t g = 0; g < graphs.count(); ++g) {
+        if (periodic[g].item<bool>() && volume[g].item<double>() < 1e-12) {
+          flat.add(first_sample + g);
+        }
+      }
+    }
+  }
+};
+
+/// Adds the samples of one more chunk.
+void look_at_group(GroupSummary& to, const Poses& poses) {
+  to.group = poses.group;
+  const Tensor off = distances_to_group(poses.group, poses.elements);
+  for (int64_t g = 0; g < poses.count(); ++g) {
+    const int64_t begin = poses.graphs.offsets[g], end = poses.graphs.offsets[g + 1];
+    double worst = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      const double distance = off.const_data_ptr<double>()[i];
+      to.off += distance > kOffGroup ? 1 : 0;
+      worst = std::max(worst, distance);
+    }
+    to.residual = std::max(to.residual, worst);
+    if (std::isfinite(worst)) {
+      const double margin = least_chart_margin(poses.group, poses.elements.slice(0, begin, end));
+      to.least_margin = std::min(to.least_margin, margin);
+      to.outside += margin > 0 ? 0 : 1;
+    }
+  }
+}
+
+void warn(std::vector<std::string>& warnings, const GroupSummary& found) {
+  const std::string name(name_of(found.group));
+  if (found.off > 0) {
+    warnings.push_back(text("elements: ", found.off, found.off == 1 ? " matrix is" : " matrices are", " off ",
+                            name, " by more than ", kOffGroup, ", the worst by ", found.residual));
+  }
+  if (found.outside > 0) {
+    warnings.push_back(text("elements: ", found.outside, found.outside == 1 ? " sample has" : " samples have",
+                            " relative poses outside the chart of the logarithm of ", name));
+  }
+}
+
+/// The set whose layout a folder has, with what its files say of channels and classes.
+std::optional<DataOptions> layout_of(const std::string& path) {
+  if (is_decathlon_folder(path)) {
+    return DataOptions{DecathlonDataOptions{.path = path, .modalities = 0, .classes = 0}};
+  }
+  if (is_modelnet_folder(path)) {
+    return DataOptions{ModelnetDataOptions{.path = path, .points = 0, .classes = 0}};
+  }
+  std::error_code unreadable;
+  for (const auto& entry : std::filesystem::directory_iterator(path, unreadable)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("loc_") && name.ends_with(".npy")) {
+      return {};  // particles in motion
+    }
+  }
+  return image_folder(path);  // last: a picture may lie beside anything
+}
+
+}  // namespace
+
+Inspection inspect(const Dataset& data) {
+  const Schema& schema = data.schema();
+  Inspection result;
+  result.carrier = schema.carrier;
+  result.samples = data.size();
+  Summaries fields, labels;
+  Suspects suspects;
+  int64_t tokens = 0;
+  // Samples that are files of their own may be large, and of different sizes.
+  const int64_t chunk = data.size() > 0 && !data.source(0).empty() ? 1 : kChunk;
+  for (int64_t begin = 0; begin < data.size(); begin += chunk) {
+    std::vector<int64_t> samples(std::min(chunk, data.size() - begin));
+    std::iota(samples.begin(), samples.end(), begin);
+    for (const int64_t s : samples) {
+      const int64_t n = data.tokens(s);
+      result.least_tokens = s == 0 ? n : std::min(result.least_tokens, n);
+      result.most_tokens = std::max(result.most_tokens, n);
+      tokens += n;
+    }
+    const Batch batch = data.batch(samples);
+    add_inputs(fields, batch.input, schema);
+    for (const auto& q : schema.labels) {
+      labels.add(q.name, q.unit, batch.labels.at(q.name));
+    }
+    suspects.look(batch.input, begin);
+    if (const auto* poses = std::get_if<Poses>(&batch.input)) {
+      if (!result.group) {
+        result.group = GroupSummary{poses->group, data.mended(), data.mended() > 0, 0, INFINITY, 0};
+      }
+      look_at_group(*result.group, *poses);
+    }
+  }
+  result.mean_tokens = data.size() > 0 ? static_cast<double>(tokens) / static_cast<double>(data.size()) : 0;
+  result.fields = fields.done();
+  result.labels = labels.done();
+  if (data.size() == 0) {
+    result.warnings.emplace_back("there are no samples");
+  }
+  for (const auto& f : result.fields) {
+    if (f.missing > 0) {
+      result.warnings.push_back(text(f.name, ": ", f.missing, " values are not finite"));
+    }
+  }
+  for (const auto& f : result.labels) {
+    const int64_t all = std::accumulate(f.shape.begin(), f.shape.end(), int64_t{1}, std::multiplies<>());
+    if (f.missing > 0) {
+      result.warnings.push_back(text("label ", f.name, ": ", f.missing, " of ", all, " values are missing"));
+    }
+    if (all - f.missing > 1 && f.min == f.max) {
+      result.warnings.push_back(text("label ", f.name, ": is constant, ", f.min));
+    }
+  }
+  if (result.group) {
+    warn(result.warnings, *result.group);
+  }
+  suspects.empty.warn(result.warnings, "without nodes");
+  suspects.coincident_nodes.warn(result.warnings, "with two nodes at one place");
+  suspects.flat.warn(result.warnings, "with a periodic cell without volume");
+  return result;
+}
+
+std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> open_for_inspection(
+    const std::string& path) {
+  namespace fs = std::filesystem;
+  if (!fs::is_directory(path) || is_volume_folder(path)) {
+    return {{"", open_file(path, {}, nullptr, Values::any)}};
+  }
+  std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> result;
+  bool found = false;
+  for (const std::string split : {"train", "valid", "test"}) {
+    const std::string file = (fs::path(path) / (split + ".safetensors")).string();
+    if (fs::exists(file)) {
+      result.emplace_back(split, open_file(file, {}, nullptr, Values::any));
+      found = true;
+    }
+  }
+  if (!found) {  // images, shapes, volumes, or the original .npy files
+    const auto found_as = layout_of(path);
+    const Splits splits = found_as ? open_splits(*found_as) : open_nbody({.path = path});
+    for (const auto& [name, set] :
+         {std::pair{"train", splits.train}, {"valid", splits.valid}, {"test", splits.test}}) {
+      if (set) {
+        result.emplace_back(name, set);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace weyl

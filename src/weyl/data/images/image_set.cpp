@@ -1,0 +1,221 @@
+#include "weyl/data/images/image_set.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+constexpr int64_t kChunk = 1024;  // samples at a time
+
+/// Pixels as float32 in [0, 1].
+Tensor unit(const Tensor& values) {
+  return values.scalar_type() == at::kByte ? values.to(at::kFloat) / 255 : values;
+}
+
+void require_labels(const Tensor& labels, int64_t classes, const std::string& where, const char* name) {
+  if (!labels.defined() || labels.numel() == 0) {
+    return;
+  }
+  const auto low = labels.min().item<int64_t>(), high = labels.max().item<int64_t>();
+  require<DataError>(low >= 0 && high < classes, where, ": ", name, " must be 0 .. ", classes - 1, ", got ",
+                     low < 0 ? low : high);
+}
+
+}  // namespace
+
+ImageSamples ImageSamples::slice(int64_t begin, int64_t end) const {
+  const auto part = [&](const Tensor& t) { return t.defined() ? t.slice(0, begin, end) : t; };
+  ImageSamples result{part(values), part(classes), part(masks), {}};
+  if (!files.empty()) {
+    result.files.assign(files.begin() + begin, files.begin() + end);
+  }
+  return result;
+}
+
+Schema image_schema(const ImageKind& kind, const ImageInput& input, int64_t pixels) {
+  const int64_t c = kind.channels();
+  Schema schema;
+  schema.interface.dimension = 2;
+  Quantity feature{.name = c == 1 ? "intensity" : c == 3 ? "rgb" : "channels", .channels = c};
+  if (input.carrier == ImageCarrier::points) {
+    schema.carrier = Carrier::points;
+    feature.channels *= input.patch_feature == PatchFeature::pixels ? input.patch * input.patch : 1;
+  } else {
+    schema.carrier = Carrier::grid;
+    schema.interface.grid = true;
+  }
+  schema.interface.features = {feature};
+  if (pixels > 0) {
+    const int64_t patch = input.carrier == ImageCarrier::points ? input.patch * input.patch : 1;
+    schema.interface.typical_nodes = static_cast<double>(pixels) / static_cast<double>(patch);
+  }
+  if (kind.classes > 0) {
+    schema.labels.push_back(
+        {.name = "class", .level = Level::graph, .kind = Kind::category, .categories = kind.classes});
+  }
+  if (kind.mask_classes > 0) {
+    schema.labels.push_back({.name = "mask", .kind = Kind::category, .categories = kind.mask_classes});
+  }
+  return schema;
+}
+
+ImageSet::ImageSet(ImageSamples samples, ImageKind kind, ImageInput input, const std::string& where)
+    : samples_(std::move(samples)), kind_(std::move(kind)), input_(input) {
+  const Tensor& x = samples_.values;
+  require(x.defined() && x.dim() == 4, "images: must be (n, C, H, W)");
+  require<DataError>(x.size(1) == kind_.channels(), where, ": images must have ", kind_.channels(),
+                     " channels, got ", x.size(1));
+  if (!samples_.classes.defined()) {
+    kind_.classes = 0;
+  }
+  if (!samples_.masks.defined()) {
+    kind_.mask_classes = 0;
+  }
+  require_labels(samples_.classes, kind_.classes, where, "class");
+  require_labels(samples_.masks, kind_.mask_classes, where, "mask");
+  schema_ = image_schema(kind_, input_);
+  if (input_.normalise) {
+    mean_ = at::tensor(kind_.mean, at::kFloat);
+    deviation_ = at::tensor(kind_.deviation, at::kFloat);
+  }
+  double mean_tokens = static_cast<double>(x.size(2) * x.size(3));
+  if (input_.carrier == ImageCarrier::points) {
+    const int64_t p = input_.patch;
+    require<DataError>(x.size(2) % p == 0 && x.size(3) % p == 0, where, ": patch must divide the images of ",
+                       x.size(2), " x ", x.size(3), " pixels, got ", p);
+    const int64_t h = x.size(2) / p, w = x.size(3) / p;
+    const auto scale = static_cast<double>(std::max<int64_t>({h - 1, w - 1, 1}));
+    const Tensor rows = (at::arange(h, at::kDouble) - 0.5 * static_cast<double>(h - 1)) / scale;
+    const Tensor columns = (at::arange(w, at::kDouble) - 0.5 * static_cast<double>(w - 1)) / scale;
+    positions_ = at::stack({columns.unsqueeze(0).expand({h, w}), rows.unsqueeze(1).expand({h, w})}, 2)
+                     .reshape({h * w, 2})
+                     .to(at::kFloat);
+    mean_tokens = static_cast<double>(h * w);
+    if (input_.threshold) {
+      for (int64_t begin = 0; begin < size(); begin += kChunk) {
+        const Tensor count =
+            kept(patches(unit(x.slice(0, begin, std::min(size(), begin + kChunk))))).sum(1).contiguous();
+        const auto* n = count.const_data_ptr<int64_t>();
+        tokens_.insert(tokens_.end(), n, n + count.size(0));
+      }
+      mean_tokens = size() == 0
+                        ? 1
+                        : static_cast<double>(std::accumulate(tokens_.begin(), tokens_.end(), int64_t{0})) /
+                              static_cast<double>(size());
+    }
+  }
+  schema_.interface.typical_nodes = mean_tokens;
+  if (size() > 0) {
+    const int64_t first = 0;
+    require_consistent(batch({&first, 1}), schema_);
+  }
+}
+
+std::string ImageSet::source(int64_t index) const {
+  require(index >= 0 && index < size(), "data set: sample ", index, " is not one of 0 .. ", size() - 1);
+  return samples_.files.empty() ? "" : samples_.files[index];
+}
+
+int64_t ImageSet::tokens(int64_t index) const {
+  require(index >= 0 && index < size(), "data set: sample ", index, " is not one of 0 .. ", size() - 1);
+  if (!tokens_.empty()) {
+    return tokens_[index];
+  }
+  return positions_.defined() ? positions_.size(0) : samples_.values.size(2) * samples_.values.size(3);
+}
+
+Tensor ImageSet::patches(const Tensor& images) const {
+  const int64_t p = input_.patch, b = images.size(0), c = images.size(1);
+  const int64_t h = images.size(2) / p, w = images.size(3) / p;
+  return images.reshape({b, c, h, p, w, p}).permute({0, 2, 4, 1, 3, 5}).reshape({b, h * w, c, p * p});
+}
+
+Tensor ImageSet::kept(const Tensor& patches) const {
+  const Tensor brightest = patches.flatten(2).amax(2);
+  return (brightest > *input_.threshold) | (at::arange(patches.size(1)) == brightest.argmax(1, true));
+}
+
+Tensor ImageSet::normalised(const Tensor& values) const {
+  if (!mean_.defined()) {
+    return values;
+  }
+  std::vector<int64_t> shape(values.dim(), 1);
+  shape[1] = kind_.channels();
+  return (values - mean_.view(shape)) / deviation_.view(shape);
+}
+
+Batch ImageSet::points(const Tensor& images, Tensor masks) const {
+  const Tensor all = patches(images);
+  const int64_t b = all.size(0), n = all.size(1);
+  Tensor features = normalised(all.reshape({b * n, all.size(2), all.size(3)}));
+  features = input_.patch_feature == PatchFeature::mean ? features.mean(2) : features.flatten(1);
+  Points result;
+  result.positions = positions_.repeat({b, 1});
+  Batch batch;
+  if (masks.defined()) {
+    const Tensor pixels = patches(masks.unsqueeze(1)).reshape({b * n, -1});
+    Tensor best = at::zeros({b * n}, at::kLong), most = (pixels == 0).sum(1);
+    for (int64_t k = 1; k < kind_.mask_classes; ++k) {
+      const Tensor count = (pixels == k).sum(1);
+      best = best.masked_fill(count > most, k);
+      most = count.maximum(most);
+    }
+    masks = best.unsqueeze(1);
+  }
+  std::vector<int64_t> sizes(b, n);
+  if (input_.threshold) {
+    const Tensor keep = kept(all);
+    const Tensor count = keep.sum(1).contiguous();
+    std::copy_n(count.const_data_ptr<int64_t>(), b, sizes.begin());
+    const Tensor rows = keep.flatten().nonzero().squeeze(1);
+    features = at::index_select(features, 0, rows);
+    result.positions = at::index_select(result.positions, 0, rows);
+    if (masks.defined()) {
+      masks = at::index_select(masks, 0, rows);
+    }
+  }
+  result.scalars = features;
+  result.graphs = Segments::of_sizes(sizes);
+  batch.input = std::move(result);
+  if (masks.defined()) {
+    batch.labels["mask"] = masks;
+  }
+  return batch;
+}
+
+Batch ImageSet::batch(std::span<const int64_t> indices) const {
+  Tensor rows = at::empty({static_cast<int64_t>(indices.size())}, at::kLong);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    require(indices[i] >= 0 && indices[i] < size(), "data set: sample ", indices[i], " is not one of 0 .. ",
+            size() - 1);
+    rows.mutable_data_ptr<int64_t>()[i] = indices[i];
+  }
+  const Tensor images = unit(at::index_select(samples_.values, 0, rows));
+  const Tensor masks = samples_.masks.defined() ? at::index_select(samples_.masks, 0, rows) : Tensor();
+  Batch batch;
+  if (input_.carrier == ImageCarrier::points) {
+    batch = points(images, masks);
+  } else {
+    batch.input = Grid{normalised(images)};
+    if (masks.defined()) {
+      batch.labels["mask"] = masks.to(at::kLong).unsqueeze(1);
+    }
+  }
+  if (samples_.classes.defined()) {
+    batch.labels["class"] = at::index_select(samples_.classes, 0, rows).unsqueeze(1);
+  }
+  return batch;
+}
+
+}  // namespace weyl

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "weyl/carriers/dataset.h"
+#include "weyl/data/images/image_input.h"
+
+namespace weyl {
+
+/// Images of one size as they were read, and what is asked of them; labels that are absent are undefined.
+struct ImageSamples {
+  Tensor values;                   // (n, C, H, W) uint8, 0 .. 255, or float32 in [0, 1]
+  Tensor classes;                  // (n) int64
+  Tensor masks;                    // (n, H, W) uint8
+  std::vector<std::string> files;  // (n) that each alone is from, or none
+
+  int64_t size() const { return values.size(0); }
+  /// The samples [begin, end), sharing memory.
+  ImageSamples slice(int64_t begin, int64_t end) const;
+};
+
+/// What a kind of images is: mean and deviation of each channel in [0, 1], and the number of classes of an
+/// image (label `class`) or of a pixel (label `mask`); 0: none such.
+struct ImageKind {
+  std::vector<double> mean, deviation;
+  int64_t classes = 0, mask_classes = 0;
+
+  int64_t channels() const { return static_cast<int64_t>(mean.size()); }
+};
+
+/// Feature `intensity` (one channel), `rgb` (three) or `channels`, of node level; as points one scalar a
+/// pixel of the patch or a channel. Labels `class` {graph, category} and `mask` {node, category}.
+/// `typical_nodes` from the pixels that images of the kind have, 0: not known.
+Schema image_schema(const ImageKind& kind, const ImageInput& input, int64_t pixels = 0);
+
+/// Images in memory. As a grid: values (B, C, H, W) float32, labels class (B, 1) and mask (B, 1, H, W),
+/// int64. As points, a patch at (row i, column j) of h x w patches: positions (N, 2) at (j - (w-1)/2, i -
+/// (h-1)/2) / max(h-1, w-1, 1), so x to the right and y down within [-1/2, 1/2]; scalars (N, C patch patch)
+/// or (N, C); mask (N, 1) the class of most of its pixels, the lowest of equals. Only labels that the samples
+/// have are in the schema.
+class ImageSet : public Dataset {
+ public:
+  /// DataError beginning with `where`: images whose sides the patch does not divide, another number of
+  /// channels than the kind's, a label outside its classes.
+  ImageSet(ImageSamples samples, ImageKind kind, ImageInput input, const std::string& where);
+  int64_t size() const override { return samples_.size(); }
+  const Schema& schema() const override { return schema_; }
+  int64_t tokens(int64_t index) const override;
+  std::string source(int64_t index) const override;
+  Batch batch(std::span<const int64_t> indices) const override;
+
+ private:
+  Tensor patches(const Tensor& images) const;     // (B, h w, C, patch patch) of (B, C, H, W)
+  Tensor kept(const Tensor& patches) const;       // (B, h w) bool
+  Tensor normalised(const Tensor& values) const;  // axis 1 are the channels
+  Batch points(const Tensor& images, Tensor masks) const;
+
+  ImageSamples samples_;
+  ImageKind kind_;
+  ImageInput input_;
+  Schema schema_;
+  Tensor mean_, deviation_;      // (C); undefined unless normalised
+  Tensor positions_;             // (h w, 2); of points
+  std::vector<int64_t> tokens_;  // of each sample; empty when all have the same
+};
+
+}  // namespace weyl

@@ -1,0 +1,94 @@
+#include "weyl/data/images/prediction.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/_upsample_nearest_exact2d.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/formats/image.h"
+#include "weyl/data/images/volume_tensor.h"
+
+namespace weyl {
+namespace {
+
+/// A volume with the version and the geometry of the source.
+void write_volume(const std::string& source, const std::string& path, const Tensor& values) {
+  NiftiHeader header = read_nifti_header(source);
+  const bool classes = !values.is_floating_point();
+  const Tensor of_cells = classes ? values.unsqueeze(0) : values;
+  require(of_cells.dim() == 4, "write_prediction: volumes must be (X, Y, Z) of classes or (K, X, Y, Z), got ",
+          shape_text(values.sizes()));
+  const Tensor file_order = from_canonical(of_cells.detach().cpu(), orientation_of(affine_of(header)));
+  header.shape.resize(3);
+  const auto sizes = file_order.sizes().slice(1);
+  require(std::equal(sizes.begin(), sizes.end(), header.shape.begin()), "write_prediction: ", source,
+          " has sizes ", shape_text(header.shape), ", the prediction in its axes ", shape_text(sizes));
+  header.type = classes ? ElementType::u8 : ElementType::f32;
+  header.slope = 1;
+  header.intercept = 0;
+  if (classes) {
+    require(file_order.min().item<int64_t>() >= 0 && file_order.max().item<int64_t>() <= 255,
+            "write_prediction: classes must be 0 .. 255, got ", file_order.min().item<int64_t>(), " .. ",
+            file_order.max().item<int64_t>());
+  } else {
+    header.shape.push_back(file_order.size(0));
+    header.geometry.pixdim[4] = 1;
+  }
+  const Tensor stored = file_order.permute({0, 3, 2, 1}).to(classes ? at::kByte : at::kFloat).contiguous();
+  write_nifti(path, header,
+              {static_cast<const std::byte*>(stored.const_data_ptr()), static_cast<size_t>(stored.nbytes())});
+}
+
+}  // namespace
+
+std::string stem_of(const std::string& source) {
+  const std::string name = std::filesystem::path(source).filename().string();
+  const std::string inner = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
+  return std::filesystem::path(inner).stem().string();
+}
+
+namespace {
+
+void write_picture(const std::string& source, const std::string& path, const Tensor& values,
+                   int64_t classes) {
+  require(!values.is_floating_point() && values.dim() == 2,
+          "write_prediction: images take classes (H, W) alone, got ", shape_text(values.sizes()));
+  const auto most = values.numel() > 0 ? values.max().item<int64_t>() : 0;
+  require(most <= 255 && (values.numel() == 0 || values.min().item<int64_t>() >= 0),
+          "write_prediction: classes must be 0 .. 255, got ", most);
+  const Array there = read_image(source);
+  const Tensor grey = (classes == 2 ? values * 255 : values).to(at::kCPU, at::kByte);
+  const Tensor sized =
+      at::_upsample_nearest_exact2d(grey.unsqueeze(0).unsqueeze(0), {there.shape[0], there.shape[1]})
+          .contiguous();
+  const auto* bytes = static_cast<const std::byte*>(sized.const_data_ptr());
+  write_image(path, {ElementType::u8, {there.shape[0], there.shape[1], 1}, {bytes, bytes + sized.numel()}});
+}
+
+}  // namespace
+
+std::string prediction_path(const std::string& source, const std::string& stem) {
+  if (is_image_file(source)) {
+    return stem + ".png";
+  }
+  require<DataError>(is_nifti(source), source.empty() ? "the sample" : source,
+                     ": predictions are written in the format of .nii, .nii.gz, .png, .jpg and .bmp files "
+                     "alone");
+  return stem + (source.ends_with(".gz") ? ".nii.gz" : ".nii");
+}
+
+std::string write_prediction(const std::string& source, const std::string& stem, const Tensor& values,
+                             int64_t classes) {
+  const std::string path = prediction_path(source, stem);
+  if (is_image_file(source)) {
+    write_picture(source, path, values, classes);
+    return path;
+  }
+  write_volume(source, path, values);
+  return path;
+}
+
+}  // namespace weyl

@@ -1,0 +1,248 @@
+// Frames become points with labels.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/data/molecules.h"
+#include "weyl/data/files/inspect.h"
+#include "weyl/data/open.h"
+
+namespace weyl {
+namespace {
+
+TEST_F(Molecules, BecomePointsWithLabels) {
+  const auto path = file("a.xyz",
+                         "2\nProperties=species:S:1:pos:R:3:forces:R:3 energy=-10.5\n"
+                         "O 0 0 0.1 0 0 -0.2\nH 0 0 1.1 0 0 0.2\n" +
+                             frame("energy=-3"));
+  const auto data = whole(path);
+  ASSERT_EQ(data->size(), 2);
+  const Batch batch = all_of(*data);
+  const Points& p = points_of(batch);
+  EXPECT_EQ(p.positions.scalar_type(), at::kDouble);
+  EXPECT_TRUE(at::equal(p.types, at::tensor(std::vector<int64_t>{8, 1, 8}, at::kLong)));
+  EXPECT_EQ(data->schema().interface.types, 100);
+  EXPECT_EQ(data->schema().interface.elements.at(8), "O");
+  EXPECT_EQ(data->schema().length_unit, "\u00c5");
+  EXPECT_EQ(data->schema().interface.typical_nodes, 1.5);
+  EXPECT_FALSE(p.cell.defined());
+  EXPECT_TRUE(at::equal(batch.labels.at("energy"), at::tensor({-10.5, -3.0}, at::kDouble).view({2, 1})));
+  EXPECT_EQ(batch.labels.at("forces").sizes(), (std::vector<int64_t>{3, 1, 3}));
+  EXPECT_EQ(batch.labels.at("forces")[2][0][1].item<double>(), 2);
+  EXPECT_FALSE(has_label(*data, "stress"));
+  EXPECT_EQ(data->schema().labels[0].unit, "eV");
+  EXPECT_TRUE(data->schema().labels[0].extensive);
+  EXPECT_EQ(data->schema().labels[1].unit, "eV/\u00c5");
+}
+
+TEST_F(Molecules, AreConvertedFromTheUnitsOfTheFile) {
+  const auto path =
+      file("a.xyz", frame("energy=2 stress=\"1 0 0 0 1 0 0 0 1\" Lattice=\"4 0 0 0 4 0 0 0 4\""));
+  MoleculesDataOptions o;
+  o.energy_unit = "kcal/mol";
+  o.length_unit = "Bohr";
+  const Batch batch = all_of(*whole(path, o));
+  const double kcal = 4184 / 96485.33212331, bohr = 0.529177210544;
+  EXPECT_NEAR(batch.labels.at("energy").item<double>(), 2 * kcal, 1e-9);
+  EXPECT_NEAR(batch.labels.at("forces")[0][0][2].item<double>(), 3 * kcal / bohr, 1e-8);
+  EXPECT_NEAR(batch.labels.at("stress")[0][0][1][1].item<double>(), kcal / std::pow(bohr, 3), 1e-8);
+  EXPECT_NEAR(points_of(batch).positions[0][2].item<double>(), 1.5 * bohr, 1e-9);
+  EXPECT_NEAR(points_of(batch).cell[0][1][1].item<double>(), 4 * bohr, 1e-9);
+  o.energy_unit = "Angstrom";
+  EXPECT_NE(refusal<ConfigError>(path, o).find("measure different things"), std::string::npos);
+}
+
+TEST_F(Molecules, AreConvertedFromTheUnitsThatTheFileSays) {
+  const auto path = file("a.xyz", frame("energy=2 energy_unit=kcal/mol length_unit=Bohr"));
+  const Batch batch = all_of(*whole(path));
+  const double kcal = 4184 / 96485.33212331, bohr = 0.529177210544;
+  EXPECT_NEAR(batch.labels.at("energy").item<double>(), 2 * kcal, 1e-9);
+  EXPECT_NEAR(batch.labels.at("forces")[0][0][2].item<double>(), 3 * kcal / bohr, 1e-8);
+  EXPECT_NEAR(points_of(batch).positions[0][2].item<double>(), 1.5 * bohr, 1e-9);
+  MoleculesDataOptions o;
+  o.energy_unit = "kcal / mol";
+  EXPECT_EQ(refusal(path, o), "(accepted)");
+  o.energy_unit = "eV";
+  EXPECT_NE(refusal(path, o).find("a.xyz: frame 1, line 1: the file says 'kcal/mol', "
+                                  "data.molecules.energy_unit says 'eV'"),
+            std::string::npos)
+      << refusal(path, o);
+  // An SDF says no unit, but its format knows no other: a training set's Bohr is not read into it.
+  const auto sdf = file("a.sdf",
+                        "hydrogen\n\n\n  2  0  0  0  0  0  0  0  0  0999 V2000\n"
+                        "    0.0000    0.0000    0.0000 H   0  0\n"
+                        "    0.0000    0.0000    0.7400 H   0  0\nM  END\n$$$$\n");
+  o = {};
+  o.length_unit = "Angstrom";
+  EXPECT_EQ(refusal(sdf, o), "(accepted)");
+  o.length_unit = "Bohr";
+  EXPECT_NE(refusal(sdf, o).find("the file says 'Angstrom', data.molecules.length_unit says 'Bohr'"),
+            std::string::npos)
+      << refusal(sdf, o);
+  o = {};
+  o.properties = {{"gap", "xyz"}};
+  EXPECT_NE(refusal<ConfigError>(path, o).find("data.molecules.properties: gap: unit 'xyz'"),
+            std::string::npos)
+      << refusal<ConfigError>(path, o);
+}
+
+TEST_F(Molecules, TakeTheTypesThatAreAskedFor) {
+  const auto path = file("a.xyz", frame("energy=1", "O") + frame("energy=2", "H"));
+  MoleculesDataOptions o;
+  o.elements = {"H", "C", "O"};
+  const auto data = whole(path, o);
+  EXPECT_TRUE(at::equal(points_of(all_of(*data)).types, at::tensor(std::vector<int64_t>{2, 0}, at::kLong)));
+  EXPECT_EQ(data->schema().interface.types, 3);
+  o.elements = {"H", "C"};
+  EXPECT_NE(refusal(path, o).find("a.xyz: frame 1"), std::string::npos) << refusal(path, o);
+  EXPECT_NE(refusal(path, o).find("atom 1 must be one of H C (elements), got O"), std::string::npos);
+  o.elements = {"H", "Hh"};
+  EXPECT_NE(refusal<ConfigError>(path, o).find("data.molecules.elements: unknown element"),
+            std::string::npos);
+  o.elements = {"H", "H"};
+  EXPECT_NE(refusal<ConfigError>(path, o).find("given twice"), std::string::npos);
+}
+
+TEST_F(Molecules, OfPeriodicFramesHaveCells) {
+  const auto path = file("a.xyz", frame("energy=1 Lattice=\"4 0 0 1 5 0 0 0 6\"") + frame("energy=2"));
+  const Batch batch = all_of(*whole(path));
+  const Points& p = points_of(batch);
+  ASSERT_TRUE(p.cell.defined());
+  EXPECT_EQ(p.cell[0][1][0].item<double>(), 1);
+  EXPECT_TRUE(p.pbc[0].all().item<bool>());
+  EXPECT_FALSE(p.pbc[1].any().item<bool>());
+  // A box that does not repeat is no cell.
+  const auto box = file("b.xyz", frame("energy=1 Lattice=\"4 0 0 0 4 0 0 0 4\" pbc=\"F F F\""));
+  EXPECT_FALSE(points_of(all_of(*whole(box))).cell.defined());
+}
+
+TEST_F(Molecules, ReadStressAsMatrixOrVoigtOrVirial) {
+  const std::string cell = " Lattice=\"2 0 0 0 2 0 0 0 2\" ";
+  const auto path =
+      file("a.xyz", frame("stress=\"1 2 3 4 5 6\"" + cell) + frame("stress=\"1 6 5 6 2 4 5 4 3\"" + cell));
+  const Batch batch = all_of(*whole(path));
+  EXPECT_TRUE(at::equal(batch.labels.at("stress")[0], batch.labels.at("stress")[1]));
+  EXPECT_EQ(batch.labels.at("stress")[0][0][1][2].item<double>(), 4);  // yz
+  const auto virial = file("b.xyz", frame("virial=\"8 0 0 0 8 0 0 0 8\"" + cell));
+  EXPECT_NEAR(all_of(*whole(virial)).labels.at("stress")[0][0][0][0].item<double>(), -1, 1e-12);
+  MoleculesDataOptions in_bohr;
+  in_bohr.energy_unit = "kcal/mol";
+  in_bohr.length_unit = "Bohr";
+  EXPECT_NEAR(all_of(*whole(virial, in_bohr)).labels.at("stress")[0][0][0][0].item<double>(),
+              -(4184 / 96485.33212331) / std::pow(0.529177210544, 3), 1e-9);
+  // Without a volume there is none, and that is no fault.
+  const auto some = file("c.xyz", frame("stress=\"1 2 3 4 5 6\"" + cell) + frame("stress=\"1 2 3 4 5 6\""));
+  const Tensor stress = all_of(*whole(some)).labels.at("stress");
+  EXPECT_TRUE(at::isnan(stress[1]).all().item<bool>());
+  EXPECT_FALSE(at::isnan(stress[0]).any().item<bool>());
+  const auto odd = file("d.xyz", frame("stress=\"1 2 3\"" + cell));
+  EXPECT_NE(refusal(odd).find("'stress' must be 9 numbers, or 6, got 3"), std::string::npos);
+}
+
+TEST_F(Molecules, FindTheUsualKeysInTheirOrder) {
+  const auto path = file(
+      "a.xyz", "1\nProperties=species:S:1:pos:R:3:REF_forces:R:3 REF_energy=-1 other=5\nH 0 0 0 1 2 3\n");
+  const auto data = whole(path);
+  EXPECT_EQ(all_of(*data).labels.at("energy").item<double>(), -1);
+  EXPECT_TRUE(has_label(*data, "forces"));
+  EXPECT_EQ(data->schema().unread, std::vector<std::string>{"other"});
+  // Of two nobody knows which is meant: it is no label until the key is given.
+  const auto both = file("b.xyz", frame("REF_energy=-1 energy=-2"));
+  EXPECT_FALSE(has_label(*whole(both), "energy"));
+  const std::string why =
+      "energy and REF_energy (" + both + ": frame 1, line 1; say which by data.molecules.energy)";
+  EXPECT_EQ(whole(both)->schema().unread, std::vector<std::string>{why});
+  const auto turns = file("c.xyz", frame("energy=-1") + frame("REF_energy=-2"));
+  MoleculesDataOptions masked;
+  masked.missing = MissingLabels::mask;  // never dropped in silence
+  EXPECT_FALSE(has_label(*whole(turns, masked), "energy"));
+  MoleculesDataOptions o;
+  o.energy = "REF_energy";
+  EXPECT_EQ(all_of(*whole(both, o)).labels.at("energy").item<double>(), -1);
+  o.energy = "Etot";
+  EXPECT_NE(refusal(both, o).find("no frame has 'Etot'"), std::string::npos) << refusal(both, o);
+}
+
+TEST_F(Molecules, WithoutALabelHaveNoneOrAreMasked) {
+  const auto path = file("a.xyz", frame("energy=1") + frame("no=2") + frame("energy=3"));
+  EXPECT_FALSE(has_label(*whole(path), "energy"));  // a fault only where it is needed
+  EXPECT_TRUE(has_label(*whole(path), "forces"));
+  const std::string message = whole(path)->schema().unread.back();
+  EXPECT_NE(message.find("energy in 2 of 3 frames (not in " + path + ": frame 2"), std::string::npos)
+      << message;
+  MoleculesDataOptions o;
+  o.missing = MissingLabels::mask;
+  const Tensor energy = all_of(*whole(path, o)).labels.at("energy");
+  EXPECT_TRUE(std::isnan(energy[1].item<double>()));
+  EXPECT_EQ(energy[2].item<double>(), 3);
+  // The first frame may be the one that lacks it.
+  const auto late = file("b.xyz", frame("no=2") + frame("energy=3"));
+  EXPECT_NE(whole(late)->schema().unread.back().find("b.xyz: frame 1"), std::string::npos);
+  EXPECT_TRUE(std::isnan(all_of(*whole(late, o)).labels.at("energy")[0].item<double>()));
+}
+
+TEST_F(Molecules, RefuseLabelsThatAreNoNumbers) {
+  EXPECT_NE(refusal(file("a.xyz", frame("energy=nan"))).find("'energy' must be finite"), std::string::npos);
+  EXPECT_NE(refusal(file("b.xyz", frame("energy=1", "O", "nan 0 0"))).find("'forces' must be finite"),
+            std::string::npos);
+  EXPECT_NE(refusal(file("c.xyz", frame("energy=low"))).find("'energy' must be numbers"), std::string::npos);
+  EXPECT_NE(refusal(file("d.xyz", frame("energy=\"1 2\""))).find("'energy' must be 1 number, got 2"),
+            std::string::npos);
+  const auto wide = file("e.xyz", "1\nProperties=species:S:1:pos:R:3:forces:R:2 energy=1\nH 0 0 0 1 2\n");
+  EXPECT_NE(refusal(wide).find("'forces' must be 3 numbers an atom, got 2"), std::string::npos)
+      << refusal(wide);
+  // To be looked at, they are welcome.
+  const auto found = inspect(*open_file(folder + "/a.xyz", {}, nullptr, Values::any));
+  EXPECT_EQ(found.samples, 1);
+  EXPECT_EQ(found.labels[0].missing, 1);
+}
+
+TEST_F(Molecules, TellFeaturesAndProperties) {
+  const auto path = file("a.xyz", frame("energy=1 charge=-1 gap=0.5") + frame("energy=2 charge=0 gap=0.7"));
+  MoleculesDataOptions o;
+  o.features = {"charge"};
+  o.properties = {{"gap", "eV", false}};
+  const auto data = whole(path, o);
+  const Batch batch = all_of(*data);
+  EXPECT_TRUE(
+      at::equal(points_of(batch).of_graphs.at("charge"), at::tensor({-1.0, 0.0}, at::kDouble).view({2, 1})));
+  EXPECT_EQ(batch.labels.at("gap")[1].item<double>(), 0.7);
+  EXPECT_TRUE(has_label(*data, "gap"));
+  o.features = {"spin"};
+  EXPECT_NE(refusal(path, o).find("must have the feature 'spin', has 'energy', 'charge', 'gap', 'forces'"),
+            std::string::npos)
+      << refusal(path, o);
+  o.features = {};
+  o.properties = {{"energy", "eV", true}};
+  EXPECT_NE(refusal<ConfigError>(path, o).find("is a label already"), std::string::npos);
+}
+
+TEST_F(Molecules, KnowTheKindOfTheirFrames) {
+  const auto path =
+      file("a.xyz", frame("energy=1 config_type=gas") + frame("energy=2") +
+                        frame("energy=2 config_type=liquid") + frame("energy=1 config_type=gas"));
+  const auto data = whole(path);
+  EXPECT_TRUE(at::equal(all_of(*data).labels.at("config_type").squeeze(1),
+                        at::tensor(std::vector<int64_t>{0, 1, 2, 0}, at::kLong)));
+  EXPECT_EQ(data->schema().category_names.at("config_type"),
+            (std::vector<std::string>{"gas", "(none)", "liquid"}));
+  EXPECT_FALSE(has_label(*whole(file("b.xyz", frame("energy=1"))), "config_type"));
+  const auto numbers = file("c.xyz", frame("energy=1 config_type=3") + frame("energy=2 config_type=T"));
+  EXPECT_EQ(whole(numbers)->schema().category_names.at("config_type"), (std::vector<std::string>{"3", "T"}));
+}
+
+TEST_F(Molecules, AreReadAsAModelKnowsThem) {
+  const auto path = file("a.xyz", frame("energy=nan charge=1", "H"));
+  Interface model;
+  model.types = 2;
+  model.elements = {"O", "H"};
+  model.features = {{.name = "charge", .level = Level::graph}};
+  const auto data = open_file(path, DataOptions{NbodyDataOptions{}}, &model);  // labels do not matter
+  EXPECT_TRUE(data->schema().labels.empty());
+  EXPECT_EQ(points_of(all_of(*data)).types.item<int64_t>(), 1);
+  EXPECT_EQ(points_of(all_of(*data)).of_graphs.at("charge").item<double>(), 1);
+}
+
+}  // namespace
+}  // namespace weyl
