@@ -11,8 +11,8 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/formats/elements.h"
-#include "weyl/data/makers/molecular_dynamics.h"
 #include "weyl/data/makers/molecule_table.h"
+#include "weyl/dynamics/molecular_dynamics.h"
 
 namespace weyl {
 namespace {

@@ -9,10 +9,10 @@
 #include "weyl/core/units.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/frame_reader.h"
-#include "weyl/data/makers/molecular_dynamics.h"
 #include "weyl/data/makers/molecule_table.h"
-#include "weyl/data/makers/relaxation.h"
 #include "weyl/data/makers/smiles.h"
+#include "weyl/dynamics/molecular_dynamics.h"
+#include "weyl/dynamics/relaxation.h"
 
 namespace weyl {
 namespace {

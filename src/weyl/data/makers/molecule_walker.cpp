@@ -10,8 +10,8 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/safetensors.h"
-#include "weyl/data/makers/molecular_dynamics.h"
-#include "weyl/data/makers/relaxation.h"
+#include "weyl/dynamics/molecular_dynamics.h"
+#include "weyl/dynamics/relaxation.h"
 
 namespace weyl {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/data/makers/single_point.h"
+#include "weyl/dynamics/single_point.h"
 
 namespace weyl {
 

@@ -1,4 +1,4 @@
-#include "weyl/data/makers/relaxation.h"
+#include "weyl/dynamics/relaxation.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "weyl/core/random.h"
-#include "weyl/data/makers/single_point.h"
+#include "weyl/dynamics/single_point.h"
 
 namespace weyl {
 

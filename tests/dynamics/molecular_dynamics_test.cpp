@@ -1,4 +1,4 @@
-#include "weyl/data/makers/molecular_dynamics.h"
+#include "weyl/dynamics/molecular_dynamics.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
-#include "weyl/data/makers/relaxation.h"
+#include "weyl/dynamics/relaxation.h"
 
 namespace weyl {
 namespace {

@@ -1,4 +1,4 @@
-#include "weyl/data/makers/molecular_dynamics.h"
+#include "weyl/dynamics/molecular_dynamics.h"
 
 #include <array>
 #include <cmath>
