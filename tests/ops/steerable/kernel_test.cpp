@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "tests/models/steerable_turns.h"
+#include "tests/models/steerable/turns.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

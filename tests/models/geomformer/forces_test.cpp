@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "tests/models/geomformer_potentials.h"
+#include "tests/models/geomformer/potentials.h"
 
 namespace weyl {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "tests/data/folder.h"
-#include "tests/models/steerable_nets.h"
+#include "tests/models/steerable/nets.h"
 #include "weyl/core/check.h"
 #include "weyl/train/checkpoint.h"
 

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "tests/models/steerable_turns.h"
+#include "tests/models/steerable/turns.h"
 #include "weyl/models/steerable/conv.h"
 
 namespace weyl {

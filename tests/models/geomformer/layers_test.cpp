@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "tests/equivariance.h"
-#include "tests/models/geomformer_fixtures.h"
+#include "tests/models/geomformer/fixtures.h"
 
 namespace weyl {
 namespace {

@@ -8,7 +8,7 @@
 #include "tests/equivariance.h"
 #include "tests/gradients.h"
 #include "tests/lie_groups.h"
-#include "tests/models/lie_models.h"
+#include "tests/models/lie/models.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/lie/elements.h"

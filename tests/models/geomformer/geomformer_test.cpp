@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tests/equivariance.h"
-#include "tests/models/geomformer_fixtures.h"
+#include "tests/models/geomformer/fixtures.h"
 #include "weyl/core/check.h"
 #include "weyl/models/systems.h"
 

@@ -9,7 +9,7 @@
 
 #include "bench/padded_geomformer.h"
 #include "tests/equivariance.h"
-#include "tests/models/geomformer_fixtures.h"
+#include "tests/models/geomformer/fixtures.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

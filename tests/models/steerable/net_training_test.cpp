@@ -2,7 +2,7 @@
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
-#include "tests/models/steerable_nets.h"
+#include "tests/models/steerable/nets.h"
 
 namespace weyl {
 namespace {

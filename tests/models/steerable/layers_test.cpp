@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/gradients.h"
-#include "tests/models/steerable_turns.h"
+#include "tests/models/steerable/turns.h"
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/activation.h"
 #include "weyl/models/steerable/cg_activation.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/equivariance.h"
-#include "tests/models/geomformer_potentials.h"
+#include "tests/models/geomformer/potentials.h"
 
 namespace weyl {
 namespace {

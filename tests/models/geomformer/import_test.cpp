@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include "tests/models/geomformer_fixtures.h"
+#include "tests/models/geomformer/fixtures.h"
 #include "weyl/core/check.h"
 #include "weyl/train/import.h"
 

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "tests/models/steerable_turns.h"
+#include "tests/models/steerable/turns.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/steerable/attention.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tests/models/steerable_turns.h"
+#include "tests/models/steerable/turns.h"
 #include "weyl/models/steerable/steerable.h"
 
 namespace weyl {

@@ -2,7 +2,7 @@
 // not.
 #include <gtest/gtest.h>
 
-#include "tests/models/steerable_nets.h"
+#include "tests/models/steerable/nets.h"
 
 namespace weyl {
 namespace {

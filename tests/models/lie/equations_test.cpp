@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tests/lie_groups.h"
-#include "tests/models/lie_models.h"
+#include "tests/models/lie/models.h"
 #include "weyl/algebra/lie/group.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/ops/lie/elements.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/gradients.h"
-#include "tests/models/geomformer_fixtures.h"
+#include "tests/models/geomformer/fixtures.h"
 
 namespace weyl {
 
