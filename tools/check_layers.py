@@ -3,7 +3,8 @@
 
     tools/check_layers.py [ROOT]      one line for each fault, exit 1 when there is any
 
-The edges are explicit: a new folder, or a new edge, is added here on purpose or not at all.
+The edges are explicit: a new folder, or a new edge, is added here on purpose or not at all, and one that no file
+uses any more is taken out.
 """
 
 import pathlib
@@ -19,13 +20,13 @@ BELOW = {
     "carriers": ["core", "algebra"],
     "dynamics": ["core"],
     "data": ["core", "config", "algebra", "carriers", "dynamics"],
-    "ops": ["core", "kernels", "algebra"],
-    "nn": ["core", "kernels", "algebra", "ops"],
-    "models": ["core", "config", "algebra", "ops", "nn", "carriers", "data"],
-    "tasks": ["core", "config", "algebra", "ops", "nn", "carriers", "data", "models"],
-    "train": ["core", "config", "algebra", "ops", "nn", "carriers", "data", "models", "tasks"],
-    "study": ["core", "config", "algebra", "ops", "nn", "carriers", "data", "models", "tasks", "train"],
-    "app": ["core", "config", "kernels", "algebra", "ops", "nn", "carriers", "data", "models", "tasks", "train", "study"],
+    "ops": ["core", "algebra", "kernels"],
+    "nn": ["core", "ops"],
+    "models": ["core", "config", "algebra", "carriers", "ops", "nn"],
+    "tasks": ["core", "config", "algebra", "carriers", "ops", "nn", "models"],
+    "train": ["core", "config", "carriers", "data", "ops", "nn", "models", "tasks"],
+    "study": ["core", "carriers", "ops", "models", "tasks", "train"],
+    "app": ["core", "config", "carriers", "data", "tasks", "train", "study"],
 }
 
 # Folders inside a folder that allow less: whole folder -> everything it may include, itself apart.
@@ -138,6 +139,14 @@ class Tree:
             elif self.path_to_torch(name):
                 self.fault(name, line, f"<{header}> may not stand in a file that reaches torch: torch ships another fmt")
 
+    def check_idle_edges(self):
+        used = {(name.split("/")[0], header[5:].split("/")[0])
+                for name, includes in self.files.items() for _, header in includes if header.startswith("weyl/")}
+        for folder, below in BELOW.items():
+            for other in below:
+                if (folder, other) not in used:
+                    self.faults.append(f"tools/check_layers.py:1: no file of {folder} includes {other}: take the edge out")
+
     def check_cycles(self):
         state = {}
 
@@ -182,6 +191,7 @@ class Tree:
                 way = self.path_to_torch(name)
                 if way:
                     self.fault(name, 1, "must not reach torch, but does: " + " -> ".join(way))
+        self.check_idle_edges()
         self.check_cycles()
         for place in ("tests", "bench", "examples"):
             for path in sorted((self.root / place).rglob("*")):

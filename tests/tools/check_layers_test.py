@@ -7,6 +7,8 @@ import tempfile
 import unittest
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check_layers.py"
+sys.path.insert(0, str(TOOL.parent))
+from check_layers import BELOW  # noqa: E402
 
 GOOD = {
     "src/weyl/core/check.h": "#pragma once\n#include <string>\n",
@@ -26,10 +28,18 @@ GOOD = {
     "src/weyl/torch_headers.h": "#include <ATen/core/Tensor.h>\n",
 }
 
+# Every edge is used.
+for folder, below in BELOW.items():
+    GOOD[f"src/weyl/{folder}/floor.h"] = "".join(f'#include "weyl/{other}/floor.h"\n' for other in below)
+
 # What is added or replaced, and what the message must hold.
 FAULTS = [
     ("an upward include", {"src/weyl/core/bad.h": '\n#include "weyl/config/fields.h"\n'},
      "src/weyl/core/bad.h:2: core may include nothing else, got weyl/config/fields.h"),
+    ("a model that opens data", {"src/weyl/models/bad.cpp": '#include "weyl/data/floor.h"\n'}, "models may include"),
+    ("a task that opens data", {"src/weyl/tasks/bad.cpp": '#include "weyl/data/floor.h"\n'}, "tasks may include"),
+    ("an edge that nobody uses", {"src/weyl/dynamics/floor.h": "#pragma once\n"},
+     "no file of dynamics includes core: take the edge out"),
     ("a missing header", {"src/weyl/core/bad.h": '#include "weyl/core/absent.h"\n'}, "does not exist"),
     ("torch in a kernel", {"src/weyl/kernels/bad.cpp": "#include <ATen/core/Tensor.h>\n"}, "must not reach torch"),
     ("torch in a kernel, through a header", {"src/weyl/kernels/bad.cpp": '#include "weyl/core/segments.h"\n'},

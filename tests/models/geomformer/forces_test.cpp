@@ -1,6 +1,6 @@
 // Forces and second derivatives of GeoMFormer, ET and PaiNN in every form of their options and where formulas
 // break: flat, linear, single and coincident atoms; the norms' table. (Cells and cut-offs:
-// geomformer_cutoff_test.cpp.)
+// cutoff_test.cpp.)
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>

@@ -145,7 +145,7 @@ void Lie<T>::from_orthonormal(Out w) const {
   }
 }
 
-// Derivatives: lie_derivatives.cpp; what takes matrices or random numbers: lie_input.cpp.
+// Derivatives: derivatives.cpp; what takes matrices or random numbers: input.cpp.
 template class Lie<float>;
 template class Lie<double>;
 

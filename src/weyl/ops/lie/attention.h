@@ -14,7 +14,7 @@ struct LiePairs {
   Tensor outside;      // (N) int64: the j != i whose relative pose is outside the chart of the logarithm
 };
 
-/// compact (N, c), see lie_elements.h. Made once and shared by all layers it saves the logarithms, at the
+/// compact (N, c), see elements.h. Made once and shared by all layers it saves the logarithms, at the
 /// price of memory O(sum n^2): for small graphs, and for scores of one's own. ShapeError under
 /// ChartPolicy::error when a pair is outside the chart.
 LiePairs lie_pairs(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy);
@@ -47,6 +47,6 @@ LieAttention lie_attention_scored(const Tensor& scores, const LiePairs& pairs, c
 
 // All: differentiable to any order by values, weights, scores, and elements (of Aff(3): to third order). For
 // a given number of threads results are the same bits each time. Elements are taken as by lie_pair_logs
-// (lie_log.h): singular affine maps attend to none and are attended by none under every policy but `error`.
+// (log.h): singular affine maps attend to none and are attended by none under every policy but `error`.
 
 }  // namespace weyl
