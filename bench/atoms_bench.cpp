@@ -87,8 +87,7 @@ struct ForceFields {
     task = std::make_shared<ForceField>(*options);
     const BuildOn build_on(at::kCPU, dtype);
     at::manual_seed(1);
-    kernels =
-        std::dynamic_pointer_cast<Geomformer>(build(recipe.model, task->interface(schema), Carrier::points));
+    kernels = std::dynamic_pointer_cast<Geomformer>(build(recipe.model, task->interface(schema)));
     require<ConfigError>(kernels != nullptr, path, ": must be of the system geomformer");
     padded = std::make_shared<PaddedGeomformer>(kernels);
   }

@@ -41,7 +41,7 @@ int main() try {
   options.width = 4 * group.order();  // 4 channels in each frame
   options.heads = group.order();      // 1 head in each frame
   options.blocks = 2;
-  const auto model = weyl::build({options}, interface, weyl::Carrier::points);
+  const auto model = weyl::build({options}, interface);
 
   // Eight random graphs of five nodes: positions (N, D), vectors (N, V, D).
   weyl::Points points;

@@ -11,7 +11,7 @@
 int main(int argc, char** argv) try {
   weyl::require<weyl::ConfigError>(argc == 3, "usage: predict MODEL DATA.safetensors");
   const weyl::SavedModel saved = weyl::load_model(argv[1]);  // ready for any number of threads
-  const weyl::TensorFile data = weyl::read_tensor_file(argv[2], {saved.carrier, saved.interface, {}});
+  const weyl::TensorFile data = weyl::read_tensor_file(argv[2], {saved.interface});
   const auto work = [&] {
     weyl::Points points = std::get<weyl::Points>(weyl::to(data.batch.input, at::kCPU, saved.model->dtype()));
     points.positions = points.positions.clone().requires_grad_();

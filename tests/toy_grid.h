@@ -52,7 +52,7 @@ class ToyGrid : public GridModel {
     for (int64_t g = 0; g < G; ++g) {
       std::copy(group_->element(g).begin(), group_->element(g).end(), motions.data_ptr<double>());
       Schema schema;
-      schema.carrier = Carrier::grid;
+      schema.interface.grid = true;
       schema.interface = as_scalars;
       const Batch moved = transform({Grid{kernel_.view(shape)}, {}}, {motions, {}}, schema);
       const Tensor& values = std::get<Grid>(moved.input).values;
@@ -72,7 +72,7 @@ class ToyGrid : public GridModel {
 /// Grids with `features` scalar channels, and one category as label.
 inline Schema toy_schema(int64_t dimension, int64_t features, std::string label, int64_t categories) {
   Schema schema;
-  schema.carrier = Carrier::grid;
+  schema.interface.grid = true;
   schema.interface.dimension = dimension;
   schema.interface.grid = true;
   schema.interface.features = {{.name = "intensity", .channels = features}};

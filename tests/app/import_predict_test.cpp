@@ -32,7 +32,7 @@ TEST(ImportThenPredict, GivesTheLibrarysNumbersAndTheGradient) {
   const Recipe recipe = read_recipe(folder + "/c.toml");
   at::manual_seed(5);
   const BuildOn build_on(at::kCPU, at::kDouble);
-  const auto model = build(recipe.model, *recipe.interface, Carrier::points);
+  const auto model = build(recipe.model, *recipe.interface);
   model->train(false);
   NamedTensors weights;
   for (const Parameter& p : model->parameters()) {
@@ -96,7 +96,7 @@ TEST(ImportThenPredict, NamesAWrongTensorAndWritesNothing) {
   const std::string folder = scratch("import-wrong");
   std::ofstream(folder + "/c.toml") << config;
   const Recipe recipe = read_recipe(folder + "/c.toml");
-  const auto model = build(recipe.model, *recipe.interface, Carrier::points);
+  const auto model = build(recipe.model, *recipe.interface);
   NamedTensors weights;
   for (const Parameter& p : model->parameters()) {
     weights[p.name] = p.tensor.detach();
@@ -178,7 +178,7 @@ TEST(PredictGradient, IsRefusedWhereOutputsDoNotDependOnPositions) {
   const std::string folder = scratch("no-positions");
   std::ofstream(folder + "/c.toml") << config << "rope = false\n";
   const Recipe recipe = read_recipe(folder + "/c.toml");
-  const auto model = build(recipe.model, *recipe.interface, Carrier::points);
+  const auto model = build(recipe.model, *recipe.interface);
   NamedTensors weights;
   for (const Parameter& p : model->parameters()) {
     weights[p.name] = p.tensor.detach();

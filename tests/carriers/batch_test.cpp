@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "tests/data/fixtures.h"
+#include "weyl/carriers/consistency.h"
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
 
@@ -103,7 +104,7 @@ TEST(Batch, ConsistencyNamesWhatIsWrong) {
   EXPECT_EQ(message([](Batch&, Points& p) { p.positions = p.positions.slice(0, 1); }),
             "positions: must be (5, 3), got (4, 3)");
   EXPECT_EQ(message([](Batch&, Points& p) { p.vectors = Tensor(); }), "vectors: must be (5, 4, 3), absent");
-  EXPECT_EQ(message([](Batch&, Points& p) { p.types = p.types + 4; }), "types: must be 0 .. 3");
+  EXPECT_EQ(message([](Batch&, Points& p) { p.types = p.types + 4; }), "types: must be 0 .. 3, got 4 .. 6");
   EXPECT_EQ(message([](Batch&, Points& p) { p.of_graphs.clear(); }),
             "graph input: 'gravity' is declared but absent");
   EXPECT_EQ(message([](Batch& b, Points&) { b.labels["energy"] = b.labels["energy"].to(at::kFloat); }),
@@ -116,7 +117,7 @@ TEST(Batch, ConsistencyNamesWhatIsWrong) {
 
 TEST(Batch, PosesAndGridsAreTakenToo) {
   Schema poses;
-  poses.carrier = Carrier::poses;
+  poses.interface.group = LieGroup::se3;
   poses.interface.features = {{"weight", Level::node, Kind::scalar, 1}};
   const Tensor elements = at::randn({5, 4, 4}, at::kDouble);
   const Batch p{
@@ -126,7 +127,7 @@ TEST(Batch, PosesAndGridsAreTakenToo) {
   EXPECT_EQ(difference(concatenate(std::vector<Batch>{take(p, ints({0}), poses), second}, poses), p), 0);
 
   Schema grid;
-  grid.carrier = Carrier::grid;
+  grid.interface.grid = true;
   grid.interface.dimension = 2;
   grid.interface.features = {{"grey", Level::node, Kind::scalar, 1}};
   const Batch g{Grid{at::randn({3, 1, 4, 5}), {}}, {}};

@@ -81,7 +81,7 @@ TEST(Loader, CropsEverySampleAtAPlaceOfItsOwn) {
 
 TEST(Loader, CropsAroundTheForegroundWhenAsked) {
   Schema schema;
-  schema.carrier = Carrier::grid;
+  schema.interface.grid = true;
   schema.interface.features = {{"grey"}};
   schema.labels = {{.name = "mask", .kind = Kind::category}};
   Tensor mask = at::zeros({60, 1, 9, 9, 9}, at::kLong);

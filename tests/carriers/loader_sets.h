@@ -17,7 +17,7 @@ inline std::shared_ptr<const Dataset> rich_set() {
 /// Images whose cells all differ, with a mask that is the image itself.
 inline std::shared_ptr<const Dataset> images(int64_t count, int64_t height, int64_t width) {
   Schema grid;
-  grid.carrier = Carrier::grid;
+  grid.interface.grid = true;
   grid.interface.dimension = 2;
   grid.interface.features = {{"grey"}};
   grid.labels = {{.name = "mask", .kind = Kind::category}};

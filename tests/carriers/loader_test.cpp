@@ -206,7 +206,7 @@ TEST(Loader, RefusesImpossibleOptions) {
 class Sizes : public Dataset {
  public:
   Sizes() {
-    schema_.carrier = Carrier::grid, schema_.interface.dimension = 2, schema_.interface.features = {{"grey"}};
+    schema_.interface.grid = true, schema_.interface.dimension = 2, schema_.interface.features = {{"grey"}};
   }
   int64_t size() const override { return 9; }
   const Schema& schema() const override { return schema_; }
@@ -237,7 +237,7 @@ TEST(Loader, NeverPutsGridsOfDifferentSizesIntoOneBatch) {
 class Shapes : public Dataset {
  public:
   Shapes() {
-    schema_.carrier = Carrier::grid, schema_.interface.dimension = 2, schema_.interface.features = {{"grey"}};
+    schema_.interface.grid = true, schema_.interface.dimension = 2, schema_.interface.features = {{"grey"}};
   }
   int64_t size() const override { return 5; }
   const Schema& schema() const override { return schema_; }
@@ -274,7 +274,7 @@ TEST(Loader, BatchesGridsOfOneShapeAndSpacingNotOfOneNumberOfCells) {
 
 TEST(Concatenate, SaysWhatGridsDiffer) {
   Schema schema;
-  schema.carrier = Carrier::grid;
+  schema.interface.grid = true;
   const auto refusal = [&](Grid a, Grid b) {
     const std::vector<Batch> parts{{std::move(a), {}}, {std::move(b), {}}};
     return message_of<ShapeError>([&] { concatenate(parts, schema); });

@@ -3,6 +3,7 @@
 
 #include "tests/data/fixtures.h"
 #include "weyl/algebra/finite/finite_group.h"
+#include "weyl/carriers/consistency.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 
@@ -174,7 +175,7 @@ TEST(Transform, OfAnEmptyBatchIsEmpty) {
 
 TEST(Transform, MovesPosesFromTheLeft) {
   Schema schema;
-  schema.carrier = Carrier::poses;
+  schema.interface.group = LieGroup::se3;
   schema.labels = {{"pose", Level::graph, Kind::element, 1}};
   Stream stream(8, "poses");
   Tensor elements = at::zeros({3, 4, 4}, at::kDouble);
@@ -205,7 +206,7 @@ TEST(Transform, MovesPosesFromTheLeft) {
 
 TEST(Transform, TurnsGridsByQuartersWithoutInterpolation) {
   Schema schema;
-  schema.carrier = Carrier::grid;
+  schema.interface.grid = true;
   schema.interface.dimension = 2;
   schema.interface.features = {{"grey", Level::node, Kind::scalar, 1},
                                {"flow", Level::node, Kind::vector, 1}};
@@ -248,7 +249,7 @@ TEST(Transform, TurnsGridsByQuartersWithoutInterpolation) {
 
 TEST(Transform, TurnsEachGridOfABatchByItselfAndKeepsCategories) {
   Schema schema;
-  schema.carrier = Carrier::grid;
+  schema.interface.grid = true;
   schema.interface.features = {
       {"grey"}, {"flow", Level::node, Kind::vector}, {"sense", Level::node, Kind::pseudoscalar}};
   schema.labels = {{"mask", Level::node, Kind::category}, {"class", Level::graph, Kind::category}};

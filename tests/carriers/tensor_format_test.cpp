@@ -34,7 +34,7 @@ TEST(TensorFile, KeepsEveryFieldOfPoints) {
 TEST(TensorFile, KeepsPosesAndGrids) {
   const Folder folder;
   Schema schema;
-  schema.carrier = Carrier::poses;
+  schema.interface.group = LieGroup::se3;
   schema.interface.features = {{"weight"}};
   const Tensor elements = at::eye(4, at::kDouble).repeat({3, 1, 1});
   const Batch poses{Poses{LieGroup::se3, elements, at::randn({3, 1}, at::kDouble),
@@ -46,7 +46,7 @@ TEST(TensorFile, KeepsPosesAndGrids) {
   EXPECT_EQ(std::get<Poses>(read.batch.input).group, LieGroup::se3);
 
   Schema images;
-  images.carrier = Carrier::grid;
+  images.interface.grid = true;
   images.interface.dimension = 2;
   images.interface.features = {{.name = "colour", .channels = 3}};
   images.labels = {{.name = "class", .level = Level::graph, .kind = Kind::category}};
@@ -148,8 +148,13 @@ TEST(TensorFile, BrokenFilesAreOneLineThatNamesTheTensor) {
 
 TEST(TensorFile, BrokenPosesAndGridsToo) {
   const Folder folder;
-  Schema poses;
-  poses.carrier = Carrier::poses;
+  const auto of = [](LieGroup group) {
+    Schema schema;
+    schema.interface.group = group;
+    schema.interface.dimension = dimension_of(group);
+    return schema;
+  };
+  const Schema poses = of(LieGroup::se3), rotations = of(LieGroup::so3), affine = of(LieGroup::aff3);
   const Tensor eye = at::eye(4).repeat({2, 1, 1}),
                offsets = at::tensor(std::vector<int64_t>{0, 2}, at::kLong);
   const auto read = [&](const NamedTensors& t, std::map<std::string, std::string> metadata,
@@ -164,7 +169,7 @@ TEST(TensorFile, BrokenPosesAndGridsToo) {
   EXPECT_EQ(read({{"elements", eye}, {"offsets", offsets}}, {}, poses), "metadata group: is absent");
   EXPECT_EQ(read({{"elements", eye}, {"offsets", offsets}}, {{"group", "e8"}}, poses),
             "metadata group: must be so2, se2, so3, se3, aff2 or aff3, got 'e8'");
-  EXPECT_EQ(read({{"elements", eye}, {"offsets", offsets}}, {{"group", "so3"}}, poses),
+  EXPECT_EQ(read({{"elements", eye}, {"offsets", offsets}}, {{"group", "so3"}}, rotations),
             "elements: must be (N, 3, 3), got (2, 4, 4)");
   EXPECT_EQ(read({{"elements", eye * 2}, {"offsets", offsets}}, se3, poses),
             "elements: must be of se3, matrix 0 is off it by 3, token 0 of sample 0");
@@ -172,12 +177,12 @@ TEST(TensorFile, BrokenPosesAndGridsToo) {
   sheared[1][0][1] = 0.5;
   EXPECT_EQ(read({{"elements", sheared}, {"offsets", offsets}}, se3, poses),
             "elements: must be of se3, matrix 1 is off it by 0.5, token 1 of sample 0");
-  EXPECT_EQ(read({{"elements", sheared}, {"offsets", offsets}}, {{"group", "aff3"}}, poses), "");
+  EXPECT_EQ(read({{"elements", sheared}, {"offsets", offsets}}, {{"group", "aff3"}}, affine), "");
   EXPECT_EQ(read({{"elements", -at::eye(3).unsqueeze(0)}, {"offsets", offsets.clone().clamp_max(1)}},
-                 {{"group", "so3"}}, poses),
+                 {{"group", "so3"}}, rotations),
             "elements: must be of so3, matrix 0 is a reflection, token 0 of sample 0");
   Schema images;
-  images.carrier = Carrier::grid;
+  images.interface.grid = true;
   images.interface.dimension = 2;
   images.interface.features = {{"grey"}};
   EXPECT_EQ(read({{"values", at::ones({2, 1, 4, 4})}}, {}, images), "");

@@ -15,7 +15,7 @@ int64_t parameters_of(const std::string& config, const std::vector<std::string>&
   const Interface interface =
       recipe.interface ? *recipe.interface : make_task(recipe.task)->interface(declared_schema(recipe.data, nullptr));
   const BuildOn shapes_only(at::kMeta, at::kFloat);
-  return build(recipe.model, interface, carrier_of(interface))->parameter_count();
+  return build(recipe.model, interface)->parameter_count();
 }
 
 TEST(PaperConfigs, HaveThePublishedNumberOfParameters) {

@@ -26,17 +26,17 @@ TEST(PosesModel, TakesItsGroupAloneInOneLineEach) {
   const Poses good = identities(LieGroup::se3);
   EXPECT_EQ(model(good).at("moved").sizes(), (std::vector<int64_t>{3, 4, 4}));
   EXPECT_EQ(model(good).at("centre").sizes(), (std::vector<int64_t>{2, 4, 4}));
-  EXPECT_EQ(refused(model, identities(LieGroup::aff3)), "model input: poses must be of se3, got aff3");
+  EXPECT_EQ(refused(model, identities(LieGroup::aff3)), "model input: poses: must be of se3, got aff3");
   EXPECT_EQ(refused(model, Points{}), "model input: must be poses, got points");
   EXPECT_EQ(refused(model, identities(LieGroup::se3, at::kDouble)),
-            "model input: elements must be Float on cpu like the weights, got Double on cpu");
+            "model input: elements: must be Float on cpu like the weights, got Double on cpu");
   Poses bad = good;
   bad.elements = at::eye(3).repeat({3, 1, 1});
-  EXPECT_EQ(refused(model, bad), "model input: elements must be (3, 4, 4), got [3, 3, 3]");
+  EXPECT_EQ(refused(model, bad), "model input: elements: must be (3, 4, 4), got (3, 3, 3)");
   bad.elements = Tensor();
-  EXPECT_EQ(refused(model, bad), "model input: elements must be (3, 4, 4), got none");
+  EXPECT_EQ(refused(model, bad), "model input: elements: must be (3, 4, 4), absent");
   bad.elements = good.elements.slice(0, 0, 2);
-  EXPECT_EQ(refused(model, bad), "model input: elements must be (3, 4, 4), got [2, 4, 4]");
+  EXPECT_EQ(refused(model, bad), "model input: elements: must be (3, 4, 4), got (2, 4, 4)");
 }
 
 TEST(PosesModel, ThatSeesRelativePosesCommutesWithItsGroup) {
@@ -45,7 +45,6 @@ TEST(PosesModel, ThatSeesRelativePosesCommutesWithItsGroup) {
     at::manual_seed(2);
     RelativePoses model(poses_interface(group));
     Schema schema;
-    schema.carrier = Carrier::poses;
     schema.interface = model.interface;
     Stream stream(4, "poses");
     Poses poses = identities(group, at::kDouble);
@@ -59,9 +58,9 @@ TEST(PosesModel, ChecksItsScalars) {
   interface.features = {{"weight"}, {.name = "side", .kind = Kind::pseudoscalar, .channels = 2}};
   RelativePoses model(interface);
   Poses poses = identities(LieGroup::so2);
-  EXPECT_NE(refused(model, poses).find("scalars is missing"), std::string::npos);
+  EXPECT_NE(refused(model, poses).find("scalars: must be (3, 3), absent"), std::string::npos);
   poses.scalars = at::ones({3, 2});
-  EXPECT_EQ(refused(model, poses), "model input: scalars must be (3, 3), got [3, 2]");
+  EXPECT_EQ(refused(model, poses), "model input: scalars: must be (3, 3), got (3, 2)");
   poses.scalars = at::ones({3, 3}, at::kDouble);
   EXPECT_NE(refused(model, poses).find("must be Float"), std::string::npos);
   poses.scalars = at::ones({3, 3});
@@ -87,8 +86,8 @@ TEST(PosesModel, NeedsAnInterfaceOfPoses) {
 }
 
 TEST(PosesModel, SystemsOfPointsDoNotTakePoses) {
-  const std::string message = message_of<ConfigError>(
-      [] { build({PlatonicOptions{}}, poses_interface(LieGroup::se3), Carrier::poses); });
+  const std::string message =
+      message_of<ConfigError>([] { build({PlatonicOptions{}}, poses_interface(LieGroup::se3)); });
   EXPECT_NE(message.find("'platonic' does not work on poses"), std::string::npos) << message;
 }
 

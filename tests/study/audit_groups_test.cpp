@@ -44,7 +44,7 @@ std::shared_ptr<Model> smallest(const std::string& group, int64_t order, const I
     options.width = per_frame * order;
     try {
       at::manual_seed(2);
-      return build({options}, interface, Carrier::points);
+      return build({options}, interface);
     } catch (const ConfigError&) {
     }
   }

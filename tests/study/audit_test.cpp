@@ -30,7 +30,7 @@ std::shared_ptr<Model> platonic(const std::string& group, int64_t width, int64_t
   options.heads = heads;
   options.blocks = 2;
   at::manual_seed(1);
-  return build({options}, asked(schema_of_points().interface), Carrier::points);
+  return build({options}, asked(schema_of_points().interface));
 }
 
 AuditOptions quick() {
@@ -75,7 +75,7 @@ TEST(Audit, MeasuresRotationOfThePlainTransformerWithoutJudgingIt) {
   options.width = 16;
   options.heads = 2;
   options.blocks = 1;
-  const auto model = build({options}, asked(schema.interface), Carrier::points);
+  const auto model = build({options}, asked(schema.interface));
   const AuditReport report = audit(*model, nullptr, random_tokens(schema, 12, 6, 3), schema, quick());
   EXPECT_TRUE(report.passed);
   for (const AuditClaim& c : report.claims) {
@@ -103,7 +103,7 @@ TEST(Audit, KnowsTheLine) {
   options.heads = 2;
   options.blocks = 1;
   const Batch samples = random_tokens(schema, 12, 6, 3);
-  const auto model = build({options}, asked(schema.interface), Carrier::points);
+  const auto model = build({options}, asked(schema.interface));
   const AuditReport report = audit(*model, nullptr, samples, schema, quick());
   EXPECT_TRUE(report.passed);
   EXPECT_EQ(report.claims.size(), 2u * 2 * 2);  // translations, permutations; two outputs; two dtypes
@@ -112,7 +112,7 @@ TEST(Audit, KnowsTheLine) {
   EXPECT_GT(control(report, "reflection").error, 1e-3);
   EXPECT_TRUE(report.measures.empty());
   options.centre = false;
-  const auto fixed = build({options}, asked(schema.interface), Carrier::points);
+  const auto fixed = build({options}, asked(schema.interface));
   EXPECT_GT(control(audit(*fixed, nullptr, samples, schema, quick()), "translation").error, 1e-3);
 }
 
@@ -120,7 +120,7 @@ TEST(Audit, RefusesCrossProductsOfALine) {
   Schema schema;
   schema.interface.dimension = 1;
   schema.interface.features = {{"spin", Level::node, Kind::axial_vector}};
-  EXPECT_THROW(build({TransformerOptions{}}, asked(schema.interface), Carrier::points), ConfigError);
+  EXPECT_THROW(build({TransformerOptions{}}, asked(schema.interface)), ConfigError);
 }
 
 TEST(Audit, GivesTheModelBackBitForBit) {

@@ -56,7 +56,7 @@ TEST(Bench, TimesEverySideAndLeavesTheWeights) {
   options.blocks = 1;
   ModelOptions choice;
   choice.system = options;
-  const auto model = build(choice, schema.interface, Carrier::points);
+  const auto model = build(choice, schema.interface);
   const Batch batch = to(random_tokens(schema, 3, 4, 1), at::kCPU, at::kFloat);
   const at::Tensor before = model->parameters()[1].tensor.detach().clone();
   const BenchCase c = bench("tiny", *model, nullptr, batch, {.repeats = 3, .reference = true});
@@ -145,7 +145,7 @@ TEST(Bench, TimesEnergiesWithForcesAndTheirTrainingStep) {
   ForceField task({});
   const auto data = random_molecules(atoms_schema(), 3, 5, 1);
   task.fit(*data);
-  const auto model = build(choice, task.interface(data->schema()), Carrier::points);
+  const auto model = build(choice, task.interface(data->schema()));
   const Batch batch = to(data->batch(std::vector<int64_t>{0, 1, 2}), at::kCPU, at::kFloat);
   const at::Tensor before = model->parameters()[1].tensor.detach().clone();
   const BenchCase c = bench("forces", *model, &task, batch, {.repeats = 9, .reference = true});

@@ -11,7 +11,6 @@ namespace {
 
 Schema schema_of(LieGroup group) {
   Schema schema;
-  schema.carrier = Carrier::poses;
   schema.interface.group = group;
   schema.interface.dimension = dimension_of(group);
   schema.interface.typical_nodes = 7;
@@ -22,7 +21,7 @@ std::shared_ptr<Model> model_of(LieGroup group, LieVariant variant) {
   at::manual_seed(2);
   LieOptions options;
   options.variant = variant;
-  const auto model = build({options}, Completion({}).interface(schema_of(group)), Carrier::poses);
+  const auto model = build({options}, Completion({}).interface(schema_of(group)));
   model->train(false);
   return model;
 }

@@ -71,7 +71,7 @@ TEST(Transformations, PermuteInsideObjects) {
 
 TEST(Transformations, OfGridsPermuteTheirCellsAndTheOutputsAlike) {
   Schema schema;
-  schema.carrier = Carrier::grid;
+  schema.interface.grid = true;
   schema.interface.dimension = 2;
   schema.interface.features = {{"grey"}};
   const Batch batch = random_grids(schema, 6, std::vector<int64_t>{3, 3}, 2);

@@ -167,7 +167,7 @@ TEST(Classification, AGridTurnsByQuarterTurnsAlonePointsByAnyNumber) {
   const ClassificationOptions twelve{.turns = {.count = 12}};
   Schema schema = toy_schema(3, 1, "class", 3);
   EXPECT_THROW(Classification(twelve).interface(schema), ConfigError);
-  schema.carrier = Carrier::points;
+  schema.interface.grid = false;
   EXPECT_NO_THROW(Classification(twelve).interface(schema));
   schema = toy_schema(2, 1, "class", 3);
   EXPECT_THROW(Classification({.turns = {.count = 24}}).interface(schema), ConfigError);

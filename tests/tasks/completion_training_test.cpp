@@ -42,7 +42,7 @@ Metrics trained(LieVariant variant, const InMemory& train, const InMemory& test)
   at::manual_seed(1);
   LieOptions options;
   options.variant = variant;
-  const auto model = build({options}, task.interface(train.schema()), Carrier::poses);
+  const auto model = build({options}, task.interface(train.schema()));
   OptimiserOptions adam;
   adam.law = OptimiserLaw::adam;
   adam.clip = 2.0;

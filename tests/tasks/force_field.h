@@ -21,7 +21,7 @@ inline Schema atoms() {
   schema.interface.types = 3;
   schema.interface.elements = {"H", "C", "O"};
   schema.interface.typical_nodes = 4;
-  schema.length_unit = "\u00c5";
+  schema.interface.length_unit = "\u00c5";
   schema.labels = {{.name = "energy", .level = Level::graph, .extensive = true, .unit = "eV"},
                    {.name = "forces", .kind = Kind::vector, .unit = "eV/\u00c5"}};
   return schema;
@@ -84,7 +84,7 @@ inline ModelOptions small(const char* system) {
 inline std::shared_ptr<Model> model_of(const char* system, const Task& task, const Dataset& data) {
   const BuildOn float64(at::kCPU, at::kDouble);
   at::manual_seed(7);
-  return build(small(system), task.interface(data.schema()), Carrier::points);
+  return build(small(system), task.interface(data.schema()));
 }
 
 /// E = sum over pairs of a graph and its cell of smooth functions, with one number to learn.
@@ -111,7 +111,6 @@ class Springs : public Model {
     }
     return out;
   }
-  Carrier carrier() const override { return Carrier::points; }
   Symmetry symmetry() const override { return {}; }
   Flops flops_per_token() const override { return {}; }
   Tensor k;

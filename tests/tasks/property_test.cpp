@@ -31,7 +31,6 @@ class FirstCoordinate : public Model {
     }
     return out;
   }
-  Carrier carrier() const override { return Carrier::points; }
   Symmetry symmetry() const override { return {}; }
   Flops flops_per_token() const override { return {}; }
   Tensor k;

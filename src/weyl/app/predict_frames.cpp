@@ -218,7 +218,7 @@ int predict_frames(const PredictCommand& command) {
   Subject subject = load_subject(command.model, device_of(command.machine), dtype_of(command.machine.dtype));
   const Interface& interface = subject.model->interface;
   require<ConfigError>(
-      subject.schema.carrier == Carrier::points && interface.dimension == 3 && !interface.elements.empty(),
+      subject.schema.carrier() == Carrier::points && interface.dimension == 3 && !interface.elements.empty(),
       "--out: frames of atoms need a model of points whose types are elements; give a .safetensors "
       "file, got '",
       command.out, "'");

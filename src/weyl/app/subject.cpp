@@ -44,10 +44,8 @@ Schema schema_of(const Recipe& recipe) {
   if (interface == nullptr || std::holds_alternative<TensorsDataOptions>(recipe.data.set)) {
     return declared_schema(recipe.data, interface);
   }
-  Schema schema;
-  schema.interface = *interface;
-  schema.interface.outputs.clear();
-  schema.carrier = carrier_of(*interface);
+  Schema schema = schema_of(*interface);
+  schema.labels.clear();
   return schema;
 }
 
@@ -72,7 +70,7 @@ Subject build_subject(const ConfigArguments& config, at::Device device, std::opt
     // As train/train.cpp does, so that a config's audit sees the weights that its training starts from.
     at::manual_seed(Stream(static_cast<uint64_t>(subject.recipe.train.seed), "weights").bits());
   }
-  subject.model = build(subject.recipe.model, interface, subject.schema.carrier);
+  subject.model = build(subject.recipe.model, interface);
   return subject;
 }
 
@@ -80,7 +78,6 @@ Subject load_subject(const std::string& path, at::Device device, std::optional<a
   SavedModel saved = load_model(path, device, dtype);
   Subject subject;
   subject.schema = schema_of(saved.recipe);
-  subject.schema.carrier = saved.carrier;
   subject.schema.interface = saved.interface;
   subject.schema.interface.outputs.clear();
   subject.recipe = std::move(saved.recipe);
@@ -100,14 +97,13 @@ const Interface* interface_of(const Recipe& recipe) {
 
 std::string said(const Schema& schema) {
   const auto& group = schema.interface.group;
-  return std::string(carrier_names[static_cast<size_t>(schema.carrier)]) +
-         (group ? text(" of ", name_of(*group)) : "");
+  return std::string(name_of(schema.carrier())) + (group ? text(" of ", name_of(*group)) : "");
 }
 
 // What a file holds must be what the model takes: DataError, before the model's own ShapeError.
 void require_same_carrier(const std::string& path, const Schema& found, const Schema& wanted) {
   const auto &has = found.interface.group, &takes = wanted.interface.group;
-  require<DataError>(found.carrier == wanted.carrier && (!has || !takes || has == takes), path,
+  require<DataError>(found.carrier() == wanted.carrier() && (!has || !takes || has == takes), path,
                      ": must hold ", said(wanted), ", got ", said(found));
 }
 
@@ -145,7 +141,7 @@ void stream(const std::string& where, const Dataset& data, int64_t batch, const 
   const auto run = [&](std::span<const int64_t> samples) {
     use(to(data.batch(samples), device, model.dtype()));
   };
-  const bool grids = data.schema().carrier == Carrier::grid;
+  const bool grids = data.schema().carrier() == Carrier::grid;
   for (int64_t begin = 0, end = 0; begin < data.size(); begin = end) {
     end = std::min(begin + batch, data.size());
     for (int64_t i = begin + 1; grids && i < end; ++i) {
@@ -162,7 +158,7 @@ void stream(const std::string& where, const Dataset& data, int64_t batch, const 
 }
 
 int64_t batch_of(const Subject& subject, int64_t asked) {
-  return subject.schema.carrier == Carrier::grid ? std::min(asked, subject.recipe.train.batch) : asked;
+  return subject.schema.carrier() == Carrier::grid ? std::min(asked, subject.recipe.train.batch) : asked;
 }
 
 namespace {

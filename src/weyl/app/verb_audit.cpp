@@ -31,11 +31,11 @@ Batch some_samples(const Subject& subject, const std::string& where, const Datas
   require<DataError>(data.size() > 0, "audit: the data must have samples, but has none");
   Stream stream(seed, "audit samples");
   std::vector<int64_t> order = stream.permutation(data.size());
-  if (data.schema().carrier == Carrier::grid) {  // each is moved dozens of times, in float64 too
+  if (data.schema().carrier() == Carrier::grid) {  // each is moved dozens of times, in float64 too
     count = std::min(count, std::max<int64_t>(2, kMostCells / std::max<int64_t>(1, data.tokens(order[0]))));
   }
   order.resize(static_cast<size_t>(std::min(count, data.size())));
-  const bool grids = data.schema().carrier == Carrier::grid;
+  const bool grids = data.schema().carrier() == Carrier::grid;
   const Batch samples = grids ? middle_parts(subject, data, order) : data.batch(order);
   const at::NoGradGuard no_grad;
   const auto answer = [&](const Batch& given) {
@@ -158,7 +158,7 @@ int run(const AuditCommand& command) {
   } else {
     const double nodes = subject.model->interface.typical_nodes;
     samples =
-        subject.schema.carrier == Carrier::grid
+        subject.schema.carrier() == Carrier::grid
             ? random_grids(subject.schema, command.samples, shape_of_grids(subject), seed)
             : random_tokens(subject.schema, command.samples, std::max<int64_t>(2, std::llround(nodes)), seed);
     say(text("no data: ", command.samples, " samples of random tokens"));

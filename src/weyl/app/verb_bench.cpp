@@ -42,7 +42,7 @@ std::shared_ptr<const Dataset> bench_data(Subject& subject) {
       return molecules;
     }
     subject.task = nullptr;  // random tokens have no labels: the loss is the mean square of the outputs
-    const Batch random = subject.schema.carrier == Carrier::grid
+    const Batch random = subject.schema.carrier() == Carrier::grid
                              ? random_grids(subject.schema, table.graphs, shape_of_grids(subject), 0)
                              : random_tokens(subject.schema, table.graphs, table.nodes, 0);
     return std::make_shared<InMemory>(random, unlabelled(subject.schema));

@@ -39,7 +39,7 @@ Json to_json(const Inspection& found) {
     warnings.add(warning);
   }
   Json json = Json::object();
-  json.set("carrier", carrier_names[static_cast<size_t>(found.carrier)])
+  json.set("carrier", name_of(found.carrier))
       .set("samples", found.samples)
       .set("tokens", Json::object()
                          .set("min", found.least_tokens)
@@ -61,8 +61,8 @@ Json to_json(const Inspection& found) {
 }
 
 void print(const Inspection& found, const std::string& name) {
-  std::cout << (name.empty() ? "" : name + ": ") << found.samples << " samples of "
-            << carrier_names[static_cast<size_t>(found.carrier)] << ", " << found.least_tokens;
+  std::cout << (name.empty() ? "" : name + ": ") << found.samples << " samples of " << name_of(found.carrier)
+            << ", " << found.least_tokens;
   if (found.most_tokens != found.least_tokens) {
     std::cout << " to " << found.most_tokens;
   }
@@ -131,7 +131,7 @@ Json to_json(const FrameInspection& found) {
     elements.set(std::string(element_symbol(z)), count);
   }
   Json json = Json::object();
-  json.set("carrier", carrier_names[static_cast<size_t>(Carrier::points)])
+  json.set("carrier", name_of(Carrier::points))
       .set("samples", found.frames)
       .set("tokens", Json::object()
                          .set("min", found.least_atoms)

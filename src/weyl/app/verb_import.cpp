@@ -62,7 +62,6 @@ int run(const ImportCommand& command) {
   SavedModel saved;
   saved.recipe = subject.recipe;
   saved.interface = subject.model->interface;
-  saved.carrier = subject.model->carrier();
   saved.model = subject.model;
   if (adopted) {
     saved.task = std::move(subject.task);

@@ -17,7 +17,6 @@ int run(const InfoCommand& command) {
   SavedModel saved;
   saved.recipe = built.recipe;
   saved.interface = built.model->interface;
-  saved.carrier = built.model->carrier();
   saved.model = built.model;
   saved.task = std::move(built.task);
   const Json json = info_json(summarise(saved), built.recipe);

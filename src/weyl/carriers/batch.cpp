@@ -9,6 +9,7 @@
 
 #include "weyl/carriers/lattice.h"
 #include "weyl/carriers/layout.h"
+#include "weyl/carriers/points_tensors.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -68,31 +69,36 @@ Segments concatenated_segments(std::span<const Batch> parts, at::Device device, 
   return Segments::of_offsets(std::move(offsets), device);
 }
 
+/// The tensor of that kind in other points; undefined where there is none.
+Tensor same_of(const PointsTensor& wanted, const Points& points) {
+  Tensor found;
+  each_tensor(points, [&](const PointsTensor& of, const Tensor& tensor) {
+    if (of.holds == wanted.holds && of.level == wanted.level && of.name == wanted.name) {
+      found = tensor;
+    }
+  });
+  return found;
+}
+
 Points concatenate_points(std::span<const Batch> parts) {
-  const auto field = [&](Tensor Points::* member, std::string_view name) {
-    return concatenated(parts, name, [&](const Batch& b) { return std::get<Points>(b.input).*member; });
-  };
+  const auto points = [](const Batch& b) -> const Points& { return std::get<Points>(b.input); };
   Points result;
-  result.positions = field(&Points::positions, "positions");
-  result.types = field(&Points::types, "types");
-  result.scalars = field(&Points::scalars, "scalars");
-  result.vectors = field(&Points::vectors, "vectors");
-  result.pairs = field(&Points::pairs, "pairs");
-  result.cell = field(&Points::cell, "cell");
-  result.pbc = field(&Points::pbc, "pbc");
-  const auto device = result.positions.device();
+  for (const auto& part : parts) {  // every input that any of them has
+    result.of_graphs.insert(points(part).of_graphs.begin(), points(part).of_graphs.end());
+    result.of_objects.insert(points(part).of_objects.begin(), points(part).of_objects.end());
+  }
+  each_tensor(result, [&](const PointsTensor& of, Tensor& tensor) {
+    tensor = concatenated(parts, of.name, [&](const Batch& b) { return same_of(of, points(b)); });
+  });
   const auto segments = [&](Segments Points::* member) {
-    return concatenated_segments(
-        parts, device, [&](const Batch& b) -> const Segments& { return std::get<Points>(b.input).*member; });
+    return concatenated_segments(parts, result.positions.device(), [&](const Batch& b) -> const Segments& {
+      return std::get<Points>(b.input).*member;
+    });
   };
   result.graphs = segments(&Points::graphs);
   result.objects = segments(&Points::objects);
   require(result.objects.count() == 0 || result.objects.rows() == result.nodes(),
           "concatenate: objects are in some of the batches only");
-  result.of_graphs = concatenated_named(
-      parts, [](const Batch& b) -> const Named& { return std::get<Points>(b.input).of_graphs; });
-  result.of_objects = concatenated_named(
-      parts, [](const Batch& b) -> const Named& { return std::get<Points>(b.input).of_objects; });
   return result;
 }
 
@@ -102,8 +108,16 @@ int64_t Batch::count() const {
   return rows_of(input, Level::graph);
 }
 
-Carrier carrier_of(const Interface& interface) {
-  return interface.group ? Carrier::poses : interface.grid ? Carrier::grid : Carrier::points;
+Carrier carrier_of(const Input& input) {
+  return static_cast<Carrier>(input.index());
+}
+
+Schema schema_of(const Interface& interface) {
+  Schema schema;
+  schema.interface = interface;
+  schema.labels = interface.outputs;
+  schema.interface.outputs.clear();
+  return schema;
 }
 
 int64_t Batch::tokens() const {
@@ -117,13 +131,13 @@ int64_t Batch::tokens() const {
 Batch concatenate(std::span<const Batch> parts, const Schema& schema) {
   require(!parts.empty(), "concatenate: needs at least one batch");
   for (const auto& part : parts) {
-    require(part.input.index() == static_cast<size_t>(schema.carrier), "concatenate: all batches must be ",
-            carrier_names[static_cast<int>(schema.carrier)]);
+    require(carrier_of(part.input) == schema.carrier(), "concatenate: all batches must be ",
+            name_of(schema.carrier()));
   }
   Batch result;
-  if (schema.carrier == Carrier::points) {
+  if (schema.carrier() == Carrier::points) {
     result.input = concatenate_points(parts);
-  } else if (schema.carrier == Carrier::poses) {
+  } else if (schema.carrier() == Carrier::poses) {
     const auto poses = [](const Batch& b) -> const Poses& { return std::get<Poses>(b.input); };
     Poses joined{poses(parts[0]).group,
                  concatenated(parts, "elements", [&](const Batch& b) { return poses(b).elements; }),
@@ -163,26 +177,11 @@ Input to(const Input& input, at::Device device, at::ScalarType dtype) {
     require_in_range(t, dtype);
     return t.to(device, dtype);
   };
-  const auto move_named = [&](const Named& named) {
-    Named result;
-    for (const auto& [name, tensor] : named) {
-      result.emplace(name, move(tensor));
-    }
-    return result;
-  };
   if (const auto* p = std::get_if<Points>(&input)) {
-    Points result;
-    result.positions = move(p->positions);
-    result.types = move(p->types);
-    result.scalars = move(p->scalars);
-    result.vectors = move(p->vectors);
-    result.pairs = move(p->pairs);
+    Points result = *p;
+    each_tensor(result, [&](const PointsTensor&, Tensor& tensor) { tensor = move(tensor); });
     result.graphs = p->graphs.to(device);
     result.objects = p->objects.to(device);
-    result.cell = move(p->cell);
-    result.pbc = move(p->pbc);
-    result.of_graphs = move_named(p->of_graphs);
-    result.of_objects = move_named(p->of_objects);
     return result;
   }
   if (const auto* p = std::get_if<Poses>(&input)) {

@@ -11,10 +11,7 @@
 
 namespace weyl {
 
-enum class Carrier { points, poses, grid };
-constexpr std::string_view carrier_names[] = {"points", "poses", "grid"};
-
-using Input = std::variant<Points, Poses, Grid>;
+using Input = std::variant<Points, Poses, Grid>;  // in the order of Carrier
 
 /// Inputs with their labels (float64, by Quantity name).
 struct Batch {
@@ -27,24 +24,21 @@ struct Batch {
 
 /// What a data set holds beside its tensors: which columns are what.
 struct Schema {
-  Carrier carrier = Carrier::points;
-  Interface interface;  // dimension, types, typical_nodes, features; outputs stay empty
+  Interface interface;  // of which carrier, dimension, types, units and features; outputs stay empty
   std::vector<Quantity> labels;
   /// Of data in motion: time from the input to its labels, in the unit of the velocities; 0: none.
   double horizon = 0;
-  std::string length_unit;            // of positions, cells and translations; empty: the data do not say
   std::vector<std::string> unread;    // what the files have beside, which are no labels: for messages
   std::vector<std::string> warnings;  // doubts about the files, to be said before their use
   std::map<std::string, std::vector<std::string>> category_names;  // of the values of labels, where known
+
+  Carrier carrier() const { return carrier_of(interface); }
 };
 
-/// What an interface without data is of: poses of its group, a grid, else points.
-Carrier carrier_of(const Interface& interface);
+/// What data of an interface hold: its features, and as labels its outputs.
+Schema schema_of(const Interface& interface);
 
-/// Checks every tensor of a batch against its schema: which are there, their shapes, dtypes (labels float64,
-/// or int64 for categories) and levels. ShapeError names the tensor, the shape that must hold and the one
-/// found.
-void require_consistent(const Batch& batch, const Schema& schema);
+Carrier carrier_of(const Input& input);
 
 /// The graphs `which` (any order, repeats allowed) of a large batch, by row gather. Levels come from the
 /// schema.

@@ -14,7 +14,7 @@ namespace {
 
 const Grid& grid_of(const Batch& batch) {
   const auto* grid = std::get_if<Grid>(&batch.input);
-  require(grid != nullptr, "crop: the input must be a grid, got ", carrier_names[batch.input.index()]);
+  require(grid != nullptr, "crop: the input must be a grid, got ", name_of(carrier_of(batch.input)));
   return *grid;
 }
 

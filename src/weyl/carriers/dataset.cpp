@@ -1,4 +1,5 @@
 #include "weyl/carriers/dataset.h"
+#include "weyl/carriers/consistency.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
 

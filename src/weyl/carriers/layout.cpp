@@ -8,6 +8,20 @@
 namespace weyl {
 namespace {
 
+/// Rows of what belongs to graphs, their nodes or pairs of these.
+int64_t rows_of(const Segments& graphs, Level level) {
+  switch (level) {
+    case Level::node:
+      return graphs.rows();
+    case Level::pair:
+      return graphs.pairs();
+    case Level::graph:
+    case Level::object:  // which only points have
+      break;
+  }
+  return graphs.count();
+}
+
 /// The graph of every row, when graph g has `count(g)` rows.
 template <class Count>
 Tensor repeated(int64_t graphs, int64_t rows, at::Device device, Count count) {
@@ -29,17 +43,12 @@ at::Device device_of(const Input& input) {
   return std::get<Grid>(input).values.device();
 }
 
-bool is_number(Kind kind, int64_t dimension) {
-  return kind == Kind::scalar || kind == Kind::pseudoscalar || (kind == Kind::axial_vector && dimension == 2);
-}
-
 std::vector<Columns> columns(const Interface& interface, Level level, bool numbers) {
   std::vector<Columns> result;
   int64_t begin = 0;
   for (const auto& q : interface.features) {
-    const bool number = is_number(q.kind, interface.dimension);
-    const bool vector = q.kind == Kind::vector || (q.kind == Kind::axial_vector && !number);
-    if (q.level == level && (numbers ? number : vector)) {
+    const int64_t D = interface.dimension;
+    if (q.level == level && (numbers ? is_number(q.kind, D) : is_vector(q.kind, D))) {
       result.push_back({&q, begin, begin + q.channels});
       begin += q.channels;
     }
@@ -64,20 +73,15 @@ int64_t rows_of(const Input& input, Level level) {
             "grid: quantities are of node or graph level, got ", level_names[static_cast<int>(level)]);
     return grid->count();
   }
-  const auto& graphs = graphs_of(input);
-  switch (level) {
-    case Level::node:
-      return graphs.rows();
-    case Level::pair:
-      return graphs.pairs();
-    case Level::graph:
-      return graphs.count();
-    case Level::object:
-      break;
+  if (const auto* points = std::get_if<Points>(&input)) {
+    return rows_of(*points, level);
   }
-  const auto* points = std::get_if<Points>(&input);
-  require(points != nullptr, "poses: there is no object level");
-  return points->objects.count();
+  require(level != Level::object, "poses: there is no object level");
+  return rows_of(graphs_of(input), level);
+}
+
+int64_t rows_of(const Points& points, Level level) {
+  return level == Level::object ? points.objects.count() : rows_of(points.graphs, level);
 }
 
 Tensor graph_of_rows(const Input& input, Level level) {
@@ -92,7 +96,8 @@ Tensor graph_of_rows(const Input& input, Level level) {
     case Level::pair:
       return repeated(graphs.count(), graphs.pairs(), device,
                       [&](int64_t g) { return graphs.size(g) * graphs.size(g); });
-    default:
+    case Level::object:
+    case Level::graph:  // above
       break;
   }
   const auto* points = std::get_if<Points>(&input);
@@ -119,6 +124,24 @@ int64_t dimension_of(const Input& input) {
   return std::get<Grid>(input).values.dim() - 2;
 }
 
+std::vector<int64_t> shape_of(const Quantity& q, int64_t rows, int64_t dimension) {
+  switch (q.kind) {
+    case Kind::scalar:
+    case Kind::pseudoscalar:
+    case Kind::category:
+      return {rows, q.channels};
+    case Kind::vector:
+      return {rows, q.channels, dimension};
+    case Kind::axial_vector:
+      return dimension == 2 ? std::vector{rows, q.channels} : std::vector{rows, q.channels, dimension};
+    case Kind::symmetric_tensor:
+      return {rows, q.channels, dimension, dimension};
+    case Kind::element:
+      break;
+  }
+  throw ShapeError(q.name + ": elements of a Lie group need an input of poses");
+}
+
 std::vector<int64_t> shape_of(const Quantity& q, const Input& input) {
   const int64_t rows = rows_of(input, q.level);
   const int64_t dimension = dimension_of(input);
@@ -128,22 +151,8 @@ std::vector<int64_t> shape_of(const Quantity& q, const Input& input) {
     shape.insert(shape.end(), spatial.begin(), spatial.end());
     return shape;
   }
-  switch (q.kind) {
-    case Kind::scalar:
-    case Kind::pseudoscalar:
-    case Kind::category:
-      return {rows, q.channels};
-    case Kind::axial_vector:
-      if (dimension == 2) {
-        return {rows, q.channels};
-      }
-      [[fallthrough]];
-    case Kind::vector:
-      return {rows, q.channels, dimension};
-    case Kind::symmetric_tensor:
-      return {rows, q.channels, dimension, dimension};
-    case Kind::element:
-      break;
+  if (q.kind != Kind::element) {
+    return shape_of(q, rows, dimension);
   }
   const auto* poses = std::get_if<Poses>(&input);
   require(poses != nullptr, q.name, ": elements of a Lie group need an input of poses");

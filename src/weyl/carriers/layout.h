@@ -12,6 +12,7 @@ const Segments& graphs_of(const Input& input);
 /// Rows that a quantity of this level has in the input: N nodes, sum n^2 pairs, objects, or B graphs. For a
 /// Grid, node and graph level have B rows (a node quantity keeps its spatial axes).
 int64_t rows_of(const Input& input, Level level);
+int64_t rows_of(const Points& points, Level level);
 
 /// The graph of each of those rows, (L) int64, on the input's device.
 Tensor graph_of_rows(const Input& input, Level level);
@@ -23,6 +24,8 @@ int64_t dimension_of(const Input& input);
 /// axial vectors the same (in 2-D one number: (L, c)), symmetric tensors (L, c, D, D), elements (L, m, m); of
 /// node level on a Grid (B, c * components, spatial axes). ShapeError for more than one channel of elements.
 std::vector<int64_t> shape_of(const Quantity& quantity, const Input& input);
+/// The same of any kind but elements, off a grid.
+std::vector<int64_t> shape_of(const Quantity& quantity, int64_t rows, int64_t dimension);
 
 /// The columns [begin, end) of one feature in the carrier's tensor of scalars or vectors.
 struct Columns {

@@ -74,7 +74,7 @@ struct Loader::State {
 
   /// Whether two samples may share a batch.
   bool fit(int64_t a, int64_t b) const {
-    if (data->schema().carrier != Carrier::grid) {
+    if (data->schema().carrier() != Carrier::grid) {
       return true;
     }
     const Lattice one = data->lattice(a), other = data->lattice(b);
@@ -186,9 +186,8 @@ Loader::Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint6
   require<ConfigError>(options.batch >= 1, "batch: must be at least 1, got ", options.batch);
   require<ConfigError>(!options.batch_tokens || *options.batch_tokens >= 1,
                        "batch_tokens: must be at least 1, got ", options.batch_tokens.value_or(0));
-  require<ConfigError>(options.crop.empty() || data->schema().carrier == Carrier::grid,
-                       "crop: needs grids, the data set holds ",
-                       carrier_names[static_cast<int>(data->schema().carrier)]);
+  require<ConfigError>(options.crop.empty() || data->schema().carrier() == Carrier::grid,
+                       "crop: needs grids, the data set holds ", name_of(data->schema().carrier()));
   const auto axes = static_cast<int64_t>(options.crop.size());
   require<ConfigError>(axes <= 1 || axes == data->schema().interface.dimension,
                        "crop: must be one number, or one for each of the ",
@@ -196,12 +195,12 @@ Loader::Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint6
   require(!(options.rotate || options.reflect) ||
               (data->schema().interface.dimension >= 1 && data->schema().interface.dimension <= 3),
           "loader: rotations need 1, 2 or 3 dimensions, got ", data->schema().interface.dimension);
-  require(!options.reflect || data->schema().carrier != Carrier::poses,
+  require(!options.reflect || data->schema().carrier() != Carrier::poses,
           "loader: poses cannot be reflected, a reflection leaves their group");
   if (options.move) {
-    require(data->schema().carrier == Carrier::poses && data->schema().interface.group.has_value(),
+    require(data->schema().carrier() == Carrier::poses,
             "loader: random motions of a Lie group need poses of one, got ",
-            carrier_names[static_cast<int>(data->schema().carrier)]);
+            name_of(data->schema().carrier()));
     state_->spread = spread_of(*data);
   }
   state_->data = std::move(data);

@@ -10,6 +10,7 @@
 
 #include "weyl/carriers/layout.h"
 #include "weyl/carriers/motion.h"
+#include "weyl/carriers/points_tensors.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 
@@ -197,6 +198,34 @@ Named transform(const Named& values, std::span<const Quantity> quantities, const
   return result;
 }
 
+namespace {
+
+Tensor moved_tensor(const PointsTensor& of, const Tensor& tensor, const RowMotions& move,
+                    const Interface& interface) {
+  using Holds = PointsTensor::Holds;
+  switch (of.holds) {
+    case Holds::positions:
+      return move.points(tensor.unsqueeze(1), of.level).squeeze(1);
+    case Holds::types:
+    case Holds::pbc:
+      return tensor;
+    case Holds::scalars:
+    case Holds::pairs:
+      return move.moved_columns(tensor, scalar_columns(interface, of.level), of.level);
+    case Holds::vectors:
+      return move.moved_columns(tensor, vector_columns(interface, of.level), of.level);
+    case Holds::cell:  // rows are lattice vectors: they turn, and do not shift
+      return move.moved(tensor, {"cell", Level::graph, Kind::vector, tensor.size(1)});
+    case Holds::input:
+      break;
+  }
+  const Quantity* q = find_quantity(interface.features, of.name);
+  require(q != nullptr, "transform: no quantity is named '", of.name, "'");
+  return move.moved(tensor, *q);
+}
+
+}  // namespace
+
 Batch transform(const Batch& batch, const Motions& motions, const Schema& schema) {
   Batch result = batch;
   result.labels = transform(batch.labels, schema.labels, motions, batch.input);
@@ -211,19 +240,11 @@ Batch transform(const Batch& batch, const Motions& motions, const Schema& schema
         move.moved_columns(poses->scalars, scalar_columns(schema.interface, Level::node), Level::node);
     return result;
   }
-  auto& points = std::get<Points>(result.input);
-  points.positions = move.points(points.positions.unsqueeze(1), Level::node).squeeze(1);
-  points.scalars =
-      move.moved_columns(points.scalars, scalar_columns(schema.interface, Level::node), Level::node);
-  points.vectors =
-      move.moved_columns(points.vectors, vector_columns(schema.interface, Level::node), Level::node);
-  points.pairs = move.moved_columns(points.pairs, scalar_columns(schema.interface, Level::pair), Level::pair);
-  if (points.cell.defined()) {  // rows are lattice vectors: they turn, and do not shift
-    points.cell = move.moved(points.cell, {"cell", Level::graph, Kind::vector, 3});
-  }
-  std::vector<Quantity> inputs(schema.interface.features);
-  points.of_graphs = transform(points.of_graphs, inputs, motions, batch.input);
-  points.of_objects = transform(points.of_objects, inputs, motions, batch.input);
+  each_tensor(std::get<Points>(result.input), [&](const PointsTensor& of, Tensor& tensor) {
+    if (tensor.defined()) {
+      tensor = moved_tensor(of, tensor, move, schema.interface);
+    }
+  });
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include <ATen/ops/index_select.h>
 
 #include "weyl/carriers/layout.h"
+#include "weyl/carriers/points_tensors.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -62,11 +63,11 @@ Batch permute_nodes(const Batch& batch, const Tensor& order, const Schema& schem
     if (any_pairs || points->pairs.defined()) {
       pairs = pair_order(old, graphs);
     }
-    points->positions = rows(points->positions, host);
-    points->types = rows(points->types, host);
-    points->scalars = rows(points->scalars, host);
-    points->vectors = rows(points->vectors, host);
-    points->pairs = rows(points->pairs, pairs);
+    each_tensor(*points, [&](const PointsTensor& of, Tensor& tensor) {
+      if (of.level == Level::node || of.level == Level::pair) {
+        tensor = rows(tensor, of.level == Level::node ? host : pairs);
+      }
+    });
   } else {
     auto& poses = std::get<Poses>(result.input);
     poses.elements = rows(poses.elements, host);

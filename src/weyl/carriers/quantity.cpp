@@ -4,6 +4,10 @@
 
 namespace weyl {
 
+Carrier carrier_of(const Interface& interface) {
+  return interface.group ? Carrier::poses : interface.grid ? Carrier::grid : Carrier::points;
+}
+
 const Quantity* find_quantity(std::span<const Quantity> quantities, std::string_view name) {
   const auto found = std::ranges::find(quantities, name, &Quantity::name);
   return found == quantities.end() ? nullptr : &*found;
@@ -32,9 +36,22 @@ int64_t components(Kind kind, int64_t dimension) {
       return dimension * (dimension - 1) / 2;
     case Kind::symmetric_tensor:
       return dimension * dimension;
-    default:
-      return 1;
+    case Kind::scalar:
+    case Kind::pseudoscalar:
+    case Kind::category:
+    case Kind::element:
+      break;
   }
+  return 1;
+}
+
+bool is_number(Kind kind, int64_t dimension) {
+  return kind == Kind::scalar || kind == Kind::pseudoscalar ||
+         (kind == Kind::axial_vector && components(kind, dimension) == 1);
+}
+
+bool is_vector(Kind kind, int64_t dimension) {
+  return kind == Kind::vector || (kind == Kind::axial_vector && components(kind, dimension) == dimension);
 }
 
 }  // namespace weyl

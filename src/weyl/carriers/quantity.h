@@ -39,8 +39,12 @@ struct Quantity {
   bool operator==(const Quantity&) const = default;
 };
 
+/// What tokens are: points in space, elements of a Lie group, cells of an image or a volume.
+enum class Carrier { points, poses, grid };
+
 /// What a model is told and asked. `types` is the number of distinct node types (0: none), `elements` the
-/// chemical symbols of the types in their order where they are elements, `length_unit` that of positions,
+/// chemical symbols of the types in their order where they are elements, `length_unit` that of positions, cells
+/// and translations (empty: not known),
 /// `typical_nodes` the mean number of nodes of a graph in the training data (it scales sums), `group` the Lie
 /// group whose elements the tokens are (poses; `dimension` is its own), absent for other carriers; `grid`
 /// says that they are the cells of an image or a volume.
@@ -57,6 +61,13 @@ struct Interface {
   bool operator==(const Interface&) const = default;
 };
 
+/// Poses where there is a group, a grid where it says so, else points: the one place that says it.
+Carrier carrier_of(const Interface& interface);
+
+constexpr std::string_view carrier_names[] = {"points", "poses", "grid"};
+constexpr std::string_view name_of(Carrier carrier) {
+  return carrier_names[static_cast<int>(carrier)];
+}
 constexpr std::string_view level_names[] = {"node", "pair", "object", "graph"};
 constexpr std::string_view kind_names[] = {"scalar",           "pseudoscalar", "vector", "axial_vector",
                                            "symmetric_tensor", "category",     "element"};
@@ -87,5 +98,10 @@ int64_t channels_of(const std::vector<Quantity>&, Level, Kind);
 /// Numbers per channel in D dimensions: 1, D (vectors), D*D (tensors); axial vectors are 1 in 2-D, 3 in 3-D
 /// (and none in 1-D).
 int64_t components(Kind, int64_t dimension);
+
+/// Whether each channel is one number of a feature column (scalars, pseudoscalars, and axial vectors in 2-D, which have
+/// the parity of a pseudoscalar), or a vector of D numbers (vectors, axial vectors in 3-D).
+bool is_number(Kind, int64_t dimension);
+bool is_vector(Kind, int64_t dimension);
 
 }  // namespace weyl

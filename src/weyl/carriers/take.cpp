@@ -2,6 +2,7 @@
 #include <ATen/ops/index_select.h>
 
 #include "weyl/carriers/layout.h"
+#include "weyl/carriers/points_tensors.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -9,14 +10,6 @@ namespace {
 
 Tensor rows(const Tensor& tensor, const Tensor& index) {
   return tensor.defined() ? at::index_select(tensor, 0, index) : tensor;
-}
-
-Named rows(const Named& named, const Tensor& index) {
-  Named result;
-  for (const auto& [name, tensor] : named) {
-    result.emplace(name, rows(tensor, index));
-  }
-  return result;
 }
 
 Tensor index_tensor(std::span<const int64_t> values, at::Device device) {
@@ -122,22 +115,16 @@ class Gather {
 };
 
 Points take_points(const Points& all, std::span<const int64_t> which, Gather& at) {
-  Points result;
-  result.positions = rows(all.positions, at(Level::node));
-  result.types = rows(all.types, at(Level::node));
-  result.scalars = rows(all.scalars, at(Level::node));
-  result.vectors = rows(all.vectors, at(Level::node));
-  if (all.pairs.defined()) {
-    result.pairs = rows(all.pairs, at(Level::pair));
-  }
+  Points result = all;
+  each_tensor(result, [&](const PointsTensor& of, Tensor& tensor) {
+    if (tensor.defined()) {
+      tensor = at::index_select(tensor, 0, at(of.level));
+    }
+  });
   result.graphs = chosen(all.graphs, which, at.device());
   if (all.objects.count() > 0) {
     result.objects = chosen(all.objects, objects_of(all, which), at.device());
-    result.of_objects = rows(all.of_objects, at(Level::object));
   }
-  result.cell = rows(all.cell, at(Level::graph));
-  result.pbc = rows(all.pbc, at(Level::graph));
-  result.of_graphs = rows(all.of_graphs, at(Level::graph));
   return result;
 }
 

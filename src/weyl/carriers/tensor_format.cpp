@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/carriers/consistency.h"
 #include "weyl/carriers/layout.h"
+#include "weyl/carriers/points_tensors.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/carriers/tensor_reader.h"
 #include "weyl/carriers/tensor_schema.h"
@@ -18,8 +20,17 @@ namespace {
 
 constexpr double kOnGroup = 1e-4;  // how far a pose may be from its group: what models take
 
-bool columns_of(const Interface& interface, Level level, bool vectors) {
-  return !(vectors ? vector_columns(interface, level) : scalar_columns(interface, level)).empty();
+/// (N) int64, in the file (N, 1) too.
+Tensor read_types(const TensorReader& file, int64_t nodes, int64_t types) {
+  Tensor t = file.whole("types");
+  if (t.dim() == 2) {
+    file.check(t.size(1) == 1, "types", "must have one column, got ", t.size(1));
+    t = t.squeeze(1);
+  }
+  file.check(t.dim() == 1 && t.size(0) == nodes, "types", "must be (", nodes, "), got ", shape_text(t));
+  file.check(nodes == 0 || (t.ge(0) & t.lt(types)).all().item<bool>(), "types", "must be 0 .. ", types - 1,
+             ", got one outside");
+  return t;
 }
 
 Points read_points(const TensorReader& file, const Interface& interface) {
@@ -28,35 +39,37 @@ Points read_points(const TensorReader& file, const Interface& interface) {
   file.check(p.dimension() == interface.dimension, "positions", "must have ", interface.dimension,
              " columns, got ", p.dimension());
   p.graphs = file.segments("offsets", p.positions.size(0));
-  if (interface.types > 0) {
-    p.types = file.whole("types");
-    if (p.types.dim() == 2) {
-      file.check(p.types.size(1) == 1, "types", "must have one column, got ", p.types.size(1));
-      p.types = p.types.squeeze(1);
-    }
-    file.check(p.types.dim() == 1 && p.types.size(0) == p.nodes(), "types", "must be (", p.nodes(), "), got ",
-               shape_text(p.types));
-    file.check(p.nodes() == 0 || (p.types.ge(0) & p.types.lt(interface.types)).all().item<bool>(), "types",
-               "must be 0 .. ", interface.types - 1, ", got one outside");
-  }
-  if (columns_of(interface, Level::node, false)) {
-    p.scalars = file.real("scalars", 2, "(N, S)");
-  }
-  if (columns_of(interface, Level::node, true)) {
-    p.vectors = file.real("vectors", 3, "(N, V, D)");
-  }
-  if (columns_of(interface, Level::pair, false)) {
-    p.pairs = file.real("pairs", 2, "(sum n^2, E)");
-  }
   if (file.has("object_offsets")) {
     p.objects = file.segments("object_offsets", p.nodes());
   }
-  if (file.has("cell")) {
-    p.cell = file.real("cell", 3, "(B, 3, 3)");
-  }
-  if (file.has("pbc")) {
-    p.pbc = file.any("pbc");
-  }
+  each_tensor(p, [&](const PointsTensor& of, Tensor& tensor) {
+    using Holds = PointsTensor::Holds;
+    const bool declared = shape_of(of, p, interface).has_value();
+    const std::string name(of.name);
+    switch (of.holds) {
+      case Holds::positions:  // read above: they say how many rows there are
+      case Holds::input:      // none is there yet
+        break;
+      case Holds::types:
+        tensor = declared ? read_types(file, p.nodes(), interface.types) : Tensor();
+        break;
+      case Holds::scalars:
+        tensor = declared ? file.real(name, 2, "(N, S)") : Tensor();
+        break;
+      case Holds::vectors:
+        tensor = declared ? file.real(name, 3, "(N, V, D)") : Tensor();
+        break;
+      case Holds::pairs:
+        tensor = declared ? file.real(name, 2, "(sum n^2, E)") : Tensor();
+        break;
+      case Holds::cell:
+        tensor = file.has(name) ? file.real(name, 3, "(B, 3, 3)") : Tensor();
+        break;
+      case Holds::pbc:
+        tensor = file.has(name) ? file.any(name) : Tensor();
+        break;
+    }
+  });
   return p;
 }
 
@@ -99,7 +112,7 @@ Poses read_poses(const TensorReader& file, const Interface& interface) {
   file.check(p.elements.size(1) == m && p.elements.size(2) == m, "elements", "must be (N, ", m, ", ", m,
              "), got ", shape_text(p.elements));
   p.graphs = file.segments("offsets", p.elements.size(0));
-  if (columns_of(interface, Level::node, false)) {
+  if (!scalar_columns(interface, Level::node).empty()) {
     p.scalars = file.real("scalars", 2, "(N, S)");
   }
   if (file.finite()) {  // for inspection what is off is counted, not refused
@@ -140,14 +153,19 @@ Carrier carrier_of(const TensorReader& file) {
 TensorFile read(const TensorReader& file, Schema schema) {
   TensorFile result;
   Batch& batch = result.batch;
-  if (schema.carrier == Carrier::points) {
-    batch.input = read_points(file, schema.interface);
-  } else if (schema.carrier == Carrier::poses) {
-    batch.input = read_poses(file, schema.interface);
-    schema.interface.group = std::get<Poses>(batch.input).group;
-    schema.interface.dimension = dimension_of(*schema.interface.group);
-  } else {
-    batch.input = read_grid(file);
+  switch (carrier_of(file)) {
+    case Carrier::points:
+      batch.input = read_points(file, schema.interface);
+      break;
+    case Carrier::poses:
+      batch.input = read_poses(file, schema.interface);
+      schema.interface.group = std::get<Poses>(batch.input).group;
+      schema.interface.dimension = dimension_of(*schema.interface.group);
+      break;
+    case Carrier::grid:
+      batch.input = read_grid(file);
+      schema.interface.grid = true;
+      break;
   }
   if (auto* points = std::get_if<Points>(&batch.input)) {
     for (const auto& q : schema.interface.features) {
@@ -174,7 +192,7 @@ TensorFile read(const TensorReader& file, Schema schema) {
   }
   schema.labels = std::move(labels);
   if (const auto unit = file.metadata().find("length_unit"); unit != file.metadata().end()) {
-    schema.length_unit = unit->second;
+    schema.interface.length_unit = unit->second;
   }
   schema.interface.outputs.clear();
   const int64_t count = batch.count();
@@ -195,10 +213,23 @@ TensorFile read_tensor_file(const std::string& path, const Schema& wanted) {
   const SafetensorsFile file(path);
   const TensorReader reader(file, true);
   const Carrier found = carrier_of(reader);
-  require<DataError>(found == wanted.carrier, path, ": must hold ",
-                     carrier_names[static_cast<int>(wanted.carrier)], ", holds ",
-                     carrier_names[static_cast<int>(found)]);
+  require<DataError>(found == wanted.carrier(), path, ": must hold ", name_of(wanted.carrier()), ", holds ",
+                     name_of(found));
   return read(reader, wanted);
+}
+
+Interface with_carrier_of(const std::string& path, Interface interface) {
+  if (interface.group || interface.grid) {
+    return interface;
+  }
+  const SafetensorsFile file(path);
+  const TensorReader reader(file, true);
+  const Carrier carrier = carrier_of(reader);
+  interface.grid = carrier == Carrier::grid;
+  if (carrier == Carrier::poses) {
+    interface.group = group_named(reader);
+  }
+  return interface;
 }
 
 TensorFile read_tensor_file(const std::string& path, Values values) {

@@ -31,6 +31,10 @@ struct TensorFile {
 };
 TensorFile read_tensor_file(const std::string& path, const Schema& wanted);
 
+/// An interface that names neither a group nor a grid, with the carrier that the tensors of a file are of. DataError:
+/// a file of no carrier, or of poses without their group.
+Interface with_carrier_of(const std::string& path, Interface interface);
+
 /// The same, told by the shapes alone: one quantity per tensor, named after it (`scalars`, `vectors`,
 /// `pairs`); other tensors are labels of graph level when they have B rows, else of node level when they have
 /// N, in a file of poses elements when they are (L, m, m). Values::any, for inspection: they may be NaN,

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "weyl/carriers/points_tensors.h"
 #include "weyl/core/tensor_file.h"
 
 namespace weyl {
@@ -41,14 +42,18 @@ std::optional<Quantity> label(const std::string& name, const TensorEntry& entry,
   return q.channels >= 1 ? std::optional(q) : std::nullopt;
 }
 
+/// The names of tensors that belong to carriers; those of features and labels are others.
+std::set<std::string> carrier_fields() {
+  std::set<std::string> names{"offsets", "object_offsets", "elements", "values", "spacing"};
+  each_tensor(Points{}, [&](const PointsTensor& of, const Tensor&) { names.emplace(of.name); });
+  return names;
+}
+
 }  // namespace
 
 Schema implied_schema(const SafetensorsFile& file, Carrier carrier) {
-  static const std::set<std::string> fields{"positions", "offsets", "types",   "scalars",
-                                            "vectors",   "pairs",   "cell",    "pbc",
-                                            "elements",  "values",  "spacing", "object_offsets"};
+  static const std::set<std::string> fields = carrier_fields();
   Schema schema;
-  schema.carrier = carrier;
   int64_t matrix = 0;  // m of the elements of poses
   const auto shape = [&](const char* name) {
     return file.contains(name) ? file.entry(name).shape : std::vector<int64_t>();

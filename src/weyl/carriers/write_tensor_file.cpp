@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "weyl/carriers/consistency.h"
+#include "weyl/carriers/points_tensors.h"
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 
@@ -23,21 +25,9 @@ void write_tensor_file(const std::string& path, const Batch& batch, const Schema
   };
   require_consistent(batch, schema);
   if (const auto* p = std::get_if<Points>(&batch.input)) {
-    add("positions", p->positions);
+    each_tensor(*p, [&](const PointsTensor& of, const Tensor& tensor) { add(std::string(of.name), tensor); });
     add("offsets", offsets(p->graphs));
-    add("types", p->types);
-    add("scalars", p->scalars);
-    add("vectors", p->vectors);
-    add("pairs", p->pairs);
     add("object_offsets", p->objects.count() > 0 ? offsets(p->objects) : Tensor());
-    add("cell", p->cell);
-    add("pbc", p->pbc);
-    for (const auto& [name, t] : p->of_graphs) {
-      add(name, t);
-    }
-    for (const auto& [name, t] : p->of_objects) {
-      add(name, t);
-    }
   } else if (const auto* p = std::get_if<Poses>(&batch.input)) {
     add("elements", p->elements);
     add("offsets", offsets(p->graphs));
@@ -53,8 +43,8 @@ void write_tensor_file(const std::string& path, const Batch& batch, const Schema
     add(name, t);
   }
   metadata["format"] = "weyl.tensors";
-  if (!schema.length_unit.empty()) {
-    metadata["length_unit"] = schema.length_unit;
+  if (!schema.interface.length_unit.empty()) {
+    metadata["length_unit"] = schema.interface.length_unit;
   }
   save_tensors(path, tensors, metadata);
 }

@@ -25,30 +25,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Features and, as labels, the outputs of a config's [interface] or of a model.
-Schema schema_of(const Interface& interface) {
-  Schema schema;
-  schema.interface = interface;
-  schema.labels = interface.outputs;
-  schema.interface.outputs.clear();
-  schema.carrier = carrier_of(interface);
-  return schema;
-}
-
 std::shared_ptr<const Dataset> in_memory(TensorFile file) {
   return std::make_shared<InMemory>(std::move(file.batch), std::move(file.schema));
 }
 
-/// The carrier of a tensor file, which the config does not tell but for poses of a group.
 std::shared_ptr<const Dataset> open_tensors(const std::string& path, const Interface& interface) {
-  Schema schema = schema_of(interface);
-  const SafetensorsFile file(path);
-  if (schema.carrier != Carrier::poses) {
-    schema.carrier = file.contains("elements") ? Carrier::poses
-                     : file.contains("values") ? Carrier::grid
-                                               : Carrier::points;
-  }
-  return in_memory(read_tensor_file(path, schema));
+  return in_memory(read_tensor_file(path, schema_of(with_carrier_of(path, interface))));
 }
 
 std::string names(const std::vector<Quantity>& quantities) {

@@ -24,22 +24,12 @@ Tensor on_nodes(const Quantity& q, const Points& points) {
 
 }  // namespace
 
-bool stored_as_scalar(Kind kind, int64_t dimension) {
-  return kind == Kind::scalar || kind == Kind::pseudoscalar ||
-         (kind == Kind::axial_vector && components(kind, dimension) == 1);
-}
-
-bool is_vector(Kind kind, int64_t dimension) {
-  return kind == Kind::vector || (kind == Kind::axial_vector && components(kind, dimension) == dimension);
-}
-
 InputColumns input_columns(const Interface& interface, const char* system) {
   InputColumns columns;
   columns.types = interface.types;
   columns.scalars.assign(interface.types, false);
   for (const auto& q : interface.features) {
-    const bool known =
-        stored_as_scalar(q.kind, interface.dimension) || is_vector(q.kind, interface.dimension);
+    const bool known = is_number(q.kind, interface.dimension) || is_vector(q.kind, interface.dimension);
     require<ConfigError>(
         known && q.level != Level::pair, system, ": feature '", q.name, "' (",
         level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],

@@ -29,9 +29,4 @@ struct InputValues {
 };
 InputValues input_values(const Points& points, const Interface& interface);
 
-/// True when a quantity is stored as plain numbers per channel: scalars, pseudoscalars, and axial vectors in
-/// the plane (which are one number with the parity of a pseudoscalar). On a line there are none: neither.
-bool stored_as_scalar(Kind kind, int64_t dimension);
-bool is_vector(Kind kind, int64_t dimension);
-
 }  // namespace weyl

@@ -1,129 +1,52 @@
 #include "weyl/models/model.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/max.h>
-#include <ATen/ops/min.h>
 
+#include "weyl/carriers/consistency.h"
+#include "weyl/carriers/points_tensors.h"
 #include "weyl/core/check.h"
-#include "weyl/models/features.h"
 #include "weyl/ops/segment.h"
 
 namespace weyl {
 namespace {
 
-/// `value` must be (rows, columns) or (rows, columns, D), in the dtype and on the device of the positions.
-void check_values(const char* what, const std::string& name, const Tensor& value, int64_t rows,
-                  int64_t columns, int64_t dimension, const Tensor& positions) {
-  require(value.defined(), "model input: ", what, name, " is missing");
-  const bool vector = dimension > 0;
-  const bool fits = value.dim() == (vector ? 3 : 2) && value.size(0) == rows && value.size(1) == columns &&
-                    (!vector || value.size(2) == dimension);
-  require(fits, "model input: ", what, name, " must be (", rows, ", ", columns,
-          vector ? ", " + std::to_string(dimension) : std::string(), "), got ", value.sizes());
-  require(value.scalar_type() == positions.scalar_type() && value.device() == positions.device(),
-          "model input: ", what, name, " must be ", positions.scalar_type(), " on ", positions.device(),
-          ", got ", value.scalar_type(), " on ", value.device());
-}
-
-void check_types(const Points& points, int64_t types) {
-  require(points.types.defined() && points.types.dim() == 1 && points.types.size(0) == points.nodes() &&
-              points.types.scalar_type() == at::kLong,
-          "model input: types must be int64 (", points.nodes(), "), got ",
-          points.types.defined() ? text(points.types.scalar_type(), " ", points.types.sizes()) : "none");
-  if (points.types.numel() > 0 && points.types.is_cpu()) {  // on a device the look-up itself checks
-    const int64_t low = points.types.min().item<int64_t>(), high = points.types.max().item<int64_t>();
-    require(low >= 0 && high < types, "model input: types must lie in 0..", types - 1, ", got ", low, "..",
-            high);
-  }
-}
-
-void check_cell(const Points& points, const Interface& interface) {
-  const int64_t graphs = points.count(), d = interface.dimension;
-  require(points.cell.dim() == 3 && points.cell.size(0) == graphs && points.cell.size(1) == d &&
-              points.cell.size(2) == d && points.cell.scalar_type() == points.positions.scalar_type(),
-          "model input: cell must be (", graphs, ", ", d, ", ", d, ") of ", points.positions.scalar_type(),
-          ", got ", points.cell.sizes(), " of ", points.cell.scalar_type());
-  require(points.pbc.defined() && points.pbc.dim() == 2 && points.pbc.size(0) == graphs &&
-              points.pbc.size(1) == d && points.pbc.scalar_type() == at::kBool,
-          "model input: a cell needs pbc, bool (", graphs, ", ", d, "), got ",
-          points.pbc.defined() ? text(points.pbc.scalar_type(), " ", points.pbc.sizes()) : "none");
-}
-
-void check_points(const Points& points, const Interface& interface, at::ScalarType dtype, at::Device device) {
-  const int64_t n = points.nodes(), d = interface.dimension;
-  const Tensor& x = points.positions;
-  require(x.defined() && x.dim() == 2 && x.size(0) == n && x.size(1) == d, "model input: positions must be (",
-          n, ", ", d, "), got ", x.defined() ? text(x.sizes()) : "none");
-  require(x.scalar_type() == dtype && x.device() == device, "model input: positions must be ", dtype, " on ",
-          device, " like the weights, got ", x.scalar_type(), " on ", x.device());
-  if (points.cell.defined()) {
-    check_cell(points, interface);
-  }
-  if (interface.types > 0) {
-    check_types(points, interface.types);
-  }
-  int64_t scalars = 0, vectors = 0;
-  for (const auto& q : interface.features) {
-    const bool vector = is_vector(q.kind, d);
-    if (q.level == Level::node) {
-      (vector ? vectors : scalars) += q.channels;
-      continue;
+/// Shapes and kinds by the interface, dtype and device by the weights.
+void check_input(const Input& input, const Model& model) {
+  const Interface& interface = model.interface;
+  require_input(input, interface, Undeclared::ignored, "model input: ");
+  const at::ScalarType dtype = model.dtype();
+  const at::Device device = model.device();
+  const auto check = [&](std::string_view name, const Tensor& x) {
+    require(x.device() == device && (!x.is_floating_point() || x.scalar_type() == dtype),
+            "model input: ", name, ": must be ", x.is_floating_point() ? dtype : x.scalar_type(), " on ",
+            device, " like the weights, got ", x.scalar_type(), " on ", x.device());
+  };
+  if (const auto* points = std::get_if<Points>(&input)) {
+    each_tensor(*points, [&](const PointsTensor& of, const Tensor& x) {
+      if (x.defined() && shape_of(of, *points, interface)) {
+        check(of.name, x);
+      }
+    });
+  } else if (const auto* poses = std::get_if<Poses>(&input)) {
+    check("elements", poses->elements);
+    if (!interface.features.empty()) {
+      check("scalars", poses->scalars);
     }
-    const bool of_graph = q.level == Level::graph;
-    const Named& of = of_graph ? points.of_graphs : points.of_objects;
-    const auto found = of.find(q.name);
-    require(of_graph || points.objects.rows() == n, "model input: feature '", q.name,
-            "' belongs to objects, and the input has none");
-    check_values(of_graph ? "graph feature " : "object feature ", q.name,
-                 found == of.end() ? Tensor() : found->second,
-                 of_graph ? points.count() : points.objects.count(), q.channels, vector ? d : 0, x);
+  } else {
+    check("values", std::get<Grid>(input).values);
   }
-  if (scalars > 0) {
-    check_values("scalars", "", points.scalars, n, scalars, 0, x);
-  }
-  if (vectors > 0) {
-    check_values("vectors", "", points.vectors, n, vectors, d, x);
-  }
-}
-
-void check_poses(const Poses& poses, const Interface& interface, at::ScalarType dtype, at::Device device) {
-  const LieGroup group = *interface.group;
-  require(poses.group == group, "model input: poses must be of ", name_of(group), ", got ",
-          name_of(poses.group));
-  const int64_t n = poses.nodes(), m = matrix_size(group);
-  const Tensor& g = poses.elements;
-  require(g.defined() && g.dim() == 3 && g.size(0) == n && g.size(1) == m && g.size(2) == m,
-          "model input: elements must be (", n, ", ", m, ", ", m, "), got ",
-          g.defined() ? text(g.sizes()) : "none");
-  require(g.scalar_type() == dtype && g.device() == device, "model input: elements must be ", dtype, " on ",
-          device, " like the weights, got ", g.scalar_type(), " on ", g.device());
-  int64_t scalars = 0;
-  for (const auto& q : interface.features) {
-    scalars += q.channels;
-  }
-  if (scalars > 0) {
-    check_values("scalars", "", poses.scalars, n, scalars, 0, g);
-  }
-}
-
-void check_grid(const Grid& grid, const Interface& interface, at::ScalarType dtype, at::Device device) {
-  int64_t channels = 0;
-  for (const auto& q : interface.features) {
-    channels += q.channels;
-  }
-  const Tensor& x = grid.values;
-  require(x.defined() && x.dim() == interface.dimension + 2 && x.size(1) == channels,
-          "model input: values must be (B, ", channels, ", ", interface.dimension, " axes), got ",
-          x.defined() ? text(x.sizes()) : "none");
-  require(x.numel() > 0 || x.size(0) == 0, "model input: a grid must have cells, got ", x.sizes());
-  require(x.scalar_type() == dtype && x.device() == device, "model input: values must be ", dtype, " on ",
-          device, " like the weights, got ", x.scalar_type(), " on ", x.device());
 }
 
 }  // namespace
 
 Symmetry Model::symmetry_for(const Input&) const {
   return symmetry();
+}
+
+PointsModel::PointsModel(Interface given) : Model(std::move(given)) {
+  require<ConfigError>(carrier_of(interface) == Carrier::points,
+                       "model of points: the interface must be of points, got ",
+                       name_of(carrier_of(interface)));
 }
 
 PosesModel::PosesModel(Interface given) : Model(std::move(given)) {
@@ -142,10 +65,8 @@ PosesModel::PosesModel(Interface given) : Model(std::move(given)) {
 }
 
 Named PosesModel::operator()(const Input& input) {
-  const auto* poses = std::get_if<Poses>(&input);
-  require(poses != nullptr, "model input: must be poses, got ", carrier_names[input.index()]);
-  check_poses(*poses, interface, dtype(), device());
-  return forward(*poses);
+  check_input(input, *this);
+  return forward(std::get<Poses>(input));
 }
 
 GridModel::GridModel(Interface given) : Model(std::move(given)) {
@@ -161,10 +82,11 @@ GridModel::GridModel(Interface given) : Model(std::move(given)) {
 }
 
 Named GridModel::operator()(const Input& input) {
-  const auto* grid = std::get_if<Grid>(&input);
-  require(grid != nullptr, "model input: must be a grid, got ", carrier_names[input.index()]);
-  check_grid(*grid, interface, dtype(), device());
-  return forward(*grid);
+  check_input(input, *this);
+  const Grid& grid = std::get<Grid>(input);
+  require(grid.values.numel() > 0 || grid.count() == 0, "model input: a grid must have cells, got ",
+          grid.values.sizes());
+  return forward(grid);
 }
 
 std::string symbol_of(LieGroup group) {
@@ -174,24 +96,24 @@ std::string symbol_of(LieGroup group) {
 
 void require_no_cell(const char* where, const Model& model, const Input& input) {
   const auto* points = std::get_if<Points>(&input);
-  const auto* of_points = dynamic_cast<const PointsModel*>(&model);
   require<ConfigError>(
-      points == nullptr || !points->cell.defined() || of_points == nullptr || of_points->periodic(), where,
+      points == nullptr || !points->cell.defined() || model.periodic(), where,
       ": must have no cell, because this model knows no periodic boundaries (system geomformer "
       "does, with model.geomformer.cutoff and input = \"local\", or with preset et or painn), "
       "got one");
 }
 
 Named PointsModel::operator()(const Input& input) {
-  const auto* points = std::get_if<Points>(&input);
-  require(points != nullptr, "model input: must be points, got ", carrier_names[input.index()]);
   require_no_cell("model input", *this, input);
-  check_points(*points, interface, dtype(), device());
-  Named outputs = forward(*points);
+  check_input(input, *this);
+  const Points& points = std::get<Points>(input);
+  require(!points.cell.defined() || points.pbc.defined(), "model input: a cell needs pbc, bool (",
+          points.count(), ", ", interface.dimension, "), got none");
+  Named outputs = forward(points);
   for (const auto& q : interface.outputs) {  // a point is an offset from where it belongs
     if (q.kind == Kind::vector && q.role == Role::point) {
       const Tensor origin =
-          q.level == Level::node ? points->positions : segment_mean(points->positions, points->graphs);
+          q.level == Level::node ? points.positions : segment_mean(points.positions, points.graphs);
       outputs[q.name] = outputs[q.name] + origin.unsqueeze(1);
     }
   }

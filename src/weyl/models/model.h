@@ -52,12 +52,14 @@ class Model : public Module {
  public:
   explicit Model(Interface interface) : interface(std::move(interface)) {}
   virtual Named operator()(const Input& input) = 0;
-  virtual Carrier carrier() const = 0;
+  Carrier carrier() const { return carrier_of(interface); }
   /// What holds whatever the input.
   virtual Symmetry symmetry() const = 0;
   /// What holds for inputs shaped like this one: on grids exactness depends on how many cells there are.
   virtual Symmetry symmetry_for(const Input& example) const;
   virtual Flops flops_per_token() const = 0;
+  /// Whether a model of points sees the images of a periodic cell.
+  virtual bool periodic() const { return false; }
   /// A state dict of the system's authors (names without wrappers' prefixes) in our names and layouts, without
   /// the tables and dead parts that have no parameter here; as it is where the names are ours. DataError:
   /// tensors of unexpected shapes.
@@ -69,16 +71,14 @@ class Model : public Module {
 /// A model of Points.
 class PointsModel : public Model {
  public:
-  using Model::Model;
+  /// ConfigError: an interface of poses or of a grid.
+  explicit PointsModel(Interface interface);
   /// ShapeError for another carrier, missing features, wrong shapes or dtypes; ConfigError for a cell, unless
   /// the model is `periodic`. Adds to outputs of role `point` the node's position (or the graph's centroid)
   /// that they are counted from.
   Named operator()(const Input& input) final;
-  Carrier carrier() const final { return Carrier::points; }
   /// The network itself, on checked input. Outputs of role `point` as offsets.
   virtual Named forward(const Points& points) = 0;
-  /// Whether it sees the images of a periodic cell.
-  virtual bool periodic() const { return false; }
 };
 
 /// ConfigError, beginning with `where`: an input with a cell for a model of points that is not periodic.
@@ -92,7 +92,6 @@ class PosesModel : public Model {
   explicit PosesModel(Interface interface);
   /// ShapeError for another carrier or group, wrong shapes, dtypes or devices.
   Named operator()(const Input& input) final;
-  Carrier carrier() const final { return Carrier::poses; }
   LieGroup group() const { return *interface.group; }
   /// The network itself, on checked input. Outputs of kind `element` are (L, m, m).
   virtual Named forward(const Poses& poses) = 0;
@@ -106,7 +105,6 @@ class GridModel : public Model {
   explicit GridModel(Interface interface);
   /// ShapeError for another carrier, wrong channels, axes, dtype or device, or a grid without cells.
   Named operator()(const Input& input) final;
-  Carrier carrier() const final { return Carrier::grid; }
   /// The network itself, on checked input. Outputs of nodes are (B, c, pixels...), of graphs (B, c).
   virtual Named forward(const Grid& grid) = 0;
 };

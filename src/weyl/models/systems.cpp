@@ -60,13 +60,13 @@ std::string system_name(const ModelOptions& options) {
   return std::visit([](const auto& o) { return std::string(o.name_in_config); }, options.system);
 }
 
-std::shared_ptr<Model> build(const ModelOptions& options, const Interface& interface, Carrier carrier) {
+std::shared_ptr<Model> build(const ModelOptions& options, const Interface& interface) {
+  const Carrier carrier = carrier_of(interface);
   return std::visit(
       [&](const auto& o) {
-        require<ConfigError>(
-            carrier_of(&o) == carrier, "model.system: '", o.name_in_config, "' does not work on ",
-            carrier_names[static_cast<int>(carrier)],
-            "; systems that do: ", systems_on(carrier, static_cast<const SystemOptions*>(nullptr)));
+        require<ConfigError>(carrier_of(&o) == carrier, "model.system: '", o.name_in_config,
+                             "' does not work on ", name_of(carrier), "; systems that do: ",
+                             systems_on(carrier, static_cast<const SystemOptions*>(nullptr)));
         return make(o, interface);
       },
       options.system);

@@ -20,7 +20,7 @@ PoseEquivariance pose_equivariance(Model& model, const Completion& task, const B
                                    const Schema& schema, uint64_t seed, int64_t elements, double spread) {
   const auto* given = std::get_if<Poses>(&samples.input);
   require(given != nullptr, "pose_equivariance: the samples must be poses, got ",
-          carrier_names[samples.input.index()]);
+          name_of(carrier_of(samples.input)));
   const at::NoGradGuard no_grad;
   const LieGroup group = given->group;
   const auto dtype = model.dtype();

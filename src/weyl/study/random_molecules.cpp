@@ -49,9 +49,9 @@ std::vector<int64_t> organic_types(const Interface& interface) {
 }  // namespace
 
 std::shared_ptr<const Dataset> random_molecules(Schema schema, int64_t graphs, int64_t nodes, uint64_t seed) {
-  require<ConfigError>(schema.carrier == Carrier::points && schema.interface.dimension == 3,
+  require<ConfigError>(schema.carrier() == Carrier::points && schema.interface.dimension == 3,
                        "random molecules: must be points in three dimensions, got ",
-                       carrier_names[static_cast<int>(schema.carrier)], " in ", schema.interface.dimension);
+                       name_of(schema.carrier()), " in ", schema.interface.dimension);
   Batch batch = random_tokens(schema, graphs, nodes, seed);
   auto& points = std::get<Points>(batch.input);
   Stream places(seed, "random molecules: positions");

@@ -5,6 +5,7 @@
 #include <ATen/ops/matmul.h>
 
 #include "weyl/carriers/layout.h"
+#include "weyl/carriers/points_tensors.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random_tensor.h"
@@ -13,7 +14,6 @@ namespace weyl {
 namespace {
 
 Batch random_poses(const Interface& interface, int64_t graphs, int64_t nodes, uint64_t seed) {
-  require<ConfigError>(interface.group.has_value(), "random tokens: poses need a Lie group, got none");
   const LieGroup group = *interface.group;
   Poses poses;
   poses.group = group;
@@ -32,50 +32,67 @@ Batch random_poses(const Interface& interface, int64_t graphs, int64_t nodes, ui
   return {std::move(poses), {}};
 }
 
+Tensor random_types(int64_t nodes, int64_t types, Stream& stream) {
+  Tensor result = at::empty({nodes}, at::kLong);
+  for (int64_t i = 0; i < nodes; ++i) {
+    result.mutable_data_ptr<int64_t>()[i] = stream.below(types);
+  }
+  return result;
+}
+
+/// Makes the vectors (N, V, D) that are normals of planes unit vectors.
+void normalise_normals(const Tensor& vectors, const Interface& interface) {
+  for (const Columns& columns : vector_columns(interface, Level::node)) {
+    if (columns.quantity->role == Role::normal) {
+      const Tensor normals = vectors.narrow(1, columns.begin, columns.end - columns.begin);
+      normals.div_(normals.square().sum(-1, true).sqrt());
+    }
+  }
+}
+
 }  // namespace
 
 Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_t seed) {
   require<ConfigError>(
-      schema.carrier != Carrier::grid,
+      schema.carrier() != Carrier::grid,
       "random tokens: the carrier must be points or poses, got grid (of which random_grids makes samples)");
   require<ConfigError>(graphs > 0 && nodes > 0, "random tokens: graphs and nodes must be positive, got ",
                        graphs, " and ", nodes);
   const Interface& interface = schema.interface;
-  if (schema.carrier == Carrier::poses) {
+  if (schema.carrier() == Carrier::poses) {
     return random_poses(interface, graphs, nodes, seed);
   }
-  const int64_t N = graphs * nodes, D = interface.dimension;
   Points points;
   points.graphs = Segments::of_sizes(std::vector<int64_t>(graphs, nodes));
-  Stream places(seed, "random tokens: positions");
-  points.positions = normal_tensor({N, D}, places);
-  if (interface.types > 0) {
-    Stream stream(seed, "random tokens: types");
-    points.types = at::empty({N}, at::kLong);
-    for (int64_t i = 0; i < N; ++i) {
-      points.types.data_ptr<int64_t>()[i] = stream.below(interface.types);
+  Stream places(seed, "random tokens: positions"), types(seed, "random tokens: types"),
+      features(seed, "random tokens: features");
+  each_tensor(points, [&](const PointsTensor& of, Tensor& tensor) {
+    using Holds = PointsTensor::Holds;
+    const auto shape = shape_of(of, points, interface);
+    if (!shape) {
+      return;
     }
-  }
-  Stream stream(seed, "random tokens: features");
-  const auto width = [](const std::vector<Columns>& columns) {
-    return columns.empty() ? 0 : columns.back().end;
-  };
-  if (const int64_t S = width(scalar_columns(interface, Level::node)); S > 0) {
-    points.scalars = normal_tensor({N, S}, stream);
-  }
-  const std::vector<Columns> vectors = vector_columns(interface, Level::node);
-  if (const int64_t V = width(vectors); V > 0) {
-    points.vectors = normal_tensor({N, V, D}, stream);
-    for (const Columns& columns : vectors) {
-      if (columns.quantity->role == Role::normal) {
-        Tensor normals = points.vectors.narrow(1, columns.begin, columns.end - columns.begin);
-        normals.div_(normals.square().sum(-1, true).sqrt());
-      }
+    switch (of.holds) {
+      case Holds::positions:
+        tensor = normal_tensor(*shape, places);
+        break;
+      case Holds::types:
+        tensor = random_types(shape->front(), interface.types, types);
+        break;
+      case Holds::scalars:
+      case Holds::pairs:
+        tensor = normal_tensor(*shape, features);
+        break;
+      case Holds::vectors:
+        tensor = normal_tensor(*shape, features);
+        normalise_normals(tensor, interface);
+        break;
+      case Holds::cell:  // random tokens are not periodic
+      case Holds::pbc:
+      case Holds::input:  // none is there yet
+        break;
     }
-  }
-  if (const int64_t E = width(scalar_columns(interface, Level::pair)); E > 0) {
-    points.pairs = normal_tensor({points.graphs.pairs(), E}, stream);
-  }
+  });
   for (const Quantity& q : interface.features) {
     const bool scalar = q.kind == Kind::scalar || q.kind == Kind::pseudoscalar;
     const bool vector = q.kind == Kind::vector || q.kind == Kind::axial_vector;
@@ -87,7 +104,7 @@ Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_
                          kind_names[static_cast<size_t>(q.kind)], " at ",
                          level_names[static_cast<size_t>(q.level)], " level cannot be drawn: feature '",
                          q.name, "'");
-    points.of_graphs[q.name] = normal_tensor(shape_of(q, points), stream);
+    points.of_graphs[q.name] = normal_tensor(shape_of(q, graphs, interface.dimension), features);
   }
   return {std::move(points), {}};
 }
@@ -95,8 +112,8 @@ Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_
 Batch random_grids(const Schema& schema, int64_t count, std::span<const int64_t> shape, uint64_t seed) {
   const int64_t D = schema.interface.dimension;
   const auto axes = static_cast<int64_t>(shape.size());
-  require<ConfigError>(schema.carrier == Carrier::grid, "random grids: the carrier must be grid, got ",
-                       carrier_names[static_cast<int>(schema.carrier)]);
+  require<ConfigError>(schema.carrier() == Carrier::grid, "random grids: the carrier must be grid, got ",
+                       name_of(schema.carrier()));
   require<ConfigError>(axes == 1 || axes == D,
                        "random grids: the shape must be one number, or one for each of the ", D,
                        " axes, got ", axes);

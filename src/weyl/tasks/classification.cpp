@@ -118,9 +118,8 @@ Interface Classification::interface(const Schema& data) const {
   const int64_t classes = classes_of(data, kLabel, kTask);
   class_names(options_.names, classes, kTask);
   check_class_weights(options_.class_weights, classes, kTask);
-  turns_of(options_.turns, data.carrier, data.interface.dimension);
+  turns_of(options_.turns, data.carrier(), data.interface.dimension);
   Interface result = data.interface;
-  result.grid = data.carrier == Carrier::grid;
   result.outputs = {{.name = kLogits, .level = Level::graph, .channels = classes}};
   return result;
 }

@@ -32,7 +32,7 @@ constexpr int64_t kChunk = 2048;  // samples at a time when a whole set is read
 
 const Poses& poses_of(const Input& input) {
   const auto* poses = std::get_if<Poses>(&input);
-  require(poses != nullptr, "completion: the input must be poses, got ", carrier_names[input.index()]);
+  require(poses != nullptr, "completion: the input must be poses, got ", name_of(carrier_of(input)));
   return *poses;
 }
 
@@ -154,9 +154,8 @@ std::vector<Quantity> Completion::labels() const {
 }
 
 Interface Completion::interface(const Schema& data) const {
-  require<ConfigError>(data.carrier == Carrier::poses && data.interface.group.has_value(),
-                       "task completion: needs poses, the data set holds ",
-                       carrier_names[static_cast<int>(data.carrier)]);
+  require<ConfigError>(data.carrier() == Carrier::poses, "task completion: needs poses, the data set holds ",
+                       name_of(data.carrier()));
   Interface result = data.interface;
   result.outputs = {
       {.name = kGap},

@@ -63,12 +63,12 @@ std::string force_unit(const Interface& interface) {
 /// Of data that have forces alone, energies are in what forces times lengths are.
 std::string energy_unit_of(const Schema& data) {
   const std::string energy = unit_of(data.labels, kEnergy), forces = unit_of(data.labels, kForces);
-  if (!energy.empty() || forces.empty() || data.length_unit.empty()) {
+  if (!energy.empty() || forces.empty() || data.interface.length_unit.empty()) {
     return energy;
   }
-  const std::string per_length = "/" + data.length_unit;
+  const std::string per_length = "/" + data.interface.length_unit;
   return forces.ends_with(per_length) ? forces.substr(0, forces.size() - per_length.size())
-                                      : text("(", forces, ")*(", data.length_unit, ")");
+                                      : text("(", forces, ")*(", data.interface.length_unit, ")");
 }
 
 Tensor or_zeros(const Tensor& gradient, const Tensor& like) {
@@ -105,11 +105,10 @@ std::vector<Quantity> ForceField::labels() const {
 }
 
 Interface ForceField::interface(const Schema& data) const {
-  require<ConfigError>(data.carrier == Carrier::points && data.interface.dimension == 3,
+  require<ConfigError>(data.carrier() == Carrier::points && data.interface.dimension == 3,
                        "task force_field: needs points in three dimensions, the data set holds ",
-                       carrier_names[static_cast<int>(data.carrier)], " in ", data.interface.dimension);
+                       name_of(data.carrier()), " in ", data.interface.dimension);
   Interface result = data.interface;
-  result.length_unit = data.length_unit;
   const std::string energy = energy_unit_of(data), forces = unit_of(data.labels, kForces);
   if (!energy.empty()) {
     unit_factor(energy, options_.units);
@@ -291,7 +290,7 @@ std::vector<std::pair<std::string, Metrics>> ForceField::baselines(const Dataset
     return {};
   }
   const Schema& schema = data.schema();
-  const auto meter = errors(energy_unit_of(schema), schema.length_unit, schema.interface.elements);
+  const auto meter = errors(energy_unit_of(schema), schema.interface.length_unit, schema.interface.elements);
   for_each_chunk(data, kChunk, [&](const Batch& batch) {
     const Points& points = points_of(batch.input);
     const Tensor energy = statistics_.energies(composition_of(points, schema.interface.types));

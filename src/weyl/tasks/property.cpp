@@ -112,9 +112,7 @@ std::vector<Quantity> Property::labels() const {
 
 Interface Property::interface(const Schema& data) const {
   Interface result = data.interface;
-  result.grid = data.carrier == Carrier::grid;
-  result.length_unit = data.length_unit;
-  turns_of(options_.turns, data.carrier, data.interface.dimension);
+  turns_of(options_.turns, data.carrier(), data.interface.dimension);
   result.outputs = labels();
   for (auto& output : result.outputs) {
     if (const Quantity* known = find_quantity(data.labels, output.name)) {

@@ -28,7 +28,7 @@ constexpr double kLeast = 1e-30;
 
 const Grid& grid_of(const Input& input) {
   const auto* grid = std::get_if<Grid>(&input);
-  require(grid != nullptr, "segmentation: the input must be a grid, got ", carrier_names[input.index()]);
+  require(grid != nullptr, "segmentation: the input must be a grid, got ", name_of(carrier_of(input)));
   return *grid;
 }
 
@@ -167,19 +167,18 @@ std::vector<Quantity> Segmentation::labels() const {
 }
 
 Interface Segmentation::interface(const Schema& data) const {
-  require<ConfigError>(data.carrier == Carrier::grid, "task segmentation: needs a grid, the data set holds ",
-                       carrier_names[static_cast<int>(data.carrier)]);
+  require<ConfigError>(data.carrier() == Carrier::grid,
+                       "task segmentation: needs a grid, the data set holds ", name_of(data.carrier()));
   const int64_t classes = classes_of(data, kLabel, kTask), D = data.interface.dimension;
   check_regions(options_.regions, class_names(options_.names, classes, kTask));
   require<ConfigError>(options_.cross_entropy > 0 || options_.focal > 0 || options_.dice > 0,
                        "task.segmentation: cross_entropy, focal or dice must have a weight, got none");
   check_class_weights(options_.class_weights, classes, kTask);
-  turns_of(options_.turns, data.carrier, D);
+  turns_of(options_.turns, data.carrier(), D);
   const auto sizes = static_cast<int64_t>(options_.window.size.size());
   require<ConfigError>(sizes <= 1 || sizes == D, "task.segmentation.window.size: must be one number, or ", D,
                        ", one an axis, got ", sizes);
   Interface result = data.interface;
-  result.grid = data.carrier == Carrier::grid;
   result.outputs = {{.name = kLogits, .channels = classes}};
   return result;
 }

@@ -62,11 +62,9 @@ Tensor mean_over_turns(const TestTurns& turns, const Input& input, const Interfa
   if (turns.count == 1) {
     return f(input);
   }
-  Schema schema;
-  schema.carrier = static_cast<Carrier>(input.index());
-  schema.interface = interface;
+  const Schema schema{interface};
   const int64_t B = rows_of(input, Level::graph), D = dimension_of(input);
-  const Tensor matrices = turns_of(turns, schema.carrier, D);
+  const Tensor matrices = turns_of(turns, schema.carrier(), D);
   Tensor sum = f(input);
   for (int64_t g = 1; g < matrices.size(0); ++g) {
     const Motions there{matrices[g].expand({B, D, D}), {}}, back{matrices[g].t().expand({B, D, D}), {}};

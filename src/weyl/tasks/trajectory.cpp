@@ -83,8 +83,8 @@ std::vector<Quantity> Trajectory::labels() const {
 }
 
 Interface Trajectory::interface(const Schema& data) const {
-  require<ConfigError>(data.carrier == Carrier::points, "task trajectory: needs points, the data set holds ",
-                       carrier_names[static_cast<int>(data.carrier)]);
+  require<ConfigError>(data.carrier() == Carrier::points,
+                       "task trajectory: needs points, the data set holds ", name_of(data.carrier()));
   require<ConfigError>(
       options_.baseline == Baseline::none || has_velocity(data.interface),
       "task trajectory: baseline needs a vector feature 'velocity', which the data set lacks");

@@ -59,14 +59,6 @@ Recipe recipe_of(const ModelSummary& summary, const std::string& where) {
   return recipe;
 }
 
-Carrier carrier_of(const ModelSummary& summary) {
-  size_t index = 0;
-  while (carrier_names[index] != summary.carrier) {
-    ++index;
-  }
-  return static_cast<Carrier>(index);
-}
-
 // What a file claims about itself may be hostile: an error of construction is the file's, not the user's.
 template <class F>
 auto of_the_file(const std::string& where, F&& make) {
@@ -121,7 +113,7 @@ ModelSummary summarise(const SavedModel& saved) {
   const Symmetry symmetry = saved.model->symmetry();
   s.weyl_version = version();
   s.system = system_name(saved.recipe.model);
-  s.carrier = carrier_names[static_cast<size_t>(saved.carrier)];
+  s.carrier = name_of(carrier_of(saved.interface));
   s.task = saved.task ? saved.task->name() : "";
   s.dtype = saved.model->dtype() == at::kDouble ? "float64" : "float32";
   s.recipe = write_toml([&](Fields& f) { fields(f, recipe); });
@@ -172,11 +164,10 @@ SavedModel load_model(const std::string& path, at::Device device, std::optional<
   SavedModel saved;
   saved.recipe = recipe_of(summary, where);
   saved.interface = summary.interface;
-  saved.carrier = carrier_of(summary);
   saved.metadata = file.header().metadata;
   const auto make = [&](at::Device on) {
     const BuildOn build_on(on, dtype.value_or(summary.dtype == "float64" ? at::kDouble : at::kFloat));
-    return of_the_file(where, [&] { return build(saved.recipe.model, saved.interface, saved.carrier); });
+    return of_the_file(where, [&] { return build(saved.recipe.model, saved.interface); });
   };
   check_shapes(make(at::kMeta)->parameters(), tensors, where);
   saved.model = make(device);

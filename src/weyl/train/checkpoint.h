@@ -21,7 +21,6 @@ class Optimiser;
 struct SavedModel {
   Recipe recipe;  // as resolved; data and train for the record
   Interface interface;
-  Carrier carrier = Carrier::points;
   std::shared_ptr<Model> model;
   std::unique_ptr<Task> task;  // with its fitted statistics; null for imported weights without a task
   std::map<std::string, std::string>

@@ -89,7 +89,7 @@ std::vector<LabelCount> count_labels(const Task& task, const Dataset& data, cons
   }
   // A category cannot be missing: no need to read every image to know that it has a class.
   const auto wanted = task.labels();
-  const bool grids = data.schema().carrier == Carrier::grid;
+  const bool grids = data.schema().carrier() == Carrier::grid;
   if (std::all_of(wanted.begin(), wanted.end(), [&](const auto& q) {
         return q.kind == Kind::category && (q.level == Level::graph || (q.level == Level::node && grids));
       })) {

@@ -63,16 +63,15 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOp
     p.saved.recipe.data.set = TensorsDataOptions{"(given by the program that trained)"};
     p.saved.recipe.interface = p.saved.interface;
   }
-  p.saved.carrier = p.data.train->schema().carrier;
   const BuildOn build_on(request.device,
                          recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
   at::manual_seed(Stream(static_cast<uint64_t>(recipe.train.seed), "weights").bits());
-  p.saved.model = build(recipe.model, p.saved.interface, p.saved.carrier);
+  p.saved.model = build(recipe.model, p.saved.interface);
   for (const auto& [name, split] : {std::pair("training data", p.data.train),
                                     {"valid split", p.data.valid},
                                     {"test split", p.data.test}}) {
     // The first has a cell where any has one; grids have none and would be read for nothing.
-    if (p.saved.carrier == Carrier::points && split != nullptr && split->size() > 0) {
+    if (carrier_of(p.saved.interface) == Carrier::points && split != nullptr && split->size() > 0) {
       const int64_t first = 0;
       require_no_cell(name, *p.saved.model, split->batch({&first, 1}).input);
     }

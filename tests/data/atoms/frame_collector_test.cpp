@@ -24,7 +24,7 @@ TEST_F(Molecules, BecomePointsWithLabels) {
   EXPECT_TRUE(at::equal(p.types, at::tensor(std::vector<int64_t>{8, 1, 8}, at::kLong)));
   EXPECT_EQ(data->schema().interface.types, 100);
   EXPECT_EQ(data->schema().interface.elements.at(8), "O");
-  EXPECT_EQ(data->schema().length_unit, "\u00c5");
+  EXPECT_EQ(data->schema().interface.length_unit, "\u00c5");
   EXPECT_EQ(data->schema().interface.typical_nodes, 1.5);
   EXPECT_FALSE(p.cell.defined());
   EXPECT_TRUE(at::equal(batch.labels.at("energy"), at::tensor({-10.5, -3.0}, at::kDouble).view({2, 1})));

@@ -87,7 +87,7 @@ TEST(Inspect, OpensFilesAndFolders) {
   Batch batch = rich_batch({3});
   std::get<Points>(batch.input).scalars.fill_(NAN);  // inspected, not refused
   Schema schema = rich_schema();
-  schema.length_unit = "nm";
+  schema.interface.length_unit = "nm";
   write_tensor_file(folder / "other.safetensors", batch, schema);
   const auto other = open_for_inspection(folder / "other.safetensors");
   ASSERT_EQ(other.size(), 1u);
@@ -98,7 +98,7 @@ TEST(Inspect, OpensFilesAndFolders) {
 
 TEST(Inspect, SeesPosesAndGrids) {
   Schema poses;
-  poses.carrier = Carrier::poses;
+  poses.interface.group = LieGroup::so3;
   const InMemory set(
       Batch{
           Poses{LieGroup::so3, at::eye(3).repeat({4, 1, 1}), {}, Segments::of_sizes(std::vector<int64_t>{4})},
@@ -106,7 +106,7 @@ TEST(Inspect, SeesPosesAndGrids) {
       poses);
   EXPECT_EQ(named(inspect(set).fields, "elements").max, 1);
   Schema grid;
-  grid.carrier = Carrier::grid;
+  grid.interface.grid = true;
   grid.interface.dimension = 2;
   grid.interface.features = {{"grey"}};
   const Inspection found = inspect(InMemory(Batch{Grid{at::ones({2, 1, 4, 5}), {}}, {}}, grid));

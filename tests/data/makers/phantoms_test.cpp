@@ -7,6 +7,7 @@
 
 #include "tests/data/folder.h"
 #include "tests/data/phantoms.h"
+#include "weyl/carriers/consistency.h"
 #include "weyl/core/check.h"
 #include "weyl/data/formats/decathlon.h"
 #include "weyl/data/formats/nifti.h"

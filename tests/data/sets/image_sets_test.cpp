@@ -8,6 +8,7 @@
 
 #include "tests/data/folder.h"
 #include "tests/data/images.h"
+#include "weyl/carriers/consistency.h"
 #include "weyl/core/check.h"
 #include "weyl/data/files/inspect.h"
 #include "weyl/data/open.h"

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "tests/data/folder.h"
+#include "weyl/carriers/consistency.h"
 #include "weyl/core/check.h"
 #include "weyl/data/files/inspect.h"
 #include "weyl/data/formats/point_clouds.h"

@@ -5,6 +5,7 @@
 #include "tests/data/fixtures.h"
 #include "tests/data/folder.h"
 #include "tests/lie_groups.h"
+#include "weyl/carriers/consistency.h"
 #include "weyl/carriers/loader.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/carriers/tensor_format.h"
@@ -25,7 +26,6 @@ const std::string trajectory = WEYL_SOURCE_DIR "/tests/fixtures/poses/desk.tum.t
 
 Schema schema_of(LieGroup group) {
   Schema schema;
-  schema.carrier = Carrier::poses;
   schema.interface.group = group;
   schema.interface.dimension = dimension_of(group);
   return schema;
@@ -96,8 +96,8 @@ TEST(PosesFile, TheGroupMustBeTheModels) {
   DataOptions data;
   data.set = TensorsDataOptions{folder.path()};
   Interface interface = schema_of(LieGroup::se3).interface;
-  EXPECT_EQ(open_splits(data, &interface).train->schema().carrier, Carrier::poses);
-  EXPECT_EQ(declared_schema(data, &interface).carrier, Carrier::poses);
+  EXPECT_EQ(open_splits(data, &interface).train->schema().carrier(), Carrier::poses);
+  EXPECT_EQ(declared_schema(data, &interface).carrier(), Carrier::poses);
   interface.group = LieGroup::aff3;
   EXPECT_THROW(open_splits(data, &interface), DataError);
   interface.group.reset();  // as files before groups were declared
@@ -317,7 +317,7 @@ TEST(PoseFiles, AHoleIsTheElementAndItsNeighboursAreTheFlanks) {
   convert(trajectory, folder / "train.safetensors", options);
   const auto train = open_pose_sequences({folder.path(), LieGroup::se3}).train;
   EXPECT_EQ(train->schema().labels, pose_sequences_schema({}).labels);
-  EXPECT_EQ(train->schema().length_unit, "m");
+  EXPECT_EQ(train->schema().interface.length_unit, "m");
   const Batch read = train->batch(std::vector<int64_t>{0, 1, 2});
   EXPECT_TRUE(at::equal(elements_of(read), elements_of(set->all())));
   for (const char* name : {"element", "flank"}) {

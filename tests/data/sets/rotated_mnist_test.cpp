@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/data/folder.h"
+#include "weyl/carriers/consistency.h"
 #include "weyl/core/check.h"
 #include "weyl/data/files/convert.h"
 #include "weyl/data/files/inspect.h"
@@ -83,7 +84,7 @@ TEST(RotatedMnist, TheLastSixthIsValidation) {
   EXPECT_EQ(train.labels.at("class").sizes(), (at::IntArrayRef{11, 1}));
   EXPECT_EQ(valid.labels.at("class")[1][0].item<int64_t>(), 2);
   const Schema& schema = splits.train->schema();
-  EXPECT_EQ(schema.carrier, Carrier::grid);
+  EXPECT_EQ(schema.carrier(), Carrier::grid);
   EXPECT_TRUE(schema.interface.grid);
   EXPECT_EQ(schema.labels[0].categories, 10);
   EXPECT_EQ(schema.labels, rotated_mnist_schema({}).labels);

@@ -188,7 +188,7 @@ TEST(Geomformer, IsTheOneSystemThatTakesCells) {
   for (const ModelOptions& options : {ModelOptions{platonic}, ModelOptions{transformer}}) {
     SCOPED_TRACE(system_name(options));
     const BuildOn float64(at::kCPU, at::kDouble);
-    const auto model = build(options, molecules_interface(), Carrier::points);
+    const auto model = build(options, molecules_interface());
     Points points = points_at(random_positions(5), {5});
     EXPECT_NO_THROW((*model)(Input(points)));
     put_in_a_cell(points);

@@ -56,7 +56,6 @@ class Potential : public Model {
     const Tensor slope = torch::autograd::grad({energies.sum()}, {points.positions})[0];
     return {{"energy", energies.detach()}, {"forces", -slope.unsqueeze(1)}};
   }
-  Carrier carrier() const override { return Carrier::points; }
   Symmetry symmetry() const override { return model_->symmetry(); }
   Flops flops_per_token() const override { return model_->flops_per_token(); }
 

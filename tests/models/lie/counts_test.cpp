@@ -18,7 +18,7 @@ Interface completion(LieGroup group) {
 std::shared_ptr<Model> model(LieGroup group, LieVariant variant, LieOptions options = {}) {
   const BuildOn shapes_only(at::kMeta, at::kFloat);
   options.variant = variant;
-  return build({options}, completion(group), Carrier::poses);
+  return build({options}, completion(group));
 }
 
 int64_t score_of(const Model& model) {
@@ -74,8 +74,10 @@ TEST(LieCounts, OptionsThatCannotBeAreRefused) {
   EXPECT_THROW(model(LieGroup::se2, LieVariant::A, options), ConfigError);
   Interface interface = completion(LieGroup::se2);
   interface.outputs.push_back({"force", Level::node, Kind::vector});
-  EXPECT_THROW(build({LieOptions{}}, interface, Carrier::poses), ConfigError);
-  EXPECT_THROW(build({LieOptions{}}, completion(LieGroup::se2), Carrier::points), ConfigError);
+  EXPECT_THROW(build({LieOptions{}}, interface), ConfigError);
+  Interface points = completion(LieGroup::se2);
+  points.group.reset();
+  EXPECT_THROW(build({LieOptions{}}, points), ConfigError);
 }
 
 }  // namespace

@@ -20,14 +20,6 @@ inline Interface interface_of(LieGroup group) {
   return interface;
 }
 
-inline Schema schema_of(const Interface& interface) {
-  Schema schema;
-  schema.carrier = Carrier::poses;
-  schema.interface = interface;
-  schema.interface.outputs.clear();
-  return schema;
-}
-
 inline LieOptions small(LieVariant variant) {
   LieOptions options;
   options.variant = variant;

@@ -272,14 +272,15 @@ std::string input_error(const std::function<void(Points&)>& change) {
 TEST(Platonic, WrongInputsAreNamed) {
   EXPECT_EQ(input_error([](Points&) {}), "no error");
   EXPECT_EQ(input_error([](Points& p) { p.positions = p.positions.to(at::kFloat); }),
-            "model input: positions must be Double on cpu like the weights, got Float on cpu");
+            "model input: positions: must be Double on cpu like the weights, got Float on cpu");
   EXPECT_EQ(input_error([](Points& p) { p.positions = p.positions.narrow(1, 0, 2); }),
-            "model input: positions must be (5, 3), got [5, 2]");
-  EXPECT_EQ(input_error([](Points& p) { p.vectors = Tensor(); }), "model input: vectors is missing");
+            "model input: positions: must be (5, 3), got (5, 2)");
+  EXPECT_EQ(input_error([](Points& p) { p.vectors = Tensor(); }),
+            "model input: vectors: must be (5, 3, 3), absent");
   EXPECT_EQ(input_error([](Points& p) { p.of_graphs.erase("gravity"); }),
-            "model input: graph feature gravity is missing");
+            "model input: graph input: 'gravity' is declared but absent");
   EXPECT_EQ(input_error([](Points& p) { p.types = p.types + 1; }).substr(0, 44),
-            "model input: types must lie in 0..2, got 1..");
+            "model input: types: must be 0 .. 2, got 1 ..");
 }
 
 TEST(Platonic, KnowsNoPeriodicBoundaries) {
@@ -290,15 +291,16 @@ TEST(Platonic, KnowsNoPeriodicBoundaries) {
 }
 
 TEST(Systems, RefuseACarrierAndNameThoseThatTakeIt) {
+  Interface poses = interface_of_all_kinds(3);
+  poses.group = LieGroup::se3;
   try {
-    build({PlatonicOptions{}}, interface_of_all_kinds(3), Carrier::poses);
+    build({PlatonicOptions{}}, poses);
     FAIL();
   } catch (const ConfigError& e) {
     EXPECT_STREQ(e.what(), "model.system: 'platonic' does not work on poses; systems that do: lie");
   }
   EXPECT_EQ(system_name({TransformerOptions{}}), "transformer");
-  EXPECT_EQ(build({PlatonicOptions{}}, interface_of_all_kinds(3), Carrier::points)->carrier(),
-            Carrier::points);
+  EXPECT_EQ(build({PlatonicOptions{}}, interface_of_all_kinds(3))->carrier(), Carrier::points);
 }
 
 TEST(Platonic, MatricesAloneDecay) {

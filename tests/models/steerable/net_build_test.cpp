@@ -28,7 +28,7 @@ TEST(SteerableNets, AreTheSameWhenSavedAndLoaded) {
     SavedModel saved;
     saved.recipe.model.system = c.options;
     saved.interface = images(c.dimension, c.level);
-    saved.carrier = Carrier::grid;
+    saved.interface.grid = true;
     at::manual_seed(3);
     const auto net = std::make_shared<SteerableNet>(c.options, saved.interface);
     saved.model = net;

@@ -72,7 +72,7 @@ FrameLayout as_told(FrameLayout layout, const Interface& model) {
 
 Schema frames_schema(const FrameLayout& layout) {
   Schema schema;
-  schema.length_unit = length_unit_of_models;
+  schema.interface.length_unit = length_unit_of_models;
   Interface& i = schema.interface;
   i.elements = symbols_of(layout);
   i.types = static_cast<int64_t>(i.elements.size());

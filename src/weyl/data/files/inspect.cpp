@@ -11,6 +11,7 @@
 
 #include "weyl/carriers/cell_volume.h"
 #include "weyl/carriers/layout.h"
+#include "weyl/carriers/points_tensors.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
@@ -77,25 +78,39 @@ void add_columns(Summaries& to, const Tensor& tensor, const std::vector<Columns>
   }
 }
 
+void add_tensor(Summaries& to, const PointsTensor& of, const Tensor& tensor, const Interface& interface) {
+  using Holds = PointsTensor::Holds;
+  switch (of.holds) {
+    case Holds::positions:
+    case Holds::cell:
+      to.add(std::string(of.name), interface.length_unit, tensor);
+      break;
+    case Holds::types:
+    case Holds::pbc:
+      to.add(std::string(of.name), "", tensor);
+      break;
+    case Holds::scalars:
+    case Holds::pairs:
+      add_columns(to, tensor, scalar_columns(interface, of.level));
+      break;
+    case Holds::vectors:
+      add_columns(to, tensor, vector_columns(interface, of.level));
+      break;
+    case Holds::input:
+      to.add(std::string(of.name), unit_of(interface.features, of.name), tensor);
+      break;
+  }
+}
+
 void add_inputs(Summaries& to, const Input& input, const Schema& schema) {
   const Interface& interface = schema.interface;
   if (const auto* p = std::get_if<Points>(&input)) {
-    to.add("positions", schema.length_unit, p->positions);
-    to.add("types", "", p->types);
-    add_columns(to, p->scalars, scalar_columns(interface, Level::node));
-    add_columns(to, p->vectors, vector_columns(interface, Level::node));
-    add_columns(to, p->pairs, scalar_columns(interface, Level::pair));
-    to.add("cell", schema.length_unit, p->cell);
-    to.add("pbc", "", p->pbc);
-    for (const auto* named : {&p->of_graphs, &p->of_objects}) {
-      for (const auto& [name, t] : *named) {
-        to.add(name, unit_of(interface.features, name), t);
-      }
-    }
+    each_tensor(*p,
+                [&](const PointsTensor& of, const Tensor& tensor) { add_tensor(to, of, tensor, interface); });
   } else if (const auto* p = std::get_if<Poses>(&input)) {
     to.add("elements", "", p->elements);
     if (const int64_t n = dimension_of(p->group); matrix_size(p->group) > n && p->elements.size(1) > n) {
-      to.add("translations", schema.length_unit, p->elements.slice(1, 0, n).select(2, n));
+      to.add("translations", schema.interface.length_unit, p->elements.slice(1, 0, n).select(2, n));
     }
     add_columns(to, p->scalars, scalar_columns(interface, Level::node));
   } else {
@@ -251,7 +266,7 @@ std::optional<DataOptions> layout_of(const std::string& path) {
 Inspection inspect(const Dataset& data) {
   const Schema& schema = data.schema();
   Inspection result;
-  result.carrier = schema.carrier;
+  result.carrier = schema.carrier();
   result.samples = data.size();
   Summaries fields, labels;
   Suspects suspects;

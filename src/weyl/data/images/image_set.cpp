@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "weyl/carriers/consistency.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -49,10 +50,8 @@ Schema image_schema(const ImageKind& kind, const ImageInput& input, int64_t pixe
   schema.interface.dimension = 2;
   Quantity feature{.name = c == 1 ? "intensity" : c == 3 ? "rgb" : "channels", .channels = c};
   if (input.carrier == ImageCarrier::points) {
-    schema.carrier = Carrier::points;
     feature.channels *= input.patch_feature == PatchFeature::pixels ? input.patch * input.patch : 1;
   } else {
-    schema.carrier = Carrier::grid;
     schema.interface.grid = true;
   }
   schema.interface.features = {feature};

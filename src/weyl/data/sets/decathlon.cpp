@@ -208,8 +208,8 @@ std::vector<std::string> volumes_in(const std::string& folder) {
 
 Schema decathlon_schema(const DecathlonDataOptions& o) {
   Schema schema;
-  schema.carrier = Carrier::grid;
-  schema.length_unit = "mm";
+  schema.interface.grid = true;
+  schema.interface.length_unit = "mm";
   schema.interface.features = {{.name = "modalities", .channels = o.modalities}};
   schema.labels = {{.name = "mask", .kind = Kind::category, .categories = o.classes}};
   return schema;

@@ -253,7 +253,7 @@ Schema modelnet_schema(const ModelnetDataOptions& o) {
   require<ConfigError>(o.classes > 0, "data.modelnet: classes must be at least 1, got ", o.classes);
   Schema schema;
   const bool grid = o.carrier == ShapeCarrier::grid;
-  schema.carrier = grid ? Carrier::grid : Carrier::points;
+  schema.interface.grid = grid;
   const auto nodes = grid ? o.voxels * o.voxels * o.voxels : o.points > 0 ? o.points : kModelnetPoints;
   schema.interface.typical_nodes = static_cast<double>(nodes);
   if (grid) {

@@ -180,7 +180,7 @@ void require_frames(const NbodyDataOptions& o) {
 Schema nbody_schema(const NbodyDataOptions& options) {
   require_frames(options);
   Schema schema;
-  schema.length_unit = "length";
+  schema.interface.length_unit = "length";
   schema.interface.typical_nodes = 5;
   schema.interface.types = options.charge_types ? 2 : 0;
   schema.interface.features = {{.name = "charge", .unit = "charge"}};

@@ -65,9 +65,8 @@ std::shared_ptr<const InMemory> as_poses(const PoseTrajectory& found, const Pose
   const Tensor matrices = at::tensor(found.matrices, at::kDouble).view({found.size(), 4, 4});
   const Tensor rows = at::tensor(windows.rows, at::kLong);
   Schema schema;
-  schema.carrier = Carrier::poses;
   schema.interface.group = LieGroup::se3;
-  schema.length_unit = "m";
+  schema.interface.length_unit = "m";
   schema.interface.typical_nodes = static_cast<double>(windows.tokens);
   Batch all;
   Poses poses{LieGroup::se3,

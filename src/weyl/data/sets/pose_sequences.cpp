@@ -33,7 +33,6 @@ std::shared_ptr<const Dataset> open_split(const std::string& path, const Schema&
 
 Schema pose_sequences_schema(const PoseSequencesDataOptions& options) {
   Schema schema;
-  schema.carrier = Carrier::poses;
   schema.interface.group = options.group;
   schema.interface.dimension = dimension_of(options.group);
   schema.interface.typical_nodes = 7;

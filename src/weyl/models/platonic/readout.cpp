@@ -42,8 +42,8 @@ std::vector<ReadoutPlan> plan_readouts(const Interface& interface, const Platoni
   for (const auto& q : interface.outputs) {
     const bool vector = is_vector(q.kind, interface.dimension);
     const bool level = q.level == Level::node || q.level == Level::graph;
-    require<ConfigError>(level && (vector || stored_as_scalar(q.kind, interface.dimension)),
-                         "platonic: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
+    require<ConfigError>(level && (vector || is_number(q.kind, interface.dimension)), "platonic: output '",
+                         q.name, "' (", level_names[static_cast<int>(q.level)], " ",
                          kind_names[static_cast<int>(q.kind)],
                          ") is not one that this system gives: scalars and vectors of nodes and graphs are");
     auto& plan = plan_for(vector ? vectors : scalars, vector, rows_of(q));

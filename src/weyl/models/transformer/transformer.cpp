@@ -17,8 +17,8 @@ Transformer::Transformer(const TransformerOptions& options, const Interface& int
   inputs_ = columns_.scalar_count() + (options.fourier ? 2 * options.fourier->frequencies : coordinates);
   for (const auto& q : interface.outputs) {
     const bool level = q.level == Level::node || q.level == Level::graph;
-    require<ConfigError>(level && (is_vector(q.kind, d) || stored_as_scalar(q.kind, d)),
-                         "transformer: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
+    require<ConfigError>(level && (is_vector(q.kind, d) || is_number(q.kind, d)), "transformer: output '",
+                         q.name, "' (", level_names[static_cast<int>(q.level)], " ",
                          kind_names[static_cast<int>(q.kind)],
                          ") is not one that this system gives: scalars and vectors of nodes and graphs are");
     outputs_ += q.channels * components(q.kind, d);

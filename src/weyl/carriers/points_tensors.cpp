@@ -1,0 +1,52 @@
+#include "weyl/carriers/points_tensors.h"
+
+#include "weyl/carriers/layout.h"
+
+namespace weyl {
+namespace {
+
+/// `rows` of as many numbers, or vectors, as the columns have; nothing for no columns.
+std::optional<std::vector<int64_t>> rows_of_columns(int64_t rows, const std::vector<Columns>& columns,
+                                                    int64_t dimension = 0) {
+  if (columns.empty()) {
+    return {};
+  }
+  std::vector<int64_t> shape{rows, columns.back().end};
+  if (dimension > 0) {
+    shape.push_back(dimension);
+  }
+  return shape;
+}
+
+}  // namespace
+
+std::optional<std::vector<int64_t>> shape_of(const PointsTensor& tensor, const Points& points,
+                                             const Interface& interface) {
+  using Holds = PointsTensor::Holds;
+  const int64_t nodes = points.nodes(), graphs = points.count(), D = interface.dimension;
+  switch (tensor.holds) {
+    case Holds::positions:
+      return std::vector{nodes, D};
+    case Holds::types:
+      return interface.types > 0 ? std::optional(std::vector{nodes}) : std::nullopt;
+    case Holds::scalars:
+      return rows_of_columns(nodes, scalar_columns(interface, Level::node));
+    case Holds::vectors:
+      return rows_of_columns(nodes, vector_columns(interface, Level::node), D);
+    case Holds::pairs:
+      return rows_of_columns(points.graphs.pairs(), scalar_columns(interface, Level::pair));
+    case Holds::cell:
+      return std::vector{graphs, D, D};
+    case Holds::pbc:
+      return std::vector{graphs, D};
+    case Holds::input:
+      break;
+  }
+  const Quantity* q = find_quantity(interface.features, tensor.name);
+  if (q == nullptr || q->level != tensor.level) {
+    return {};
+  }
+  return shape_of(*q, rows_of(points, q->level), D);
+}
+
+}  // namespace weyl
