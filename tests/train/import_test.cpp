@@ -71,7 +71,7 @@ TEST(Import, TheAuthorsStateDictGivesTheSameFunction) {
 TEST(Import, ADeadReadoutIsIgnoredAndALiveOneIsNot) {
   at::manual_seed(2);
   const auto options = small_platonic();
-  auto both = std::get<PlatonicOptions>(options.system);
+  auto both = *options.system.get_if<PlatonicOptions>();
   both.both_readouts = true;
   const auto source = build({both}, scalars_only());
   const auto target = build(options, scalars_only());
@@ -133,7 +133,7 @@ TEST(Import, TheBaselinesStateDictHasItsNames) {
 }
 
 TEST(Import, PlatonicParametersHaveTheAuthorsNamesAndOrder) {
-  auto o = std::get<PlatonicOptions>(small_platonic().system);
+  auto o = *small_platonic().system.get_if<PlatonicOptions>();
   o.layer_scale = 0.1;
   o.use_key = true;
   o.both_readouts = true;

@@ -43,6 +43,7 @@ struct EvalCommand {
   std::string data;   // empty: as the model's own config says
   std::string split = "test";
   int64_t batch = 256;
+  std::optional<int64_t> batch_tokens;
 };
 
 struct PredictCommand {
@@ -52,6 +53,7 @@ struct PredictCommand {
   bool gradient = false;       // d(sum of graph_scalars)/d(positions)
   bool probabilities = false;  // into a folder: of each class too
   int64_t batch = 256;
+  std::optional<int64_t> batch_tokens;
 };
 
 struct AuditCommand {

@@ -8,7 +8,7 @@ namespace weyl {
 namespace {
 
 constexpr int64_t most_samples = int64_t{1} << 24, largest_seed = int64_t{1} << 53;
-constexpr int64_t most_threads = 1024;
+constexpr int64_t most_threads = 1024, most_tokens = int64_t{1} << 40;
 
 // Without the text that CLI11 would add to the help: the type says it.
 template <class T>
@@ -101,8 +101,10 @@ void add_choice(CLI::App& app, const std::string& flag, std::string& choice,
   app.add_option(flag, choice, help)->check(one_of(words))->type_name(joined(words));
 }
 
-void add_batch(CLI::App& app, int64_t& batch) {
-  add_whole(app, "--batch", batch, 1, most_samples, "samples in memory at a time");
+void add_batch(CLI::App& app, int64_t& batch, std::optional<int64_t>& tokens) {
+  add_whole(app, "--batch", batch, 1, most_samples, "samples at a time, at most");
+  add_whole(app, "--batch-tokens", tokens, 1, most_tokens,
+            "tokens (nodes, cells) at a time, at most, default 65536; a larger sample goes alone");
 }
 
 void add_seed(CLI::App& app, int64_t& seed, const std::string& help) {

@@ -42,7 +42,7 @@ void add_choice(CLI::App& app, const std::string& flag, std::string& choice,
                 const std::vector<std::string>& words, const std::string& help);
 
 /// --batch, for verbs that only read their samples.
-void add_batch(CLI::App& app, int64_t& batch);
+void add_batch(CLI::App& app, int64_t& batch, std::optional<int64_t>& tokens);
 void add_seed(CLI::App& app, int64_t& seed, const std::string& help);
 void add_seed(CLI::App& app, std::optional<int64_t>& seed, const std::string& help);
 void add_threads(CLI::App& app, int64_t& threads, const std::string& help);

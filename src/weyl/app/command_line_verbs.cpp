@@ -84,7 +84,7 @@ Verb add_eval(CLI::App& root) {
   add_model(app, c->model);
   add_data(app, c->data, "data folder or file, default that of the model's config");
   add_choice(app, "--split", c->split, {"train", "valid", "test"}, "which split, default test");
-  add_batch(app, c->batch);
+  add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
   return draft.done();
 }
@@ -107,7 +107,7 @@ Verb add_predict(CLI::App& root) {
   app.add_flag("--probabilities", c->probabilities, "into a folder: also the probabilities of each class");
   app.add_flag("--gradient", c->gradient,
                "also the gradient of the sum of graph_scalars with respect to positions");
-  add_batch(app, c->batch);
+  add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
   return draft.done();
 }

@@ -17,6 +17,7 @@
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
+#include "weyl/models/options.h"
 
 namespace {
 
@@ -46,19 +47,19 @@ std::optional<int> answer(const C&) {
   return {};
 }
 std::optional<int> answer(const ConfigSchemaCommand& c) {
-  return run(c);
+  return run(c, ModelOptions{});
 }
 std::optional<int> answer(const ConfigExplainCommand& c) {
-  return run(c);
+  return run(c, ModelOptions{});
 }
 std::optional<int> answer(const ConfigCheckCommand& c) {
-  return run(c);
+  return run(c, ModelOptions{});
 }
 std::optional<int> answer(const DataMakeCommand& c) {
   return run(c);
 }
 std::optional<int> answer(const InfoCommand& c) {
-  return run_from_metadata(c);
+  return run_from_metadata(c, {});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "weyl/carriers/quantity_json.h"
 #include "weyl/config/options_json.h"
 #include "weyl/core/check.h"
 
@@ -64,22 +65,6 @@ Json list_of(const std::vector<std::string>& names) {
 }
 
 }  // namespace
-
-Json quantities_json(const std::vector<Quantity>& quantities) {
-  Json list = Json::array();
-  for (const Quantity& q : quantities) {
-    list.add(Json::object()
-                 .set("name", q.name)
-                 .set("level", level_names[static_cast<size_t>(q.level)])
-                 .set("kind", kind_names[static_cast<size_t>(q.kind)])
-                 .set("channels", q.channels)
-                 .set("role", role_names[static_cast<size_t>(q.role)])
-                 .set("extensive", q.extensive)
-                 .set("unit", q.unit)
-                 .set("categories", q.categories));
-  }
-  return list;
-}
 
 Json info_json(const ModelSummary& s, const Recipe& recipe) {
   Json parts = Json::array();

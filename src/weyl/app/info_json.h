@@ -12,9 +12,6 @@ namespace weyl {
 /// `notes`, what its users must know, where there is something.
 Json info_json(const ModelSummary& summary, const Recipe& recipe);
 
-/// [{name, level, kind, channels, role, extensive, unit, categories}]
-Json quantities_json(const std::vector<Quantity>& quantities);
-
 /// The same for people.
 std::string info_text(const Json& info);
 

@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "weyl/core/check.h"
-#include "weyl/tasks/classes.h"
 
 namespace weyl {
 namespace {
@@ -30,27 +29,24 @@ Tensor slice_of(const Tensor& x, int64_t z) {
 
 }  // namespace
 
-void write_overlays(const Subject& subject, const Dataset& test, const std::string& folder, int64_t count) {
-  const auto* task = std::get_if<SegmentationOptions>(&subject.recipe.task.task);
-  if (task == nullptr || subject.task == nullptr) {
+void write_overlays(const Predictor& predictor, const Dataset& test, const std::string& folder,
+                    int64_t count) {
+  const Quantity* mask = find_quantity(predictor.outputs(), "mask");
+  if (mask == nullptr || mask->kind != Kind::category || !predictor.interface().grid) {
     return;
-  }
-  const at::NoGradGuard no_grad;
-  const Interface& interface = subject.model->interface;
-  const auto names =
-      class_names(task->names, classes_of(interface, task->name_in_config), task->name_in_config);
-  std::string classes;
-  for (const std::string& name : names) {
-    classes += name + "\n";
   }
   count = std::min(count, test.size());
   std::filesystem::create_directories(folder);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t sample = i * test.size() / count;
-    const Batch batch = to(test.batch({&sample, 1}), subject.model->device(), subject.model->dtype());
-    const Named predictions = subject.task->predict(*subject.model, batch);
-    const auto meter = subject.task->meter(interface);
+    const Batch batch = test.batch({&sample, 1});
+    const Named predictions = predictor(batch.input);
+    const auto meter = predictor.task()->meter(predictor.interface());
     meter->add(batch, predictions);
+    std::string classes;
+    for (const std::string& name : meter->confusion().value().classes) {
+      classes += name + "\n";
+    }
     char title[64];
     std::snprintf(title, sizeof title, "predicted (sample %lld, Dice %.3f)", static_cast<long long>(sample),
                   meter->values().at("dice").value);

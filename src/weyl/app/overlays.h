@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/app/subject.h"
+#include "weyl/predict/predictor.h"
 
 namespace weyl {
 
@@ -8,7 +8,7 @@ namespace weyl {
 /// W, 3), `truth` and `prediction` (H, W), u8, and in the metadata the names of the classes, one a line, and
 /// a title with the sample's number and its mean Dice. Of volumes the slice along the last axis with the
 /// most foreground, first axis to the right and second upwards. Nothing for other tasks.
-void write_overlays(const Subject& subject, const Dataset& test, const std::string& folder,
+void write_overlays(const Predictor& predictor, const Dataset& test, const std::string& folder,
                     int64_t count = 4);
 
 }  // namespace weyl

@@ -1,58 +1,22 @@
-#include <ATen/core/grad_mode.h>
-
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
-#include <numeric>
 
 #include "weyl/app/exit_codes.h"
-#include "weyl/app/grid_samples.h"
 #include "weyl/app/log.h"
-#include "weyl/app/subject.h"
+#include "weyl/app/machine.h"
+#include "weyl/app/metrics_text.h"
 #include "weyl/app/verbs.h"
-#include "weyl/carriers/faulty_sample.h"
 #include "weyl/core/check.h"
-#include "weyl/core/random.h"
 #include "weyl/data/formats/frame_reader.h"
 #include "weyl/data/open.h"
 #include "weyl/study/audit.h"
+#include "weyl/study/audit_samples.h"
+#include "weyl/study/grid_samples.h"
 #include "weyl/study/pose_equivariance.h"
-#include "weyl/study/random_tokens.h"
 
 namespace weyl {
 namespace {
-
-constexpr int64_t kMostCells = int64_t{1} << 18;  // of the grids of an audit, but at least two grids
-
-// `count` different samples at random, so that a sorted file is not audited on one kind alone; those that
-// model or task refuse are named.
-Batch some_samples(const Subject& subject, const std::string& where, const Dataset& data, int64_t count,
-                   uint64_t seed) {
-  require<DataError>(data.size() > 0, "audit: the data must have samples, but has none");
-  Stream stream(seed, "audit samples");
-  std::vector<int64_t> order = stream.permutation(data.size());
-  if (data.schema().carrier() == Carrier::grid) {  // each is moved dozens of times, in float64 too
-    count = std::min(count, std::max<int64_t>(2, kMostCells / std::max<int64_t>(1, data.tokens(order[0]))));
-  }
-  order.resize(static_cast<size_t>(std::min(count, data.size())));
-  const bool grids = data.schema().carrier() == Carrier::grid;
-  const Batch samples = grids ? middle_parts(subject, data, order) : data.batch(order);
-  const at::NoGradGuard no_grad;
-  const auto answer = [&](const Batch& given) {
-    const Batch batch = to(given, subject.model->device(), subject.model->dtype());
-    if (subject.trained && subject.task != nullptr) {
-      subject.task->predict(*subject.model, batch);
-    } else {
-      (*subject.model)(batch.input);
-    }
-  };
-  try {
-    answer(samples);
-  } catch (const ShapeError& error) {
-    blame_sample(where, error, order, [&](int64_t sample) { answer(data.batch({&sample, 1})); });
-  }
-  return samples;
-}
 
 // The data set of the recipe or of --data; null when none was asked for and the recipe's files are not there.
 std::shared_ptr<const Dataset> data_for(const Subject& subject, const std::string& path) {
@@ -140,27 +104,27 @@ Json to_json(const AuditReport& report) {
       .set("measures", measures);
 }
 
-int run(const AuditCommand& command) {
+int run(const AuditCommand& command, const Systems& systems) {
   const at::Device device = device_of(command.machine);
-  Subject subject = is_config(command.subject.path) ? build_subject(command.subject, device, {})
-                                                    : load_subject(command.subject.path, device, {});
-  require<ConfigError>(is_config(command.subject.path) || command.subject.overrides.empty(),
-                       "weyl audit: overrides go with a CONFIG, but ", command.subject.path, " is none");
+  const std::string& path = command.subject.path;
+  require<ConfigError>(is_config(path) || command.subject.overrides.empty(),
+                       "weyl audit: overrides go with a CONFIG, but ", path, " is none");
+  Predictor predictor(is_config(path)
+                          ? build_subject(read_recipe(path, command.subject.overrides, options_of(systems)),
+                                          device, {}, systems)
+                          : load_subject(path, device, {}, systems));
+  const Subject& subject = predictor.subject();
   const auto data = data_for(subject, command.data);
   const auto seed = static_cast<uint64_t>(command.seed);
   Batch samples;
   if (data != nullptr) {
-    samples = some_samples(subject, command.data.empty() ? "the data set" : command.data, *data,
-                           command.samples, seed);
+    samples = audit_samples(predictor, command.data.empty() ? "the data set" : command.data, *data,
+                            command.samples, seed);
     if (!subject.trained && subject.task != nullptr) {
       subject.task->fit(*data);  // untrained weights still need the units of what they predict
     }
   } else {
-    const double nodes = subject.model->interface.typical_nodes;
-    samples =
-        subject.schema.carrier() == Carrier::grid
-            ? random_grids(subject.schema, command.samples, shape_of_grids(subject), seed)
-            : random_tokens(subject.schema, command.samples, std::max<int64_t>(2, std::llround(nodes)), seed);
+    samples = random_audit_samples(subject, command.samples, seed);
     say(text("no data: ", command.samples, " samples of random tokens"));
   }
   AuditOptions options;
@@ -179,11 +143,11 @@ int run(const AuditCommand& command) {
     note += (note.empty() ? "" : "; ") + output + " is not audited: no sample has a volume";
   }
   std::optional<PoseEquivariance> of_prediction;
-  if (const auto* completion = dynamic_cast<const Completion*>(task)) {
+  if (task != nullptr && predicts_poses(*task, *subject.model)) {
     subject.model->to(dtype.value_or(subject.model->dtype()));
-    of_prediction = pose_equivariance(*subject.model, *completion, samples, subject.schema, seed);
+    of_prediction = pose_equivariance(*subject.model, *task, samples, subject.schema, seed);
   }
-  say_notes(subject.task.get());
+  say_notes(subject.task != nullptr ? subject.task->notes() : std::vector<std::string>{});
   if (command.talk.json) {
     Json json = to_json(report);
     if (of_prediction) {

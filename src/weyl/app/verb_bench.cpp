@@ -6,13 +6,15 @@
 #include <numeric>
 
 #include "weyl/app/exit_codes.h"
-#include "weyl/app/grid_samples.h"
 #include "weyl/app/log.h"
-#include "weyl/app/subject.h"
+#include "weyl/app/machine.h"
 #include "weyl/app/verbs.h"
 #include "weyl/carriers/loader.h"
 #include "weyl/core/check.h"
+#include "weyl/core/json.h"
+#include "weyl/predict/subject.h"
 #include "weyl/study/bench.h"
+#include "weyl/study/grid_samples.h"
 #include "weyl/study/random_molecules.h"
 #include "weyl/study/random_tokens.h"
 #include "weyl/study/training_steps.h"
@@ -33,11 +35,9 @@ std::shared_ptr<const Dataset> bench_data(Subject& subject) {
   if (recipe.bench || subject.task == nullptr || !std::filesystem::exists(path_of(recipe.data))) {
     const int64_t nodes = std::max<int64_t>(1, std::llround(subject.model->interface.typical_nodes));
     const BenchTable table = recipe.bench.value_or(BenchTable{recipe.train.batch, nodes});
-    if (const auto* force_field = std::get_if<ForceFieldOptions>(&recipe.task.task);
-        force_field != nullptr && subject.task != nullptr) {
-      require<ConfigError>(!force_field->stress,
-                           "weyl bench: task.force_field.stress must be off, random molecules have no cell");
+    if (subject.task != nullptr && learns_a_potential(*subject.task, subject.schema)) {
       auto molecules = random_molecules(subject.schema, table.graphs, table.nodes, 0);
+      require_labels(*subject.task, molecules->schema());
       subject.task->fit(*molecules);
       return molecules;
     }
@@ -144,7 +144,7 @@ void print(const BenchCase& c, const StepTimes& parts) {
 
 }  // namespace
 
-int run(const BenchCommand& command) {
+int run(const BenchCommand& command, const Systems& systems) {
   std::vector<std::string> paths{command.config.path};
   paths.insert(paths.end(), command.compare.begin(), command.compare.end());
   const at::Device device = device_of(command.machine);
@@ -153,8 +153,8 @@ int run(const BenchCommand& command) {
   Json cases = Json::array();
   for (const std::string& path : paths) {
     require<ConfigError>(is_config(path), "weyl bench: must be given a config (.toml), got ", path);
-    Subject subject =
-        build_subject({path, command.config.overrides}, device, dtype_of(command.machine.dtype));
+    Subject subject = build_subject(read_recipe(path, command.config.overrides, options_of(systems)), device,
+                                    dtype_of(command.machine.dtype), systems);
     const auto data = bench_data(subject);
     std::vector<int64_t> first(static_cast<size_t>(
         subject.recipe.bench ? data->size() : std::min(subject.recipe.train.batch, data->size())));

@@ -10,23 +10,27 @@
 namespace weyl {
 namespace {
 
-void visit_recipe(Fields& f) {
-  Recipe recipe;
-  fields(f, recipe);
+/// Visits a recipe with its defaults.
+Visit visit_recipe(const ModelOptions& known) {
+  return [known](Fields& f) {
+    Recipe recipe;
+    recipe.model = known;
+    fields(f, recipe);
+  };
 }
 
 }  // namespace
 
-int run(const ConfigSchemaCommand& command) {
+int run(const ConfigSchemaCommand& command, const ModelOptions& known) {
   require<ConfigError>(!(command.markdown && command.talk.json),
                        "weyl config schema: take --markdown or --json");
-  std::cout << (command.markdown ? describe_markdown(visit_recipe, "Config reference")
-                                 : describe_json_schema(visit_recipe));
+  std::cout << (command.markdown ? describe_markdown(visit_recipe(known), "Config reference")
+                                 : describe_json_schema(visit_recipe(known)));
   return exit_done;
 }
 
-int run(const ConfigExplainCommand& command) {
-  const std::string explanation = explain(visit_recipe, command.key);
+int run(const ConfigExplainCommand& command, const ModelOptions& known) {
+  const std::string explanation = explain(visit_recipe(known), command.key);
   if (command.talk.json) {
     std::cout << Json::object().set("key", command.key).set("text", explanation).dump() << "\n";
   } else {
@@ -35,8 +39,8 @@ int run(const ConfigExplainCommand& command) {
   return exit_done;
 }
 
-int run(const ConfigCheckCommand& command) {
-  Recipe recipe = read_recipe(command.config.path, command.config.overrides);
+int run(const ConfigCheckCommand& command, const ModelOptions& known) {
+  Recipe recipe = read_recipe(command.config.path, command.config.overrides, known);
   const std::string resolved = write_toml([&](Fields& f) { fields(f, recipe); });
   if (command.talk.json) {
     std::cout

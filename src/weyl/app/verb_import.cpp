@@ -5,10 +5,11 @@
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/info_json.h"
 #include "weyl/app/log.h"
-#include "weyl/app/subject.h"
+#include "weyl/app/machine.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
+#include "weyl/predict/subject.h"
 #include "weyl/train/import.h"
 
 namespace weyl {
@@ -42,16 +43,18 @@ double energy_factor(const std::string& given, const std::string& unit) {
 
 }  // namespace
 
-int run(const ImportCommand& command) {
+int run(const ImportCommand& command, const Systems& systems) {
   require<ConfigError>(command.out.ends_with(".safetensors"), "--out: must be a .safetensors file, got '",
                        command.out, "'");
   const NamedTensors weights = read_state_dict(command.weights);
   const bool wide = std::any_of(weights.begin(), weights.end(),
                                 [](const auto& named) { return named.second.scalar_type() == at::kDouble; });
-  Subject subject = build_subject(command.config, at::kCPU,
-                                  command.dtype ? dtype_of(command.dtype)
-                                  : wide        ? at::kDouble
-                                                : at::kFloat);
+  Subject subject =
+      build_subject(read_recipe(command.config.path, command.config.overrides, options_of(systems)), at::kCPU,
+                    command.dtype ? dtype_of(command.dtype)
+                    : wide        ? at::kDouble
+                                  : at::kFloat,
+                    systems);
   const std::string unit = energy_unit_of(subject);
   OutputLaw law{.scale = energy_factor(command.energy_unit, unit)};
   law.shift = law.scale * import_weights(*subject.model, weights, command.weights);

@@ -2,18 +2,20 @@
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/info_json.h"
-#include "weyl/app/subject.h"
+#include "weyl/app/machine.h"
 #include "weyl/app/verbs.h"
+#include "weyl/predict/subject.h"
 
 namespace weyl {
 
-int run(const InfoCommand& command) {
+int run(const InfoCommand& command, const Systems& systems) {
   const ConfigArguments& subject = command.subject;
   if (!is_config(subject.path)) {
     // A file of our own or of others: `weyl` has answered it already, unless the engine was started by hand.
-    return run_from_metadata(command).value_or(exit_data);
+    return run_from_metadata(command, options_of(systems)).value_or(exit_data);
   }
-  Subject built = build_subject(subject, at::kMeta, {});
+  Subject built = build_subject(read_recipe(subject.path, subject.overrides, options_of(systems)), at::kMeta,
+                                {}, systems);
   SavedModel saved;
   saved.recipe = built.recipe;
   saved.interface = built.model->interface;

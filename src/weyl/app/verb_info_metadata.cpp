@@ -54,7 +54,7 @@ std::string tensors_text(const Json& json) {
 
 }  // namespace
 
-std::optional<int> run_from_metadata(const InfoCommand& command) {
+std::optional<int> run_from_metadata(const InfoCommand& command, const ModelOptions& known) {
   if (command.subject.path.ends_with(".toml")) {
     return {};  // a config: the engine builds it as shapes
   }
@@ -70,6 +70,7 @@ std::optional<int> run_from_metadata(const InfoCommand& command) {
   }
   const ModelSummary summary = read_summary(header, path);
   Recipe recipe;
+  recipe.model = known;
   try {
     read_toml_text(summary.recipe, path + ": metadata 'recipe'", {}, [&](Fields& f) { fields(f, recipe); });
   } catch (const ConfigError& error) {

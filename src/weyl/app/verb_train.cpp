@@ -13,13 +13,15 @@
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
+#include "weyl/app/machine.h"
+#include "weyl/app/metrics_text.h"
 #include "weyl/app/overlays.h"
 #include "weyl/app/pictures.h"
 #include "weyl/app/progress.h"
 #include "weyl/app/signals.h"
-#include "weyl/app/subject.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
+#include "weyl/predict/predictor.h"
 #include "weyl/train/journal.h"
 #include "weyl/train/train.h"
 
@@ -49,7 +51,7 @@ class Console : public TrainObserver {
     for (const std::string& warning : warnings) {
       warn(warning);
     }
-    say_notes(&task);
+    say_notes(task.notes());
     if (data.valid != nullptr && !resumed_) {
       for (const auto& [name, metrics] : task.baselines(*data.valid)) {
         say("valid, " + name + ": " + metrics_text(metrics));
@@ -142,16 +144,15 @@ std::string parity_csv(const Quantity& label, const std::vector<Tensor>& labels,
 
 // Of each label that the task predicts as it stands, at most `limit` pairs of label and prediction, evenly
 // taken, for a parity plot: plots/parity_<label>.csv.
-void write_parity(const Subject& subject, const Dataset& test, const std::string& folder,
+void write_parity(const Predictor& predictor, std::shared_ptr<const Dataset> test, const std::string& folder,
                   int64_t limit = 4000) {
-  const auto& known = test.schema().labels;
+  const std::vector<Quantity> known = test->schema().labels;
   if (std::all_of(known.begin(), known.end(), [](const Quantity& q) { return q.kind == Kind::category; })) {
     return;  // classes have a table of their own
   }
   std::map<std::string, std::pair<std::vector<Tensor>, std::vector<Tensor>>> pairs;
-  at::NoGradGuard no_grad;
-  stream("test data", test, 256, *subject.model, [&](const Batch& batch) {
-    for (const auto& [name, value] : subject.task->predict(*subject.model, batch)) {
+  predictor.each(std::move(test), "test data", [&](const Batch& batch) {
+    for (const auto& [name, value] : predictor(batch.input)) {
       const auto label = batch.labels.find(name);
       const bool numbers = label != batch.labels.end() && label->second.is_floating_point();
       if (numbers && label->second.numel() == value.numel() && value.numel() > 0) {
@@ -160,7 +161,7 @@ void write_parity(const Subject& subject, const Dataset& test, const std::string
       }
     }
   });
-  for (const Quantity& label : test.schema().labels) {
+  for (const Quantity& label : known) {
     if (const auto found = pairs.find(label.name); found != pairs.end()) {
       std::filesystem::create_directories(folder);
       const auto& [labels, predictions] = found->second;
@@ -206,7 +207,7 @@ void print_table(const std::vector<Row>& rows) {
 
 }  // namespace
 
-int run(const TrainCommand& command) {
+int run(const TrainCommand& command, const Systems& systems) {
   catch_signals();
   const bool resumed = !command.resume.empty();
   Console console(command.talk.quiet, resumed);
@@ -215,11 +216,13 @@ int run(const TrainCommand& command) {
   request.name = std::filesystem::path(command.config.path).stem().string();
   request.device = device_of(command.machine);
   request.threads = command.machine.threads;
+  request.systems = &systems;
   request.observer = &console;
   request.stop = stop_requested;
-  const TrainResult result = resumed
-                                 ? resume(command.resume, request)
-                                 : train(read_recipe(command.config.path, command.config.overrides), request);
+  const TrainResult result =
+      resumed
+          ? resume(command.resume, request)
+          : train(read_recipe(command.config.path, command.config.overrides, options_of(systems)), request);
   console.clear();
 
   Json json = Json::object();
@@ -241,17 +244,17 @@ int run(const TrainCommand& command) {
 
   std::vector<Row> table;
   if (const auto& test = console.data().test; test != nullptr && test->size() > 0) {
-    const Subject best = load_subject(result.run, request.device, {});
+    const Predictor best(result.run, {.device = request.device}, systems);
     const Evaluation evaluation = result.test.value_or(Evaluation{});
     json.set("test", to_json(evaluation));
     Json baselines = Json::object();
-    for (auto& [name, metrics] : best.task->baselines(*test)) {
+    for (auto& [name, metrics] : best.task()->baselines(*test)) {
       baselines.set(name, to_json(metrics));
       table.push_back({"test, " + name, metrics});
     }
-    json.set("baselines", baselines).set("parameters", best.model->parameter_count());
+    json.set("baselines", baselines).set("parameters", best.model().parameter_count());
     table.push_back({"test, this model", evaluation.metrics});
-    write_parity(best, *test, result.run + "/plots");
+    write_parity(best, test, result.run + "/plots");
     if (evaluation.confusion) {
       write_confusion(*evaluation.confusion, result.run + "/plots");
     }

@@ -92,12 +92,11 @@ struct Loader::State {
     int64_t tokens = 0;
     for (const int64_t sample : order) {
       bool full = result.empty() || !fit(result.back().front(), sample);
+      full = full || static_cast<int64_t>(result.back().size()) == options.batch;
       if (options.batch_tokens) {
         const int64_t size = data->tokens(sample);
         full = full || tokens + size > *options.batch_tokens;
         tokens = full ? size : tokens + size;
-      } else {
-        full = full || static_cast<int64_t>(result.back().size()) == options.batch;
       }
       if (full) {
         result.emplace_back();

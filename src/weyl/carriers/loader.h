@@ -12,8 +12,8 @@
 namespace weyl {
 
 struct LoaderOptions {
-  int64_t batch = 32;                   // samples a batch
-  std::optional<int64_t> batch_tokens;  // instead: as many samples as fit, at least one
+  int64_t batch = 32;                   // samples a batch, at most
+  std::optional<int64_t> batch_tokens;  // tokens a batch, at most; a larger sample stands alone
   bool shuffle = true;                  // false: the data set's own order
   bool rotate = false;                  // one random rotation of space per sample; of a grid: quarter turns
                                         // that keep its shape (motion.h)

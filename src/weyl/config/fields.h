@@ -138,12 +138,30 @@ class Fields {
   template <class... Alternatives>
   void variant(std::string_view key, std::variant<Alternatives...>& v, std::string_view help) {
     constexpr std::string_view names[] = {Alternatives::name_in_config...};
-    size_t index = v.index();
+    size_t chosen = v.index();
+    alternatives(
+        key, chosen, names, help,
+        [&](size_t index) { set_alternative(v, index, std::index_sequence_for<Alternatives...>{}); },
+        [&](size_t index) { visit_alternative(v, index, std::index_sequence_for<Alternatives...>{}); });
+  }
+
+  /// The same among structs that are listed when the program runs: `choose(i)` makes the i-th, with its defaults, the
+  /// chosen one; `visit(i)` visits the fields of the i-th, of a scratch struct when it is not chosen.
+  template <class Choose, class Visit>
+  void alternatives(std::string_view key, size_t& chosen, std::span<const std::string_view> names,
+                    std::string_view help, const Choose& choose, const Visit& visit) {
+    size_t index = chosen;
     choice(key, index, names, help);
-    if (index != v.index()) {
-      set_alternative(v, index, std::index_sequence_for<Alternatives...>{});
+    if (index != chosen) {
+      chosen = index;
+      choose(index);
     }
-    visit_alternatives(v, help, std::index_sequence_for<Alternatives...>{});
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (enter_alternative(names[i], i == chosen, help)) {
+        visit(i);
+        leave();
+      }
+    }
   }
 
  protected:
@@ -189,18 +207,13 @@ class Fields {
     ((I == index ? (void)v.template emplace<I>() : void()), ...);
   }
   template <class V, size_t... I>
-  void visit_alternatives(V& v, std::string_view help, std::index_sequence<I...>) {
-    (visit_alternative<I>(v, help), ...);
+  void visit_alternative(V& v, size_t index, std::index_sequence<I...>) {
+    ((I == index ? visit_one<I>(v) : void()), ...);
   }
   template <size_t I, class V>
-  void visit_alternative(V& v, std::string_view help) {
-    using A = std::variant_alternative_t<I, V>;
-    const bool chosen = v.index() == I;
-    if (enter_alternative(A::name_in_config, chosen, help)) {
-      A scratch;
-      fields(*this, chosen ? std::get<I>(v) : scratch);
-      leave();
-    }
+  void visit_one(V& v) {
+    std::variant_alternative_t<I, V> scratch;
+    fields(*this, v.index() == I ? std::get<I>(v) : scratch);
   }
 };
 

@@ -58,6 +58,12 @@ class Model : public Module {
   /// What holds for inputs shaped like this one: on grids exactness depends on how many cells there are.
   virtual Symmetry symmetry_for(const Input& example) const;
   virtual Flops flops_per_token() const = 0;
+  /// How many edges (pairs of nodes) of each graph of a batch a forward pass holds in memory; nothing where it holds
+  /// none. Who bounds batches asks.
+  virtual std::vector<int64_t> edges(const Points& /*points*/) const { return {}; }
+  /// What may be trained but seldom should be, a sentence each. `differentiated`: its outputs are differentiated by
+  /// positions, as forces are.
+  virtual std::vector<std::string> warnings(bool /*differentiated*/) const { return {}; }
   /// Whether a model of points sees the images of a periodic cell.
   virtual bool periodic() const { return false; }
   /// A state dict of the system's authors (names without wrappers' prefixes) in our names and layouts, without
@@ -71,6 +77,7 @@ class Model : public Module {
 /// A model of Points.
 class PointsModel : public Model {
  public:
+  static constexpr Carrier reads = Carrier::points;
   /// ConfigError: an interface of poses or of a grid.
   explicit PointsModel(Interface interface);
   /// ShapeError for another carrier, missing features, wrong shapes or dtypes; ConfigError for a cell, unless
@@ -87,6 +94,7 @@ void require_no_cell(const char* where, const Model& model, const Input& input);
 /// A model of Poses, all of one Lie group: the interface's.
 class PosesModel : public Model {
  public:
+  static constexpr Carrier reads = Carrier::poses;
   /// ConfigError: an interface without a group or with the dimension of another, or with features that are
   /// not scalars of nodes.
   explicit PosesModel(Interface interface);
@@ -100,6 +108,7 @@ class PosesModel : public Model {
 /// A model of grids: images (dimension 2) or volumes (3).
 class GridModel : public Model {
  public:
+  static constexpr Carrier reads = Carrier::grid;
   /// ConfigError: an interface that is not of a grid of dimension 2 or 3, or with features that are not
   /// scalars of nodes, the channels of the grid.
   explicit GridModel(Interface interface);

@@ -1,9 +1,34 @@
 #include "weyl/models/options.h"
 
+#include <algorithm>
+
 namespace weyl {
 
+std::vector<SystemOptions> built_in_options() {
+  return {TransformerOptions{}, PlatonicOptions{}, LieOptions{}, SteerableOptions{}, GeomformerOptions{}};
+}
+
 void fields(Fields& f, ModelOptions& o) {
-  f.variant("system", o.system, "the architecture; its options stand in the table of its name");
+  auto found = std::ranges::find(o.known, o.system.name(), &SystemOptions::name);
+  if (found == o.known.end()) {
+    found = o.known.insert(found, o.system);
+  }
+  auto chosen = static_cast<size_t>(found - o.known.begin());
+  std::vector<std::string_view> names;
+  for (const SystemOptions& known : o.known) {
+    names.push_back(known.name());
+  }
+  f.alternatives(
+      "system", chosen, names, "the architecture; its options stand in the table of its name",
+      [&](size_t index) { o.system = o.known[index]; },
+      [&](size_t index) {
+        if (index == chosen) {
+          o.system.visit(f);
+        } else {
+          SystemOptions scratch = o.known[index];
+          scratch.visit(f);
+        }
+      });
 }
 
 }  // namespace weyl

@@ -13,11 +13,19 @@
 #include "weyl/core/quantile.h"
 #include "weyl/core/random.h"
 #include "weyl/study/audit.h"
+#include "weyl/tasks/completion.h"
 
 namespace weyl {
 
-PoseEquivariance pose_equivariance(Model& model, const Completion& task, const Batch& samples,
-                                   const Schema& schema, uint64_t seed, int64_t elements, double spread) {
+bool predicts_poses(const Task& task, const Model& model) {
+  const std::vector<Quantity> predictions = task.predictions(model.interface);
+  const Quantity* element = find_quantity(predictions, "element");
+  return element != nullptr && element->kind == Kind::element && element->level == Level::graph &&
+         find_quantity(predictions, "gap") != nullptr;
+}
+
+PoseEquivariance pose_equivariance(Model& model, const Task& task, const Batch& samples, const Schema& schema,
+                                   uint64_t seed, int64_t elements, double spread) {
   const auto* given = std::get_if<Poses>(&samples.input);
   require(given != nullptr, "pose_equivariance: the samples must be poses, got ",
           name_of(carrier_of(samples.input)));

@@ -2,7 +2,7 @@
 
 #include "weyl/carriers/batch.h"
 #include "weyl/models/model.h"
-#include "weyl/tasks/completion.h"
+#include "weyl/tasks/task.h"
 
 namespace weyl {
 
@@ -17,11 +17,13 @@ struct PoseEquivariance {
   double root_mean_square = 0;
 };
 
+/// Whether a task predicts what this asks of it: an `element` of each graph from the logits `gap` of its tokens.
+bool predicts_poses(const Task& task, const Model& model);
+
 /// `elements` for each sample, drawn as the first elements of the sequences are: rotations uniform,
 /// translations N(0, spread^2), affine maps R exp(S). Samples are rounded to the model's dtype, moved in
 /// float64, rounded once; everything behind the model is float64. In the model's present dtype and mode.
-PoseEquivariance pose_equivariance(Model& model, const Completion& task, const Batch& samples,
-                                   const Schema& schema, uint64_t seed = 0, int64_t elements = 10,
-                                   double spread = 3);
+PoseEquivariance pose_equivariance(Model& model, const Task& task, const Batch& samples, const Schema& schema,
+                                   uint64_t seed = 0, int64_t elements = 10, double spread = 3);
 
 }  // namespace weyl

@@ -48,6 +48,14 @@ std::vector<int64_t> organic_types(const Interface& interface) {
 
 }  // namespace
 
+bool learns_a_potential(const Task& task, const Schema& schema) {
+  const std::vector<Quantity> labels = task.labels();
+  return schema.carrier() == Carrier::points && schema.interface.dimension == 3 && !labels.empty() &&
+         std::ranges::all_of(labels, [](const Quantity& q) {
+           return q.name == "energy" || q.name == "forces" || q.name == "stress";
+         });
+}
+
 std::shared_ptr<const Dataset> random_molecules(Schema schema, int64_t graphs, int64_t nodes, uint64_t seed) {
   require<ConfigError>(schema.carrier() == Carrier::points && schema.interface.dimension == 3,
                        "random molecules: must be points in three dimensions, got ",

@@ -3,8 +3,13 @@
 #include <memory>
 
 #include "weyl/carriers/dataset.h"
+#include "weyl/tasks/task.h"
 
 namespace weyl {
+
+/// Whether a task learns nothing but what potentials give, energies, forces and stress, of points in space: random
+/// molecules can then stand for its data.
+bool learns_a_potential(const Task& task, const Schema& schema);
 
 /// Random molecules of a declared schema, to time or trace a force field without data: random_tokens whose
 /// positions are `graphs` balls of `nodes` atoms, 10 Angstrom^3 to an atom as in organic molecules (so that

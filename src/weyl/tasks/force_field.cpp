@@ -256,6 +256,16 @@ Named ForceField::predict(Model& model, const Batch& batch) const {
   return in_units(answer(model, batch.input, false));
 }
 
+std::unique_ptr<Task> ForceField::with_stress() const {
+  if (!differentiates() || options_.stress) {
+    return nullptr;
+  }
+  auto more = std::make_unique<ForceField>(*this);
+  more->options_.stress = true;
+  more->options_.stress_weight = 0;
+  return more;
+}
+
 std::vector<std::string> ForceField::notes() const {
   return notes_of({options_});
 }

@@ -35,6 +35,7 @@ class Segmentation : public Task {
   Step step(Model& model, const Batch& batch) const override;  // no predictions while the model trains
   /// With windows: grid and result then stay on the CPU, windows go to the model's device one by one.
   bool moves_inputs() const override { return !options_.window.size.empty(); }
+  std::vector<int64_t> window() const override { return options_.window.size; }
   Named predict(Model& model, const Batch& batch) const override;
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;

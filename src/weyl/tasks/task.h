@@ -82,6 +82,14 @@ class Task {
   /// `predict`, written into the model card.
   virtual std::vector<std::string> notes() const { return {}; }
 
+  /// Whether predictions are derivatives of the model's outputs by positions, as forces are.
+  virtual bool differentiates() const { return false; }
+  /// This task with its statistics, whose predictions hold the stress of periodic graphs as well; null where nothing
+  /// is to be added.
+  virtual std::unique_ptr<Task> with_stress() const { return nullptr; }
+  /// Cells along each axis of the windows of a grid that `predict` gives the model; empty: whole grids.
+  virtual std::vector<int64_t> window() const { return {}; }
+
   /// Whether `predict` takes batches on the CPU and moves to the model's device only what that works on: who
   /// gives it one then leaves it there.
   virtual bool moves_inputs() const { return false; }

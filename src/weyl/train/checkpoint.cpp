@@ -49,8 +49,9 @@ NamedTensors tensors_of(const SavedModel& saved) {
   return tensors;
 }
 
-Recipe recipe_of(const ModelSummary& summary, const std::string& where) {
+Recipe recipe_of(const ModelSummary& summary, const std::string& where, const ModelOptions& known) {
   Recipe recipe;
+  recipe.model = known;
   try {
     read_toml_text(summary.recipe, where + ": metadata 'recipe'", {}, [&](Fields& f) { fields(f, recipe); });
   } catch (const ConfigError& error) {
@@ -153,7 +154,8 @@ void load_parameters(Model& model, const NamedTensors& tensors, const std::strin
   model.train(model.training());  // what evaluation mode had cached is stale
 }
 
-SavedModel load_model(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype) {
+SavedModel load_model(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,
+                      const Systems& systems) {
   const std::string where = model_file(path);
   const SafetensorsFile file(where);
   const ModelSummary summary = read_summary(file.header(), where);
@@ -162,12 +164,12 @@ SavedModel load_model(const std::string& path, at::Device device, std::optional<
   take_out(tensors, optimiser_prefix);  // of a state.safetensors
   take_out(tensors, average_prefix);
   SavedModel saved;
-  saved.recipe = recipe_of(summary, where);
+  saved.recipe = recipe_of(summary, where, options_of(systems));
   saved.interface = summary.interface;
   saved.metadata = file.header().metadata;
   const auto make = [&](at::Device on) {
     const BuildOn build_on(on, dtype.value_or(summary.dtype == "float64" ? at::kDouble : at::kFloat));
-    return of_the_file(where, [&] { return build(saved.recipe.model, saved.interface); });
+    return of_the_file(where, [&] { return build(saved.recipe.model, saved.interface, systems); });
   };
   check_shapes(make(at::kMeta)->parameters(), tensors, where);
   saved.model = make(device);
@@ -212,7 +214,7 @@ void save_best(const std::string& run, const SavedModel& saved, const TrainState
   save_model(run + "/best/model.safetensors", saved, summary);
 }
 
-Resumed read_checkpoint(const std::string& run) {
+Resumed read_checkpoint(const std::string& run, const ModelOptions& known) {
   Resumed resumed;
   resumed.file = newest_state(run);
   const SafetensorsFile file(resumed.file);
@@ -221,7 +223,7 @@ Resumed read_checkpoint(const std::string& run) {
   require<DataError>(state != file.header().metadata.end(), resumed.file,
                      ": metadata must have 'state', which is missing: no training can continue from it");
   resumed.state = train_state(state->second, resumed.file + ": metadata 'state'");
-  resumed.recipe = recipe_of(resumed.summary, resumed.file);
+  resumed.recipe = recipe_of(resumed.summary, resumed.file, known);
   resumed.weights = load_tensors(file);
   resumed.optimiser = take_out(resumed.weights, optimiser_prefix);
   resumed.average = take_out(resumed.weights, average_prefix);

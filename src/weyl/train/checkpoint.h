@@ -39,7 +39,7 @@ void save_model(const std::string& path, const SavedModel& saved, const ModelSum
 /// or a run folder (its `best` checkpoint). Never executes anything. DataError: a missing, unexpected or
 /// misshaped tensor by name, a non-finite weight, an unknown format version.
 SavedModel load_model(const std::string& path, at::Device device = at::kCPU,
-                      std::optional<at::ScalarType> dtype = {});
+                      std::optional<at::ScalarType> dtype = {}, const Systems& systems = built_in_systems());
 
 /// Copies tensors into a model's parameters by name. DataError naming the first missing, unexpected,
 /// misshaped or non-finite one; then no parameter has changed.
@@ -66,6 +66,6 @@ struct Resumed {
   TrainState state;
   NamedTensors weights, optimiser, average, task;
 };
-Resumed read_checkpoint(const std::string& run);
+Resumed read_checkpoint(const std::string& run, const ModelOptions& known = {});
 
 }  // namespace weyl

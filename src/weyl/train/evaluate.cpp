@@ -8,8 +8,6 @@
 #include <chrono>
 #include <numeric>
 
-#include "weyl/carriers/faulty_sample.h"
-#include "weyl/carriers/loader.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -30,45 +28,18 @@ class EvaluationMode {
 }  // namespace
 
 Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
-                    const EvaluateOptions& options) {
+                    const BatchOptions& options) {
   require<DataError>(data->size() > 0, "evaluate: data set must have samples, got none");
   const auto start = std::chrono::steady_clock::now();
   const EvaluationMode mode(model);
   const at::NoGradGuard no_grad;
-  LoaderOptions loading;
-  loading.batch = options.batch;
-  loading.batch_tokens = options.batch_tokens;
-  loading.shuffle = false;
-  loading.dtype = model.dtype();
-  loading.device = task.moves_inputs() ? at::Device(at::kCPU) : model.device();
   const Schema schema = data->schema();
-  Loader loader(std::move(data), loading, 0);
+  const int64_t size = data->size();
   const auto meter = task.meter(model.interface);
   Evaluation result;
-  loader.start(0);
-  for (size_t number = 0;; ++number) {
-    std::optional<Batch> batch;
-    try {
-      batch = loader.next();
-      if (!batch) {
-        break;
-      }
-      meter->add(*batch, task.predict(model, *batch));
-    } catch (const ShapeError& error) {
-      blame_sample(options.where, error, loader.plan(0).at(number), [&](int64_t sample) {
-        const Batch alone = to(loader.data().batch({&sample, 1}), loading.device, loading.dtype);
-        task.meter(model.interface)->add(alone, task.predict(model, alone));
-      });
-    }
-    result.samples += batch->count();
-    if (options.progress) {
-      options.progress(result.samples);
-    }
-    if (options.stop && options.stop()) {
-      result.stopped = true;
-      break;
-    }
-  }
+  result.samples = each_batch(model, std::move(data), options, task.moves_inputs(),
+                              [&](const Batch& batch) { meter->add(batch, task.predict(model, batch)); });
+  result.stopped = result.samples < size;
   result.metrics = meter->values();
   result.confusion = meter->confusion();
   result.breakdowns = meter->breakdowns(schema);

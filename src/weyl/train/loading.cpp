@@ -1,10 +1,20 @@
 #include "weyl/train/loading.h"
 
+#include <limits>
+
 namespace weyl {
+namespace {
+
+/// Where tokens bound a batch, samples do not.
+int64_t samples_at_once(const TrainOptions& options) {
+  return options.batch_tokens ? std::numeric_limits<int64_t>::max() : options.batch;
+}
+
+}  // namespace
 
 LoaderOptions loader_options(const TrainOptions& options, const Model& model) {
   LoaderOptions o;
-  o.batch = options.batch;
+  o.batch = samples_at_once(options);
   o.batch_tokens = options.batch_tokens;
   o.rotate = options.augment == Augmentation::rotations;
   o.reflect = options.augment == Augmentation::rotoreflections;
@@ -16,10 +26,10 @@ LoaderOptions loader_options(const TrainOptions& options, const Model& model) {
   return o;
 }
 
-EvaluateOptions evaluate_options(const TrainOptions& options, const std::string& where) {
-  EvaluateOptions o;
+BatchOptions evaluate_options(const TrainOptions& options, const std::string& where) {
+  BatchOptions o;
   // Of crops there go many into a batch, of the whole grids they are cut from perhaps one.
-  o.batch = options.crop.empty() ? options.batch : 1;
+  o.batch = options.crop.empty() ? samples_at_once(options) : 1;
   o.batch_tokens = options.crop.empty() ? options.batch_tokens : std::nullopt;
   o.where = where;
   return o;

@@ -2,7 +2,7 @@
 
 #include "weyl/carriers/loader.h"
 #include "weyl/models/model.h"
-#include "weyl/train/evaluate.h"
+#include "weyl/train/each_batch.h"
 #include "weyl/train/options.h"
 
 namespace weyl {
@@ -13,6 +13,6 @@ LoaderOptions loader_options(const TrainOptions& options, const Model& model);
 /// How validation and test read theirs: batches of the same size, as they are, in order; where training is on
 /// crops, one whole sample at a time.
 /// `where` is what errors call them.
-EvaluateOptions evaluate_options(const TrainOptions& options, const std::string& where);
+BatchOptions evaluate_options(const TrainOptions& options, const std::string& where);
 
 }  // namespace weyl

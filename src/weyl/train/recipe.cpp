@@ -68,8 +68,10 @@ void fields(Fields& f, Recipe& r) {
     "random tokens (molecules, of a force field) that `weyl bench` times in place of the data set's");
 }
 
-Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides) {
+Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides,
+                   const ModelOptions& known) {
   Recipe recipe;
+  recipe.model = known;
   read_config(path, overrides, recipe);
   if (recipe.interface) {
     check_names(recipe.interface->features, "features", path);
@@ -90,20 +92,6 @@ void check_trainable(const Recipe& recipe) {
   require<ConfigError>(
       o.epochs || o.steps || o.max_seconds,
       "train: must have a budget, train.epochs, train.steps or train.max_seconds, got none of them");
-}
-
-std::vector<std::string> warnings_of(const Recipe& recipe) {
-  const auto* task = std::get_if<ForceFieldOptions>(&recipe.task.task);
-  const auto* model = std::get_if<GeomformerOptions>(&recipe.model.system);
-  const bool gradients = task != nullptr && task->forces == ForceSource::gradient;
-  const bool whitens = model != nullptr && model->norm == VectorNormLaw::whiten && model->rho < 1;
-  if (!gradients || !whitens) {
-    return {};
-  }
-  return {
-      "model.geomformer.norm = \"whiten\" with task.force_field.forces = \"gradient\": every layer amplifies "
-      "what is out of the plane of flat molecules, and the derivatives of the energy with it; norm = \"rms\" "
-      "does not"};
 }
 
 }  // namespace weyl

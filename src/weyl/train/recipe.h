@@ -33,16 +33,13 @@ struct Recipe {
 };
 void fields(Fields& f, Recipe& r);
 
-/// Reads a config with overrides ("train.epochs=5"). ConfigError: see config/toml.h; also for an interface
-/// with a quantity that has no name, or two of one name.
-Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides = {});
+/// Reads a config with overrides ("train.epochs=5"), whose system may be any of those known. ConfigError: see
+/// config/toml.h; also for an interface with a quantity that has no name, or two of one name.
+Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides = {},
+                   const ModelOptions& known = {});
 
 /// Checks what only training asks of a recipe: ConfigError unless train.epochs, train.steps or
 /// train.max_seconds is set.
 void check_trainable(const Recipe& recipe);
-
-/// What may be trained but seldom should be, a sentence each: forces as gradients through a norm that
-/// whitens.
-std::vector<std::string> warnings_of(const Recipe& recipe);
 
 }  // namespace weyl

@@ -24,6 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const Systems& systems_of(const TrainRequest& request) {
+  return request.systems != nullptr ? *request.systems : built_in_systems();
+}
+
 // What can be refused before any data is opened.
 void check(const Recipe& recipe, at::Device device) {
   check_trainable(recipe);
@@ -66,7 +70,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOp
   const BuildOn build_on(request.device,
                          recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
   at::manual_seed(Stream(static_cast<uint64_t>(recipe.train.seed), "weights").bits());
-  p.saved.model = build(recipe.model, p.saved.interface);
+  p.saved.model = build(recipe.model, p.saved.interface, systems_of(request));
   for (const auto& [name, split] : {std::pair("training data", p.data.train),
                                     {"valid split", p.data.valid},
                                     {"test split", p.data.test}}) {
@@ -110,7 +114,7 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
   }
   const SavedModel& saved = trainer.saved();
   if (request.observer != nullptr) {
-    for (const std::string& warning : warnings_of(saved.recipe)) {
+    for (const std::string& warning : saved.model->warnings(saved.task->differentiates())) {
       request.observer->noted(warning);
     }
     const TrainOptions& o = saved.recipe.train;
@@ -149,11 +153,12 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
 
 TrainResult resume(const std::string& path, const TrainRequest& request) {
   const RunFolder run = RunFolder::open(path);
+  const ModelOptions known = options_of(systems_of(request));
   std::optional<Resumed> resumed;
   if (fs::exists(run.file("last")) || fs::exists(run.file("previous"))) {
-    resumed = read_checkpoint(path);
+    resumed = read_checkpoint(path, known);
   }
-  const Recipe recipe = resumed ? resumed->recipe : read_recipe(run.file("config.toml"));
+  const Recipe recipe = resumed ? resumed->recipe : read_recipe(run.file("config.toml"), {}, known);
   check(recipe, request.device);
   if (const std::string source = read_if_there(run.file("environment.json")); !source.empty()) {
     const Json before = Json::parse(source, run.file("environment.json"));

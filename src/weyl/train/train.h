@@ -19,6 +19,7 @@ struct TrainRequest {
   /// The caller's own, in place of what the recipe names (which is recorded as `tensors` with their
   /// interface); to resume such a run, give them again.
   std::optional<Splits> data;
+  const Systems* systems = nullptr;  // null: those that come with weyl
   TrainObserver* observer = nullptr;
   std::function<bool()> stop;  // asked between steps: true saves and ends with Ending::interrupted
 };

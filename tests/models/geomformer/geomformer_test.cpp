@@ -290,5 +290,22 @@ TEST(Geomformer, DropoutActsInTrainingAlone) {
   EXPECT_LT(equivariance::relative_error(turned, expected), 1e-11);
 }
 
+TEST(Geomformer, WarnsOfForcesAsGradientsThroughWhitening) {
+  const auto warnings = [](const GeomformerOptions& options, bool differentiated) {
+    Interface interface;
+    interface.outputs = {{.name = "energy", .level = Level::graph, .extensive = true}};
+    const BuildOn shapes_only(at::kMeta, at::kFloat);
+    return Geomformer(options, interface).warnings(differentiated);
+  };
+  GeomformerOptions whiten;
+  whiten.norm = VectorNormLaw::whiten;
+  EXPECT_TRUE(warnings(whiten, false).empty());
+  ASSERT_EQ(warnings(whiten, true).size(), 1u);
+  EXPECT_NE(warnings(whiten, true)[0].find("norm = \"whiten\""), std::string::npos);
+  whiten.rho = 1;  // which is rms
+  EXPECT_TRUE(warnings(whiten, true).empty());
+  EXPECT_TRUE(warnings(GeomformerOptions{}, true).empty());
+}
+
 }  // namespace
 }  // namespace weyl

@@ -31,11 +31,29 @@ PairGeometry::PairGeometry(const GeomformerOptions& options, int64_t types)
   child("radial", radial_);
 }
 
+Edges PairGeometry::edges_of_pairs(const Points& points) const {
+  return cutoff_ ? neighbours(points.positions, points.graphs, cutoff_->radius, points.cell, points.pbc,
+                              self_edges_)
+                 : all_pairs(points.graphs);
+}
+
+std::vector<int64_t> PairGeometry::edges(const Points& points) const {
+  std::vector<int64_t> counts;
+  for (int64_t g = 0; g < points.count(); ++g) {
+    counts.push_back(points.graphs.size(g) * points.graphs.size(g));
+  }
+  if (cutoff_) {
+    const Segments found = edges_of_pairs(points).of_graph;
+    for (int64_t g = 0; g < points.count(); ++g) {
+      counts[static_cast<size_t>(g)] = found.size(g);
+    }
+  }
+  return counts;
+}
+
 Neighbourhood PairGeometry::operator()(const Points& points) const {
   Neighbourhood found;
-  found.edges = cutoff_ ? neighbours(points.positions, points.graphs, cutoff_->radius, points.cell,
-                                     points.pbc, self_edges_)
-                        : all_pairs(points.graphs);
+  found.edges = edges_of_pairs(points);
   const Edges& edges = found.edges;
   // A potential is stiff: what rounding takes from a length comes back times the force, so float64.
   const auto wide = [](const Tensor& x) { return x.defined() ? x.to(at::kDouble) : x; };

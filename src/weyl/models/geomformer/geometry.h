@@ -32,8 +32,12 @@ class PairGeometry : public Module {
   PairGeometry(const GeomformerOptions& options, int64_t types);
   /// Differentiable to any order in positions and cells. types (N) int64, or undefined when there is one.
   Neighbourhood operator()(const Points& points) const;
+  /// How many each graph has.
+  std::vector<int64_t> edges(const Points& points) const;
 
  private:
+  Edges edges_of_pairs(const Points& points) const;
+
   std::optional<CutoffOptions> cutoff_;
   bool self_edges_;
   int64_t types_;

@@ -167,6 +167,20 @@ Flops Geomformer::flops_per_token() const {
   return {static_cast<double>(options.rounds) * forward};
 }
 
+std::vector<int64_t> Geomformer::edges(const Points& points) const {
+  return geometry_->edges(points);
+}
+
+std::vector<std::string> Geomformer::warnings(bool differentiated) const {
+  if (!differentiated || options.norm != VectorNormLaw::whiten || options.rho == 1) {
+    return {};
+  }
+  return {
+      "model.geomformer.norm = \"whiten\" where forces are gradients of the energy: every layer amplifies "
+      "what is out "
+      "of the plane of flat molecules, and the derivatives of the energy with it; norm = \"rms\" does not"};
+}
+
 ForeignWeights Geomformer::translated(const NamedTensors& state_dict) const {
   return geomformer_names(options, interface.outputs.empty() ? "" : interface.outputs[0].name, state_dict);
 }

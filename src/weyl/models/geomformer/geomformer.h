@@ -24,11 +24,14 @@ namespace weyl {
 /// velocity_tower twice: position.*, velocity.*), head.<output>.
 class Geomformer : public PointsModel {
  public:
+  using Options = GeomformerOptions;
   Geomformer(const GeomformerOptions& options, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Flops flops_per_token() const override;
   ForeignWeights translated(const NamedTensors& state_dict) const override;
+  std::vector<int64_t> edges(const Points& points) const override;
+  std::vector<std::string> warnings(bool differentiated) const override;
   bool periodic() const override { return options.cutoff && !hears_centroid(options.input); }
 
   const GeomformerOptions options;

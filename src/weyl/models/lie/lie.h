@@ -21,6 +21,7 @@ namespace weyl {
 /// Exact: left multiplications (G, C) and node order. ConfigError: outputs of another kind or level.
 class LieTransformer : public PosesModel {
  public:
+  using Options = LieOptions;
   LieTransformer(const LieOptions& options, const Interface& interface);
   Named forward(const Poses& poses) override;
   Symmetry symmetry() const override;

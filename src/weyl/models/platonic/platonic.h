@@ -18,6 +18,7 @@ namespace weyl {
 /// approximate: all rotations (and reflections, when G has some).
 class Platonic : public PointsModel {
  public:
+  using Options = PlatonicOptions;
   Platonic(const PlatonicOptions& options, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;

@@ -14,6 +14,7 @@ namespace weyl {
 /// goes back through the stages, (B, c, pixels...) of the input's size. All outputs are scalars.
 class SteerableNet : public GridModel {
  public:
+  using Options = SteerableOptions;
   /// ConfigError: outputs that are not scalars of one level; options that fit no net.
   SteerableNet(const SteerableOptions& options, Interface interface);
   Named forward(const Grid& grid) override;

@@ -15,6 +15,7 @@ namespace weyl {
 /// outputs are pooled after it (summed, when extensive).
 class Transformer : public PointsModel {
  public:
+  using Options = TransformerOptions;
   Transformer(const TransformerOptions& options, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;

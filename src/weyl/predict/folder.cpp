@@ -1,18 +1,12 @@
-#include "weyl/app/predict_folder.h"
+#include "weyl/predict/folder.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/isfinite.h>
 
-#include <chrono>
 #include <filesystem>
-#include <iostream>
 #include <set>
 
-#include "weyl/app/exit_codes.h"
-#include "weyl/app/log.h"
-#include "weyl/app/progress.h"
-#include "weyl/app/subject.h"
+#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/data/images/prediction.h"
 #include "weyl/train/journal.h"
@@ -39,13 +33,14 @@ class Writer {
   Writer(std::string folder, const Dataset& data, bool probabilities)
       : folder_(std::move(folder)), data_(data), probabilities_(probabilities) {}
 
-  void add(int64_t sample, const Named& predictions) {
+  /// `row` of the predictions of a batch.
+  void add(int64_t sample, const Named& predictions, int64_t row) {
     const auto mask = predictions.find("mask");
     if (mask != predictions.end()) {
-      write_mask(sample, mask->second[0][0], predictions.at("probabilities")[0]);
+      write_mask(sample, mask->second[row][0], predictions.at("probabilities")[row]);
       return;
     }
-    const Tensor p = predictions.at("probabilities")[0].to(at::kCPU, at::kDouble);
+    const Tensor p = predictions.at("probabilities")[row].to(at::kCPU, at::kDouble);
     if (table_.empty()) {
       table_ = "sample,source,class";
       for (int64_t k = 0; k < p.size(0); ++k) {
@@ -53,7 +48,7 @@ class Writer {
       }
     }
     table_ += "\n" + std::to_string(sample) + "," + cell(data_.source(sample)) + "," +
-              std::to_string(predictions.at("class")[0].item<int64_t>());
+              std::to_string(predictions.at("class")[row].item<int64_t>());
     for (int64_t k = 0; k < p.size(0); ++k) {
       table_ += "," + exact_text(p[k].item<double>());
     }
@@ -104,45 +99,34 @@ class Writer {
 
 }  // namespace
 
-int predict_folder(const PredictCommand& command) {
-  const auto start = std::chrono::steady_clock::now();
-  const Subject subject =
-      load_subject(command.model, device_of(command.machine), dtype_of(command.machine.dtype));
-  const auto& task = subject.recipe.task.task;
+int64_t predict_into_folder(const Predictor& predictor, std::shared_ptr<const Dataset> data,
+                            const std::string& where, const std::string& folder, bool probabilities,
+                            const PredictorCalls& calls) {
+  const auto gives = [&](const char* name) { return find_quantity(predictor.outputs(), name) != nullptr; };
   require<ConfigError>(
-      subject.task != nullptr && subject.schema.carrier() == Carrier::grid &&
-          (std::holds_alternative<ClassificationOptions>(task) ||
-           std::holds_alternative<SegmentationOptions>(task)),
-      "--out: a folder takes the classes of images and volumes alone, this model gives others: "
-      "give a .safetensors file");
-  require<ConfigError>(!command.gradient, "--gradient: the data must be points");
-  const auto data = open_for_prediction(subject, command.data);
+      predictor.interface().grid && gives("probabilities") && (gives("mask") || gives("class")),
+      "a folder takes the classes of images and volumes alone, this model gives others: give a .safetensors "
+      "file");
   std::error_code error;
-  fs::create_directories(command.out, error);
-  require<DataError>(!error, command.out, ": must be a folder that can be written, but ", error.message());
-  Progress progress("predict", data->size(), Progress::style_for_stderr(command.talk.quiet));
-  Writer writer(command.out, *data, command.probabilities);
-  const at::NoGradGuard no_grad;
-  int64_t samples = 0;
-  const auto predict = [&](const Batch& batch) {
-    const Named predictions = subject.task->predict(*subject.model, batch);
-    require(at::isfinite(predictions.at("probabilities")).all().item<bool>(),
-            "probabilities must be finite, got NaN (larger inputs may need --dtype float64)");
-    writer.add(samples, predictions);
-    progress.update(++samples);
-  };
-  stream(command.data, *data, 1, *subject.model, predict, subject.task->moves_inputs());
-  writer.finish();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  progress.clear();
-  if (command.talk.json) {
-    std::cout << Json::object().set("samples", samples).set("seconds", seconds).set("out", command.out).dump()
-              << "\n";
-  } else {
-    std::cout << command.out << "\n";
-    say(text(samples, " samples in ", clock_text(seconds)));
+  fs::create_directories(folder, error);
+  require<DataError>(!error, folder, ": must be a folder that can be written, but ", error.message());
+  Writer writer(folder, *data, probabilities);
+  int64_t sample = 0;
+  const int64_t done = predictor.each(
+      data, where,
+      [&](const Batch& batch) {
+        const Named predictions = predictor(batch.input);
+        require(at::isfinite(predictions.at("probabilities")).all().item<bool>(),
+                "probabilities must be finite, got NaN (larger inputs may need --dtype float64)");
+        for (int64_t row = 0; row < batch.count(); ++row) {
+          writer.add(sample++, predictions, row);
+        }
+      },
+      calls);
+  if (done == data->size()) {
+    writer.finish();
   }
-  return exit_done;
+  return done;
 }
 
 }  // namespace weyl

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/app/subject.h"
+#include "weyl/predict/subject.h"
 
 namespace weyl {
 

@@ -1,4 +1,4 @@
-#include "weyl/app/grid_samples.h"
+#include "weyl/study/grid_samples.h"
 
 #include <ATen/ops/empty.h>
 
@@ -19,12 +19,11 @@ std::string times(at::IntArrayRef sizes) {
   return result;
 }
 
-std::vector<int64_t> part_that_fits(const Recipe& recipe) {
-  if (!recipe.train.crop.empty()) {
-    return recipe.train.crop;
+std::vector<int64_t> part_that_fits(const Subject& subject) {
+  if (!subject.recipe.train.crop.empty()) {
+    return subject.recipe.train.crop;
   }
-  const auto* segmentation = std::get_if<SegmentationOptions>(&recipe.task.task);
-  return segmentation != nullptr ? segmentation->window.size : std::vector<int64_t>{};
+  return subject.task != nullptr ? subject.task->window() : std::vector<int64_t>{};
 }
 
 }  // namespace
@@ -39,7 +38,7 @@ std::vector<int64_t> shape_of_grids(const Subject& subject) {
 }
 
 Batch middle_parts(const Subject& subject, const Dataset& data, std::span<const int64_t> samples) {
-  const std::vector<int64_t> most = part_that_fits(subject.recipe);
+  const std::vector<int64_t> most = part_that_fits(subject);
   std::vector<Batch> parts;
   std::vector<int64_t> least;
   const auto cut = [&](const Batch& batch, const std::vector<int64_t>& size) {

@@ -1,0 +1,113 @@
+#include "weyl/program.h"
+
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "weyl/app/command_line.h"
+#include "weyl/app/exit_codes.h"
+#include "weyl/app/log.h"
+#include "weyl/app/verbs.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+// LibTorch's warnings belong in the log, not between the lines of a result.
+class WarningsToLog : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override { log(LogLevel::debug, warning.msg()); }
+};
+
+void set_threads(const Machine& machine) {
+  if (machine.threads > 0) {
+    at::set_num_threads(static_cast<int>(machine.threads));
+  }
+}
+
+/// What a verb asks for: the systems, what a config of them can choose, or neither.
+template <class C>
+int run_with(const C& command, const Systems& systems) {
+  if constexpr (requires { run(command, systems); }) {
+    return run(command, systems);
+  } else if constexpr (requires(const ModelOptions& known) { run(command, known); }) {
+    return run(command, options_of(systems));
+  } else {
+    return run(command);
+  }
+}
+
+template <class C>
+void prepare(const C& command) {
+  start_log(command.talk.quiet);
+  if constexpr (requires { command.machine; }) {
+    set_threads(command.machine);
+  }
+}
+
+int report_torch(const c10::Error& error) {
+  const std::string message = error.what_without_backtrace();
+  if (message.find("can't allocate memory") != std::string::npos ||
+      message.find("out of memory") != std::string::npos) {
+    return report(std::bad_alloc());
+  }
+  return report(Error(message));
+}
+
+int run_command(const std::vector<std::string>& arguments, const Systems& systems) {
+  try {
+    const Parsed parsed = parse_command_line(arguments);
+    if (!parsed.command) {
+      std::cout << parsed.out;
+      std::cerr << parsed.err;
+      return parsed.exit_code;
+    }
+    static WarningsToLog warnings;
+    c10::WarningUtils::set_warning_handler(&warnings);
+    return std::visit(
+        [&](const auto& c) {
+          prepare(c);
+          return run_with(c, systems);
+        },
+        *parsed.command);
+  } catch (const c10::Error& error) {
+    return report_torch(error);
+  } catch (const std::exception& error) {
+    return report(error);
+  }
+}
+
+/// Keeps freed memory for the next step: the tensors of a step are of megabytes, and what goes back to the
+/// system is cleared page by page when it is taken again (6 % of a train step of two wide blocks).
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 1 << 26);
+#endif
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const Systems& systems) {
+  keep_freed_memory();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit (ulimit -f) is an error that names the file
+  int code = run_command({argv + (argc > 0 ? 1 : 0), argv + argc}, systems);
+  std::cout << std::flush;
+  if (!std::cout.good() && code == exit_done) {
+    code = report(DataError("stdout: must be writable, but a write failed"));
+  }
+  flush_log();
+  std::fflush(nullptr);
+  return code;
+}
+
+}  // namespace weyl

@@ -1,0 +1,241 @@
+#include "weyl/predict/frames.h"
+
+#include <ATen/TensorOperators.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "weyl/core/check.h"
+#include "weyl/core/units.h"
+#include "weyl/data/atoms/frame_collector.h"
+#include "weyl/data/atoms/shortest_distance.h"
+#include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/formats/potential_keys.h"
+#include "weyl/train/each_batch.h"
+
+namespace weyl {
+namespace {
+
+constexpr const char* kPrefix = "weyl_";
+
+/// What is written: a prediction and the factor to the file's units.
+struct Written {
+  Quantity quantity;
+  double factor = 1;
+  std::string unit;
+  bool operator==(const Written&) const = default;
+};
+
+/// The unit that each prediction has in the file: that of its energies and lengths, that of a value of the
+/// same name, or else its own.
+std::vector<Written> written(const std::vector<Quantity>& quantities, const FrameUnits& units,
+                             const FrameReader& reader) {
+  std::vector<Written> result;
+  for (const Quantity& q : quantities) {
+    if (q.level != Level::graph && q.level != Level::node) {
+      continue;
+    }
+    const std::string said(reader.unit_of(q.name));
+    const std::string to = q.name == "energy"   ? units.energy
+                           : q.name == "forces" ? units.energy + "/(" + units.length + ")"
+                           : q.name == "stress" ? units.energy + "/(" + units.length + ")^3"
+                           : said.empty()       ? q.unit
+                                                : said;
+    result.push_back({q, q.unit.empty() || q.unit == to ? 1 : unit_factor(q.unit, to), to});
+  }
+  return result;
+}
+
+/// What numbers in other units than eV and Angstrom must say.
+void say_units(AtomsFrame& frame, const FrameUnits& units) {
+  if (same_unit(units.energy, energy_unit_of_models) && same_unit(units.length, length_unit_of_models)) {
+    return;
+  }
+  frame.set(FrameValue{std::string(energy_unit_key), {}, std::vector{units.energy}});
+  frame.set(FrameValue{std::string(length_unit_key), {}, std::vector{units.length}});
+}
+
+/// Rows [begin, end) of a prediction as a column of a frame, or its row `begin` as a value.
+void put(AtomsFrame& frame, const Written& what, const Tensor& values, int64_t begin, int64_t end,
+         const std::string& where) {
+  const Quantity& q = what.quantity;
+  const Tensor rows = values.slice(0, begin, end).reshape({-1}).contiguous();
+  FrameValues all;
+  if (q.kind == Kind::category) {
+    const auto* x = rows.const_data_ptr<int64_t>();
+    all = std::vector<int64_t>(x, x + rows.numel());
+  } else {
+    const auto* x = rows.const_data_ptr<double>();
+    std::vector<double> reals(x, x + rows.numel());
+    // Of a frame without a volume there is no stress.
+    const bool none = q.kind == Kind::symmetric_tensor && std::isnan(reals.front());
+    for (double& r : reals) {
+      r *= what.factor;
+      require<DataError>(none || std::isfinite(r), where, ": '", q.name,
+                         "' must be finite, got NaN or infinity (--dtype float64 may help)");
+    }
+    if (none) {
+      return;
+    }
+    all = std::move(reals);
+  }
+  const std::string name = kPrefix + q.name;
+  if (q.level == Level::node) {
+    frame.set(AtomColumn{name, rows.numel() / (end - begin), std::move(all)});
+    return;
+  }
+  // A number, or a row of them: ASE reads nine in quotes as a matrix, and rows in brackets as a text.
+  const auto count = static_cast<int64_t>(count_of(all));
+  frame.set(FrameValue{name, count == 1 ? std::vector<int64_t>{} : std::vector{count}, std::move(all)});
+}
+
+/// What frames can tell a model: elements, places, cells, and numbers of whole frames.
+void require_of_frames(const Predictor& predictor) {
+  const Interface& interface = predictor.interface();
+  require<ConfigError>(
+      carrier_of(interface) == Carrier::points && interface.dimension == 3 && !interface.elements.empty(),
+      "frames of atoms need a model of points whose types are elements; give a .safetensors file");
+  for (const Quantity& q : interface.features) {
+    require<ConfigError>(q.level == Level::graph && q.kind == Kind::scalar && q.channels == 1,
+                         "frames of atoms cannot tell the model its feature '", q.name,
+                         "'; give a .safetensors file");
+  }
+}
+
+/// The frames that wait for their predictions, and what is known of all.
+class WaitingFrames {
+ public:
+  WaitingFrames(const Predictor& predictor, FrameLayout layout, const FrameReader& reader)
+      : predictor_(predictor),
+        direct_(predictor.task() != nullptr &&
+                find_quantity(predictor.interface().outputs, "forces") != nullptr),
+        reader_(reader),
+        layout_(layout),
+        collector_(std::move(layout), reader, FrameCollector::Labels::none) {}
+
+  /// The frame that the reader gave last.
+  void add(const AtomsFrame& frame) {
+    const std::string where = reader_.where();
+    collector_.add(frame);
+    const FrameUnits units = units_of(layout_, reader_);
+    std::vector<Written> columns = written(predictor_.outputs(), units, reader_);
+    require<DataError>(written_.empty() || (units == units_ && columns == written_), where,
+                       ": must be in the units of the frames before it: one file has one unit for all");
+    units_ = units;
+    written_ = std::move(columns);
+    atoms_ += frame.size();
+    frames_.push_back(frame);
+    wheres_.push_back(where);
+  }
+  bool full() const {
+    const PredictorOptions& most = predictor_.options();
+    return static_cast<int64_t>(frames_.size()) >= most.batch || atoms_ >= most.batch_tokens;
+  }
+
+  /// Gives each frame, with its predictions, to `use`.
+  void flush(const std::function<void(const AtomsFrame&)>& use) {
+    if (frames_.empty()) {
+      return;
+    }
+    const auto [batch, schema] = collector_.take();
+    std::vector<int64_t> all(frames_.size());
+    std::iota(all.begin(), all.end(), int64_t{0});
+    try {
+      int64_t first = 0;
+      for (const Batch& part :
+           within_edges(predictor_.model(), batch, schema, predictor_.options().batch_edges)) {
+        predict(part, first);
+        first += part.count();
+      }
+    } catch (const ShapeError& error) {
+      for (const int64_t i : all) {  // which one was it
+        try {
+          predict(take(batch, {&i, 1}, schema), i);
+        } catch (const ShapeError& alone) {
+          throw DataError(text(wheres_[static_cast<size_t>(i)], ": ", alone.what()));
+        }
+      }
+      throw;
+    }
+    for (AtomsFrame& frame : frames_) {
+      bonds_to_value(frame);
+      say_units(frame, units_);
+      if (direct_) {
+        frame.set(FrameValue{"weyl_forces_kind", {}, std::vector<std::string>{"direct, not conservative"}});
+      }
+      use(frame);
+    }
+    frames_.clear();
+    wheres_.clear();
+    atoms_ = 0;
+  }
+
+ private:
+  /// Puts the predictions for a batch into the frames from `first` on.
+  void predict(const Batch& batch, int64_t first) {
+    const Named values = predictor_(batch.input);
+    const auto& offsets = std::get<Points>(batch.input).graphs.offsets;
+    for (const Written& what : written_) {
+      const auto found = values.find(what.quantity.name);
+      require(found != values.end(), "predict: the model must give the output '", what.quantity.name,
+              "' it declares");
+      const bool number = what.quantity.kind != Kind::category;
+      const Tensor value = found->second.detach().to(at::kCPU, number ? at::kDouble : at::kLong);
+      for (int64_t g = 0; g < batch.count(); ++g) {
+        const auto i = static_cast<size_t>(first + g);
+        const bool nodes = what.quantity.level == Level::node;
+        put(frames_[i], what, value, nodes ? offsets[g] : g, nodes ? offsets[g + 1] : g + 1, wheres_[i]);
+      }
+    }
+  }
+
+  const Predictor& predictor_;
+  bool direct_;  // whether forces are an output of the model, not a derivative
+  const FrameReader& reader_;
+  FrameLayout layout_;
+  FrameCollector collector_;
+  FrameUnits units_;
+  std::vector<Written> written_;
+  std::vector<AtomsFrame> frames_;
+  std::vector<std::string> wheres_;
+  int64_t atoms_ = 0;
+};
+
+}  // namespace
+
+PredictedFrames predict_frames(Predictor& predictor, FrameReader& reader,
+                               const std::function<void(const AtomsFrame&)>& use, const FrameCalls& calls) {
+  require_of_frames(predictor);
+  predictor.give_stress();
+  const FrameLayout layout = as_told(layout_of(predictor.subject().recipe.data), predictor.interface());
+  WaitingFrames waiting(predictor, layout, reader);
+  PredictedFrames result;
+  bool warned = !calls.warn;
+  AtomsFrame frame;
+  while (!result.stopped && reader.next(frame)) {
+    if (!warned) {
+      const std::string doubt = overlap_warning(frame, reader.where(), units_of(layout, reader).length);
+      if (!doubt.empty()) {
+        calls.warn(doubt);
+        warned = true;
+      }
+    }
+    waiting.add(frame);
+    ++result.count;
+    if (waiting.full()) {
+      waiting.flush(use);
+      if (calls.progress) {
+        calls.progress(result.count);
+      }
+    }
+    result.stopped = calls.stop && calls.stop();
+  }
+  if (!result.stopped) {
+    waiting.flush(use);
+  }
+  result.units = units_of(layout, reader);
+  return result;
+}
+
+}  // namespace weyl

@@ -1,0 +1,94 @@
+#include "weyl/predict/predictor.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+
+#include "weyl/core/check.h"
+#include "weyl/train/each_batch.h"
+
+namespace weyl {
+
+Predictor::Predictor(const std::string& path, const PredictorOptions& options, const Systems& systems)
+    : Predictor(load_subject(path, options.device, options.dtype, systems), options) {}
+
+Predictor::Predictor(Subject subject, const PredictorOptions& options)
+    : subject_(std::move(subject)), options_(options) {
+  for (const Parameter& p : model().parameters()) {  // only gradients by positions are ever asked for
+    p.tensor.requires_grad_(false);
+  }
+  outputs_ = task() != nullptr ? task()->predictions(interface()) : interface().outputs;
+}
+
+std::vector<std::string> Predictor::notes() const {
+  return task() != nullptr ? task()->notes() : std::vector<std::string>{};
+}
+
+Named Predictor::operator()(const Input& input) const {
+  const at::NoGradGuard no_grad;
+  const bool here = task() != nullptr && task()->moves_inputs();
+  const Input ready = to(input, here ? at::Device(at::kCPU) : model().device(), model().dtype());
+  return task() != nullptr ? task()->predict(model(), {ready, {}}) : model()(ready);
+}
+
+Tensor Predictor::gradient(const Input& input) const {
+  Input ready = to(input, model().device(), model().dtype());
+  auto* points = std::get_if<Points>(&ready);
+  require<ConfigError>(points != nullptr, "gradient: the data must be points");
+  const at::AutoGradMode mode(true);
+  const Tensor positions = points->positions = points->positions.detach().clone().requires_grad_(true);
+  const Named values = model()(ready);
+  Tensor sum;
+  for (const Quantity& q : interface().outputs) {
+    if (q.level == Level::graph && (q.kind == Kind::scalar || q.kind == Kind::pseudoscalar)) {
+      const Tensor part = values.at(q.name).sum();
+      sum = sum.defined() ? sum + part : part;
+    }
+  }
+  require<ConfigError>(sum.defined(),
+                       "gradient: the model must have a scalar output at graph level, but has none");
+  require<ConfigError>(sum.requires_grad(),
+                       "gradient: the model's scalar outputs must depend on the positions, but do not");
+  const auto gradients = torch::autograd::grad({sum}, {positions}, {}, false, false, /*allow_unused=*/true);
+  return gradients[0].defined() ? gradients[0].detach().cpu() : at::zeros_like(positions).cpu();
+}
+
+void Predictor::give_stress() {
+  auto more = task() != nullptr ? task()->with_stress() : nullptr;
+  if (more != nullptr) {
+    subject_.task = std::move(more);
+    outputs_ = task()->predictions(interface());
+  }
+}
+
+BatchOptions Predictor::bounds(const std::string& where, const PredictorCalls& calls) const {
+  const bool grids = interface().grid;
+  BatchOptions bounds;
+  // Cells are many: of grids no more than training takes, and none ahead.
+  bounds.batch = grids ? std::min(options_.batch, subject_.recipe.train.batch) : options_.batch;
+  bounds.batch_tokens = options_.batch_tokens;
+  bounds.batch_edges = options_.batch_edges;
+  bounds.ahead = grids ? 0 : bounds.ahead;
+  bounds.where = where;
+  bounds.progress = calls.progress;
+  bounds.stop = calls.stop;
+  return bounds;
+}
+
+int64_t Predictor::each(std::shared_ptr<const Dataset> data, const std::string& where, const Use& use,
+                        const PredictorCalls& calls) const {
+  const at::NoGradGuard no_grad;
+  const bool here = task() != nullptr && task()->moves_inputs();
+  return each_batch(model(), std::move(data), bounds(where, calls), here, use);
+}
+
+Evaluation Predictor::evaluate(std::shared_ptr<const Dataset> data, const std::string& where,
+                               const PredictorCalls& calls) const {
+  require<ConfigError>(task() != nullptr, where, ": the model must have a task to be measured by");
+  return weyl::evaluate(model(), *task(), std::move(data), bounds(where, calls));
+}
+
+}  // namespace weyl

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weyl/predict/subject.h"
+#include "weyl/train/evaluate.h"
+
+namespace weyl {
+
+struct PredictorOptions {
+  at::Device device = at::kCPU;
+  std::optional<at::ScalarType> dtype;  // absent: that of the model's file
+  /// What goes through the model at once, at most: samples, tokens (a larger sample goes alone) and, where the
+  /// system keeps edges, edges. Predictions do not depend on them, memory does.
+  int64_t batch = 256;
+  int64_t batch_tokens = 1 << 16;
+  int64_t batch_edges = 1 << 20;
+};
+
+/// What whoever predicts over a set hears of it between batches.
+struct PredictorCalls {
+  std::function<void(int64_t done)> progress;  // samples done
+  std::function<bool()> stop;                  // true: no further batch
+};
+
+/// A trained model at work: samples in, named outputs out. Loads a run or a model file, keeps batches within bounds
+/// and speaks of samples, not of shapes, when one is refused. Knows no command line, log, exit code or signal.
+/// Predictions may be asked for from several threads at once.
+class Predictor {
+ public:
+  /// `path` is a run folder (its best checkpoint) or a model file. DataError, ConfigError: see load_model.
+  explicit Predictor(const std::string& path, const PredictorOptions& options = {},
+                     const Systems& systems = built_in_systems());
+  /// Of a model that is built already; where its task is not fitted, predictions are the model's own outputs.
+  explicit Predictor(Subject subject, const PredictorOptions& options = {});
+
+  const Subject& subject() const { return subject_; }
+  Model& model() const { return *subject_.model; }
+  /// Null where predictions are the model's own outputs.
+  const Task* task() const { return subject_.trained ? subject_.task.get() : nullptr; }
+  const Interface& interface() const { return model().interface; }
+  const PredictorOptions& options() const { return options_; }
+  /// What predictions are, with their units: the task's, else the model's outputs.
+  const std::vector<Quantity>& outputs() const { return outputs_; }
+  /// What everyone who uses them must know, a sentence each.
+  std::vector<std::string> notes() const;
+
+  /// Predicts for a batch of any size and dtype, on the CPU or the device: one tensor for each of `outputs`, by name,
+  /// (L, c), (L, c, D) ..., on the device. ShapeError: the input is not what the model takes.
+  Named operator()(const Input& input) const;
+
+  /// d(sum of the model's own scalar outputs of graphs)/d(positions), (N, D), on the CPU. ConfigError: the model has no
+  /// such output, or it does not depend on the positions; the input is not points.
+  Tensor gradient(const Input& input) const;
+
+  /// Where forces are gradients: predictions also hold the `stress` of periodic graphs, whatever was trained. Without
+  /// effect for other tasks.
+  void give_stress();
+
+  /// Calls `use` with the samples [0, size) of a set in their order, a batch at a time, on the device (where the task
+  /// moves its inputs itself, on the CPU) in the model's dtype. Returns how many were used: fewer when stopped.
+  /// A ShapeError, of `use` too, becomes a DataError that names the sample of `where`; `use` has then seen it once more.
+  using Use = std::function<void(const Batch& batch)>;
+  int64_t each(std::shared_ptr<const Dataset> data, const std::string& where, const Use& use,
+               const PredictorCalls& calls = {}) const;
+
+  /// The task's metrics on a set with labels (train/evaluate.h), in batches of these bounds.
+  Evaluation evaluate(std::shared_ptr<const Dataset> data, const std::string& where,
+                      const PredictorCalls& calls = {}) const;
+
+ private:
+  BatchOptions bounds(const std::string& where, const PredictorCalls& calls) const;
+
+  Subject subject_;
+  PredictorOptions options_;
+  std::vector<Quantity> outputs_;
+};
+
+}  // namespace weyl

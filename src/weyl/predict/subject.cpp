@@ -1,0 +1,114 @@
+#include "weyl/predict/subject.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/data/open.h"
+#include "weyl/train/run_data.h"
+
+namespace weyl {
+namespace {
+
+const Interface* interface_of(const Recipe& recipe) {
+  return recipe.interface ? &*recipe.interface : nullptr;
+}
+
+/// An interface is inputs and outputs: as data, inputs alone.
+Schema inputs_of(const Interface& interface) {
+  Schema schema = schema_of(interface);
+  schema.labels.clear();
+  return schema;
+}
+
+std::string said(const Schema& schema) {
+  const auto& group = schema.interface.group;
+  return std::string(name_of(schema.carrier())) + (group ? text(" of ", name_of(*group)) : "");
+}
+
+/// What a file holds must be what the model takes: DataError, before the model's own ShapeError.
+void require_same_carrier(const std::string& path, const Schema& found, const Schema& wanted) {
+  const auto &has = found.interface.group, &takes = wanted.interface.group;
+  require<DataError>(found.carrier() == wanted.carrier() && (!has || !takes || has == takes), path,
+                     ": must hold ", said(wanted), ", got ", said(found));
+}
+
+}  // namespace
+
+Schema schema_of(const Recipe& recipe) {
+  const Interface* interface = interface_of(recipe);
+  if (interface == nullptr || std::holds_alternative<TensorsDataOptions>(recipe.data.set)) {
+    return declared_schema(recipe.data, interface);
+  }
+  return inputs_of(*interface);
+}
+
+Subject build_subject(Recipe recipe, at::Device device, std::optional<at::ScalarType> dtype,
+                      const Systems& systems) {
+  Subject subject;
+  subject.recipe = std::move(recipe);
+  subject.schema = schema_of(subject.recipe);
+  Interface interface;
+  if (subject.recipe.interface) {
+    interface = *subject.recipe.interface;
+  }
+  // An [interface] with outputs stands alone; without, or where they are classes, which no model gives as
+  // such, the task says what it wants.
+  const auto& outputs = interface.outputs;
+  if (std::all_of(outputs.begin(), outputs.end(), [](const auto& q) { return q.kind == Kind::category; })) {
+    subject.task = make_task(subject.recipe.task);
+    interface = subject.task->interface(subject.schema);
+  }
+  const bool wide = subject.recipe.train.precision == Precision::float64;
+  const BuildOn build_on(device, dtype.value_or(wide ? at::kDouble : at::kFloat));
+  if (!device.is_meta()) {
+    // As train/train.cpp does, so that a config's audit sees the weights that its training starts from.
+    at::manual_seed(Stream(static_cast<uint64_t>(subject.recipe.train.seed), "weights").bits());
+  }
+  subject.model = build(subject.recipe.model, interface, systems);
+  return subject;
+}
+
+Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,
+                     const Systems& systems) {
+  SavedModel saved = load_model(path, device, dtype, systems);
+  Subject subject;
+  subject.schema = schema_of(saved.recipe);
+  subject.schema.interface = inputs_of(saved.interface).interface;
+  subject.recipe = std::move(saved.recipe);
+  subject.recipe.data = data_of_run(subject.recipe.data, path);
+  subject.model = std::move(saved.model);
+  subject.task = std::move(saved.task);
+  subject.trained = true;
+  subject.model->train(false);
+  return subject;
+}
+
+std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
+                                         const std::string& split) {
+  if (!path.empty() && !std::filesystem::is_directory(path)) {
+    auto data = open_file(path, recipe.data, interface_of(recipe));
+    require_same_carrier(path, data->schema(), schema_of(recipe));
+    return data;
+  }
+  const Splits splits =
+      open_splits(path.empty() ? recipe.data : all_of(recipe.data, path), interface_of(recipe));
+  const auto& chosen = split == "train" ? splits.train : split == "valid" ? splits.valid : splits.test;
+  require<DataError>(chosen != nullptr, path.empty() ? "the data set" : path, ": must have a ", split,
+                     " split, but has none");
+  return chosen;
+}
+
+std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path) {
+  require<DataError>(std::filesystem::exists(path), path,
+                     ": must be a data file or folder, but does not exist");
+  const std::shared_ptr<const Dataset> data = open_file(path, subject.recipe.data, &subject.model->interface);
+  const Schema& found = data->schema();
+  require_same_carrier(path, found, subject.schema);
+  require<DataError>(found.interface.dimension == subject.schema.interface.dimension, path, ": must have ",
+                     subject.schema.interface.dimension, " dimensions, got ", found.interface.dimension);
+  return data;
+}
+
+}  // namespace weyl

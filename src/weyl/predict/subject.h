@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weyl/train/checkpoint.h"
+
+namespace weyl {
+
+/// A model with what belongs to it: from a run, from a model file, or (untrained) from a config.
+struct Subject {
+  Recipe recipe;
+  Schema schema;  // of its inputs
+  std::shared_ptr<Model> model;
+  std::unique_ptr<Task> task;  // null: a config with an [interface], weights without a task
+  bool trained = false;        // else the task is not fitted
+};
+
+/// What the inputs of a recipe are: its [interface], else what its data set declares.
+Schema schema_of(const Recipe& recipe);
+
+/// The untrained model of a recipe on `device` (meta: shapes only), its weights drawn from train.seed.
+Subject build_subject(Recipe recipe, at::Device device, std::optional<at::ScalarType> dtype,
+                      const Systems& systems = built_in_systems());
+
+/// Of a run folder or model file, in evaluation mode; the data of its recipe are found from here (data_of_run).
+Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,
+                     const Systems& systems = built_in_systems());
+
+/// The data set in `path` (a folder with splits, or a file: all its samples) or, when that is empty, the recipe's.
+/// DataError when the split is absent.
+std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
+                                         const std::string& split);
+
+/// A file (or folder) of inputs, labels not needed, checked against what the model is told. DataError.
+std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path);
+
+}  // namespace weyl

@@ -1,0 +1,92 @@
+#include "weyl/predict/tensors.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/isfinite.h>
+
+#include <filesystem>
+
+#include "weyl/carriers/quantity_json.h"
+#include "weyl/core/check.h"
+#include "weyl/core/version.h"
+
+namespace weyl {
+namespace {
+
+/// Where an output belongs beside its own name; empty: nowhere.
+std::string family_of(const Quantity& q, bool grid) {
+  const bool graph = q.level == Level::graph, node = q.level == Level::node;
+  switch (q.kind) {
+    case Kind::scalar:
+    case Kind::pseudoscalar:
+      if (grid && node) {
+        return q.kind == Kind::scalar ? "values" : "";
+      }
+      return graph ? "graph_scalars" : node ? "node_scalars" : "";
+    case Kind::vector:
+    case Kind::axial_vector:
+      return graph ? "graph_vectors" : node && !grid ? "node_vectors" : "";
+    case Kind::element:
+      return graph ? "elements" : "";
+    case Kind::symmetric_tensor:
+    case Kind::category:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+// Families hold what the model itself gives, in its order; a task may say the same thing in other words as
+// well. Elements of a Lie group are the task's.
+void PredictionTensors::add(const Named& predictions) {
+  const Interface& interface = predictor_.interface();
+  std::map<std::string, std::vector<Tensor>> families;
+  for (const Quantity& q : predictor_.outputs()) {
+    const auto found = predictions.find(q.name);
+    require(found != predictions.end(), "predict: the model must give the output '", q.name, "' it declares");
+    const Tensor value = found->second.detach().cpu();
+    // A graph without a volume has no stress, which NaN says.
+    const bool none = q.level == Level::graph && q.kind == Kind::symmetric_tensor;
+    require(none || at::isfinite(value).all().item<bool>(), "output '", q.name,
+            "' must be finite, got NaN or infinity (larger inputs may need --dtype float64)");
+    // One number a pose is (N), as docs/cli.md has it.
+    const bool column = interface.group && q.level == Level::node && value.dim() == 2 && value.size(1) == 1;
+    parts_[q.name].push_back(column ? value.squeeze(1) : value);
+    // What the cells of a grid are said to be is the task's: logits are of windows.
+    const std::string family = family_of(q, interface.grid);
+    const bool own = find_quantity(interface.outputs, q.name) != nullptr;
+    if ((own || q.kind == Kind::element || family == "values") && !family.empty()) {
+      families[family].push_back(value);
+    }
+  }
+  for (const auto& [family, tensors] : families) {
+    if (find_quantity(predictor_.outputs(), family) == nullptr) {
+      parts_[family].push_back(at::cat(tensors, 1));
+    }
+  }
+}
+
+NamedTensors PredictionTensors::done() const {
+  NamedTensors tensors;
+  for (const auto& [name, list] : parts_) {
+    for (const Tensor& part : list) {
+      require<ConfigError>(part.sizes().slice(1) == list[0].sizes().slice(1), "'", name,
+                           "' of samples of different sizes do not go into one file: give a folder");
+    }
+    tensors[name] = at::cat(list, 0);
+  }
+  return tensors;
+}
+
+std::map<std::string, std::string> prediction_metadata(const Predictor& predictor, const std::string& model) {
+  std::map<std::string, std::string> metadata{{"format", "weyl.predictions"},
+                                              {"weyl_version", version()},
+                                              {"model", std::filesystem::path(model).filename().string()},
+                                              {"outputs", quantities_json(predictor.outputs()).dump()}};
+  for (const std::string& note : predictor.notes()) {
+    metadata["notes"] += (metadata["notes"].empty() ? "" : "\n") + note;
+  }
+  return metadata;
+}
+
+}  // namespace weyl

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "weyl/core/tensor_file.h"
+#include "weyl/predict/predictor.h"
+
+namespace weyl {
+
+/// Predictions of many batches, gathered as the tensors of a file that other programs compare with (docs/cli.md):
+/// each output under its own name, and the model's own outputs side by side in families by level, `graph_scalars`,
+/// `node_vectors`, `values` (of grids), `elements` (of poses).
+class PredictionTensors {
+ public:
+  explicit PredictionTensors(const Predictor& predictor) : predictor_(predictor) {}
+
+  /// Adds what the predictor gave for a batch. ShapeError: an output that it declares is missing, or not finite (but
+  /// for the stress of graphs without a volume, which is NaN).
+  void add(const Named& predictions);
+  /// Adds a tensor of another name, such as `gradient`.
+  void add(const std::string& name, const Tensor& tensor) { parts_[name].push_back(tensor); }
+
+  /// All batches, one after the other. ConfigError: outputs of samples of different sizes.
+  NamedTensors done() const;
+
+ private:
+  const Predictor& predictor_;
+  std::map<std::string, std::vector<Tensor>> parts_;
+};
+
+/// Metadata of such a file: `format`, the program, the model's file, the outputs with their units, notes.
+std::map<std::string, std::string> prediction_metadata(const Predictor& predictor, const std::string& model);
+
+}  // namespace weyl

@@ -1,0 +1,115 @@
+#include "weyl/predict/atoms.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/predict/subjects.h"
+#include "weyl/core/units.h"
+
+namespace weyl {
+namespace {
+
+AtomsFrame methanol() {
+  AtomsFrame frame;
+  frame.numbers = {6, 8, 1, 1};
+  frame.positions = {0, 0, 0, 1.4, 0.1, 0, -0.4, 1.0, 0.1, 1.8, -0.8, 0.2};
+  return frame;
+}
+
+/// A potential whose data have energies and lengths in these units.
+Subject potential_in(const std::string& energy, const std::string& length) {
+  const auto plain = set();
+  Schema schema = plain->schema();
+  schema.interface.length_unit = length;
+  schema.labels[0].unit = energy;
+  schema.labels[1].unit = energy.empty() || length.empty() ? "" : energy + "/" + length;
+  return potential("painn", InMemory(plain->all(), schema), {.units = energy.empty() ? "eV" : energy});
+}
+
+std::string refusal(const Predictor& predictor, const AtomsFrame& atoms) {
+  try {
+    energy_and_forces(predictor, atoms);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(EnergyAndForces, ForcesAreMinusTheSlopeOfTheEnergyInElectronvoltAndAngstrom) {
+  for (const auto& [energy, length] : {std::pair{"eV", "\u00c5"}, {"kcal/mol", "nm"}, {"Hartree", "Bohr"}}) {
+    const Predictor predictor(potential_in(energy, length));
+    const AtomsFrame atoms = methanol();
+    const EnergyAndForces found = energy_and_forces(predictor, atoms);
+    ASSERT_EQ(found.forces.size(), 12u);
+    EXPECT_FALSE(found.stress);
+    constexpr double h = 1e-4;
+    for (size_t i = 0; i < 12; ++i) {
+      AtomsFrame up = atoms, down = atoms;
+      up.positions[i] += h;
+      down.positions[i] -= h;
+      const double slope =
+          (energy_and_forces(predictor, up).energy - energy_and_forces(predictor, down).energy) / (2 * h);
+      EXPECT_NEAR(found.forces[i], -slope, 1e-5 * (1 + std::abs(slope))) << energy << " " << i;
+    }
+  }
+}
+
+TEST(EnergyAndForces, AreThePredictionsInOtherUnits) {
+  const Predictor in_kcal(potential_in("kcal/mol", "\u00c5"));
+  const AtomsFrame atoms = methanol();
+  Points points;
+  points.graphs = Segments::of_sizes(std::vector<int64_t>{4});
+  points.positions = at::tensor(atoms.positions, at::kDouble).view({4, 3});
+  points.types = at::tensor(std::vector<int64_t>{1, 2, 0, 0}, at::kLong);
+  const Named said = in_kcal(points);
+  const double factor = unit_factor("kcal/mol", "eV");
+  const EnergyAndForces found = energy_and_forces(in_kcal, atoms);
+  EXPECT_NEAR(found.energy, said.at("energy").item<double>() * factor, 1e-9 * std::abs(found.energy));
+  EXPECT_NEAR(found.forces[5], said.at("forces")[1][0][2].item<double>() * factor, 1e-9);
+}
+
+TEST(EnergyAndForces, HoldTheStressOfPeriodicAtoms) {
+  Predictor predictor(potential_in("eV", "\u00c5"));
+  predictor.give_stress();
+  AtomsFrame atoms = methanol();
+  EXPECT_FALSE(energy_and_forces(predictor, atoms).stress);
+  atoms.cell = {5, 0, 0, 0, 5, 0, 0, 0, 5};
+  atoms.pbc = {true, true, true};
+  const auto stress = energy_and_forces(predictor, atoms).stress;
+  ASSERT_TRUE(stress);
+  EXPECT_NEAR((*stress)[1], (*stress)[3], 1e-9);
+}
+
+TEST(EnergyAndForces, RefuseWhatTheModelCannotTellOrBeTold) {
+  const Predictor predictor(potential_in("eV", "\u00c5"));
+  AtomsFrame atoms = methanol();
+  atoms.numbers[0] = 92;
+  EXPECT_EQ(refusal(predictor, atoms), "energy_and_forces: the model knows no element U");
+  atoms = methanol();
+  atoms.positions.pop_back();
+  EXPECT_EQ(refusal(predictor, atoms), "energy_and_forces: positions must be (4, 3), got 11 numbers");
+  const auto plain = set();
+  EXPECT_EQ(refusal(Predictor(potential("painn", *plain, {.forces = ForceSource::none, .force_weight = 0})),
+                    methanol()),
+            "energy_and_forces: the model must give 'forces', but does not");
+  EXPECT_EQ(refusal(Predictor(potential_in("", "\u00c5")), methanol()),
+            "energy_and_forces: the unit of 'energy' must be known, the model does not say");
+}
+
+TEST(EnergyAndForces, TellTheModelNumbersOfTheWhole) {
+  const auto plain = set();
+  Batch all = plain->all();
+  std::get<Points>(all.input).of_graphs["charge"] = at::zeros({4, 1}, at::kDouble);
+  Schema schema = plain->schema();
+  schema.interface.features = {{.name = "charge", .level = Level::graph}};
+  const Predictor predictor(potential("platonic", InMemory(all, schema)));
+  AtomsFrame atoms = methanol();
+  EXPECT_EQ(refusal(predictor, atoms),
+            "energy_and_forces: the model must be told 'charge', one number, which the atoms do not have");
+  atoms.set("charge", 0);
+  const double neutral = energy_and_forces(predictor, atoms).energy;
+  atoms.set("charge", 1);
+  EXPECT_NE(energy_and_forces(predictor, atoms).energy, neutral);
+}
+
+}  // namespace
+}  // namespace weyl

@@ -1,0 +1,204 @@
+#include "weyl/predict/predictor.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/predict/subjects.h"
+
+namespace weyl {
+namespace {
+
+double difference(const Named& a, const Named& b) {
+  double worst = a.size() == b.size() ? 0 : INFINITY;
+  for (const auto& [name, value] : a) {
+    const Tensor off = (value - b.at(name)).abs();
+    worst = off.numel() == 0 || worst > 1e300 ? worst : std::max(worst, off.max().item<double>());
+    EXPECT_FALSE(off.isnan().any().item<bool>()) << name;
+  }
+  return worst;
+}
+
+/// Every prediction for a set, gathered from the batches that the predictor makes.
+Named gathered(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
+               std::vector<Batch>* batches = nullptr) {
+  std::map<std::string, std::vector<Tensor>> parts;
+  predictor.each(data, "the data", [&](const Batch& batch) {
+    for (const auto& [name, value] : predictor(batch.input)) {
+      parts[name].push_back(value);
+    }
+    if (batches != nullptr) {
+      batches->push_back(batch);
+    }
+  });
+  Named all;
+  for (const auto& [name, list] : parts) {
+    all[name] = at::cat(list);
+  }
+  return all;
+}
+
+TEST(Predictor, GivesWhatTheTaskPredictsWhateverTheBatches) {
+  const auto data = set();
+  for (const char* system : {"geomformer", "painn", "platonic"}) {
+    const Subject expected = potential(system, *data);
+    const Named whole = expected.task->predict(*expected.model, all_of(*data));
+    for (const PredictorOptions& options :
+         {PredictorOptions{}, {.batch = 1}, {.batch = 3}, {.batch_tokens = 6}, {.batch_edges = 20}}) {
+      const Predictor predictor(potential(system, *data), options);
+      EXPECT_LT(difference(gathered(predictor, data), whole), 1e-9) << system;
+      EXPECT_LT(difference(predictor(all_of(*data).input), whole), 1e-9) << system;
+    }
+  }
+}
+
+TEST(Predictor, KeepsBatchesWithinItsBounds) {
+  const auto data = set();
+  std::vector<Batch> batches;
+  const auto sizes_with = [&](const PredictorOptions& options) {
+    batches.clear();
+    gathered(Predictor(potential("geomformer", *data), options), data, &batches);
+    std::vector<std::vector<int64_t>> found;
+    for (const Batch& batch : batches) {
+      auto& sizes = found.emplace_back();
+      const auto& graphs = std::get<Points>(batch.input).graphs;
+      for (int64_t g = 0; g < graphs.count(); ++g) {
+        sizes.push_back(graphs.size(g));
+      }
+    }
+    return found;
+  };
+  using Sizes = std::vector<std::vector<int64_t>>;
+  EXPECT_EQ(sizes_with({}), (Sizes{{4, 1, 5, 3}}));
+  EXPECT_EQ(sizes_with({.batch = 3}), (Sizes{{4, 1, 5}, {3}}));
+  EXPECT_EQ(sizes_with({.batch_tokens = 5}), (Sizes{{4, 1}, {5}, {3}}));
+  EXPECT_EQ(sizes_with({.batch_tokens = 1}), (Sizes{{4}, {1}, {5}, {3}}));
+  const std::vector<int64_t> edges =
+      potential("geomformer", *data).model->edges(std::get<Points>(all_of(*data).input));
+  ASSERT_EQ(edges.size(), 4u);
+  for (size_t g = 0; g < 4; ++g) {
+    EXPECT_LE(edges[g], sizes[g] * sizes[g]);
+  }
+  EXPECT_GT(edges[0], 0);
+  sizes_with({.batch_edges = edges[0] + edges[1]});
+  EXPECT_GT(batches.size(), 1u);
+  for (const Batch& batch : batches) {
+    int64_t sum = 0;
+    for (const int64_t e : potential("geomformer", *data).model->edges(std::get<Points>(batch.input))) {
+      sum += e;
+    }
+    EXPECT_TRUE(sum <= edges[0] + edges[1] || batch.count() == 1);
+  }
+}
+
+TEST(Predictor, TellsProgressAndStopsWhenAsked) {
+  const auto data = set();
+  const Predictor predictor(potential("painn", *data), {.batch = 1});
+  std::vector<int64_t> done;
+  const auto use = [](const Batch&) {};
+  PredictorCalls calls{.progress = [&](int64_t samples) { done.push_back(samples); }};
+  EXPECT_EQ(predictor.each(data, "data", use, calls), 4);
+  EXPECT_EQ(done, (std::vector<int64_t>{1, 2, 3, 4}));
+  calls.stop = [&] { return done.back() == 2; };
+  EXPECT_EQ(predictor.each(data, "data", use, calls), 2);
+}
+
+TEST(Predictor, NamesTheSampleThatIsRefused) {
+  const auto data = set();
+  const Predictor predictor(potential("painn", *data));
+  try {
+    predictor.each(data, "atoms.xyz", [](const Batch& batch) {
+      for (int64_t g = 0; g < batch.count(); ++g) {
+        require(std::get<Points>(batch.input).graphs.size(g) != 5, "too many");
+      }
+    });
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_STREQ(error.what(), "atoms.xyz: sample 2: too many");
+  }
+}
+
+TEST(Predictor, ItsGradientIsMinusTheForces) {
+  const auto data = set();
+  for (const char* system : {"geomformer", "platonic"}) {
+    const Predictor predictor(potential(system, *data));
+    const Input input = all_of(*data).input;
+    // The model's own energies, before the task's scale.
+    const double scale = predictor.task()->state().at("scale").item<double>();
+    const Tensor gradient = predictor.gradient(input) * scale,
+                 forces = predictor(input).at("forces").squeeze(1);
+    EXPECT_LT((gradient + forces).abs().max().item<double>(), 1e-9) << system;
+  }
+}
+
+TEST(Predictor, GivesStressWhereForcesAreGradients) {
+  const auto data = set();
+  const Input input = periodic(data).input;
+  Predictor predictor(potential("painn", *data));
+  EXPECT_EQ(predictor.outputs().size(), 2u);
+  EXPECT_FALSE(predictor(input).contains("stress"));
+  const Named before = predictor(input);
+  predictor.give_stress();
+  predictor.give_stress();
+  EXPECT_EQ(predictor.outputs().size(), 3u);
+  Named after = predictor(input);
+  EXPECT_EQ(after.at("stress").sizes(), (std::vector<int64_t>{4, 1, 3, 3}));
+  after.erase("stress");
+  EXPECT_LT(difference(before, after), 1e-12);
+  Predictor direct(potential("painn", *data, {.forces = ForceSource::direct}));
+  direct.give_stress();
+  EXPECT_EQ(direct.outputs().size(), 2u);
+}
+
+TEST(Predictor, MeasuresWhatEvaluateMeasures) {
+  const auto data = set();
+  const Subject subject = potential("painn", *data);
+  const Metrics expected = evaluate(*subject.model, *subject.task, data).metrics;
+  const Predictor predictor(potential("painn", *data), {.batch = 2, .batch_edges = 5});
+  const Evaluation found = predictor.evaluate(data, "data");
+  EXPECT_EQ(found.samples, 4);
+  EXPECT_FALSE(found.stopped);
+  ASSERT_EQ(found.metrics.size(), expected.size());
+  for (const auto& [name, metric] : expected) {
+    EXPECT_NEAR(found.metrics.at(name).value, metric.value, 1e-9 * std::abs(metric.value)) << name;
+  }
+}
+
+TEST(Predictor, GivesAnUntrainedModelsOwnOutputs) {
+  const auto data = set();
+  Subject subject = potential("platonic", *data);
+  subject.trained = false;
+  const Named expected = (*subject.model)(all_of(*data).input);
+  const Predictor predictor(std::move(subject));
+  EXPECT_EQ(predictor.task(), nullptr);
+  EXPECT_EQ(predictor.outputs(), predictor.interface().outputs);
+  EXPECT_EQ(difference(predictor(all_of(*data).input), expected), 0);
+  EXPECT_THROW(predictor.evaluate(data, "data"), ConfigError);
+}
+
+TEST(Predictor, AnswersSeveralThreadsAtOnce) {
+  const auto data = set();
+  const Predictor predictor(potential("painn", *data));
+  const Input input = all_of(*data).input;
+  const Named expected = predictor(input);
+  std::vector<double> off(4, INFINITY);
+  std::vector<std::thread> threads;
+  for (double& worst : off) {
+    threads.emplace_back([&] { worst = difference(predictor(input), expected); });
+  }
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(off, std::vector<double>(4, 0.0));
+}
+
+TEST(Predictor, RefusesAnInputThatTheModelDoesNotTake) {
+  const auto data = set();
+  const Predictor predictor(potential("painn", *data));
+  EXPECT_THROW(predictor(Grid{at::zeros({1, 1, 2, 2})}), ShapeError);
+  EXPECT_THROW(predictor.gradient(Grid{at::zeros({1, 1, 2, 2})}), ConfigError);
+  EXPECT_THROW(Predictor("/no/such/model.safetensors"), DataError);
+}
+
+}  // namespace
+}  // namespace weyl
