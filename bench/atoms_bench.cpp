@@ -57,7 +57,7 @@ int number_from(const char* name, int otherwise) {
   return told != nullptr ? std::atoi(told) : otherwise;
 }
 
-/// Of the wall, or of the process where it has one thread: that clock holds on busy cores.
+/// The clock on the wall, or that of the process where it has one thread: that clock holds on busy cores.
 double now_ms() {
   timespec t{};
   clock_gettime(at::get_num_threads() == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
@@ -119,7 +119,7 @@ double difference(const ForceFields& f, const Batch& batch) {
                   largest_difference(found.at("forces"), right.at("forces")));
 }
 
-/// Of the gradients of the loss, each weight's relative to its own largest.
+/// The largest difference of the gradients of the loss, each weight's relative to its own largest.
 double gradient_difference(const ForceFields& f, const Batch& batch) {
   const auto gradients = [&](Model& model) {
     Tensors found;

@@ -120,7 +120,7 @@ void add(const std::string& name, const std::function<Subject()>& make, int repe
 Subject attention(const SteerableType& type, int64_t heads, RadialLaw law, std::vector<int64_t> input) {
   SteerableAttentionOptions options;
   options.heads = heads;
-  options.positions.law = law;
+  options.positions.radial = law;
   options.positions.reach = 21;
   const auto module = std::make_shared<SteerableAttention>(type, options);
   double tokens = 1;

@@ -267,7 +267,7 @@ TEST(Atoms, PredictionsSayTheirUnits) {
             std::string::npos)
       << mixed.err;
   EXPECT_FALSE(std::filesystem::exists(folder + "/mixed.xyz"));
-  // Of a folder with splits the test split, as in every other output.
+  // A folder with splits means the test split, as in every other output.
   EXPECT_EQ(predict("data", "split.xyz").size(), 20u);
   one[0].positions = {0, 0, 0, 0.1, 0, 0, 1, 1, 1};
   write(folder + "/on.xyz", one);

@@ -147,7 +147,7 @@ TEST(ImportForceField, TakesTheCheckpointsOfTorchMdNetsTraining) {
   const auto plain = golden.predict();
   EXPECT_TRUE(at::equal(plain.energy, predicted.energy));
   EXPECT_TRUE(at::equal(plain.forces, predicted.forces));
-  // Of another model than the config's: one line that names the tensor.
+  // Weights of another model than the config's: one line that names the tensor.
   const Outcome other = golden.import("model.geomformer.blocks=1", checkpoint);
   EXPECT_EQ(other.code, 3);
   EXPECT_NE(other.err.find("layers.1."), std::string::npos) << other.err;

@@ -180,7 +180,7 @@ TEST_F(PropertyProgram, ExtensiveNumbersAddAndOthersDoNot) {
   }
   write(folder + "/one.xyz", one);
   write(folder + "/two.xyz", two);
-  for (const std::string model : {"et", "painn"}) {  // the transformer hears everything, how far it may be
+  for (const std::string model : {"et", "painn"}) {  // the transformer attends to everything, however far
     const auto single = predicted(model, "one.xyz"), both = predicted(model, "two.xyz");
     const auto alpha = numbers(single, "weyl_alpha"), mu = numbers(single, "weyl_mu");
     const auto alphas = numbers(both, "weyl_alpha"), mus = numbers(both, "weyl_mu");
@@ -216,7 +216,8 @@ TEST_F(PropertyProgram, TestTimeRotationsMakeATransformerInvariant) {
   write(folder + "/turned.xyz", turned);
   for (const std::string name : {"transformer", "geomformer"}) {
     const Outcome done = weyl_program(
-        "train c.toml task.property.turns.count=24 --out " + name + "-24 " + systems.at(name), folder);
+        "train c.toml task.property.test_time_rotations.count=24 --out " + name + "-24 " + systems.at(name),
+        folder);
     ASSERT_EQ(done.code, 0) << done.err;
     EXPECT_EQ(weights(folder + "/" + name), weights(folder + "/" + name + "-24"));  // they differ in the rest
     for (const std::string target : {"weyl_alpha", "weyl_mu"}) {

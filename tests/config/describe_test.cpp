@@ -93,6 +93,23 @@ TEST(Explain, TellsWhatAKeyOrATableHolds) {
   EXPECT_NE(explained("dishes.guests").find("how many eat"), std::string::npos);
 }
 
+TEST(Describe, HelpPagesListEveryKeyWithWhatItMustBe) {
+  Kitchen k;
+  const std::string page = describe_keys(visit(k));
+  size_t width = 0;
+  for (const char* key : {"chairs", "area", "heat", "limit", "clock"}) {
+    const size_t line = page.find(text("  ", key, " "));
+    ASSERT_NE(line, std::string::npos) << key << "\n" << page;
+    const size_t help = page.find_first_not_of(' ', line + 2 + std::string_view(key).size()) - line;
+    EXPECT_TRUE(width == 0 || width == help) << key << "\n" << page;  // one column
+    width = help;
+    EXPECT_EQ(page.find("must be ", line), page.find('\n', line) + 1 + width) << key << "\n" << page;
+  }
+  EXPECT_NE(page.find("must be an integer from 1 to 1000; default 4\n"), std::string::npos);
+  EXPECT_NE(page.find("must be a number from 0 to 1000000 or false; default false\n"), std::string::npos);
+  EXPECT_NE(page.find("must be a table, true or false; off by default\n"), std::string::npos);
+}
+
 TEST(Explain, NamesTheNearestKeyOnAMiss) {
   EXPECT_EQ(explained("chiars"), "chiars: must be a key or table of the config; did you mean 'chairs'?");
   EXPECT_EQ(explained("induction.wats"),

@@ -144,7 +144,7 @@ TEST(Classification, TestTimeTurnsMakeAnyModelInvariant) {
     shape.insert(shape.end(), dimension, 6);
     const Batch batch{Grid{at::randn(shape, at::kDouble)}, {}};
     const auto error = [&](int64_t count) {
-      const Classification task({.turns = {.count = count}});
+      const Classification task({.test_time_rotations = {.count = count}});
       ToyGrid model(task.interface(schema), group, true);
       Tensor matrices = at::empty({4, dimension, dimension}, at::kDouble);
       for (int64_t b = 0; b < 4; ++b) {
@@ -164,13 +164,13 @@ TEST(Classification, TestTimeTurnsMakeAnyModelInvariant) {
 }
 
 TEST(Classification, AGridTurnsByQuarterTurnsAlonePointsByAnyNumber) {
-  const ClassificationOptions twelve{.turns = {.count = 12}};
+  const ClassificationOptions twelve{.test_time_rotations = {.count = 12}};
   Schema schema = toy_schema(3, 1, "class", 3);
   EXPECT_THROW(Classification(twelve).interface(schema), ConfigError);
   schema.interface.grid = false;
   EXPECT_NO_THROW(Classification(twelve).interface(schema));
   schema = toy_schema(2, 1, "class", 3);
-  EXPECT_THROW(Classification({.turns = {.count = 24}}).interface(schema), ConfigError);
+  EXPECT_THROW(Classification({.test_time_rotations = {.count = 24}}).interface(schema), ConfigError);
 }
 
 TEST(Classification, TheBaselineIsTheMostFrequentClassOfTheTrainingSet) {

@@ -44,7 +44,7 @@ Metrics trained(LieVariant variant, const InMemory& train, const InMemory& test)
   options.variant = variant;
   const auto model = build({options}, task.interface(train.schema()));
   OptimiserOptions adam;
-  adam.law = OptimiserLaw::adam;
+  adam.name = OptimiserLaw::adam;
   adam.clip = 2.0;
   Optimiser optimiser(model->parameters(), adam);
   for (int64_t epoch = 0; epoch < 75; ++epoch) {

@@ -35,7 +35,7 @@ TEST(ForceFieldGradients, ForcesAreMinusTheSlopeOfTheEnergy) {
         for (int side = 0; side < 2; ++side) {
           x = start.clone();
           x[i][d] += side == 0 ? h : -h;
-          // Of this graph alone: the references of all would cost digits.
+          // This graph alone: the references of all would cost digits.
           energies[side] = number(task.predict(*model, batch).at("energy").sum());
         }
         worst = std::max(worst, std::abs(number(forces[i][d]) + (energies[0] - energies[1]) / (2 * h)));

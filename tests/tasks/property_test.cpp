@@ -8,7 +8,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
-#include "weyl/tasks/test_turns.h"
+#include "weyl/tasks/test_time_rotations.h"
 
 namespace weyl {
 namespace {
@@ -212,8 +212,8 @@ TEST(Property, AveragesOverRotationsAtTestTime) {
   const auto data = set();
   const Batch batch = all_of(*data);
   auto o = of({"gap"});
-  o.turns.count = 200;
-  o.turns.random = true;
+  o.test_time_rotations.count = 200;
+  o.test_time_rotations.random = true;
   Property task(o), plain(of({"gap"}));
   task.fit(*data);
   plain.fit(*data);
@@ -224,12 +224,12 @@ TEST(Property, AveragesOverRotationsAtTestTime) {
   // The mean over all rotations is nothing; over 200 of them what is left falls as their root.
   EXPECT_LT(number(mean.abs().max()), 0.25 * number(once.abs().max()));
   EXPECT_TRUE(at::equal(task.predict(model, batch).at("gap") - m, mean));  // always the same ones
-  const Tensor turns = turns_of(o.turns, Carrier::points, 3);
+  const Tensor turns = matrices_of(o.test_time_rotations, Carrier::points, 3);
   EXPECT_TRUE(at::equal(turns[0], at::eye(3, at::kDouble)));
   EXPECT_TRUE(
       at::allclose(at::matmul(turns, turns.transpose(1, 2)), at::eye(3, at::kDouble).expand({200, 3, 3})));
   EXPECT_FALSE(at::allclose(turns[1], turns[2]));
-  EXPECT_THROW(turns_of(o.turns, Carrier::grid, 2), ConfigError);
+  EXPECT_THROW(matrices_of(o.test_time_rotations, Carrier::grid, 2), ConfigError);
 }
 
 TEST(Property, StateIsAllThatPredictionNeeds) {

@@ -231,7 +231,7 @@ TEST(Segmentation, TurnsAndWindowsKeepAMaskTurningWithItsImage) {
   const Tensor x = at::randn({1, 1, 9, 9}, at::kDouble);
   const auto error = [&](int64_t count) {
     SegmentationOptions options;
-    options.turns.count = count;
+    options.test_time_rotations.count = count;
     options.window.size = {5};
     const Segmentation task(options);
     ToyGrid model(task.interface(schema), named_group("cyclic_4"), true);
@@ -264,7 +264,7 @@ TEST(Segmentation, TurnsAndWindowsOfAnyShapeKeepAMaskTurningWithItsVolume) {
   };
   const auto error = [&](int64_t count, Axis axis, int64_t from, int64_t to) {
     SegmentationOptions options;
-    options.turns = {count, axis};
+    options.test_time_rotations = {count, axis};
     options.window.size = {3, 8, 4};
     const Segmentation task(options);
     Placed model(task.interface(toy_schema(3, 3, "mask", 3)));

@@ -52,11 +52,11 @@ struct Textbook {
     const double rate = o.rate * factor;
     for (size_t i = 0; i < w.size(); ++i) {
       double g = flat[static_cast<int64_t>(i)].item<double>();
-      if (o.law == OptimiserLaw::adam) g += decay * w[i];
+      if (o.name == OptimiserLaw::adam) g += decay * w[i];
       m[i] = o.beta1 * m[i] + (1 - o.beta1) * g;
       v[i] = o.beta2 * v[i] + (1 - o.beta2) * g * g;
       const double mh = m[i] / (1 - std::pow(o.beta1, t)), vh = v[i] / (1 - std::pow(o.beta2, t));
-      const double shrunk = o.law == OptimiserLaw::adamw ? w[i] - rate * decay * w[i] : w[i];
+      const double shrunk = o.name == OptimiserLaw::adamw ? w[i] - rate * decay * w[i] : w[i];
       w[i] = shrunk - rate * mh / (std::sqrt(vh) + o.epsilon);
     }
   }
@@ -64,7 +64,7 @@ struct Textbook {
 
 OptimiserOptions options(OptimiserLaw law) {
   OptimiserOptions o;
-  o.law = law;
+  o.name = law;
   o.rate = 0.01;
   o.weight_decay = 0.1;
   return o;

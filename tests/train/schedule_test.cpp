@@ -12,7 +12,7 @@ namespace {
 TrainOptions epochs(int64_t n, ScheduleLaw law) {
   TrainOptions o;
   o.epochs = n;
-  o.schedule.law = law;
+  o.schedule.name = law;
   return o;
 }
 
@@ -48,11 +48,11 @@ TEST(Schedule, LawsOfTheFraction) {
   EXPECT_NEAR(Schedule(o).factor({.epoch = 0}), 1, 1e-15);
   EXPECT_NEAR(Schedule(o).factor({.epoch = 4}), 0.55, 1e-15);
   EXPECT_NEAR(Schedule(o).factor({.epoch = 8}), 0.1, 1e-15);
-  o.schedule.law = ScheduleLaw::linear;
+  o.schedule.name = ScheduleLaw::linear;
   EXPECT_NEAR(Schedule(o).factor({.epoch = 2}), 0.775, 1e-15);
-  o.schedule.law = ScheduleLaw::constant;
+  o.schedule.name = ScheduleLaw::constant;
   EXPECT_EQ(Schedule(o).factor({.epoch = 2}), 1);
-  o.schedule.law = ScheduleLaw::step;
+  o.schedule.name = ScheduleLaw::step;
   o.schedule.factor = 0.5;
   o.schedule.every = 3;
   EXPECT_EQ(Schedule(o).factor({.epoch = 2.99}), 1);

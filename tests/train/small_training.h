@@ -80,7 +80,7 @@ inline Recipe small_recipe() {
   o.optimiser.rate = 3e-3;
   o.optimiser.weight_decay = 0.01;
   o.optimiser.clip = 0.5;
-  o.schedule.law = ScheduleLaw::plateau;
+  o.schedule.name = ScheduleLaw::plateau;
   o.schedule.patience = 1;
   o.schedule.warmup = 1;
   return recipe;

@@ -17,7 +17,7 @@ TEST(Trainer, Learns) {
   Recipe recipe = small_recipe();
   recipe.train.epochs = 40;
   recipe.train.augment = Augmentation::none;
-  recipe.train.schedule.law = ScheduleLaw::cosine;
+  recipe.train.schedule.name = ScheduleLaw::cosine;
   recipe.model.system.get_if<TransformerOptions>()->dropout = 0;
   const TrainResult result = train_small(recipe, folder / "run");
   EXPECT_EQ(result.ending, Ending::finished);
@@ -90,7 +90,7 @@ TEST(Trainer, AccumulationIsOneLargerBatch) {
   recipe.train.steps = 3;
   recipe.train.augment = Augmentation::none;
   recipe.train.average.reset();
-  recipe.train.schedule = {.law = ScheduleLaw::constant};
+  recipe.train.schedule = {.name = ScheduleLaw::constant};
   recipe.train.optimiser.epsilon = 0.1;  // or Adam blows rounding up where a gradient is zero
   recipe.model.system.get_if<TransformerOptions>()->dropout = 0;
   Splits data = small_data();

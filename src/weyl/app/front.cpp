@@ -15,6 +15,7 @@
 
 #include "weyl/app/command_line.h"
 #include "weyl/app/exit_codes.h"
+#include "weyl/app/log.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/models/options.h"
@@ -74,6 +75,7 @@ int main(int argc, char** argv) {
       std::cerr << parsed.err;
       return parsed.exit_code;
     }
+    start_log(talk_of(*parsed.command).quiet);
     if (const auto code = std::visit([](const auto& c) { return answer(c); }, *parsed.command)) {
       std::cout << std::flush;
       require<DataError>(std::cout.good(), "stdout: must be writable, but a write failed");

@@ -18,7 +18,7 @@ Json to_json(const Confusion& confusion);
 Json to_json(const std::vector<Breakdown>& breakdowns);
 Json to_json(const Evaluation& evaluation);
 
-/// Of many metrics (more than eight) those that are no part of another, as dice_1 is of dice.
+/// The metrics that are no part of another (as dice_1 is of dice) where there are more than eight; else all.
 Metrics chief(const Metrics& metrics);
 
 /// For people: the metrics in a row of text, "mse 0.0123 Å²  mae 0.08 Å".

@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "weyl/app/exit_codes.h"
+#include "weyl/app/log.h"
 #include "weyl/app/verbs.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
@@ -41,6 +42,7 @@ int run(const ConfigExplainCommand& command, const ModelOptions& known) {
 
 int run(const ConfigCheckCommand& command, const ModelOptions& known) {
   Recipe recipe = read_recipe(command.config.path, command.config.overrides, known);
+  warn_if_any(recipe.old_names);
   const std::string resolved = write_toml([&](Fields& f) { fields(f, recipe); });
   if (command.talk.json) {
     std::cout

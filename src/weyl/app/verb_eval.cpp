@@ -14,6 +14,7 @@ namespace weyl {
 
 int run(const EvalCommand& command, const Systems& systems) {
   const Predictor predictor(command.model, predictor_options(command), systems);
+  warn_if_any(predictor.subject().recipe.old_names);
   require<ConfigError>(predictor.task() != nullptr, command.model,
                        ": must have a task to be measured by, but holds weights alone");
   const auto data = open_data(predictor.subject().recipe, command.data, command.split);

@@ -55,6 +55,7 @@ int run(const ImportCommand& command, const Systems& systems) {
                     : wide        ? at::kDouble
                                   : at::kFloat,
                     systems);
+  warn_if_any(subject.recipe.old_names);
   const std::string unit = energy_unit_of(subject);
   OutputLaw law{.scale = energy_factor(command.energy_unit, unit)};
   law.shift = law.scale * import_weights(*subject.model, weights, command.weights);

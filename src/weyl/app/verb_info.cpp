@@ -2,6 +2,7 @@
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/info_json.h"
+#include "weyl/app/log.h"
 #include "weyl/app/machine.h"
 #include "weyl/app/verbs.h"
 #include "weyl/predict/subject.h"
@@ -16,6 +17,7 @@ int run(const InfoCommand& command, const Systems& systems) {
   }
   Subject built = build_subject(read_recipe(subject.path, subject.overrides, options_of(systems)), at::kMeta,
                                 {}, systems);
+  warn_if_any(built.recipe.old_names);
   SavedModel saved;
   saved.recipe = built.recipe;
   saved.interface = built.model->interface;

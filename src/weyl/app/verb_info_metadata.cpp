@@ -2,6 +2,7 @@
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/info_json.h"
+#include "weyl/app/log.h"
 #include "weyl/app/verbs.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
@@ -72,7 +73,8 @@ std::optional<int> run_from_metadata(const InfoCommand& command, const ModelOpti
   Recipe recipe;
   recipe.model = known;
   try {
-    read_toml_text(summary.recipe, path + ": metadata 'recipe'", {}, [&](Fields& f) { fields(f, recipe); });
+    warn_if_any(read_toml_text(summary.recipe, path + ": metadata 'recipe'", {},
+                               [&](Fields& f) { fields(f, recipe); }));
   } catch (const ConfigError& error) {
     throw DataError(error.what());
   }

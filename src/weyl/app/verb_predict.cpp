@@ -125,6 +125,7 @@ int run(const PredictCommand& command, const Systems& systems) {
   PredictorOptions options = predictor_options(command);
   options.batch = is_folder(command.out) ? 1 : options.batch;  // each sample is a file of its own
   Predictor predictor(command.model, options, systems);
+  warn_if_any(predictor.subject().recipe.old_names);
   say_notes(predictor.notes());
   catch_signals();
   Progress progress("predict", 0, Progress::style_for_stderr(command.talk.quiet));

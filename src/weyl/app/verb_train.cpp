@@ -142,8 +142,8 @@ std::string parity_csv(const Quantity& label, const std::vector<Tensor>& labels,
   return csv;
 }
 
-// Of each label that the task predicts as it stands, at most `limit` pairs of label and prediction, evenly
-// taken, for a parity plot: plots/parity_<label>.csv.
+// At most `limit` pairs of label and prediction, evenly taken, of each label that the task predicts as it
+// stands, for a parity plot: plots/parity_<label>.csv.
 void write_parity(const Predictor& predictor, std::shared_ptr<const Dataset> test, const std::string& folder,
                   int64_t limit = 4000) {
   const std::vector<Quantity> known = test->schema().labels;

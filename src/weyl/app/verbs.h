@@ -18,7 +18,7 @@ using Systems = std::vector<System>;
 int run(const ConfigSchemaCommand& command, const ModelOptions& known);
 int run(const ConfigExplainCommand& command, const ModelOptions& known);
 int run(const ConfigCheckCommand& command, const ModelOptions& known);
-/// Of a model file or run, from the file's metadata alone; empty when that is not enough (a config, foreign
+/// What a model file or run is, from the file's metadata alone; empty when that is not enough (a config, foreign
 /// weights).
 std::optional<int> run_from_metadata(const InfoCommand& command, const ModelOptions& known);
 /// When the engine cannot be started: what can be said without it, and that it is missing.

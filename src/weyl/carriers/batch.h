@@ -26,7 +26,7 @@ struct Batch {
 struct Schema {
   Interface interface;  // of which carrier, dimension, types, units and features; outputs stay empty
   std::vector<Quantity> labels;
-  /// Of data in motion: time from the input to its labels, in the unit of the velocities; 0: none.
+  /// For data in motion, the time from the input to its labels, in the unit of the velocities; 0: none.
   double horizon = 0;
   std::vector<std::string> unread;    // what the files have beside, which are no labels: for messages
   std::vector<std::string> warnings;  // doubts about the files, to be said before their use

@@ -15,8 +15,8 @@ class Dataset {
   virtual int64_t size() const = 0;
   virtual const Schema& schema() const = 0;
   virtual int64_t tokens(int64_t index) const = 0;  // N of one sample
-  /// Of grids that may differ: those of one batch must be alike, in their spacing alone when they are
-  /// cropped.
+  /// The lattice of a grid, where grids may differ: those of one batch must be alike, in their spacing alone when
+  /// they are cropped.
   virtual Lattice lattice(int64_t /*index*/) const { return {}; }
   virtual Batch batch(std::span<const int64_t> indices) const = 0;
   /// How far the worst pose of the source was off its group before the reader put it there; 0: none was.

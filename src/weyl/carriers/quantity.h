@@ -18,7 +18,7 @@ enum class Level { node, pair, object, graph };
 /// axial_vector det(R) R v; symmetric_tensor R S R^T; category (a label) and element (of a Lie group).
 enum class Kind { scalar, pseudoscalar, vector, axial_vector, symmetric_tensor, category, element };
 
-/// Of a vector: `free` (a velocity), `offset` (a point at position + v), `normal` (an oriented plane),
+/// What a vector is: `free` (a velocity), `offset` (a point at position + v), `normal` (an oriented plane),
 /// `point` (moves with translations too: R v + t). Of a scalar of poses with as many channels as the Lie
 /// algebra has dimensions: `offset`, the orthonormal coordinates w of a right factor, g exp(w), which no left
 /// multiplication changes.

@@ -10,13 +10,11 @@ namespace weyl {
 
 /// Reads a carrier tensor file: the tensors of a safetensors file by the names of the carrier's fields.
 ///
-///   points  positions (N, D), offsets (B + 1) int64; types (N) or (N, 1) int64, scalars (N, S), vectors (N,
-///   V, D), pairs
-///           (sum n^2, E), object_offsets int64, cell (B, 3, 3), pbc (B, 3) bool, graph- and object-level
-///           inputs by name
+///   points  positions (N, D), offsets (B + 1) int64; types (N) or (N, 1) int64, scalars (N, S), vectors
+///           (N, V, D), pairs (sum n^2, E), object_offsets int64, cell (B, 3, 3), pbc (B, 3) bool, graph-
+///           and object-level inputs by name
 ///   poses   elements (N, m, m), offsets; scalars; the metadata `group`: so2, se2, so3, se3, aff2 or aff3,
-///   and
-///           that of `wanted` where it names one
+///           and that of `wanted` where it names one
 ///   grid    values (B, C, spatial axes), spacing (D)
 ///
 /// Every declared feature must be there with its shape; labels stand beside them under their own names

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "weyl/config/description.h"
+#include "weyl/config/old_names.h"
 #include "weyl/config/toml_tree.h"
 #include "weyl/config/wording.h"
 #include "weyl/core/check.h"
@@ -192,6 +193,9 @@ std::string describe_json_schema(const Visit& visit) {
 }
 
 std::string explain(const Visit& visit, std::string_view key) {
+  if (const std::string now = OldNames(visit).renamed_path(std::string(key)); now != key) {
+    return text(key, " is now ", now, ".\n", explain(visit, now));
+  }
   const Description root = describe(visit);
   std::vector<const Description*> all;
   collect(root, all);

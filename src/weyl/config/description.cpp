@@ -14,6 +14,10 @@ class Describer final : public Fields {
 
   Description all() { return std::move(open_.front()); }
 
+  void renamed(std::string_view old_key, std::string_view key) override {
+    open_.back().renamed.emplace_back(old_key, key);
+  }
+
  protected:
   using Type = Description::Type;
 

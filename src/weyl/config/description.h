@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "weyl/config/toml.h"
@@ -17,9 +18,10 @@ struct Description {
   std::string standard;  // the default as TOML; empty for a table
   Range range;
   std::vector<std::string> choices;
-  bool optional = false;              // `key = false` switches it off
-  bool on = true;                     // whether an optional is on by default
-  std::vector<Description> children;  // of a table, and of one item of `tables`
+  bool optional = false;                                     // `key = false` switches it off
+  bool on = true;                                            // whether an optional is on by default
+  std::vector<Description> children;                         // of a table, and of one item of `tables`
+  std::vector<std::pair<std::string, std::string>> renamed;  // of its keys: the old name and the one now
 };
 
 /// All that a Visit shows, as one table without a key.

@@ -132,6 +132,10 @@ class Fields {
     leave_array();
   }
 
+  /// A key of this struct had another name: files and overrides that use it are read for ever, with a warning
+  /// (config/old_names.h). Stands beside the visit of `key`.
+  virtual void renamed(std::string_view /*old_key*/, std::string_view /*key*/) {}
+
   /// A choice of structs: `key` holds the name of the alternative (each alternative's
   /// `static constexpr const char* name_in_config`), and each alternative has a sub-table of that name.
   /// Tables of alternatives that are not chosen are read into a scratch struct, so they are checked too.

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "weyl/config/old_names.h"
 #include "weyl/config/toml.h"
 #include "weyl/config/toml_tree.h"
 #include "weyl/config/wording.h"
@@ -301,19 +302,22 @@ std::string file_text(const std::string& path) {
 
 }  // namespace
 
-void read_toml(const std::string& path, std::span<const std::string> overrides, const Visit& visit) {
-  read_toml_text(file_text(path), path, overrides, visit);
+std::string read_toml(const std::string& path, std::span<const std::string> overrides, const Visit& visit) {
+  return read_toml_text(file_text(path), path, overrides, visit);
 }
 
-void read_toml_text(std::string_view content, std::string_view where, std::span<const std::string> overrides,
-                    const Visit& visit) {
+std::string read_toml_text(std::string_view content, std::string_view where,
+                           std::span<const std::string> overrides, const Visit& visit) {
   TomlNode root = parse_toml(content, where);
+  OldNames old_names(visit);
+  old_names.rename(root, std::string(where));
   for (size_t i = 0; i < overrides.size(); ++i) {
-    apply_override(root, overrides[i], static_cast<int64_t>(i));
+    apply_override(root, old_names.renamed(overrides[i]), static_cast<int64_t>(i));
   }
   Reader reader(root, std::string(where), overrides);
   visit(reader);
   reader.finish();
+  return old_names.warning(std::string(where));
 }
 
 }  // namespace weyl

@@ -24,7 +24,7 @@ class Json {
 
   static Json object();
   static Json array();
-  /// Of a text that holds JSON. DataError naming `where` when it does not.
+  /// The value of a text that holds JSON. DataError naming `where` when it does not.
   static Json parse(std::string_view text, std::string_view where);
 
   Json& set(std::string key, Json value);  // of an object; replaces an earlier value

@@ -48,7 +48,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
       continue;
     }
     size_t d = distance(w, c);
-    // Of words of one or two letters everything is near: only other case counts.
+    // Everything is near a word of one or two letters: only other case counts.
     const size_t allowed = c.size() <= 2 ? 0 : std::max<size_t>(1, std::min(w.size(), c.size()) / 3);
     if (d > allowed) {
       // A beginning of the other is near too, but never nearer than a slip of the fingers.

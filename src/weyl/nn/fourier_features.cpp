@@ -15,10 +15,10 @@
 namespace weyl {
 
 FourierFeatures::FourierFeatures(int64_t in, int64_t frequencies, double sigma) {
-  const Tensor start = BuildOn::device().is_meta()
-                           ? at::empty({frequencies, in}, at::TensorOptions().device(at::kMeta))
-                           : at::randn({frequencies, in}, at::TensorOptions().dtype(at::kDouble)) * sigma;
-  frequencies_ = parameter("frequencies", start, /*decay=*/false, /*trainable=*/false);
+  const Tensor init = BuildOn::device().is_meta()
+                          ? at::empty({frequencies, in}, at::TensorOptions().device(at::kMeta))
+                          : at::randn({frequencies, in}, at::TensorOptions().dtype(at::kDouble)) * sigma;
+  frequencies_ = parameter("frequencies", init, /*decay=*/false, /*trainable=*/false);
 }
 
 Tensor FourierFeatures::operator()(const Tensor& x) const {

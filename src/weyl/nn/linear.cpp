@@ -8,8 +8,8 @@
 
 namespace weyl {
 
-Linear::Linear(int64_t in, int64_t out, bool bias, LinearStart start) {
-  const bool xavier = start == LinearStart::xavier;
+Linear::Linear(int64_t in, int64_t out, bool bias, LinearInit init) {
+  const bool xavier = init == LinearInit::xavier;
   const double bound = in > 0 ? 1 / std::sqrt(static_cast<double>(in)) : 0;
   const double wide = std::sqrt(6 / static_cast<double>(std::max<int64_t>(in + out, 1)));
   weight_ = parameter("weight", {out, in}, Init::uniform(xavier ? wide : bound), /*decay=*/true);
@@ -18,7 +18,7 @@ Linear::Linear(int64_t in, int64_t out, bool bias, LinearStart start) {
   }
 }
 
-void Linear::scale_start(double factor) {
+void Linear::scale_init(double factor) {
   const at::NoGradGuard quiet;
   weight_.mul_(factor);
 }

@@ -9,7 +9,7 @@ namespace weyl {
 class Mlp : public Module {
  public:
   Mlp(int64_t in, int64_t hidden, int64_t out, Activation law = Activation::gelu,
-      LinearStart start = LinearStart::torch);
+      LinearInit init = LinearInit::torch);
   Tensor operator()(const Tensor& x) const;
 
  private:

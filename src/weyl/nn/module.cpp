@@ -14,7 +14,7 @@ namespace {
 thread_local at::Device build_device = at::kCPU;
 thread_local at::ScalarType build_dtype = at::kFloat;
 
-Tensor start_values(const std::vector<int64_t>& shape, const Init& init) {
+Tensor initial_values(const std::vector<int64_t>& shape, const Init& init) {
   const auto on_cpu = at::TensorOptions().dtype(at::kDouble);
   switch (init.law) {
     case Init::Law::zeros:
@@ -56,27 +56,28 @@ at::ScalarType BuildOn::dtype() {
 
 Tensor Module::parameter(std::string name, const std::vector<int64_t>& shape, Init init, bool decay) {
   const bool shape_only = build_device.is_meta();
-  const Tensor start = shape_only ? at::empty(shape, at::TensorOptions().device(at::kMeta).dtype(at::kDouble))
-                                  : start_values(shape, init);
-  return parameter(std::move(name), start, decay);
+  const Tensor values = shape_only
+                            ? at::empty(shape, at::TensorOptions().device(at::kMeta).dtype(at::kDouble))
+                            : initial_values(shape, init);
+  return parameter(std::move(name), values, decay);
 }
 
-Tensor Module::parameter(std::string name, const Tensor& start, bool decay, bool trainable) {
+Tensor Module::parameter(std::string name, const Tensor& init, bool decay, bool trainable) {
   for (const auto& known : own_) {
     require(known.name != name, "Module: parameter '", name, "' is declared twice");
   }
   Tensor tensor = build_device.is_meta()
-                      ? at::empty(start.sizes(), at::TensorOptions().device(at::kMeta).dtype(build_dtype))
-                      : start.detach().to(build_device, build_dtype, /*non_blocking=*/false, /*copy=*/true);
+                      ? at::empty(init.sizes(), at::TensorOptions().device(at::kMeta).dtype(build_dtype))
+                      : init.detach().to(build_device, build_dtype, /*non_blocking=*/false, /*copy=*/true);
   tensor.set_requires_grad(trainable);
   own_.push_back({std::move(name), tensor, decay, /*complex_pair=*/false, trainable});
   return tensor;
 }
 
-Tensor Module::complex_parameter(std::string name, const Tensor& start, bool decay) {
-  require(start.dim() > 0 && start.size(-1) == 2, "Module: complex parameter '", name,
-          "' must end in a dimension of 2, got ", start.sizes());
-  Tensor tensor = parameter(std::move(name), start, decay);
+Tensor Module::complex_parameter(std::string name, const Tensor& init, bool decay) {
+  require(init.dim() > 0 && init.size(-1) == 2, "Module: complex parameter '", name,
+          "' must end in a dimension of 2, got ", init.sizes());
+  Tensor tensor = parameter(std::move(name), init, decay);
   own_.back().complex_pair = true;
   return tensor;
 }

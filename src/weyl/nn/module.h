@@ -21,7 +21,7 @@ struct Parameter {
   bool trainable = true;
 };
 
-/// How a parameter starts.
+/// How a parameter is initialised.
 struct Init {
   enum class Law { zeros, ones, constant, normal, uniform } law = Law::zeros;
   double a = 0, b = 0;
@@ -61,14 +61,14 @@ class Module {
   bool training() const { return training_; }
 
  protected:
-  /// Declares a parameter; made on the current construction device (see BuildOn) in its dtype. Random starts
-  /// are drawn in float64 from torch's generator of the CPU, so that they agree on every device and in every
+  /// Declares a parameter; made on the current construction device (see BuildOn) in its dtype. Random
+  /// initial values are drawn in float64 from torch's generator of the CPU, so that they agree on every device and in every
   /// dtype.
   Tensor parameter(std::string name, const std::vector<int64_t>& shape, Init init, bool decay = false);
-  /// Declares a parameter with the given start values (double precision, any device).
-  Tensor parameter(std::string name, const Tensor& start, bool decay = false, bool trainable = true);
-  /// Declares complex numbers, real and imaginary part in the last dimension (2) of the start values.
-  Tensor complex_parameter(std::string name, const Tensor& start, bool decay = false);
+  /// Declares a parameter with the given initial values (double precision, any device).
+  Tensor parameter(std::string name, const Tensor& init, bool decay = false, bool trainable = true);
+  /// Declares complex numbers, real and imaginary part in the last dimension (2) of the initial values.
+  Tensor complex_parameter(std::string name, const Tensor& init, bool decay = false);
 
   /// Declares a child. Its parameters are named `name`.x; a name may hold dots ("layers.0").
   template <class M>

@@ -68,7 +68,7 @@ void put(AtomsFrame& frame, const Written& what, const Tensor& values, int64_t b
   } else {
     const auto* x = rows.const_data_ptr<double>();
     std::vector<double> reals(x, x + rows.numel());
-    // Of a frame without a volume there is no stress.
+    // A frame without a volume has no stress.
     const bool none = q.kind == Kind::symmetric_tensor && std::isnan(reals.front());
     for (double& r : reals) {
       r *= what.factor;

@@ -22,7 +22,7 @@ struct PredictorOptions {
   int64_t batch_edges = 1 << 20;
 };
 
-/// What whoever predicts over a set hears of it between batches.
+/// What whoever predicts over a set is told, and asked, between batches.
 struct PredictorCalls {
   std::function<void(int64_t done)> progress;  // samples done
   std::function<bool()> stop;                  // true: no further batch
@@ -36,7 +36,7 @@ class Predictor {
   /// `path` is a run folder (its best checkpoint) or a model file. DataError, ConfigError: see load_model.
   explicit Predictor(const std::string& path, const PredictorOptions& options = {},
                      const Systems& systems = built_in_systems());
-  /// Of a model that is built already; where its task is not fitted, predictions are the model's own outputs.
+  /// For a model that is built already; where its task is not fitted, predictions are the model's own outputs.
   explicit Predictor(Subject subject, const PredictorOptions& options = {});
 
   const Subject& subject() const { return subject_; }

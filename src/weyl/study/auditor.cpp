@@ -18,7 +18,7 @@ namespace {
 
 constexpr double constant_below = 1e-8;
 
-/// Of graphs without a volume there is no stress: it is NaN, every number of it.
+/// Graphs without a volume have no stress: every number of it is NaN.
 bool may_be_absent(const Quantity& q) {
   return q.level == Level::graph && q.kind == Kind::symmetric_tensor;
 }
@@ -51,7 +51,7 @@ double root_mean_square(const Tensor& values, const Quantity& q, bool cells) {
   return std::sqrt(v.square().mean().item<double>());
 }
 
-/// Of thousands of cells the largest difference is that of the one where rounding happened to add up: the
+/// Among thousands of cells the largest difference is that of the one where rounding happened to add up: the
 /// answer for a grid is all its cells.
 double largest_difference(const Tensor& a, const Tensor& b, bool cells) {
   if (a.numel() == 0) {

@@ -14,7 +14,7 @@ namespace {
 
 thread_local std::vector<std::pair<Tensor, Tensor>>* listening = nullptr;
 
-std::unique_ptr<at::ObserverContext> hear(const at::RecordFunction& call) {
+std::unique_ptr<at::ObserverContext> note_operands(const at::RecordFunction& call) {
   const std::string_view name = call.name();
   const size_t first = name == "aten::mm" ? 0 : (name == "aten::addmm" ? 1 : 2);
   if (listening && first < 2 && call.inputs().size() > first + 1) {
@@ -26,10 +26,10 @@ std::unique_ptr<at::ObserverContext> hear(const at::RecordFunction& call) {
 }  // namespace
 
 void MatrixProducts::record(const std::function<void()>& work) {
-  std::vector<std::pair<Tensor, Tensor>> heard;
-  listening = &heard;
+  std::vector<std::pair<Tensor, Tensor>> recorded;
+  listening = &recorded;
   const auto handle = at::addThreadLocalCallback(
-      at::RecordFunctionCallback(&hear).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
+      at::RecordFunctionCallback(&note_operands).needsInputs(true).scopes({at::RecordScope::FUNCTION}));
   try {
     work();
   } catch (...) {
@@ -42,7 +42,7 @@ void MatrixProducts::record(const std::function<void()>& work) {
   const at::NoGradGuard off;
   shapes_.clear();
   operands_.clear();
-  for (const auto& [a, b] : heard) {
+  for (const auto& [a, b] : recorded) {
     shapes_.push_back({{a.sizes().vec(), a.strides().vec()},
                        {b.sizes().vec(), b.strides().vec()},
                        a.scalar_type(),

@@ -19,7 +19,7 @@ struct Moved {
   /// rounding float64 does not hold, the samples displaced `magnified` times as far as that.
   std::optional<Batch> before;
   double magnified = 1;
-  /// Of f(before) only what it differs from f(x) counts, both in float64: the rest is the model's own
+  /// Only the difference of f(before) from f(x) counts, both in float64: the rest is the model's own
   /// float32, which the samples and their image share.
   bool displaced = false;
 };
@@ -64,11 +64,11 @@ Transformation right_factors(const Schema& schema);
 /// Uniform permutations of the nodes of each graph, or of each object where there are objects.
 Transformation permutations(const Schema& schema);
 
-/// Of grids: row i of the first axis is rolled by i cells along the last. Nothing is interpolated, and no
+/// On grids: row i of the first axis is rolled by i cells along the last. Nothing is interpolated, and no
 /// system claims it.
 Transformation grid_shears(const Schema& schema);
 
-/// Of grids: one axis is reversed, then a quarter turn that keeps the shape, drawn for each grid.
+/// On grids: one axis is reversed, then a quarter turn that keeps the shape, drawn for each grid.
 Transformation grid_mirrors(const Schema& schema);
 
 /// What a claim is checked on. ShapeError for a claim of a finite group that does not name it.

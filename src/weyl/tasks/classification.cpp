@@ -14,7 +14,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/tasks/classes.h"
-#include "weyl/tasks/test_turns.h"
+#include "weyl/tasks/test_time_rotations.h"
 
 namespace weyl {
 namespace {
@@ -118,7 +118,7 @@ Interface Classification::interface(const Schema& data) const {
   const int64_t classes = classes_of(data, kLabel, kTask);
   class_names(options_.names, classes, kTask);
   check_class_weights(options_.class_weights, classes, kTask);
-  turns_of(options_.turns, data.carrier(), data.interface.dimension);
+  matrices_of(options_.test_time_rotations, data.carrier(), data.interface.dimension);
   Interface result = data.interface;
   result.outputs = {{.name = kLogits, .level = Level::graph, .channels = classes}};
   return result;
@@ -174,14 +174,15 @@ Named Classification::predict(Model& model, const Batch& batch) const {
   const at::NoGradGuard no_grad;
   Named first;
   const Quantity q = probabilities(classes_of(model.interface, kTask));
-  const Tensor p = mean_over_turns(options_.turns, batch.input, model.interface, q, [&](const Input& input) {
-    Named outputs = model(input);
-    const Tensor softmax = at::softmax(logits_of(outputs, kTask).to(at::kDouble), 1);
-    if (first.empty()) {
-      first = std::move(outputs);
-    }
-    return softmax;
-  });
+  const Tensor p = mean_over_rotations(
+      options_.test_time_rotations, batch.input, model.interface, q, [&](const Input& input) {
+        Named outputs = model(input);
+        const Tensor softmax = at::softmax(logits_of(outputs, kTask).to(at::kDouble), 1);
+        if (first.empty()) {
+          first = std::move(outputs);
+        }
+        return softmax;
+      });
   first[kProbabilities] = p;
   first[kLabel] = at::argmax(p, 1, true);
   return first;

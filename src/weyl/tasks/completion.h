@@ -12,7 +12,8 @@ namespace weyl {
 ///   loss      -log sum_{i in F} p_i + mean_{i in F} |log((g_i exp delta_i)^-1 g)|^2, each with its weight,
 ///             averaged over the graphs; the second in float64
 ///   predicts  `element` (B, m, m) float64, g_b exp(delta_b) from the base b = argmax p, beside the model's
-///   outputs metrics   pose_error, the headline: mean of E = |log(prediction^-1 g)|^2; pose_error_median;
+///             outputs
+///   metrics   pose_error, the headline: mean of E = |log(prediction^-1 g)|^2; pose_error_median;
 ///             relative_error, the mean of E over |log(g_f^-1 g)|^2, f the first of F: against the step of
 ///             the sequence; flanking_accuracy, how often b is in F; outside_chart, how often E had to be
 ///             |prediction^-1 g - 1|_F^2 because the logarithm is not defined there

@@ -60,7 +60,7 @@ std::string force_unit(const Interface& interface) {
   return energy.empty() || interface.length_unit.empty() ? "" : energy + "/" + interface.length_unit;
 }
 
-/// Of data that have forces alone, energies are in what forces times lengths are.
+/// Where data have forces alone, energies are in the unit of force times length.
 std::string energy_unit_of(const Schema& data) {
   const std::string energy = unit_of(data.labels, kEnergy), forces = unit_of(data.labels, kForces);
   if (!energy.empty() || forces.empty() || data.interface.length_unit.empty()) {

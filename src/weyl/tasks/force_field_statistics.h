@@ -30,9 +30,9 @@ class ForceFieldStatistics {
 
   bool fitted() const { return references_.defined(); }
   double scale() const { return scale_; }  // 1 before a fit
-  /// Of compositions (B, T): (B) float64.
+  /// The energies (B), float64, of compositions (B, T).
   Tensor energies(const Tensor& composition) const;
-  /// Of the points' own; before a fit, zeros. ShapeError: an element that no training sample had.
+  /// Those of points, by their own composition; zeros before a fit. ShapeError: an element that no training sample had.
   Tensor energies(const Points& points, const Interface& interface) const;
 
  private:

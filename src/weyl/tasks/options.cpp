@@ -13,7 +13,7 @@ void fields(Fields& f, CompletionOptions& o) {
   f("pose_weight", o.pose_weight, "of the part of the loss that asks what stands in it", {0, 1e6});
 }
 
-void fields(Fields& f, TestTurns& o) {
+void fields(Fields& f, TestTimeRotations& o) {
   f("count", o.count,
     "1: none; 24 in space: the rotations of the cube; else the multiples of a turn / count: of the plane, in "
     "space about `axis`. A grid turns exactly by 1, 2, 4 and 24, points by any",
@@ -27,7 +27,8 @@ void fields(Fields& f, ClassificationOptions& o) {
   f("label_smoothing", o.label_smoothing, "share of every label that is spread over all classes", {0, 1});
   f("class_weights", o.class_weights, "of the classes in the loss, one each; none: all alike", {0, 1e9});
   f("names", o.names, "of the classes in their order, for reports; none: their numbers");
-  f("turns", o.turns,
+  f.renamed("turns", "test_time_rotations");
+  f("test_time_rotations", o.test_time_rotations,
     "rotations at test time, in validation too: class probabilities are averaged over them");
 }
 
@@ -59,7 +60,8 @@ void fields(Fields& f, SegmentationOptions& o) {
     "of the classes in cross-entropy and focal loss, one each; none: all alike", {0, 1e9});
   f("names", o.names, "of the classes in their order, for reports; none: their numbers");
   f("regions", o.regions, "classes taken together, scored beside the classes; `dice` is then their mean");
-  f("turns", o.turns,
+  f.renamed("turns", "test_time_rotations");
+  f("test_time_rotations", o.test_time_rotations,
     "rotations at test time, in validation too: class probabilities are averaged over them");
   f("window", o.window, "prediction window by window, for inputs larger than the memory of the device");
 }
@@ -95,7 +97,9 @@ void fields(Fields& f, PropertyOptions& o) {
   f("loss", o.loss, "what an error costs");
   f("huber_delta", o.huber_delta, "where `huber` goes from squares to lines, in units of the deviation",
     {1e-9, 1e9});
-  f("turns", o.turns, "rotations at test time, in validation too, over which predictions are averaged");
+  f.renamed("turns", "test_time_rotations");
+  f("test_time_rotations", o.test_time_rotations,
+    "rotations at test time, in validation too, over which predictions are averaged");
 }
 
 void fields(Fields& f, TaskOptions& o) {

@@ -34,21 +34,21 @@ struct CompletionOptions {
 void fields(Fields& f, CompletionOptions& o);
 
 /// The rotations of an input that a prediction is averaged over.
-struct TestTurns {
+struct TestTimeRotations {
   int64_t count = 1;    // 1: the input as it is; 24 in space: the rotations of the cube; else the
                         // multiples of 2 pi / count: of the plane, in space about `axis`
   Axis axis = Axis::z;  // in space
   bool random = false;  // of points and poses: the input as it is, and count - 1 rotations drawn uniformly
 };
-void fields(Fields& f, TestTurns& o);
+void fields(Fields& f, TestTimeRotations& o);
 
 /// Which class an input is of.
 struct ClassificationOptions {
   static constexpr const char* name_in_config = "classification";
   double label_smoothing = 0;
-  std::vector<double> class_weights;  // one a class, or none: all alike
-  std::vector<std::string> names;     // of the classes in their order, in reports; or none: their numbers
-  TestTurns turns;                    // at test time
+  std::vector<double> class_weights;      // one a class, or none: all alike
+  std::vector<std::string> names;         // of the classes in their order, in reports; or none: their numbers
+  TestTimeRotations test_time_rotations;  // at test time
 };
 void fields(Fields& f, ClassificationOptions& o);
 
@@ -85,7 +85,7 @@ struct SegmentationOptions {
   std::vector<double> class_weights;  // of cross-entropy and focal loss
   std::vector<std::string> names;     // of the classes in their order
   std::vector<Region> regions;        // nested ones, scored beside the classes
-  TestTurns turns;
+  TestTimeRotations test_time_rotations;
   WindowOptions window;
 };
 void fields(Fields& f, SegmentationOptions& o);
@@ -131,7 +131,7 @@ struct PropertyOptions {
   bool normalise = true;  // by the standard deviation on the training set
   ErrorLaw loss = ErrorLaw::l2;
   double huber_delta = 1;
-  TestTurns turns;
+  TestTimeRotations test_time_rotations;
 };
 void fields(Fields& f, PropertyOptions& o);
 

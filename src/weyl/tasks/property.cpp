@@ -20,7 +20,7 @@
 #include "weyl/tasks/error_law.h"
 #include "weyl/tasks/references.h"
 #include "weyl/tasks/saved_numbers.h"
-#include "weyl/tasks/test_turns.h"
+#include "weyl/tasks/test_time_rotations.h"
 
 namespace weyl {
 namespace {
@@ -112,7 +112,7 @@ std::vector<Quantity> Property::labels() const {
 
 Interface Property::interface(const Schema& data) const {
   Interface result = data.interface;
-  turns_of(options_.turns, data.carrier(), data.interface.dimension);
+  matrices_of(options_.test_time_rotations, data.carrier(), data.interface.dimension);
   result.outputs = labels();
   for (auto& output : result.outputs) {
     if (const Quantity* known = find_quantity(data.labels, output.name)) {
@@ -259,8 +259,8 @@ Named Property::predict(Model& model, const Batch& batch) const {
   const at::NoGradGuard no_grad;
   const Quantity all{.name = "targets", .level = Level::graph, .channels = count()};
   const Tensor y =
-      mean_over_turns(options_.turns, batch.input, model.interface, all,
-                      [&](const Input& input) { return outputs_of(model, input).to(at::kDouble); });
+      mean_over_rotations(options_.test_time_rotations, batch.input, model.interface, all,
+                          [&](const Input& input) { return outputs_of(model, input).to(at::kDouble); });
   const Tensor r = references_of(batch.input, model.interface);
   return named(scales_.defined() ? y * scales_.to(y.device()) + r : y + r);
 }

@@ -14,7 +14,7 @@
 #include "weyl/tasks/classes.h"
 #include "weyl/tasks/segmentation_loss.h"
 #include "weyl/tasks/sliding_window.h"
-#include "weyl/tasks/test_turns.h"
+#include "weyl/tasks/test_time_rotations.h"
 
 namespace weyl {
 namespace {
@@ -174,7 +174,7 @@ Interface Segmentation::interface(const Schema& data) const {
   require<ConfigError>(options_.cross_entropy > 0 || options_.focal > 0 || options_.dice > 0,
                        "task.segmentation: cross_entropy, focal or dice must have a weight, got none");
   check_class_weights(options_.class_weights, classes, kTask);
-  turns_of(options_.turns, data.carrier(), D);
+  matrices_of(options_.test_time_rotations, data.carrier(), D);
   const auto sizes = static_cast<int64_t>(options_.window.size.size());
   require<ConfigError>(sizes <= 1 || sizes == D, "task.segmentation.window.size: must be one number, or ", D,
                        ", one an axis, got ", sizes);
@@ -204,8 +204,8 @@ Step Segmentation::step(Model& model, const Batch& batch) const {
 Named Segmentation::predict(Model& model, const Batch& batch) const {
   const at::NoGradGuard no_grad;
   const Quantity q = probabilities(classes_of(model.interface, kTask));
-  const Tensor p =
-      mean_over_turns(options_.turns, grid_of(batch.input), model.interface, q, [&](const Input& input) {
+  const Tensor p = mean_over_rotations(
+      options_.test_time_rotations, grid_of(batch.input), model.interface, q, [&](const Input& input) {
         return over_windows(grid_of(input), options_.window, [&](const Grid& window) {
           const Grid there{window.values.to(model.device()), window.spacing};
           return at::softmax(logits_of(model(there), kTask), 1);

@@ -12,7 +12,7 @@ namespace weyl {
 ///   loss      mean over all coordinates of (y - y*)^2, in the model's dtype; y* is made in float64
 ///   predicts  displacement = c velocity + scale y, and position = positions + displacement, both (N, 1, D)
 ///   float64 metrics   mse (the headline: mean over all coordinates, in the data's unit squared) and rmse,
-///   summed in float64
+///                     summed in float64
 class Trajectory : public Task {
  public:
   explicit Trajectory(TrajectoryOptions options) : options_(options) {}

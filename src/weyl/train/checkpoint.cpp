@@ -53,7 +53,8 @@ Recipe recipe_of(const ModelSummary& summary, const std::string& where, const Mo
   Recipe recipe;
   recipe.model = known;
   try {
-    read_toml_text(summary.recipe, where + ": metadata 'recipe'", {}, [&](Fields& f) { fields(f, recipe); });
+    recipe.old_names = read_toml_text(summary.recipe, where + ": metadata 'recipe'", {},
+                                      [&](Fields& f) { fields(f, recipe); });
   } catch (const ConfigError& error) {
     throw DataError(error.what());
   }

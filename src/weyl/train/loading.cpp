@@ -28,7 +28,7 @@ LoaderOptions loader_options(const TrainOptions& options, const Model& model) {
 
 BatchOptions evaluate_options(const TrainOptions& options, const std::string& where) {
   BatchOptions o;
-  // Of crops there go many into a batch, of the whole grids they are cut from perhaps one.
+  // Many crops go into a batch; of the whole grids that they are cut from perhaps one does.
   o.batch = options.crop.empty() ? samples_at_once(options) : 1;
   o.batch_tokens = options.crop.empty() ? options.batch_tokens : std::nullopt;
   o.where = where;

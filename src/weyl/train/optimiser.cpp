@@ -116,7 +116,7 @@ void Optimiser::step(double factor) {
 void Optimiser::step_fused(const std::vector<Tensor>& weights, const std::vector<Tensor>& gradients,
                            const std::vector<Tensor>& first, const std::vector<Tensor>& second,
                            const std::vector<Tensor>& steps, double rate, double decay) const {
-  if (options_.law == OptimiserLaw::adamw) {
+  if (options_.name == OptimiserLaw::adamw) {
     at::_fused_adamw_(weights, gradients, first, second, {}, steps, rate, options_.beta1, options_.beta2,
                       decay, options_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
   } else {
@@ -129,7 +129,7 @@ void Optimiser::step_plain(const Tensor& weight, const Tensor& gradient, const T
                            const Tensor& second, double step, double rate, double decay) const {
   Tensor g = gradient;
   if (decay != 0) {
-    if (options_.law == OptimiserLaw::adamw) {
+    if (options_.name == OptimiserLaw::adamw) {
       weight.mul_(1 - rate * decay);
     } else {
       g = g + decay * weight;

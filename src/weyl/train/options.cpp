@@ -3,7 +3,9 @@
 namespace weyl {
 
 void fields(Fields& f, OptimiserOptions& o) {
-  f("law", o.law, "how weights follow the gradient; adam couples the decay to the gradient, adamw does not");
+  f.renamed("law", "name");
+  f("name", o.name,
+    "how weights follow the gradient; adam couples the decay to the gradient, adamw does not");
   f("rate", o.rate, "largest learning rate", {0, 1e3});
   f("weight_decay", o.weight_decay,
     "decay of the weight matrices (biases, norms and frequencies never decay)", {0, 1e3});
@@ -14,7 +16,8 @@ void fields(Fields& f, OptimiserOptions& o) {
 }
 
 void fields(Fields& f, ScheduleOptions& o) {
-  f("law", o.law, "how the learning rate changes after the warm-up");
+  f.renamed("law", "name");
+  f("name", o.name, "how the learning rate changes after the warm-up");
   f("warmup", o.warmup, "epochs of linear warm-up, in fractions if need be", {0, 1e9});
   f("per_epoch", o.per_epoch, "change the rate between epochs only, not at every step");
   f("final_factor", o.final_factor, "cosine, linear: the last rate over the largest", {0, 1});

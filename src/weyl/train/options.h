@@ -31,14 +31,14 @@ constexpr auto names_of(Augmentation) {
 }
 
 struct OptimiserOptions {
-  OptimiserLaw law = OptimiserLaw::adamw;
+  OptimiserLaw name = OptimiserLaw::adamw;
   double rate = 1e-3, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   std::optional<double> clip;  // global gradient norm
 };
 void fields(Fields& f, OptimiserOptions& o);
 
 struct ScheduleOptions {
-  ScheduleLaw law = ScheduleLaw::cosine;
+  ScheduleLaw name = ScheduleLaw::cosine;
   double warmup = 0;        // epochs of linear warm-up
   bool per_epoch = false;   // the rate changes between epochs only
   double final_factor = 0;  // of the rate, at the end (cosine, linear)

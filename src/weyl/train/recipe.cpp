@@ -72,7 +72,7 @@ Recipe read_recipe(const std::string& path, const std::vector<std::string>& over
                    const ModelOptions& known) {
   Recipe recipe;
   recipe.model = known;
-  read_config(path, overrides, recipe);
+  recipe.old_names = read_config(path, overrides, recipe);
   if (recipe.interface) {
     check_names(recipe.interface->features, "features", path);
     check_names(recipe.interface->outputs, "outputs", path);

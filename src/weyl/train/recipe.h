@@ -30,6 +30,8 @@ struct Recipe {
   TrainOptions train;
   std::optional<Interface> interface;
   std::optional<BenchTable> bench;
+  std::string
+      old_names;  // a line that names the old names of keys that a file used (config/toml.h); empty: none
 };
 void fields(Fields& f, Recipe& r);
 

@@ -26,7 +26,7 @@ void make_parents(const fs::path& path) {
   }
 }
 
-// Of mkdir: true when it made the folder, false when something has that name already.
+// What mkdir did: true when it made the folder, false when something has that name already.
 bool make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0755) == 0) {
     return true;

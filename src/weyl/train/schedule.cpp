@@ -25,7 +25,7 @@ Schedule::Schedule(const TrainOptions& options)
       seconds_(options.max_seconds) {
   require<ConfigError>(epochs_ || steps_ || seconds_,
                        "train: one of train.epochs, train.steps and train.max_seconds must be set, got none");
-  require<ConfigError>(options_.law != ScheduleLaw::step || options_.every > 0,
+  require<ConfigError>(options_.name != ScheduleLaw::step || options_.every > 0,
                        "train.schedule.every: must be above 0, got ", options_.every);
 }
 
@@ -53,7 +53,7 @@ double Schedule::factor(const Elapsed& now) const {
   double used = fraction(now);
   if (options_.per_epoch) {
     epoch = std::floor(now.epoch);
-    // Of a budget in epochs exactly the whole epochs; of any other their proportional share.
+    // A budget in epochs counts whole epochs exactly; any other their proportional share.
     const bool by_epochs = epochs_ && used == std::min(1.0, now.epoch / static_cast<double>(*epochs_));
     if (by_epochs) {
       used = std::min(1.0, epoch / static_cast<double>(*epochs_));
@@ -62,7 +62,7 @@ double Schedule::factor(const Elapsed& now) const {
     }
   }
   double law = 1;
-  switch (options_.law) {
+  switch (options_.name) {
     case ScheduleLaw::constant:
       break;
     case ScheduleLaw::cosine:

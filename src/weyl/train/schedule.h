@@ -22,7 +22,7 @@ struct Elapsed {
 ///   linear    1 - (1 - f) t
 ///   step      factor ^ floor(e / every)
 ///   plateau   factor ^ (number of drops); a drop follows `patience` + 1 validations in a row without
-///   improvement.
+///             improvement.
 /// `per_epoch` holds the factor of an epoch's start until the next one: epochs are rounded down. All laws but
 /// plateau are pure functions of the progress; plateau has a state, which checkpoints keep.
 ///

@@ -81,6 +81,9 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOp
     }
   }
   if (request.observer != nullptr) {
+    if (!recipe.old_names.empty()) {
+      request.observer->noted(recipe.old_names);
+    }
     request.observer->opened(p.data, *p.saved.task);
   }
   return p;

@@ -208,7 +208,7 @@ Numbers map_of(const Numbers& A) {
   }
   return g;
 }
-/// Of size n x n, entries N(0, 1).
+/// A matrix n x n, entries N(0, 1).
 Numbers random_matrix(Stream& stream, int n) {
   Numbers A(n * n);
   std::ranges::generate(A, [&] { return stream.normal(); });

@@ -89,7 +89,7 @@ TEST(LieDerivatives, AdjointOfLogNearHalfTurnsAndAtJordanBlocks) {
   expect_adjoint<AFF2>(AFF2::exp<double>({{1, 2, 0.3, 0.2, 4.8, 0.2}}), 1e-3, 1e-7);
 }
 
-// Of the run-time interface: both gradients of <gw, log(a^-1 b)>, and the one by the numbers of b.
+// Through the run-time interface: both gradients of <gw, log(a^-1 b)>, and the one by the numbers of b.
 TEST(LieDerivatives, TheRunTimeInterfaceHasTheGradients) {
   for (const LieGroup group : lie_groups) {
     SCOPED_TRACE(name_of(group));

@@ -147,7 +147,7 @@ TEST_F(Molecules, FindTheUsualKeysInTheirOrder) {
   EXPECT_EQ(all_of(*data).labels.at("energy").item<double>(), -1);
   EXPECT_TRUE(has_label(*data, "forces"));
   EXPECT_EQ(data->schema().unread, std::vector<std::string>{"other"});
-  // Of two nobody knows which is meant: it is no label until the key is given.
+  // Nobody knows which of two is meant: it is no label until the key is given.
   const auto both = file("b.xyz", frame("REF_energy=-1 energy=-2"));
   EXPECT_FALSE(has_label(*whole(both), "energy"));
   const std::string why =

@@ -76,7 +76,7 @@ TEST(Qm9, MethaneAndOddNumbers) {
   EXPECT_EQ(words(odd, "smiles"), "C#N");
 }
 
-/// Of any text of frames: wherever a gzip file ends too early, the message says where.
+/// For any text of frames: wherever a gzip file ends too early, the message says where.
 TEST(FrameFiles, CutGzipIsRefusedWithItsPlace) {
   const Folder folder;
   for (const std::string name : {"ase.xyz", "qm9/dsgdb9nsd_000001.xyz", "v2000.sdf"}) {
@@ -152,7 +152,7 @@ TEST(MoleculeNpz, OneAtomHasAnEnergyAndNoColumnOfIt) {
   EXPECT_TRUE(frames[1].columns.empty());
 }
 
-/// Of three atoms the shapes (2, 3) and (2, 3, 3) do not tell what is of atoms.
+/// With three atoms the shapes (2, 3) and (2, 3, 3) do not tell what belongs to atoms.
 TEST(MoleculeNpz, NamesTellWhatIsOfThreeAtoms) {
   const auto of = [](const Integers& shape) {
     size_t count = 1;

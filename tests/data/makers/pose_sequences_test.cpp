@@ -1,7 +1,7 @@
 // Sequences of each group: what stands in the gap is what the neighbours say, by the laws that the maker's
 // header states.
-#include "tests/lie_groups.h"
 #include "weyl/data/makers/pose_sequences.h"
+#include "tests/lie_groups.h"
 
 #include <gtest/gtest.h>
 

@@ -31,7 +31,7 @@ double distance(const std::vector<double>& x, int i, int j) {
   return std::sqrt(dot(d, d));
 }
 
-/// Of three directions from atom `centre`.
+/// The triple product of three directions from atom `centre`.
 double triple(const std::vector<double>& x, int centre, int a, int b, int c) {
   return dot(difference(x, a, centre), cross(difference(x, b, centre), difference(x, c, centre)));
 }

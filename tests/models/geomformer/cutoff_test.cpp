@@ -104,7 +104,7 @@ TEST(GeomformerCutoff, EnergiesStayAndForcesTurnWithTheCell) {
   }
 }
 
-// Energies of parts that do not hear one another add up, forces stay. A centroid, or attention to all, ties
+// Energies of parts that are no neighbours add up, forces stay. A centroid, or attention to all, ties
 // them together at any distance.
 TEST(GeomformerCutoff, DistantPartsAddUp) {
   const Points a = points_at(random_positions(4, 1), {4});
@@ -119,7 +119,7 @@ TEST(GeomformerCutoff, DistantPartsAddUp) {
     const Named sum{{"energy", of_a.at("energy") + of_b.at("energy")},
                     {"forces", at::cat({of_a.at("forces"), of_b.at("forces")})}};
     const double off = relative_error(of_both, sum);
-    if (options.cutoff && !hears_centroid(options.input)) {
+    if (options.cutoff && !uses_centroid(options.input)) {
       EXPECT_LT(off, 1e-11);
     } else {
       EXPECT_GT(off, 1e-4);
@@ -140,7 +140,7 @@ TEST(GeomformerCutoff, NothingStepsWhereAnAtomLeaves) {
       Points p = points_at(random_positions(4, 9, 0.4), {4});
       p.positions[3].copy_(p.positions[0]);
       p.positions[3][0] += d;
-      // The others keep away: only the first atom hears the fourth, from the left.
+      // The others keep away: only the first atom has the fourth as neighbour, from the left.
       p.positions[1][0] -= 2;
       p.positions[2][0] -= 2;
       return p;
@@ -154,12 +154,12 @@ TEST(GeomformerCutoff, NothingStepsWhereAnAtomLeaves) {
                  behind = forces(*model, at_distance(radius + h));
     // Beyond the cut-off only a centroid pulls.
     const double pull = behind[3][0].item<double>();
-    if (!hears_centroid(options.input)) {
+    if (!uses_centroid(options.input)) {
       EXPECT_EQ(behind[3].abs().max().item<double>(), 0);
     }
     EXPECT_NEAR(value(radius - h) - value(radius + h), 2 * h * pull, 1e-10);
     EXPECT_LT((before - behind).abs().max().item<double>(), 1e-5);
-    EXPECT_GT(std::abs(value(radius - 1) - value(radius + h)), 1e-6) << "nothing is heard at all";
+    EXPECT_GT(std::abs(value(radius - 1) - value(radius + h)), 1e-6) << "no neighbour has an effect";
   }
 }
 

@@ -100,16 +100,16 @@ TEST(GeomformerEquations, LawsFromScoresToWeightsAreTheirFormulas) {
       for (int64_t h = 0; h < 2; ++h) {
         const auto score = [&](int64_t j) { return scores[3 * i + j][h].item<double>(); };
         const auto fade = [&](int64_t j) { return cutoff ? near.envelope[3 * i + j].item<double>() : 1.0; };
-        double sum = 0, heard = 0;
+        double sum = 0, faded = 0;
         for (int64_t j = 0; j < 3; ++j) {
           sum += fade(j) * std::exp(score(j));
-          heard += fade(j);
+          faded += fade(j);
         }
         for (int64_t j = 0; j < 3; ++j) {
           const int64_t e = 3 * i + j;
           const double share = fade(j) * std::exp(score(j)) / sum, s = score(j);
           EXPECT_NEAR(softmax[e][h].item<double>(), share, 1e-11);
-          EXPECT_NEAR(count[e][h].item<double>(), share * heard, 1e-11);
+          EXPECT_NEAR(count[e][h].item<double>(), share * faded, 1e-11);
           EXPECT_NEAR(silu[e][h].item<double>(), fade(j) * s / (1 + std::exp(-s)), 1e-14);
           EXPECT_EQ(constant[e][h].item<double>(), fade(j));
         }

@@ -153,8 +153,8 @@ inline std::vector<std::pair<std::string, GeomformerOptions>> geomformer_variant
   add_local("local, count", [](auto& o) { o.normaliser = Normaliser::count; });
   add_local("local, constant", [](auto& o) { o.normaliser = Normaliser::constant; });
   add_local("local, silu", [](auto& o) { o.normaliser = Normaliser::silu; });
-  add_local("local, polynomial", [](auto& o) { o.cutoff->law = CutoffLaw::polynomial; });
-  add_local("local, smooth", [](auto& o) { o.cutoff->law = CutoffLaw::smooth; });
+  add_local("local, polynomial", [](auto& o) { o.cutoff->name = CutoffLaw::polynomial; });
+  add_local("local, smooth", [](auto& o) { o.cutoff->name = CutoffLaw::smooth; });
   add_local("local, sequential", [](auto& o) { o.order = GeomOrder::sequential; });
   add_local("local, sums of pairs", [](auto& o) { o.pair_embedding = true; });
   add_local("local, gated head", [](auto& o) { o.head = GeomHead::gated; });

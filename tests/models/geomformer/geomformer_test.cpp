@@ -150,7 +150,7 @@ void put_in_a_cell(Points& points) {
   points.pbc = at::ones({1, 3}, at::kBool);
 }
 
-// Without one an atom would hear all its images; a centroid belongs to no lattice.
+// Without one an atom would attend to all its images; a centroid belongs to no lattice.
 TEST(Geomformer, CellsNeedACutoffAndNoCentroid) {
   const Batch open = featured_batch({5});
   Points points = std::get<Points>(open.input);

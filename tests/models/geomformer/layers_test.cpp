@@ -75,7 +75,7 @@ std::vector<Layer> layers() {
   const auto add = [&](const std::string& name, const auto& module, const auto& run) {
     all.push_back({name, {module}, [=](const State& s) { return run(*module, s); }});
   };
-  /// Of those that hear of pairs.
+  /// Those that take pairs.
   const auto add_near = [&](const std::string& name, const GeomformerOptions& o, const auto& module,
                             const auto& run) {
     const auto geometry = std::make_shared<PairGeometry>(o, interface.types);
@@ -86,10 +86,9 @@ std::vector<Layer> layers() {
                    }});
   };
   for (const auto& [name, o] : geomformer_variants()) {
-    add_near("start, " + name, o, std::make_shared<GeomStart>(o, interface, true, true),
-             [interface](const GeomStart& layer, const State& s, const Neighbourhood& near, const Tensor&) {
-               return layer(s.points, interface, near);
-             });
+    add_near("start, " + name, o, std::make_shared<GeomEmbedding>(o, interface, true, true),
+             [interface](const GeomEmbedding& layer, const State& s, const Neighbourhood& near,
+                         const Tensor&) { return layer(s.points, interface, near); });
     if (o.interaction == GeomInteraction::attention) {
       add_near("attention, " + name, o, std::make_shared<StreamAttention>(o),
                [](const StreamAttention& layer, const State& s, const Neighbourhood& near, const Tensor& b) {

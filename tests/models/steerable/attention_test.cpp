@@ -19,7 +19,7 @@ SteerableAttentionOptions options_of(RadialLaw law, ScoreScale scale = ScoreScal
   SteerableAttentionOptions options;
   options.heads = 2;
   options.scale = scale;
-  options.positions.law = law;
+  options.positions.radial = law;
   options.positions.reach = 3;  // less than the grid's corners are apart
   return options;
 }

@@ -309,7 +309,7 @@ TEST(SteerableNorms, LayerKeepsWhatIsStrong) {
   const Tensor x = at::randn({1, 2 * mixed.width(), 2, 2, 2}, at::kDouble), y = norm(x);
   const Tensor ratio = y / x;  // one number at each pixel
   EXPECT_LT((ratio - ratio.narrow(1, 0, 1)).abs().max().item<double>(), 1e-12);
-  // Of the 3 + 2 + 1 copies the mean square length is one.
+  // The mean square length over the multiplicity 3 + 2 + 1 is one.
   EXPECT_LT((y.square().sum(1) - 6).abs().max().item<double>(), 1e-6);
   EXPECT_LT(fibre_error(norm, mixed, mixed), 1e-13);
 }

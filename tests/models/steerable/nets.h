@@ -95,7 +95,7 @@ inline std::vector<Case> cases() {
   add("paper volume masks", 3, Level::node, 9, [](SteerableOptions& o) {
     o.ratio = {2, 1};
     o.encoder.heads = 1;
-    o.encoder.positions.law = RadialLaw::gaussian;
+    o.encoder.positions.radial = RadialLaw::gaussian;
     o.norm = o.encoder.norm = SteerableNormLaw::irrep;
     o.stages = {{2, 4, 3, 2, 1, false}, {4, 4, 3, 1, 2}};
     o.stages[1].activation = SteerableActivation::cg;

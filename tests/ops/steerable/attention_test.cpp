@@ -50,7 +50,7 @@ struct Inputs {
     for (int i = 0; i < 3; ++i) {
       in.push_back(at::randn({batch, 2 * c.type.width(), n}, at::kDouble).to(type));
     }
-    if (c.options.law == RadialLaw::none) {
+    if (c.options.radial == RadialLaw::none) {
       in.resize(5);
       return;
     }

@@ -16,7 +16,7 @@ namespace weyl {
 ///                 pixels cannot tell apart fade out by themselves
 ///   gaussian      exp(-(r - r_j)^2 / 2 0.6^2) times the harmonic of the pixel's direction
 ///   analytic      max(0, 1 - |r - r_j| / r_1) times the same: profiles that add up to one
-/// Of the last two the centre pixel, which has no direction, takes part in order 0 alone.
+/// The centre pixel, which has no direction, takes part in order 0 alone of the last two.
 enum class RingProfile { interpolated, gaussian, analytic };
 constexpr auto names_of(RingProfile) {
   return std::array<std::string_view, 3>{"interpolated", "gaussian", "analytic"};

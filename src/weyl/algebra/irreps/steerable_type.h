@@ -17,7 +17,7 @@ struct SteerableType {
 
   int64_t irreps() const { return static_cast<int64_t>(channels.size()); }
   int64_t components(int64_t irrep) const { return dimension == 2 ? 1 : 2 * irrep + 1; }
-  /// Of irrep i: its numbers, and the first of them.
+  /// How many numbers irrep i has, and the first of them.
   int64_t width(int64_t irrep) const { return components(irrep) * channels[irrep]; }
   int64_t offset(int64_t irrep) const {
     int64_t first = 0;

@@ -82,7 +82,7 @@ struct AFF2 : Affine<AFF2, 2> {
     return {{v[0], v[1], half * (X[1][0] - X[0][1]), half * (X[0][0] + X[1][1]), half * (X[0][0] - X[1][1]),
              half * (X[0][1] + X[1][0])}};
   }
-  /// Of a gradient by the coordinates of X, the gradient by X; and the other way.
+  /// The gradient by X from that by the coordinates of X; and the other way.
   template <class T>
   static Matrix<T, 2> cogenerator(const Tangent<T>& g) {
     const T half(0.5);

@@ -227,7 +227,7 @@ struct Affine {  // NOLINT(bugprone-crtp-constructor-accessibility): static func
     return m;
   }
 
-  /// Of a gradient by w = log(A, t), the gradient by (A, t). With F(A) = V^-1(log A), w = (F t, log A); the
+  /// The gradient by (A, t) from that by w = log(A, t). With F(A) = V^-1(log A), w = (F t, log A); the
   /// adjoint of the derivative of a matrix function at A is its derivative at A^T:
   /// gA = L_log(A^T; G) + L_F(A^T; g_u t^T), gt = F^T g_u.
   template <class T>

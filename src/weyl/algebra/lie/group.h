@@ -71,10 +71,10 @@ class Lie {
   /// (dof, dof): g exp(w) g^-1 = exp(Ad w).
   void adjoint(In g, Out Ad) const;
 
-  /// Of a gradient gw by w = log(a^-1 b): the gradients by e of a exp(e) and of b exp(e), -J_l^-T gw and
+  /// From a gradient gw by w = log(a^-1 b), the gradients by e of a exp(e) and of b exp(e), -J_l^-T gw and
   /// J_r^-T gw (dof each); 0 outside an affine chart.
   void log_adjoint(In a, In b, In gw, Out by_a, Out by_b) const;
-  /// Of a gradient by e of g exp(e) (dof), the one by the numbers of g (compact): for (c, s) and q that of a
+  /// From a gradient by e of g exp(e) (dof), the one by the numbers of g (compact): for (c, s) and q that of a
   /// function that does not depend on their norm.
   void compact_gradient(In g, In by_tangent, Out by_element) const;
 

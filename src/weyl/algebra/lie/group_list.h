@@ -90,7 +90,7 @@ constexpr std::span<const LieBlock> blocks_of(LieGroup g) {
   return {};
 }
 
-/// Of each coordinate: orthonormal coordinate = physical coordinate * this. The orthonormal ones are those of
+/// For each coordinate: orthonormal coordinate = physical coordinate * this. The orthonormal ones are those of
 /// the Frobenius norm: their squares sum to the squared norm of the (homogeneous) matrix.
 constexpr std::span<const double> orthonormal_scales(LieGroup g) {
   switch (g) {

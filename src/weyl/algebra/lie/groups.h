@@ -83,7 +83,7 @@ inline typename G::template Element<T> between(const typename G::template Elemen
   return G::from_anchor(G::anchor(a), b);
 }
 
-/// Of a gradient gw by w = log(a^-1 b), the gradients by the numbers of a and b, of any norm of q and (c, s).
+/// From a gradient gw by w = log(a^-1 b), the gradients by the numbers of a and b, of any norm of q and (c, s).
 /// On dual numbers: the second derivative.
 template <class G, class T>
 inline void log_between_gradient(const typename G::template Element<T>& a,

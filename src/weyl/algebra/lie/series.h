@@ -63,7 +63,7 @@ inline T cotangent_series(const T& y) {
 template <class T>
 inline constexpr double small_angle_squared = is_single<T> ? 1.0 : 0.25;
 
-/// Of a rotation by theta, from theta^2: quaternion (half omega, cos h), h = theta/2, half = sin(h)/theta;
+/// Numbers of a rotation by theta, from theta^2: quaternion (half omega, cos h), h = theta/2, half = sin(h)/theta;
 /// V = 1 + A Omega + B Omega^2, V^-1 = 1 - Omega/2 + b Omega^2.
 template <class T>
 struct Rodrigues {

@@ -102,7 +102,7 @@ struct SO2 {
   static Element<T> normalised(const Element<T>& g) {
     return T(0.5) * (T(3) - dot(g, g)) * g;
   }
-  /// Of a gradient by the right perturbation g exp(e), the gradient by the numbers of g, those of a function
+  /// The gradient by the numbers of g, from that by the right perturbation g exp(e), as those of a function
   /// that does not depend on the norm of (c, s).
   template <class T>
   static Element<T> compact_gradient(const Element<T>& g, const Tangent<T>& by_tangent) {

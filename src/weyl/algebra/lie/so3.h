@@ -142,7 +142,7 @@ struct SO3 {
              {two * (x * y + z * w), T(1) - two * (x * x + z * z), two * (y * z - x * w)},
              {two * (x * z - y * w), two * (y * z + x * w), T(1) - two * (x * x + y * y)}}};
   }
-  /// Of the nearest rotation, to the square of how far `m` is from one, which must be rounding.
+  /// The quaternion of the nearest rotation, to the square of how far `m` is from one, which must be rounding.
   template <class T>
   static Element<T> from_matrix(const Matrix<T, 3>& m) {
     const T trace3 = m[0][0] + m[1][1] + m[2][2];
@@ -159,7 +159,7 @@ struct SO3 {
       largest = select(better, columns[i][i], largest);
       best = select(better, columns[i], best);
     }
-    // Of a rotation the columns are those of 4 q q^T. Of a rounded one their dominant eigenvector is the
+    // The columns of a rotation are those of 4 q q^T. Those of a rounded one: their dominant eigenvector is the
     // nearest rotation, which turns with the matrix, as a column does not: one power iteration (Davenport).
     const Element<T> q = exactly_normalised(best);
     Element<T> nearest;

@@ -110,7 +110,7 @@ class Conversion {
     const auto said = reader_.unit_of("pos");
     return said.empty() ? "Angstrom" : std::string(said);
   }
-  /// Of the unit of what is an energy, a force, a stress or a virial, the length's.
+  /// The power of the length in the unit of an energy, a force, a stress or a virial.
   std::optional<int> power_of(const std::string& name) const {
     return name == options_.energy ? 0 : name == options_.forces ? std::optional(-1) : length_power_of(name);
   }

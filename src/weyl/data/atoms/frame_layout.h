@@ -9,7 +9,7 @@
 
 namespace weyl {
 
-// Of models and labels, whatever a file has.
+// The units of models and labels, whatever a file has.
 constexpr const char* energy_unit_of_models = "eV";
 constexpr const char* length_unit_of_models = "\u00c5";
 /// The label that says of which kind a frame is.
@@ -46,7 +46,7 @@ struct FrameUnits {
   std::string energy, length;
   bool operator==(const FrameUnits&) const = default;
 };
-/// Of the frame that the reader gave last. DataError: the file says another unit than the layout.
+/// The units of the frame that the reader gave last. DataError: the file says another unit than the layout.
 FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader);
 
 }  // namespace weyl

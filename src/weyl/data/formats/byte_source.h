@@ -19,10 +19,10 @@ class ByteSource {
   virtual std::string fault() const { return {}; }
 };
 
-/// Of a file, inflated when it begins as gzip does. What was read does not stay in the memory of the process.
+/// The bytes of a file, inflated when it begins as gzip does. What was read does not stay in the memory of the process.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path);
 
-/// Of a file in memory, likewise; `file` must outlive it.
+/// Those of a file in memory, likewise; `file` must outlive it.
 std::unique_ptr<ByteSource> bytes_of(std::span<const std::byte> file, std::string_view where);
 
 /// Reads the first bytes of a source, at most `most`, and leaves them in it.

@@ -12,11 +12,9 @@ namespace weyl {
 ///
 ///   key              true
 ///   key=word         a logical (T, F, true, false, ...), an integer (no leading zeros), a real, or a text,
-///   which
-///                    may hold `=` itself
+///                    which may hold `=` itself
 ///   key="words"      one word: as above. Several: an array when all are logicals or all numbers, else one
-///   text;
-///                    \" \\ \n are escapes
+///                    text; \" \\ \n are escapes
 ///   key={words}      the same, but texts are an array too
 ///   key=[a, b]       an array, key=[[a, b], [c, d]] a matrix; texts may be in quotes
 ///

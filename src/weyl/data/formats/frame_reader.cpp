@@ -41,7 +41,7 @@ bool is_hidden(const std::string& path) {
   return fs::path(path).filename().string().starts_with('.');
 }
 
-/// Of a text, whose name says what it is; `where` names it in messages.
+/// The reader of a text, whose name says what it is; `where` names it in messages.
 std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteSource> source, std::string_view name,
                                        std::string_view where) {
   if (is_sdf(name)) {

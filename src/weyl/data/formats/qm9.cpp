@@ -129,7 +129,7 @@ void Qm9Reader::read_atom(AtomsFrame& frame, std::vector<double>& mulliken) {
   }
 }
 
-/// Of the molecule as it was drawn, and of its relaxed geometry.
+/// The molecule as it was drawn, and its relaxed geometry.
 void Qm9Reader::read_names(AtomsFrame& frame, const std::string& name) {
   std::string_view rest = lines_.line();
   const auto drawn = take_word(rest), relaxed = take_word(rest);

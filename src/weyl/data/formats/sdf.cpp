@@ -75,7 +75,7 @@ bool SdfReader::next(AtomsFrame& frame) {
   }
   const int64_t blank = lines_.number() - before - 1;
   frame = {};
-  // Of the three lines before the counts, those that were blank came first.
+  // Blank lines among the three before the counts came first.
   const auto said = static_cast<size_t>(std::min<int64_t>(blank, 3));
   first_line_ = lines_.number() - static_cast<int64_t>(said);
   for (size_t i = said; i < 3; ++i) {

@@ -10,8 +10,7 @@
 namespace weyl {
 
 /// Charged particles in free space: the generator of the EGNN benchmark, number for number. Unit masses and
-/// charges
-/// +-1, a_i = sum_j c_i c_j (x_i - x_j) / |x_i - x_j|^3 with every component clipped to +-100, time step
+/// charges +-1, a_i = sum_j c_i c_j (x_i - x_j) / |x_i - x_j|^3 with every component clipped to +-100, time step
 /// 0.001, kick then drift; every `every`-th step is a frame, frame k being step every (k + 1). One stream of
 /// random numbers (MT19937, numpy's legacy draws) runs through all simulations: 0 .. 9,999 are for training,
 /// 10,000 .. 11,999 for validation, 12,000 onwards for testing, whatever the sizes asked for.

@@ -140,7 +140,7 @@ class Drawing {
       const double value = std::round(std::hypot(real, imaginary));  // Rician
       const Tissue t = tissues[at];
       const bool kept = o_.skull || (t != Tissue::air && t != Tissue::scalp && t != Tissue::skull);
-      // Of the brain nothing is 0, so that "nonzero" is "brain".
+      // No cell of the brain is 0, so that "nonzero" is "brain".
       to.image.push_back(kept ? static_cast<int16_t>(std::clamp(value, o_.skull ? 0.0 : 1.0, 32767.0)) : 0);
     }
   }

@@ -132,7 +132,7 @@ void require_xtb() {
                        "package libxtb6, on Debian: apt-get install libxtb6");
 }
 
-/// Of one molecule: environment, molecule and calculator of the library.
+/// The library's environment, molecule and calculator of one molecule.
 struct Xtb::Handles {
   void* environment = nullptr;
   void* molecule = nullptr;

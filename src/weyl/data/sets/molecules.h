@@ -13,12 +13,11 @@ namespace weyl {
 /// (data/atoms/frame_collector.h says what they become), read once and kept in memory as float64.
 ///
 ///   molecules  a file (or folder without splits), whose frames are split at random as counts or fractions
-///   say, or
-///              a folder with train.*, valid.* and test.*, of which counts take the first frames (0: all)
+///              say, or a folder with train.*, valid.* and test.*, of which counts take the first frames
+///              (0: all)
 ///   md17       .npz of MD17 and rMD17
 ///   qm9        all fifteen properties as labels, under the names of qm9_properties: energies in eV, zpve,
-///   U0,
-///              U, H, G, Cv and alpha extensive; without the molecules that `exclude` lists
+///              U0, U, H, G, Cv and alpha extensive; without the molecules that `exclude` lists
 ///
 /// DataError: a missing or broken file; fewer frames than asked for; labels (FrameCollector::Labels::needed).
 Splits open_molecules(const MoleculesDataOptions& options);

@@ -15,7 +15,7 @@ struct SequenceGap {
   std::vector<int64_t> flank;   // (n - 1) 1 on the neighbours of the gap, 0 elsewhere
 };
 
-/// Of n elements, drawn from a stream. ShapeError for fewer than 3.
+/// The gap of n elements, drawn from a stream. ShapeError for fewer than 3.
 SequenceGap draw_gap(int64_t elements, Stream& stream);
 
 /// With fewer the two tokens of a gap were all that there are.

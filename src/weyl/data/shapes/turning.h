@@ -5,7 +5,7 @@
 
 namespace weyl {
 
-/// Of how samples are turned: not at all; about the upward axis by a uniform angle; by Euler angles
+/// How samples are turned: not at all; about the upward axis by a uniform angle; by Euler angles
 /// R_z(2 pi u) R_y(pi v) R_z(2 pi w) with u, v, w uniform, the protocol of ModelNet's "SO(3)" tests (its
 /// polar angle is uniform, so poles are met too often); uniform on SO(3).
 enum class Turning { none, z, so3, uniform };

@@ -90,7 +90,7 @@ StreamAttention::StreamAttention(const GeomformerOptions& o)
   for (size_t part = 0; part < parts_.size(); ++part) {
     out_[part] = map(names[part], parts_[part] ? 1 : 0);
     if (out_[part]) {
-      out_[part]->scale_start(residual_start(o));
+      out_[part]->scale_init(residual_start(o));
     }
   }
 }

@@ -11,7 +11,7 @@ namespace weyl {
 
 /// Weights of edges from their scores: (E, H) and the smooth cut-off (E) or none -> (E, H). See Normaliser;
 /// of `constant` the scores count nothing. The sum of what softmax divides by is at least 1e-12: a node
-/// without neighbours hears nothing.
+/// without neighbours receives nothing.
 Tensor normalised(const Tensor& scores, const Neighbourhood& near, Normaliser law);
 
 /// The attentions of one layer, within and between the invariant stream i (N, d) and the equivariant one

@@ -20,13 +20,13 @@ GatedFeedForward::GatedFeedForward(const GeomformerOptions& o)
   if (o.parts.inv_ffn) {
     inv_in_ = map("inv_in", d, r);
     inv_out_ = map("inv_out", r, d);
-    inv_out_->scale_start(residual_start(o));
+    inv_out_->scale_init(residual_start(o));
   }
   if (o.parts.equ_ffn) {
     equ_in_ = map("equ_in", d, r);
     gate_ = map("gate", d, r);
     equ_out_ = map("equ_out", r, d);
-    equ_out_->scale_start(residual_start(o));
+    equ_out_->scale_init(residual_start(o));
   }
 }
 
@@ -58,9 +58,9 @@ double GatedFeedForward::flops() const {
 StreamMixing::StreamMixing(const GeomformerOptions& o)
     : width_(o.width),
       vectors_(child("vectors",
-                     std::make_shared<Linear>(o.width, 2 * o.width, /*bias=*/false, LinearStart::xavier))),
+                     std::make_shared<Linear>(o.width, 2 * o.width, /*bias=*/false, LinearInit::xavier))),
       mlp_(child("mlp", std::make_shared<Mlp>(2 * o.width, o.width, 3 * o.width, o.activation,
-                                              LinearStart::xavier))) {}
+                                              LinearInit::xavier))) {}
 
 StreamAttention::Streams StreamMixing::operator()(const Tensor& i, const Tensor& e) const {
   const auto maps = (*vectors_)(e).chunk(2, -1);

@@ -62,7 +62,7 @@ Neighbourhood PairGeometry::operator()(const Points& points) const {
   found.lengths = polar_form.length.to(points.positions.scalar_type());
   found.directions = polar_form.direction.to(points.positions.scalar_type());
   if (cutoff_) {
-    found.envelope = cutoff_weights(found.lengths, cutoff_->law, cutoff_->radius, cutoff_->lower);
+    found.envelope = cutoff_weights(found.lengths, cutoff_->name, cutoff_->radius, cutoff_->lower);
   }
   if (radial_) {
     found.basis = (*radial_)(found.lengths.index_select(0, edges.edge_of_bond));

@@ -11,7 +11,7 @@
 
 namespace weyl {
 
-/// What all layers know of the pairs of nodes that hear of one another: E directed edges.
+/// What all layers know of the pairs of nodes that attend to one another: E directed edges.
 struct Neighbourhood {
   Edges edges;
   Tensor apart;       // (E, 3), from the centre to its neighbour, in float64

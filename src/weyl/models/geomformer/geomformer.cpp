@@ -82,7 +82,8 @@ Geomformer::Geomformer(const GeomformerOptions& given, const Interface& interfac
 
 Geomformer::Tower Geomformer::tower(const std::string& prefix, bool positions, bool features) {
   Tower made;
-  made.start = child(prefix + "start", std::make_shared<GeomStart>(options, interface, positions, features));
+  made.embedding =
+      child(prefix + "start", std::make_shared<GeomEmbedding>(options, interface, positions, features));
   const bool equ_read = reads_vectors(options, interface);
   for (int64_t i = 0; i < options.blocks; ++i) {
     const bool last = i + 1 == options.blocks;
@@ -103,7 +104,7 @@ Geomformer::Tower Geomformer::tower(const std::string& prefix, bool positions, b
 
 StreamAttention::Streams Geomformer::run(const Tower& tower, const Points& points, const Neighbourhood& near,
                                          const Tensor& bias) const {
-  StreamAttention::Streams streams = (*tower.start)(points, interface, near);
+  StreamAttention::Streams streams = (*tower.embedding)(points, interface, near);
   for (const auto& layer : tower.layers) {
     streams = (*layer)(streams, points.graphs, near, bias);
   }
@@ -156,7 +157,7 @@ Symmetry Geomformer::symmetry() const {
 Flops Geomformer::flops_per_token() const {
   double forward = 0;
   for (const auto& tower : towers_) {
-    forward += tower.start->flops();
+    forward += tower.embedding->flops();
     for (const auto& layer : tower.layers) {
       forward += layer->flops(interface.typical_nodes);
     }

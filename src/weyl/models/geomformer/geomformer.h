@@ -1,16 +1,16 @@
 #pragma once
 
 #include "weyl/models/geomformer/block.h"
+#include "weyl/models/geomformer/embedding.h"
 #include "weyl/models/geomformer/head.h"
-#include "weyl/models/geomformer/start.h"
 #include "weyl/models/model.h"
 
 namespace weyl {
 
 /// GeoMFormer, with TorchMD-Net's Equivariant Transformer and PaiNN as settings of the same block: an
-/// invariant stream (N, d) and an equivariant one (N, 3, d) that hear of one another in every layer.
+/// invariant stream (N, d) and an equivariant one (N, 3, d) that attend to one another in every layer.
 ///
-/// Without a cut-off every node hears every other of its graph, and cells are refused. With one, neighbours
+/// Without a cut-off every node attends to every other of its graph, and cells are refused. With one, neighbours
 /// are all nodes within it; with input = local or zero also all their images in a cell, and energies of
 /// distant parts add up: a centroid (input = centroid, the default, or both) belongs to no lattice and to no
 /// part. With velocity_tower two nets of their own weights start from positions and from the vector feature
@@ -32,13 +32,13 @@ class Geomformer : public PointsModel {
   ForeignWeights translated(const NamedTensors& state_dict) const override;
   std::vector<int64_t> edges(const Points& points) const override;
   std::vector<std::string> warnings(bool differentiated) const override;
-  bool periodic() const override { return options.cutoff && !hears_centroid(options.input); }
+  bool periodic() const override { return options.cutoff && !uses_centroid(options.input); }
 
   const GeomformerOptions options;
 
  private:
   struct Tower {
-    std::shared_ptr<GeomStart> start;
+    std::shared_ptr<GeomEmbedding> embedding;
     std::vector<std::shared_ptr<GeomformerBlock>> layers;
     std::shared_ptr<LayerNorm> norm;
     std::shared_ptr<VectorNorm> vector_norm;

@@ -13,10 +13,10 @@ double least_square(at::ScalarType dtype) {
 
 GatedBlock::GatedBlock(int64_t in, int64_t out, bool last)
     : last_(last),
-      vec1_(child("vec1_proj", std::make_shared<Linear>(in, in, /*bias=*/false, LinearStart::xavier))),
-      vec2_(child("vec2_proj", std::make_shared<Linear>(in, out, /*bias=*/false, LinearStart::xavier))),
+      vec1_(child("vec1_proj", std::make_shared<Linear>(in, in, /*bias=*/false, LinearInit::xavier))),
+      vec2_(child("vec2_proj", std::make_shared<Linear>(in, out, /*bias=*/false, LinearInit::xavier))),
       update_(child("update_net",
-                    std::make_shared<Mlp>(2 * in, in, 2 * out, Activation::silu, LinearStart::xavier))) {}
+                    std::make_shared<Mlp>(2 * in, in, 2 * out, Activation::silu, LinearInit::xavier))) {}
 
 StreamAttention::Streams GatedBlock::operator()(const StreamAttention::Streams& s) const {
   const Tensor v = (*vec1_)(s.equ);

@@ -24,7 +24,7 @@ FilteredMessages::FilteredMessages(const GeomformerOptions& o)
       filter_activation_(o.messages.filter_activation),
       vector_cutoff_(o.vector_cutoff || o.normaliser == Normaliser::constant) {
   const auto map = [&](const char* name, int64_t in, int64_t out, bool bias = true) {
-    return child(name, std::make_shared<Linear>(in, out, bias, LinearStart::xavier));
+    return child(name, std::make_shared<Linear>(in, out, bias, LinearInit::xavier));
   };
   if (o.normaliser == Normaliser::silu) {
     q_ = map("q_proj", width_, width_);
@@ -32,7 +32,7 @@ FilteredMessages::FilteredMessages(const GeomformerOptions& o)
   }
   if (o.messages.deep_values) {
     deep_value_ = child(
-        "values", std::make_shared<Mlp>(width_, width_, 3 * width_, Activation::silu, LinearStart::xavier));
+        "values", std::make_shared<Mlp>(width_, width_, 3 * width_, Activation::silu, LinearInit::xavier));
   } else {
     value_ = map("v_proj", width_, 3 * width_);
   }

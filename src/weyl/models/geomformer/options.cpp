@@ -8,7 +8,8 @@
 namespace weyl {
 
 void fields(Fields& f, CutoffOptions& o) {
-  f("law", o.law, "how the weight falls: cosine, polynomial or smooth");
+  f.renamed("law", "name");
+  f("name", o.name, "how the weight falls: cosine, polynomial or smooth");
   f("radius", o.radius, "distance at which the weight of a neighbour reaches zero, in the positions' unit",
     {1e-6, 1e6});
   f("lower", o.lower, "distance below which it is zero as well (cosine alone)", {0, 1e6});
@@ -107,14 +108,16 @@ void fields(Fields& f, GeomformerOptions& o) {
   f("vector_cutoff", o.vector_cutoff,
     "messages with silu: the cut-off weighs values, not scores alone (without it energies jump)");
   f("input", o.input,
-    "the vectors at the start: from the centroid, local sums over neighbours, both, or zero");
+    "the first vectors of nodes: from the centroid, local sums over neighbours, both, or zero");
   f("smoothing", o.smoothing,
-    "length s below which directions from the centroid and to neighbours fade at the start (r / sqrt(r^2 + "
+    "length s below which directions from the centroid and to neighbours fade in the first vectors (r / "
+    "sqrt(r^2 + "
     "s^2); "
     "0: they jump where atoms meet), in the positions' unit",
     {0, 1e6});
   f("neighbour_embedding", o.neighbour_embedding,
-    "nodes start from their own type and a sum over their neighbours' types (ET); with messages alone");
+    "the first features of nodes are of their own type and a sum over their neighbours' types (ET); with "
+    "messages alone");
   f("pair_embedding", o.pair_embedding,
     "a map of the sum of a node's distance functions is added to its first features (Graphormer-3D)");
   f("order", o.order, "attentions of a stream in parallel on the layer's input, or sequential");
@@ -173,8 +176,8 @@ void check(const GeomformerOptions& o) {
        "exp_normal, bessel and gaussian end at the cut-off, which is off");
   must(!messages || o.basis != GeomBasis::pair_gaussian, "basis", "must not be pair_gaussian with messages");
   must(!o.cutoff || o.cutoff->lower < o.cutoff->radius, "cutoff.lower", "must be below the radius");
-  must(!o.cutoff || o.cutoff->law == CutoffLaw::cosine || o.cutoff->lower == 0, "cutoff.lower",
-       "must be 0 but with law = cosine");
+  must(!o.cutoff || o.cutoff->name == CutoffLaw::cosine || o.cutoff->lower == 0, "cutoff.lower",
+       "must be 0 but with name = cosine");
   // A lone neighbour would have all of the softmax, however faint, and nothing a step further.
   const bool competes = !messages && o.normaliser == Normaliser::softmax && o.cutoff;
   must(!competes || o.self_edges, "self_edges",

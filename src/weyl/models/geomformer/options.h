@@ -19,7 +19,7 @@ constexpr auto names_of(GeomformerPreset) {
   return std::array<std::string_view, 3>{"geomformer", "et", "painn"};
 }
 
-/// How nodes hear of one another: the four attentions within and between the two streams (GeoMFormer, eq. 5
+/// How nodes attend to one another: the four attentions within and between the two streams (GeoMFormer, eq. 5
 /// to 7), or one weighted sum of filtered messages for both (ET, PaiNN).
 enum class GeomInteraction { attention, messages };
 constexpr auto names_of(GeomInteraction) {
@@ -41,7 +41,7 @@ enum class GeomInput { centroid, local, both, zero };
 constexpr auto names_of(GeomInput) {
   return std::array<std::string_view, 4>{"centroid", "local", "both", "zero"};
 }
-constexpr bool hears_centroid(GeomInput input) {
+constexpr bool uses_centroid(GeomInput input) {
   return input == GeomInput::centroid || input == GeomInput::both;
 }
 constexpr bool hears_neighbours(GeomInput input) {
@@ -97,7 +97,7 @@ constexpr auto names_of(GeomHead) {
 /// A smooth fall to zero at a distance. With input = local or zero it makes energies of distant parts add up
 /// and lets cells be periodic; the centroid of the default input would still tie all parts together.
 struct CutoffOptions {
-  CutoffLaw law = CutoffLaw::cosine;
+  CutoffLaw name = CutoffLaw::cosine;
   double radius = 5;  // in the unit of the positions
   double lower = 0;   // ET: nothing nearer than this
 };

@@ -49,7 +49,7 @@ LieTransformer::LieTransformer(const LieOptions& given, const Interface& interfa
   }
   if (!raw_poses) {
     score_ = child("score", make_score(options, static_cast<int64_t>(blocks_of(group()).size()), dof));
-    start_ = parameter("start", {d}, Init::normal(0.02));
+    initial_ = parameter("start", {d}, Init::normal(0.02));
     if (scalars_ > 0) {
       features_ = child("features", std::make_shared<Linear>(scalars_, d, /*bias=*/false));
     }
@@ -94,12 +94,12 @@ Tensor LieTransformer::coordinates_of(const Tensor& factor) const {
   return to_orthonormal(logs.w, group());
 }
 
-Tensor LieTransformer::started(const Poses& poses) const {
+Tensor LieTransformer::embedded(const Poses& poses) const {
   if (embedding_) {
     const Tensor numbers = raw(group(), poses.elements);
     return (*embedding_)(scalars_ > 0 ? at::cat({numbers, poses.scalars}, 1) : numbers);
   }
-  const Tensor h = start_.expand({poses.nodes(), options.width});
+  const Tensor h = initial_.expand({poses.nodes(), options.width});
   return features_ ? h + (*features_)(poses.scalars) : h.contiguous();
 }
 
@@ -114,7 +114,7 @@ Named LieTransformer::forward(const Poses& poses) {
     relations = relate(group(), tokens, graphs, options.chart, by_squares, dtype);
   }
   const auto scores = score_ ? score_->layers() : std::vector<LieLayerScore>();
-  LieStream stream{started(poses).to(dtype), {}};
+  LieStream stream{embedded(poses).to(dtype), {}};
   stream.normed = (blocks_.empty() ? *norm_ : blocks_[0]->entry_norm())(stream.h);
   for (size_t l = 0; l < blocks_.size(); ++l) {
     const bool last = l + 1 == blocks_.size();

@@ -6,7 +6,7 @@
 
 namespace weyl {
 
-/// Lie-Algebra Attention: tokens are elements g_i of a Lie group. Their features start equal (one learned
+/// Lie-Algebra Attention: tokens are elements g_i of a Lie group. Their first features are equal (one learned
 /// vector, plus a linear map of the token's scalars if there are any), and all they ever see of the poses is
 /// w_ij = log(g_i^-1 g_j), which no left multiplication changes. Variants G, C and A: see LieVariant.
 ///
@@ -30,13 +30,13 @@ class LieTransformer : public PosesModel {
   const LieOptions options;
 
  private:
-  Tensor started(const Poses& poses) const;           // h (N, d)
+  Tensor embedded(const Poses& poses) const;          // h (N, d)
   Tensor factor_of(const Tensor& orthonormal) const;  // exp, (N, E) -> (N, compact)
   Tensor coordinates_of(const Tensor& factor) const;  // and back
 
   int64_t scalars_ = 0;
   std::shared_ptr<LieScore> score_;
-  Tensor start_;
+  Tensor initial_;
   std::shared_ptr<Linear> features_, embedding_;
   std::vector<std::shared_ptr<LieTransformerBlock>> blocks_;
   std::vector<std::shared_ptr<Linear>> moves_;

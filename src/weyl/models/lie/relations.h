@@ -16,7 +16,7 @@ struct Relations {
   std::optional<LiePairs> pairs;  // squares counted from the least of their row, which scores do not notice
 };
 
-/// Of elements (N, compact) in float64, for layers in `dtype`: logarithms are made in float64 and rounded
+/// The relations of elements (N, compact) in float64, for layers in `dtype`: logarithms are made in float64 and rounded
 /// once, since what they lose the network amplifies; streamed ones are made in `dtype`. `by_squares`:
 /// scores are made of the squares (G); such layers can do without stored pairs, as they do when a graph of
 /// the batch has more than 128 tokens. Without, squares are left as lie_pairs makes them.

@@ -45,7 +45,7 @@ std::vector<LieLayerScore> LieNormScore::layers() const {
 
 LieKernelScore::LieKernelScore(int64_t layers, int64_t heads, int64_t coordinates)
     : heads_(heads), coordinates_(coordinates) {
-  // Started as torch starts linear layers.
+  // Initialised as torch initialises linear layers.
   const double first = 1 / std::sqrt(static_cast<double>(coordinates)),
                second = 1 / std::sqrt(static_cast<double>(hidden));
   first_weight_ = parameter("first.weight", {layers, heads * hidden, coordinates}, Init::uniform(first));

@@ -25,7 +25,7 @@ class LieScore : public Module {
 };
 
 /// G (paper, eqs. 2 and 3): s = -(sum_b lambda_b |w^(b)|^2) / tau, lambda = softplus(weight) + 0.001,
-/// tau = softplus(temperature) + 0.001. Parameters `weight` (L, H, K) and `temperature` (L, H), started at 0,
+/// tau = softplus(temperature) + 0.001. Parameters `weight` (L, H, K) and `temperature` (L, H), initialised at 0,
 /// so that s = -|w|^2.
 class LieNormScore : public LieScore {
  public:
@@ -51,7 +51,7 @@ class LieKernelScore : public LieScore {
   Tensor first_weight_, first_bias_, second_weight_, second_bias_;
 };
 
-/// Of variant G or C.
+/// The score of variant G or C.
 std::shared_ptr<LieScore> make_score(const LieOptions& options, int64_t blocks, int64_t coordinates);
 
 }  // namespace weyl

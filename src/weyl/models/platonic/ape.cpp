@@ -17,9 +17,9 @@ FrameApe::FrameApe(const ApeOptions& options, int64_t channels, int64_t dimensio
                        channels);
   const std::vector<int64_t> shape{dimension, channels / 2};
   const auto in_float64 = at::TensorOptions().dtype(at::kDouble);
-  const Tensor start = BuildOn::device().is_meta() ? at::empty(shape, in_float64.device(at::kMeta))
-                                                   : at::randn(shape, in_float64) * options.sigma;
-  frequencies_ = parameter("freqs", start, /*decay=*/false, options.learned);
+  const Tensor init = BuildOn::device().is_meta() ? at::empty(shape, in_float64.device(at::kMeta))
+                                                  : at::randn(shape, in_float64) * options.sigma;
+  frequencies_ = parameter("freqs", init, /*decay=*/false, options.learned);
 }
 
 Tensor FrameApe::operator()(const Tensor& positions, const GroupTables& tables) const {

@@ -4,7 +4,7 @@ namespace weyl {
 
 void fields(Fields& f, RopeOptions& o) {
   f("sigma", o.sigma, "size of the frequencies, in radians per unit of length", {0, 1e6});
-  f("init", o.init, "how frequencies start: Gaussian, or a spiral that is the same in every layer");
+  f("init", o.init, "initial frequencies: Gaussian, or a spiral that is the same in every layer");
   f("learned", o.learned, "train the frequencies");
 }
 
@@ -40,7 +40,7 @@ void fields(Fields& f, PlatonicOptions& o) {
     "count positions from each graph's centroid: exact under translations, also with `ape`");
   f("position_vector", o.position_vector,
     "give each node its position as one more vector; exact under translations with `centre` alone");
-  f("layer_scale", o.layer_scale, "start value of a learned factor per channel on each residual branch",
+  f("layer_scale", o.layer_scale, "initial value of a learned factor per channel on each residual branch",
     {-1e3, 1e3});
   f("dropout", o.dropout,
     "dropout of the outputs of both residual branches (attention after its output projection, feed-forward "

@@ -13,9 +13,8 @@ namespace weyl {
 /// after pooling (an `extensive` graph output is read per node and summed instead, so that it grows with the
 /// graph). Without any input feature a node has one constant scalar, 1.
 ///
-/// Exact: G, node order, and translations (unless an absolute encoding or a position vector
-/// sees positions that are not centred);
-/// approximate: all rotations (and reflections, when G has some).
+/// Exact: G, node order, and translations (unless an absolute encoding or a position vector sees positions that are
+/// not centred); approximate: all rotations (and reflections, when G has some).
 class Platonic : public PointsModel {
  public:
   using Options = PlatonicOptions;

@@ -42,7 +42,7 @@ void spiral_in_plane(double* w, int64_t heads, int64_t pairs, double sigma) {
   }
 }
 
-Tensor start(const RopeOptions& options, int64_t heads, int64_t pairs, int64_t dimension) {
+Tensor initial_frequencies(const RopeOptions& options, int64_t heads, int64_t pairs, int64_t dimension) {
   const auto in_float64 = at::TensorOptions().dtype(at::kDouble);
   if (options.init == FrequencyStart::spiral) {
     return spiral_frequencies(heads, pairs, dimension, options.sigma);
@@ -74,8 +74,8 @@ Tensor frame_angles(const Tensor& positions, const Tensor& frequencies, const Gr
 }
 
 FrameRope::FrameRope(const RopeOptions& options, int64_t heads, int64_t pairs, int64_t dimension)
-    : frequencies_(
-          parameter("freqs", start(options, heads, pairs, dimension), /*decay=*/false, options.learned)) {}
+    : frequencies_(parameter("freqs", initial_frequencies(options, heads, pairs, dimension), /*decay=*/false,
+                             options.learned)) {}
 
 Tensor FrameRope::angles(const Tensor& positions, const GroupTables& tables) const {
   const int64_t heads = frequencies_.size(0), pairs = frequencies_.size(1), order = tables.group().order();

@@ -30,9 +30,9 @@ Tensor lengths(const Tensor& squares) {
 
 }  // namespace
 
-NormActivation::NormActivation(const SteerableType& type, Law law, double start) : type_(type), law_(law) {
-  require(start <= 0, "NormActivation: biases must start at zero or below, got ", start);
-  bias_ = parameter("bias", {type.copies()}, Init::constant(start));
+NormActivation::NormActivation(const SteerableType& type, Law law, double init) : type_(type), law_(law) {
+  require(init <= 0, "NormActivation: biases must be initialised at zero or below, got ", init);
+  bias_ = parameter("bias", {type.copies()}, Init::constant(init));
 }
 
 Tensor NormActivation::operator()(const Tensor& x) const {

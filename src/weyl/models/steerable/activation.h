@@ -7,12 +7,12 @@ namespace weyl {
 /// Acts on the length of each copy of an irrep alone (paper, 3.3): n = |f|, f <- f relu(n + b) / n, or f <- f
 /// (gelu(n + b) - gelu(b)) / n: without the second term, which the paper leaves out, a bias of either sign
 /// would blow up short vectors, whose direction is noise. Parameter `bias` (S), one for each copy of an
-/// irrep, started at `start`, zero or less for ReLU's sake, which blows them up above zero; training may
+/// irrep, initialised at `init`, zero or less for ReLU's sake, which blows them up above zero; training may
 /// take it there.
 class NormActivation : public SteerableLayer {
  public:
   enum class Law { relu, gelu };
-  NormActivation(const SteerableType& type, Law law, double start = 0);
+  NormActivation(const SteerableType& type, Law law, double init = 0);
   Tensor operator()(const Tensor& x) const override;
 
  private:

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
-#include "weyl/models/steerable/start.h"
+#include "weyl/models/steerable/init.h"
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/steerable/attention.h"
 
@@ -38,16 +38,16 @@ SteerableAttention::SteerableAttention(const SteerableType& type, const Steerabl
   key_ = child("key", std::make_shared<SteerableLinear>(type, type));
   value_ = child("value", std::make_shared<SteerableLinear>(type, type));
   output_ = child("output", std::make_shared<SteerableLinear>(type, type));
-  if (options.positions.law != RadialLaw::none) {
+  if (options.positions.radial != RadialLaw::none) {
     const std::vector<int64_t> shape{position_radii(type.dimension, options.positions), type.copies(), 2};
-    key_positions_ = complex_parameter("key_positions", start_normals(shape) * std::sqrt(0.5));
-    value_positions_ = complex_parameter("value_positions", start_normals(shape) * std::sqrt(0.5));
+    key_positions_ = complex_parameter("key_positions", initial_normals(shape) * std::sqrt(0.5));
+    value_positions_ = complex_parameter("value_positions", initial_normals(shape) * std::sqrt(0.5));
   }
 }
 
 std::shared_ptr<const SteerablePositions> SteerableAttention::positions(
     const std::vector<int64_t>& grid) const {
-  if (options_.positions.law == RadialLaw::none) {
+  if (options_.positions.radial == RadialLaw::none) {
     return nullptr;
   }
   const std::lock_guard lock(mutex_);

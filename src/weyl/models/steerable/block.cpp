@@ -25,7 +25,7 @@ SteerableMlp::SteerableMlp(const SteerableType& type, const SteerableOptions& op
                                                        options.encoder.activation == SteerableActivation::relu
                                                            ? NormActivation::Law::relu
                                                            : NormActivation::Law::gelu,
-                                                       options.bias_start));
+                                                       options.bias_init));
   second_ = child("linear2", std::make_shared<SteerableLinear>(hidden, type));
 }
 

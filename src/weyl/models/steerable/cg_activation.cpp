@@ -11,7 +11,7 @@
 
 #include "weyl/algebra/irreps/clebsch_gordan.h"
 #include "weyl/core/check.h"
-#include "weyl/models/steerable/start.h"
+#include "weyl/models/steerable/init.h"
 #include "weyl/ops/autograd/full_precision.h"
 
 namespace weyl {
@@ -37,11 +37,11 @@ CgActivation::CgActivation(const SteerableType& type) : type_(type) {
   if (type.dimension == 2) {
     require(std::all_of(type.channels.begin(), type.channels.end(), [&](int64_t c) { return c == h_; }),
             "CgActivation: orders must have the same channels");
-    std::vector<Tensor> starts;
+    std::vector<Tensor> init;
     for (int64_t l = 0; l < n; ++l) {
-      starts.push_back(start_normals({l + 1, h_, 2}) / std::sqrt(2.0 * static_cast<double>(l + 1)));
+      init.push_back(initial_normals({l + 1, h_, 2}) / std::sqrt(2.0 * static_cast<double>(l + 1)));
     }
-    weight_ = complex_parameter("weight", at::cat(starts), true);
+    weight_ = complex_parameter("weight", at::cat(init), true);
     return;
   }
   std::vector<int64_t> reached(static_cast<size_t>(n));

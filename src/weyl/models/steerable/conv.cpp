@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
-#include "weyl/models/steerable/start.h"
+#include "weyl/models/steerable/init.h"
 #include "weyl/ops/steerable/conv.h"
 
 namespace weyl {
@@ -18,11 +18,11 @@ SteerableConv::SteerableConv(const SteerableType& in, const SteerableType& out,
   require(!options.same || options.kernel.rings.size % 2 == 1,
           "SteerableConv: a convolution that keeps the size needs an odd kernel, got ",
           options.kernel.rings.size);
-  Tensor start = start_normals({kernel_->weights(), 2});
-  if (!start.is_meta()) {
-    start = start * kernel_->standard_deviations().unsqueeze(1) * std::sqrt(0.5);
+  Tensor init = initial_normals({kernel_->weights(), 2});
+  if (!init.is_meta()) {
+    init = init * kernel_->standard_deviations().unsqueeze(1) * std::sqrt(0.5);
   }
-  weight_ = complex_parameter("weight", start, true);
+  weight_ = complex_parameter("weight", init, true);
 }
 
 Tensor SteerableConv::operator()(const Tensor& x) const {

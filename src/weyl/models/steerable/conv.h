@@ -16,7 +16,7 @@ struct SteerableConvOptions {
 
 /// Steerable convolution (paper, eqs. 4 and 5), a correlation: y(x) = sum_p K(p) f(x + p), without a bias,
 /// which no irrep but the trivial one has. (B, 2 F_in, pixels...) -> (B, 2 F_out, pixels...), see
-/// SteerableType. Parameter `weight` (n, 2) complex, started as complex normal numbers so that features keep
+/// SteerableType. Parameter `weight` (n, 2) complex, initialised as complex normal numbers so that features keep
 /// their size. Two orders of evaluation with equal results, picked by cost: the expanded kernel (in
 /// evaluation mode expanded once), or the fixed filters first and the mixing of channels after
 /// (ops/steerable/conv.h).

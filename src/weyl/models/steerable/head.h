@@ -13,7 +13,7 @@ namespace weyl {
 Tensor invariants(const Tensor& x, const SteerableType& type, bool joint);
 int64_t invariants_of(const SteerableType& type, bool joint);
 
-/// Of a whole grid: an optional convolution without padding, lengths, their mean over the pixels, and an MLP
+/// The head of a whole grid: an optional convolution without padding, lengths, their mean over the pixels, and an MLP
 /// with batch norm, ELU and dropout. (B, 2 F, pixels...) -> (B, outputs).
 class SteerableClassificationHead : public Module {
  public:
@@ -29,7 +29,7 @@ class SteerableClassificationHead : public Module {
   std::shared_ptr<BatchNorm> norm_;
 };
 
-/// Of each pixel: the features to the input's size by linear interpolation, lengths over all irreps, and a
+/// The head of each pixel: the features to the input's size by linear interpolation, lengths over all irreps, and a
 /// learned `scale` and `bias` of each output. (B, 2 F, pixels...) -> (B, outputs, sizes...).
 class SteerableSegmentationHead : public Module {
  public:

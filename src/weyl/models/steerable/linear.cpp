@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
-#include "weyl/models/steerable/start.h"
+#include "weyl/models/steerable/init.h"
 
 namespace weyl {
 
@@ -15,7 +15,7 @@ SteerableLinear::SteerableLinear(const SteerableType& in, const SteerableType& o
   require(in.dimension == out.dimension && in.irreps() == out.irreps() && in.irreps() > 0,
           "SteerableLinear: types must have the same dimension and as many irreps, got ", in.irreps(),
           " in (dimension ", in.dimension, ") and ", out.irreps(), " out (dimension ", out.dimension, ")");
-  std::vector<Tensor> starts;
+  std::vector<Tensor> init;
   int64_t weights = 0;
   for (int64_t l = 0; l < in.irreps(); ++l) {
     require(in.channels[l] > 0 && out.channels[l] > 0, "SteerableLinear: irrep ", l,
@@ -27,11 +27,11 @@ SteerableLinear::SteerableLinear(const SteerableType& in, const SteerableType& o
     } else {
       parts_.push_back({l, 1, weights});
     }
-    starts.push_back(start_normals({out.channels[l] * in.channels[l], 2}) /
-                     std::sqrt(2.0 * static_cast<double>(in.channels[l])));
-    weights += starts.back().size(0);
+    init.push_back(initial_normals({out.channels[l] * in.channels[l], 2}) /
+                   std::sqrt(2.0 * static_cast<double>(in.channels[l])));
+    weights += init.back().size(0);
   }
-  weight_ = complex_parameter("weight", at::cat(starts), true);
+  weight_ = complex_parameter("weight", at::cat(init), true);
   matrices_ = std::vector<Derived>(parts_.size());
 }
 

@@ -20,7 +20,8 @@ void fields(Fields& f, SteerableStage& o) {
 }
 
 void fields(Fields& f, SteerablePositionOptions& o) {
-  f("law", o.law,
+  f.renamed("law", "radial");
+  f("radial", o.radial,
     "how they fall off with the distance: r^-2, a Gaussian, a table of learned numbers; none: no such "
     "vectors");
   f("spacing", o.spacing, "distance of two neighbouring tokens", {1e-6, 1e6});
@@ -79,7 +80,8 @@ void fields(Fields& f, SteerableOptions& o) {
     "after convolutions: to length one over all irreps of a channel (joint) or each (irrep), by the root "
     "mean "
     "square over all channels (layer), by running mean squares (batch), or none");
-  f("bias_start", o.bias_start, "start of the biases in relu and gelu of lengths", {-10, 0});
+  f.renamed("bias_start", "bias_init");
+  f("bias_init", o.bias_init, "initial value of the biases in relu and gelu of lengths", {-10, 0});
   f("attention", o.attention,
     "false: the transformer's blocks without attention (its heads, scale, positions), their MLPs alone");
   f("encoder", o.encoder, "the transformer after the stages");
@@ -127,7 +129,7 @@ void check(const SteerableOptions& options, int64_t dimension, bool segmentation
   if (encoder.depth > 0) {
     require_norm("encoder.norm", encoder.norm);
     const SteerablePositionOptions& p = encoder.positions;
-    require<ConfigError>(!options.attention || p.law != RadialLaw::table ||
+    require<ConfigError>(!options.attention || p.radial != RadialLaw::table ||
                              (p.reach >= p.spacing && p.reach <= 400 * p.spacing),
                          "model.steerable.encoder.positions.reach: must be from 1 to 400 times the spacing ",
                          p.spacing, ", got ", p.reach);
@@ -143,16 +145,17 @@ void check(const SteerableOptions& options, int64_t dimension, bool segmentation
                          ".kernel: must be odd where a convolution keeps the size, got ", stage.kernel);
     const bool linear = options.norm == SteerableNormLaw::batch || options.norm == SteerableNormLaw::none;
     const auto require_bend = [&](const char* key, SteerableActivation activation) {
-      require<ConfigError>(!linear || activation != SteerableActivation::none, where, key,
-                           ": 'none' needs a model.steerable.norm that bends (joint, irrep, layer), got ",
-                           names_of(options.norm)[static_cast<size_t>(options.norm)]);
+      require<ConfigError>(
+          !linear || activation != SteerableActivation::none, where, key,
+          ": 'none' needs a model.steerable.norm that is not linear (joint, irrep, layer), got ",
+          names_of(options.norm)[static_cast<size_t>(options.norm)]);
     };
     require_bend(".activation", stage.activation);
     if (segmentation && (s > 0 || stage.middle > 0)) {  // else the decoder's last step is a convolution alone
       require_bend(".decoder", stage.decoder);
     }
   }
-  // Of the input, which is of order 0, filters of an order alone make features of that order.
+  // The input is of order 0: filters of one order alone make features of that order from it.
   const RingOptions first = rings_of(options, options.stages.front().kernel);
   const int64_t highest = dimension == 2 ? options.orders - 1 : options.degree;
   require<ConfigError>(!options.cut || is_carried(first, dimension, first.rings - 1, highest),

@@ -14,7 +14,7 @@
 namespace weyl {
 
 /// Between the two convolutions of a stage: on lengths (ReLU or GELU of them), Clebsch-Gordan products, gates
-/// made by the first convolution, or nothing but a norm, which must be one that bends: joint, irrep, layer.
+/// made by the first convolution, or nothing but a norm, which must not be linear: joint, irrep, layer.
 enum class SteerableActivation { relu, gelu, cg, gated, none };
 constexpr auto names_of(SteerableActivation) {
   return std::array<std::string_view, 5>{"relu", "gelu", "cg", "gated", "none"};
@@ -80,7 +80,7 @@ struct SteerableOptions {
   OrderCoupling coupling = OrderCoupling::exact;
   bool restricted = false;
   SteerableNormLaw norm = SteerableNormLaw::batch;
-  double bias_start = 0;
+  double bias_init = 0;
   bool attention = true;
   SteerableEncoderOptions encoder;
   SkipLaw skips = SkipLaw::add;

@@ -42,7 +42,7 @@ SteerableStageNet::SteerableStageNet(const SteerableOptions& options, const Shap
                                                      shape.activation == SteerableActivation::relu
                                                          ? NormActivation::Law::relu
                                                          : NormActivation::Law::gelu,
-                                                     options.bias_start);
+                                                     options.bias_init);
       break;
     case SteerableActivation::cg:
       before_ = make_norm(options.norm, shape.middle);

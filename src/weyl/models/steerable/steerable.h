@@ -23,7 +23,7 @@ class SteerableNet : public GridModel {
   Symmetry symmetry() const override;
   /// What holds on inputs of this shape.
   Symmetry symmetry_for(const Input& example) const override;
-  /// Of an input of `typical_nodes` pixels, as near a square or a cube as may be; convolutions as dense ones.
+  /// For an input of `typical_nodes` pixels, as near a square or a cube as may be; convolutions as dense ones.
   Flops flops_per_token() const override;
   /// What keeps inputs of this shape (of one spacing) from turning exactly (geometry.h).
   std::vector<GeometryFinding> findings(std::span<const int64_t> shape) const {

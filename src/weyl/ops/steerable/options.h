@@ -19,7 +19,7 @@ constexpr auto names_of(RadialLaw) {
 }
 
 struct SteerablePositionOptions {
-  RadialLaw law = RadialLaw::inverse_square;
+  RadialLaw radial = RadialLaw::inverse_square;
   double spacing = 1;  // r = spacing times the distance in pixels
   double width = 1;    // of `gaussian`, in units of r
   double reach = 16;   // of `table`, in units of r

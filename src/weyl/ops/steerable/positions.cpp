@@ -37,7 +37,7 @@ std::vector<int64_t> square_distances(int64_t dimension, const SteerablePosition
 }
 
 double modulation(const SteerablePositionOptions& options, double r) {
-  switch (options.law) {
+  switch (options.radial) {
     case RadialLaw::inverse_square:
       return 1 / (r * r);
     case RadialLaw::gaussian:
@@ -62,13 +62,14 @@ std::vector<std::complex<double>> harmonics_of(const SteerableType& type, const 
 int64_t position_radii(int64_t dimension, const SteerablePositionOptions& options) {
   require(options.spacing > 0 && std::isfinite(options.spacing),
           "steerable positions: spacing must be positive, got ", options.spacing);
-  require(options.law != RadialLaw::gaussian || (options.width > 0 && std::isfinite(options.width)),
+  require(options.radial != RadialLaw::gaussian || (options.width > 0 && std::isfinite(options.width)),
           "steerable positions: width must be positive, got ", options.width);
-  if (options.law == RadialLaw::none) {
+  if (options.radial == RadialLaw::none) {
     return 0;
   }
-  return options.law == RadialLaw::table ? static_cast<int64_t>(square_distances(dimension, options).size())
-                                         : 1;
+  return options.radial == RadialLaw::table
+             ? static_cast<int64_t>(square_distances(dimension, options).size())
+             : 1;
 }
 
 SteerablePositions::SteerablePositions(const SteerableType& type, std::vector<int64_t> grid,
@@ -91,7 +92,7 @@ SteerablePositions::SteerablePositions(const SteerableType& type, std::vector<in
   auto* to = harmonics_.mutable_data_ptr<double>();
   auto* radius = radius_.mutable_data_ptr<int64_t>();
   const std::vector<int64_t> squares =
-      options.law == RadialLaw::table ? square_distances(type.dimension, options) : std::vector<int64_t>{};
+      options.radial == RadialLaw::table ? square_distances(type.dimension, options) : std::vector<int64_t>{};
   for (int64_t index = 0; index < count; ++index) {
     double d[3] = {};  // x_i - x_j, in pixels
     int64_t rest = index, square = 0;
@@ -104,7 +105,7 @@ SteerablePositions::SteerablePositions(const SteerableType& type, std::vector<in
     if (square == 0) {
       continue;
     }
-    if (options.law == RadialLaw::table) {
+    if (options.radial == RadialLaw::table) {
       const auto found = std::lower_bound(squares.begin(), squares.end(), square);
       if (found == squares.end()) {
         continue;

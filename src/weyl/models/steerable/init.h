@@ -12,7 +12,7 @@ namespace weyl {
 
 /// Numbers of the standard normal law (shape) float64, from torch's generator of the CPU; where parameters
 /// are shapes alone (BuildOn the meta device) a shape.
-inline Tensor start_normals(const std::vector<int64_t>& shape) {
+inline Tensor initial_normals(const std::vector<int64_t>& shape) {
   return BuildOn::device().is_meta()
              ? at::empty(shape, at::TensorOptions().device(at::kMeta).dtype(at::kDouble))
              : at::randn(shape, at::kDouble);

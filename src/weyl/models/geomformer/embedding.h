@@ -15,10 +15,10 @@ namespace weyl {
 ///        sqrt(r^2 + s^2) - s (s: smoothing), so that nothing jumps where atoms coincide; those of features
 ///        are v / |v| and |v|. g: Gaussians, one for each channel.
 /// Children: embedding, [features], [pairs], [neighbours.*], [position.*], [local.*], [vector_<v>.*].
-class GeomStart : public Module {
+class GeomEmbedding : public Module {
  public:
   /// `positions` off: vectors come from the features alone; `features` off: from the position alone.
-  GeomStart(const GeomformerOptions& options, const Interface& interface, bool positions, bool features);
+  GeomEmbedding(const GeomformerOptions& options, const Interface& interface, bool positions, bool features);
   StreamAttention::Streams operator()(const Points& points, const Interface& interface,
                                       const Neighbourhood& near) const;
   double flops() const;

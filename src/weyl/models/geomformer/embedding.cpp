@@ -1,4 +1,4 @@
-#include "weyl/models/geomformer/start.h"
+#include "weyl/models/geomformer/embedding.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
@@ -34,18 +34,18 @@ Polar smoothed(const Tensor& r, double s) {
 
 }  // namespace
 
-Tensor GeomStart::Radial::operator()(const Tensor& lengths, const Tensor& types) const {
+Tensor GeomEmbedding::Radial::operator()(const Tensor& lengths, const Tensor& types) const {
   return (*map)((*gaussian)(lengths, types));
 }
 
-GeomStart::Radial GeomStart::radial(const std::string& name) {
+GeomEmbedding::Radial GeomEmbedding::radial(const std::string& name) {
   return {child(name + ".gaussian",
                 std::make_shared<GaussianBasis>(options_.width, types_, options_.least_width)),
           child(name + ".map", std::make_shared<Linear>(options_.width, options_.width, /*bias=*/false))};
 }
 
-GeomStart::GeomStart(const GeomformerOptions& options, const Interface& interface, bool positions,
-                     bool features)
+GeomEmbedding::GeomEmbedding(const GeomformerOptions& options, const Interface& interface, bool positions,
+                             bool features)
     : options_(options), types_(std::max<int64_t>(interface.types, 1)) {
   const int64_t d = options.width;
   const InputColumns columns = input_columns(interface, "geomformer");
@@ -60,10 +60,10 @@ GeomStart::GeomStart(const GeomformerOptions& options, const Interface& interfac
   if (options.neighbour_embedding) {
     neighbour_embedding_ = parameter("neighbours.embedding.weight", {types_, d}, Init::normal(1));
     neighbour_filter_ = child("neighbours.distance_proj",
-                              std::make_shared<Linear>(options.kernels, d, true, LinearStart::xavier));
-    combine_ = child("neighbours.combine", std::make_shared<Linear>(2 * d, d, true, LinearStart::xavier));
+                              std::make_shared<Linear>(options.kernels, d, true, LinearInit::xavier));
+    combine_ = child("neighbours.combine", std::make_shared<Linear>(2 * d, d, true, LinearInit::xavier));
   }
-  if (positions && hears_centroid(options.input)) {
+  if (positions && uses_centroid(options.input)) {
     position_ = radial("position");
   }
   if (positions && hears_neighbours(options.input)) {
@@ -75,7 +75,7 @@ GeomStart::GeomStart(const GeomformerOptions& options, const Interface& interfac
   }
 }
 
-Tensor GeomStart::embedded(const Points& points, const Neighbourhood& near) const {
+Tensor GeomEmbedding::embedded(const Points& points, const Neighbourhood& near) const {
   const bool typed = points.types.defined();
   const auto rows = [&](const Tensor& table) {
     return typed ? table.index_select(0, points.types) : table.expand({points.nodes(), -1});
@@ -87,11 +87,11 @@ Tensor GeomStart::embedded(const Points& points, const Neighbourhood& near) cons
     sums.inputs = {{EdgeRows::neighbour}, {near.basis_rows}, {EdgeRows::edge, EdgeWidth::one}};
     sums.outputs = {{EdgeRows::centre}};
     sums.terms = {{{{0}, {1}, {2}}, {0}}};
-    const Tensor heard = edge_sums(sums,
-                                   {rows(neighbour_embedding_).contiguous(), (*neighbour_filter_)(near.basis),
-                                    near.envelope * others(near)},
-                                   near.edges)[0];
-    inv = (*combine_)(at::cat({inv, heard}, -1));
+    const Tensor gathered = edge_sums(sums,
+                                      {rows(neighbour_embedding_).contiguous(),
+                                       (*neighbour_filter_)(near.basis), near.envelope * others(near)},
+                                      near.edges)[0];
+    inv = (*combine_)(at::cat({inv, gathered}, -1));
   }
   if (pairs_) {
     const Tensor basis = near.of_edges(near.basis);
@@ -101,12 +101,12 @@ Tensor GeomStart::embedded(const Points& points, const Neighbourhood& near) cons
   return inv;
 }
 
-Tensor GeomStart::from_centroid(const Points& points, const Tensor& types) const {
+Tensor GeomEmbedding::from_centroid(const Points& points, const Tensor& types) const {
   const Polar away = smoothed(centred(points.positions, points.graphs), options_.smoothing);
   return away.direction.unsqueeze(2) * position_(away.length, types).unsqueeze(1);
 }
 
-Tensor GeomStart::from_neighbours(const Neighbourhood& near, const Tensor& types) const {
+Tensor GeomEmbedding::from_neighbours(const Neighbourhood& near, const Tensor& types) const {
   EdgeSums sums;
   sums.channels = options_.width;
   sums.inputs = {{EdgeRows::edge}, {EdgeRows::edge, EdgeWidth::one, true}};
@@ -122,8 +122,8 @@ Tensor GeomStart::from_neighbours(const Neighbourhood& near, const Tensor& types
       edge_sums(sums, {(*local_.gaussian)(lengths, of_neighbours), directions}, near.edges)[0]);
 }
 
-StreamAttention::Streams GeomStart::operator()(const Points& points, const Interface& interface,
-                                               const Neighbourhood& near) const {
+StreamAttention::Streams GeomEmbedding::operator()(const Points& points, const Interface& interface,
+                                                   const Neighbourhood& near) const {
   Tensor inv = embedded(points, near);
   // Types come from a table here: nobody needs their one-hot columns where there is nothing beside them.
   const InputValues values = features_ || vectors_ > 0 ? input_values(points, interface) : InputValues{};
@@ -153,7 +153,7 @@ StreamAttention::Streams GeomStart::operator()(const Points& points, const Inter
                   : StreamAttention::Streams{inv, equ};
 }
 
-double GeomStart::flops() const {
+double GeomEmbedding::flops() const {
   double total = 0;
   for (const Parameter& p : parameters()) {
     total += p.decay ? 2.0 * static_cast<double>(p.tensor.numel()) : 0;

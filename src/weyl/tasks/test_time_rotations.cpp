@@ -1,4 +1,4 @@
-#include "weyl/tasks/test_turns.h"
+#include "weyl/tasks/test_time_rotations.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
@@ -15,36 +15,37 @@ namespace {
 
 constexpr int64_t kCube = 24;
 
-FiniteGroup group_of(const TestTurns& turns, int64_t dimension) {
+FiniteGroup group_of(const TestTimeRotations& rotations, int64_t dimension) {
   if (dimension == 2) {
-    return turns.count == 1 ? trivial(2) : cyclic(turns.count);
+    return rotations.count == 1 ? trivial(2) : cyclic(rotations.count);
   }
-  if (turns.count == 1) {
+  if (rotations.count == 1) {
     return trivial(dimension);
   }
   std::array<double, 3> axis{};
-  axis[static_cast<size_t>(turns.axis)] = 1;
-  return turns.count == kCube ? octahedron() : cyclic_3d(turns.count, axis);
+  axis[static_cast<size_t>(rotations.axis)] = 1;
+  return rotations.count == kCube ? octahedron() : cyclic_3d(rotations.count, axis);
 }
 
 }  // namespace
 
-Tensor turns_of(const TestTurns& turns, Carrier carrier, int64_t dimension) {
-  const int64_t n = turns.count;
-  if (turns.random && n > 1) {
-    require<ConfigError>(carrier != Carrier::grid, "turns: a grid does not turn at random, only exactly");
-    Stream stream(0, "test turns");
+Tensor matrices_of(const TestTimeRotations& rotations, Carrier carrier, int64_t dimension) {
+  const int64_t n = rotations.count;
+  if (rotations.random && n > 1) {
+    require<ConfigError>(carrier != Carrier::grid,
+                         "test_time_rotations: a grid does not turn at random, only exactly");
+    Stream stream(0, "test rotations");
     const Tensor drawn = random_rotations(n, dimension, false, stream).linear;
     drawn[0].copy_(at::eye(dimension, at::kDouble));
     return drawn;
   }
   require<ConfigError>(n == 1 || dimension == 2 || dimension == 3,
-                       "turns: must be 1 in a space of other than 2 or 3 dimensions, got ", n);
+                       "test_time_rotations: must be 1 in a space of other than 2 or 3 dimensions, got ", n);
   const bool exact = n == 1 || n == 2 || n == 4 || (dimension == 3 && n == kCube);
-  require<ConfigError>(carrier != Carrier::grid || exact, "turns: a grid of ", dimension,
+  require<ConfigError>(carrier != Carrier::grid || exact, "test_time_rotations: a grid of ", dimension,
                        " dimensions turns exactly by 1, 2, 4", dimension == 3 ? " or 24" : "",
                        " rotations, got ", n, " (points turn by any number)");
-  const FiniteGroup group = group_of(turns, dimension);
+  const FiniteGroup group = group_of(rotations, dimension);
   Tensor result = at::empty({group.order(), dimension, dimension}, at::kDouble);
   auto* to = result.mutable_data_ptr<double>();
   const auto put = [&](int64_t g) { to = std::copy(group.element(g).begin(), group.element(g).end(), to); };
@@ -57,14 +58,14 @@ Tensor turns_of(const TestTurns& turns, Carrier carrier, int64_t dimension) {
   return result;
 }
 
-Tensor mean_over_turns(const TestTurns& turns, const Input& input, const Interface& interface,
-                       const Quantity& output, const std::function<Tensor(const Input&)>& f) {
-  if (turns.count == 1) {
+Tensor mean_over_rotations(const TestTimeRotations& rotations, const Input& input, const Interface& interface,
+                           const Quantity& output, const std::function<Tensor(const Input&)>& f) {
+  if (rotations.count == 1) {
     return f(input);
   }
   const Schema schema{interface};
   const int64_t B = rows_of(input, Level::graph), D = dimension_of(input);
-  const Tensor matrices = turns_of(turns, schema.carrier(), D);
+  const Tensor matrices = matrices_of(rotations, schema.carrier(), D);
   Tensor sum = f(input);
   for (int64_t g = 1; g < matrices.size(0); ++g) {
     const Motions there{matrices[g].expand({B, D, D}), {}}, back{matrices[g].t().expand({B, D, D}), {}};

@@ -9,12 +9,12 @@ namespace weyl {
 
 /// The rotations of D-dimensional space that the options name, (R, D, D) float64, the identity first.
 /// ConfigError: a grid and a count it cannot turn by without interpolation.
-Tensor turns_of(const TestTurns& turns, Carrier carrier, int64_t dimension);
+Tensor matrices_of(const TestTimeRotations& rotations, Carrier carrier, int64_t dimension);
 
 /// The mean over the rotations g of g^-1 f(g x), of one tensor f that moves as `output` (scalars of graph or
 /// node level). Points turn about the origin, poses from the left, grids about their centre, one
 /// whose axes are not of one length becoming a grid of the lengths exchanged.
-Tensor mean_over_turns(const TestTurns& turns, const Input& input, const Interface& interface,
-                       const Quantity& output, const std::function<Tensor(const Input&)>& f);
+Tensor mean_over_rotations(const TestTimeRotations& rotations, const Input& input, const Interface& interface,
+                           const Quantity& output, const std::function<Tensor(const Input&)>& f);
 
 }  // namespace weyl

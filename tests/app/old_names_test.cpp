@@ -1,0 +1,110 @@
+// Configs, overrides, run folders and model files of before some keys were renamed: each verb reads them as before,
+// with one warning, and what is written has the new names.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "tests/app/program.h"
+#include "weyl/core/safetensors.h"
+
+namespace weyl {
+namespace {
+
+const char* const config = R"(
+[data]
+set = "nbody"
+[data.nbody]
+path = "data"
+train = 0
+valid = 0
+test = 0
+[task]
+name = "trajectory"
+[model]
+system = "platonic"
+[model.platonic]
+width = 48
+heads = 12
+blocks = 1
+[train]
+steps = 3
+batch = 4
+optimiser.law = "adam"
+)";
+
+/// A text in which optimiser and schedule have the names of before.
+std::string aged(std::string text) {
+  for (const std::string table : {"[train.optimiser]\n", "[train.schedule]\n"}) {
+    const size_t at = text.find(table), key = text.find("name = ", at);
+    EXPECT_NE(at, std::string::npos) << text;
+    EXPECT_NE(key, std::string::npos) << text;
+    text.replace(key, 4, "law");
+  }
+  return text;
+}
+
+size_t count(const std::string& text, const std::string& word) {
+  size_t n = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    ++n;
+  }
+  return n;
+}
+
+void age_model(const std::string& path) {
+  const std::string old = path + ".old";
+  {
+    const SafetensorsFile file(path);
+    auto metadata = file.header().metadata;
+    metadata["recipe"] = aged(metadata.at("recipe"));
+    std::vector<TensorBytes> tensors;
+    for (const auto& [name, entry] : file.header().tensors) {
+      tensors.push_back({name, entry.type, entry.shape, file.bytes(name)});
+    }
+    std::ranges::sort(tensors, {}, [&](const TensorBytes& t) { return file.entry(t.name).begin; });
+    write_safetensors(old, tensors, metadata);
+  }
+  std::filesystem::rename(old, path);
+}
+
+TEST(OldNames, RunsAndModelsOfBefore) {
+  const std::string folder = scratch("old-names");
+  std::ofstream(folder + "/c.toml") << config;
+  ASSERT_EQ(weyl_program("data make nbody --out data train=12 valid=6 test=6", folder).code, 0);
+  const std::string run = folder + "/run";
+  const std::string was = "train.optimiser.law is now train.optimiser.name";
+
+  const Outcome trained =
+      weyl_program("train c.toml --out run --threads 1 train.schedule.law=constant", folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_EQ(count(trained.err, was + ", train.schedule.law is now train.schedule.name"), 1U) << trained.err;
+  EXPECT_EQ(contents(run + "/config.toml").find("law"), std::string::npos);
+  const Outcome checked = weyl_program("config check c.toml", folder);
+  EXPECT_EQ(checked.code, 0);
+  EXPECT_EQ(count(checked.err, was), 1U) << checked.err;
+
+  const Outcome before = weyl_program("eval run --threads 1 --json", folder);
+  ASSERT_EQ(before.code, 0) << before.err;
+  EXPECT_EQ(before.err.find(was), std::string::npos) << before.err;
+
+  std::ofstream(run + "/config.toml.new") << aged(contents(run + "/config.toml"));
+  std::filesystem::rename(run + "/config.toml.new", run + "/config.toml");
+  for (const std::string which : {"best", "last"}) {
+    age_model(run + "/" + which + "/model.safetensors");
+  }
+  const Outcome after = weyl_program("eval run --threads 1 --json", folder);
+  EXPECT_EQ(after.code, 0) << after.err;
+  EXPECT_EQ(after.out, before.out);
+  EXPECT_EQ(count(after.err, was), 1U) << after.err;
+  for (const std::string& verb : std::vector<std::string>{
+           "predict run/best/model.safetensors data/test.safetensors --out p.safetensors", "info run",
+           "info run/best/model.safetensors", "audit run/best/model.safetensors", "train --resume run"}) {
+    const Outcome done = weyl_program(verb, folder);
+    EXPECT_EQ(done.code, 0) << verb << ": " << done.err;
+    EXPECT_EQ(count(done.err, was), 1U) << verb << ": " << done.err;
+  }
+}
+
+}  // namespace
+}  // namespace weyl
