@@ -67,6 +67,13 @@ class Accuracy : public Meter {
     surprise_ -= p.gather(1, truth.unsqueeze(1)).clamp_min(kLeast).log().sum().item<double>();
   }
 
+  void merge(const Meter& other) override {
+    const auto& more = same_kind<Accuracy>(other, kTask);
+    require(more.names_ == names_, "classification: a meter must be merged with one of the same classes");
+    counts_ = counts_ + more.counts_;
+    surprise_ += more.surprise_;
+  }
+
   Metrics values() const override {
     const auto* c = counts_.const_data_ptr<int64_t>();
     const int64_t k = classes(), all = std::accumulate(c, c + k * k, int64_t{0});

@@ -110,6 +110,15 @@ class PoseError : public Meter {
     }
   }
 
+  void merge(const Meter& other) override {
+    const auto& more = same_kind<PoseError>(other, "completion");
+    const std::vector<double> errors = more.errors_;  // a copy: `other` may be this meter
+    errors_.insert(errors_.end(), errors.begin(), errors.end());
+    relative_ += more.relative_;
+    hits_ += more.hits_;
+    outside_ += more.outside_;
+  }
+
   Metrics values() const override {
     if (errors_.empty()) {
       return {};

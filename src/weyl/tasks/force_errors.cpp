@@ -7,6 +7,7 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "weyl/core/check.h"
@@ -131,6 +132,19 @@ void ForceErrors::add(const Batch& batch, const Named& predictions) {
     by_type_ = grown(by_type_, types.max().item<int64_t>() + 1);
     by_type_.index_add_(0, types, at::cat({at::zeros({n, kAtoms}, at::kDouble), of_nodes}, 1));
   }
+}
+
+void ForceErrors::merge(const Meter& other) {
+  const auto& more = same_kind<ForceErrors>(other, "force_field");
+  require(more.options_ == options_,
+          "force_field: a meter must be merged with one of the same elements, units and labels");
+  const auto sum = [](const Tensor& a, const Tensor& b) {
+    const int64_t rows = std::max(a.size(0), b.size(0));
+    return grown(a, rows) + grown(b, rows);
+  };
+  by_config_type_ = sum(by_config_type_, more.by_config_type_);
+  by_type_ = sum(by_type_, more.by_type_);
+  config_types_ = config_types_ || more.config_types_;
 }
 
 Metrics ForceErrors::metrics(const Tensor& sums, const Options& always) const {

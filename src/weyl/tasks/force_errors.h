@@ -25,10 +25,13 @@ class ForceErrors : public Meter {
     bool direct = false;
     std::vector<std::string> elements;                  // names of types; of others their numbers
     bool energy = true, forces = true, stress = false;  // which are always in `values`, NaN without labels
+
+    bool operator==(const Options&) const = default;
   };
   explicit ForceErrors(Options options);
 
   void add(const Batch& batch, const Named& predictions) override;
+  void merge(const Meter& other) override;
   Metrics values() const override;
   std::vector<Breakdown> breakdowns(const Schema& data) const override;
 

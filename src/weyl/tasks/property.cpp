@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/isnan.h>
@@ -64,6 +65,14 @@ class TargetErrors : public Meter {
     sums_ +=
         at::stack({missing.logical_not().to(at::kDouble).sum(0), error.abs().sum(0), error.square().sum(0)});
     samples_ += truth.size(0);
+  }
+
+  void merge(const Meter& other) override {
+    const auto& more = same_kind<TargetErrors>(other, "property");
+    require(more.names_ == names_ && more.units_ == units_ && at::equal(more.scales_, scales_),
+            "property: a meter must be merged with one of the same targets, units and scales");
+    sums_ = sums_ + more.sums_;
+    samples_ += more.samples_;
   }
 
   Metrics values() const override {

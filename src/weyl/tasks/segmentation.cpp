@@ -94,6 +94,20 @@ class Overlaps : public Meter {
     }
   }
 
+  void merge(const Meter& other) override {
+    const auto& more = same_kind<Overlaps>(other, kTask);
+    const bool same = std::ranges::equal(more.parts_, parts_, {}, &Part::region, &Part::region);
+    require(same && more.names_ == names_,
+            "segmentation: a meter must be merged with one of the same classes and regions");
+    counts_ = counts_ + more.counts_;
+    surprise_ += more.surprise_;
+    samples_ += more.samples_;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      parts_[i].dice += more.parts_[i].dice;
+      parts_[i].iou += more.parts_[i].iou;
+    }
+  }
+
   Metrics values() const override {
     if (samples_ == 0) {
       return {};

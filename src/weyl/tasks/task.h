@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weyl/carriers/dataset.h"
+#include "weyl/core/check.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/models/model.h"
 #include "weyl/tasks/options.h"
@@ -37,11 +38,24 @@ class Meter {
  public:
   virtual ~Meter() = default;
   virtual void add(const Batch& batch, const Named& predictions) = 0;
+  /// Adds what another meter of the same task has seen, as if this one had seen it: several processes each
+  /// measure a part of the data. Counts, and what is kept sample by sample, come out exactly as of one meter
+  /// that saw all; sums of real numbers are added in another order and agree to rounding. ShapeError: a meter
+  /// of another kind, or of other classes, targets or units.
+  virtual void merge(const Meter& other) = 0;
   virtual Metrics values() const = 0;
   virtual std::optional<Confusion> confusion() const { return {}; }  // of tasks with classes
   /// `data` has the names of parts.
   virtual std::vector<Breakdown> breakdowns(const Schema& /*data*/) const { return {}; }
 };
+
+/// `other` as a meter of kind M, which `merge` needs: ShapeError when it is of another.
+template <class M>
+const M& same_kind(const Meter& other, const char* task) {
+  const auto* same = dynamic_cast<const M*>(&other);
+  require(same != nullptr, task, ": a meter must be merged with one of its own kind, got another");
+  return *same;
+}
 
 /// What one batch gives: the loss (a scalar with a graph when training) and predictions in the data's units.
 struct Step {

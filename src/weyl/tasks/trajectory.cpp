@@ -62,6 +62,14 @@ class SquaredError : public Meter {
     count_ += error.numel();
   }
 
+  void merge(const Meter& other) override {
+    const auto& more = same_kind<SquaredError>(other, "trajectory");
+    require(more.unit_ == unit_, "trajectory: a meter must be merged with one of the same unit, '", unit_,
+            "', got '", more.unit_, "'");
+    sum_ += more.sum_;
+    count_ += more.count_;
+  }
+
   Metrics values() const override {
     if (count_ == 0) {
       return {};
