@@ -96,11 +96,11 @@ std::string symbol_of(LieGroup group) {
 
 void require_no_cell(const char* where, const Model& model, const Input& input) {
   const auto* points = std::get_if<Points>(&input);
-  require<ConfigError>(
-      points == nullptr || !points->cell.defined() || model.periodic(), where,
-      ": must have no cell, because this model knows no periodic boundaries (system geomformer "
-      "does, with model.geomformer.cutoff and input = \"local\", or with preset et or painn), "
-      "got one");
+  require<ConfigError>(points == nullptr || !points->cell.defined() || model.periodic(), where,
+                       ": must have no cell, because this model knows no periodic boundaries (a model does "
+                       "whose interactions all end "
+                       "at a cutoff: see `cutoff` among its system's options), "
+                       "got one");
 }
 
 Named PointsModel::operator()(const Input& input) {
