@@ -1,4 +1,5 @@
 include(CMakePackageConfigHelpers)
+include(WeylHeaders)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/weyl")
 
 install(TARGETS weyl_base EXPORT weyl-targets)
@@ -10,7 +11,11 @@ if(NOT WEYL_BASE_ONLY)
   install(TARGETS weyl EXPORT weyl-targets)
   install(TARGETS weyl-engine)
 endif()
-install(DIRECTORY src/weyl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+weyl_public_headers(headers)
+foreach(header ${headers})
+  get_filename_component(folder "${header}" DIRECTORY)
+  install(FILES "src/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
+endforeach()
 install(EXPORT weyl-targets NAMESPACE weyl:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/weyl-config.cmake.in "${CMAKE_BINARY_DIR}/weyl-config.cmake"
   INSTALL_DESTINATION ${package_dir})

@@ -2,22 +2,21 @@
 #include <ATen/ops/ones.h>
 #include <weyl/algebra/finite/finite_group.h>
 #include <weyl/core/check.h>
-#include <weyl/ops/frames/group_linear.h>
-#include <weyl/ops/frames/group_tables.h>
+#include <weyl/nn/linear.h>
 
 #include <cstdio>
 #include <string>
 
 int main() {
-  const weyl::GroupTables tables(weyl::named_group("octahedron"));
-  const auto weight = weyl::expand_group_kernel(at::ones({24, 2, 3}), tables);
+  const weyl::FiniteGroup group = weyl::named_group("octahedron");
+  const weyl::Linear linear(group.order(), 2);
+  const auto y = linear(at::ones({3, group.order()}));
   std::string message;
   try {
     weyl::named_group("octohedron");
   } catch (const weyl::ConfigError& error) {
     message = error.what();  // exceptions cross the libraries' boundary with their type
   }
-  std::printf("weight %ld x %ld; %s\n", static_cast<long>(weight.size(0)), static_cast<long>(weight.size(1)),
-              message.c_str());
-  return weight.size(0) == 48 && weight.size(1) == 72 && !message.empty() ? 0 : 1;
+  std::printf("%ld x %ld; %s\n", static_cast<long>(y.size(0)), static_cast<long>(y.size(1)), message.c_str());
+  return y.size(0) == 3 && y.size(1) == 2 && !message.empty() ? 0 : 1;
 }

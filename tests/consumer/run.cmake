@@ -36,6 +36,13 @@ foreach(file ${package})
   endif()
 endforeach()
 
+# What users include is there, and nothing else.
+foreach(folder kernels app data/makers)
+  if(EXISTS "${prefix}/include/weyl/${folder}")
+    message(FATAL_ERROR "headers of ${folder}/ are installed")
+  endif()
+endforeach()
+
 foreach(project tests/consumer examples)
   string(MAKE_C_IDENTIFIER "${project}" tree)
   step("configure ${project}" "${CMAKE_COMMAND}" -S "${SOURCE}/${project}" -B "${WORK}/${tree}" -G Ninja
