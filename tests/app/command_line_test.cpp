@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "weyl/app/exit_codes.h"
+#include "weyl/data/files/format_words.h"
+#include "weyl/data/makers/makers.h"
 
 namespace weyl {
 namespace {
@@ -115,6 +117,40 @@ TEST(CommandLine, RefusesWrongValues) {
   error_of({"info"});
   error_of({"info", "a", "b"});
   error_of({"data"});
+}
+
+TEST(CommandLine, HelpsWithEveryMakerAndItsOptions) {
+  const std::string page = parse({"data", "make", "--help"}).out;
+  for (const auto& [name, makes] : makers()) {
+    EXPECT_NE(page.find("\n  " + name + " "), std::string::npos) << name;
+    EXPECT_NE(page.find(makes), std::string::npos) << name;
+    const Parsed own = parse({"data", "make", name, "--help"});
+    EXPECT_EQ(own.exit_code, exit_done);
+    EXPECT_NE(own.out.find("Usage: weyl data make " + name), std::string::npos) << own.out;
+    EXPECT_NE(own.out.find("\n  threads "), std::string::npos) << own.out;
+    EXPECT_EQ(parse({"data", "make", "--out", "x", name, "seed=1", "--help"}).out, own.out);
+  }
+  EXPECT_NE(
+      parse({"data", "make", "nbody", "-h"}).out.find("must be an integer from 0 to 10000; default 3000"),
+      std::string::npos);
+  EXPECT_EQ(parse({"data", "make", "nbdy", "--help"}).out, page);  // lists those there are
+}
+
+TEST(CommandLine, HelpListsTheFileFormats) {
+  for (const auto& [verb, use] : {std::pair{"inspect", FormatUse::inspect},
+                                  {"convert", FormatUse::convert},
+                                  {"split", FormatUse::split}}) {
+    const std::string page = parse({"data", verb, "--help"}).out;
+    const auto formats = formats_for(use);
+    EXPECT_GT(formats.size(), 5u);
+    for (const std::string& words : formats) {
+      EXPECT_NE(page.find("\n  " + words + "\n"), std::string::npos) << verb << " " << words;
+    }
+  }
+  const std::string convert = parse({"data", "convert", "--help"}).out;
+  EXPECT_NE(convert.find("Options (key=value) of poses:\n  format  "), std::string::npos) << convert;
+  EXPECT_NE(convert.find("Options (key=value) of frames of atoms:\n  energy  "), std::string::npos)
+      << convert;
 }
 
 TEST(CommandLine, DoesNotKnowVerbsThatAreNotBuilt) {

@@ -16,7 +16,13 @@ int64_t lines(const std::string& text) {
 
 TEST(Front, AnswersEveryHelpInUnderFiftyMilliseconds) {
   const std::string folder = scratch("help");
-  std::vector<std::string> pages{"--help", "data make --help", "config check --help"};
+  std::vector<std::string> pages{"--help",
+                                 "data make --help",
+                                 "data make nbody --help",
+                                 "data split --help",
+                                 "data convert --help",
+                                 "data inspect --help",
+                                 "config check --help"};
   for (const std::string& verb : verb_names()) {
     pages.push_back(verb + " --help");
   }

@@ -76,6 +76,18 @@ struct Tree {
   }
 };
 
+// The page that was asked for: of what the arguments name, or of the verb.
+std::string help_of(const Tree& tree) {
+  for (const Verb& verb : tree.verbs) {
+    if (verb.help && verb.app->parsed()) {
+      if (std::string page = verb.help(); !page.empty()) {
+        return page;
+      }
+    }
+  }
+  return tree.root.help();
+}
+
 }  // namespace
 
 Parsed parse_command_line(std::span<const std::string> arguments) {
@@ -103,7 +115,7 @@ Parsed parse_command_line(std::span<const std::string> arguments) {
       }
     }
   } catch (const CLI::CallForHelp&) {
-    parsed.out = tree.root.help();
+    parsed.out = help_of(tree);
   } catch (const CLI::CallForVersion&) {
     parsed.out = std::string("weyl ") + version() + "\n";
   } catch (const CLI::ParseError& error) {

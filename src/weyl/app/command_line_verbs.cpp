@@ -2,48 +2,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 
 #include "weyl/app/command_line_arguments.h"
+#include "weyl/app/command_line_data.h"
+#include "weyl/app/command_line_draft.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
 namespace {
 
 constexpr int64_t most_samples = int64_t{1} << 24;
-
-// A verb in the making: its arguments are added to `app` and fill `c`.
-template <class C>
-struct Draft {
-  CLI::App& app;
-  std::shared_ptr<C> c = std::make_shared<C>();
-
-  // `settle` checks what the arguments say together, or changes it.
-  Verb done(const std::function<void(C&)>& settle = {}) const {
-    add_talk(app, c->talk);
-    return {&app, [c = c, settle]() -> Command {
-              if (settle) {
-                settle(*c);
-              }
-              return *c;
-            }};
-  }
-};
-
-std::string examples(const std::vector<std::string>& lines, const std::string& last = {}) {
-  std::string footer = "Examples:";
-  for (const std::string& line : lines) {
-    footer += "\n  weyl " + line;
-  }
-  return footer + (last.empty() ? "" : "\n" + last);
-}
-
-template <class C>
-Draft<C> begin(CLI::App& parent, const char* name, const char* what, const std::string& footer) {
-  CLI::App& app = *parent.add_subcommand(name, what);
-  app.footer(footer);
-  return {app};
-}
 
 Verb add_train(CLI::App& root) {
   const auto draft = begin<TrainCommand>(
@@ -161,67 +129,6 @@ Verb add_import(CLI::App& root) {
   return draft.done();
 }
 
-Verb add_data_make(CLI::App& data) {
-  const auto draft =
-      begin<DataMakeCommand>(data, "make", "make a data set",
-                             examples({"data make nbody --out data/nbody",
-                                       "data make nbody --out data/small train=300 valid=100 test=100",
-                                       "data make pose_sequences --out data/se3 group=se3",
-                                       "data make glyphs --out data/glyphs-any rotation=any",
-                                       "data make molecules --out data/ethanol molecule=ethanol"}));
-  auto& [app, c] = draft;
-  add_path(app, "MAKER", c->maker,
-           "what to make: glyphs, lesions, molecules, nbody, phantoms, pose_sequences, solids");
-  add_overrides(app, c->overrides, "options of the maker");
-  add_out(app, c->out, "PATH", "folder to write", true);
-  add_threads(app, c->threads, "threads, default all cores; the data do not depend on it");
-  return draft.done();
-}
-
-Verb add_data_inspect(CLI::App& data) {
-  const auto draft =
-      begin<DataInspectCommand>(data, "inspect", "fields, units, ranges, missing values, warnings",
-                                examples({"data inspect data/nbody/train.safetensors --json"}));
-  auto& [app, c] = draft;
-  add_path(app, "PATH", c->path, "data file or folder");
-  return draft.done();
-}
-
-Verb add_data_convert(CLI::App& data) {
-  const auto draft = begin<DataConvertCommand>(
-      data, "convert", "from one format to another, chosen by the names",
-      examples({"data convert n_body_system/dataset data/nbody",
-                "data convert trajectory.txt poses.safetensors",
-                "data convert trajectory.txt poses.safetensors length=64 stride=32",
-                "data convert trajectory.txt gaps/train.safetensors length=8 hole=true",
-                "data convert rmd17_ethanol.npz ethanol.xyz to=eV"}));
-  auto& [app, c] = draft;
-  add_path(app, "IN", c->in, "data file or folder");
-  add_path(app, "OUT", c->out, "file or folder to write");
-  add_overrides(
-      app, c->options,
-      "of a trajectory of poses: format=tum|kitti|euroc length=N stride=N hole=true seed=N; of frames of "
-      "atoms: from=UNIT to=UNIT energy=NAME forces=NAME");
-  return draft.done();
-}
-
-Verb add_data_split(CLI::App& data) {
-  const auto draft =
-      begin<DataSplitCommand>(data, "split", "one file into train, valid and test, at random",
-                              examples({"data split all.safetensors --out data/mine --train 0.9 --valid 0.05",
-                                        "data split frames.extxyz --out data/mine"}));
-  auto& [app, c] = draft;
-  add_path(app, "PATH", c->path, "data file");
-  add_out(app, c->out, "DIR", "folder to write", true);
-  add_fraction(app, "--train", c->train, "fraction, default 0.8");
-  add_fraction(app, "--valid", c->valid, "fraction, default 0.1; the rest is the test split");
-  add_seed(app, c->seed, "of the random order, default 0");
-  return draft.done([](DataSplitCommand& s) {
-    require<ConfigError>(s.train + s.valid <= 1 + 1e-12,
-                         "--train and --valid are fractions that sum to at most 1, got ", s.train + s.valid);
-  });
-}
-
 Verb add_config_schema(CLI::App& config) {
   const auto draft = begin<ConfigSchemaCommand>(config, "schema", "the JSON schema of a config file",
                                                 examples({"config schema > weyl.schema.json"}));
@@ -284,24 +191,13 @@ Verb add_doctor(CLI::App& root) {
       .done();
 }
 
-// A verb of verbs: `weyl data make`.
-CLI::App& add_group(CLI::App& root, const char* name, const char* what, const std::string& footer) {
-  CLI::App& group = *root.add_subcommand(name, what);
-  group.require_subcommand(1);
-  group.footer(footer);
-  return group;
-}
-
 }  // namespace
 
 std::vector<Verb> add_verbs(CLI::App& root) {
   std::vector<Verb> verbs{add_train(root), add_eval(root), add_predict(root),
                           add_audit(root), add_info(root), add_import(root)};
-  CLI::App& data =
-      add_group(root, "data", "make, inspect, convert and split data",
-                examples({"data make nbody --out data/nbody", "data inspect data/nbody/train.safetensors"}));
-  for (const auto add : {add_data_make, add_data_inspect, add_data_convert, add_data_split}) {
-    verbs.push_back(add(data));
+  for (Verb& verb : add_data_verbs(root)) {
+    verbs.push_back(std::move(verb));
   }
   CLI::App& config = add_group(
       root, "config", "the config's keys: schema, explanation, check",

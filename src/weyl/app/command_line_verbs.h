@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "weyl/app/command_line.h"
@@ -16,6 +17,8 @@ namespace weyl {
 struct Verb {
   CLI::App* app;
   std::function<Command()> make;
+  /// The help page of what the arguments name, in place of the verb's own; none, or empty: that one.
+  std::function<std::string()> help = {};
 };
 
 /// Adds every verb with its arguments, in the order of the help page.

@@ -57,7 +57,7 @@ Json to_json(const Evaluation& evaluation) {
 
 namespace {
 
-// Of UTF-8: bytes that begin one.
+// Characters of UTF-8 text: the bytes that begin one.
 size_t characters(const std::string& words) {
   return static_cast<size_t>(
       std::count_if(words.begin(), words.end(), [](char c) { return (c & 0xc0) != 0x80; }));

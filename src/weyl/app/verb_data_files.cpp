@@ -3,38 +3,24 @@
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
 #include "weyl/app/verbs.h"
-#include "weyl/config/toml.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/atoms/convert_frames.h"
 #include "weyl/data/files/convert.h"
 #include "weyl/data/files/split.h"
 
 namespace weyl {
 
 int run(const DataConvertCommand& command) {
-  std::vector<std::string> files;
-  if (converts_frames(command.in, command.out)) {
-    FrameConvertOptions frames;
-    read_toml_text("", "weyl data convert", command.options, [&](Fields& f) { fields(f, frames); });
-    std::string dropped;
-    for (const std::string& name : convert_frames(command.in, command.out, frames)) {
-      dropped += (dropped.empty() ? "" : ", ") + printable(name);
+  const Converted converted = convert(command.in, command.out, command.options);
+  if (!converted.left_out.empty()) {
+    std::string names;
+    for (const std::string& name : converted.left_out) {
+      names += (names.empty() ? "" : ", ") + printable(name);
     }
-    if (!dropped.empty()) {
-      warn(command.out + " leaves out " + dropped);
-    }
-    files = {command.out};
-  } else {
-    std::optional<PoseFileOptions> poses;
-    if (!command.options.empty()) {
-      poses.emplace();
-      read_toml_text("", "weyl data convert", command.options, [&](Fields& f) { fields(f, *poses); });
-    }
-    files = convert(command.in, command.out, poses);
+    warn(command.out + " leaves out " + names);
   }
   Json list = Json::array();
-  for (const std::string& file : files) {
+  for (const std::string& file : converted.files) {
     list.add(file);
     if (!command.talk.json) {
       std::cout << file << "\n";

@@ -6,7 +6,6 @@
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/atoms/inspect_frames.h"
 #include "weyl/data/files/inspect.h"
 #include "weyl/data/formats/elements.h"
 
@@ -193,7 +192,7 @@ void print(const FrameInspection& found, const std::string& name) {
 int run(const DataInspectCommand& command) {
   // A folder is several sets: one object holds the first (train) at its top, and all of them under `splits`.
   Json json, splits = Json::object();
-  const auto report = [&](const auto& found, const std::string& name) {
+  const auto report = [&](const std::string& name, const auto& found) {
     if (!command.talk.json) {
       print(found, name);
       return;
@@ -205,15 +204,9 @@ int run(const DataInspectCommand& command) {
       splits.set(name, to_json(found));
     }
   };
-  if (holds_frames(command.path)) {
-    for (const auto& [name, reader] : open_frames_for_inspection(command.path)) {
-      report(inspect_frames(*reader), name);
-    }
-  } else {
-    for (const auto& [name, data] : open_for_inspection(command.path)) {
-      report(inspect(*data), name);
-    }
-  }
+  inspect_path(command.path, [&](const std::string& split, const AnyInspection& any) {
+    std::visit([&](const auto& found) { report(split, found); }, any);
+  });
   if (command.talk.json) {
     if (!splits.members().empty()) {
       json.set("splits", splits);

@@ -158,21 +158,20 @@ void collect(const Description& d, std::vector<const Description*>& out) {
   }
 }
 
-std::string explanation(const Description& d) {
-  std::string out = is_table(d) ? heading(d) : d.path;
-  out += "\n  " + d.help + "\n  must be " + requirement(d);
-  if (!d.standard.empty()) {
-    out += "; default " + d.standard;
-  } else if (d.optional) {
-    out += text("; ", d.on ? "on" : "off", " by default");
-  }
-  out += "\n";
+// The key of a child of the table, and blanks to where the longest of them ends.
+std::string padded_key(const Description& child, const Description& table) {
   size_t width = 0;
-  for (const auto& child : d.children) {
-    width = std::max(width, child.key.size());
+  for (const auto& other : table.children) {
+    width = std::max(width, other.key.size());
   }
+  return child.key + std::string(width - child.key.size() + 2, ' ');
+}
+
+std::string explanation(const Description& d) {
+  std::string out =
+      text(is_table(d) ? heading(d) : d.path, "\n  ", d.help, "\n  ", requirement_and_default(d), "\n");
   for (const auto& child : d.children) {
-    out += text("    ", child.key, std::string(width - child.key.size() + 2, ' '), child.help);
+    out += text("    ", padded_key(child, d), child.help);
     out += child.standard.empty() ? "\n" : text(" (", child.standard, ")\n");
   }
   return out;
@@ -237,6 +236,16 @@ std::string explain(const Visit& visit, std::string_view key) {
     hint = near.empty() ? "" : text("; did you mean '", near, "'?");
   }
   throw ConfigError(text(one_line(key), ": must be a key or table of the config", hint));
+}
+
+std::string describe_keys(const Visit& visit) {
+  const Description all = describe(visit);
+  std::string out;
+  for (const auto& d : all.children) {
+    const std::string key = padded_key(d, all);
+    out += text("  ", key, d.help, "\n  ", std::string(key.size(), ' '), requirement_and_default(d), "\n");
+  }
+  return out;
 }
 
 }  // namespace weyl

@@ -175,4 +175,12 @@ std::string requirement(const Description& d) {
   return must;
 }
 
+std::string requirement_and_default(const Description& d) {
+  const std::string must = "must be " + requirement(d);
+  if (!d.standard.empty()) {
+    return must + "; default " + d.standard;
+  }
+  return d.optional ? text(must, "; ", d.on ? "on" : "off", " by default") : must;
+}
+
 }  // namespace weyl

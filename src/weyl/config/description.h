@@ -29,5 +29,7 @@ Description describe(const Visit& visit);
 
 /// "an integer from 1 to 1000, or false": what a value must be.
 std::string requirement(const Description& d);
+/// "must be an integer from 1 to 1000, or false; default 3".
+std::string requirement_and_default(const Description& d);
 
 }  // namespace weyl

@@ -35,6 +35,10 @@ std::string describe_markdown(const Visit& visit, std::string_view title);
 std::string describe_json_schema(const Visit& visit);
 std::string explain(const Visit& visit, std::string_view key);
 
+/// The keys that a Visit shows, for help pages: two lines each, help first, then what it must be and its
+/// default, as `explain` says them.
+std::string describe_keys(const Visit& visit);
+
 template <class S>
 std::string read_config(const std::string& path, std::span<const std::string> overrides, S& options) {
   return read_toml(path, overrides, [&](Fields& f) { fields(f, options); });

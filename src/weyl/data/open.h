@@ -18,13 +18,13 @@ Schema declared_schema(const DataOptions& options, const Interface* interface = 
 /// file is missing or broken, and the command that makes it.
 Splits open_splits(const DataOptions& options, const Interface* interface = nullptr);
 
-/// Opens one file, or a folder (of images alone: they without labels; else its test split, else valid, else
-/// train), all its samples, by the file's own format: a weyl data file as the options of its set say
-/// (defaults when the options name another), the original .npy folder, a trajectory of text
-/// (sets/pose_files.h), or a carrier tensor file (cli.md) whose columns are what `interface` says (of a
-/// model, or the config's), else what its shapes tell. Labels that the file lacks are left out of the schema.
-/// Without an interface, Values::any lets a carrier tensor file hold NaN and matrices outside their group, to
-/// be inspected.
+/// Opens one file with all its samples, by the first of the formats of files/formats.h that takes it: as the
+/// options of its set say (defaults when they name another). A folder that no format takes as a whole (as
+/// frames, volumes or images alone, without labels) is a data set of the options' kind: its test split, else
+/// valid, else train. The columns of a carrier tensor file are what `interface` says (of a model, or the
+/// config's), else what its shapes tell. Labels that the file lacks are left out of the schema. Without an
+/// interface, Values::any lets a carrier tensor file hold NaN and matrices outside their group, to be
+/// inspected. DataError lists the formats for a path of none.
 std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
                                          const Interface* interface = nullptr,
                                          Values values = Values::checked);

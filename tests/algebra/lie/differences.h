@@ -17,7 +17,7 @@ typename G::template Tangent<double> tangent(Stream& stream, double scale) {
   return w;
 }
 
-/// Of `of(x)` by each of the n numbers of x: central differences of fourth order.
+/// Derivatives of `of(x)` by each of the n numbers of x: central differences of fourth order.
 template <class Of>
 std::vector<double> differences(int n, double h, Of of) {
   std::vector<double> d(n);

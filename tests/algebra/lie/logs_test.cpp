@@ -63,7 +63,7 @@ struct Accuracy {
   double median, maximum;
 };
 
-/// Of |found - wanted|/|wanted| over the outputs [begin, end).
+/// The median and the greatest of |found - wanted|/|wanted| over the outputs [begin, end).
 Accuracy measure(const Block& block, size_t begin, size_t end,
                  const std::function<std::vector<double>(const std::vector<double>&)>& found) {
   std::vector<double> errors;

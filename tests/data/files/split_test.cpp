@@ -194,7 +194,7 @@ TEST(Convert, MakesOurFilesOfTheOriginalOnes) {
     save("vel_" + split + "_x.npy", t.at("velocities").transpose(2, 3));
     save("charges_" + split + "_x.npy", t.at("charges").unsqueeze(2));
   }
-  EXPECT_EQ(convert(originals.path(), converted.path()).size(), 2u);
+  EXPECT_EQ(convert(originals.path(), converted.path()).files.size(), 2u);
   for (const std::string split : {"train", "valid"}) {
     const NamedTensors a = load_tensors(made / (split + ".safetensors")),
                        b = load_tensors(converted / (split + ".safetensors"));

@@ -314,7 +314,7 @@ TEST(PoseFiles, AHoleIsTheElementAndItsNeighboursAreTheFlanks) {
             trajectory + ": hole needs samples of at least 4 poses, got 3");
   // As the data set of completion, from a folder.
   const Folder folder;
-  convert(trajectory, folder / "train.safetensors", options);
+  convert(trajectory, folder / "train.safetensors", {"length=6", "stride=3", "hole=true"});
   const auto train = open_pose_sequences({folder.path(), LieGroup::se3}).train;
   EXPECT_EQ(train->schema().labels, pose_sequences_schema({}).labels);
   EXPECT_EQ(train->schema().interface.length_unit, "m");
@@ -328,7 +328,7 @@ TEST(PoseFiles, AHoleIsTheElementAndItsNeighboursAreTheFlanks) {
 TEST(PoseFiles, ConvertAndOpenLikeAnyData) {
   const Folder folder;
   const std::string out = folder / "desk.safetensors";
-  convert(trajectory, out, PoseFileOptions{.length = 6});
+  convert(trajectory, out, {"length=6"});
   const SafetensorsFile file(out);
   EXPECT_EQ(file.header().metadata.at("group"), "se3");
   EXPECT_EQ(file.header().metadata.at("first_timestamp"), "1305031098.6659");
@@ -338,7 +338,7 @@ TEST(PoseFiles, ConvertAndOpenLikeAnyData) {
       difference(set->batch(std::vector<int64_t>{0, 1}), open_pose_file(trajectory, {.length = 6})->all()),
       0);
   EXPECT_THROW(convert(trajectory, out), ConfigError);  // never replaced
-  EXPECT_THROW(convert(out, folder / "x.npz", PoseFileOptions{}), ConfigError);
+  EXPECT_THROW(convert(out, folder / "x.npz", {"length=6"}), ConfigError);
   EXPECT_EQ(open_file(trajectory, {})->size(), 1);
   Interface se2 = schema_of(LieGroup::se2).interface;
   EXPECT_NE(message_of<DataError>([&] { open_file(trajectory, {}, &se2); }).find("holds poses of se3"),

@@ -240,7 +240,7 @@ TEST(RotatedMnist, BecomesATensorFileWholeOrInParts) {
   const auto written = convert(folder / "x.amat", folder / "x.safetensors");
   const DataOptions options{RotatedMnistDataOptions{}};
   const Batch a = all_of_set(*open_file(folder / "x.amat", options)),
-              b = read_tensor_file(written.at(0)).batch;
+              b = read_tensor_file(written.files.at(0)).batch;
   EXPECT_TRUE(at::equal(std::get<Grid>(a.input).values, std::get<Grid>(b.input).values));
   EXPECT_TRUE(at::equal(a.labels.at("class"), b.labels.at("class")));
   const SplitIndices parts = split_file(folder / "x.amat", folder / "parts", {.train = 0.7, .valid = 0.2});

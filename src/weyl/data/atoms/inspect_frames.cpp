@@ -10,6 +10,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/shortest_distance.h"
+#include "weyl/data/formats/frame_formats.h"
 
 namespace weyl {
 namespace {
@@ -247,7 +248,7 @@ std::vector<std::pair<std::string, std::unique_ptr<FrameReader>>> open_frames_fo
   std::vector<std::pair<std::string, std::unique_ptr<FrameReader>>> result;
   if (fs::is_directory(path)) {
     for (const char* split : {"train", "valid", "test"}) {
-      for (const char* end : {".xyz", ".extxyz", ".xyz.gz", ".extxyz.gz", ".npz", ".sdf"}) {
+      for (const std::string& end : frame_endings()) {
         const std::string file = (fs::path(path) / text(split, end)).string();
         if (fs::exists(file)) {
           result.emplace_back(split, open_frames(file));

@@ -6,20 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <numeric>
 
 #include "weyl/carriers/cell_volume.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/carriers/points_tensors.h"
 #include "weyl/carriers/pose_elements.h"
-#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
-#include "weyl/data/open.h"
-#include "weyl/data/sets/decathlon.h"
-#include "weyl/data/sets/image_files.h"
-#include "weyl/data/sets/modelnet.h"
-#include "weyl/data/sets/nbody.h"
 
 namespace weyl {
 namespace {
@@ -243,24 +236,6 @@ void warn(std::vector<std::string>& warnings, const GroupSummary& found) {
   }
 }
 
-/// The set whose layout a folder has, with what its files say of channels and classes.
-std::optional<DataOptions> layout_of(const std::string& path) {
-  if (is_decathlon_folder(path)) {
-    return DataOptions{DecathlonDataOptions{.path = path, .modalities = 0, .classes = 0}};
-  }
-  if (is_modelnet_folder(path)) {
-    return DataOptions{ModelnetDataOptions{.path = path, .points = 0, .classes = 0}};
-  }
-  std::error_code unreadable;
-  for (const auto& entry : std::filesystem::directory_iterator(path, unreadable)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("loc_") && name.ends_with(".npy")) {
-      return {};  // particles in motion
-    }
-  }
-  return image_folder(path);  // last: a picture may lie beside anything
-}
-
 }  // namespace
 
 Inspection inspect(const Dataset& data) {
@@ -321,34 +296,6 @@ Inspection inspect(const Dataset& data) {
   suspects.empty.warn(result.warnings, "without nodes");
   suspects.coincident_nodes.warn(result.warnings, "with two nodes at one place");
   suspects.flat.warn(result.warnings, "with a periodic cell without volume");
-  return result;
-}
-
-std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> open_for_inspection(
-    const std::string& path) {
-  namespace fs = std::filesystem;
-  if (!fs::is_directory(path) || is_volume_folder(path)) {
-    return {{"", open_file(path, {}, nullptr, Values::any)}};
-  }
-  std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> result;
-  bool found = false;
-  for (const std::string split : {"train", "valid", "test"}) {
-    const std::string file = (fs::path(path) / (split + ".safetensors")).string();
-    if (fs::exists(file)) {
-      result.emplace_back(split, open_file(file, {}, nullptr, Values::any));
-      found = true;
-    }
-  }
-  if (!found) {  // images, shapes, volumes, or the original .npy files
-    const auto found_as = layout_of(path);
-    const Splits splits = found_as ? open_splits(*found_as) : open_nbody({.path = path});
-    for (const auto& [name, set] :
-         {std::pair{"train", splits.train}, {"valid", splits.valid}, {"test", splits.test}}) {
-      if (set) {
-        result.emplace_back(name, set);
-      }
-    }
-  }
   return result;
 }
 

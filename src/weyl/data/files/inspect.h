@@ -1,12 +1,12 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "weyl/carriers/dataset.h"
+#include "weyl/data/atoms/inspect_frames.h"
+#include "weyl/data/files/formats.h"
 
 namespace weyl {
 
@@ -51,7 +51,9 @@ Inspection inspect(const Dataset& data);
 
 /// The sets that a path holds, for inspection: one file, as ("", set), or the splits of a folder by name.
 /// Values of carrier tensor files may be NaN here. DataError: see open_file.
-std::vector<std::pair<std::string, std::shared_ptr<const Dataset>>> open_for_inspection(
-    const std::string& path);
+NamedSets open_for_inspection(const std::string& path);
+
+/// Inspects what a path holds, whatever its format (formats.h), one split after the other.
+void inspect_path(const std::string& path, const InspectionReport& report);
 
 }  // namespace weyl

@@ -1,76 +1,33 @@
 #include "weyl/data/files/split.h"
 
-#include <ATen/ops/index_select.h>
-#include <ATen/ops/tensor.h>
-
 #include <filesystem>
-#include <functional>
 
 #include "weyl/carriers/tensor_format.h"
+#include "weyl/core/alternatives.h"
 #include "weyl/core/check.h"
-#include "weyl/core/new_files.h"
-#include "weyl/core/tensor_file.h"
-#include "weyl/data/atoms/convert_frames.h"
-#include "weyl/data/formats/extended_xyz.h"
-#include "weyl/data/sets/image_files.h"
-#include "weyl/data/sets/nbody.h"
+#include "weyl/data/files/format_words.h"
+#include "weyl/data/files/formats.h"
+#include "weyl/data/files/open_request.h"
 
 namespace weyl {
 namespace {
 
-namespace fs = std::filesystem;
-
-using Write = std::function<void(const std::string& path, const std::vector<int64_t>& samples)>;
-
-/// How many samples a file has and how some of them are written.
-struct Source {
-  int64_t size = 0;
-  Write write;
-};
-
-Source open_source(const std::string& path, std::map<std::string, std::string> added) {
-  if (const auto images = open_image_file(path, {})) {
-    return {images->size(), [images, added](const std::string& out, const std::vector<int64_t>& samples) {
-              write_tensor_file(out, images->batch(samples), images->schema(), added);
-            }};
-  }
-  const SafetensorsFile file(path);
-  std::map<std::string, std::string> metadata = file.header().metadata;
-  metadata.insert(added.begin(), added.end());
-  const auto format = metadata.find("format");
-  if (format != metadata.end() && format->second == nbody_format) {
-    metadata.erase("first_simulation");  // no longer consecutive
-    metadata.erase("split");
-    open_nbody_file(path, {.input_frame = 0, .target_frame = 1}, false);  // checks the shapes
-    auto tensors = load_tensors(file);
-    const int64_t size = tensors.at("charges").size(0);
-    return {size, [tensors = std::move(tensors), metadata](const std::string& out,
-                                                           const std::vector<int64_t>& samples) {
-              NamedTensors part;
-              const Tensor rows = at::tensor(samples, at::kLong);
-              for (const auto& [name, t] : tensors) {
-                part[name] = at::index_select(t, 0, rows);
-              }
-              save_tensors(out, part, metadata);
-            }};
-  }
-  auto all = std::make_shared<TensorFile>(read_tensor_file(path));
-  metadata.erase("format");
-  return {all->batch.count(), [all, metadata](const std::string& out, const std::vector<int64_t>& samples) {
-            write_tensor_file(out, take(all->batch, samples, all->schema), all->schema, metadata);
-          }};
+/// A file of samples that are no tensors yet, as carrier tensor files.
+SplitIndices split_as_tensors(const std::string& path, const std::string& folder, const SplitOptions& options,
+                              const Dataset& data) {
+  return write_parts(
+      folder, options, data.size(), [&](const std::string& out, const std::vector<int64_t>& samples) {
+        write_tensor_file(out, data.batch(samples), data.schema(), split_metadata(path, options));
+      });
 }
 
-int64_t frames_in(const std::string& path) {
-  const auto reader = open_frames(path);
-  int64_t count = 0;
-  for (AtomsFrame frame; reader->next(frame);) {
-    ++count;
-  }
-  return count;
+}  // namespace
+
+std::map<std::string, std::string> split_metadata(const std::string& path, const SplitOptions& options) {
+  return {{"split_of", std::filesystem::path(path).filename().string()},
+          {"split_seed", std::to_string(options.seed)}};
 }
 
-/// The parts that are not empty, in the order of the files that are added for them.
 std::vector<const std::vector<int64_t>*> add_parts(NewFiles& files, const std::string& folder,
                                                    const SplitIndices& parts, const std::string& ending) {
   std::vector<const std::vector<int64_t>*> filled;
@@ -84,48 +41,34 @@ std::vector<const std::vector<int64_t>*> add_parts(NewFiles& files, const std::s
   return filled;
 }
 
-SplitIndices split_frames(const std::string& path, const std::string& folder, const SplitOptions& options) {
-  const int64_t size = frames_in(path);
+SplitIndices write_parts(
+    const std::string& folder, const SplitOptions& options, int64_t size,
+    const std::function<void(const std::string& path, const std::vector<int64_t>& samples)>& write) {
   SplitIndices parts = random_split(size, options);
   NewFiles files;
-  const auto filled = add_parts(files, folder, parts, ".extxyz");
-  std::vector<size_t> file_of(static_cast<size_t>(size));
-  for (size_t i = 0; i < filled.size(); ++i) {
-    for (const int64_t frame : *filled[i]) {
-      file_of[static_cast<size_t>(frame)] = i;
-    }
-  }
-  files.keep_if([&] {
-    std::vector<std::unique_ptr<ExtendedXyzWriter>> writers;
-    for (size_t i = 0; i < filled.size(); ++i) {
-      writers.push_back(std::make_unique<ExtendedXyzWriter>(files.path(i)));
-    }
-    const auto reader = open_frames(path);
-    size_t i = 0;
-    each_frame_for_xyz(*reader, {}, [&](const AtomsFrame& frame) {
-      require<DataError>(i < file_of.size(), path, ": must not change while it is read");
-      writers[file_of[i++]]->write(frame);
-    });
-    for (const auto& writer : writers) {
-      writer->commit();
-    }
-    return true;
-  });
+  const auto filled = add_parts(files, folder, parts, ".safetensors");
+  files.write_each([&](size_t i) { write(files.path(i), *filled[i]); });
   return parts;
 }
 
-}  // namespace
-
 SplitIndices split_file(const std::string& path, const std::string& folder, const SplitOptions& options) {
-  if (holds_frames(path)) {
-    return split_frames(path, folder, options);
-  }
-  const Source source = open_source(
-      path, {{"split_of", fs::path(path).filename().string()}, {"split_seed", std::to_string(options.seed)}});
-  SplitIndices parts = random_split(source.size, options);
-  NewFiles files;
-  const auto samples = add_parts(files, folder, parts, ".safetensors");
-  files.write_each([&](size_t i) { source.write(files.path(i), *samples[i]); });
+  require<DataError>(std::filesystem::exists(path), path, ": there is no such file");
+  SplitIndices parts;
+  const bool split = any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
+    if constexpr (CanSplit<Format>) {
+      if (Format::takes(path, {})) {
+        parts = Format::split(path, folder, options);
+        return true;
+      }
+    } else if constexpr (AsTensors<Format>) {
+      if (const OpenRequest request{.path = path}; Format::takes(path, request.options)) {
+        parts = split_as_tensors(path, folder, options, *Format::open(request));
+        return true;
+      }
+    }
+    return false;
+  });
+  require<DataError>(split, "split: must be ", list_of_formats(FormatUse::split), ", got ", path);
   return parts;
 }
 

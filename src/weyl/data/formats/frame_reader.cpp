@@ -1,17 +1,13 @@
 #include "weyl/data/formats/frame_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <vector>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/formats/deepmd.h"
-#include "weyl/data/formats/extended_xyz.h"
-#include "weyl/data/formats/molecule_npz.h"
-#include "weyl/data/formats/qm9.h"
-#include "weyl/data/formats/sdf.h"
+#include "weyl/data/formats/byte_source.h"
+#include "weyl/data/formats/frame_formats.h"
 #include "weyl/data/formats/tar_archive.h"
 
 namespace weyl {
@@ -21,21 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr size_t kPeeked = 4096;  // bytes, in which the second line of an xyz file begins
 
-bool ends_with(std::string_view path, std::initializer_list<std::string_view> ends) {
-  if (path.ends_with(".gz")) {
-    path.remove_suffix(3);
-  }
-  return std::ranges::any_of(ends, [&](std::string_view end) { return path.ends_with(end); });
-}
-
-bool is_sdf(std::string_view path) {
-  return ends_with(path, {".sdf", ".sd", ".mol"});
-}
-
-bool is_text(std::string_view path) {
-  return is_sdf(path) || ends_with(path, {".xyz", ".extxyz"});
-}
-
 /// As the notes that some systems lay beside every file.
 bool is_hidden(const std::string& path) {
   return fs::path(path).filename().string().starts_with('.');
@@ -44,14 +25,8 @@ bool is_hidden(const std::string& path) {
 /// The reader of a text, whose name says what it is; `where` names it in messages.
 std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteSource> source, std::string_view name,
                                        std::string_view where) {
-  if (is_sdf(name)) {
-    return std::make_unique<SdfReader>(std::move(source), where);
-  }
-  const auto begin = peek(source, kPeeked);
-  if (is_qm9({reinterpret_cast<const char*>(begin.data()), begin.size()})) {
-    return std::make_unique<Qm9Reader>(std::move(source), where);
-  }
-  return std::make_unique<ExtendedXyzReader>(std::move(source), where);
+  const FrameFormat& format = format_of_frame_text(name, [&] { return peek(source, kPeeked); });
+  return format.open_text(std::move(source), where);
 }
 
 /// The frames of readers one after the other; the last one is kept for its words after the end.
@@ -102,12 +77,13 @@ class TarReader : public Chain {
  private:
   std::unique_ptr<FrameReader> open_next() override {
     while (archive_.next()) {
-      if (is_text(archive_.name()) && !archive_.name().ends_with(".gz") && !is_hidden(archive_.name())) {
+      if (is_frame_text(archive_.name()) && !archive_.name().ends_with(".gz") &&
+          !is_hidden(archive_.name())) {
         found_ = true;
         return open_text(archive_.bytes(), archive_.name(), text(path_, ": ", printable(archive_.name())));
       }
     }
-    require<DataError>(found_, path_, ": must hold files .xyz, .extxyz, .sdf or .mol, holds none");
+    require<DataError>(found_, path_, ": must hold files ", frame_endings_line(true, " or "), ", holds none");
     return nullptr;
   }
 
@@ -122,7 +98,8 @@ std::vector<std::string> paths_of_frames(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string path = entry.path().string();
-    if (!is_hidden(path) && (entry.is_directory() ? is_deepmd(path) : is_text(path))) {
+    if (!is_hidden(path) &&
+        (entry.is_directory() ? frame_format_of_folder(path) != nullptr : is_frame_text(path))) {
       paths.push_back(path);
     }
   }
@@ -135,31 +112,31 @@ std::vector<std::string> paths_of_frames(const std::string& folder) {
 
 bool holds_frames(const std::string& path) {
   if (fs::is_directory(path)) {
-    return is_deepmd(path) || !paths_of_frames(path).empty();
+    return frame_format_of_folder(path) != nullptr || !paths_of_frames(path).empty();
   }
-  return is_text(path) || is_tar(path) || (path.ends_with(".npz") && is_molecule_npz(path));
+  const FrameFormat* other = frame_format_of_file(path);
+  return is_frame_text(path) || is_tar(path) || (other != nullptr && other->holds(path));
 }
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path) {
   if (fs::is_directory(path)) {
-    if (is_deepmd(path)) {
-      return std::make_unique<DeepmdReader>(path);
+    if (const FrameFormat* format = frame_format_of_folder(path)) {
+      return format->open(path);
     }
     auto paths = paths_of_frames(path);
-    require<DataError>(!paths.empty(), path,
-                       ": must hold files .xyz, .extxyz, .sdf or .mol, or folders of DeePMD, holds none");
+    require<DataError>(!paths.empty(), path, ": must hold files ", frame_endings_line(true, " or "),
+                       ", or folders of ", frame_folders(), ", holds none");
     return std::make_unique<FolderReader>(std::move(paths));
   }
   if (is_tar(path)) {
     return std::make_unique<TarReader>(path);
   }
-  if (path.ends_with(".npz")) {
-    return std::make_unique<MoleculeNpzReader>(path);
+  if (const FrameFormat* format = frame_format_of_file(path)) {
+    return format->open(path);
   }
-  require<DataError>(
-      is_text(path), path,
-      ": frames of atoms must be .xyz, .extxyz, .sdf, .mol (or .gz of them), .npz, .tar (.gz, .bz2, .xz, "
-      ".zst) or a folder");
+  require<DataError>(is_frame_text(path), path, ": frames of atoms must be ", frame_endings_line(true),
+                     " (or .gz of them), ", frame_endings_line(false),
+                     ", .tar (.gz, .bz2, .xz, .zst) or a folder");
   return open_text(open_bytes(path), path, path);
 }
 

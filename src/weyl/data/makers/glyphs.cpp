@@ -25,6 +25,12 @@ void fields(Fields& f, GlyphsMakerOptions& o) {
   f("threads", o.threads, "threads that make images; 0: one per core", {0, 1024});
 }
 
+MakerPlan plan_of(const GlyphsMakerOptions& o) {
+  return {.what = "images of digits (and a fifth as many as train for validation)",
+          .counts = {{"train", o.train}, {"test", o.test}},
+          .make = std::bind_front(make_glyphs, o)};
+}
+
 namespace {
 
 namespace fs = std::filesystem;

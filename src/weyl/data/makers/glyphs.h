@@ -8,7 +8,7 @@
 
 #include "weyl/config/fields.h"
 #include "weyl/data/makers/digit_renderer.h"
-#include "weyl/data/makers/jobs.h"
+#include "weyl/data/makers/plan.h"
 
 namespace weyl {
 
@@ -32,6 +32,8 @@ constexpr auto names_of(GlyphRotation) {
 /// MNIST, and in some fonts each is the other upside down.
 struct GlyphsMakerOptions {
   static constexpr const char* name_in_config = "glyphs";
+  static constexpr const char* makes =
+      "images of printed digits, turned if asked for, in the files of rotated MNIST";
   int64_t train = 10000;  // the file has a fifth as many more, those of validation
   int64_t test = 10000;
   int64_t seed = 0;
@@ -43,6 +45,7 @@ struct GlyphsMakerOptions {
   int64_t threads = 0;  // 0: one per core
 };
 void fields(Fields& f, GlyphsMakerOptions& o);
+MakerPlan plan_of(const GlyphsMakerOptions& o);
 
 struct Glyph {
   int64_t label = 0;

@@ -22,6 +22,12 @@ void fields(Fields& f, LesionsMakerOptions& o) {
   f("threads", o.threads, "threads that make pictures; 0: one per core", {0, 1024});
 }
 
+MakerPlan plan_of(const LesionsMakerOptions& o) {
+  return {.what = text("pictures of ", o.height, " x ", o.width, " pixels with masks"),
+          .counts = {{"count", o.count}},
+          .make = std::bind_front(make_lesions, o)};
+}
+
 Lesion make_lesion(const LesionsMakerOptions& o, int64_t index) {
   const auto stream = [&](std::string_view what) {
     return Stream(static_cast<uint64_t>(o.seed), "lesions " + std::string(what),

@@ -5,7 +5,7 @@
 
 #include "weyl/config/fields.h"
 #include "weyl/data/formats/array.h"
-#include "weyl/data/makers/jobs.h"
+#include "weyl/data/makers/plan.h"
 
 namespace weyl {
 
@@ -16,12 +16,14 @@ namespace weyl {
 /// whatever hides or fades it.
 struct LesionsMakerOptions {
   static constexpr const char* name_in_config = "lesions";
+  static constexpr const char* makes = "pictures like dermoscopy with masks, in the folders of PH2";
   int64_t count = 200;
   int64_t height = 192, width = 256;
   int64_t seed = 0;
   int64_t threads = 0;  // 0: one per core
 };
 void fields(Fields& f, LesionsMakerOptions& o);
+MakerPlan plan_of(const LesionsMakerOptions& o);
 
 struct Lesion {
   Array image;  // (H, W, 3) u8

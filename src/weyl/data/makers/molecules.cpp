@@ -43,6 +43,17 @@ void fields(Fields& f, MoleculesMakerOptions& o) {
   f("threads", o.threads, "threads that walk; 0: one per core", {0, 1024});
 }
 
+MakerPlan plan_of(const MoleculesMakerOptions& o) {
+  MakerPlan plan{.what = text("frames of ", o.molecule, o.smiles, o.file, " by GFN2-xTB"),
+                 .counts = {{"count", o.frames}},
+                 .make = std::bind_front(make_molecules, o),
+                 .goes_on = true};
+  if (o.train + o.valid > 0) {
+    plan.counts = {{"train", o.train}, {"valid", o.valid}, {"test", o.frames - o.train - o.valid}};
+  }
+  return plan;
+}
+
 namespace {
 
 namespace fs = std::filesystem;

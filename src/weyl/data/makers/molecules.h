@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "weyl/config/fields.h"
-#include "weyl/data/makers/jobs.h"
+#include "weyl/data/makers/plan.h"
 
 namespace weyl {
 
@@ -32,6 +32,8 @@ constexpr auto names_of(MoleculeSampling) {
 /// thermostat for nve too, are dropped.
 struct MoleculesMakerOptions {
   static constexpr const char* name_in_config = "molecules";
+  static constexpr const char* makes =
+      "geometries of molecules with energies and forces by GFN2-xTB, as extended xyz";
   std::string molecule;             // one of these three says what
   std::string smiles;               // a conformer for each walker (makers/smiles.h)
   std::string file;                 // any format of frames: xyz, SDF, QM9, ...
@@ -54,6 +56,7 @@ struct MoleculesMakerOptions {
   int64_t threads = 0;  // 0: one per core
 };
 void fields(Fields& f, MoleculesMakerOptions& o);
+MakerPlan plan_of(const MoleculesMakerOptions& o);
 
 /// Makes the frames and writes `<folder>/{train,valid,test}.extxyz`, drawn without regard to time as for
 /// MD17, or `<folder>/all.extxyz` in the order of walkers and time when train and valid are 0; and the

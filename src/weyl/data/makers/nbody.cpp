@@ -21,6 +21,12 @@ void fields(Fields& f, NbodyMakerOptions& o) {
   f("threads", o.threads, "threads that simulate; 0: one per core", {0, 1024});
 }
 
+MakerPlan plan_of(const NbodyMakerOptions& o) {
+  return {.what = text("simulations of ", o.particles, " particles"),
+          .counts = {{"train", o.train}, {"valid", o.valid}, {"test", o.test}},
+          .make = std::bind_front(make_nbody, o)};
+}
+
 namespace {
 
 constexpr int64_t kFirstValid = 10000, kFirstTest = 12000;

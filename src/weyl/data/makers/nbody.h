@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "weyl/config/fields.h"
-#include "weyl/data/makers/jobs.h"
+#include "weyl/data/makers/plan.h"
 
 namespace weyl {
 
@@ -16,6 +16,8 @@ namespace weyl {
 /// 10,000 .. 11,999 for validation, 12,000 onwards for testing, whatever the sizes asked for.
 struct NbodyMakerOptions {
   static constexpr const char* name_in_config = "nbody";
+  static constexpr const char* makes =
+      "charged particles in free space, as trajectories (the EGNN benchmark)";
   int64_t particles = 5;
   int64_t train = 3000;
   int64_t valid = 2000;
@@ -27,6 +29,7 @@ struct NbodyMakerOptions {
   int64_t threads = 0;   // 0: one per core
 };
 void fields(Fields& f, NbodyMakerOptions& o);
+MakerPlan plan_of(const NbodyMakerOptions& o);
 
 /// Simulations one after the other, row-major: positions and velocities (S, F, n, 3), charges (S, n).
 struct NbodyTrajectories {

@@ -29,6 +29,16 @@ void fields(Fields& f, PhantomsMakerOptions& o) {
   f("threads", o.threads, "threads that make cases; 0: one per core", {0, 1024});
 }
 
+MakerPlan plan_of(const PhantomsMakerOptions& o) {
+  std::string sides;
+  for (const int64_t side : o.size) {
+    sides += text(sides.empty() ? "" : " x ", side);
+  }
+  return {.what = "volumes of " + sides + " voxels in four modalities",
+          .counts = {{"count", o.count}},
+          .make = std::bind_front(make_phantoms, o)};
+}
+
 namespace {
 
 namespace fs = std::filesystem;

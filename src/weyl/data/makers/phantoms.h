@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "weyl/config/fields.h"
-#include "weyl/data/makers/jobs.h"
+#include "weyl/data/makers/plan.h"
 
 namespace weyl {
 
@@ -15,6 +15,8 @@ namespace weyl {
 /// tumor). As there, axes run left, posterior, superior, and what is not brain is 0 unless `skull` is true.
 struct PhantomsMakerOptions {
   static constexpr const char* name_in_config = "phantoms";
+  static constexpr const char* makes =
+      "volumes like heads with tumours and masks, in the layout of the Decathlon";
   int64_t count = 40;
   int64_t seed = 0;
   std::vector<int64_t> size{64, 64, 64};       // voxels
@@ -26,6 +28,7 @@ struct PhantomsMakerOptions {
   int64_t threads = 0;  // 0: one per core
 };
 void fields(Fields& f, PhantomsMakerOptions& o);
+MakerPlan plan_of(const PhantomsMakerOptions& o);
 
 /// One volume: i fastest, then j, k and the modality.
 struct Phantom {

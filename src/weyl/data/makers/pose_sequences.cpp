@@ -30,6 +30,12 @@ void fields(Fields& f, PoseSequencesMakerOptions& o) {
   f("threads", o.threads, "threads that make sequences; 0: one per core", {0, 1024});
 }
 
+MakerPlan plan_of(const PoseSequencesMakerOptions& o) {
+  return {.what = text("sequences of ", name_of(o.group)),
+          .counts = {{"train", o.train}, {"valid", o.valid}, {"test", o.test}},
+          .make = std::bind_front(make_pose_sequences, o)};
+}
+
 namespace {
 
 constexpr double kMargin = 0.05;    // from the edge of the chart

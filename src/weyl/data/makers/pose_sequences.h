@@ -9,7 +9,7 @@
 #include "weyl/algebra/lie/group_list.h"
 #include "weyl/carriers/quantity.h"
 #include "weyl/config/fields.h"
-#include "weyl/data/makers/jobs.h"
+#include "weyl/data/makers/plan.h"
 
 namespace weyl {
 
@@ -39,6 +39,7 @@ constexpr auto names_of(SequenceVariant) {
 /// product of its rows' norms: long sequences stretch.
 struct PoseSequencesMakerOptions {
   static constexpr const char* name_in_config = "pose_sequences";
+  static constexpr const char* makes = "sequences of poses of a Lie group with one missing";
   LieGroup group = LieGroup::se2;
   int64_t train = 5000;
   int64_t valid = 500;
@@ -53,6 +54,7 @@ struct PoseSequencesMakerOptions {
   int64_t threads = 0;  // 0: one per core
 };
 void fields(Fields& f, PoseSequencesMakerOptions& o);
+MakerPlan plan_of(const PoseSequencesMakerOptions& o);
 
 /// One sequence: the tokens in the order of the file and what is asked.
 struct PoseSequence {

@@ -24,6 +24,13 @@ void fields(Fields& f, SolidsMakerOptions& o) {
   f("threads", o.threads, "threads that make samples; 0: one per core", {0, 1024});
 }
 
+MakerPlan plan_of(const SolidsMakerOptions& o) {
+  return {
+      .what = o.format == SolidsFormat::off ? "meshes of solids" : text("solids of ", o.points, " points"),
+      .counts = {{"train", o.train}, {"test", o.test}},
+      .make = std::bind_front(make_solids, o)};
+}
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 
 #include "weyl/config/fields.h"
 #include "weyl/data/formats/off.h"
-#include "weyl/data/makers/jobs.h"
+#include "weyl/data/makers/plan.h"
 #include "weyl/data/shapes/surface.h"
 
 namespace weyl {
@@ -25,6 +25,8 @@ constexpr const auto& names_of(SolidsFormat) {
 /// moved and scaled into the ball of radius 1.
 struct SolidsMakerOptions {
   static constexpr const char* name_in_config = "solids";
+  static constexpr const char* makes =
+      "analytic solids of ten classes, as point clouds or meshes in the layouts of ModelNet";
   int64_t train = 1000;
   int64_t test = 300;
   int64_t seed = 0;
@@ -35,6 +37,7 @@ struct SolidsMakerOptions {
   int64_t threads = 0;  // 0: one per core
 };
 void fields(Fields& f, SolidsMakerOptions& o);
+MakerPlan plan_of(const SolidsMakerOptions& o);
 
 /// Sample `index` of a split with z upwards, turned as the options say: a pure function of (seed, rotate,
 /// split, index).

@@ -1,8 +1,10 @@
-#include "weyl/data/sets/image_files.h"
-
+// Images as file formats (files/formats.h): single pictures, and files that hold many.
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
+#include "weyl/data/files/formats.h"
+#include "weyl/data/files/open_request.h"
 #include "weyl/data/formats/image.h"
 #include "weyl/data/images/image_set.h"
 #include "weyl/data/sets/cifar10.h"
@@ -90,51 +92,86 @@ bool has_pictures_below(const fs::path& folder) {
   return false;
 }
 
-}  // namespace
-
-std::shared_ptr<const Dataset> open_image_file(const std::string& path, const DataOptions& options) {
-  if (is_image_file(path) || !plain_pictures(path).empty()) {
-    return open_picture(path, options);
-  }
-  const bool cifar10 = std::holds_alternative<Cifar10DataOptions>(options.set);
-  if (path.ends_with(".bin") &&
-      (cifar10 || path.ends_with("_batch.bin") || path.find("data_batch_") != std::string::npos)) {
-    return open_cifar10_file(path, input_of(options));
-  }
-  const bool digits = std::holds_alternative<RotatedMnistDataOptions>(options.set);
-  return path.ends_with(".npz") && !digits ? nullptr : open_digits_file(path, input_of(options));
+/// Opens a file that is taken, and looks whether it gives what the model is told.
+std::shared_ptr<const Dataset> checked(const OpenRequest& request, std::shared_ptr<const Dataset> images) {
+  require_features(request, images->schema());
+  return images;
 }
 
-std::optional<DataOptions> image_folder(const std::string& path) {
-  const fs::path folder = path;
-  if (fs::is_directory(folder / "PH2 Dataset images")) {
-    return DataOptions{Ph2DataOptions{.path = path}};
-  }
-  if (fs::is_directory(folder / "cifar-10-batches-bin")) {
-    return DataOptions{Cifar10DataOptions{.path = path}};
-  }
+/// Whether a folder has an entry of such a name.
+bool any_entry(const std::string& folder, const std::function<bool(const fs::directory_entry&)>& such) {
   std::error_code unreadable;
   for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
+    if (such(entry)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool CifarBatches::takes(const std::string& path, const DataOptions& options) {
+  return path.ends_with(".bin") &&
+         (std::holds_alternative<Cifar10DataOptions>(options.set) || path.ends_with("_batch.bin") ||
+          path.find("data_batch_") != std::string::npos);
+}
+
+std::shared_ptr<const Dataset> CifarBatches::open(const OpenRequest& request) {
+  return checked(request, open_cifar10_file(request.path, input_of(request.options)));
+}
+
+NamedSets CifarBatches::sets(const std::string& folder) {
+  const bool batches = any_entry(folder, [](const auto& entry) {
     const std::string name = entry.path().filename().string();
-    if (name.ends_with(".amat") || name.starts_with("train-images") || name.starts_with("t10k-images")) {
-      return DataOptions{RotatedMnistDataOptions{.path = path}};
-    }
-    if (name.starts_with("data_batch_") || name == "test_batch.bin") {
-      return DataOptions{Cifar10DataOptions{.path = path}};
-    }
-    if (entry.is_directory(unreadable)) {
-      if (fs::is_directory(entry.path() / (name + "_Dermoscopic_Image"))) {
-        return DataOptions{Ph2DataOptions{.path = path}};
-      }
-      if (has_masks(folder) || ((name == "train" || name == "test") && has_masks(entry.path()))) {
-        return DataOptions{ImagesDataOptions{.path = path, .target = ImageTarget::mask}};
-      }
-    }
+    return name.starts_with("data_batch_") || name == "test_batch.bin" ||
+           (name == "cifar-10-batches-bin" && entry.is_directory());
+  });
+  return batches ? named_sets(open_cifar10({.path = folder})) : NamedSets();
+}
+
+bool DigitFiles::takes(const std::string& path, const DataOptions& options) {
+  return is_digits_file(path) &&
+         (!path.ends_with(".npz") || std::holds_alternative<RotatedMnistDataOptions>(options.set));
+}
+
+std::shared_ptr<const Dataset> DigitFiles::open(const OpenRequest& request) {
+  return checked(request, open_digits_file(request.path, input_of(request.options)));
+}
+
+NamedSets DigitFiles::sets(const std::string& folder) {
+  const bool digits = any_entry(folder, [](const auto& entry) {
+    const std::string name = entry.path().filename().string();
+    return name.ends_with(".amat") || name.starts_with("train-images") || name.starts_with("t10k-images");
+  });
+  return digits ? named_sets(open_rotated_mnist({.path = folder})) : NamedSets();
+}
+
+bool PictureFiles::takes(const std::string& path, const DataOptions&) {
+  return is_image_file(path) || !plain_pictures(path).empty();
+}
+
+std::shared_ptr<const Dataset> PictureFiles::open(const OpenRequest& request) {
+  return checked(request, open_picture(request.path, request.options));
+}
+
+NamedSets PictureFiles::sets(const std::string& folder) {
+  const bool ph2 =
+      fs::is_directory(fs::path(folder) / "PH2 Dataset images") || any_entry(folder, [](const auto& entry) {
+        const std::string name = entry.path().filename().string();
+        return fs::is_directory(entry.path() / (name + "_Dermoscopic_Image"));
+      });
+  if (ph2) {
+    return named_sets(open_ph2({.path = folder}));
   }
-  if (has_pictures_below(folder)) {
-    return DataOptions{ImagesDataOptions{.path = path}};
+  const bool masks = has_masks(folder) || any_entry(folder, [](const auto& entry) {
+                       const std::string name = entry.path().filename().string();
+                       return (name == "train" || name == "test") && has_masks(entry.path());
+                     });
+  if (masks) {
+    return named_sets(open_images({.path = folder, .target = ImageTarget::mask}));
   }
-  return std::nullopt;
+  return has_pictures_below(folder) ? named_sets(open_images({.path = folder})) : NamedSets();
 }
 
 }  // namespace weyl

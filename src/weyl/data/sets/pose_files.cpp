@@ -3,15 +3,20 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/tensor.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
+#include "weyl/data/files/convert.h"
+#include "weyl/data/files/open_request.h"
 #include "weyl/data/sets/pose_sequences.h"
 #include "weyl/data/sets/sequence_gap.h"
 
 namespace weyl {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// The poses of the samples: of windows all of them in their order, or with a hole the others in any order.
 struct Windows {
@@ -96,7 +101,7 @@ void convert_pose_file(const std::string& in, const std::string& out, const Pose
   const PoseTrajectory found = read_poses(in, options.format);
   const auto set = as_poses(found, options, in);
   std::map<std::string, std::string> metadata{
-      {"converted_from", std::filesystem::path(in).filename().string()},
+      {"converted_from", fs::path(in).filename().string()},
       {"source_format", std::string(pose_format_names[static_cast<int>(found.format)])},
       {"units", "lengths m, times s since the first pose"}};
   if (options.hole) {
@@ -106,6 +111,31 @@ void convert_pose_file(const std::string& in, const std::string& out, const Pose
     metadata["first_timestamp"] = found.start;
   }
   write_tensor_file(out, set->all(), set->schema(), std::move(metadata));
+}
+
+bool PoseFiles::takes(const std::string& path, const DataOptions&) {
+  return is_pose_file(path) && !fs::is_directory(path);
+}
+
+std::shared_ptr<const Dataset> PoseFiles::open(const OpenRequest& request) {
+  auto set = open_pose_file(request.path);
+  if (const Interface* told = request.interface) {
+    require<DataError>(told->group == LieGroup::se3, request.path, ": holds poses of se3, the model takes ",
+                       told->group ? name_of(*told->group) : "none");
+    require_features(request, set->schema());
+  }
+  return set;
+}
+
+bool PoseFiles::converts(const std::string& in, const std::string& out, const OptionTexts& options) {
+  const bool said = std::ranges::any_of(options, [](const auto& o) { return o.starts_with("format="); });
+  return out.ends_with(".safetensors") && (is_pose_file(in) || said) && !fs::is_directory(in);
+}
+
+Converted PoseFiles::convert(const std::string& in, const std::string& out, const PoseFileOptions& options) {
+  require_new(out);
+  convert_pose_file(in, out, options);
+  return {{out}, {}};
 }
 
 }  // namespace weyl

@@ -201,16 +201,19 @@ Splits open_rotated_mnist(const RotatedMnistDataOptions& options) {
           as_set(parts.test, options, "test", options.test)};
 }
 
+bool is_digits_file(std::string_view path) {
+  return path.ends_with(".amat") || path.ends_with(".npz") || path.ends_with("-ubyte") ||
+         path.ends_with("-ubyte.gz");
+}
+
 std::shared_ptr<const Dataset> open_digits_file(const std::string& path, const ImageInput& input) {
   ImageSamples samples;
   if (path.ends_with(".amat")) {
     samples = samples_of_amat(path);
   } else if (path.ends_with(".npz")) {
     samples = samples_of_npz(path);
-  } else if (path.ends_with("-ubyte") || path.ends_with("-ubyte.gz")) {
-    samples.values = images_of(read_idx(path), path);
   } else {
-    return nullptr;
+    samples.values = images_of(read_idx(path), path);
   }
   return std::make_shared<ImageSet>(std::move(samples), rotated_mnist_kind(), input, path);
 }

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "weyl/data/images/image_set.h"
 #include "weyl/data/options.h"
@@ -24,8 +25,10 @@ Schema rotated_mnist_schema(const RotatedMnistDataOptions& options);
 /// DataError: no such folder, no split at all, a broken file, fewer images than the options ask for.
 Splits open_rotated_mnist(const RotatedMnistDataOptions& options);
 
-/// One .amat, .npz or IDX file of images, all of it; images of an IDX file have no labels. Null where the
-/// name is none of these.
+/// Whether a path ends as such files do: .amat, .npz, -ubyte or -ubyte.gz (IDX).
+bool is_digits_file(std::string_view path);
+
+/// One .amat, .npz or IDX file of images, all of it; images of an IDX file have no labels.
 std::shared_ptr<const Dataset> open_digits_file(const std::string& path, const ImageInput& input);
 
 }  // namespace weyl

@@ -1,0 +1,45 @@
+#include "weyl/data/makers/makers.h"
+
+#include "weyl/core/alternatives.h"
+#include "weyl/core/check.h"
+#include "weyl/core/nearest.h"
+
+namespace weyl {
+
+std::vector<std::pair<std::string, std::string>> makers() {
+  std::vector<std::pair<std::string, std::string>> all;
+  each_alternative<Maker>([&]<class Options>(std::type_identity<Options>) {
+    all.emplace_back(Options::name_in_config, Options::makes);
+  });
+  return all;
+}
+
+std::optional<Maker> find_maker(const std::string& name) {
+  std::optional<Maker> found;
+  any_alternative<Maker>([&]<class Options>(std::type_identity<Options>) {
+    if (name == Options::name_in_config) {
+      found = Options();
+    }
+    return found.has_value();
+  });
+  return found;
+}
+
+Maker maker_named(const std::string& name) {
+  if (auto found = find_maker(name)) {
+    return *std::move(found);
+  }
+  std::vector<std::string> names;
+  for (const auto& maker : makers()) {
+    names.push_back(maker.first);
+  }
+  std::string all;
+  for (size_t i = 0; i < names.size(); ++i) {
+    all += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];
+  }
+  const std::string near = nearest(name, names);
+  throw ConfigError(text("data make: there is no maker '", name, "'; ",
+                         near.empty() ? "there are " + all : "did you mean '" + near + "'?"));
+}
+
+}  // namespace weyl

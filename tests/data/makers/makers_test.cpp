@@ -1,0 +1,76 @@
+// The list of makers: every one has its words, its options and a plan.
+#include "weyl/data/makers/makers.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/data/folder.h"
+#include "weyl/config/toml.h"
+#include "weyl/core/alternatives.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+TEST(Makers, AreFoundByTheirNames) {
+  const auto all = makers();
+  EXPECT_EQ(all.size(), std::variant_size_v<Maker>);
+  EXPECT_TRUE(std::ranges::is_sorted(all));  // of help pages
+  for (const auto& [name, makes] : all) {
+    EXPECT_FALSE(makes.empty()) << name;
+    EXPECT_EQ(makes.find('\n'), std::string::npos) << name;
+    const Maker maker = maker_named(name);
+    EXPECT_EQ(std::visit([](const auto& o) { return std::string(o.name_in_config); }, maker), name);
+  }
+}
+
+TEST(Makers, NameTheNearestOrAll) {
+  EXPECT_FALSE(find_maker("nbdy").has_value());
+  EXPECT_EQ(message_of<ConfigError>([] { maker_named("nbdy"); }),
+            "data make: there is no maker 'nbdy'; did you mean 'nbody'?");
+  EXPECT_EQ(message_of<ConfigError>([] { maker_named("planets"); }),
+            "data make: there is no maker 'planets'; there are glyphs, lesions, molecules, nbody, phantoms, "
+            "pose_sequences and solids");
+}
+
+TEST(Makers, HaveOptionsThatCanBeDescribedAndAPlan) {
+  each_alternative<Maker>([]<class Options>(std::type_identity<Options>) {
+    Options options;
+    const std::string keys = describe_keys([&](Fields& f) { fields(f, options); });
+    EXPECT_NE(keys.find("threads "), std::string::npos) << keys;
+    EXPECT_NE(keys.find("must be an integer from 0 to 1024; default 0\n"), std::string::npos) << keys;
+    const MakerPlan plan = plan_of(options);
+    EXPECT_FALSE(plan.what.empty()) << Options::name_in_config;
+    EXPECT_FALSE(plan.counts.empty()) << Options::name_in_config;
+    EXPECT_TRUE(plan.make) << Options::name_in_config;
+    EXPECT_EQ(plan.goes_on, (std::is_same_v<Options, MoleculesMakerOptions>)) << Options::name_in_config;
+  });
+}
+
+TEST(Makers, PlansSayWhatTheOptionsSay) {
+  EXPECT_EQ(plan_of(NbodyMakerOptions{.particles = 7}).what, "simulations of 7 particles");
+  EXPECT_EQ(plan_of(PhantomsMakerOptions{.size = {8, 9, 10}}).what,
+            "volumes of 8 x 9 x 10 voxels in four modalities");
+  EXPECT_EQ(plan_of(PhantomsMakerOptions{.size = {8}}).what, "volumes of 8 voxels in four modalities");
+  using Counts = std::vector<std::pair<std::string, int64_t>>;
+  EXPECT_EQ(plan_of(GlyphsMakerOptions{.train = 5, .test = 0}).counts, (Counts{{"train", 5}, {"test", 0}}));
+  MoleculesMakerOptions molecules;
+  EXPECT_EQ(plan_of(molecules).counts, (Counts{{"train", 950}, {"valid", 50}, {"test", 9000}}));
+  molecules.train = molecules.valid = 0;
+  EXPECT_EQ(plan_of(molecules).counts, (Counts{{"count", 10000}}));
+}
+
+TEST(Makers, PlansAreCarriedOut) {
+  const Folder folder;
+  const MakerPlan large = plan_of(NbodyMakerOptions{.train = 10000});
+  EXPECT_FALSE(large.make(folder / "stopped", {{}, [] { return true; }}));
+  EXPECT_FALSE(std::filesystem::exists(folder / "stopped"));
+  const MakerPlan small = plan_of(NbodyMakerOptions{.train = 2, .valid = 1, .test = 0, .steps = 200});
+  EXPECT_TRUE(small.make(folder / "made", {}));
+  EXPECT_TRUE(std::filesystem::exists(folder / "made/valid.safetensors"));
+}
+
+}  // namespace
+}  // namespace weyl
