@@ -58,7 +58,7 @@ class BrokenInput : public Refusals {
     TensorFile file(points);
     spoil(file);
     file.write(at("d.safetensors"));
-    refused("predict '" + checkpoint + "' d.safetensors --out o.safetensors", 3, fault);
+    refused("predict --quiet '" + checkpoint + "' d.safetensors --out o.safetensors", 3, fault);
   }
 };
 
@@ -171,14 +171,14 @@ TEST_F(BrokenInput, DataFiles) {
   points_refused([](TensorFile& f) { f.tensors["positions"].shape = {12, 2}; }, "positions");
   points_refused([](TensorFile& f) { f.tensors["scalars"].shape = {4, 2}; }, "scalars: must be (8, 1)");
   write_bytes(at("cut.safetensors"), contents(points).substr(0, 150));
-  refused("predict '" + checkpoint + "' cut.safetensors --out o.safetensors", 3, "exceeds the file");
+  refused("predict --quiet '" + checkpoint + "' cut.safetensors --out o.safetensors", 3, "exceeds the file");
   refused("data inspect cut.safetensors", 3, "exceeds the file");
   refused("data split cut.safetensors --out parts", 3, "exceeds the file");
   refused("data convert cut.safetensors cut.npz", 3, "exceeds the file");
   refused("data convert '" + fixtures + "/broken/npz/damaged_data.npz' c.safetensors", 3, "CRC");
-  refused("predict '" + checkpoint + "' . --out o.safetensors", 3, "holds neither");
-  refused("eval '" + checkpoint + "' --data '" + points + "'", 3, "needs the label 'displacement'");
-  refused("eval '" + checkpoint + "' --data none", 3, "none");
+  refused("predict --quiet '" + checkpoint + "' . --out o.safetensors", 3, "holds neither");
+  refused("eval --quiet '" + checkpoint + "' --data '" + points + "'", 3, "needs the label 'displacement'");
+  refused("eval --quiet '" + checkpoint + "' --data none", 3, "none");
 }
 
 }  // namespace

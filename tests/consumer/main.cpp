@@ -8,9 +8,9 @@
 #include <string>
 
 int main() {
-  const weyl::FiniteGroup group = weyl::named_group("octahedron");
-  const weyl::Linear linear(group.order(), 2);
-  const auto y = linear(at::ones({3, group.order()}));
+  const weyl::GroupPtr group = weyl::named_group("octahedron");
+  const weyl::Linear linear(group->order(), 2);
+  const auto y = linear(at::ones({3, group->order()}));
   std::string message;
   try {
     weyl::named_group("octohedron");

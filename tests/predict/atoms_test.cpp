@@ -41,7 +41,7 @@ TEST(EnergyAndForces, ForcesAreMinusTheSlopeOfTheEnergyInElectronvoltAndAngstrom
     const EnergyAndForces found = energy_and_forces(predictor, atoms);
     ASSERT_EQ(found.forces.size(), 12u);
     EXPECT_FALSE(found.stress);
-    constexpr double h = 1e-4;
+    constexpr double h = 1e-5;
     for (size_t i = 0; i < 12; ++i) {
       AtomsFrame up = atoms, down = atoms;
       up.positions[i] += h;

@@ -43,8 +43,9 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
     const Named predictions = predictor(batch.input);
     const auto meter = predictor.task()->meter(predictor.interface());
     meter->add(batch, predictions);
+    const auto confusion = meter->confusion();
     std::string classes;
-    for (const std::string& name : meter->confusion().value().classes) {
+    for (const std::string& name : confusion.value().classes) {
       classes += name + "\n";
     }
     char title[64];

@@ -69,7 +69,7 @@ Predicted into_tensors(const PredictCommand& command, const Predictor& predictor
   const auto use = [&](const Batch& batch) {
     tensors.add(predictor(batch.input));
     if (command.gradient) {
-      tensors.add("gradient", predictor.gradient(batch.input));
+      tensors.add("gradient", predictor.gradient(batch.input, "--gradient"));
     }
   };
   Predicted result;

@@ -90,14 +90,16 @@ void OldNames::rename(TomlNode& root, const std::string& where) {
 
 std::string OldNames::renamed_path(const std::string& path) const {
   std::vector<std::string> words = words_of(path);
+  bool old = false;
   for (const Name& name : names_) {
     const size_t at = name.table.size();
     if (words.size() > at && words[at] == name.old_key &&
         std::equal(name.table.begin(), name.table.end(), words.begin())) {
       words[at] = name.key;
+      old = true;
     }
   }
-  return joined(words);
+  return old ? joined(words) : path;
 }
 
 std::string OldNames::renamed(const std::string& override) {

@@ -61,9 +61,9 @@ class Model : public Module {
   /// How many edges (pairs of nodes) of each graph of a batch a forward pass holds in memory; nothing where it holds
   /// none. Who bounds batches asks.
   virtual std::vector<int64_t> edges(const Points& /*points*/) const { return {}; }
-  /// What may be trained but seldom should be, a sentence each. `differentiated`: its outputs are differentiated by
-  /// positions, as forces are.
-  virtual std::vector<std::string> warnings(bool /*differentiated*/) const { return {}; }
+  /// What may be trained but seldom should be, a sentence each. `differentiated_by`: the option by which its
+  /// outputs are differentiated by positions (Task::differentiated_by); empty: they are not.
+  virtual std::vector<std::string> warnings(std::string_view /*differentiated_by*/) const { return {}; }
   /// Whether a model of points sees the images of a periodic cell.
   virtual bool periodic() const { return false; }
   /// A state dict of the system's authors (names without wrappers' prefixes) in our names and layouts, without

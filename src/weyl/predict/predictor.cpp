@@ -34,10 +34,10 @@ Named Predictor::operator()(const Input& input) const {
   return task() != nullptr ? task()->predict(model(), {ready, {}}) : model()(ready);
 }
 
-Tensor Predictor::gradient(const Input& input) const {
+Tensor Predictor::gradient(const Input& input, std::string_view where) const {
   Input ready = to(input, model().device(), model().dtype());
   auto* points = std::get_if<Points>(&ready);
-  require<ConfigError>(points != nullptr, "gradient: the data must be points");
+  require<ConfigError>(points != nullptr, where, ": the data must be points");
   const at::AutoGradMode mode(true);
   const Tensor positions = points->positions = points->positions.detach().clone().requires_grad_(true);
   const Named values = model()(ready);
@@ -48,10 +48,10 @@ Tensor Predictor::gradient(const Input& input) const {
       sum = sum.defined() ? sum + part : part;
     }
   }
-  require<ConfigError>(sum.defined(),
-                       "gradient: the model must have a scalar output at graph level, but has none");
-  require<ConfigError>(sum.requires_grad(),
-                       "gradient: the model's scalar outputs must depend on the positions, but do not");
+  require<ConfigError>(sum.defined(), where,
+                       ": the model must have a scalar output at graph level, but has none");
+  require<ConfigError>(sum.requires_grad(), where,
+                       ": the model's scalar outputs must depend on the positions, but do not");
   const auto gradients = torch::autograd::grad({sum}, {positions}, {}, false, false, /*allow_unused=*/true);
   return gradients[0].defined() ? gradients[0].detach().cpu() : at::zeros_like(positions).cpu();
 }

@@ -56,7 +56,7 @@ class Predictor {
 
   /// d(sum of the model's own scalar outputs of graphs)/d(positions), (N, D), on the CPU. ConfigError: the model has no
   /// such output, or it does not depend on the positions; the input is not points.
-  Tensor gradient(const Input& input) const;
+  Tensor gradient(const Input& input, std::string_view where = "gradient") const;
 
   /// Where forces are gradients: predictions also hold the `stress` of periodic graphs, whatever was trained. Without
   /// effect for other tasks.

@@ -256,8 +256,12 @@ Named ForceField::predict(Model& model, const Batch& batch) const {
   return in_units(answer(model, batch.input, false));
 }
 
+std::string ForceField::differentiated_by() const {
+  return options_.forces == ForceSource::gradient ? "task.force_field.forces = \"gradient\"" : "";
+}
+
 std::unique_ptr<Task> ForceField::with_stress() const {
-  if (!differentiates() || options_.stress) {
+  if (options_.forces != ForceSource::gradient || options_.stress) {
     return nullptr;
   }
   auto more = std::make_unique<ForceField>(*this);

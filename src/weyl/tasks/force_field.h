@@ -47,7 +47,7 @@ class ForceField : public Task {
   Step step(Model& model, const Batch& batch) const override;
   Named predict(Model& model, const Batch& batch) const override;
   std::vector<std::string> notes() const override;
-  bool differentiates() const override { return options_.forces == ForceSource::gradient; }
+  std::string differentiated_by() const override;
   std::unique_ptr<Task> with_stress() const override;
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;

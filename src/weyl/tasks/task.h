@@ -96,8 +96,9 @@ class Task {
   /// `predict`, written into the model card.
   virtual std::vector<std::string> notes() const { return {}; }
 
-  /// Whether predictions are derivatives of the model's outputs by positions, as forces are.
-  virtual bool differentiates() const { return false; }
+  /// The option by which predictions are derivatives of the model's outputs by positions, as forces are, in the words
+  /// of a config; empty: they are not.
+  virtual std::string differentiated_by() const { return ""; }
   /// This task with its statistics, whose predictions hold the stress of periodic graphs as well; null where nothing
   /// is to be added.
   virtual std::unique_ptr<Task> with_stress() const { return nullptr; }

@@ -111,13 +111,13 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
                    const TrainRequest& request) {
   const std::vector<LabelCount> labels = std::move(prepared.labels);
   Trainer trainer(std::move(prepared.saved), std::move(prepared.data), run.path(), request.observer,
-                  request.stop);
+                  request.stop, systems_of(request));
   if (resumed != nullptr) {
     trainer.load(*resumed);
   }
   const SavedModel& saved = trainer.saved();
   if (request.observer != nullptr) {
-    for (const std::string& warning : saved.model->warnings(saved.task->differentiates())) {
+    for (const std::string& warning : saved.model->warnings(saved.task->differentiated_by())) {
       request.observer->noted(warning);
     }
     const TrainOptions& o = saved.recipe.train;

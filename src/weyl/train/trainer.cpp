@@ -30,8 +30,9 @@ std::shared_ptr<const Dataset> training_set(const Splits& data) {
 }  // namespace
 
 Trainer::Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* observer,
-                 std::function<bool()> stop)
+                 std::function<bool()> stop, const Systems& systems)
     : saved_(std::move(saved)),
+      systems_(systems),
       data_(std::move(data)),
       run_(std::move(run)),
       observer_(observer),
@@ -115,7 +116,7 @@ TrainResult Trainer::run() {
   }
   TrainResult end = result(out_of_patience() ? Ending::patience : Ending::finished);
   if (data_.test && data_.test->size() > 0) {
-    const SavedModel best = load_model(run_, saved_.model->device());
+    const SavedModel best = load_model(run_, saved_.model->device(), {}, systems_);
     end.test = evaluate(*best.model, *best.task, data_.test, evaluate_options(options_, "test data"));
   }
   return end;

@@ -49,9 +49,9 @@ struct TrainResult {
 class Trainer {
  public:
   /// `saved` holds model (on its device, in its dtype) and task (fitted). `run` is an existing folder, locked
-  /// by the caller. ConfigError: bf16 on a CPU, an empty training set, no budget.
+  /// by the caller; `systems` holds the model's. ConfigError: bf16 on a CPU, an empty training set, no budget.
   Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* observer = nullptr,
-          std::function<bool()> stop = {});
+          std::function<bool()> stop = {}, const Systems& systems = built_in_systems());
 
   /// Continues from a checkpoint. DataError when it does not fit the model.
   void load(const Resumed& resumed);
@@ -75,6 +75,7 @@ class Trainer {
   TrainResult result(Ending ending) const;
 
   SavedModel saved_;
+  Systems systems_;
   Splits data_;
   std::string run_;
   TrainObserver* observer_;

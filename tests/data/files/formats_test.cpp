@@ -111,7 +111,7 @@ TEST_F(Formats, FoldersAreToldByTheirLayout) {
   const auto splits_in = [](const std::string& folder) {
     std::string names;
     for (const auto& [split, data] : open_for_inspection(folder)) {
-      names += split + "," + std::string(carrier_names[static_cast<size_t>(data->schema().carrier)]) + " ";
+      names += split + "," + std::string(carrier_names[static_cast<size_t>(data->schema().carrier())]) + " ";
     }
     return names;
   };

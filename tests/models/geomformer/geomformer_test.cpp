@@ -291,20 +291,20 @@ TEST(Geomformer, DropoutActsInTrainingAlone) {
 }
 
 TEST(Geomformer, WarnsOfForcesAsGradientsThroughWhitening) {
-  const auto warnings = [](const GeomformerOptions& options, bool differentiated) {
+  const auto warnings = [](const GeomformerOptions& options, const char* differentiated_by) {
     Interface interface;
     interface.outputs = {{.name = "energy", .level = Level::graph, .extensive = true}};
     const BuildOn shapes_only(at::kMeta, at::kFloat);
-    return Geomformer(options, interface).warnings(differentiated);
+    return Geomformer(options, interface).warnings(differentiated_by);
   };
   GeomformerOptions whiten;
   whiten.norm = VectorNormLaw::whiten;
-  EXPECT_TRUE(warnings(whiten, false).empty());
-  ASSERT_EQ(warnings(whiten, true).size(), 1u);
-  EXPECT_NE(warnings(whiten, true)[0].find("norm = \"whiten\""), std::string::npos);
+  EXPECT_TRUE(warnings(whiten, "").empty());
+  ASSERT_EQ(warnings(whiten, "a = 1").size(), 1u);
+  EXPECT_NE(warnings(whiten, "a = 1")[0].find("norm = \"whiten\" with a = 1"), std::string::npos);
   whiten.rho = 1;  // which is rms
-  EXPECT_TRUE(warnings(whiten, true).empty());
-  EXPECT_TRUE(warnings(GeomformerOptions{}, true).empty());
+  EXPECT_TRUE(warnings(whiten, "a = 1").empty());
+  EXPECT_TRUE(warnings(GeomformerOptions{}, "a = 1").empty());
 }
 
 }  // namespace

@@ -172,14 +172,14 @@ std::vector<int64_t> Geomformer::edges(const Points& points) const {
   return geometry_->edges(points);
 }
 
-std::vector<std::string> Geomformer::warnings(bool differentiated) const {
-  if (!differentiated || options.norm != VectorNormLaw::whiten || options.rho == 1) {
+std::vector<std::string> Geomformer::warnings(std::string_view differentiated_by) const {
+  if (differentiated_by.empty() || options.norm != VectorNormLaw::whiten || options.rho == 1) {
     return {};
   }
-  return {
-      "model.geomformer.norm = \"whiten\" where forces are gradients of the energy: every layer amplifies "
-      "what is out "
-      "of the plane of flat molecules, and the derivatives of the energy with it; norm = \"rms\" does not"};
+  return {text(
+      "model.geomformer.norm = \"whiten\" with ", differentiated_by,
+      ": every layer amplifies what is out of the plane of flat molecules, and the derivatives of the energy "
+      "with it; norm = \"rms\" does not")};
 }
 
 ForeignWeights Geomformer::translated(const NamedTensors& state_dict) const {
