@@ -11,7 +11,7 @@ std::atomic<InstructionSet> limit{InstructionSet::v4};
 }  // namespace
 
 InstructionSet best_instruction_set() {
-#ifdef WEYL_X86
+#ifdef __x86_64__
   static const InstructionSet best = [] {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -13,9 +13,9 @@ Tensor segment_mean(const Tensor& x, const Segments& segments);
 /// y_i = exp(x_i) / sum of exp(x_j) over the rows j of i's segment, column by column: (N, ...) -> (N, ...).
 Tensor segment_softmax(const Tensor& x, const Segments& segments);
 
-/// Softmax with weights that may vanish: y_i = w_i exp(x_i) / (epsilon + sum of w_j exp(x_j)), x (N, ...), w
-/// (N)
-/// >= 0, epsilon > 0. A row whose weight goes to zero (at a cutoff) leaves the others' shares as smoothly as
+/// Softmax with weights that may vanish:
+///   y_i = w_i exp(x_i) / (epsilon + sum of w_j exp(x_j)),   x (N, ...), w (N) >= 0, epsilon > 0.
+/// A row whose weight goes to zero (at a cutoff) leaves the others' shares as smoothly as
 /// its weight goes; epsilon is the weight of a row of score 0 that is always there and passes nothing on. No
 /// overflow, whatever the scores.
 Tensor segment_softmax(const Tensor& x, const Segments& segments, const Tensor& weights, double epsilon);

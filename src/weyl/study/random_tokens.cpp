@@ -20,7 +20,7 @@ Batch random_poses(const Interface& interface, int64_t graphs, int64_t nodes, ui
   poses.graphs = Segments::of_sizes(std::vector<int64_t>(graphs, nodes));
   Stream first(seed, "random tokens: first poses"), others(seed, "random tokens: poses");
   Tensor e = normal_tensor({graphs * nodes, degrees_of_freedom(group)}, others);
-  const bool translates = blocks_of(group).front().name == "translation";
+  const bool translates = blocks_of(group).front().part == LiePart::translation;
   e.slice(1, translates ? blocks_of(group).front().size : 0, e.size(1)).mul_(0.2);
   const Tensor start = at::index_select(random_elements(group, graphs, 3, first), 0, poses.graphs.index);
   poses.elements = at::matmul(start, exponentials(group, e));

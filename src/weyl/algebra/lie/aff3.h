@@ -74,7 +74,8 @@ struct AFF3 : Affine<AFF3, 3> {
     }
     // More square roots for wide exponents: the error is |tanh(exponent/2^(k+2))|^16.
     const T width = larger_of(squared_norm(A), squared_norm(inverse_of(A)));
-    for (const double limit : {403.4, 1.63e5, 2.65e10}) {
+    constexpr double limits[] = {403.4, 1.63e5, 2.65e10};
+    for (const double limit : limits) {
       const auto wide = width > T(limit);
       if (!any(wide)) {
         break;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "weyl/algebra/lie/dual.h"
-#include "weyl/algebra/lie/group_list.h"
+#include "weyl/algebra/lie/group_numbers.h"
 #include "weyl/algebra/lie/matrix.h"
 #include "weyl/algebra/lie/series.h"
 

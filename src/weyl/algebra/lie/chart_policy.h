@@ -1,8 +1,5 @@
 #pragma once
 
-#include <array>
-#include <string_view>
-
 namespace weyl {
 
 /// What stands for w_ij = log(g_i^-1 g_j) in attention where the chart of the logarithm ends.
@@ -13,9 +10,7 @@ namespace weyl {
 ///   polar     A = Q P: coordinates (t, log Q, log P), score their squares; pairs with det A <= 0 are masked.
 ///             Not antisymmetric.
 ///   error     a pair outside the chart is an error.
+/// (Their names in a config are in models/lie/options.h.)
 enum class ChartPolicy { mask, frobenius, polar, error };
-constexpr auto names_of(ChartPolicy) {
-  return std::array<std::string_view, 4>{"mask", "frobenius", "polar", "error"};
-}
 
 }  // namespace weyl

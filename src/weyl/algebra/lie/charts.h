@@ -21,7 +21,7 @@ inline typename G::template Tangent<T> frobenius_log(const typename G::template 
 template <class G, class T, int blocks>
 inline Vector<T, blocks> frobenius_squares(const typename G::template Element<T>& g) {
   constexpr const LieBlock* parts = block_tables[static_cast<int>(G::group)];
-  static_assert(blocks == blocks_of(G::group).size());
+  static_assert(blocks == block_count(G::group));
   Vector<T, blocks> squares = zeros<T, blocks>();
   const Matrix<T, G::matrix> sides[2] = {G::to_matrix(g) - diagonal<T, G::matrix>(T(1)),
                                          G::to_matrix(G::inverse(g)) - diagonal<T, G::matrix>(T(1))};

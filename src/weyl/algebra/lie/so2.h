@@ -1,7 +1,7 @@
 // SO(2): (c, s), the turn (x, y) -> (c x - s y, s x + c y). Algebra: the angle.
 #pragma once
 
-#include "weyl/algebra/lie/group_list.h"
+#include "weyl/algebra/lie/group_numbers.h"
 #include "weyl/algebra/lie/matrix.h"
 #include "weyl/algebra/lie/series.h"
 

@@ -1,7 +1,7 @@
 // SO(3): unit quaternions (x, y, z, w). Algebra: the axis times the angle, omega.
 #pragma once
 
-#include "weyl/algebra/lie/group_list.h"
+#include "weyl/algebra/lie/group_numbers.h"
 #include "weyl/algebra/lie/matrix.h"
 #include "weyl/algebra/lie/series.h"
 

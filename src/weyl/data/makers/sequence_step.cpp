@@ -79,7 +79,7 @@ Vector draw_step(const Lie<double>& lie, double spread, double bound, Stream& st
   const bool rigid = is_rigid(lie.group);
   while (true) {
     for (const LieBlock& block : blocks_of(lie.group)) {
-      if (block.name == "translation") {
+      if (block.part == LiePart::translation) {
         for (int k = 0; k < block.size; ++k) {
           w[block.begin + k] = spread * stream.normal();
         }

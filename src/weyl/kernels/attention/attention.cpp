@@ -1,25 +1,19 @@
 #include "weyl/kernels/attention/attention_packed.h"
+#include "weyl/kernels/dispatch.h"
 
 namespace weyl::kernels {
-
-template <class T>
-struct AttentionTable {
-  decltype(&attention_scratch<T>) scratch;
-  decltype(&attention<T>) forward;
-  decltype(&attention_backward<T>) backward;
-};
-
 namespace WEYL_ISA {
+namespace {
 
 template <class T>
-int64_t attention_scratch(const Attention<T>& a, int64_t longest) {
+int64_t scratch_of(const AttentionInput<T>& a, int64_t longest) {
   Cutter<T> cutter{nullptr};
   cut(a, longest, cutter);
   return cutter.used;
 }
 
 template <class T>
-void attention(const Attention<T>& a, HeadRows<T> y, T* logsum, T* scratch, int64_t first, int64_t last) {
+void forward(const AttentionInput<T>& a, HeadRows<T> y, T* logsum, T* scratch, int64_t first, int64_t last) {
   each_unit(a, first, last, [&](int64_t h, int64_t begin, int64_t n, int64_t pair) {
     Cutter<T> cutter{scratch};
     const Packed<T> p = cut(a, n, cutter);
@@ -46,10 +40,10 @@ void attention(const Attention<T>& a, HeadRows<T> y, T* logsum, T* scratch, int6
         }
         total[r] = sum_of<T>(sum);
         if (logsum) {
-          logsum[(begin + i + r) * a.heads + h] = highest + static_cast<T>(std::log(total[r]));
+          logsum[(begin + i + r) * a.heads + h] = highest + log_of(total[r]);
         }
       }
-      std::memset(p.row, 0, block * p.value * sizeof(T));
+      clear(p.row, block * p.value);
       mixtures(p.score, p.wide, p.v, n, p.value, p.row);
       for (int64_t r = 0; r < rows; ++r) {
         unpack_to(y, begin + i + r, h, p.row + r * p.value,
@@ -76,8 +70,8 @@ inline void add_row(const T* x, int64_t width, T* total) {
 }
 
 template <class T>
-void attention_backward(const Attention<T>& a, HeadRows<const T> y, const T* logsum, HeadRows<const T> gy,
-                        const AttentionGradients<T>& g, T* scratch, int64_t first, int64_t last) {
+void backward(const AttentionInput<T>& a, HeadRows<const T> y, const T* logsum, HeadRows<const T> gy,
+              const AttentionGradients<T>& g, T* scratch, int64_t first, int64_t last) {
   each_unit(a, first, last, [&](int64_t h, int64_t begin, int64_t n, int64_t pair) {
     Cutter<T> cutter{scratch};
     const Packed<T> p = cut(a, n, cutter);
@@ -85,19 +79,19 @@ void attention_backward(const Attention<T>& a, HeadRows<const T> y, const T* log
     const int64_t half = a.key_width / 2, K = a.key_width, V = a.value_width;
     pack(a, begin, h, p);
     transpose(p.v, n, V, p.value, p.wide, p.v_across);
-    std::memset(p.gk, 0, n * p.key * sizeof(T));
-    std::memset(p.gv, 0, n * p.value * sizeof(T));
+    clear(p.gk, n * p.key);
+    clear(p.gv, n * p.value);
     const auto angles_of = [&](int64_t i) { return g.angles + ((begin + i) * a.heads + h) * half; };
     if (g.angles) {
       for (int64_t i = 0; i < n; ++i) {
-        std::memset(angles_of(i), 0, half * sizeof(T));
+        clear(angles_of(i), half);
       }
     }
     for (int64_t i = 0; i < n; i += block) {
       const int64_t rows = n - i < block ? n - i : block;
       // The gradient of the mixture before its last rotation, and its product with the mixture.
       T delta[block] = {};
-      std::memset(p.row, 0, block * p.value * sizeof(T));
+      clear(p.row, block * p.value);
       for (int64_t r = 0; r < rows; ++r) {
         const T* gout = row_of(gy, begin + i + r, h, V, p.whole);
         const T* out = row_of(y, begin + i + r, h, V, p.whole_2);
@@ -134,7 +128,7 @@ void attention_backward(const Attention<T>& a, HeadRows<const T> y, const T* log
       }
       scatter(p.score, p.wide, p.row, n, p.value, p.gv);
       scatter(p.other, p.wide, p.q + i * p.key, n, p.key, p.gk);
-      std::memset(p.gq, 0, block * p.key * sizeof(T));
+      clear(p.gq, block * p.key);
       mixtures(p.other, p.wide, p.k, n, p.key, p.gq);
       for (int64_t r = 0; r < rows; ++r) {
         const T* cosine = a.angles ? p.cosine + (i + r) * half : nullptr;
@@ -177,61 +171,18 @@ void attention_backward(const Attention<T>& a, HeadRows<const T> y, const T* log
 }
 
 template <class T>
-AttentionTable<T> attention_table() {
-  return {&WEYL_ISA::attention_scratch<T>, &WEYL_ISA::attention<T>, &WEYL_ISA::attention_backward<T>};
-}
-template AttentionTable<float> attention_table();
-template AttentionTable<double> attention_table();
+constexpr Attention<T> table{scratch_of<T>, forward<T>, backward<T>};
 
+}  // namespace
 }  // namespace WEYL_ISA
 
-#ifdef WEYL_DISPATCH
-#ifdef WEYL_X86
-namespace v3 {
-template <class T>
-AttentionTable<T> attention_table();
+template <>
+const Attention<float>& compiled<Attention<float>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<float>;
 }
-namespace v4 {
-template <class T>
-AttentionTable<T> attention_table();
+template <>
+const Attention<double>& compiled<Attention<double>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<double>;
 }
-#else
-namespace v3 = baseline;
-namespace v4 = baseline;
-#endif
-
-namespace {
-template <class T>
-AttentionTable<T> chosen() {
-  return choose(&baseline::attention_table<T>, &v3::attention_table<T>, &v4::attention_table<T>)();
-}
-}  // namespace
-
-template <class T>
-int64_t attention_scratch(const Attention<T>& args, int64_t longest) {
-  return chosen<T>().scratch(args, longest);
-}
-template <class T>
-void attention(const Attention<T>& args, HeadRows<T> y, T* logsum, T* scratch, int64_t first, int64_t last) {
-  chosen<T>().forward(args, y, logsum, scratch, first, last);
-}
-template <class T>
-void attention_backward(const Attention<T>& args, HeadRows<const T> y, const T* logsum, HeadRows<const T> gy,
-                        const AttentionGradients<T>& gradients, T* scratch, int64_t first, int64_t last) {
-  chosen<T>().backward(args, y, logsum, gy, gradients, scratch, first, last);
-}
-
-template int64_t attention_scratch<float>(const Attention<float>&, int64_t);
-template int64_t attention_scratch<double>(const Attention<double>&, int64_t);
-template void attention<float>(const Attention<float>&, HeadRows<float>, float*, float*, int64_t, int64_t);
-template void attention<double>(const Attention<double>&, HeadRows<double>, double*, double*, int64_t,
-                                int64_t);
-template void attention_backward<float>(const Attention<float>&, HeadRows<const float>, const float*,
-                                        HeadRows<const float>, const AttentionGradients<float>&, float*,
-                                        int64_t, int64_t);
-template void attention_backward<double>(const Attention<double>&, HeadRows<const double>, const double*,
-                                         HeadRows<const double>, const AttentionGradients<double>&, double*,
-                                         int64_t, int64_t);
-#endif
 
 }  // namespace weyl::kernels

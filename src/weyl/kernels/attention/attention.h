@@ -14,18 +14,17 @@ struct HeadRows {
   [[gnu::always_inline]] T* at(int64_t i, int64_t h) const { return data + i * row + h * head; }
 };
 
-/// Softmax attention in every graph and head by itself, y_i = sum_j softmax_j(scale q_i . k_j + pairs_ij)
-/// v_j.
+/// Softmax attention in every graph and head by itself,
+///   y_i = sum_j softmax_j(scale q_i . k_j + pairs_ij) v_j.
 ///   offsets   (B+1) rows of each graph; H heads; widths K of q and k, V of v.
-///   k.data null: keys of ones.
+///   k         where its data is null: keys of ones.
 ///   *_bias    (channels) added to column h K + c of q, k or v, modulo `channels`; null: none.
 ///   angles    (N, H, K/2) contiguous: q and k (and v when rotate_values, then V = K) are first rotated by
-///   them in
-///             interleaved pairs, and y last by their negatives when rotate_values; null: none.
+///             them in interleaved pairs, and y last by their negatives when rotate_values; null: none.
 ///   pairs     (sum n^2, H) contiguous, rows in the order graph, query, key; null: none.
 /// Work comes in units, graph by graph and head by head: unit g H + h. T is float or double.
 template <class T>
-struct Attention {
+struct AttentionInput {
   const int64_t* offsets = nullptr;
   int64_t graphs = 0, heads = 0, key_width = 0, value_width = 0;
   T scale = 1;
@@ -36,14 +35,6 @@ struct Attention {
   bool rotate_values = false;
   const T* pairs = nullptr;
 };
-
-/// Numbers of scratch memory that a call needs for graphs of up to `longest` nodes.
-template <class T>
-int64_t attention_scratch(const Attention<T>& args, int64_t longest);
-
-/// y and, for the derivatives, logsum (N, H): the logarithm of the sum of exponentials (null: not wanted).
-template <class T>
-void attention(const Attention<T>& args, HeadRows<T> y, T* logsum, T* scratch, int64_t first, int64_t last);
 
 /// What is wanted of a derivative; null: not wanted. q, k and v are written, or added to when their head is
 /// shared (they must then start as zeros, and whole graphs must be given to one call). The biases (H K and H
@@ -56,12 +47,20 @@ struct AttentionGradients {
 };
 
 template <class T>
-void attention_backward(const Attention<T>& args, HeadRows<const T> y, const T* logsum, HeadRows<const T> gy,
-                        const AttentionGradients<T>& gradients, T* scratch, int64_t first, int64_t last);
+struct Attention {
+  /// Numbers of scratch memory that a call of any of these functions, and of AttentionSecond, needs for graphs
+  /// of up to `longest` nodes.
+  int64_t (*scratch)(const AttentionInput<T>& in, int64_t longest);
 
-/// The derivative of attention_backward for attention without biases and angles: d holds the gradients (zeros
-/// where data is null) of its results gq, gk, gv, gpairs; written are the gradients of q, k, v and pairs (as
-/// in AttentionGradients) and of gy.
+  /// y and, for the derivatives, logsum (N, H): the logarithm of the sum of exponentials (null: not wanted).
+  void (*forward)(const AttentionInput<T>& in, HeadRows<T> y, T* logsum, T* scratch, int64_t first,
+                  int64_t last);
+
+  void (*backward)(const AttentionInput<T>& in, HeadRows<const T> y, const T* logsum, HeadRows<const T> gy,
+                   const AttentionGradients<T>& gradients, T* scratch, int64_t first, int64_t last);
+};
+
+/// Gradients of the results gq, gk, gv, gpairs of Attention::backward; zeros where data is null.
 template <class T>
 struct AttentionTangents {
   HeadRows<const T> q, k, v;
@@ -69,8 +68,12 @@ struct AttentionTangents {
 };
 
 template <class T>
-void attention_second(const Attention<T>& args, HeadRows<const T> gy, const AttentionTangents<T>& d,
-                      const AttentionGradients<T>& gradients, HeadRows<T> ggy, T* scratch, int64_t first,
-                      int64_t last);
+struct AttentionSecond {
+  /// The derivative of Attention::backward for attention without biases and angles: given d, writes the
+  /// gradients of q, k, v and pairs (as in AttentionGradients) and of gy.
+  void (*second)(const AttentionInput<T>& in, HeadRows<const T> gy, const AttentionTangents<T>& d,
+                 const AttentionGradients<T>& gradients, HeadRows<T> ggy, T* scratch, int64_t first,
+                 int64_t last);
+};
 
 }  // namespace weyl::kernels

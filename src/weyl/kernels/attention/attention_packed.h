@@ -1,9 +1,6 @@
 // One graph and head of attention, packed for vectors. Included by kernel files alone (see simd.h).
 #pragma once
 
-#include <cmath>
-#include <cstring>
-
 #include "weyl/kernels/attention/attention.h"
 #include "weyl/kernels/simd/elementary.h"
 
@@ -40,7 +37,7 @@ struct Cutter {
 };
 
 template <class T>
-Packed<T> cut(const Attention<T>& a, int64_t n, Cutter<T>& cutter) {
+Packed<T> cut(const AttentionInput<T>& a, int64_t n, Cutter<T>& cutter) {
   Packed<T> p;
   p.n = n;
   p.wide = padded<T>(n);
@@ -126,7 +123,7 @@ inline void pack_row(const T* from, const T* bias, const T* cosine, const T* sin
   for (int64_t c = 0; c < width; c += lanes<T>) {
     Vec<T> x = spread(T(1));
     if (from) {
-      x = width - c >= lanes<T> ? load(from + c) : load_part(from + c, width - c);
+      x = get(from + c, width - c);
     }
     if (bias) {
       x += load(bias + c);
@@ -143,15 +140,14 @@ template <class T>
 inline void unpack_row(const T* from, const T* cosine, const T* sine, T scale, int64_t width, T* to,
                        bool add) {
   for (int64_t c = 0; c < width; c += lanes<T>) {
-    const bool whole = width - c >= lanes<T>;
     Vec<T> x = load(from + c) * scale;
     if (cosine) {
       x = rotated<T>(x, cosine + c / 2, sine + c / 2, T(-1));
     }
     if (add) {
-      x += whole ? load(to + c) : load_part(to + c, width - c);
+      x += get(to + c, width - c);
     }
-    whole ? store(to + c, x) : store_part(to + c, x, width - c);
+    put(to + c, x, width - c);
   }
 }
 
@@ -164,7 +160,7 @@ inline const T* row_of(HeadRows<const T> x, int64_t i, int64_t h, int64_t width,
   }
   const int64_t piece = width / x.parts;
   for (int64_t s = 0; s < x.parts; ++s) {
-    std::memcpy(whole + s * piece, at + s * x.part, piece * sizeof(T));
+    copy(at + s * x.part, piece, whole + s * piece);
   }
   return whole;
 }
@@ -180,7 +176,7 @@ inline void unpack_to(HeadRows<T> to, int64_t i, int64_t h, const T* from, const
   unpack_row<T>(from, cosine, sine, scale, width, whole, false);
   const int64_t piece = width / to.parts;
   for (int64_t s = 0; s < to.parts; ++s) {
-    std::memcpy(at + s * to.part, whole + s * piece, piece * sizeof(T));
+    copy(whole + s * piece, piece, at + s * to.part);
   }
 }
 
@@ -197,15 +193,14 @@ void transpose(const T* from, int64_t n, int64_t width, int64_t stride, int64_t 
 }
 
 template <class T>
-void pack_angles(const Attention<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
+void pack_angles(const AttentionInput<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
   const int64_t half = a.key_width / 2;
   for (int64_t i = 0; i < p.n; ++i) {
-    std::memcpy(p.cosine + i * half, a.angles + ((begin + i) * a.heads + h) * half, half * sizeof(T));
+    copy(a.angles + ((begin + i) * a.heads + h) * half, half, p.cosine + i * half);
   }
   for (int64_t e = 0; e < p.n * half; e += lanes<T>) {
     Vec<T> s, c;
-    sincos_of<T>(p.n * half - e >= lanes<T> ? load(p.cosine + e) : load_part(p.cosine + e, p.n * half - e), s,
-                 c);
+    sincos_of<T>(get(p.cosine + e, p.n * half - e), s, c);
     store(p.cosine + e, c);
     store(p.sine + e, s);
   }
@@ -213,21 +208,21 @@ void pack_angles(const Attention<T>& a, int64_t begin, int64_t h, const Packed<T
 
 /// Packs q (scaled), k and v of one graph and head; columns beyond the widths are zeros.
 template <class T>
-void pack(const Attention<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
+void pack(const AttentionInput<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
   const int64_t half = a.key_width / 2;
   if (a.angles) {
     pack_angles(a, begin, h, p);
   }
-  std::memset(p.q, 0, (p.n + block) * p.key * sizeof(T));
+  clear(p.q, (p.n + block) * p.key);
   if (p.key != a.key_width) {
-    std::memset(p.k, 0, p.n * p.key * sizeof(T));
+    clear(p.k, p.n * p.key);
   }
   if (p.value != a.value_width) {
-    std::memset(p.v, 0, p.n * p.value * sizeof(T));
+    clear(p.v, p.n * p.value);
   }
   const auto rows = [&](HeadRows<const T> from, const T* shared, bool rotated, T scale, int64_t width,
                         int64_t stride, T* to) {
-    std::memset(p.bias, 0, (p.key > p.value ? p.key : p.value) * sizeof(T));
+    clear(p.bias, p.key > p.value ? p.key : p.value);
     for (int64_t c = 0; c < width && shared; ++c) {
       p.bias[c] = shared[(h * width + c) % a.channels];
     }
@@ -306,7 +301,7 @@ inline void scatter(const T* weights, int64_t wide, const T* rows, int64_t n, in
 
 /// Adds the pair bias of queries i.. to their scores and closes the places that hold no key.
 template <class T>
-inline void finish_scores(const Attention<T>& a, const T* pairs, int64_t h, int64_t i, int64_t rows,
+inline void finish_scores(const AttentionInput<T>& a, const T* pairs, int64_t h, int64_t i, int64_t rows,
                           int64_t n, int64_t wide, T* score) {
   for (int64_t r = 0; r < block; ++r) {
     if (pairs && r < rows) {
@@ -315,14 +310,14 @@ inline void finish_scores(const Attention<T>& a, const T* pairs, int64_t h, int6
       }
     }
     for (int64_t j = n; j < wide; ++j) {
-      score[r * wide + j] = -static_cast<T>(INFINITY);
+      score[r * wide + j] = -infinity<T>;
     }
   }
 }
 
 /// Walks over units: calls work(g, h, begin, n, first pair row) for each graph that has nodes.
 template <class T, class F>
-inline void each_unit(const Attention<T>& a, int64_t first, int64_t last, const F& work) {
+inline void each_unit(const AttentionInput<T>& a, int64_t first, int64_t last, const F& work) {
   int64_t pair = 0;
   for (int64_t g = 0; g < a.graphs && g * a.heads < last; ++g) {
     const int64_t begin = a.offsets[g], n = a.offsets[g + 1] - begin;

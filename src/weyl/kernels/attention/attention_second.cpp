@@ -1,19 +1,16 @@
 #include "weyl/kernels/attention/attention_packed.h"
+#include "weyl/kernels/dispatch.h"
 
 namespace weyl::kernels {
-
-template <class T>
-using AttentionSecond = decltype(&attention_second<T>);
-
 namespace WEYL_ISA {
+namespace {
 
 template <class T>
-void attention_second(const Attention<T>& a, HeadRows<const T> gy, const AttentionTangents<T>& d,
-                      const AttentionGradients<T>& g, HeadRows<T> ggy, T* scratch, int64_t first,
-                      int64_t last) {
+void second(const AttentionInput<T>& a, HeadRows<const T> gy, const AttentionTangents<T>& d,
+            const AttentionGradients<T>& g, HeadRows<T> ggy, T* scratch, int64_t first, int64_t last) {
   // With s = scale q.k + pairs, p = softmax(s), b = gy.v, and a dot for the direction d: the sum of d times
-  // the first gradients is L = sum_ij p_ij ((s'_ij - m_i) b_ij + b'_ij), m_i = sum_j p_ij s'_ij, b'_ij = gy_i
-  // . v'_j.
+  // the first gradients is L = sum_ij p_ij ((s'_ij - m_i) b_ij + b'_ij), m_i = sum_j p_ij s'_ij,
+  // b'_ij = gy_i . v'_j.
   each_unit(a, first, last, [&](int64_t h, int64_t begin, int64_t n, int64_t pair) {
     Cutter<T> cutter{scratch};
     const Packed<T> p = cut(a, n, cutter);
@@ -22,9 +19,9 @@ void attention_second(const Attention<T>& a, HeadRows<const T> gy, const Attenti
     const int64_t K = a.key_width, V = a.value_width;
     pack(a, begin, h, p);
     transpose(p.v, n, V, p.value, p.wide, p.v_across);
-    std::memset(p.dq, 0, (n + block) * p.key * sizeof(T));
-    std::memset(p.dk, 0, n * p.key * sizeof(T));
-    std::memset(p.dv, 0, n * p.value * sizeof(T));
+    clear(p.dq, (n + block) * p.key);
+    clear(p.dk, n * p.key);
+    clear(p.dv, n * p.value);
     for (int64_t i = 0; i < n; ++i) {
       if (d.q.data) {
         const T* dq = row_of(d.q, begin + i, h, K, p.whole);
@@ -33,21 +30,21 @@ void attention_second(const Attention<T>& a, HeadRows<const T> gy, const Attenti
         }
       }
       if (d.k.data) {
-        std::memcpy(p.dk + i * p.key, row_of(d.k, begin + i, h, K, p.whole), K * sizeof(T));
+        copy(row_of(d.k, begin + i, h, K, p.whole), K, p.dk + i * p.key);
       }
       if (d.v.data) {
-        std::memcpy(p.dv + i * p.value, row_of(d.v, begin + i, h, V, p.whole), V * sizeof(T));
+        copy(row_of(d.v, begin + i, h, V, p.whole), V, p.dv + i * p.value);
       }
     }
     transpose(p.dk, n, K, p.key, p.wide, p.dk_across);
     transpose(p.dv, n, V, p.value, p.wide, p.dv_across);
-    std::memset(p.gk, 0, n * p.key * sizeof(T));
-    std::memset(p.gv, 0, n * p.value * sizeof(T));
+    clear(p.gk, n * p.key);
+    clear(p.gv, n * p.value);
     for (int64_t i = 0; i < n; i += block) {
       const int64_t rows = n - i < block ? n - i : block;
-      std::memset(p.row, 0, block * p.value * sizeof(T));
+      clear(p.row, block * p.value);
       for (int64_t r = 0; r < rows; ++r) {
-        std::memcpy(p.row + r * p.value, row_of(gy, begin + i + r, h, V, p.whole), V * sizeof(T));
+        copy(row_of(gy, begin + i + r, h, V, p.whole), V, p.row + r * p.value);
       }
       products(p.q + i * p.key, p.key, p.k_across, K, p.wide, p.score);
       finish_scores(a, pairs, h, i, rows, n, p.wide, p.score);
@@ -67,10 +64,10 @@ void attention_second(const Attention<T>& a, HeadRows<const T> gy, const Attenti
         T *weight = p.score + r * p.wide, *b = p.other + r * p.wide, *ds = p.third + r * p.wide,
           *db = p.fourth + r * p.wide;
         if (r >= rows) {
-          std::memset(weight, 0, p.wide * sizeof(T));
-          std::memset(b, 0, p.wide * sizeof(T));
-          std::memset(ds, 0, p.wide * sizeof(T));
-          std::memset(db, 0, p.wide * sizeof(T));
+          clear(weight, p.wide);
+          clear(b, p.wide);
+          clear(ds, p.wide);
+          clear(db, p.wide);
           continue;
         }
         Vec<T> top = load(weight);
@@ -110,7 +107,7 @@ void attention_second(const Attention<T>& a, HeadRows<const T> gy, const Attenti
         }
       }
       if (ggy.data) {
-        std::memset(p.row_2, 0, block * p.value * sizeof(T));
+        clear(p.row_2, block * p.value);
         mixtures(p.third, p.wide, p.v, n, p.value, p.row_2);
         mixtures(p.score, p.wide, p.dv, n, p.value, p.row_2);
         for (int64_t r = 0; r < rows; ++r) {
@@ -121,7 +118,7 @@ void attention_second(const Attention<T>& a, HeadRows<const T> gy, const Attenti
       scatter(p.fourth, p.wide, p.q + i * p.key, n, p.key, p.gk);
       scatter(p.other, p.wide, p.dq + i * p.key, n, p.key, p.gk);
       if (g.q.data) {
-        std::memset(p.gq, 0, block * p.key * sizeof(T));
+        clear(p.gq, block * p.key);
         mixtures(p.fourth, p.wide, p.k, n, p.key, p.gq);
         mixtures(p.other, p.wide, p.dk, n, p.key, p.gq);
         for (int64_t r = 0; r < rows; ++r) {
@@ -142,43 +139,18 @@ void attention_second(const Attention<T>& a, HeadRows<const T> gy, const Attenti
 }
 
 template <class T>
-AttentionSecond<T> attention_second_kernel() {
-  return &WEYL_ISA::attention_second<T>;
-}
-template AttentionSecond<float> attention_second_kernel<float>();
-template AttentionSecond<double> attention_second_kernel<double>();
+constexpr AttentionSecond<T> table{second<T>};
 
+}  // namespace
 }  // namespace WEYL_ISA
 
-#ifdef WEYL_DISPATCH
-#ifdef WEYL_X86
-namespace v3 {
-template <class T>
-AttentionSecond<T> attention_second_kernel();
+template <>
+const AttentionSecond<float>& compiled<AttentionSecond<float>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<float>;
 }
-namespace v4 {
-template <class T>
-AttentionSecond<T> attention_second_kernel();
+template <>
+const AttentionSecond<double>& compiled<AttentionSecond<double>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<double>;
 }
-#else
-namespace v3 = baseline;
-namespace v4 = baseline;
-#endif
-
-template <class T>
-void attention_second(const Attention<T>& args, HeadRows<const T> gy, const AttentionTangents<T>& d,
-                      const AttentionGradients<T>& gradients, HeadRows<T> ggy, T* scratch, int64_t first,
-                      int64_t last) {
-  choose(&baseline::attention_second_kernel<T>, &v3::attention_second_kernel<T>,
-         &v4::attention_second_kernel<T>)()(args, gy, d, gradients, ggy, scratch, first, last);
-}
-
-template void attention_second<float>(const Attention<float>&, HeadRows<const float>,
-                                      const AttentionTangents<float>&, const AttentionGradients<float>&,
-                                      HeadRows<float>, float*, int64_t, int64_t);
-template void attention_second<double>(const Attention<double>&, HeadRows<const double>,
-                                       const AttentionTangents<double>&, const AttentionGradients<double>&,
-                                       HeadRows<double>, double*, int64_t, int64_t);
-#endif
 
 }  // namespace weyl::kernels

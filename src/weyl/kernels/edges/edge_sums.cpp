@@ -1,13 +1,11 @@
 #include "weyl/kernels/edges/edge_sums.h"
 
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/simd/simd.h"
 
 namespace weyl::kernels {
-
-template <class T>
-using EdgeKernel = decltype(&edge_sums<T>);
-
 namespace WEYL_ISA {
+namespace {
 
 /// The rows of one step; c and d stand at a when there is one product.
 template <class T>
@@ -16,14 +14,6 @@ struct Operands {
   const T *a, *b, *c, *d;
 };
 
-template <class T, bool whole>
-inline Vec<T> get(const T* p, int64_t left) {
-  return whole ? load(p) : load_part(p, left);
-}
-template <class T, bool whole>
-inline void put(T* p, Vec<T> v, int64_t left) {
-  whole ? store(p, v) : store_part(p, v, left);
-}
 /// f(whole, k, numbers left) for the vectors of a row.
 template <class T, class F>
 inline void along(int64_t length, const F& f) {
@@ -43,14 +33,14 @@ inline void product(const EdgeStep& s, const Operands<T>& o) {
     const T *a = o.a + x * s.a_apart, *b = o.b + x * s.b_apart, *c = o.c + x * s.c_apart,
             *d = o.d + x * s.d_apart;
     along<T>(s.length, [&]<bool whole>(int64_t k, int64_t left) {
-      Vec<T> y = get<T, whole>(a + k, left) * get<T, whole>(b + k, left);
+      Vec<T> y = get<whole>(a + k, left) * get<whole>(b + k, left);
       if constexpr (add) {
-        y += get<T, whole>(to + k, left);
+        y += get<whole>(to + k, left);
       }
       if constexpr (two) {
-        y += get<T, whole>(c + k, left) * get<T, whole>(d + k, left);
+        y += get<whole>(c + k, left) * get<whole>(d + k, left);
       }
-      put<T, whole>(to + k, y, left);
+      put<whole>(to + k, y, left);
     });
   }
 }
@@ -60,15 +50,15 @@ inline void dot(const EdgeStep& s, const Operands<T>& o) {
   along<T>(s.length, [&]<bool whole>(int64_t k, int64_t left) {
     Vec<T> y{};
     if constexpr (add) {
-      y = get<T, whole>(o.to + k, left);
+      y = get<whole>(o.to + k, left);
     }
     for (int64_t x = 0; x < s.components; ++x) {
-      y += get<T, whole>(o.a + x * s.a_apart + k, left) * get<T, whole>(o.b + x * s.b_apart + k, left);
+      y += get<whole>(o.a + x * s.a_apart + k, left) * get<whole>(o.b + x * s.b_apart + k, left);
       if constexpr (two) {
-        y += get<T, whole>(o.c + x * s.c_apart + k, left) * get<T, whole>(o.d + x * s.d_apart + k, left);
+        y += get<whole>(o.c + x * s.c_apart + k, left) * get<whole>(o.d + x * s.d_apart + k, left);
       }
     }
-    put<T, whole>(o.to + k, y, left);
+    put<whole>(o.to + k, y, left);
   });
 }
 
@@ -83,9 +73,9 @@ inline void grouped(const EdgeStep& s, const Operands<T>& o, int64_t first, int6
       const T *a = o.a + x * s.a_apart + g * size, *b = o.b + x * s.b_apart + g * size,
               *c = o.c + x * s.c_apart + g * size, *d = o.d + x * s.d_apart + g * size;
       along<T>(size, [&]<bool whole>(int64_t k, int64_t left) {
-        y += get<T, whole>(a + k, left) * get<T, whole>(b + k, left);
+        y += get<whole>(a + k, left) * get<whole>(b + k, left);
         if constexpr (two) {
-          y += get<T, whole>(c + k, left) * get<T, whole>(d + k, left);
+          y += get<whole>(c + k, left) * get<whole>(d + k, left);
         }
       });
     }
@@ -110,7 +100,7 @@ inline void spread_groups(const EdgeStep& s, const Operands<T>& o) {
     for (int64_t g = 0; g < s.groups; ++g) {
       const Vec<T> value = spread<T>(o.a[x * s.a_apart + g]);
       T* to = o.to + x * s.to_apart + g * size;
-      along<T>(size, [&]<bool whole>(int64_t k, int64_t left) { put<T, whole>(to + k, value, left); });
+      along<T>(size, [&]<bool whole>(int64_t k, int64_t left) { put<whole>(to + k, value, left); });
     }
   }
 }
@@ -132,7 +122,7 @@ inline void perform(const EdgeStep& s, const Operands<T>& o) {
 }
 
 template <class T>
-void edge_sums(const EdgeRun<T>& run, EdgeMemory<T> memory, int64_t first, int64_t last) {
+void run_edges(const EdgeRun<T>& run, EdgeMemory<T> memory, int64_t first, int64_t last) {
   T **at = memory.pointers, **rows = at + run.register_count;
   for (int64_t r = 0; r < run.register_count; ++r) {
     at[r] = memory.numbers + run.registers[r].offset;  // those in tensors: again for each edge
@@ -165,36 +155,18 @@ void edge_sums(const EdgeRun<T>& run, EdgeMemory<T> memory, int64_t first, int64
 }
 
 template <class T>
-EdgeKernel<T> edge_sums_kernel() {
-  return &WEYL_ISA::edge_sums<T>;
-}
-template EdgeKernel<float> edge_sums_kernel<float>();
-template EdgeKernel<double> edge_sums_kernel<double>();
+constexpr EdgeRunner<T> table{run_edges<T>};
 
+}  // namespace
 }  // namespace WEYL_ISA
 
-#ifdef WEYL_DISPATCH
-#ifdef WEYL_X86
-namespace v3 {
-template <class T>
-EdgeKernel<T> edge_sums_kernel();
+template <>
+const EdgeRunner<float>& compiled<EdgeRunner<float>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<float>;
 }
-namespace v4 {
-template <class T>
-EdgeKernel<T> edge_sums_kernel();
+template <>
+const EdgeRunner<double>& compiled<EdgeRunner<double>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<double>;
 }
-#else
-namespace v3 = baseline;
-namespace v4 = baseline;
-#endif
-
-template <class T>
-void edge_sums(const EdgeRun<T>& run, EdgeMemory<T> memory, int64_t first, int64_t last) {
-  choose(&baseline::edge_sums_kernel<T>, &v3::edge_sums_kernel<T>, &v4::edge_sums_kernel<T>)()(run, memory,
-                                                                                               first, last);
-}
-template void edge_sums<float>(const EdgeRun<float>&, EdgeMemory<float>, int64_t, int64_t);
-template void edge_sums<double>(const EdgeRun<double>&, EdgeMemory<double>, int64_t, int64_t);
-#endif
 
 }  // namespace weyl::kernels

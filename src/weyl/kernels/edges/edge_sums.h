@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/kernels/edges/edge_program.h"
+#include "weyl/kernels/edges/edge_steps.h"
 
 namespace weyl::kernels {
 
@@ -28,9 +28,11 @@ struct EdgeMemory {
   T** pointers = nullptr;
 };
 
-/// Runs the program for the edges first <= k < last of the order, one after the other: every sum has the
-/// order of the edges. Edges of two calls at a time must not add to one row.
 template <class T>
-void edge_sums(const EdgeRun<T>& run, EdgeMemory<T> memory, int64_t first, int64_t last);
+struct EdgeRunner {
+  /// Runs the program for the edges first <= k < last of the order, one after the other: every sum has the
+  /// order of the edges. Edges of two calls at a time must not add to one row.
+  void (*run)(const EdgeRun<T>& run, EdgeMemory<T> memory, int64_t first, int64_t last);
+};
 
 }  // namespace weyl::kernels

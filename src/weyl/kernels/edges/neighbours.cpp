@@ -223,7 +223,7 @@ class Search {
     }
   }
 
-  /// In the given basis, of a shift in the reduced one.
+  /// The shift in the given basis, of one in the reduced basis.
   Shift shift_of(const Shift& reduced) const {
     Shift shift{};
     for (int k = 0; k < 3; ++k) {

@@ -10,27 +10,27 @@ enum class ActivationLaw { gelu, silu };
 /// An activation g of x + bias, rows first <= i < last of x (N, width) contiguous; bias (channels), repeated
 /// along the row, or null. T is float or double.
 template <class T>
-struct BiasActivation {
+struct BiasActivationInput {
   ActivationLaw law = ActivationLaw::gelu;
   int64_t width = 0, channels = 0;
   const T* x = nullptr;
   const T* bias = nullptr;
 };
 
-/// y = g(x + bias), contiguous.
 template <class T>
-void bias_activation(const BiasActivation<T>& args, T* y, int64_t first, int64_t last);
+struct BiasActivation {
+  /// y = g(x + bias), contiguous.
+  void (*forward)(const BiasActivationInput<T>& in, T* y, int64_t first, int64_t last);
 
-/// gx = gy g'(x + bias) (null: not wanted) and gbias (channels) += its sum over rows and frames (null: not
-/// wanted).
-template <class T>
-void bias_activation_backward(const BiasActivation<T>& args, const T* gy, T* gx, T* gbias, int64_t first,
-                              int64_t last);
+  /// gx = gy g'(x + bias) (null: not wanted) and gbias (channels) += its sum over rows and frames (null: not
+  /// wanted).
+  void (*backward)(const BiasActivationInput<T>& in, const T* gy, T* gx, T* gbias, int64_t first,
+                   int64_t last);
 
-/// The derivative of that, for the directions dx of gx and dbias of gbias (null: zero): with d = dx + dbias,
-///   gx = gy g''(x + bias) d,   gbias += its sum,   ggy = g'(x + bias) d   (null: not wanted).
-template <class T>
-void bias_activation_second(const BiasActivation<T>& args, const T* gy, const T* dx, const T* dbias, T* gx,
-                            T* gbias, T* ggy, int64_t first, int64_t last);
+  /// The derivative of that, for the directions dx of gx and dbias of gbias (null: zero): with d = dx + dbias,
+  ///   gx = gy g''(x + bias) d,   gbias += its sum,   ggy = g'(x + bias) d   (null: not wanted).
+  void (*second)(const BiasActivationInput<T>& in, const T* gy, const T* dx, const T* dbias, T* gx, T* gbias,
+                 T* ggy, int64_t first, int64_t last);
+};
 
 }  // namespace weyl::kernels

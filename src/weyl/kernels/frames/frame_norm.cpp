@@ -1,21 +1,14 @@
 #include "weyl/kernels/frames/frame_norm.h"
 
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/simd/simd.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA {
+namespace {
 
 template <class T>
-inline Vec<T> get(const T* p, int64_t left) {
-  return left >= lanes<T> ? load(p) : load_part(p, left);
-}
-template <class T>
-inline void put(T* p, Vec<T> v, int64_t left) {
-  left >= lanes<T> ? store(p, v) : store_part(p, v, left);
-}
-
-template <class T>
-void frame_norm(const FrameNorm<T>& f, T* sum, T* normed, T* mean, T* rstd, int64_t first, int64_t last) {
+void forward(const FrameNormInput<T>& f, T* sum, T* normed, T* mean, T* rstd, int64_t first, int64_t last) {
   const int64_t channels = f.channels, step = lanes<T>;
   for (int64_t frame = first * f.frames; frame < last * f.frames; ++frame) {
     const int64_t at = frame * channels;
@@ -65,8 +58,8 @@ void frame_norm(const FrameNorm<T>& f, T* sum, T* normed, T* mean, T* rstd, int6
 }
 
 template <class T>
-void frame_norm_backward(const FrameNorm<T>& f, const T* mean, const T* rstd, const T* gsum, const T* gnormed,
-                         T* gx, T* gweight, T* gbias, T* goffset, int64_t first, int64_t last) {
+void backward(const FrameNormInput<T>& f, const T* mean, const T* rstd, const T* gsum, const T* gnormed,
+              T* gx, T* gweight, T* gbias, T* goffset, int64_t first, int64_t last) {
   const int64_t channels = f.channels, step = lanes<T>;
   for (int64_t frame = first * f.frames; frame < last * f.frames; ++frame) {
     const int64_t at = frame * channels;
@@ -113,72 +106,19 @@ void sum_frames(const T* x, int64_t width, int64_t channels, T* total, int64_t f
   }
 }
 
-template void frame_norm<float>(const FrameNorm<float>&, float*, float*, float*, float*, int64_t, int64_t);
-template void frame_norm<double>(const FrameNorm<double>&, double*, double*, double*, double*, int64_t,
-                                 int64_t);
-template void frame_norm_backward<float>(const FrameNorm<float>&, const float*, const float*, const float*,
-                                         const float*, float*, float*, float*, float*, int64_t, int64_t);
-template void frame_norm_backward<double>(const FrameNorm<double>&, const double*, const double*,
-                                          const double*, const double*, double*, double*, double*, double*,
-                                          int64_t, int64_t);
-template void sum_frames<float>(const float*, int64_t, int64_t, float*, int64_t, int64_t);
-template void sum_frames<double>(const double*, int64_t, int64_t, double*, int64_t, int64_t);
+template <class T>
+constexpr FrameNorm<T> table{forward<T>, backward<T>, sum_frames<T>};
 
+}  // namespace
 }  // namespace WEYL_ISA
 
-#ifdef WEYL_DISPATCH
-#ifdef WEYL_X86
-namespace v3 {
-template <class T>
-void frame_norm(const FrameNorm<T>&, T*, T*, T*, T*, int64_t, int64_t);
-template <class T>
-void frame_norm_backward(const FrameNorm<T>&, const T*, const T*, const T*, const T*, T*, T*, T*, T*, int64_t,
-                         int64_t);
-template <class T>
-void sum_frames(const T*, int64_t, int64_t, T*, int64_t, int64_t);
-}  // namespace v3
-namespace v4 {
-template <class T>
-void frame_norm(const FrameNorm<T>&, T*, T*, T*, T*, int64_t, int64_t);
-template <class T>
-void frame_norm_backward(const FrameNorm<T>&, const T*, const T*, const T*, const T*, T*, T*, T*, T*, int64_t,
-                         int64_t);
-template <class T>
-void sum_frames(const T*, int64_t, int64_t, T*, int64_t, int64_t);
-}  // namespace v4
-#else
-namespace v3 = baseline;
-namespace v4 = baseline;
-#endif
-
-template <class T>
-void frame_norm(const FrameNorm<T>& args, T* sum, T* normed, T* mean, T* rstd, int64_t first, int64_t last) {
-  choose(&baseline::frame_norm<T>, &v3::frame_norm<T>, &v4::frame_norm<T>)(args, sum, normed, mean, rstd,
-                                                                           first, last);
+template <>
+const FrameNorm<float>& compiled<FrameNorm<float>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<float>;
 }
-template <class T>
-void frame_norm_backward(const FrameNorm<T>& args, const T* mean, const T* rstd, const T* gsum,
-                         const T* gnormed, T* gx, T* gweight, T* gbias, T* goffset, int64_t first,
-                         int64_t last) {
-  choose(&baseline::frame_norm_backward<T>, &v3::frame_norm_backward<T>, &v4::frame_norm_backward<T>)(
-      args, mean, rstd, gsum, gnormed, gx, gweight, gbias, goffset, first, last);
+template <>
+const FrameNorm<double>& compiled<FrameNorm<double>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<double>;
 }
-template <class T>
-void sum_frames(const T* x, int64_t width, int64_t channels, T* total, int64_t first, int64_t last) {
-  choose(&baseline::sum_frames<T>, &v3::sum_frames<T>, &v4::sum_frames<T>)(x, width, channels, total, first,
-                                                                           last);
-}
-
-template void frame_norm<float>(const FrameNorm<float>&, float*, float*, float*, float*, int64_t, int64_t);
-template void frame_norm<double>(const FrameNorm<double>&, double*, double*, double*, double*, int64_t,
-                                 int64_t);
-template void frame_norm_backward<float>(const FrameNorm<float>&, const float*, const float*, const float*,
-                                         const float*, float*, float*, float*, float*, int64_t, int64_t);
-template void frame_norm_backward<double>(const FrameNorm<double>&, const double*, const double*,
-                                          const double*, const double*, double*, double*, double*, double*,
-                                          int64_t, int64_t);
-template void sum_frames<float>(const float*, int64_t, int64_t, float*, int64_t, int64_t);
-template void sum_frames<double>(const double*, int64_t, int64_t, double*, int64_t, int64_t);
-#endif
 
 }  // namespace weyl::kernels

@@ -8,27 +8,26 @@ namespace weyl::kernels {
 ///   sum = a + b + offset,   normed = weight (sum - mean)/sqrt(var + epsilon) + bias.
 /// a, b (N, G C) contiguous; offset, weight, bias (C). Rows first <= i < last. T is float or double.
 template <class T>
-struct FrameNorm {
+struct FrameNormInput {
   int64_t frames = 0, channels = 0;
   T epsilon = 0;
   const T *a = nullptr, *b = nullptr, *offset = nullptr;
   const T *weight = nullptr, *bias = nullptr;
 };
 
-/// Writes sum (null: not wanted), normed, and mean and rstd (N, G) for the derivative. Without weights, only
-/// sum.
 template <class T>
-void frame_norm(const FrameNorm<T>& args, T* sum, T* normed, T* mean, T* rstd, int64_t first, int64_t last);
+struct FrameNorm {
+  /// Writes sum (null: not wanted), normed, and mean and rstd (N, G) for the derivative. normed null: sum alone.
+  void (*forward)(const FrameNormInput<T>& in, T* sum, T* normed, T* mean, T* rstd, int64_t first,
+                  int64_t last);
 
-/// args.a is the sum. gx = gsum + derivative of the norm times gnormed, the gradient of a and of b (gsum
-/// null: zero); gweight, gbias, goffset (C) += their sums over rows and frames (null: not wanted).
-template <class T>
-void frame_norm_backward(const FrameNorm<T>& args, const T* mean, const T* rstd, const T* gsum,
-                         const T* gnormed, T* gx, T* gweight, T* gbias, T* goffset, int64_t first,
-                         int64_t last);
+  /// in.a is the sum. gx = gsum + derivative of the norm times gnormed, the gradient of a and of b (gsum
+  /// null: zero); gweight, gbias, goffset (C) += their sums over rows and frames (null: not wanted).
+  void (*backward)(const FrameNormInput<T>& in, const T* mean, const T* rstd, const T* gsum, const T* gnormed,
+                   T* gx, T* gweight, T* gbias, T* goffset, int64_t first, int64_t last);
 
-/// total (C) += sum of x (N, G C) over rows and frames.
-template <class T>
-void sum_frames(const T* x, int64_t width, int64_t channels, T* total, int64_t first, int64_t last);
+  /// total (C) += sum of x (N, G C) over rows and frames; width: G C.
+  void (*sum_frames)(const T* x, int64_t width, int64_t channels, T* total, int64_t first, int64_t last);
+};
 
 }  // namespace weyl::kernels

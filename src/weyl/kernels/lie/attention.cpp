@@ -3,38 +3,31 @@
 #include "weyl/kernels/lie/attention_blocks.h"
 
 namespace weyl::kernels {
+namespace WEYL_ISA::lie {
+namespace {
 
 template <class T>
-struct LieAttentionTable {
-  decltype(&lie_attention_scratch<T>) scratch;
-  decltype(&lie_attention<T>) forward;
-};
-
-namespace WEYL_ISA {
-
-template <class T>
-int64_t lie_attention_scratch(const LieAttentionInput<T>& in, int64_t longest) {
+int64_t scratch_of(const LieAttentionInput<T>& in, int64_t longest) {
   Cutter<T> cutter{nullptr};
-  const lie::Workspace<T> s(in, longest, cutter);
+  const Workspace<T> s(in, longest, cutter);
   return cutter.used;
 }
 
 template <class T>
-void lie_attention(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& out, T* scratch,
-                   int64_t first, int64_t last) {
-  using lie::tile;
-  constexpr T lowest = -static_cast<T>(INFINITY);
+void forward(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& out, T* scratch, int64_t first,
+             int64_t last) {
+  constexpr T lowest = -infinity<T>;
   Cutter<T> none{scratch};
-  lie::Workspace<T> s(in, 0, none);
+  Workspace<T> s(in, 0, none);
   const auto enter = [&](int64_t begin, int64_t n) {
     Cutter<T> cutter{scratch};
-    s = lie::Workspace<T>(in, n, cutter);
-    lie::pack_values(in, begin, n, s);
+    s = Workspace<T>(in, n, cutter);
+    pack_values(in, begin, n, s);
   };
-  const auto work = [&](const lie::Rows& at) {
+  const auto work = [&](const Rows& at) {
     const int64_t n = at.nodes(), states = in.heads * block;
-    std::memset(s.mixed, 0, states * s.value * sizeof(T));
-    std::memset(s.sums, 0, states * in.dof * lanes<T> * sizeof(T));
+    clear(s.mixed, states * s.value);
+    clear(s.sums, states * in.dof * lanes<T>);
     for (int64_t k = 0; k < states; ++k) {
       s.top[k] = lowest;
       s.total[k] = 0;
@@ -44,14 +37,14 @@ void lie_attention(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& 
     }
     for (int64_t j = at.begin; j < at.end; j += tile) {
       const int64_t count = at.end - j < tile ? at.end - j : tile, wide = padded<T>(count);
-      lie::geometry(in, at, j, count, s, out.outside);
+      geometry(in, at, j, count, s, out.outside);
       for (int64_t h = 0; h < in.heads; ++h) {
         for (int64_t r = 0; r < block; ++r) {
           const int64_t state = h * block + r;
           T* weight = s.weight + r * tile;
-          const T high = r < at.rows ? lie::scores(in, at, h, r, j, count, s) : lowest;
+          const T high = r < at.rows ? scores(in, at, h, r, j, count, s) : lowest;
           if (high == lowest) {
-            std::memset(weight, 0, wide * sizeof(T));
+            clear(weight, wide);
             continue;
           }
           T& top = s.top[state];
@@ -59,7 +52,7 @@ void lie_attention(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& 
           if (top == lowest) {
             top = high;
           } else if (!(high <= top)) {
-            const T shrink = lie::exp_of(top - high);
+            const T shrink = exp_of(top - high);
             s.total[state] *= shrink;
             for (int64_t c = 0; c < s.value; c += lanes<T>) {
               T* mixed = s.mixed + state * s.value + c;
@@ -72,7 +65,7 @@ void lie_attention(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& 
           }
           Vec<T> total{};
           for (int64_t k = 0; k < wide; k += lanes<T>) {
-            const Vec<T> e = exp_of<T>(load(weight + k) - top);
+            const Vec<T> e = WEYL_ISA::exp_of<T>(load(weight + k) - top);
             store(weight + k, e);
             total += e;
           }
@@ -98,66 +91,32 @@ void lie_attention(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& 
         T* mixed = out.mixed + row * in.width;
         for (int64_t c = 0; c < in.width; c += lanes<T>) {
           const Vec<T> x = load(s.mixed + state * s.value + c) * over;
-          in.width - c >= lanes<T> ? store(mixed + c, x) : store_part(mixed + c, x, in.width - c);
+          put(mixed + c, x, in.width - c);
         }
         for (int64_t c = 0; c < in.dof; ++c) {
           out.coordinates[row * in.dof + c] =
               sum_of<T>(load(s.sums + (state * in.dof + c) * lanes<T>)) * over;
         }
-        out.logsum[row] = any ? s.top[state] + lie::log_of(s.total[state]) : T(0);
+        out.logsum[row] = any ? s.top[state] + log_of(s.total[state]) : T(0);
       }
     }
   };
-  lie::each_block(in, first, last, enter, work, [](int64_t, int64_t) {});
+  each_block(in, first, last, enter, work, [](int64_t, int64_t) {});
 }
 
 template <class T>
-LieAttentionTable<T> lie_attention_table() {
-  return {&WEYL_ISA::lie_attention_scratch<T>, &WEYL_ISA::lie_attention<T>};
-}
-template LieAttentionTable<float> lie_attention_table();
-template LieAttentionTable<double> lie_attention_table();
+constexpr LieAttention<T> table{scratch_of<T>, forward<T>};
 
-}  // namespace WEYL_ISA
-
-#ifdef WEYL_DISPATCH
-#ifdef WEYL_X86
-namespace v3 {
-template <class T>
-LieAttentionTable<T> lie_attention_table();
-}
-namespace v4 {
-template <class T>
-LieAttentionTable<T> lie_attention_table();
-}
-#else
-namespace v3 = baseline;
-namespace v4 = baseline;
-#endif
-
-namespace {
-template <class T>
-LieAttentionTable<T> chosen_table() {
-  return choose(&baseline::lie_attention_table<T>, &v3::lie_attention_table<T>,
-                &v4::lie_attention_table<T>)();
-}
 }  // namespace
+}  // namespace WEYL_ISA::lie
 
-template <class T>
-int64_t lie_attention_scratch(const LieAttentionInput<T>& in, int64_t longest) {
-  return chosen_table<T>().scratch(in, longest);
+template <>
+const LieAttention<float>& compiled<LieAttention<float>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::lie::table<float>;
 }
-template <class T>
-void lie_attention(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& out, T* scratch,
-                   int64_t first, int64_t last) {
-  chosen_table<T>().forward(in, out, scratch, first, last);
+template <>
+const LieAttention<double>& compiled<LieAttention<double>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::lie::table<double>;
 }
-template int64_t lie_attention_scratch<float>(const LieAttentionInput<float>&, int64_t);
-template int64_t lie_attention_scratch<double>(const LieAttentionInput<double>&, int64_t);
-template void lie_attention<float>(const LieAttentionInput<float>&, const LieAttentionOutput<float>&, float*,
-                                   int64_t, int64_t);
-template void lie_attention<double>(const LieAttentionInput<double>&, const LieAttentionOutput<double>&,
-                                    double*, int64_t, int64_t);
-#endif
 
 }  // namespace weyl::kernels

@@ -27,19 +27,23 @@ struct LieAttentionInput {
   const bool* present = nullptr;   // (P)
 };
 
-/// Numbers of scratch memory for graphs of up to `longest` nodes.
-template <class T>
-int64_t lie_attention_scratch(const LieAttentionInput<T>& in, int64_t longest);
-
 /// mixed (N, heads, width), coordinates (N, heads, dof), logsum (N, heads), and, where elements are given,
 /// outside (N): how many others are outside the chart.
 template <class T>
 struct LieAttentionOutput {
   T *mixed, *coordinates, *logsum, *outside;
 };
+
 template <class T>
-void lie_attention(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& out, T* scratch,
-                   int64_t first, int64_t last);
+struct LieAttention {
+  /// Numbers of scratch memory, of this function and of LieAttentionBackward, for graphs of up to `longest`
+  /// nodes.
+  int64_t (*scratch)(const LieAttentionInput<T>& in, int64_t longest);
+
+  /// Rows first <= i < last.
+  void (*forward)(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& out, T* scratch, int64_t first,
+                  int64_t last);
+};
 
 /// What is wanted of the gradient; null: not wanted. Added to: values (N, heads, width), weights (heads,
 /// blocks), left and right (dof, elements.stride): those by e of g exp(e) as first and as second of a pair.
@@ -51,10 +55,13 @@ struct LieAttentionGradients {
   T *left = nullptr, *right = nullptr;
   T *scores = nullptr, *pairs = nullptr;
 };
-/// y holds the results of lie_attention; g_mixed and g_coordinates are gradients by them.
+
 template <class T>
-void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>& y,
-                            const T* g_mixed, const T* g_coordinates, const LieAttentionGradients<T>& to,
-                            T* scratch, int64_t first, int64_t last);
+struct LieAttentionBackward {
+  /// y holds the results of LieAttention::forward; g_mixed and g_coordinates are gradients by them.
+  void (*backward)(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>& y, const T* g_mixed,
+                   const T* g_coordinates, const LieAttentionGradients<T>& to, T* scratch, int64_t first,
+                   int64_t last);
+};
 
 }  // namespace weyl::kernels

@@ -2,39 +2,39 @@
 #include "weyl/kernels/lie/attention_blocks.h"
 
 namespace weyl::kernels {
-namespace WEYL_ISA {
+namespace WEYL_ISA::lie {
+namespace {
 
 template <class T>
-void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>& y,
-                            const T* g_mixed, const T* g_coordinates, const LieAttentionGradients<T>& to,
-                            T* scratch, int64_t first, int64_t last) {
-  using lie::tile;
+void backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>& y, const T* g_mixed,
+              const T* g_coordinates, const LieAttentionGradients<T>& to, T* scratch, int64_t first,
+              int64_t last) {
   Cutter<T> none{scratch};
-  lie::Workspace<T> s(in, 0, none);
+  Workspace<T> s(in, 0, none);
   const bool streamed = in.elements.planes != nullptr;
   const bool by_pairs = streamed ? to.left != nullptr : to.pairs != nullptr;
   const auto enter = [&](int64_t begin, int64_t n) {
     Cutter<T> cutter{scratch};
-    s = lie::Workspace<T>(in, n, cutter);
-    lie::pack_values(in, begin, n, s);
+    s = Workspace<T>(in, n, cutter);
+    pack_values(in, begin, n, s);
     for (int64_t h = 0; h < in.heads; ++h) {
       transpose(s.v + h * n * s.value, n, in.width, s.value, s.wide, s.v_across + h * in.width * s.wide);
     }
-    std::memset(s.gv, 0, in.heads * n * s.value * sizeof(T));
+    clear(s.gv, in.heads * n * s.value);
   };
-  const auto work = [&](const lie::Rows& at) {
+  const auto work = [&](const Rows& at) {
     const int64_t n = at.nodes();
-    std::memset(s.by_weight, 0, in.heads * in.blocks * lanes<T> * sizeof(T));
+    clear(s.by_weight, in.heads * in.blocks * lanes<T>);
     // The gradient of the results, and its product with them.
     for (int64_t h = 0; h < in.heads; ++h) {
       for (int64_t r = 0; r < block; ++r) {
         T* gout = s.gout + (h * block + r) * s.value;
         if (r >= at.rows) {
-          std::memset(gout, 0, s.value * sizeof(T));
+          clear(gout, s.value);
           continue;
         }
         const int64_t row = (at.i + r) * in.heads + h;
-        lie::copy_row(g_mixed + row * in.width, in.width, gout);
+        copy_row(g_mixed + row * in.width, in.width, gout);
         T delta = 0;
         for (int64_t c = 0; c < in.width; ++c) {
           delta += gout[c] * y.mixed[row * in.width + c];
@@ -47,9 +47,9 @@ void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOu
     }
     for (int64_t j = at.begin; j < at.end; j += tile) {
       const int64_t count = at.end - j < tile ? at.end - j : tile, wide = padded<T>(count);
-      lie::geometry(in, at, j, count, s, static_cast<T*>(nullptr));
+      geometry(in, at, j, count, s, static_cast<T*>(nullptr));
       if (by_pairs) {
-        std::memset(s.gw, 0, at.rows * in.dof * tile * sizeof(T));
+        clear(s.gw, at.rows * in.dof * tile);
       }
       for (int64_t h = 0; h < in.heads; ++h) {
         const T* gout = s.gout + h * block * s.value;
@@ -58,9 +58,9 @@ void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOu
         for (int64_t r = 0; r < block; ++r) {
           T* weight = s.weight + r * tile;
           T* slope = s.slope + r * tile;
-          if (r >= at.rows || lie::scores(in, at, h, r, j, count, s) == -static_cast<T>(INFINITY)) {
-            std::memset(weight, 0, wide * sizeof(T));
-            std::memset(slope, 0, wide * sizeof(T));
+          if (r >= at.rows || scores(in, at, h, r, j, count, s) == -infinity<T>) {
+            clear(weight, wide);
+            clear(slope, wide);
             continue;
           }
           const int64_t row = (at.i + r) * in.heads + h;
@@ -68,7 +68,7 @@ void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOu
           const T delta = s.total[h * block + r], base = y.logsum[row];
           const T* w = s.coordinates + r * in.dof * tile;
           for (int64_t k = 0; k < wide; k += lanes<T>) {
-            const Vec<T> p = exp_of<T>(load(weight + k) - base);
+            const Vec<T> p = WEYL_ISA::exp_of<T>(load(weight + k) - base);
             Vec<T> d = load(slope + k) - delta;
             for (int64_t c = 0; c < in.dof; ++c) {
               d += load(w + c * tile + k) * gw[c];
@@ -89,7 +89,7 @@ void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOu
           }
           if (by_pairs) {
             T* to_w = s.gw + r * in.dof * tile;
-            const LieBlock* blocks = lie::block_tables[static_cast<int>(in.elements.group)];
+            const LieBlock* blocks = block_tables[static_cast<int>(in.elements.group)];
             for (int64_t c = 0, b = 0; c < in.dof; ++c) {
               while (streamed && c >= blocks[b].begin + blocks[b].size) {
                 ++b;
@@ -106,7 +106,7 @@ void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOu
         if (to.scores) {
           for (int64_t r = 0; r < at.rows; ++r) {
             const int64_t pair = at.pair + (at.i + r - at.begin) * n + j - at.begin;
-            lie::write_row(s.slope + r * tile, count, to.scores + h * in.pairs + pair);
+            write_row(s.slope + r * tile, count, to.scores + h * in.pairs + pair);
           }
         }
         if (to.values) {
@@ -118,11 +118,11 @@ void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOu
         if (streamed) {
           LieElements<T> graph = in.elements;
           graph.count = at.end;
-          lie::pull_tile<T>(graph, at.i + r, j, count, gw, to.left, to.right);
+          tiles<T>().pull(graph, at.i + r, j, count, gw, to.left, to.right);
         } else {
           const int64_t pair = at.pair + (at.i + r - at.begin) * n + j - at.begin;
           for (int64_t c = 0; c < in.dof; ++c) {
-            lie::write_row(gw + c * tile, count, to.pairs + c * in.pairs + pair);
+            write_row(gw + c * tile, count, to.pairs + c * in.pairs + pair);
           }
         }
       }
@@ -142,52 +142,22 @@ void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOu
       }
     }
   };
-  lie::each_block(in, first, last, enter, work, leave);
+  each_block(in, first, last, enter, work, leave);
 }
-
-template void lie_attention_backward<float>(const LieAttentionInput<float>&,
-                                            const LieAttentionOutput<const float>&, const float*,
-                                            const float*, const LieAttentionGradients<float>&, float*,
-                                            int64_t, int64_t);
-template void lie_attention_backward<double>(const LieAttentionInput<double>&,
-                                             const LieAttentionOutput<const double>&, const double*,
-                                             const double*, const LieAttentionGradients<double>&, double*,
-                                             int64_t, int64_t);
-
-}  // namespace WEYL_ISA
-
-#ifdef WEYL_DISPATCH
-#ifdef WEYL_X86
-namespace v3 {
-template <class T>
-void lie_attention_backward(const LieAttentionInput<T>&, const LieAttentionOutput<const T>&, const T*,
-                            const T*, const LieAttentionGradients<T>&, T*, int64_t, int64_t);
-}
-namespace v4 {
-template <class T>
-void lie_attention_backward(const LieAttentionInput<T>&, const LieAttentionOutput<const T>&, const T*,
-                            const T*, const LieAttentionGradients<T>&, T*, int64_t, int64_t);
-}
-#else
-namespace v3 = baseline;
-namespace v4 = baseline;
-#endif
 
 template <class T>
-void lie_attention_backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>& y,
-                            const T* g_mixed, const T* g_coordinates, const LieAttentionGradients<T>& to,
-                            T* scratch, int64_t first, int64_t last) {
-  choose(&baseline::lie_attention_backward<T>, &v3::lie_attention_backward<T>,
-         &v4::lie_attention_backward<T>)(in, y, g_mixed, g_coordinates, to, scratch, first, last);
+constexpr LieAttentionBackward<T> table{backward<T>};
+
+}  // namespace
+}  // namespace WEYL_ISA::lie
+
+template <>
+const LieAttentionBackward<float>& compiled<LieAttentionBackward<float>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::lie::table<float>;
 }
-template void lie_attention_backward<float>(const LieAttentionInput<float>&,
-                                            const LieAttentionOutput<const float>&, const float*,
-                                            const float*, const LieAttentionGradients<float>&, float*,
-                                            int64_t, int64_t);
-template void lie_attention_backward<double>(const LieAttentionInput<double>&,
-                                             const LieAttentionOutput<const double>&, const double*,
-                                             const double*, const LieAttentionGradients<double>&, double*,
-                                             int64_t, int64_t);
-#endif
+template <>
+const LieAttentionBackward<double>& compiled<LieAttentionBackward<double>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::lie::table<double>;
+}
 
 }  // namespace weyl::kernels

@@ -72,7 +72,7 @@ inline void each_block(const LieAttentionInput<T>& in, int64_t first, int64_t la
 template <class T>
 inline void copy_row(const T* from, int64_t width, T* to) {
   for (int64_t c = 0; c < width; c += lanes<T>) {
-    store(to + c, width - c >= lanes<T> ? load(from + c) : load_part(from + c, width - c));
+    store(to + c, get(from + c, width - c));
   }
 }
 
@@ -80,7 +80,7 @@ inline void copy_row(const T* from, int64_t width, T* to) {
 template <class T>
 inline void write_row(const T* from, int64_t count, T* to) {
   for (int64_t k = 0; k < count; k += lanes<T>) {
-    count - k >= lanes<T> ? store(to + k, load(from + k)) : store_part(to + k, load(from + k), count - k);
+    put(to + k, load(from + k), count - k);
   }
 }
 
@@ -91,12 +91,6 @@ inline void pack_values(const LieAttentionInput<T>& in, int64_t begin, int64_t n
       copy_row(in.values + ((begin + j) * in.heads + h) * in.width, in.width, s.v + (h * n + j) * s.value);
     }
   }
-}
-
-/// A whole vector of the `size` numbers at p, from `at` on; what lies beyond a row's end must not count.
-template <class T>
-inline Vec<T> read_ahead(const T* p, int64_t size, int64_t at) {
-  return size - at >= lanes<T> ? load(p + at) : load_part(p + at, size - at);
 }
 
 /// Geometry of the tile that begins at row j, for all rows of the block.
@@ -110,14 +104,14 @@ inline void geometry(const LieAttentionInput<T>& in, const Rows& at, int64_t j, 
       LieElements<T> graph = in.elements;
       graph.count = at.end;
       const int64_t found =
-          fill_tile<T>(graph, in.policy, at.i + r, j, count, {w, s.squares + r * in.blocks * tile, open});
+          tiles<T>().fill(graph, in.policy, at.i + r, j, count, {w, s.squares + r * in.blocks * tile, open});
       if (outside) {
         outside[at.i + r] += static_cast<T>(found);
       }
       continue;
     }
     const int64_t pair = at.pair + (at.i + r - at.begin) * at.nodes() + j - at.begin;
-    constexpr T never = -static_cast<T>(INFINITY);
+    constexpr T never = -infinity<T>;
     for (int64_t k = 0; k < count; ++k) {
       open[k] = in.present[pair + k] ? T(0) : never;
     }
@@ -129,7 +123,7 @@ inline void geometry(const LieAttentionInput<T>& in, const Rows& at, int64_t j, 
     }
     for (int64_t c = 0; c < in.dof; ++c) {
       for (int64_t k = 0; k < padded<T>(count); k += lanes<T>) {
-        const Vec<T> x = read_ahead(in.coordinates + c * in.pairs, in.pairs, pair + k);
+        const Vec<T> x = get(in.coordinates + c * in.pairs + pair + k, in.pairs - pair - k);
         store(w + c * tile + k, load(open + k) < T(0) ? Vec<T>{} : x);
       }
     }
@@ -140,7 +134,7 @@ inline void geometry(const LieAttentionInput<T>& in, const Rows& at, int64_t j, 
 template <class T>
 inline T scores(const LieAttentionInput<T>& in, const Rows& at, int64_t h, int64_t r, int64_t j,
                 int64_t count, const Workspace<T>& s) {
-  Vec<T> top = spread(-static_cast<T>(INFINITY));
+  Vec<T> top = spread(-infinity<T>);
   const T* open = s.open + r * tile;
   T* score = s.weight + r * tile;
   if (in.elements.planes) {
@@ -158,7 +152,7 @@ inline T scores(const LieAttentionInput<T>& in, const Rows& at, int64_t h, int64
     const T* given = in.scores + h * in.pairs;
     const int64_t pair = at.pair + (at.i + r - at.begin) * at.nodes() + j - at.begin;
     for (int64_t k = 0; k < padded<T>(count); k += lanes<T>) {
-      const Vec<T> mask = load(open + k), x = read_ahead(given, in.pairs, pair + k);
+      const Vec<T> mask = load(open + k), x = get(given + pair + k, in.pairs - pair - k);
       const Vec<T> y = mask < T(0) ? mask : x;
       store(score + k, y);
       top = larger<T>(top, y);

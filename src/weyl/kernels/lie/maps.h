@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "weyl/algebra/lie/group_list.h"
+#include "weyl/algebra/lie/group_numbers.h"
 
 namespace weyl::kernels {
 
@@ -13,10 +13,11 @@ enum class LieMap { exp, compose, between, to_matrix, from_matrix };
 /// x and y: contiguous rows; rows first <= i < last. T is float or double; the affine groups compute in
 /// double.
 template <class T>
-void lie_map(LieMap map, LieGroup group, const T* x, T* y, int64_t first, int64_t last);
-/// Of gradients gy by y, the gradients gx by x (overwritten).
-template <class T>
-void lie_map_backward(LieMap map, LieGroup group, const T* x, const T* gy, T* gx, int64_t first,
-                      int64_t last);
+struct LieMaps {
+  void (*forward)(LieMap map, LieGroup group, const T* x, T* y, int64_t first, int64_t last);
+
+  /// Given the gradients gy by y, writes the gradients gx by x.
+  void (*backward)(LieMap map, LieGroup group, const T* x, const T* gy, T* gx, int64_t first, int64_t last);
+};
 
 }  // namespace weyl::kernels

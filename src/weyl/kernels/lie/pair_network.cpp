@@ -1,21 +1,14 @@
 #include "weyl/kernels/lie/pair_network.h"
 
-#include <cstddef>
-
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/simd/normal.h"
 
 namespace weyl::kernels {
-
-template <class T>
-struct PairNetworkTable {
-  decltype(&pair_network<T>) forward;
-  decltype(&pair_network_backward<T>) backward;
-};
-
 namespace WEYL_ISA {
+namespace {
 
-inline constexpr int64_t chunk = 512;  // pairs at a time, whose coordinates stay in the first cache
-inline constexpr int64_t group = 4;    // vectors at a time, to hide the latency of the GELU
+constexpr int64_t chunk = 512;  // pairs at a time, whose coordinates stay in the first cache
+constexpr int64_t group = 4;    // vectors at a time, to hide the latency of the GELU
 
 /// Present pairs, packed one after the other; those of `wide` beyond `count` are zeros.
 template <class T, int E>
@@ -25,7 +18,7 @@ struct PackedPairs {
   T w[E][chunk];
 
   /// Takes pairs from `at` on, and returns the first that it has not looked at.
-  int64_t fill(const PairNetwork<T>& n, int64_t at, int64_t last) {
+  int64_t fill(const PairNetworkInput<T>& n, int64_t at, int64_t last) {
     for (count = 0; at < last && count < chunk; ++at) {
       pair[count] = at;
       count += n.present[at];
@@ -62,17 +55,17 @@ struct PackedPairs {
 };
 
 template <class T>
-void clear(T* planes, int64_t count, int64_t pairs, int64_t first, int64_t last) {
+void clear_planes(T* planes, int64_t count, int64_t pairs, int64_t first, int64_t last) {
   for (int64_t c = 0; c < count; ++c) {
-    __builtin_memset(planes + c * pairs + first, 0, static_cast<std::size_t>(last - first) * sizeof(T));
+    clear(planes + c * pairs + first, last - first);
   }
 }
 
 template <class T, int E>
-void pair_network_of(const PairNetwork<T>& n, T* y, int64_t first, int64_t last) {
+void forward_of(const PairNetworkInput<T>& n, T* y, int64_t first, int64_t last) {
   PackedPairs<T, E> p;
   T sums[chunk];
-  clear(y, n.heads, n.pairs, first, last);
+  clear_planes(y, n.heads, n.pairs, first, last);
   for (int64_t at = first; at < last;) {
     at = p.fill(n, at, last);
     for (int64_t h = 0; h < n.heads; ++h) {
@@ -97,12 +90,12 @@ void pair_network_of(const PairNetwork<T>& n, T* y, int64_t first, int64_t last)
 }
 
 template <class T, int E>
-void pair_network_backward_of(const PairNetwork<T>& n, const T* gy, const PairNetworkGradients<T>& to,
-                              int64_t first, int64_t last) {
+void backward_of(const PairNetworkInput<T>& n, const T* gy, const PairNetworkGradients<T>& to, int64_t first,
+                 int64_t last) {
   PackedPairs<T, E> p;
   T g[chunk], gw[E][chunk];
   if (to.w) {
-    clear(to.w, E, n.pairs, first, last);
+    clear_planes(to.w, E, n.pairs, first, last);
   }
   for (int64_t at = first; at < last;) {
     at = p.fill(n, at, last);
@@ -161,65 +154,28 @@ void with_coordinates(int64_t coordinates, const F& f) {
 }
 
 template <class T>
-void pair_network(const PairNetwork<T>& n, T* y, int64_t first, int64_t last) {
-  with_coordinates(n.coordinates, [&]<int E>() { pair_network_of<T, E>(n, y, first, last); });
+void forward(const PairNetworkInput<T>& n, T* y, int64_t first, int64_t last) {
+  with_coordinates(n.coordinates, [&]<int E>() { forward_of<T, E>(n, y, first, last); });
 }
 template <class T>
-void pair_network_backward(const PairNetwork<T>& n, const T* gy, const PairNetworkGradients<T>& to,
-                           int64_t first, int64_t last) {
-  with_coordinates(n.coordinates, [&]<int E>() { pair_network_backward_of<T, E>(n, gy, to, first, last); });
+void backward(const PairNetworkInput<T>& n, const T* gy, const PairNetworkGradients<T>& to, int64_t first,
+              int64_t last) {
+  with_coordinates(n.coordinates, [&]<int E>() { backward_of<T, E>(n, gy, to, first, last); });
 }
 
 template <class T>
-PairNetworkTable<T> pair_network_table() {
-  return {&WEYL_ISA::pair_network<T>, &WEYL_ISA::pair_network_backward<T>};
-}
-template PairNetworkTable<float> pair_network_table();
-template PairNetworkTable<double> pair_network_table();
+constexpr PairNetwork<T> table{forward<T>, backward<T>};
 
+}  // namespace
 }  // namespace WEYL_ISA
 
-#ifdef WEYL_DISPATCH
-#ifdef WEYL_X86
-namespace v3 {
-template <class T>
-PairNetworkTable<T> pair_network_table();
+template <>
+const PairNetwork<float>& compiled<PairNetwork<float>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<float>;
 }
-namespace v4 {
-template <class T>
-PairNetworkTable<T> pair_network_table();
+template <>
+const PairNetwork<double>& compiled<PairNetwork<double>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<double>;
 }
-#else
-namespace v3 = baseline;
-namespace v4 = baseline;
-#endif
-
-namespace {
-template <class T>
-PairNetworkTable<T> chosen_table() {
-  return choose(&baseline::pair_network_table<T>, &v3::pair_network_table<T>, &v4::pair_network_table<T>)();
-}
-}  // namespace
-
-bool has_pair_network(int64_t coordinates) {
-  return coordinates == 1 || coordinates == 3 || coordinates == 6 || coordinates == 12;
-}
-
-template <class T>
-void pair_network(const PairNetwork<T>& network, T* y, int64_t first, int64_t last) {
-  chosen_table<T>().forward(network, y, first, last);
-}
-template <class T>
-void pair_network_backward(const PairNetwork<T>& network, const T* gy, const PairNetworkGradients<T>& to,
-                           int64_t first, int64_t last) {
-  chosen_table<T>().backward(network, gy, to, first, last);
-}
-template void pair_network<float>(const PairNetwork<float>&, float*, int64_t, int64_t);
-template void pair_network<double>(const PairNetwork<double>&, double*, int64_t, int64_t);
-template void pair_network_backward<float>(const PairNetwork<float>&, const float*,
-                                           const PairNetworkGradients<float>&, int64_t, int64_t);
-template void pair_network_backward<double>(const PairNetwork<double>&, const double*,
-                                            const PairNetworkGradients<double>&, int64_t, int64_t);
-#endif
 
 }  // namespace weyl::kernels

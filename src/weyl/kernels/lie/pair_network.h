@@ -7,7 +7,7 @@ namespace weyl::kernels {
 /// A network E -> M -> 1 for each head h on the coordinates of each present pair p, with the exact GELU g:
 ///   y_hp = second_h . g(first_h w_p + first_bias_h) + second_bias_h,   0 for pairs that are not present.
 template <class T>
-struct PairNetwork {
+struct PairNetworkInput {
   int64_t pairs = 0, coordinates = 0, heads = 0, hidden = 0;  // P, E, H, M
   const T* w = nullptr;                                       // (E, P)
   const bool* present = nullptr;                              // (P)
@@ -16,20 +16,24 @@ struct PairNetwork {
 };
 
 /// There are kernels for as many coordinates as an algebra has: 1, 3, 6 and 12.
-bool has_pair_network(int64_t coordinates);
-
-/// Pairs first <= p < last of y (H, P).
-template <class T>
-void pair_network(const PairNetwork<T>& network, T* y, int64_t first, int64_t last);
+constexpr bool has_pair_network(int64_t coordinates) {
+  return coordinates == 1 || coordinates == 3 || coordinates == 6 || coordinates == 12;
+}
 
 /// Overwritten: w (E, P), null where it is not wanted. Added to: the others, shaped as the weights.
 template <class T>
 struct PairNetworkGradients {
   T *w = nullptr, *first = nullptr, *first_bias = nullptr, *second = nullptr, *second_bias = nullptr;
 };
-/// gy (H, P). Nothing is kept from the forward pass: hidden numbers are made again.
+
 template <class T>
-void pair_network_backward(const PairNetwork<T>& network, const T* gy, const PairNetworkGradients<T>& to,
-                           int64_t first, int64_t last);
+struct PairNetwork {
+  /// Pairs first <= p < last of y (H, P).
+  void (*forward)(const PairNetworkInput<T>& in, T* y, int64_t first, int64_t last);
+
+  /// gy (H, P). Nothing is kept from the forward pass: hidden numbers are made again.
+  void (*backward)(const PairNetworkInput<T>& in, const T* gy, const PairNetworkGradients<T>& to,
+                   int64_t first, int64_t last);
+};
 
 }  // namespace weyl::kernels

@@ -5,6 +5,7 @@
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {
+namespace {
 
 /// x is 0, and not NaN.
 template <class S>
@@ -35,7 +36,7 @@ inline auto half_turn(SE3, const Vector<Pack<S>, 7>& g) {
 template <class G, class S>
 struct Geometry {
   using P = Pack<S>;
-  static constexpr int blocks = blocks_of(G::group).size();
+  static constexpr int blocks = block_count(G::group);
   typename G::template Tangent<P> w;  // orthonormal
   Vector<P, blocks> squares;
   Mask<S> outside, closed;
@@ -85,8 +86,8 @@ struct Geometry {
 };
 
 template <class T>
-int64_t fill_tile(const LieElements<T>& g, ChartPolicy policy, int64_t i, int64_t j, int64_t count,
-                  const PairTile<T>& to) {
+int64_t fill(const LieElements<T>& g, ChartPolicy policy, int64_t i, int64_t j, int64_t count,
+             const PairTile<T>& to) {
   int64_t outside = 0;
   visit(g.group, [&](auto tag) {
     using G = decltype(tag);
@@ -126,7 +127,7 @@ int64_t fill_tile(const LieElements<T>& g, ChartPolicy policy, int64_t i, int64_
 }
 
 template <class T>
-void pull_tile(const LieElements<T>& g, int64_t i, int64_t j, int64_t count, const T* gw, T* ga, T* gb) {
+void pull(const LieElements<T>& g, int64_t i, int64_t j, int64_t count, const T* gw, T* ga, T* gb) {
   visit(g.group, [&](auto tag) {
     using G = decltype(tag);
     using S = Computed<G, T>;
@@ -152,14 +153,19 @@ void pull_tile(const LieElements<T>& g, int64_t i, int64_t j, int64_t count, con
   });
 }
 
-template int64_t fill_tile<float>(const LieElements<float>&, ChartPolicy, int64_t, int64_t, int64_t,
-                                  const PairTile<float>&);
-template int64_t fill_tile<double>(const LieElements<double>&, ChartPolicy, int64_t, int64_t, int64_t,
-                                   const PairTile<double>&);
-template void pull_tile<float>(const LieElements<float>&, int64_t, int64_t, int64_t, const float*, float*,
-                               float*);
-template void pull_tile<double>(const LieElements<double>&, int64_t, int64_t, int64_t, const double*, double*,
-                                double*);
+template <class T>
+constexpr LieTiles<T> table{fill<T>, pull<T>};
 
+}  // namespace
 }  // namespace WEYL_ISA::lie
+
+template <>
+const LieTiles<float>& compiled<LieTiles<float>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::lie::table<float>;
+}
+template <>
+const LieTiles<double>& compiled<LieTiles<double>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::lie::table<double>;
+}
+
 }  // namespace weyl::kernels

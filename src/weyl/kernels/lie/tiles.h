@@ -4,13 +4,11 @@
 #include <cstdint>
 
 #include "weyl/algebra/lie/chart_policy.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/lie/pairs.h"
 #include "weyl/kernels/simd/simd.h"
 
 namespace weyl::kernels {
-namespace WEYL_ISA::lie {
-
-inline constexpr int64_t tile = 64;  // whole vectors of either precision
 
 /// Planes of `tile` numbers: coordinates (dof) orthonormal, squares (blocks), open: 0, or minus infinity
 /// where nothing may be attended to.
@@ -19,17 +17,28 @@ struct PairTile {
   T *coordinates, *squares, *open;
 };
 
-/// Pairs (i, j) .. (i, j + count - 1), count <= tile; g.count: the end of the graph. Written up to a whole
-/// vector, closed beyond `count` and at i itself. Returns how many others are outside the chart of the
-/// logarithm.
 template <class T>
-int64_t fill_tile(const LieElements<T>& g, ChartPolicy policy, int64_t i, int64_t j, int64_t count,
+struct LieTiles {
+  /// Pairs (i, j) .. (i, j + count - 1), count <= tile; g.count: the end of the graph. Written up to a whole
+  /// vector, closed beyond `count` and at i itself. Returns how many others are outside the chart of the
+  /// logarithm.
+  int64_t (*fill)(const LieElements<T>& g, ChartPolicy policy, int64_t i, int64_t j, int64_t count,
                   const PairTile<T>& to);
 
-/// Given gradients gw (dof planes of `tile`) by the orthonormal logarithms: ga (dof, g.stride) += the one by
-/// e of g_i exp(e), gb (dof, g.stride) += those by e of g_j exp(e).
+  /// Given gradients gw (dof planes of `tile`) by the orthonormal logarithms: ga (dof, g.stride) += the one by
+  /// e of g_i exp(e), gb (dof, g.stride) += those by e of g_j exp(e).
+  void (*pull)(const LieElements<T>& g, int64_t i, int64_t j, int64_t count, const T* gw, T* ga, T* gb);
+};
+
+namespace WEYL_ISA::lie {
+
+inline constexpr int64_t tile = 64;  // whole vectors of either precision
+
+/// The tiles' functions of the instruction set that the including file is compiled for.
 template <class T>
-void pull_tile(const LieElements<T>& g, int64_t i, int64_t j, int64_t count, const T* gw, T* ga, T* gb);
+inline const LieTiles<T>& tiles() {
+  return compiled<LieTiles<T>, InstructionSet::WEYL_ISA>();
+}
 
 }  // namespace WEYL_ISA::lie
 }  // namespace weyl::kernels

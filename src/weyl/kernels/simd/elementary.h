@@ -129,5 +129,13 @@ inline Vec<T> scaled_erfc(Vec<T> z) {
   }
 }
 
+/// ln x as the C library has it.
+inline float log_of(float x) {
+  return __builtin_logf(x);
+}
+inline double log_of(double x) {
+  return __builtin_log(x);
+}
+
 }  // namespace WEYL_ISA
 }  // namespace weyl::kernels

@@ -1,13 +1,15 @@
 // Vectors of the instruction set that a kernel file is compiled for. A kernel file is compiled once for each
-// (see CMakeLists.txt): everything in it lives in a namespace of that name, so that no function of one is
-// ever linked in place of another's; the first compilation, WEYL_DISPATCH, also holds the choice between
-// them.
+// (see kernels/CMakeLists.txt). Everything in it lives in a namespace of that name, WEYL_ISA, so that no function of
+// one is ever linked in place of another's, and what no other file needs in an unnamed namespace inside that one.
+// Nothing of the standard library runs there, for the same reason: only headers that hold types and constants are
+// included, and the C library is called by GCC's builtins.
 #pragma once
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
 
+#include <cstddef>
 #include <cstdint>
 
 #include "weyl/core/instruction_set.h"
@@ -99,6 +101,39 @@ inline void store_part(T* p, Vec<T> v, int64_t count) {
   }
 #endif
 }
+/// The numbers at p of which `left` are there, at least one: a whole vector, or zeros behind them. `whole` is for
+/// callers that know which.
+template <class T>
+inline Vec<T> get(const T* p, int64_t left) {
+  return left >= lanes<T> ? load(p) : load_part(p, left);
+}
+template <bool whole, class T>
+inline Vec<T> get(const T* p, int64_t left) {
+  return whole ? load(p) : load_part(p, left);
+}
+/// As many of them as there is room for, `left`.
+template <class T>
+inline void put(T* p, Vec<T> v, int64_t left) {
+  left >= lanes<T> ? store(p, v) : store_part(p, v, left);
+}
+template <bool whole, class T>
+inline void put(T* p, Vec<T> v, int64_t left) {
+  whole ? store(p, v) : store_part(p, v, left);
+}
+
+/// Arrays of numbers: zeros, and a copy of one that does not overlap.
+template <class T>
+inline void clear(T* p, int64_t count) {
+  __builtin_memset(p, 0, static_cast<std::size_t>(count) * sizeof(T));
+}
+template <class T>
+inline void copy(const T* from, int64_t count, T* to) {
+  __builtin_memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
+}
+
+template <class T>
+inline constexpr T infinity = static_cast<T>(__builtin_inf());
+
 template <class T>
 inline Vec<T> larger(Vec<T> a, Vec<T> b) {
   return a > b ? a : b;
@@ -134,23 +169,4 @@ inline T largest_of(Vec<T> v) {
 }
 
 }  // namespace WEYL_ISA
-
-#ifdef WEYL_DISPATCH
-/// The best of three builds of a function.
-template <class F>
-F choose([[maybe_unused]] F baseline, [[maybe_unused]] F v3, [[maybe_unused]] F v4) {
-#ifdef WEYL_X86
-  switch (instruction_set()) {
-    case InstructionSet::v4:
-      return v4;
-    case InstructionSet::v3:
-      return v3;
-    case InstructionSet::baseline:
-      return baseline;
-  }
-#endif
-  return baseline;
-}
-#endif
-
 }  // namespace weyl::kernels

@@ -5,17 +5,18 @@
 namespace weyl::kernels {
 
 /// Steerable self-attention on a grid (ops/steerable/attention.h), in one pass over all keys for a few
-/// queries at a time. A head has F numbers in the order irrep, component, channel; S copies of irreps in the
-/// order irrep, channel; M components of irreps in all. Complex numbers stand in split parts.
+/// queries at a time. A head has F numbers in the order irrep, component, channel; S irreps, counted with their
+/// multiplicity, in the order irrep, channel; M components of irreps in all. Complex numbers stand in split
+/// parts.
 template <class T>
 struct SteerableAttentionInput {
-  int64_t batch = 0, heads = 0, tokens = 0;  // B, H, N
-  int64_t width = 0, of_all = 0;             // F of a head and of all heads
-  int64_t copies = 0, copies_of_all = 0;     // S likewise
-  const int64_t* features = nullptr;         // (H, F): where a head's numbers stand among those of all
-  const int64_t* component = nullptr;        // (F): 0 .. M - 1
-  const int64_t* copy = nullptr;             // (F): 0 .. S - 1
-  const int64_t* copy_of_all = nullptr;      // (H, S): among those of all heads
+  int64_t batch = 0, heads = 0, tokens = 0;           // B, H, N
+  int64_t width = 0, of_all = 0;                      // F of a head and of all heads
+  int64_t multiplicity = 0, multiplicity_of_all = 0;  // S likewise
+  const int64_t* features = nullptr;     // (H, F): where a head's numbers stand among those of all
+  const int64_t* component = nullptr;    // (F): 0 .. M - 1
+  const int64_t* copy = nullptr;         // (F): 0 .. S - 1
+  const int64_t* copy_of_all = nullptr;  // (H, S): among those of all heads
   T scale = 1;
   const T *q = nullptr, *k = nullptr, *v = nullptr;  // (B, 2, F of all, N)
 
@@ -33,14 +34,15 @@ struct SteerableAttentionInput {
   int64_t units() const { return batch * heads * splits; }
 };
 
-/// Numbers of scratch memory of one worker.
 template <class T>
-int64_t steerable_attention_scratch(const SteerableAttentionInput<T>& in);
+struct SteerableAttention {
+  /// Numbers of scratch memory of one worker, of this function and of SteerableAttentionBackward.
+  int64_t (*scratch)(const SteerableAttentionInput<T>& in);
 
-/// y (B, 2, F of all, N) and logsum (B, H, N) of units first .. last - 1.
-template <class T>
-void steerable_attention(const SteerableAttentionInput<T>& in, T* y, T* logsum, T* scratch, int64_t first,
-                         int64_t last);
+  /// y (B, 2, F of all, N) and logsum (B, H, N) of units first .. last - 1.
+  void (*forward)(const SteerableAttentionInput<T>& in, T* y, T* logsum, T* scratch, int64_t first,
+                  int64_t last);
+};
 
 /// q (B, 2, F of all, N); k and v (splits, B, 2, F of all, N); weights (splits, B, R, S of all, 2), null
 /// without positional vectors.
@@ -48,9 +50,11 @@ template <class T>
 struct SteerableAttentionGradients {
   T *q, *k, *v, *key_weights, *value_weights;
 };
+
 template <class T>
-void steerable_attention_backward(const SteerableAttentionInput<T>& in, const T* y, const T* logsum,
-                                  const T* gy, const SteerableAttentionGradients<T>& to, T* scratch,
-                                  int64_t first, int64_t last);
+struct SteerableAttentionBackward {
+  void (*backward)(const SteerableAttentionInput<T>& in, const T* y, const T* logsum, const T* gy,
+                   const SteerableAttentionGradients<T>& to, T* scratch, int64_t first, int64_t last);
+};
 
 }  // namespace weyl::kernels

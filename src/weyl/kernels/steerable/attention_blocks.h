@@ -2,8 +2,6 @@
 // with all keys. Included by kernel files alone (see simd.h).
 #pragma once
 
-#include <initializer_list>
-
 #include "weyl/kernels/attention/attention_packed.h"
 #include "weyl/kernels/steerable/attention.h"
 
@@ -56,21 +54,25 @@ struct Workspace {
         wide(padded<T>(in.radii)),
         order((in.components * static_cast<int64_t>(sizeof(T)) + 63) / 64 * 64 /
               static_cast<int64_t>(sizeof(T))) {
-    for (T** panels : {&k, &v}) {
-      *panels = cutter(chunks * in.width * 2 * lanes<T>);
-    }
-    for (T** rows : {&k_rows, &v_rows, &gk_rows, &gv_rows}) {
-      *rows = cutter(channels * in.tokens * 2);
-    }
-    for (T** row : {&x, &g, &y}) {
-      *row = cutter(span * 2 * channels);
-    }
-    for (T** row : {&re, &im, &p, &dp}) {
-      *row = cutter(span * pitch);
-    }
-    for (T** weights : {&key_weights, &value_weights, &g_key_weights, &g_value_weights}) {
-      *weights = cutter(in.copies * 2 * wide);
-    }
+    const int64_t panel = chunks * in.width * 2 * lanes<T>, rows = channels * in.tokens * 2;
+    const int64_t row = span * 2 * channels, scores = span * pitch, weights = in.multiplicity * 2 * wide;
+    k = cutter(panel);
+    v = cutter(panel);
+    k_rows = cutter(rows);
+    v_rows = cutter(rows);
+    gk_rows = cutter(rows);
+    gv_rows = cutter(rows);
+    x = cutter(row);
+    g = cutter(row);
+    y = cutter(row);
+    re = cutter(scores);
+    im = cutter(scores);
+    p = cutter(scores);
+    dp = cutter(scores);
+    key_weights = cutter(weights);
+    value_weights = cutter(weights);
+    g_key_weights = cutter(weights);
+    g_value_weights = cutter(weights);
     along = cutter(in.components * 2 * wide);
     of_radius = cutter(in.radii * 2 * order);
   }
@@ -99,8 +101,7 @@ inline void pack_panels(const SteerableAttentionInput<T>& in, const Unit& u, con
     for (int64_t part = 0; part < 2; ++part) {
       const T* row = from + place(in, u, part, c);
       for (int64_t j = 0; j < in.tokens; j += lanes<T>) {
-        store(to + ((j / lanes<T> * in.width + c) * 2 + part) * lanes<T>,
-              in.tokens - j >= lanes<T> ? load(row + j) : load_part(row + j, in.tokens - j));
+        store(to + ((j / lanes<T> * in.width + c) * 2 + part) * lanes<T>, get(row + j, in.tokens - j));
       }
     }
   }
@@ -115,7 +116,7 @@ inline T* at_row(const SteerableAttentionInput<T>& in, T* rows, int64_t j, int64
 template <class T>
 inline void pack_rows(const SteerableAttentionInput<T>& in, const Unit& u, const T* from, int64_t channels,
                       T* to) {
-  std::memset(to + (channels - lanes<T>)*in.tokens * 2, 0, lanes<T> * in.tokens * 2 * sizeof(T));
+  clear(to + (channels - lanes<T>)*in.tokens * 2, lanes<T> * in.tokens * 2);
   for (int64_t c = 0; c < in.width; ++c) {
     for (int64_t part = 0; part < 2; ++part) {
       const T* row = from + place(in, u, part, c);
@@ -141,7 +142,7 @@ inline void unpack_rows(const SteerableAttentionInput<T>& in, const Unit& u, T* 
 template <class T>
 inline void pack_block(const SteerableAttentionInput<T>& in, const Unit& u, const T* from, int64_t i,
                        int64_t count, T scale, int64_t channels, T* to) {
-  std::memset(to, 0, span * 2 * channels * sizeof(T));
+  clear(to, span * 2 * channels);
   for (int64_t c = 0; c < in.width; ++c) {
     for (int64_t part = 0; part < 2; ++part) {
       const T* row = from + place(in, u, part, c) + i;

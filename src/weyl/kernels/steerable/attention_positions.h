@@ -11,22 +11,22 @@ namespace WEYL_ISA::steerable {
 template <class T>
 inline void pack_weights(const SteerableAttentionInput<T>& in, const Unit& u, const T* from, int64_t wide,
                          T* to) {
-  std::memset(to, 0, in.copies * 2 * wide * sizeof(T));
-  for (int64_t k = 0; k < in.copies * 2; ++k) {
-    const int64_t copy = in.copy_of_all[u.head * in.copies + k / 2];
+  clear(to, in.multiplicity * 2 * wide);
+  for (int64_t k = 0; k < in.multiplicity * 2; ++k) {
+    const int64_t copy = in.copy_of_all[u.head * in.multiplicity + k / 2];
     for (int64_t radius = 0; radius < in.radii; ++radius) {
-      to[k * wide + radius] = from[(radius * in.copies_of_all + copy) * 2 + k % 2];
+      to[k * wide + radius] = from[(radius * in.multiplicity_of_all + copy) * 2 + k % 2];
     }
   }
 }
 template <class T>
 inline void unpack_weights(const SteerableAttentionInput<T>& in, const Unit& u, const T* from, int64_t wide,
                            T* to) {
-  T* part = to + (u.split * in.batch + u.batch) * in.radii * in.copies_of_all * 2;
-  for (int64_t k = 0; k < in.copies * 2; ++k) {
-    const int64_t copy = in.copy_of_all[u.head * in.copies + k / 2];
+  T* part = to + (u.split * in.batch + u.batch) * in.radii * in.multiplicity_of_all * 2;
+  for (int64_t k = 0; k < in.multiplicity * 2; ++k) {
+    const int64_t copy = in.copy_of_all[u.head * in.multiplicity + k / 2];
     for (int64_t radius = 0; radius < in.radii; ++radius) {
-      part[(radius * in.copies_of_all + copy) * 2 + k % 2] = from[k * wide + radius];
+      part[(radius * in.multiplicity_of_all + copy) * 2 + k % 2] = from[k * wide + radius];
     }
   }
 }
@@ -35,7 +35,7 @@ inline void unpack_weights(const SteerableAttentionInput<T>& in, const Unit& u, 
 template <class T>
 inline void contract(const SteerableAttentionInput<T>& in, const Workspace<T>& s, const T* x,
                      const T* weights) {
-  std::memset(s.along, 0, in.components * 2 * s.wide * sizeof(T));
+  clear(s.along, in.components * 2 * s.wide);
   for (int64_t c = 0; c < in.width; ++c) {
     const T xr = x[c], xi = x[s.channels + c];
     const T* w = weights + in.copy[c] * 2 * s.wide;
@@ -46,7 +46,7 @@ inline void contract(const SteerableAttentionInput<T>& in, const Workspace<T>& s
       store(to + s.wide + radius, load(to + s.wide + radius) + wi * xr - wr * xi);
     }
   }
-  std::memset(s.of_radius, 0, in.radii * 2 * s.order * sizeof(T));
+  clear(s.of_radius, in.radii * 2 * s.order);
   for (int64_t k = 0; k < in.components * 2; ++k) {
     for (int64_t radius = 0; radius < in.radii; ++radius) {
       s.of_radius[(radius * 2 + k % 2) * s.order + k / 2] = s.along[k * s.wide + radius];
@@ -57,7 +57,7 @@ inline void contract(const SteerableAttentionInput<T>& in, const Workspace<T>& s
 /// s.of_radius (R, 2, order) -> s.along (M, 2, wide).
 template <class T>
 inline void gather_along(const SteerableAttentionInput<T>& in, const Workspace<T>& s) {
-  std::memset(s.along, 0, in.components * 2 * s.wide * sizeof(T));
+  clear(s.along, in.components * 2 * s.wide);
   for (int64_t k = 0; k < in.components * 2; ++k) {
     for (int64_t radius = 0; radius < in.radii; ++radius) {
       s.along[k * s.wide + radius] = s.of_radius[(radius * 2 + k % 2) * s.order + k / 2];
@@ -219,7 +219,7 @@ template <class T>
 inline void position_sums(const SteerableAttentionInput<T>& in, const Workspace<T>& s, int64_t i, const T* re,
                           const T* im) {
   if (in.radius) {
-    std::memset(s.of_radius, 0, in.radii * 2 * s.order * sizeof(T));
+    clear(s.of_radius, in.radii * 2 * s.order);
     each_row(in, i, [&](int64_t j, int64_t row, int64_t shift, int64_t count) {
       const int64_t offset = row * (2 * in.grid[2] - 1) + shift;
       for (int64_t k = 0; k < count; ++k) {

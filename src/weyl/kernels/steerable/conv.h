@@ -6,7 +6,7 @@ namespace weyl::kernels {
 
 /// A steerable convolution (ops/steerable/conv.h) whose kernels are sums over a few fixed filters: each input
 /// number is convolved with the real filters, couplings make of the results one feature T for each pair of
-/// irreps, filter and input channel, and the weights mix T to the output. Of stride 1 without dilation.
+/// irreps, filter and input channel, and the weights mix T to the output. The stride is 1, without dilation.
 
 /// Up to 6 real filters that are all even or all odd, F(-p) = sign F(p), with the pixels where any is not
 /// zero, one of p and -p each.
@@ -48,26 +48,27 @@ struct SteerableConvInput {
   const T *x = nullptr, *weights = nullptr;  // (B, 2 F, size), (weights, 2)
 };
 
-inline constexpr int64_t conv_chunk = 4;  // input channels at a time
+inline constexpr int64_t conv_chunk = 4;  // channels of an input irrep at a time
 
-/// Pieces of work of a forward pass: rows of output pixels of a sample; of a backward pass: chunks of
-/// channels of an input irrep.
 template <class T>
-int64_t steerable_conv_tiles(const SteerableConvInput<T>& in);
-template <class T>
-int64_t steerable_conv_chunks(const SteerableConvInput<T>& in);
-/// Numbers of scratch memory of one worker, zeros at the start.
-template <class T>
-int64_t steerable_conv_scratch(const SteerableConvInput<T>& in, bool backward);
+struct SteerableConv {
+  /// Pieces of work of a forward pass: rows of output pixels of a sample.
+  int64_t (*tiles)(const SteerableConvInput<T>& in);
 
-/// y (B, 2 F, out), of tiles first .. last - 1; overwritten where an input irrep reaches it.
-template <class T>
-void steerable_conv(const SteerableConvInput<T>& in, T* y, T* scratch, int64_t first, int64_t last);
+  /// Numbers of scratch memory of one worker, zeros at the start.
+  int64_t (*scratch)(const SteerableConvInput<T>& in, bool backward);
 
-/// Of chunks first .. last - 1 and samples from .. to - 1: gx (B, 2 F, size), zeros at the start, or null; gw
-/// (weights, 2), overwritten where the chunks have weights, or null.
+  /// y (B, 2 F, out), of tiles first .. last - 1; overwritten where an input irrep reaches it.
+  void (*forward)(const SteerableConvInput<T>& in, T* y, T* scratch, int64_t first, int64_t last);
+};
+
 template <class T>
-void steerable_conv_backward(const SteerableConvInput<T>& in, const T* gy, T* gx, T* gw, T* scratch,
-                             int64_t first, int64_t last, int64_t from, int64_t to);
+struct SteerableConvBackward {
+  /// The gradients that chunks of input channels first .. last - 1, irrep after irrep, have in samples from ..
+  /// to - 1: gx (B, 2 F, size), zeros at the start, or null; gw (weights, 2), overwritten where the chunks have
+  /// weights, or null.
+  void (*backward)(const SteerableConvInput<T>& in, const T* gy, T* gx, T* gw, T* scratch, int64_t first,
+                   int64_t last, int64_t from, int64_t to);
+};
 
 }  // namespace weyl::kernels

@@ -1,8 +1,9 @@
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/steerable/conv_mixing.h"
 
 namespace weyl::kernels {
-namespace WEYL_ISA {
-namespace conv {
+namespace WEYL_ISA::conv {
+namespace {
 
 /// to (rows, columns) += sum_v row_r[v] column_k[v].
 template <class T>
@@ -53,7 +54,7 @@ inline void add_products(int64_t rows, int64_t columns, const Rows<const T>& row
 template <class T>
 inline void couple_back(const SteerableConvInput<T>& in, const Shape<T>& shape, const Workspace<T>& s,
                         const ConvIrrep& irrep, int64_t at, int64_t count, int64_t numbers) {
-  std::memset(s.filtered, 0, irrep.components * 2 * in.filters * shape.pitch * sizeof(T));
+  clear(s.filtered, irrep.components * 2 * in.filters * shape.pitch);
   for (int64_t row = 0; row < irrep.rows; ++row) {
     const T* from = s.by_mixed + (row * count + at) * shape.pitch;
     for (int64_t t = in.row_terms[irrep.row + row]; t < in.row_terms[irrep.row + row + 1]; ++t) {
@@ -76,15 +77,15 @@ inline void spread_channel(const SteerableConvInput<T>& in, const Shape<T>& shap
     each_run(in, r0, r1, [&](const Run& run) {
       const int64_t ly = run.rows() + in.kernel[1] - 1;
       const int64_t length = (run.rows() - 1) * shape.line + in.out[2];
-      std::memset(s.window, 0, (in.kernel[0] * ly * shape.line + 2 * lanes<T>)*sizeof(T));
+      clear(s.window, in.kernel[0] * ly * shape.line + 2 * lanes<T>);
       for (int64_t g = 0; g < in.group_count; ++g) {
         const ConvGroup& filters = in.groups[g];
-        std::memset(s.runs, 0, filters.count * shape.run * sizeof(T));
+        clear(s.runs, filters.count * shape.run);
         for (int64_t f = 0; f < filters.count; ++f) {
           const T* from = s.filtered + (k * in.filters + filters.first + f) * shape.pitch + run.at;
           T* to = s.runs + f * shape.run;
           for (int64_t y = 0; y < run.rows(); ++y, from += in.out[2], to += shape.line) {
-            std::memcpy(to, from, in.out[2] * sizeof(T));
+            copy(from, in.out[2], to);
           }
         }
         with_count(filters.count, [&]<int n>() {
@@ -121,96 +122,72 @@ inline void unpack_weights(const SteerableConvInput<T>& in, const ConvIrrep& irr
   }
 }
 
-}  // namespace conv
-
 template <class T>
-void steerable_conv_backward(const SteerableConvInput<T>& in, const T* gy, T* gx, T* gw, T* scratch,
-                             int64_t first, int64_t last, int64_t from, int64_t to) {
-  const conv::Shape<T> shape(in, conv::backward_target);
+void backward(const SteerableConvInput<T>& in, const T* gy, T* gx, T* gw, T* scratch, int64_t first,
+              int64_t last, int64_t from, int64_t to) {
+  const Shape<T> shape(in, backward_target);
   Cutter<T> cutter{scratch};
-  const conv::Workspace<T> s(in, shape, true, cutter);
+  const Workspace<T> s(in, shape, true, cutter);
   for (int64_t index = first; index < last; ++index) {
-    conv::at_chunk(in, index, [&](const ConvIrrep& irrep, int64_t c, int64_t count) {
-      conv::pack_weights(in, irrep, c, count, s.weights);
+    at_chunk(in, index, [&](const ConvIrrep& irrep, int64_t c, int64_t count) {
+      pack_weights(in, irrep, c, count, s.weights);
       int64_t numbers_of_weights = 0;
       for (int64_t k = 0; k < irrep.pairs; ++k) {
         const ConvPair& pair = in.pairs[irrep.pair + k];
         numbers_of_weights += 4 * pair.channels * pair.filters * count;
       }
-      std::memset(s.by_weights, 0, numbers_of_weights * sizeof(T));
+      clear(s.by_weights, numbers_of_weights);
       for (int64_t tile = from * shape.tiles; tile < to * shape.tiles; ++tile) {
         const int64_t b = tile / shape.tiles, r0 = tile % shape.tiles * shape.tile_rows;
         const int64_t r1 = r0 + shape.tile_rows < shape.rows ? r0 + shape.tile_rows : shape.rows;
         const int64_t numbers = (r1 - r0) * in.out[2];
         for (int64_t n = 0; n < count && gw; ++n) {
-          conv::filter_channel(in, shape, s, irrep, c + n, b, r0, r1);
-          conv::couple(in, shape, s, irrep, n, count, numbers);
+          filter_channel(in, shape, s, irrep, c + n, b, r0, r1);
+          couple(in, shape, s, irrep, n, count, numbers);
         }
         int64_t at = 0;
         for (int64_t k = 0; k < irrep.pairs; ++k) {
           const ConvPair& pair = in.pairs[irrep.pair + k];
           const int64_t width = pair.filters * 2 * count;
           for (int64_t m = 0; m < pair.components; ++m) {
-            const auto gradients = conv::feature_rows(in, shape, pair, gy, b, m, r0);
+            const auto gradients = feature_rows(in, shape, pair, gy, b, m, r0);
             const int64_t place = (pair.row * count + m * width) * shape.pitch;
             if (gw) {
-              const conv::Rows<const T> columns{s.mixed + place, nullptr, width, shape.pitch};
-              conv::add_products<T>(2 * pair.channels, width, gradients, columns, numbers, s.by_weights + at);
+              const Rows<const T> columns{s.mixed + place, nullptr, width, shape.pitch};
+              add_products<T>(2 * pair.channels, width, gradients, columns, numbers, s.by_weights + at);
             }
             if (gx) {
-              const conv::Rows<T> rows{s.by_mixed + place, nullptr, width, shape.pitch};
-              conv::product<T>(s.weights + at, 1, width, width, gradients, 2 * pair.channels, numbers, rows,
-                               false);
+              const Rows<T> rows{s.by_mixed + place, nullptr, width, shape.pitch};
+              product<T>(s.weights + at, 1, width, width, gradients, 2 * pair.channels, numbers, rows, false);
             }
           }
           at += 2 * pair.channels * width;
         }
         for (int64_t n = 0; n < count && gx; ++n) {
-          conv::couple_back(in, shape, s, irrep, n, count, numbers);
-          conv::spread_channel(in, shape, s, irrep, c + n, b, r0, r1, gx);
+          couple_back(in, shape, s, irrep, n, count, numbers);
+          spread_channel(in, shape, s, irrep, c + n, b, r0, r1, gx);
         }
       }
       if (gw) {
-        conv::unpack_weights(in, irrep, c, count, s.by_weights, gw);
+        unpack_weights(in, irrep, c, count, s.by_weights, gw);
       }
     });
   }
 }
 
-template void steerable_conv_backward<float>(const SteerableConvInput<float>&, const float*, float*, float*,
-                                             float*, int64_t, int64_t, int64_t, int64_t);
-template void steerable_conv_backward<double>(const SteerableConvInput<double>&, const double*, double*,
-                                              double*, double*, int64_t, int64_t, int64_t, int64_t);
-
-}  // namespace WEYL_ISA
-
-#ifdef WEYL_DISPATCH
-#ifdef WEYL_X86
-namespace v3 {
 template <class T>
-void steerable_conv_backward(const SteerableConvInput<T>&, const T*, T*, T*, T*, int64_t, int64_t, int64_t,
-                             int64_t);
-}
-namespace v4 {
-template <class T>
-void steerable_conv_backward(const SteerableConvInput<T>&, const T*, T*, T*, T*, int64_t, int64_t, int64_t,
-                             int64_t);
-}
-#else
-namespace v3 = baseline;
-namespace v4 = baseline;
-#endif
+constexpr SteerableConvBackward<T> table{backward<T>};
 
-template <class T>
-void steerable_conv_backward(const SteerableConvInput<T>& in, const T* gy, T* gx, T* gw, T* scratch,
-                             int64_t first, int64_t last, int64_t from, int64_t to) {
-  choose(&baseline::steerable_conv_backward<T>, &v3::steerable_conv_backward<T>,
-         &v4::steerable_conv_backward<T>)(in, gy, gx, gw, scratch, first, last, from, to);
+}  // namespace
+}  // namespace WEYL_ISA::conv
+
+template <>
+const SteerableConvBackward<float>& compiled<SteerableConvBackward<float>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::conv::table<float>;
 }
-template void steerable_conv_backward<float>(const SteerableConvInput<float>&, const float*, float*, float*,
-                                             float*, int64_t, int64_t, int64_t, int64_t);
-template void steerable_conv_backward<double>(const SteerableConvInput<double>&, const double*, double*,
-                                              double*, double*, int64_t, int64_t, int64_t, int64_t);
-#endif
+template <>
+const SteerableConvBackward<double>& compiled<SteerableConvBackward<double>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::conv::table<double>;
+}
 
 }  // namespace weyl::kernels

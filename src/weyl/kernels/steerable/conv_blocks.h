@@ -2,8 +2,6 @@
 // (see simd.h).
 #pragma once
 
-#include <initializer_list>
-
 #include "weyl/kernels/attention/attention_packed.h"
 #include "weyl/kernels/steerable/conv.h"
 
@@ -68,17 +66,19 @@ struct Workspace {
   }
 };
 
-/// work(irrep, first channel, count) for chunk number `index`.
+/// work(irrep, first channel, count) for chunk number `index`; false when there are fewer chunks.
 template <class T, class F>
-inline void at_chunk(const SteerableConvInput<T>& in, int64_t index, const F& work) {
+inline bool at_chunk(const SteerableConvInput<T>& in, int64_t index, const F& work) {
   for (int64_t i = 0; i < in.irrep_count; ++i) {
     const int64_t chunks = (in.irreps[i].channels + conv_chunk - 1) / conv_chunk;
     if (index < chunks) {
       const int64_t c = index * conv_chunk, rest = in.irreps[i].channels - c;
-      return work(in.irreps[i], c, rest < conv_chunk ? rest : conv_chunk);
+      work(in.irreps[i], c, rest < conv_chunk ? rest : conv_chunk);
+      return true;
     }
     index -= chunks;
   }
+  return false;
 }
 
 /// Rows y0 .. y1 - 1 of plane x of the output, the first one `at` pixels from the start of the tile.
@@ -193,10 +193,9 @@ inline void filter_channel(const SteerableConvInput<T>& in, const Shape<T>& shap
     const T* x = in.x + (b * 2 * in.in_width + feature) * shape.in_pixels;
     each_run(in, r0, r1, [&](const Run& run) {
       const int64_t ly = run.rows() + in.kernel[1] - 1;
-      std::memset(s.window, 0, in.kernel[0] * ly * shape.line * sizeof(T));
-      each_line(in, run, shape.line, [&](int64_t from, int64_t to, int64_t count) {
-        std::memcpy(s.window + to, x + from, count * sizeof(T));
-      });
+      clear(s.window, in.kernel[0] * ly * shape.line);
+      each_line(in, run, shape.line,
+                [&](int64_t from, int64_t to, int64_t count) { copy(x + from, count, s.window + to); });
       const int64_t length = (run.rows() - 1) * shape.line + in.out[2];
       for (int64_t g = 0; g < in.group_count; ++g) {
         const ConvGroup& filters = in.groups[g];

@@ -2,21 +2,15 @@
 
 #include <type_traits>
 
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/simd/simd.h"
 
 namespace weyl::kernels {
-
-template <class T>
-struct VectorNormTable {
-  decltype(&vector_norm<T>) forward;
-  decltype(&vector_norm_backward<T>) backward;
-  decltype(&vector_norm_second<T>) second;
-};
-
 namespace WEYL_ISA {
+namespace {
 
 using Wide = Vec<double>;
-inline constexpr int64_t step = lanes<double>;
+constexpr int64_t step = lanes<double>;
 
 /// The next numbers of a row as float64; `fill` where it has ended.
 template <class T>
@@ -67,7 +61,7 @@ inline Matrix composed(const double* vectors, const double* values) {
   return m;
 }
 
-/// By Jacobi's rotations: of a positive definite matrix they find small eigenvalues to their own accuracy.
+/// Jacobi's rotations find small eigenvalues of a positive definite matrix to their own accuracy.
 inline void eigen(Matrix m, double* values, double* vectors) {
   for (int i = 0; i < 9; ++i) {
     vectors[i] = i % 4 == 0 ? 1 : 0;
@@ -117,7 +111,7 @@ inline Matrix inverse_root(const double* state) {
 }
 
 template <class T>
-void vector_norm(const VectorNorm<T>& n, T* to, double* states, int64_t first, int64_t last) {
+void forward(const VectorNormInput<T>& n, T* to, double* states, int64_t first, int64_t last) {
   const int64_t channels = n.channels;
   const double share = 1 / static_cast<double>(channels);
   for (int64_t row = first; row < last; ++row) {
@@ -203,8 +197,8 @@ inline Matrix gradient_of_square(const double* state, const Matrix& of_root, dou
 }
 
 template <class T>
-void vector_norm_backward(const VectorNorm<T>& n, const double* states, const T* gys, T* gxs, T* gweight,
-                          int64_t first, int64_t last) {
+void backward(const VectorNormInput<T>& n, const double* states, const T* gys, T* gxs, T* gweight,
+              int64_t first, int64_t last) {
   const int64_t channels = n.channels;
   const double share = 1 / static_cast<double>(channels);
   for (int64_t row = first; row < last; ++row) {
@@ -271,8 +265,8 @@ void vector_norm_backward(const VectorNorm<T>& n, const double* states, const T*
 // derivatives these are is
 //   <dx, gx> + <dweight, gweight> = s <e, h> - s^3 <h, a> <e, a> / D + s <gy dweight, a>.
 template <class T>
-void vector_norm_second(const VectorNorm<T>& n, const double* states, const T* gys, const T* dxs,
-                        const T* dweight, T* gxs, T* gweight, T* ggys, int64_t first, int64_t last) {
+void second(const VectorNormInput<T>& n, const double* states, const T* gys, const T* dxs, const T* dweight,
+            T* gxs, T* gweight, T* ggys, int64_t first, int64_t last) {
   const int64_t channels = n.channels;
   const double share = 1 / static_cast<double>(channels), dimensions = 3 * static_cast<double>(channels);
   for (int64_t row = first; row < last; ++row) {
@@ -335,61 +329,18 @@ void vector_norm_second(const VectorNorm<T>& n, const double* states, const T* g
 }
 
 template <class T>
-VectorNormTable<T> vector_norm_table() {
-  return {&WEYL_ISA::vector_norm<T>, &WEYL_ISA::vector_norm_backward<T>, &WEYL_ISA::vector_norm_second<T>};
-}
-template VectorNormTable<float> vector_norm_table();
-template VectorNormTable<double> vector_norm_table();
+constexpr VectorNorm<T> table{forward<T>, backward<T>, second<T>};
 
+}  // namespace
 }  // namespace WEYL_ISA
 
-#ifdef WEYL_DISPATCH
-#ifdef WEYL_X86
-namespace v3 {
-template <class T>
-VectorNormTable<T> vector_norm_table();
+template <>
+const VectorNorm<float>& compiled<VectorNorm<float>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<float>;
 }
-namespace v4 {
-template <class T>
-VectorNormTable<T> vector_norm_table();
+template <>
+const VectorNorm<double>& compiled<VectorNorm<double>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<double>;
 }
-#else
-namespace v3 = baseline;
-namespace v4 = baseline;
-#endif
-
-namespace {
-template <class T>
-VectorNormTable<T> chosen_norm() {
-  return choose(&baseline::vector_norm_table<T>, &v3::vector_norm_table<T>, &v4::vector_norm_table<T>)();
-}
-}  // namespace
-
-template <class T>
-void vector_norm(const VectorNorm<T>& args, T* y, double* state, int64_t first, int64_t last) {
-  chosen_norm<T>().forward(args, y, state, first, last);
-}
-template <class T>
-void vector_norm_backward(const VectorNorm<T>& args, const double* state, const T* gy, T* gx, T* gweight,
-                          int64_t first, int64_t last) {
-  chosen_norm<T>().backward(args, state, gy, gx, gweight, first, last);
-}
-template <class T>
-void vector_norm_second(const VectorNorm<T>& args, const double* state, const T* gy, const T* dx,
-                        const T* dweight, T* gx, T* gweight, T* ggy, int64_t first, int64_t last) {
-  chosen_norm<T>().second(args, state, gy, dx, dweight, gx, gweight, ggy, first, last);
-}
-template void vector_norm<float>(const VectorNorm<float>&, float*, double*, int64_t, int64_t);
-template void vector_norm<double>(const VectorNorm<double>&, double*, double*, int64_t, int64_t);
-template void vector_norm_backward<float>(const VectorNorm<float>&, const double*, const float*, float*,
-                                          float*, int64_t, int64_t);
-template void vector_norm_backward<double>(const VectorNorm<double>&, const double*, const double*, double*,
-                                           double*, int64_t, int64_t);
-template void vector_norm_second<float>(const VectorNorm<float>&, const double*, const float*, const float*,
-                                        const float*, float*, float*, float*, int64_t, int64_t);
-template void vector_norm_second<double>(const VectorNorm<double>&, const double*, const double*,
-                                         const double*, const double*, double*, double*, double*, int64_t,
-                                         int64_t);
-#endif
 
 }  // namespace weyl::kernels

@@ -13,6 +13,9 @@ enum class LieVariant { G, C, A };
 constexpr auto names_of(LieVariant) {
   return std::array<std::string_view, 3>{"G", "C", "A"};
 }
+constexpr auto names_of(ChartPolicy) {
+  return std::array<std::string_view, 4>{"mask", "frobenius", "polar", "error"};
+}
 
 struct LieOptions {
   static constexpr const char* name_in_config = "lie";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/ops/attention/attention_forms.h"
 #include "weyl/ops/attention/attention_units.h"
 #include "weyl/ops/autograd/differentiable.h"
@@ -64,9 +65,10 @@ class RaggedAttention : public Differentiable {
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto a = arguments<T>(x);
+      const auto& kernel = kernels::best<kernels::Attention<T>>();
       run<T>(a, false, [&](T* scratch, int64_t first, int64_t last) {
-        kernels::attention<T>(a, HeadTensor(y, x.heads).write<T>(), mutable_numbers<T>(logsum), scratch,
-                              first, last);
+        kernel.forward(a, HeadTensor(y, x.heads).write<T>(), mutable_numbers<T>(logsum), scratch, first,
+                       last);
       });
     });
     return {y, logsum};
@@ -82,9 +84,9 @@ class RaggedAttention : public Differentiable {
       using T = decltype(zero);
       const auto a = arguments<T>(x);
       const auto to = wanted<T>(g, x.heads);
+      const auto& kernel = kernels::best<kernels::Attention<T>>();
       run<T>(a, x.shared(), [&](T* scratch, int64_t first, int64_t last) {
-        kernels::attention_backward<T>(a, y.read<T>(), numbers<T>(logsum), gys.read<T>(), to, scratch, first,
-                                       last);
+        kernel.backward(a, y.read<T>(), numbers<T>(logsum), gys.read<T>(), to, scratch, first, last);
       });
     });
     return g;
@@ -103,8 +105,9 @@ class RaggedAttention : public Differentiable {
       const auto a = arguments<T>(x);
       const auto to = wanted<T>(g, x.heads);
       const kernels::AttentionTangents<T> d{dq.read<T>(), dk.read<T>(), dv.read<T>(), numbers<T>(dpairs)};
+      const auto& kernel = kernels::best<kernels::AttentionSecond<T>>();
       run<T>(a, x.shared(), [&](T* scratch, int64_t first, int64_t last) {
-        kernels::attention_second<T>(a, gys.read<T>(), d, to, ggys.write<T>(), scratch, first, last);
+        kernel.second(a, gys.read<T>(), d, to, ggys.write<T>(), scratch, first, last);
       });
     });
     g.push_back(ggy);
@@ -128,8 +131,8 @@ class RaggedAttention : public Differentiable {
   };
 
   template <class T>
-  kernels::Attention<T> arguments(const Operands& x) const {
-    kernels::Attention<T> a;
+  kernels::AttentionInput<T> arguments(const Operands& x) const {
+    kernels::AttentionInput<T> a;
     a.offsets = graphs_.offsets.data();
     a.graphs = graphs_.count();
     a.heads = x.heads;
@@ -165,8 +168,9 @@ class RaggedAttention : public Differentiable {
   }
 
   template <class T, class F>
-  void run(const kernels::Attention<T>& a, bool whole, const F& work) const {
-    const int64_t size = kernels::attention_scratch<T>(a, std::max<int64_t>(graphs_.longest(), 1));
+  void run(const kernels::AttentionInput<T>& a, bool whole, const F& work) const {
+    const int64_t size =
+        kernels::best<kernels::Attention<T>>().scratch(a, std::max<int64_t>(graphs_.longest(), 1));
     for_attention_units(graphs_, a.heads, attention_workers(graphs_, a.heads, whole), whole,
                         [&](int64_t, int64_t first, int64_t last) {
                           std::vector<T> scratch(static_cast<size_t>(size));

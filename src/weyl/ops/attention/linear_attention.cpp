@@ -37,7 +37,7 @@ int64_t count_of(const Segments& graphs, int64_t length) {
   return pieces;
 }
 
-/// Of all lengths longest / 2^i, the one with the fewest numbers: a piece has `length` rows of K + V numbers
+/// The length longest / 2^i whose pieces have the fewest numbers: a piece has `length` rows of K + V numbers
 /// and a (K, V) matrix. Graphs of one size stay whole.
 int64_t best_length(const Segments& graphs, int64_t K, int64_t V) {
   int64_t best = 1, fewest = count_of(graphs, 1) * (K + V + K * V);

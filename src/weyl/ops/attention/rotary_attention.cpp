@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/ops/attention/attention.h"
 #include "weyl/ops/attention/attention_units.h"
 #include "weyl/ops/attention/rotary.h"
@@ -43,10 +44,11 @@ class RotaryAttention : public Differentiable {
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto a = arguments<T>(x);
+      const auto& kernel = kernels::best<kernels::Attention<T>>();
       run<T>(a, attention_workers(graphs_, heads_, false),
              [&](int64_t, T* scratch, int64_t first, int64_t last) {
-               kernels::attention<T>(a, {y.mutable_data_ptr<T>(), x.width, a.key_width},
-                                     logsum.mutable_data_ptr<T>(), scratch, first, last);
+               kernel.forward(a, {y.mutable_data_ptr<T>(), x.width, a.key_width},
+                              logsum.mutable_data_ptr<T>(), scratch, first, last);
              });
     });
     return {y, logsum};
@@ -64,6 +66,7 @@ class RotaryAttention : public Differentiable {
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto a = arguments<T>(x);
+      const auto& kernel = kernels::best<kernels::Attention<T>>();
       const int64_t stride = parts_ * x.width;
       run<T>(a, workers, [&](int64_t w, T* scratch, int64_t first, int64_t last) {
         kernels::AttentionGradients<T> to;
@@ -81,8 +84,8 @@ class RotaryAttention : public Differentiable {
           to.k_bias = parts_ == 3 ? sums + 2 * x.width : nullptr;
         }
         to.angles = mutable_numbers<T>(gangles);
-        kernels::attention_backward<T>(a, {numbers<T>(y), x.width, a.key_width}, numbers<T>(logsum),
-                                       {numbers<T>(gy), x.width, a.key_width}, to, scratch, first, last);
+        kernel.backward(a, {numbers<T>(y), x.width, a.key_width}, numbers<T>(logsum),
+                        {numbers<T>(gy), x.width, a.key_width}, to, scratch, first, last);
       });
     });
     Tensors g{gx, Tensor(), gangles};
@@ -128,8 +131,8 @@ class RotaryAttention : public Differentiable {
   };
 
   template <class T>
-  kernels::Attention<T> arguments(const Operands& x) const {
-    kernels::Attention<T> a;
+  kernels::AttentionInput<T> arguments(const Operands& x) const {
+    kernels::AttentionInput<T> a;
     a.offsets = graphs_.offsets.data();
     a.graphs = graphs_.count();
     a.heads = heads_;
@@ -154,8 +157,9 @@ class RotaryAttention : public Differentiable {
   }
 
   template <class T, class F>
-  void run(const kernels::Attention<T>& a, int64_t workers, const F& work) const {
-    const int64_t size = kernels::attention_scratch<T>(a, std::max<int64_t>(graphs_.longest(), 1));
+  void run(const kernels::AttentionInput<T>& a, int64_t workers, const F& work) const {
+    const int64_t size =
+        kernels::best<kernels::Attention<T>>().scratch(a, std::max<int64_t>(graphs_.longest(), 1));
     for_attention_units(graphs_, heads_, workers, false, [&](int64_t w, int64_t first, int64_t last) {
       std::vector<T> scratch(static_cast<size_t>(size));
       work(w, scratch.data(), first, last);

@@ -35,7 +35,7 @@ at::Tensor cutoff_weights(const at::Tensor& d, CutoffLaw law, double upper, doub
       return (at::pow(x, power) * bracket + 1).masked_fill(outside, 0);
     }
     case CutoffLaw::smooth: {
-      // At zero where it is not wanted, so that no infinite slope arises there: the last lengths below the
+      // Taken at zero where it is not wanted, so that no infinite slope arises there: the last lengths below the
       // cutoff can be 1 after rounding.
       const at::Tensor ratio = d * (1 / upper);
       const at::Tensor ended = outside | (ratio >= 1);

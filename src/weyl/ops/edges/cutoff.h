@@ -12,13 +12,11 @@ namespace weyl {
 
 /// Weights f(d) of lengths d that end at a cutoff R: f = 0 from R on. With x = d / R below it:
 ///   cosine      (cos(pi x) + 1) / 2, with a continuous first derivative at R. With a lower cutoff L > 0, as
-///   in
-///               TorchMD-Net, (1 - cos(2 pi (d - L) / (R - L))) / 2 between L and R and 0 elsewhere: another
-///               shape, 1 in the middle.
-///   polynomial  1 - (p + 1)(p + 2)/2 x^p + p (p + 2) x^(p + 1) - p (p + 1)/2 x^(p + 2), p >= 2: 1 at 0, with
-///   two
-///               continuous derivatives at R (DimeNet, Gasteiger et al. 2020, as fairchem has it; p = 3 is
-///               the smooth step of fifth degree).
+///               in TorchMD-Net, (1 - cos(2 pi (d - L) / (R - L))) / 2 between L and R and 0 elsewhere:
+///               another shape, 1 in the middle.
+///   polynomial  1 - (p + 1)(p + 2)/2 x^p + p (p + 2) x^(p + 1) - p (p + 1)/2 x^(p + 2), p >= 2: 1 at 0,
+///               with two continuous derivatives at R (DimeNet, Gasteiger et al. 2020, as fairchem has it;
+///               p = 3 is the smooth step of fifth degree).
 ///   smooth      exp(1 - 1/(1 - x^2)), with all derivatives continuous (SpookyNet, Unke et al. 2021).
 enum class CutoffLaw { cosine, polynomial, smooth };
 constexpr auto names_of(CutoffLaw) {

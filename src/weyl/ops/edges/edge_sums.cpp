@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/edges/edge_sums.h"
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
@@ -305,13 +306,14 @@ class EdgeSumsOp : public Differentiable {
       run.bond = bonds ? edges_.bond.const_data_ptr<int64_t>() : nullptr;
       run.edge_of_bond = bonds ? edges_.edge_of_bond.const_data_ptr<int64_t>() : nullptr;
       run.order = order.empty() ? nullptr : order.data();
+      const auto& kernel = kernels::best<kernels::EdgeRunner<T>>();
       for_workers(static_cast<int64_t>(at.size()) - 1, [&](int64_t w) {
         std::vector<T> scratch(static_cast<size_t>(program.scratch));
         for (const auto& [begin, end] : program.ones) {
           std::fill(scratch.begin() + begin, scratch.begin() + end, T(1));
         }
         std::vector<T*> pointers(program.registers.size() + program.arrays.size());
-        kernels::edge_sums<T>(run, {scratch.data(), pointers.data()}, at[w], at[w + 1]);
+        kernel.run(run, {scratch.data(), pointers.data()}, at[w], at[w + 1]);
       });
     });
   }

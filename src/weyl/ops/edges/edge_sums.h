@@ -20,8 +20,8 @@ using kernels::EdgeWidth;
 /// its head (channels of a head are consecutive); an output with one number, or one for each head, is the sum
 /// over channels. A term has no vectors, or two among factors and output: a product of two vectors is their
 /// dot product, one vector is handed on to the output. So with the vectors u and the weights a of heads,
-///   V_i = sum_j a_ij g_ij u_ij   is   {edge, one, vector}, {edge, heads}, {bond} -> {centre, channels,
-///   vector}.
+///   V_i = sum_j a_ij g_ij u_ij
+/// is {edge, one, vector}, {edge, heads}, {bond} -> {centre, channels, vector}.
 ///
 /// Rows N, E or P, and in each the components of a vector, in each of these the parts, in each of these the
 /// numbers of the width: inputs (rows, ...) with that many numbers in any axes, say (N, 3 F) or (N, 3, F) for

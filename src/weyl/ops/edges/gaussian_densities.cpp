@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/edges/gaussian_densities.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/parallel.h"
@@ -35,8 +36,9 @@ class GaussianDensitiesOp : public Differentiable {
     const Tensor b = at::empty({x.rows, x.count}, x.u.options());
     with_type(x.u.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::GaussianDensities<T>>();
       share_out(x.rows, x.workers(), [&](int64_t, int64_t first, int64_t last) {
-        kernels::gaussian_densities<T>(x.arguments<T>(), b.mutable_data_ptr<T>(), first, last);
+        kernel.forward(x.arguments<T>(), b.mutable_data_ptr<T>(), first, last);
       });
     });
     return {b};
@@ -49,10 +51,10 @@ class GaussianDensitiesOp : public Differentiable {
     const Sums sums(x, needed);
     with_type(x.u.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::GaussianDensities<T>>();
       share_out(x.rows, x.workers(), [&](int64_t w, int64_t first, int64_t last) {
-        kernels::gaussian_densities_backward<T>(x.arguments<T>(), numbers<T>(gb), mutable_numbers<T>(sums.u),
-                                                row_of<T>(sums.means, w), row_of<T>(sums.widths, w), first,
-                                                last);
+        kernel.backward(x.arguments<T>(), numbers<T>(gb), mutable_numbers<T>(sums.u),
+                        row_of<T>(sums.means, w), row_of<T>(sums.widths, w), first, last);
       });
     });
     return sums.gradients();
@@ -67,11 +69,11 @@ class GaussianDensitiesOp : public Differentiable {
     const Tensor ggb = needed[3] ? at::empty({x.rows, x.count}, x.u.options()) : Tensor();
     with_type(x.u.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::GaussianDensities<T>>();
       share_out(x.rows, x.workers(), [&](int64_t w, int64_t first, int64_t last) {
-        kernels::gaussian_densities_second<T>(x.arguments<T>(), numbers<T>(gb), numbers<T>(du),
-                                              numbers<T>(dm), numbers<T>(ds), mutable_numbers<T>(sums.u),
-                                              row_of<T>(sums.means, w), row_of<T>(sums.widths, w),
-                                              mutable_numbers<T>(ggb), first, last);
+        kernel.second(x.arguments<T>(), numbers<T>(gb), numbers<T>(du), numbers<T>(dm), numbers<T>(ds),
+                      mutable_numbers<T>(sums.u), row_of<T>(sums.means, w), row_of<T>(sums.widths, w),
+                      mutable_numbers<T>(ggb), first, last);
       });
     });
     Tensors result = sums.gradients();
@@ -92,7 +94,7 @@ class GaussianDensitiesOp : public Differentiable {
           count(means.size(0)) {}
     int64_t workers() const { return worker_count(rows * count, grain); }
     template <class T>
-    kernels::GaussianDensities<T> arguments() const {
+    kernels::GaussianDensitiesInput<T> arguments() const {
       return {count, numbers<T>(u), numbers<T>(means), numbers<T>(inverse)};
     }
   };

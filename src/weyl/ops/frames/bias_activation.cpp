@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/frames/bias_activation.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/parallel.h"
@@ -37,8 +38,9 @@ class BiasActivation : public Differentiable {
     const Tensor y = at::empty(x.sizes(), x.options());
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::BiasActivation<T>>();
       share_out(x.size(0), worker_count(x.numel(), grain), [&](int64_t, int64_t first, int64_t last) {
-        kernels::bias_activation<T>(arguments<T>(x, bias), y.mutable_data_ptr<T>(), first, last);
+        kernel.forward(arguments<T>(x, bias), y.mutable_data_ptr<T>(), first, last);
       });
     });
     return {y};
@@ -52,9 +54,10 @@ class BiasActivation : public Differentiable {
     const Tensor sums = needed[1] ? at::zeros({workers, bias.size(0)}, x.options()) : Tensor();
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::BiasActivation<T>>();
       share_out(x.size(0), workers, [&](int64_t w, int64_t first, int64_t last) {
-        kernels::bias_activation_backward<T>(arguments<T>(x, bias), numbers<T>(gy), mutable_numbers<T>(gx),
-                                             row_of<T>(sums, w), first, last);
+        kernel.backward(arguments<T>(x, bias), numbers<T>(gy), mutable_numbers<T>(gx), row_of<T>(sums, w),
+                        first, last);
       });
     });
     return {gx, needed[1] ? sums.sum(0) : Tensor()};
@@ -70,10 +73,10 @@ class BiasActivation : public Differentiable {
     const Tensor sums = needed[1] ? at::zeros({workers, bias.size(0)}, x.options()) : Tensor();
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::BiasActivation<T>>();
       share_out(x.size(0), workers, [&](int64_t w, int64_t first, int64_t last) {
-        kernels::bias_activation_second<T>(arguments<T>(x, bias), numbers<T>(gy), numbers<T>(dx),
-                                           numbers<T>(dbias), mutable_numbers<T>(gx), row_of<T>(sums, w),
-                                           mutable_numbers<T>(ggy), first, last);
+        kernel.second(arguments<T>(x, bias), numbers<T>(gy), numbers<T>(dx), numbers<T>(dbias),
+                      mutable_numbers<T>(gx), row_of<T>(sums, w), mutable_numbers<T>(ggy), first, last);
       });
     });
     return {gx, needed[1] ? sums.sum(0) : Tensor(), ggy};
@@ -81,7 +84,7 @@ class BiasActivation : public Differentiable {
 
  private:
   template <class T>
-  kernels::BiasActivation<T> arguments(const Tensor& x, const Tensor& bias) const {
+  kernels::BiasActivationInput<T> arguments(const Tensor& x, const Tensor& bias) const {
     return {law_, x.size(1), bias.defined() ? bias.size(0) : x.size(1), numbers<T>(x), numbers<T>(bias)};
   }
 

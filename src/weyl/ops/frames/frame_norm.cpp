@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/frames/frame_norm.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/parallel.h"
@@ -46,17 +47,18 @@ class BranchAndNorm : public Differentiable {
     const Tensor rstd = at::empty(mean.sizes(), x.options());
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      kernels::FrameNorm<T> f{frames,
-                              weight.size(0),
-                              static_cast<T>(epsilon_),
-                              numbers<T>(x),
-                              numbers<T>(branch),
-                              numbers<T>(offset),
-                              numbers<T>(weight),
-                              numbers<T>(bias)};
+      kernels::FrameNormInput<T> f{frames,
+                                   weight.size(0),
+                                   static_cast<T>(epsilon_),
+                                   numbers<T>(x),
+                                   numbers<T>(branch),
+                                   numbers<T>(offset),
+                                   numbers<T>(weight),
+                                   numbers<T>(bias)};
+      const auto& kernel = kernels::best<kernels::FrameNorm<T>>();
       share_out(x.size(0), worker_count(x.numel(), grain), [&](int64_t, int64_t first, int64_t last) {
-        kernels::frame_norm<T>(f, mutable_numbers<T>(sum), mutable_numbers<T>(normed),
-                               mutable_numbers<T>(mean), mutable_numbers<T>(rstd), first, last);
+        kernel.forward(f, mutable_numbers<T>(sum), mutable_numbers<T>(normed), mutable_numbers<T>(mean),
+                       mutable_numbers<T>(rstd), first, last);
       });
     });
     return branch_ ? Tensors{sum, normed, mean, rstd} : Tensors{normed, mean, rstd};
@@ -74,15 +76,16 @@ class BranchAndNorm : public Differentiable {
     const Tensor totals = at::zeros({3, workers, channels}, sum.options());  // weight, bias, offset
     with_type(sum.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      kernels::FrameNorm<T> f{frames,  channels, static_cast<T>(epsilon_), numbers<T>(sum),
-                              nullptr, nullptr,  numbers<T>(weight),       numbers<T>(bias)};
+      kernels::FrameNormInput<T> f{frames,  channels, static_cast<T>(epsilon_), numbers<T>(sum),
+                                   nullptr, nullptr,  numbers<T>(weight),       numbers<T>(bias)};
+      const auto& kernel = kernels::best<kernels::FrameNorm<T>>();
       share_out(sum.size(0), workers, [&](int64_t w, int64_t first, int64_t last) {
         const auto total = [&](int64_t i, bool wanted) {
           return wanted ? totals.mutable_data_ptr<T>() + (i * workers + w) * channels : nullptr;
         };
-        kernels::frame_norm_backward<T>(f, numbers<T>(mean), numbers<T>(rstd), numbers<T>(gsum),
-                                        numbers<T>(gnormed), mutable_numbers<T>(gx), total(0, needed[3]),
-                                        total(1, needed[4]), total(2, needed[2]), first, last);
+        kernel.backward(f, numbers<T>(mean), numbers<T>(rstd), numbers<T>(gsum), numbers<T>(gnormed),
+                        mutable_numbers<T>(gx), total(0, needed[3]), total(1, needed[4]), total(2, needed[2]),
+                        first, last);
       });
     });
     const Tensor summed = totals.sum(1);
@@ -113,10 +116,11 @@ class Branch : public Differentiable {
     const int64_t channels = offset.defined() ? offset.size(0) : x.size(1);
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      kernels::FrameNorm<T> f{x.size(1) / channels, channels,           T(0),    numbers<T>(x),
-                              numbers<T>(branch),   numbers<T>(offset), nullptr, nullptr};
+      kernels::FrameNormInput<T> f{x.size(1) / channels, channels,           T(0),    numbers<T>(x),
+                                   numbers<T>(branch),   numbers<T>(offset), nullptr, nullptr};
+      const auto& kernel = kernels::best<kernels::FrameNorm<T>>();
       share_out(x.size(0), worker_count(x.numel(), grain), [&](int64_t, int64_t first, int64_t last) {
-        kernels::frame_norm<T>(f, sum.mutable_data_ptr<T>(), nullptr, nullptr, nullptr, first, last);
+        kernel.forward(f, sum.mutable_data_ptr<T>(), nullptr, nullptr, nullptr, first, last);
       });
     });
     return {sum};
@@ -131,9 +135,10 @@ class Branch : public Differentiable {
       const Tensor totals = at::zeros({workers, channels}, gy.options());
       with_type(gy.scalar_type(), [&](auto zero) {
         using T = decltype(zero);
+        const auto& kernel = kernels::best<kernels::FrameNorm<T>>();
         share_out(gy.size(0), workers, [&](int64_t w, int64_t first, int64_t last) {
-          kernels::sum_frames<T>(numbers<T>(gy), gy.size(1), channels,
-                                 totals.mutable_data_ptr<T>() + w * channels, first, last);
+          kernel.sum_frames(numbers<T>(gy), gy.size(1), channels, totals.mutable_data_ptr<T>() + w * channels,
+                            first, last);
         });
       });
       g[2] = totals.sum(0);

@@ -8,8 +8,8 @@
 namespace weyl {
 
 /// The dense matrix of a linear map that commutes with left translation of functions on a group:
-///   y(h) = sum_g kernel[g^-1 h] x(g)            (Platonic Transformer, eq. 8, indexed as in the authors'
-///   code)
+///   y(h) = sum_g kernel[g^-1 h] x(g)            (Platonic Transformer, eq. 8,
+///                                                indexed as in the authors' code)
 /// kernel (G, O, I) -> (G O, G I), block (row frame h, column frame g) = kernel[g^-1 h].
 Tensor expand_group_kernel(const Tensor& kernel, const GroupTables& tables);
 

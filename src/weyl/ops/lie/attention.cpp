@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/lie/attention.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/parallel.h"
@@ -34,8 +35,9 @@ class LieAttentionKernel : public Differentiable {
     const kernels::LieAttentionOutput<T> out{mutable_numbers<T>(y[0]), mutable_numbers<T>(y[1]),
                                              mutable_numbers<T>(y[3]),
                                              in.elements.planes ? mutable_numbers<T>(y[2]) : nullptr};
+    const auto& kernel = kernels::best<kernels::LieAttention<T>>();
     each(in, [&](int64_t, T* scratch, int64_t first, int64_t last) {
-      kernels::lie_attention<T>(in, out, scratch, first, last);
+      kernel.forward(in, out, scratch, first, last);
     });
     return y;
   }
@@ -56,14 +58,14 @@ class LieAttentionKernel : public Differentiable {
       using U = decltype(zero);
       return x.defined() ? mutable_numbers<U>(x) + w * (x.numel() / x.size(0)) : nullptr;
     };
+    const auto& kernel = kernels::best<kernels::LieAttentionBackward<T>>();
     each(in, [&](int64_t w, T* scratch, int64_t first, int64_t last) {
       kernels::LieAttentionGradients<T> to = totals.to;
       to.values = slice(totals.values, T{}, w);
       to.weights = slice(totals.weights, double{}, w);
       to.left = slice(totals.left, T{}, w);
       to.right = slice(totals.right, T{}, w);
-      kernels::lie_attention_backward<T>(in, out, numbers<T>(g_mixed), numbers<T>(g_coordinates), to, scratch,
-                                         first, last);
+      kernel.backward(in, out, numbers<T>(g_mixed), numbers<T>(g_coordinates), to, scratch, first, last);
     });
   }
 
@@ -99,7 +101,7 @@ class LieAttentionKernel : public Differentiable {
       }
       before += n * n;
     }
-    const int64_t size = kernels::lie_attention_scratch<T>(in, graphs_.longest());
+    const int64_t size = kernels::best<kernels::LieAttention<T>>().scratch(in, graphs_.longest());
     const Tensor scratch = at::empty({count, size}, c10::CppTypeToScalarType<T>::value);
     for_workers(count, [&](int64_t index) {
       const auto i = static_cast<size_t>(index);

@@ -31,7 +31,7 @@ struct Stand {
   Tensor coordinates, squares, margin, closed;
 };
 
-/// Of the chart of the logarithm, without gradient.
+/// The margin of the logarithm's chart, without gradient.
 template <class G, class S>
 Tensor margin_of(const typename G::template Element<Number<S>>& relative) {
   const at::NoGradGuard off;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/lie/map_formulas.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/parallel.h"
@@ -47,8 +48,9 @@ class MapRows : public Differentiable {
     const Tensor y = at::empty({x.size(0), out}, x.options());
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::LieMaps<T>>();
       share(x, [&](int64_t first, int64_t last) {
-        kernels::lie_map<T>(map_, group_, numbers<T>(x), mutable_numbers<T>(y), first, last);
+        kernel.forward(map_, group_, numbers<T>(x), mutable_numbers<T>(y), first, last);
       });
     });
     return {y};
@@ -59,9 +61,9 @@ class MapRows : public Differentiable {
     const Tensor x = in[0].contiguous(), gy = gys[0].contiguous(), gx = at::empty(x.sizes(), x.options());
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::LieMaps<T>>();
       share(x, [&](int64_t first, int64_t last) {
-        kernels::lie_map_backward<T>(map_, group_, numbers<T>(x), numbers<T>(gy), mutable_numbers<T>(gx),
-                                     first, last);
+        kernel.backward(map_, group_, numbers<T>(x), numbers<T>(gy), mutable_numbers<T>(gx), first, last);
       });
     });
     return {gx};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/lie/pairs.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/parallel.h"
@@ -75,7 +76,8 @@ class RowLogs : public Differentiable {
     const Tensor w = at::empty({degrees_of_freedom(group_), n}, a.options());
     const Tensor margin = at::empty({n}, a.options());
     each(a, b, [&]<class T>(const auto& x, const auto& y, T, int64_t first, int64_t last) {
-      kernels::lie_logs<T>(x, y, mutable_numbers<T>(w), n, mutable_numbers<T>(margin), first, last);
+      kernels::best<kernels::LieLogs<T>>().rows(x, y, mutable_numbers<T>(w), n, mutable_numbers<T>(margin),
+                                                first, last);
     });
     return {w.t(), margin};
   }
@@ -88,8 +90,8 @@ class RowLogs : public Differentiable {
     const Tensor ga = needed[0] ? at::empty({gw.size(0), n}, a.options()) : Tensor();
     const Tensor gb = needed[1] ? at::empty({gw.size(0), n}, a.options()) : Tensor();
     each(a, b, [&]<class T>(const auto& x, const auto& y, T, int64_t first, int64_t last) {
-      kernels::lie_logs_backward<T>(x, y, numbers<T>(gw), n, mutable_numbers<T>(ga), mutable_numbers<T>(gb),
-                                    first, last);
+      kernels::best<kernels::LieLogsBackward<T>>().rows(x, y, numbers<T>(gw), n, mutable_numbers<T>(ga),
+                                                        mutable_numbers<T>(gb), first, last);
     });
     return {compact_gradient(in[0], ga, group_), compact_gradient(in[1], gb, group_)};
   }
@@ -105,9 +107,9 @@ class RowLogs : public Differentiable {
     const Tensor ga = wanted(needed[0], a.size(0)), gb = wanted(needed[1], a.size(0));
     const Tensor ggw = wanted(needed[2], gw.size(0));
     each(a, b, [&]<class T>(const auto& x, const auto& y, T, int64_t first, int64_t last) {
-      kernels::lie_logs_second<T>(x, y, numbers<T>(gw), n, numbers<T>(va), numbers<T>(vb),
-                                  mutable_numbers<T>(ggw), mutable_numbers<T>(ga), mutable_numbers<T>(gb),
-                                  first, last);
+      kernels::best<kernels::LieLogsSecond<T>>().rows(x, y, numbers<T>(gw), n, numbers<T>(va), numbers<T>(vb),
+                                                      mutable_numbers<T>(ggw), mutable_numbers<T>(ga),
+                                                      mutable_numbers<T>(gb), first, last);
     });
     const auto rows = [](const Tensor& x) { return x.defined() ? x.t() : x; };
     return {rows(ga), rows(gb), rows(ggw), Tensor()};
@@ -167,7 +169,8 @@ class PairLogs : public Differentiable {
     const Tensor margin = at::empty({total}, g.options());
     each_piece(g, [&]<class T>(const Piece<T>& p, int64_t) {
       T* to = mutable_numbers<T>(w) + p.begin;
-      kernels::lie_logs<T>(p.a, p.b, to, total, mutable_numbers<T>(margin) + p.begin, 0, p.count);
+      kernels::best<kernels::LieLogs<T>>().rows(p.a, p.b, to, total, mutable_numbers<T>(margin) + p.begin, 0,
+                                                p.count);
       for (int64_t k = 0; k < p.count; ++k) {
         for (int64_t d = 0; p.first[k] == p.second[k] && d < dof; ++d) {
           to[d * total + k] = 0;
@@ -185,7 +188,8 @@ class PairLogs : public Differentiable {
     each_piece(g, [&]<class T>(const Piece<T>& p, int64_t worker) {
       T ga[12 * length], gb[12 * length];
       kernels::LieElements<T> a = p.a, b = p.b;
-      kernels::lie_logs_backward<T>(a, b, numbers<T>(gw) + p.begin, total, ga, gb, 0, p.count);
+      kernels::best<kernels::LieLogsBackward<T>>().rows(a, b, numbers<T>(gw) + p.begin, total, ga, gb, 0,
+                                                        p.count);
       add_to_nodes(p, dof, ga, gb, mutable_numbers<T>(sums) + worker * dof * n, n);
     });
     return {compact_gradient(in[0], sums.size(0) == 1 ? sums[0] : sums.sum(0), group_)};
@@ -201,7 +205,8 @@ class PairLogs : public Differentiable {
       T va[12 * length], vb[12 * length], ga[12 * length], gb[12 * length];
       gather(p, numbers<T>(v), c, n, va, vb);
       T* to = needed[1] ? mutable_numbers<T>(ggw) + p.begin : nullptr;
-      kernels::lie_logs_second<T>(p.a, p.b, numbers<T>(gw) + p.begin, total, va, vb, to, ga, gb, 0, p.count);
+      kernels::best<kernels::LieLogsSecond<T>>().rows(p.a, p.b, numbers<T>(gw) + p.begin, total, va, vb, to,
+                                                      ga, gb, 0, p.count);
       add_to_nodes(p, c, ga, gb, mutable_numbers<T>(sums) + worker * c * n, n);
       for (int64_t k = 0; to && k < p.count; ++k) {
         for (int64_t d = 0; p.first[k] == p.second[k] && d < dof; ++d) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/lie/pair_network.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/parallel.h"
@@ -44,8 +45,9 @@ class Network : public Differentiable {
     const Tensor y = at::empty({x.second.size(0), pairs}, x.w.options());
     with_type(x.w.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::PairNetwork<T>>();
       share_out(pairs, worker_count(pairs, grain), [&](int64_t, int64_t begin, int64_t end) {
-        kernels::pair_network<T>(arguments<T>(x), y.mutable_data_ptr<T>(), begin, end);
+        kernel.forward(arguments<T>(x), y.mutable_data_ptr<T>(), begin, end);
       });
     });
     return {y.t()};
@@ -62,6 +64,7 @@ class Network : public Differentiable {
         x.w.options());
     with_type(x.w.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::PairNetwork<T>>();
       share_out(pairs, workers, [&](int64_t worker, int64_t begin, int64_t end) {
         kernels::PairNetworkGradients<T> to;
         to.w = mutable_numbers<T>(gw);
@@ -69,7 +72,7 @@ class Network : public Differentiable {
         to.first_bias = to.first + x.first.numel();
         to.second = to.first_bias + x.first_bias.numel();
         to.second_bias = to.second + x.second.numel();
-        kernels::pair_network_backward<T>(arguments<T>(x), numbers<T>(gy), to, begin, end);
+        kernel.backward(arguments<T>(x), numbers<T>(gy), to, begin, end);
       });
     });
     Tensors g{gw.defined() ? gw.t() : gw};
@@ -93,8 +96,8 @@ class Network : public Differentiable {
     Tensor w, first, first_bias, second, second_bias;
   };
   template <class T>
-  kernels::PairNetwork<T> arguments(const Operands& x) const {
-    kernels::PairNetwork<T> n;
+  kernels::PairNetworkInput<T> arguments(const Operands& x) const {
+    kernels::PairNetworkInput<T> n;
     n.pairs = x.w.size(1);
     n.coordinates = x.w.size(0);
     n.heads = x.second.size(0);

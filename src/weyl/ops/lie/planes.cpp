@@ -5,6 +5,7 @@
 
 #include "weyl/algebra/lie/groups.h"
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 
 namespace weyl {
 
@@ -81,8 +82,8 @@ Tensor compact_gradient(const Tensor& compact, const Tensor& by_tangent, LieGrou
   const Tensor found = at::empty(planes.sizes(), planes.options());
   with_type(compact.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
-    kernels::lie_compact_gradients<T>(elements_of<T>(planes, group), numbers<T>(by_tangent),
-                                      mutable_numbers<T>(found), 0, planes.size(1));
+    kernels::best<kernels::LieLogsBackward<T>>().compact(
+        elements_of<T>(planes, group), numbers<T>(by_tangent), mutable_numbers<T>(found), 0, planes.size(1));
   });
   return found.t();
 }

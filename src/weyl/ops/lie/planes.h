@@ -16,7 +16,7 @@ void require_rotations(const char* where, const Tensor& compact, LieGroup group)
 /// Elements (N, c) to planes as logarithms take them: rotations normalised to the last place, the linear part
 /// of singular affine maps 0.
 Tensor normalised_planes(const Tensor& compact, LieGroup group);
-/// Of gradients by e of g exp(e), planes (dof, N), those by the numbers of g: (N, c). Undefined stays so.
+/// The gradients by the numbers of g, (N, c), given those by e of g exp(e), planes (dof, N). Undefined stays so.
 Tensor compact_gradient(const Tensor& compact, const Tensor& by_tangent, LieGroup group);
 
 template <class T>

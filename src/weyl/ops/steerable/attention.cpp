@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/steerable/attention.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/parallel.h"
@@ -41,9 +42,9 @@ class SteerableAttentionOp : public Differentiable {
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const Operands<T> x(in, *this);
+      const auto& kernel = kernels::best<kernels::SteerableAttention<T>>();
       run(x.input, [&](T* scratch, int64_t first, int64_t last) {
-        kernels::steerable_attention<T>(x.input, mutable_numbers<T>(y), mutable_numbers<T>(logsum), scratch,
-                                        first, last);
+        kernel.forward(x.input, mutable_numbers<T>(y), mutable_numbers<T>(logsum), scratch, first, last);
       });
     });
     return {y, logsum};
@@ -71,9 +72,9 @@ class SteerableAttentionOp : public Differentiable {
       const kernels::SteerableAttentionGradients<T> to{mutable_numbers<T>(g[0]), mutable_numbers<T>(g[1]),
                                                        mutable_numbers<T>(g[2]), mutable_numbers<T>(g[3]),
                                                        mutable_numbers<T>(g[4])};
+      const auto& kernel = kernels::best<kernels::SteerableAttentionBackward<T>>();
       run(x.input, [&](T* scratch, int64_t first, int64_t last) {
-        kernels::steerable_attention_backward<T>(x.input, numbers<T>(y), numbers<T>(logsum), numbers<T>(gy),
-                                                 to, scratch, first, last);
+        kernel.backward(x.input, numbers<T>(y), numbers<T>(logsum), numbers<T>(gy), to, scratch, first, last);
       });
     });
     for (size_t i = 0; i < 5; ++i) {
@@ -104,8 +105,8 @@ class SteerableAttentionOp : public Differentiable {
       input.tokens = in[0].size(2);
       input.width = h.width;
       input.of_all = in[0].size(1) / 2;
-      input.copies = h.copies;
-      input.copies_of_all = h.copies_of_all;
+      input.multiplicity = h.multiplicity;
+      input.multiplicity_of_all = h.multiplicity_of_all;
       input.features = h.features.data();
       input.component = h.component.data();
       input.copy = h.copy.data();
@@ -149,7 +150,7 @@ class SteerableAttentionOp : public Differentiable {
     const int64_t whole = in.batch * in.heads;
     const int64_t workers = std::min(worker_count(whole * cost_of(in.tokens, in.width), 1 << 16),
                                      std::max<int64_t>(in.units(), 1));
-    const int64_t size = kernels::steerable_attention_scratch<T>(in);
+    const int64_t size = kernels::best<kernels::SteerableAttention<T>>().scratch(in);
     const Tensor scratch = at::empty({workers, size}, c10::CppTypeToScalarType<T>::value);
     share_out(in.units(), workers, [&](int64_t w, int64_t first, int64_t last) {
       work(mutable_numbers<T>(scratch) + w * size, first, last);

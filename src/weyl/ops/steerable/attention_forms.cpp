@@ -40,12 +40,12 @@ Tensor of_all(const Tensor& y, const SteerableHeads& heads) {
   return at::cat({at::real(features), at::imag(features)}, 1);
 }
 
-/// (R, S of all, 2) real -> (R, H, F) complex: of each number of a head.
+/// (R, S of all, 2) real -> (R, H, F) complex: the weight of each number of a head.
 Tensor weights_of(const Tensor& w, const SteerableHeads& heads) {
   std::vector<int64_t> index;
   for (int64_t h = 0; h < heads.heads; ++h) {
     for (const int64_t copy : heads.copy) {
-      index.push_back(heads.copy_of_all[h * heads.copies + copy]);
+      index.push_back(heads.copy_of_all[h * heads.multiplicity + copy]);
     }
   }
   return at::view_as_complex(w.contiguous())
@@ -53,7 +53,7 @@ Tensor weights_of(const Tensor& w, const SteerableHeads& heads) {
       .unflatten(1, {heads.heads, heads.width});
 }
 
-/// Of each component the place of its channels among the numbers of a head.
+/// Where the channels of a component stand among the numbers of a head.
 struct Channels {
   int64_t first, count;
   Tensor of(const Tensor& x) const { return x.narrow(-1, first, count); }
@@ -95,12 +95,12 @@ SteerableHeads::SteerableHeads(const SteerableType& type, int64_t count) : heads
     for (int64_t m = 0; m < type.components(l); ++m) {
       for (int64_t c = 0; c < share; ++c) {
         component.push_back(components + m);
-        copy.push_back(copies + c);
+        copy.push_back(multiplicity + c);
       }
     }
     components += type.components(l);
-    copies += share;
-    copies_of_all += type.channels[l];
+    multiplicity += share;
+    multiplicity_of_all += type.channels[l];
   }
   width = static_cast<int64_t>(component.size());
   for (int64_t h = 0; h < heads; ++h) {
@@ -160,7 +160,7 @@ Tensor steerable_attention_contracted(const Tensors& in, const SteerableHeads& h
   Tensor weights;
   std::vector<Tensor> sums;  // likewise: sum_j a_ij P_m
   if (positions->radii() == 1) {
-    // Of each query i a product over components: (N, B H, M) (N, M, N).
+    // A product over components for each query i: (N, B H, M) (N, M, N).
     const Tensor of_queries = at::cat(t, 3).view({units, n, heads.components}).transpose(0, 1);
     scores = scores +
              at::matmul(of_queries, pairs.vectors.transpose(1, 2)).transpose(0, 1).reshape(scores.sizes());

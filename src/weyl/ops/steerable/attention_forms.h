@@ -10,10 +10,11 @@ namespace weyl {
 /// Which numbers a head of steerable attention has (see kernels/steerable/attention.h).
 struct SteerableHeads {
   SteerableHeads(const SteerableType& type, int64_t heads);
-  int64_t heads = 1, width = 0, copies = 0, copies_of_all = 0, components = 0;  // H, F, S, S of all, M
-  std::vector<int64_t> features;                                                // (H, F): among those of all
-  std::vector<int64_t> component, copy;                                         // (F)
-  std::vector<int64_t> copy_of_all;                                             // (H, S)
+  int64_t heads = 1, width = 0, multiplicity = 0, multiplicity_of_all = 0,
+          components = 0;                // H, F, S, S of all, M
+  std::vector<int64_t> features;         // (H, F): among those of all
+  std::vector<int64_t> component, copy;  // (F)
+  std::vector<int64_t> copy_of_all;      // (H, S)
 };
 
 // Steerable attention (ops/steerable/attention.h) as torch expressions, differentiable to any order on any

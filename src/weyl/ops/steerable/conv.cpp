@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/parallel.h"
@@ -41,13 +42,14 @@ class SteerableConvOp : public Differentiable {
       using T = decltype(zero);
       const Operands<T> a(x, w, *this);
       const Tensor y = plan_->complete ? at::empty(a.shape, x.options()) : at::zeros(a.shape, x.options());
-      const int64_t tiles = kernels::steerable_conv_tiles<T>(a.input);
+      const auto& kernel = kernels::best<kernels::SteerableConv<T>>();
+      const int64_t tiles = kernel.tiles(a.input);
       const int64_t workers = worker_count(tiles);
-      const int64_t size = kernels::steerable_conv_scratch<T>(a.input, false);
+      const int64_t size = kernel.scratch(a.input, false);
       const Tensor scratch = at::zeros({workers, size}, x.options());
       share_out(tiles, workers, [&](int64_t worker, int64_t first, int64_t last) {
-        kernels::steerable_conv<T>(a.input, mutable_numbers<T>(y),
-                                   mutable_numbers<T>(scratch) + worker * size, first, last);
+        kernel.forward(a.input, mutable_numbers<T>(y), mutable_numbers<T>(scratch) + worker * size, first,
+                       last);
       });
       return {y};
     });
@@ -59,7 +61,7 @@ class SteerableConvOp : public Differentiable {
     return with_type(x.scalar_type(), [&](auto zero) -> Tensors {
       using T = decltype(zero);
       const Operands<T> a(x, w, *this);
-      const int64_t chunks = kernels::steerable_conv_chunks<T>(a.input), batch = x.size(0);
+      const int64_t chunks = plan_->chunks(), batch = x.size(0);
       const int64_t threads = worker_count(chunks * batch);
       // Samples are shared out too where chunks of channels alone would leave workers idle.
       const int64_t splits =
@@ -67,16 +69,16 @@ class SteerableConvOp : public Differentiable {
       const Tensor gx = needed[0] ? at::zeros(x.sizes(), x.options()) : Tensor();
       const Tensor gw = needed[1] ? at::zeros({splits, w.size(0), 2}, w.options()) : Tensor();
       const int64_t workers = worker_count(chunks * splits);
-      const int64_t size = kernels::steerable_conv_scratch<T>(a.input, true);
+      const int64_t size = kernels::best<kernels::SteerableConv<T>>().scratch(a.input, true);
       const Tensor scratch = at::zeros({workers, size}, x.options());
+      const auto& kernel = kernels::best<kernels::SteerableConvBackward<T>>();
       share_out(chunks * splits, workers, [&](int64_t worker, int64_t first, int64_t last) {
         for (int64_t k = first; k < last; ++k) {
           const int64_t split = k / chunks, chunk = k % chunks;
-          kernels::steerable_conv_backward<T>(
-              a.input, numbers<T>(gy), mutable_numbers<T>(gx),
-              gw.defined() ? mutable_numbers<T>(gw) + split * w.numel() : nullptr,
-              mutable_numbers<T>(scratch) + worker * size, chunk, chunk + 1, batch * split / splits,
-              batch * (split + 1) / splits);
+          kernel.backward(a.input, numbers<T>(gy), mutable_numbers<T>(gx),
+                          gw.defined() ? mutable_numbers<T>(gw) + split * w.numel() : nullptr,
+                          mutable_numbers<T>(scratch) + worker * size, chunk, chunk + 1,
+                          batch * split / splits, batch * (split + 1) / splits);
         }
       });
       Tensors g{gx, Tensor()};

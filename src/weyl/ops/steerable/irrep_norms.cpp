@@ -39,9 +39,9 @@ Tensor irrep_squares(const Tensor& features, const SteerableType& type) {
 
 Tensor scale_irreps(const Tensor& features, const Tensor& factors, const SteerableType& type) {
   require_features("scale_irreps", features, type);
-  const int64_t copies = type.copies();
-  require(factors.defined() && factors.dim() == features.dim() && factors.size(1) == copies,
-          "scale_irreps: factors must be (B, ", copies, ", ...), got ",
+  const int64_t multiplicity = type.copies();
+  require(factors.defined() && factors.dim() == features.dim() && factors.size(1) == multiplicity,
+          "scale_irreps: factors must be (B, ", multiplicity, ", ...), got ",
           factors.defined() ? factors.sizes() : at::IntArrayRef{});
   const Tensor x = features.unflatten(1, {2, type.width()});
   if (type.dimension == 2) {

@@ -58,9 +58,9 @@ class SteerableKernel {
     int64_t filters;       // J
   };
   using Bases = std::vector<Tensor>;
-  /// Of each pair (2 J, 2 M): ((Re B, Im B), (-Im B, Re B)), M over m, m1, pixel. Made when first expanded,
-  /// in the precision and on the device asked for: they are large, and the other order of evaluation has
-  /// none.
+  /// One for each pair, (2 J, 2 M): ((Re B, Im B), (-Im B, Re B)), M over m, m1, pixel. They are made when first
+  /// expanded, in the precision and on the device asked for: they are large, and the other order of evaluation
+  /// has none.
   const Bases& bases(const Tensor& like) const;
 
   SteerableKernelOptions options_;

@@ -251,4 +251,12 @@ std::shared_ptr<const SteerablePlan> steerable_plan(const SteerableType& in, con
   return plan;
 }
 
+int64_t SteerablePlan::chunks() const {
+  int64_t sum = 0;
+  for (const kernels::ConvIrrep& irrep : irreps) {
+    sum += (irrep.channels + kernels::conv_chunk - 1) / kernels::conv_chunk;
+  }
+  return sum;
+}
+
 }  // namespace weyl

@@ -30,6 +30,9 @@ struct SteerablePlan {
 
   /// Real multiplications for each output pixel: of the filters, and of couplings and mixing.
   double filter_work = 0, mixing_work = 0;
+
+  /// Chunks of input channels, irrep after irrep: the pieces of work of a backward pass.
+  int64_t chunks() const;
 };
 
 /// Null when the filters are not each even or odd, as rings are not but by fault of rounding.

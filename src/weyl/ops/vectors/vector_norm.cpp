@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/vectors/vector_norm.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/parallel.h"
@@ -36,7 +37,7 @@ class VectorNormOp : public Differentiable {
     const Tensor t = (s.diagonal(0, -2, -1).sum(-1) / 3).unsqueeze(-1).unsqueeze(-1);
     const Tensor tau = t + epsilon_;
     const Tensor unit = at::eye(3, s.options().requires_grad(false));
-    // Of trace 3 whatever the features' size, so that the roots stay in range.
+    // Its trace is 3 whatever the features' size, so that the roots stay in range.
     const Tensor scaled = ((1 - rho_) * s + (rho_ * t + epsilon_) * unit) / tau;
     const Tensor root = inverse_square_root(scaled) * tau.rsqrt();
     return {at::matmul(root, whole).to(x.scalar_type()) * weight};
@@ -51,9 +52,10 @@ class VectorNormOp : public Differentiable {
     const Tensor state = at::empty({x.size(0), kernels::vector_norm_state}, x.options().dtype(at::kDouble));
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::VectorNorm<T>>();
       share_out(x.size(0), worker_count(x.numel(), grain), [&](int64_t, int64_t first, int64_t last) {
-        kernels::vector_norm<T>(arguments<T>(x, weight), y.mutable_data_ptr<T>(),
-                                state.mutable_data_ptr<double>(), first, last);
+        kernel.forward(arguments<T>(x, weight), y.mutable_data_ptr<T>(), state.mutable_data_ptr<double>(),
+                       first, last);
       });
     });
     return {y, state};
@@ -67,9 +69,10 @@ class VectorNormOp : public Differentiable {
     const Tensor sums = needed[1] ? at::zeros({workers, weight.size(0)}, x.options()) : Tensor();
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::VectorNorm<T>>();
       share_out(x.size(0), workers, [&](int64_t w, int64_t first, int64_t last) {
-        kernels::vector_norm_backward<T>(arguments<T>(x, weight), numbers<double>(out[1]), numbers<T>(gy),
-                                         mutable_numbers<T>(gx), row_of<T>(sums, w), first, last);
+        kernel.backward(arguments<T>(x, weight), numbers<double>(out[1]), numbers<T>(gy),
+                        mutable_numbers<T>(gx), row_of<T>(sums, w), first, last);
       });
     });
     return {gx, needed[1] ? sums.sum(0) : Tensor()};
@@ -85,10 +88,11 @@ class VectorNormOp : public Differentiable {
     const Tensor sums = needed[1] ? at::zeros({workers, weight.size(0)}, x.options()) : Tensor();
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
+      const auto& kernel = kernels::best<kernels::VectorNorm<T>>();
       share_out(x.size(0), workers, [&](int64_t w, int64_t first, int64_t last) {
-        kernels::vector_norm_second<T>(arguments<T>(x, weight), numbers<double>(out[1]), numbers<T>(gy),
-                                       numbers<T>(dx), numbers<T>(dweight), mutable_numbers<T>(gx),
-                                       row_of<T>(sums, w), mutable_numbers<T>(ggy), first, last);
+        kernel.second(arguments<T>(x, weight), numbers<double>(out[1]), numbers<T>(gy), numbers<T>(dx),
+                      numbers<T>(dweight), mutable_numbers<T>(gx), row_of<T>(sums, w),
+                      mutable_numbers<T>(ggy), first, last);
       });
     });
     return {gx, needed[1] ? sums.sum(0) : Tensor(), ggy};
@@ -98,7 +102,7 @@ class VectorNormOp : public Differentiable {
   bool isotropic() const { return rho_ == 1; }
 
   template <class T>
-  kernels::VectorNorm<T> arguments(const Tensor& x, const Tensor& weight) const {
+  kernels::VectorNormInput<T> arguments(const Tensor& x, const Tensor& weight) const {
     return {x.size(2), rho_, epsilon_, numbers<T>(x), numbers<T>(weight)};
   }
 
