@@ -43,6 +43,12 @@ TORCH_FREE_FOLDERS = ["kernels", "config", "data/formats"]
 TORCH_FREE_NAMES = ["options.h", "options.cpp"]
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 
+# Kernel files that are compiled once for each instruction set, by the list `vector_kernels` of this file. Nothing of the
+# standard library may run in them: the linker keeps one copy of a template, whichever set it was compiled for. Besides
+# headers of the project, which may reach no others either, they include what holds types and constants alone.
+KERNEL_LIST = "kernels/CMakeLists.txt"
+KERNEL_HEADERS = {"cstddef", "cstdint", "immintrin.h", "type_traits"}
+
 # Headers that cost too much, or that hide what a file uses (see docs/adr): nowhere in the tree.
 BANNED = re.compile(r"^(torch/(torch|all)\.h|torch/nn[/.].*|torch/extension\.h)$")
 # In src/ operators come one by one.
@@ -97,20 +103,42 @@ class Tree:
     def fault(self, name, line, text):
         self.faults.append(f"src/weyl/{name}:{line}: {text}")
 
-    def path_to_torch(self, name, seen=None):
-        """The chain of headers from `name` to a torch header, or None."""
+    def path_to(self, name, wanted, seen=None):
+        """The chain of headers from `name` to one outside the project for which `wanted` holds, or None."""
         seen = set() if seen is None else seen
         if name in seen:
             return None
         seen.add(name)
         for _, header in self.files.get(name, []):
-            if TORCH.match(header):
-                return [header]
             if header.startswith("weyl/"):
-                rest = self.path_to_torch(header[5:], seen)
+                rest = self.path_to(header[5:], wanted, seen)
                 if rest:
                     return [header] + rest
+            elif wanted(header):
+                return [header]
         return None
+
+    def path_to_torch(self, name):
+        return self.path_to(name, TORCH.match)
+
+    def vector_kernels(self):
+        path = self.src / KERNEL_LIST
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        found = re.search(r"^set\(vector_kernels\s([^)]*)\)", text, re.MULTILINE)
+        if not found:
+            self.fault(KERNEL_LIST, 1, "must hold the list vector_kernels")
+            return []
+        return ["kernels/" + name for name in found.group(1).split()]
+
+    def check_vector_kernels(self):
+        for name in self.vector_kernels():
+            if name not in self.files:
+                self.fault(KERNEL_LIST, 1, f"lists {name}, which does not exist")
+            way = self.path_to(name, lambda header: header not in KERNEL_HEADERS)
+            if way:
+                allowed = ", ".join(f"<{header}>" for header in sorted(KERNEL_HEADERS))
+                self.fault(name, 1, f"is compiled once for each instruction set and may include headers of the project "
+                                    f"and {allowed}, got: " + " -> ".join(way))
 
     def check_edge(self, name, line, target):
         # weyl/program.h, the program as a function, is app's, which is not installed.
@@ -193,6 +221,7 @@ class Tree:
                 way = self.path_to_torch(name)
                 if way:
                     self.fault(name, 1, "must not reach torch, but does: " + " -> ".join(way))
+        self.check_vector_kernels()
         self.check_idle_edges()
         self.check_cycles()
         for place in ("tests", "bench", "examples"):
