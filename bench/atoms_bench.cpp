@@ -1,4 +1,4 @@
-// Force fields beside their plain padded form (padded_geomformer.h), interleaved in one process on
+// Force fields beside their plain padded form (tests/oracles/padded_geomformer.h), interleaved in one process on
 // WEYL_THREADS threads (2; with 1 in processor time), medians of WEYL_REPEATS (5): energy with forces, a
 // training step (loss of both, backward through the forces, optimiser), and the memory that its tensors take.
 // Both sides have the same task, loss and optimiser.
@@ -18,9 +18,10 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "bench/padded_geomformer.h"
+#include "tests/oracles/padded_geomformer.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/models/systems.h"
 #include "weyl/study/allocation_peak.h"
 #include "weyl/study/random_molecules.h"
@@ -115,7 +116,7 @@ double largest_difference(const Tensor& a, const Tensor& b) {
 /// The largest difference of energies and forces, relative to the largest of them.
 double difference(const ForceFields& f, const Batch& batch) {
   const Named found = f.task->predict(*f.kernels, batch), right = f.task->predict(*f.padded, batch);
-  return std::max(largest_difference(found.at("energy"), right.at("energy")),
+  return worst_of(largest_difference(found.at("energy"), right.at("energy")),
                   largest_difference(found.at("forces"), right.at("forces")));
 }
 
@@ -135,7 +136,7 @@ double gradient_difference(const ForceFields& f, const Batch& batch) {
   double largest = 0;
   for (size_t i = 0; i < found.size(); ++i) {
     if (right[i].abs().max().item<double>() > 1e-12) {
-      largest = std::max(largest, largest_difference(found[i], right[i]));
+      largest = worst_of(largest, largest_difference(found[i], right[i]));
     }
   }
   return largest;

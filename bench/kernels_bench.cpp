@@ -1,4 +1,4 @@
-// Times every large case of tests/kernels/cases.h: kernel and torch expression, value alone and with
+// Times every large case of tests/oracles/kernel_cases.h: kernel and torch expression, value alone and with
 // gradients, in one interleaved run. Counters: `reference_ms`, `ratio` (reference / kernel) and `error`
 // (largest difference).
 #include <benchmark/benchmark.h>
@@ -10,7 +10,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tests/kernels/cases.h"
+#include "tests/oracles/kernel_cases.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
@@ -54,7 +55,7 @@ void run(benchmark::State& state, const KernelCase& c, bool gradients) {
   }
   double error = 0;
   for (size_t i = 0; i < found.size(); ++i) {
-    error = std::max(error, (found[i] - right[i]).abs().max().item<double>());
+    error = worst_of(error, (found[i] - right[i]).abs().max().item<double>());
   }
   std::nth_element(reference.begin(), reference.begin() + reference.size() / 2, reference.end());
   state.counters["reference_ms"] = reference[reference.size() / 2];

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "weyl/core/random.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/lie/attention.h"
 #include "weyl/ops/lie/elements.h"
@@ -111,7 +112,7 @@ void run(benchmark::State& state, LieGroup group, int64_t graphs, int64_t nodes,
       const Tensors right = timed(true, plain_ms, plain_mb);
       for (size_t i = 0; i < found.size(); ++i) {
         const double scale = 1e-30 + right[i].abs().max().item<double>();
-        error = std::max(error, (found[i] - right[i]).abs().max().item<double>() / scale);
+        error = worst_of(error, (found[i] - right[i]).abs().max().item<double>() / scale);
       }
     }
   }

@@ -11,6 +11,8 @@
 
 #include "weyl/algebra/lie/groups.h"
 #include "weyl/core/random.h"
+#include "weyl/core/worst_of.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/lie/pairs.h"
 
 namespace weyl {
@@ -70,11 +72,11 @@ void run(benchmark::State& state, double sheet_ns) {
   };
   for (auto _ : state) {
     const double start = now();
-    kernels::lie_pair_logs<T>(g, g, w.data(), nullptr, 0, N);
+    kernels::best<kernels::LieLogs<T>>().pairs(g, g, w.data(), nullptr, 0, N);
     const double middle = now();
     scalar_logs<G, T>(planes, right);
     const double end = now();
-    kernels::lie_pair_logs_backward<T>(g, g, gradient.data(), ga.data(), gb.data(), 0, N);
+    kernels::best<kernels::LieLogsBackward<T>>().pairs(g, g, gradient.data(), ga.data(), gb.data(), 0, N);
     backward.push_back((now() - end) / (N * N));
     state.SetIterationTime(1e-9 * (middle - start));
     vectors.push_back((middle - start) / (N * N));
@@ -82,7 +84,7 @@ void run(benchmark::State& state, double sheet_ns) {
   }
   double error = 0;
   for (size_t k = 0; k < w.size(); ++k) {
-    error = std::max(error, static_cast<double>(std::abs(w[k] - right[k])));
+    error = worst_of(error, static_cast<double>(std::abs(w[k] - right[k])));
   }
   const auto median = [](std::vector<double>& v) {
     std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "weyl/core/worst_of.h"
 #include "weyl/models/steerable/attention.h"
 #include "weyl/models/steerable/conv.h"
 #include "weyl/ops/autograd/differentiable.h"
@@ -89,7 +90,7 @@ void run(benchmark::State& state, const std::function<Subject()>& make, bool ste
       const Tensors right = timed(true, plain_ms, plain_mb);
       for (size_t i = 0; i < found.size(); ++i) {
         const double scale = 1e-30 + right[i].abs().max().item<double>();
-        error = std::max(error, (found[i] - right[i]).abs().max().item<double>() / scale);
+        error = worst_of(error, (found[i] - right[i]).abs().max().item<double>() / scale);
       }
     }
   }

@@ -13,6 +13,7 @@
 #include "weyl/carriers/layout.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/random.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/models/model.h"
 #include "weyl/ops/frames/group_tables.h"
 #include "weyl/study/transformations.h"
@@ -25,7 +26,7 @@ inline double relative_error(const Named& a, const Named& b) {
   for (const auto& [name, value] : b) {
     if (value.numel() > 0) {
       const auto x = a.at(name).detach().to(at::kDouble), y = value.detach().to(at::kDouble);
-      worst = std::max(worst,
+      worst = worst_of(worst,
                        (x - y).abs().max().item<double>() / (y.pow(2).mean().sqrt().item<double>() + 1e-300));
     }
   }
@@ -101,27 +102,27 @@ inline double claim_error(Model& model, const Claim& claim, const Batch& batch, 
   for (int64_t i = 0; i < draws; ++i) {
     switch (claim.of) {
       case Of::finite:
-        worst = std::max(
+        worst = worst_of(
             worst, motion_error(model, batch, schema, elements_from(*claim.finite, i * graphs, graphs)));
         break;
       case Of::rotations:
       case Of::rotoreflections:
-        worst = std::max(worst, motion_error(model, batch, schema,
+        worst = worst_of(worst, motion_error(model, batch, schema,
                                              random_rotations(graphs, dimension,
                                                               claim.of == Of::rotoreflections, stream)));
         break;
       case Of::translations:
-        worst = std::max(worst, motion_error(model, batch, schema, translations(graphs, dimension, stream)));
+        worst = worst_of(worst, motion_error(model, batch, schema, translations(graphs, dimension, stream)));
         break;
       case Of::permutations: {
         const auto& segments = graphs_of(batch.input);
-        worst = std::max(worst, permutation_error(model, batch, schema, random_order(segments, stream)));
+        worst = worst_of(worst, permutation_error(model, batch, schema, random_order(segments, stream)));
         break;
       }
       case Of::left_motions: {
         const LieGroup group = *model.interface.group;
         const Tensor elements = random_elements(group, graphs, 1, stream);
-        worst = std::max(worst, motion_error(model, batch, schema, motions_of(group, elements)));
+        worst = worst_of(worst, motion_error(model, batch, schema, motions_of(group, elements)));
         break;
       }
     }
@@ -180,8 +181,8 @@ inline void expect_layer_commutes(const std::string& name, const GroupTables& ta
   for (int64_t g = 0; g < order; ++g) {
     const Tensor y_moved = on_moved(g);
     const Tensor wrong = involutions ? y : moved_frames(y, tables, tables.group().inverse(g));
-    worst = std::max(worst, (y_moved - moved_frames(y, tables, g)).abs().max().item<double>());
-    control = std::max(control, (y_moved - wrong).abs().max().item<double>());
+    worst = worst_of(worst, (y_moved - moved_frames(y, tables, g)).abs().max().item<double>());
+    control = worst_of(control, (y_moved - wrong).abs().max().item<double>());
   }
   EXPECT_LT(worst, tolerance) << name << ", " << tables.group().name();
   if (order > 1) {

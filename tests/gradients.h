@@ -43,8 +43,11 @@ inline std::vector<at::Tensor> analytic(const Expression& f, const std::vector<a
       wanted.push_back(x);
     }
   }
-  std::vector<at::Tensor> found =
-      torch::autograd::grad({(y * weights_like(y)).sum()}, wanted, {}, create_graph, create_graph, true);
+  const at::Tensor sum = (y * weights_like(y)).sum();
+  std::vector<at::Tensor> found(wanted.size());  // a result without a graph does not depend on the inputs
+  if (sum.requires_grad()) {
+    found = torch::autograd::grad({sum}, wanted, {}, create_graph, create_graph, true);
+  }
   std::vector<at::Tensor> result(xs.size());
   size_t next = 0;
   for (size_t i = 0; i < xs.size(); ++i) {

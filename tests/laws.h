@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weyl/algebra/finite/finite_group.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl::laws {
 
@@ -25,7 +26,7 @@ struct Operations {
 template <class Element>
 double group_law_defect(const Operations<Element>& of, const std::vector<Element>& samples) {
   double worst = 0;
-  const auto check = [&](const Element& a, const Element& b) { worst = std::max(worst, of.distance(a, b)); };
+  const auto check = [&](const Element& a, const Element& b) { worst = worst_of(worst, of.distance(a, b)); };
   for (const auto& a : samples) {
     check(of.compose(of.identity, a), a);
     check(of.compose(a, of.identity), a);
@@ -49,7 +50,7 @@ double homomorphism_defect(const std::function<To(const From&)>& rho, const Oper
   for (const auto& a : samples) {
     for (const auto& b : samples) {
       const auto image = reversed ? to.compose(rho(b), rho(a)) : to.compose(rho(a), rho(b));
-      worst = std::max(worst, to.distance(rho(from.compose(a, b)), image));
+      worst = worst_of(worst, to.distance(rho(from.compose(a, b)), image));
     }
   }
   return worst;
@@ -114,7 +115,7 @@ inline Operations<std::vector<double>> orthogonal_matrices(int64_t D) {
   of.distance = [](const Matrix& a, const Matrix& b) {
     double worst = a.size() == b.size() ? 0 : INFINITY;
     for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
-      worst = std::max(worst, std::abs(a[i] - b[i]));
+      worst = worst_of(worst, std::abs(a[i] - b[i]));
     }
     return worst;
   };
@@ -147,7 +148,7 @@ inline void expect_finite_group(const FiniteGroup& group, double orthogonality =
   double defect = 0;
   for (int64_t g = 0; g < G; ++g) {
     const auto r = matrix(group, g);
-    defect = std::max(defect, matrices.distance(matrices.compose(matrices.inverse(r), r), matrices.identity));
+    defect = worst_of(defect, matrices.distance(matrices.compose(matrices.inverse(r), r), matrices.identity));
     std::vector<int64_t> row, column;
     for (int64_t h = 0; h < G; ++h) {
       row.push_back(group.product(g, h));

@@ -10,6 +10,7 @@
 #include "tests/app/atoms.h"
 #include "weyl/core/json.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -62,7 +63,7 @@ double mean_error(const std::vector<double>& a, const std::vector<double>& b) {
 double largest_error(const std::vector<double>& a, const std::vector<double>& b) {
   double largest = 0;
   for (size_t i = 0; i < a.size(); ++i) {
-    largest = std::max(largest, std::abs(a[i] - b[i]));
+    largest = worst_of(largest, std::abs(a[i] - b[i]));
   }
   return largest;
 }

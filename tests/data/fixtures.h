@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "weyl/carriers/batch.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 
@@ -110,7 +111,7 @@ inline double difference(const Batch& a, const Batch& b) {
       return INFINITY;
     }
     if (t.numel() > 0) {
-      worst = std::max(worst, (t.to(at::kDouble) - found->second.to(at::kDouble)).abs().max().item<double>());
+      worst = worst_of(worst, (t.to(at::kDouble) - found->second.to(at::kDouble)).abs().max().item<double>());
     }
   }
   return worst;

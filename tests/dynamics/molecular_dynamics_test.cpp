@@ -8,6 +8,7 @@
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/dynamics/relaxation.h"
 
 namespace weyl {
@@ -61,7 +62,7 @@ Numbers angular_momentum(const Numbers& m, const Numbers& x, const Numbers& v) {
 double largest(const Numbers& x) {
   double most = 0;
   for (const double value : x) {
-    most = std::max(most, std::abs(value));
+    most = worst_of(most, std::abs(value));
   }
   return most;
 }
@@ -92,7 +93,7 @@ TEST(MolecularDynamics, VerletKeepsEnergyToSecondOrderAndGoesBack) {
     double most = 0;
     for (int i = 0; i < static_cast<int>(200 / step); ++i) {
       dynamics.verlet_step();
-      most = std::max(most, std::abs(dynamics.kinetic_energy() + dynamics.point().energy - energy));
+      most = worst_of(most, std::abs(dynamics.kinetic_energy() + dynamics.point().energy - energy));
     }
     return most;
   };

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/gradients.h"
-#include "tests/kernels/cases.h"
+#include "tests/oracles/kernel_cases.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/segment.h"
 

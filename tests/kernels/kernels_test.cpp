@@ -1,16 +1,26 @@
-// Every kernel against its torch expression: value and gradients, float32 and float64, every instruction set.
+// Every kernel against its torch expression: value, gradients and second derivatives, float32 and float64, on every
+// instruction set that the processor has.
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdio>
+#include <mutex>
+#include <set>
+
+#include "tests/closeness.h"
 #include "tests/gradients.h"
-#include "tests/kernels/cases.h"
+#include "tests/oracles/kernel_cases.h"
 #include "weyl/core/instruction_set.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
 namespace {
 
 using kernels::InstructionSet;
+
+constexpr InstructionSet all_sets[] = {InstructionSet::baseline, InstructionSet::v3, InstructionSet::v4};
 
 std::vector<at::Tensor> cast(const std::vector<at::Tensor>& inputs, at::ScalarType type) {
   std::vector<at::Tensor> result;
@@ -20,92 +30,166 @@ std::vector<at::Tensor> cast(const std::vector<at::Tensor>& inputs, at::ScalarTy
   return result;
 }
 
-/// The results, and the gradients of a fixed combination of them.
-std::vector<at::Tensor> values_and_gradients(const KernelCase& c, const std::vector<at::Tensor>& inputs) {
-  std::vector<at::Tensor> result = c.run(inputs), wanted;
-  at::Tensor sum = at::zeros({}, inputs[0].scalar_type());
-  for (const at::Tensor& y : result) {
-    sum = sum + (y * gradients_detail::weights_like(y).to(y.scalar_type())).sum();
-  }
-  for (const at::Tensor& x : inputs) {
+std::vector<at::Tensor> defined(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> result;
+  for (const at::Tensor& x : tensors) {
     if (x.defined()) {
-      wanted.push_back(x);
+      result.push_back(x);
     }
   }
-  const auto gradients = torch::autograd::grad({sum}, wanted);
+  return result;
+}
+
+at::Tensor weighted_sum(const std::vector<at::Tensor>& tensors, at::ScalarType type) {
+  at::Tensor sum = at::zeros({}, type);
+  for (const at::Tensor& x : tensors) {
+    sum = sum + (x * gradients_detail::weights_like(x).to(type)).sum();
+  }
+  return sum;
+}
+
+/// The results, and the gradients of a fixed combination of them.
+std::vector<at::Tensor> values_and_gradients(const KernelCase& c, at::ScalarType type) {
+  const std::vector<at::Tensor> inputs = cast(c.inputs, type);
+  std::vector<at::Tensor> result = c.run(inputs);
+  const auto gradients = torch::autograd::grad({weighted_sum(result, type)}, defined(inputs));
   result.insert(result.end(), gradients.begin(), gradients.end());
   return result;
 }
 
-void expect_close(const std::vector<at::Tensor>& found, const std::vector<at::Tensor>& right,
-                  double tolerance, const std::string& name) {
-  ASSERT_EQ(found.size(), right.size());
-  for (size_t i = 0; i < found.size(); ++i) {
-    ASSERT_EQ(found[i].sizes(), right[i].sizes()) << name << ", tensor " << i;
-    if (found[i].numel() == 0) {
-      continue;
-    }
-    const double scale = std::max(1.0, right[i].abs().max().item<double>());
-    const double error =
-        (found[i].to(at::kDouble) - right[i].to(at::kDouble)).abs().max().item<double>() / scale;
-    EXPECT_LT(error, tolerance) << name << ", tensor " << i;
+/// The gradients of a fixed combination of the gradients, by the inputs and by the gradients of the results.
+std::vector<at::Tensor> second_derivatives(const KernelCase& c, at::ScalarType type) {
+  const std::vector<at::Tensor> inputs = cast(c.inputs, type), y = c.run(inputs);
+  std::vector<at::Tensor> gys, wanted = defined(inputs);
+  for (const at::Tensor& t : y) {
+    gys.push_back(gradients_detail::weights_like(t).to(type).requires_grad_());
   }
+  const at::Tensor sum =
+      weighted_sum(torch::autograd::grad(y, wanted, gys, /*retain_graph=*/true, /*create_graph=*/true), type);
+  wanted.insert(wanted.end(), gys.begin(), gys.end());
+  std::vector<at::Tensor> found =
+      torch::autograd::grad({sum}, wanted, {}, false, false, /*allow_unused=*/true);
+  for (size_t i = 0; i < found.size(); ++i) {
+    found[i] = found[i].defined() ? found[i] : at::zeros_like(wanted[i]);
+  }
+  return found;
 }
 
-TEST(Kernels, AgreeWithTheirTorchExpressions) {
+/// The tables that were fetched while cases ran, as "VectorNorm<float>, 1", the number that of the instruction set.
+std::mutex mutex;
+std::set<std::string> fetched;
+bool compared_first = false, compared_second = false;  // all cases have run
+
+/// "Attention<float>" from how a compiler writes best<Kernel>(): [with Kernel = Attention<float>], and some with
+/// its namespaces.
+std::string kernel_in(const std::string& function) {
+  const std::string before = "Kernel = ", space = "weyl::kernels::";
+  const size_t begin = function.find(before) + before.size();
+  const std::string name = function.substr(begin, function.find_last_of(']') - begin);
+  return name.starts_with(space) ? name.substr(space.size()) : name;
+}
+
+void note(const char* kernel, InstructionSet set) {
+  const std::lock_guard lock(mutex);
+  fetched.insert(kernel_in(kernel) + ", " + std::to_string(static_cast<int>(set)));
+}
+
+class Kernels : public testing::Test {
+ protected:
+  void SetUp() override { kernels::watch_kernels(&note); }
+  void TearDown() override { kernels::watch_kernels(nullptr); }
+};
+
+template <class F>
+void expect_agreement(const F& of, double KernelTolerances::* float32, double KernelTolerances::* float64) {
   for (const KernelCase& c : kernel_cases()) {
     if (c.timed) {
-      continue;  // the same code as the small ones; bench/ prints their errors
+      continue;  // bench/ prints their errors
     }
     const std::vector<at::Tensor> exact = [&] {
       const UseReferences scope;
-      return values_and_gradients(c, cast(c.inputs, at::kDouble));
+      return of(c, at::kDouble);
     }();
-    for (const InstructionSet set : {InstructionSet::baseline, InstructionSet::v3, InstructionSet::v4}) {
+    for (const InstructionSet set : all_sets) {
       if (set > kernels::best_instruction_set()) {
         continue;
       }
       const kernels::UseInstructionSet at_most(set);
       const std::string name = c.name + ", instruction set " + std::to_string(static_cast<int>(set));
-      expect_close(values_and_gradients(c, cast(c.inputs, at::kDouble)), exact, c.float64,
-                   name + ", float64");
-      expect_close(values_and_gradients(c, cast(c.inputs, at::kFloat)), exact, c.float32, name + ", float32");
+      expect_close(of(c, at::kDouble), exact, c.tolerances.*float64, name + ", float64");
+      expect_close(of(c, at::kFloat), exact, c.tolerances.*float32, name + ", float32");
     }
   }
 }
 
-TEST(Kernels, SecondDerivativesAgree) {
-  for (const KernelCase& c : kernel_cases()) {
-    const bool has_kernel = c.name.rfind("attention/", 0) == 0 || c.name.find("gelu/") != std::string::npos ||
-                            c.name.rfind("bias_silu/", 0) == 0 || c.name.rfind("gaussian_densities/", 0) == 0;
-    if (c.timed || !has_kernel) {
-      continue;
-    }
-    const auto second = [&](at::ScalarType type) {
-      const std::vector<at::Tensor> inputs = cast(c.inputs, type);
-      const std::vector<at::Tensor> y = c.run(inputs);
-      const at::Tensor gy = gradients_detail::weights_like(y[0]).to(type).requires_grad_();
-      std::vector<at::Tensor> wanted;
-      for (const at::Tensor& x : inputs) {
-        if (x.defined()) wanted.push_back(x);
-      }
-      at::Tensor sum = at::zeros({}, type);
-      for (const at::Tensor& g : torch::autograd::grad({y[0]}, wanted, {gy}, true, true)) {
-        sum = sum + (g * gradients_detail::weights_like(g).to(type)).sum();
-      }
-      wanted.push_back(gy);
-      return torch::autograd::grad({sum}, wanted);
-    };
-    const auto exact = [&] {
-      const UseReferences scope;
-      return second(at::kDouble);
-    }();
-    expect_close(second(at::kDouble), exact, 1e-12, c.name + ", float64");
-    expect_close(second(at::kFloat), exact, 1e-4, c.name + ", float32");
-  }
+void expect_first_agreement() {
+  expect_agreement(&values_and_gradients, &KernelTolerances::float32, &KernelTolerances::float64);
+}
+void expect_second_agreement() {
+  expect_agreement(&second_derivatives, &KernelTolerances::second_float32, &KernelTolerances::second_float64);
 }
 
-TEST(Kernels, ResultsDoNotDependOnTheOtherGraphsOrTheThreads) {
+TEST_F(Kernels, AgreeWithTheirTorchExpressions) {
+  expect_first_agreement();
+  compared_first = true;
+}
+
+TEST_F(Kernels, SecondDerivativesAgree) {
+  expect_second_agreement();
+  compared_second = true;
+}
+
+/// All tables that the library holds, as `fetched` has them: specialisations of kernels::compiled.
+std::set<std::string> tables_of_the_library() {
+  std::set<std::string> tables;
+  FILE* nm = popen("'" WEYL_NM "' --dynamic --defined-only --demangle '" WEYL_BASE_LIBRARY "'", "r");
+  std::array<char, 4096> line{};
+  while (nm != nullptr && std::fgets(line.data(), line.size(), nm) != nullptr) {
+    const std::string text = line.data(), before = "weyl::kernels::compiled<weyl::kernels::",
+                      between = ", (weyl::kernels::InstructionSet)";
+    const size_t begin = text.find(before), end = text.find(between);
+    if (begin != std::string::npos && end != std::string::npos) {
+      tables.insert(text.substr(begin + before.size(), end - begin - before.size()) + ", " +
+                    text.substr(end + between.size(), 1));
+    }
+  }
+  EXPECT_TRUE(nm != nullptr && pclose(nm) == 0)
+      << WEYL_NM << " must list the symbols of " << WEYL_BASE_LIBRARY;
+  return tables;
+}
+
+/// Those of `tables` that this processor can run and no case has fetched, one a line.
+std::string without_a_case(const std::set<std::string>& tables) {
+  std::string absent;
+  for (const std::string& table : tables) {
+    // Attention fetches the tiles of its own set itself, without `best`.
+    const std::string tiles = "LieTiles", attention = "LieAttention";
+    const std::string by = table.rfind(tiles, 0) == 0 ? attention + table.substr(tiles.size()) : table;
+    if (table.back() - '0' <= static_cast<int>(kernels::best_instruction_set()) && !fetched.contains(by)) {
+      absent += table + "\n";
+    }
+  }
+  return absent;
+}
+
+TEST_F(Kernels, EveryTableOfTheLibraryHasACase) {
+  if (!compared_first) {
+    expect_first_agreement();
+  }
+  if (!compared_second) {
+    expect_second_agreement();
+  }
+  std::set<std::string> tables = tables_of_the_library();
+  EXPECT_GE(tables.size(), 34u);
+  EXPECT_EQ(without_a_case(tables), "") << "must have a case in tests/oracles";
+  for (const std::string& table : fetched) {
+    EXPECT_TRUE(tables.contains(table)) << table;
+  }
+  tables.insert("NoKernel<float>, 0");  // control
+  EXPECT_EQ(without_a_case(tables), "NoKernel<float>, 0\n");
+}
+
+TEST_F(Kernels, ResultsDoNotDependOnTheOtherGraphsOrTheThreads) {
   const Segments all = Segments::of_sizes(std::vector<int64_t>{5, 18, 7}),
                  one = Segments::of_sizes(std::vector<int64_t>{18});
   const at::Tensor p = noise({30, 64}, 1).to(at::kFloat), bias = noise({2, 16}, 2).to(at::kFloat),
@@ -119,7 +203,7 @@ TEST(Kernels, ResultsDoNotDependOnTheOtherGraphsOrTheThreads) {
   at::set_num_threads(threads);
 }
 
-TEST(Kernels, ALargeAngleIsStillRight) {
+TEST_F(Kernels, ALargeAngleIsStillRight) {
   // Through the kernel's own sine and cosine, and beyond them through the C library's.
   for (const double size : {1.0, 300.0, 1e4, 1e6}) {
     const at::Tensor angles = (at::arange(64, at::kDouble) * 0.0157 * size + 0.1).view({8, 2, 4});
@@ -136,7 +220,7 @@ TEST(Kernels, ALargeAngleIsStillRight) {
   }
 }
 
-TEST(Kernels, AForbiddenPairHasNoWeight) {
+TEST_F(Kernels, AForbiddenPairHasNoWeight) {
   const Segments graphs = Segments::of_sizes(std::vector<int64_t>{3});
   const at::Tensor q = noise({3, 1, 4}, 1), v = noise({3, 1, 4}, 2);
   at::Tensor bias = at::zeros({9, 1}, at::kDouble);

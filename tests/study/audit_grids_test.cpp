@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/toy_grid.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/study/audit.h"
 #include "weyl/study/random_tokens.h"
 #include "weyl/tasks/classification.h"
@@ -20,7 +21,7 @@ AuditReport report_of(int64_t dimension, const Task& task, const std::string& la
 double worst_claim(const AuditReport& report) {
   double worst = 0;
   for (const AuditClaim& c : report.claims) {
-    worst = std::max(worst, c.error);
+    worst = worst_of(worst, c.error);
   }
   return worst;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/models/systems.h"
 #include "weyl/study/random_tokens.h"
 
@@ -88,7 +89,7 @@ TEST(Audit, MeasuresRotationOfThePlainTransformerWithoutJudgingIt) {
     EXPECT_EQ(m.group, "SO(3)");
     EXPECT_EQ(m.dtype, "float64");
     EXPECT_GT(m.error, 1e-3) << m.output;
-    worst = std::max(worst, m.error);
+    worst = worst_of(worst, m.error);
   }
   EXPECT_EQ(worst, control(report, "rotation").error);
 }

@@ -7,6 +7,7 @@
 
 #include "tests/tasks/force_field.h"
 #include "weyl/core/random.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
@@ -38,7 +39,7 @@ TEST(ForceFieldGradients, ForcesAreMinusTheSlopeOfTheEnergy) {
           // This graph alone: the references of all would cost digits.
           energies[side] = number(task.predict(*model, batch).at("energy").sum());
         }
-        worst = std::max(worst, std::abs(number(forces[i][d]) + (energies[0] - energies[1]) / (2 * h)));
+        worst = worst_of(worst, std::abs(number(forces[i][d]) + (energies[0] - energies[1]) / (2 * h)));
       }
     }
     x = start;

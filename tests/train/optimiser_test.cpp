@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
@@ -85,7 +86,7 @@ double against_the_textbook(OptimiserLaw law, OptimiserOptions reference, bool f
     for (size_t p = 0; p < ps.size(); ++p) {
       books[p].step(ps[p].tensor.grad(), factor);
       const Tensor expected = at::tensor(books[p].w, at::kDouble).reshape(ps[p].tensor.sizes());
-      error = std::max(error, (ps[p].tensor.detach() - expected).abs().max().item<double>());
+      error = worst_of(error, (ps[p].tensor.detach() - expected).abs().max().item<double>());
     }
   }
   return error;

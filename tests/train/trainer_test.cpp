@@ -6,6 +6,7 @@
 
 #include "tests/train/small_training.h"
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/train.h"
 
@@ -110,8 +111,8 @@ TEST(Trainer, AccumulationIsOneLargerBatch) {
   const auto start = small_model(recipe, data).model->parameters();
   double error = 0, moved = 0;
   for (const auto& p : start) {
-    error = std::max(error, (a.at(p.name) - b.at(p.name)).abs().max().item<double>());
-    moved = std::max(moved, (a.at(p.name) - p.tensor.detach()).abs().max().item<double>());
+    error = worst_of(error, (a.at(p.name) - b.at(p.name)).abs().max().item<double>());
+    moved = worst_of(moved, (a.at(p.name) - p.tensor.detach()).abs().max().item<double>());
   }
   EXPECT_LT(error, 1e-9);
   EXPECT_GT(moved, 1e-4);

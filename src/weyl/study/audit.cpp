@@ -1,8 +1,10 @@
 #include "weyl/study/audit.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/study/auditor.h"
 
 namespace weyl {
@@ -133,7 +135,7 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
       if (!group.empty() && !auditor.absent(i)) {
         report.measures.push_back({group, auditor.labels()[i], dtype, errors[i]});
       }
-      worst = auditor.constant(i) ? worst : std::max(worst, errors[i]);
+      worst = auditor.constant(i) ? worst : worst_of(worst, errors[i]);
     }
     return worst;
   };
@@ -151,7 +153,9 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
       covered_by(symmetry.approximate).rotations ? "" : "SO(" + std::to_string(D) + ")";
   for (const Transformation& control : controls) {
     const double error = measure(control, control.name == "rotation" ? rotations_as : "");
-    report.controls.push_back({control.name, error, control_at_least, error >= control_at_least});
+    // An error that is no number is none that the control was meant to find.
+    report.controls.push_back(
+        {control.name, error, control_at_least, std::isfinite(error) && error >= control_at_least});
   }
 
   for (size_t i = 0; i < auditor.labels().size(); ++i) {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 
+#include "weyl/core/worst_of.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/study/allocation_peak.h"
 #include "weyl/study/flops.h"
@@ -74,7 +75,7 @@ double largest_difference(const Named& a, const Named& b) {
   double largest = 0;
   for (const auto& [name, x] : a) {
     if (x.numel() > 0) {
-      largest = std::max(largest, (x - b.at(name)).abs().max().item<double>());
+      largest = worst_of(largest, (x - b.at(name)).abs().max().item<double>());
     }
   }
   return largest;

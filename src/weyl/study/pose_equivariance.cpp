@@ -12,6 +12,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
 #include "weyl/core/random.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/study/audit.h"
 #include "weyl/tasks/completion.h"
 
@@ -67,13 +68,14 @@ PoseEquivariance pose_equivariance(Model& model, const Task& task, const Batch& 
     return found;
   }
   double sum = 0;
+  found.largest = 0;
   for (const double e : errors) {
     sum += e;
+    found.largest = worst_of(found.largest, e);
   }
   found.mean_square = sum / static_cast<double>(errors.size());
   found.root_mean_square = std::sqrt(found.mean_square);
   found.median_square = median(errors);
-  found.largest = *std::max_element(errors.begin(), errors.end());
   return found;
 }
 

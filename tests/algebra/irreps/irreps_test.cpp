@@ -17,6 +17,7 @@
 #include "weyl/algebra/irreps/wigner.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -81,7 +82,7 @@ std::array<double, 3> turned(const Matrix& r, const std::array<double, 3>& p) {
 double largest_difference(const IrrepMatrix& a, const IrrepMatrix& b) {
   double worst = a.size() == b.size() ? 0 : INFINITY;
   for (size_t i = 0; i < a.size(); ++i) {
-    worst = std::max(worst, std::abs(a[i] - b[i]));
+    worst = worst_of(worst, std::abs(a[i] - b[i]));
   }
   return worst;
 }

@@ -9,6 +9,7 @@
 #include "weyl/algebra/finite/finite_group.h"
 #include "weyl/algebra/irreps/wigner.h"
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -19,7 +20,7 @@ constexpr RingProfile profiles[] = {RingProfile::interpolated, RingProfile::gaus
 double largest(const RingFilters& f) {
   double worst = 0;
   for (const Complex& x : f.values) {
-    worst = std::max(worst, std::abs(x));
+    worst = worst_of(worst, std::abs(x));
   }
   return worst;
 }
@@ -33,7 +34,7 @@ double error_in_the_plane(const RingFilters& f, int64_t highest, int64_t size) {
       for (int64_t k = -highest; k <= highest; ++k) {
         const Complex phase = std::polar(1.0, -std::acos(-1.0) / 2 * static_cast<double>(k));
         for (int64_t ring = 0; ring < f.rings; ++ring) {
-          worst = std::max(worst, std::abs(f(k + highest, ring, turned) - phase * f(k + highest, ring, p)));
+          worst = worst_of(worst, std::abs(f(k + highest, ring, turned) - phase * f(k + highest, ring, p)));
         }
       }
     }
@@ -65,7 +66,7 @@ double error_in_space(const RingFilters& f, int64_t highest, int64_t size) {
             for (int64_t n = 0; n <= 2 * l; ++n) {
               sum += d[l][m * (2 * l + 1) + n] * f(l * l + n, ring, pixel);
             }
-            worst = std::max(worst, std::abs(sum - f(l * l + m, ring, turned)));
+            worst = worst_of(worst, std::abs(sum - f(l * l + m, ring, turned)));
           }
         }
       }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -59,7 +60,7 @@ TEST(SplineInterpolant, FollowsACosineWithTheOrderOfItsDegree) {
       for (int64_t i = 0; i < size; ++i) {
         y += w[i] * std::cos(M_PI * static_cast<double>(i) / 16);
       }
-      off = std::max(off, std::abs(y - std::cos(M_PI * x / 16)));
+      off = worst_of(off, std::abs(y - std::cos(M_PI * x / 16)));
     }
     return off;
   };

@@ -8,6 +8,7 @@
 
 #include "tests/algebra/lie/differences.h"
 #include "weyl/algebra/lie/formulas.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -122,7 +123,7 @@ void expect_block(const typename G::template Element<double>& g) {
   const auto right = block_log(m, transposed, E);
   double size = 1;
   for (const long double x : right) {
-    size = std::max(size, static_cast<double>(std::abs(x)));
+    size = worst_of(size, static_cast<double>(std::abs(x)));
   }
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) {

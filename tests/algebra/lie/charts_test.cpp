@@ -8,6 +8,7 @@
 
 #include "tests/lie_groups.h"
 #include "weyl/algebra/lie/group.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -33,7 +34,7 @@ struct Of : Lie<double> {
 double largest_difference(const Numbers& a, const Numbers& b, double sign = -1) {
   double worst = 0;
   for (size_t i = 0; i < a.size(); ++i) {
-    worst = std::max(worst, std::abs(a[i] + sign * b[i]));
+    worst = worst_of(worst, std::abs(a[i] + sign * b[i]));
   }
   return worst;
 }

@@ -10,6 +10,7 @@
 #include "tests/algebra/lie/differences.h"
 #include "weyl/algebra/lie/formulas.h"
 #include "weyl/algebra/lie/group.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -48,7 +49,7 @@ void expect_sides_to_differ(const typename G::template Element<double>& g) {
   formulas::log_adjoint<G, double>(g, tangent<G>(stream, 1), left, right);
   double most = 0;
   for (int k = 0; k < G::dof; ++k) {
-    most = std::max(most, std::abs(left[k] + right[k]));
+    most = worst_of(most, std::abs(left[k] + right[k]));
   }
   EXPECT_EQ(most > 0.01, G::group != LieGroup::so2) << name_of(G::group);
 }

@@ -10,6 +10,7 @@
 #include "tests/lie_groups.h"
 #include "weyl/algebra/lie/formulas.h"
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -45,7 +46,7 @@ TYPED_TEST(LieLaws, ExpAndLogAreInverse) {
         const auto w = of.tangent(scale);
         double size = 0;
         for (const auto x : w) {
-          size = std::max<double>(size, std::abs(x));
+          size = worst_of(size, std::abs(x));
         }
         // The logarithm of an affine map is as ill-conditioned as its exponents are wide; near the identity
         // what rounding the matrix loses is absolute.
@@ -98,7 +99,7 @@ TYPED_TEST(LieLaws, ExpIsTheMatrixExponential) {
         sum = times(sum, sum);
       }
       for (const double x : sum) {
-        size = std::max(size, std::abs(x));
+        size = worst_of(size, std::abs(x));
       }
       Of<TypeParam> here(group);
       const auto g = here.matrix(here.exp_of({w.begin(), w.end()}));
@@ -136,8 +137,8 @@ TYPED_TEST(LieLaws, JacobiansAreTheDerivativeOfExp) {
       for (size_t k = 0; k < of.dof; ++k) {
         const auto difference = left_difference(fine, at, k);
         for (size_t i = 0; i < of.dof; ++i) {
-          off = std::max(off, std::abs(difference[i] - left[i * of.dof + k]));
-          control = std::max(control, std::abs(difference[i] - right[i * of.dof + k]));
+          off = worst_of(off, std::abs(difference[i] - left[i * of.dof + k]));
+          control = worst_of(control, std::abs(difference[i] - right[i * of.dof + k]));
         }
       }
       EXPECT_LE(off, 2e-9 + near);
@@ -161,7 +162,7 @@ TYPED_TEST(LieLaws, JacobiansWhereABlockIsZero) {
     Of<TypeParam> of(group);
     Of<double> fine(group);
     for (const LieBlock& block : blocks_of(group)) {
-      SCOPED_TRACE(testing::Message() << name_of(group) << " " << block.name);
+      SCOPED_TRACE(testing::Message() << name_of(group) << ", coordinate " << block.begin);
       const auto w = without(block, of.tangent(0.7));
       const auto left = of.square(&Lie<TypeParam>::left_jacobian, w);
       const auto inverse = of.square(&Lie<TypeParam>::left_jacobian_inverse, w);

@@ -12,6 +12,7 @@
 #include "tests/laws.h"
 #include "tests/lie_groups.h"
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -77,10 +78,10 @@ TYPED_TEST(LieLaws, AdjointIsAHomomorphismAndMovesTheExponential) {
       const auto both = of.square(&Lie<TypeParam>::adjoint, of.product(a, b));
       double size = 1;
       for (const auto x : both) {
-        size = std::max<double>(size, std::abs(x));
+        size = worst_of(size, std::abs(x));
       }
       EXPECT_LE(largest_difference(both, times(Ad, other)), size * 200 * this->eps);
-      control = std::max(control, largest_difference(both, times(other, Ad)));
+      control = worst_of(control, largest_difference(both, times(other, Ad)));
       const auto moved = of.product(of.product(a, of.exp_of(w)), of.back(a));
       EXPECT_LE(Of<TypeParam>::distance(of, moved, of.exp_of(times(Ad, w))), size * 200 * this->eps);
     }

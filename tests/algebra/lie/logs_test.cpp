@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "weyl/algebra/lie/formulas.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/lie/pairs.h"
 
 namespace weyl {
@@ -124,7 +125,8 @@ typename G::template Tangent<T> vector_log(const std::vector<double>& x) {
   const auto one = G::template identity<T>();
   const auto g = vector_of<T, G::compact>(x);
   typename G::template Tangent<T> w;
-  kernels::lie_logs<T>({G::group, 1, 1, one.v}, {G::group, 1, 1, g.v}, w.v, 1, nullptr, 0, 1);
+  kernels::best<kernels::LieLogs<T>>().rows({G::group, 1, 1, one.v}, {G::group, 1, 1, g.v}, w.v, 1, nullptr,
+                                            0, 1);
   return w;
 }
 template <class T>

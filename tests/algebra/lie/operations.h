@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "weyl/algebra/lie/group.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 
@@ -76,8 +77,8 @@ struct Of : Lie<T> {
     const Numbers x = of.matrix(a), y = of.matrix(b);
     double worst = 0, size = 1;
     for (size_t i = 0; i < x.size(); ++i) {
-      worst = std::max<double>(worst, std::abs(x[i] - y[i]));
-      size = std::max<double>(size, std::abs(x[i]));
+      worst = worst_of(worst, std::abs(x[i] - y[i]));
+      size = worst_of(size, std::abs(x[i]));
     }
     return worst / size;
   }
@@ -87,7 +88,7 @@ template <class T>
 double largest_difference(const std::vector<T>& a, const std::vector<T>& b) {
   double worst = a.size() == b.size() ? 0 : INFINITY;
   for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
-    worst = std::max<double>(worst, std::abs(a[i] - b[i]));
+    worst = worst_of(worst, std::abs(a[i] - b[i]));
   }
   return worst;
 }

@@ -11,6 +11,7 @@
 #include "weyl/algebra/lie/formulas.h"
 #include "weyl/algebra/lie/group.h"
 #include "weyl/core/random.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -134,7 +135,7 @@ bool in_chart(const Numbers& A) {
         const auto x = roots[i];
         const auto by = (((x - a) * x + b) * x - c) / ((x - roots[(i + 1) % 3]) * (x - roots[(i + 2) % 3]));
         roots[i] -= by;
-        moved = std::max(moved, std::norm(by));
+        moved = worst_of(moved, std::norm(by));
       }
     }
   }

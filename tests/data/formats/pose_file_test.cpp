@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -22,7 +23,7 @@ double off_rotation(const PoseTrajectory& t) {
         for (int k = 0; k < 3; ++k) {
           sum += g[4 * k + i] * g[4 * k + j];
         }
-        worst = std::max(worst, std::abs(sum));
+        worst = worst_of(worst, std::abs(sum));
       }
     }
   }

@@ -12,6 +12,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/data/makers/numpy_random.h"
 
 namespace weyl {
@@ -86,9 +87,9 @@ TEST_F(NbodyMaker, ReplaysNumpyNumberForNumber) {
     const int frames[] = {0, 30, 40};
     for (int f = 0; f < 3; ++f) {
       for (int k = 0; k < 15; ++k) {
-        worst[f] = std::max(worst[f], std::abs(made.positions[frames[f] * 15 + k] - golden[35 + 30 * f + k]));
+        worst[f] = worst_of(worst[f], std::abs(made.positions[frames[f] * 15 + k] - golden[35 + 30 * f + k]));
         worst[f] =
-            std::max(worst[f], std::abs(made.velocities[frames[f] * 15 + k] - golden[50 + 30 * f + k]));
+            worst_of(worst[f], std::abs(made.velocities[frames[f] * 15 + k] - golden[50 + 30 * f + k]));
       }
     }
     std::printf("simulation %ld: largest differences %.1e %.1e %.1e\n", long(number), worst[0], worst[1],

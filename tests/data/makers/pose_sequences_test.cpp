@@ -15,6 +15,7 @@
 #include "weyl/algebra/lie/group.h"
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -103,7 +104,7 @@ TEST(PoseSequences, RotationsStayBelowTheBound) {
       const Tokens t = tokens_of(group, s);
       const Vector w = relative(group, t[t.flanks()[0]], s.element);
       const double angle = norm({w.begin() + begin, w.begin() + begin + size});
-      largest = std::max(largest, angle);
+      largest = worst_of(largest, angle);
       mean += angle / 400;
     }
     const double bound = std::numbers::pi / 8;
@@ -151,7 +152,7 @@ double largest_imaginary(const Vector& X, int n) {
   }
   double largest = 0;
   for (const Complex& root : roots) {
-    largest = std::max(largest, std::abs(root.imag()));
+    largest = worst_of(largest, std::abs(root.imag()));
   }
   return largest;
 }
@@ -175,7 +176,7 @@ TEST(PoseSequences, AffineStepsTurnBelowTheBound) {
       for (int row = 0; row < n; ++row) {
         X.insert(X.end(), hat.begin() + m * row, hat.begin() + m * row + n);
       }
-      largest = std::max(largest, largest_imaginary(X, n));
+      largest = worst_of(largest, largest_imaginary(X, n));
     }
     EXPECT_LT(largest, bound * (1 + 1e-6)) << name_of(group);
     EXPECT_GT(largest, 0.95 * bound) << name_of(group);  // cut there and not before
@@ -263,13 +264,13 @@ TEST(PoseSequences, BlocksAlternate) {
       const Vector to = relative(group, t[flanks[0]], s.element),
                    from = relative(group, s.element, t[flanks[1]]);
       // Each step lies in one block, and the two in different ones.
-      std::vector<std::string_view> found;
+      std::vector<LiePart> found;
       for (const Vector& w : {to, from}) {
         int blocks = 0;
         for (const LieBlock& b : blocks_of(group)) {
           if (norm({w.begin() + b.begin, w.begin() + b.begin + b.size}) > 1e-9) {
             ++blocks;
-            found.push_back(b.name);
+            found.push_back(b.part);
           }
         }
         EXPECT_EQ(blocks, 1) << name_of(group);

@@ -10,6 +10,7 @@
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/data/formats/off.h"
 #include "weyl/data/formats/point_clouds.h"
 #include "weyl/data/makers/solid_shapes.h"
@@ -261,7 +262,7 @@ TEST(Solids, AreTheSameForTheSameSeedAndFitTheBall) {
     different.insert(points);
     double most = 0;
     for (size_t p = 0; p < points.size(); p += 3) {
-      most = std::max<double>(most, std::hypot(points[p], points[p + 1], points[p + 2]));
+      most = worst_of(most, std::hypot(points[p], points[p + 1], points[p + 2]));
     }
     EXPECT_NEAR(most, 1, 1e-5);
   }

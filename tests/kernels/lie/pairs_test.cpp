@@ -6,8 +6,11 @@
 #include <limits>
 #include <vector>
 
+#include "weyl/algebra/lie/group_list.h"
 #include "weyl/algebra/lie/groups.h"
 #include "weyl/core/random.h"
+#include "weyl/core/worst_of.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/lie/pairs.h"
 
 namespace weyl {
@@ -77,8 +80,9 @@ void expect_pairs(double scale) {
     std::vector<T> w(size, NAN), margin(N * M, NAN), ga(G::dof * a.stride, 0), gb(G::dof * b.stride, 0);
     // Two ranges of rows: what two threads do.
     for (const auto& [first, last] : {std::pair<int64_t, int64_t>{0, 7}, {7, N}}) {
-      kernels::lie_pair_logs<T>(a.view(), b.view(), w.data(), margin.data(), first, last);
-      kernels::lie_pair_logs_backward<T>(a.view(), b.view(), gw.data(), ga.data(), gb.data(), first, last);
+      kernels::best<kernels::LieLogs<T>>().pairs(a.view(), b.view(), w.data(), margin.data(), first, last);
+      kernels::best<kernels::LieLogsBackward<T>>().pairs(a.view(), b.view(), gw.data(), ga.data(), gb.data(),
+                                                         first, last);
     }
     std::vector<double> right_ga(ga.size(), 0), right_gb(gb.size(), 0);
     double worst = 0, worst_margin = 0, worst_gradient = 0, gradients = 1;
@@ -95,10 +99,10 @@ void expect_pairs(double scale) {
         const auto log = in ? G::log(g) : formulas::zeros<double, G::dof>();
         typename G::template Tangent<double> gradient, by_a = log, by_b = log;
         for (int k = 0; k < G::dof; ++k) {
-          worst = std::max(worst, std::abs(w[(i * G::dof + k) * M + j] - log[k]) / size_of<G>(log));
+          worst = worst_of(worst, std::abs(w[(i * G::dof + k) * M + j] - log[k]) / size_of<G>(log));
           gradient[k] = gw[(i * G::dof + k) * M + j];
         }
-        worst_margin = std::max(worst_margin, error(margin[i * M + j], inside));
+        worst_margin = worst_of(worst_margin, error(margin[i * M + j], inside));
         if (in) {
           formulas::log_adjoint<G, double>(g, gradient, by_a, by_b);
           for (int k = 0; k < G::dof; ++k) {
@@ -109,11 +113,11 @@ void expect_pairs(double scale) {
       }
     }
     for (size_t k = 0; k < right_ga.size(); ++k) {
-      gradients = std::max(gradients, std::abs(right_ga[k]));
-      worst_gradient = std::max(worst_gradient, std::abs(ga[k] - right_ga[k]));
+      gradients = worst_of(gradients, std::abs(right_ga[k]));
+      worst_gradient = worst_of(worst_gradient, std::abs(ga[k] - right_ga[k]));
     }
     for (size_t k = 0; k < right_gb.size(); ++k) {
-      worst_gradient = std::max(worst_gradient, std::abs(gb[k] - right_gb[k]));
+      worst_gradient = worst_of(worst_gradient, std::abs(gb[k] - right_gb[k]));
     }
     EXPECT_LE(worst, 100 * eps) << static_cast<int>(set);
     EXPECT_LE(worst_margin, 300 * eps) << static_cast<int>(set);
@@ -152,8 +156,9 @@ void expect_defined() {
     const kernels::UseInstructionSet scope(set);
     std::vector<T> w(a.count * G::dof * a.count, NAN), margin(a.count * a.count, NAN), gw(w.size(), 1);
     std::vector<T> ga(G::dof * a.stride, 0), gb = ga;
-    kernels::lie_pair_logs<T>(a.view(), a.view(), w.data(), margin.data(), 0, a.count);
-    kernels::lie_pair_logs_backward<T>(a.view(), a.view(), gw.data(), ga.data(), gb.data(), 0, a.count);
+    kernels::best<kernels::LieLogs<T>>().pairs(a.view(), a.view(), w.data(), margin.data(), 0, a.count);
+    kernels::best<kernels::LieLogsBackward<T>>().pairs(a.view(), a.view(), gw.data(), ga.data(), gb.data(), 0,
+                                                       a.count);
     for (const T x : w) {
       EXPECT_TRUE(std::isfinite(x));
     }
@@ -194,10 +199,11 @@ void expect_rows() {
   const int64_t N = a.count;
   std::vector<T> w(G::dof * N), margin(N), gw(w.size(), T(0.5)), ga(G::dof * a.stride), gb = ga;
   std::vector<T> all(N * G::dof * N), elements(G::compact * a.stride);
-  kernels::lie_logs<T>(a.view(), b.view(), w.data(), N, margin.data(), 0, N);
-  kernels::lie_logs_backward<T>(a.view(), b.view(), gw.data(), N, ga.data(), gb.data(), 0, N);
-  kernels::lie_pair_logs<T>(a.view(), b.view(), all.data(), nullptr, 0, N);
-  kernels::lie_compact_gradients<T>(b.view(), gb.data(), elements.data(), 0, N);
+  kernels::best<kernels::LieLogs<T>>().rows(a.view(), b.view(), w.data(), N, margin.data(), 0, N);
+  kernels::best<kernels::LieLogsBackward<T>>().rows(a.view(), b.view(), gw.data(), N, ga.data(), gb.data(), 0,
+                                                    N);
+  kernels::best<kernels::LieLogs<T>>().pairs(a.view(), b.view(), all.data(), nullptr, 0, N);
+  kernels::best<kernels::LieLogsBackward<T>>().compact(b.view(), gb.data(), elements.data(), 0, N);
   const double eps = std::numeric_limits<T>::epsilon();
   for (int64_t i = 0; i < N; ++i) {
     const auto x = a.template at<double>(i), y = b.template at<double>(i);
@@ -260,7 +266,7 @@ void expect_second(double scale) {
       for (int c = 0; c < G::compact; ++c) {
         wanted_a[c * a.stride + i] += gx[c].d[0];
         wanted_b[c * b.stride + j] += gy[c].d[0];
-        size = std::max({size, std::abs(gx[c].d[0]), std::abs(gy[c].d[0])});
+        size = worst_of(size, worst_of(std::abs(gx[c].d[0]), std::abs(gy[c].d[0])));
       }
       for (int k = 0; k < G::dof; ++k) {
         wanted_w[(i * G::dof + k) * M + j] = w[k].d[0];
@@ -270,17 +276,18 @@ void expect_second(double scale) {
   for (const InstructionSet set : sets) {
     const kernels::UseInstructionSet scope(set);
     std::vector<T> ggw(gw.size(), NAN), ga(wanted_a.size(), 0), gb(wanted_b.size(), 0);
-    kernels::lie_pair_logs_second<T>(a.view(), b.view(), gw.data(), va.planes.data(), vb.planes.data(),
-                                     ggw.data(), ga.data(), gb.data(), 0, N);
+    kernels::best<kernels::LieLogsSecond<T>>().pairs(a.view(), b.view(), gw.data(), va.planes.data(),
+                                                     vb.planes.data(), ggw.data(), ga.data(), gb.data(), 0,
+                                                     N);
     double worst = 0, worst_w = 0;
     for (size_t k = 0; k < ga.size(); ++k) {
-      worst = std::max(worst, std::abs(ga[k] - wanted_a[k]));
+      worst = worst_of(worst, std::abs(ga[k] - wanted_a[k]));
     }
     for (size_t k = 0; k < gb.size(); ++k) {
-      worst = std::max(worst, std::abs(gb[k] - wanted_b[k]));
+      worst = worst_of(worst, std::abs(gb[k] - wanted_b[k]));
     }
     for (size_t k = 0; k < ggw.size(); ++k) {
-      worst_w = std::max(worst_w, error(ggw[k], wanted_w[k]));
+      worst_w = worst_of(worst_w, error(ggw[k], wanted_w[k]));
     }
     EXPECT_LE(worst, 3000 * eps * size) << static_cast<int>(set);
     EXPECT_LE(worst_w, 1000 * eps) << static_cast<int>(set);
@@ -294,8 +301,9 @@ void expect_second(double scale) {
     }
     auto shorter = b.view();
     shorter.count = N;
-    kernels::lie_logs_second<T>(a.view(), shorter, row_gw.data(), N, va.planes.data(), vb.planes.data(),
-                                one_w.data(), one_a.data(), one_b.data(), 0, N);
+    kernels::best<kernels::LieLogsSecond<T>>().rows(a.view(), shorter, row_gw.data(), N, va.planes.data(),
+                                                    vb.planes.data(), one_w.data(), one_a.data(),
+                                                    one_b.data(), 0, N);
     for (int64_t i = 0; i < N; ++i) {
       for (int k = 0; k < G::dof; ++k) {
         EXPECT_LE(error(one_w[k * N + i], wanted_w[(i * G::dof + k) * M + i]), 1000 * eps);
@@ -325,7 +333,7 @@ TEST(LiePairs, OfNotANumberComesNotANumber) {
       for (const InstructionSet set : sets) {
         const kernels::UseInstructionSet scope(set);
         std::vector<double> w(G::dof * 2), margin(2);
-        kernels::lie_logs<double>(a.view(), b.view(), w.data(), 2, margin.data(), 0, 2);
+        kernels::best<kernels::LieLogs<double>>().rows(a.view(), b.view(), w.data(), 2, margin.data(), 0, 2);
         bool lost = true;
         for (int k = 0; k < G::dof; ++k) {
           EXPECT_NEAR(w[2 * k], 0, 1e-12);
@@ -346,9 +354,9 @@ TEST(LiePairs, OfNotANumberComesNotANumber) {
 TEST(LiePairs, NoPairsAndOnePair) {
   const Tokens<formulas::SE3, float> one("one", 1, 0.3), none("none", 0, 0.3);
   std::vector<float> w(6, NAN), margin(1, NAN);
-  kernels::lie_pair_logs<float>(one.view(), none.view(), w.data(), margin.data(), 0, 1);
+  kernels::best<kernels::LieLogs<float>>().pairs(one.view(), none.view(), w.data(), margin.data(), 0, 1);
   EXPECT_TRUE(std::isnan(w[0]));
-  kernels::lie_pair_logs<float>(one.view(), one.view(), w.data(), margin.data(), 0, 1);
+  kernels::best<kernels::LieLogs<float>>().pairs(one.view(), one.view(), w.data(), margin.data(), 0, 1);
   EXPECT_EQ(w, std::vector<float>(6, 0));
   EXPECT_NEAR(margin[0], 3.14159265, 1e-6);
 }

@@ -1,4 +1,4 @@
-// GeoMFormer's equations written out: the plain padded form (torch expressions, bench/padded_geomformer.h)
+// GeoMFormer's equations written out: the plain padded form (torch expressions, tests/oracles/padded_geomformer.h)
 // with the same weights, the laws from scores to weights, and what each part of a block is worth.
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -7,10 +7,11 @@
 #include <cmath>
 #include <map>
 
-#include "bench/padded_geomformer.h"
 #include "tests/equivariance.h"
 #include "tests/models/geomformer/fixtures.h"
+#include "tests/oracles/padded_geomformer.h"
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -51,7 +52,7 @@ void expect_padded_form(const std::string& name, const GeomformerOptions& option
   EXPECT_LT(difference(found.forces, right.forces), 1e-11);
   double largest = 0;
   for (const Tensor& g : right.gradients) {
-    largest = std::max(largest, g.defined() ? g.abs().max().item<double>() : 0);
+    largest = worst_of(largest, g.defined() ? g.abs().max().item<double>() : 0);
   }
   ASSERT_GT(largest, 0);
   for (size_t i = 0; i < right.gradients.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include "tests/equivariance.h"
 #include "tests/models/geomformer/fixtures.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -62,7 +63,7 @@ double error_of(const Layer& layer, at::ScalarType dtype, bool broken = false) {
     const Tensor turn = sign * random_rotations(1, 3, false, stream).linear[0];
     const Streams found = run(moved(start, turn, at::tensor({1.5, -0.5, 2.0}, at::kDouble)));
     const Named expected{{"inv", y.inv}, {"equ", at::matmul(turn, y.equ.to(at::kDouble))}};
-    worst = std::max(worst, equivariance::relative_error({{"inv", found.inv}, {"equ", found.equ}}, expected));
+    worst = worst_of(worst, equivariance::relative_error({{"inv", found.inv}, {"equ", found.equ}}, expected));
   }
   return worst;
 }

@@ -6,6 +6,7 @@
 #include "tests/equivariance.h"
 #include "tests/models/points_fixtures.h"
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/models/systems.h"
 
 namespace weyl {
@@ -31,7 +32,7 @@ std::shared_ptr<Platonic> make(const PlatonicOptions& o, const Interface& interf
 double largest_difference(const Named& a, const Named& b) {
   double worst = 0;
   for (const auto& [name, value] : a) {
-    worst = std::max(worst, value.numel() ? (value - b.at(name)).abs().max().item<double>() : 0);
+    worst = worst_of(worst, value.numel() ? (value - b.at(name)).abs().max().item<double>() : 0);
   }
   return worst;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/models/steerable/turns.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/models/steerable/conv.h"
 
 namespace weyl {
@@ -79,7 +80,7 @@ double error_of(const SteerableType& type, int64_t depth, double width,
       const double off = ((centre(draw, r) - at::matmul(y, d.t())).norm() / y.norm()).item<double>();
       squares += off * off / draws;
     }
-    worst = std::max(worst, std::sqrt(squares));
+    worst = worst_of(worst, std::sqrt(squares));
   }
   return worst;
 }

@@ -5,6 +5,7 @@
 #include "tests/gradients.h"
 #include "tests/models/steerable/turns.h"
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/models/steerable/activation.h"
 #include "weyl/models/steerable/cg_activation.h"
 #include "weyl/models/steerable/conv.h"
@@ -242,7 +243,7 @@ double fibre_error(const F& f, const SteerableType& in, const SteerableType& out
       return at::matmul(as_real(turn_of(type, matrix)), features.flatten(2)).view(features.sizes());
     };
     const Tensor off = f(acted(x, in)) - acted(y, out);
-    worst = std::max(worst, off.abs().max().item<double>() / y.abs().max().item<double>());
+    worst = worst_of(worst, off.abs().max().item<double>() / y.abs().max().item<double>());
   }
   return worst;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/models/steerable/turns.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/models/steerable/steerable.h"
 
 namespace weyl {
@@ -60,7 +61,7 @@ inline double error_of(SteerableNet& net, const Grid& grid) {
   for (int64_t g = 0; g < group->order(); ++g) {
     const Tensor of_turned = net(Grid{pixels_turned(grid.values, group->element(g))}).at("logits");
     const Tensor expected = y.dim() == 2 ? y : pixels_turned(y, group->element(g));
-    worst = std::max(worst, (of_turned - expected).abs().max().item<double>() / y.abs().max().item<double>());
+    worst = worst_of(worst, (of_turned - expected).abs().max().item<double>() / y.abs().max().item<double>());
   }
   return worst;
 }

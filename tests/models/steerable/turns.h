@@ -11,6 +11,7 @@
 #include "weyl/algebra/finite/finite_group.h"
 #include "weyl/algebra/irreps/steerable_type.h"
 #include "weyl/algebra/irreps/wigner.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 
@@ -81,7 +82,7 @@ double turning_error(const F& f, const SteerableType& in, const SteerableType& o
       return at::matmul(as_real(turn_of(type, r)), turned.flatten(2)).view(turned.sizes());
     };
     const at::Tensor off = f(acted(x, in)) - acted(y, out);
-    worst = std::max(worst, off.abs().max().item<double>() / y.abs().max().item<double>());
+    worst = worst_of(worst, off.abs().max().item<double>() / y.abs().max().item<double>());
   }
   return worst;
 }

@@ -3,9 +3,10 @@
 #include <ATen/Parallel.h>
 
 #include "tests/gradients.h"
-#include "tests/ops/edges/edge_forms.h"
+#include "tests/oracles/edge_forms.h"
 #include "weyl/core/check.h"
 #include "weyl/core/instruction_set.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/ops/edges/neighbours.h"
 
 namespace weyl {
@@ -132,7 +133,7 @@ void expect_near(const Tensors& found, const Tensors& want, double tolerance, co
       continue;
     }
     ASSERT_TRUE(found[i].defined()) << name << ", tensor " << i;
-    const double scale = std::max(1.0, want[i].abs().max().item<double>());
+    const double scale = worst_of(1, want[i].abs().max().item<double>());
     EXPECT_LT((found[i].to(at::kDouble) - want[i]).abs().max().item<double>(), tolerance * scale)
         << name << ", tensor " << i;
   }

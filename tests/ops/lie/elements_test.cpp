@@ -91,7 +91,7 @@ TEST(LieElements, DerivativesAreRightAlsoAtTheIdentity) {
 TEST(LieElements, ExpIsDifferentiableWhereABlockIsZero) {
   for (const LieGroup group : lie_groups) {
     for (const LieBlock& block : blocks_of(group)) {
-      SCOPED_TRACE(testing::Message() << name_of(group) << " " << block.name);
+      SCOPED_TRACE(testing::Message() << name_of(group) << ", coordinate " << block.begin);
       const Tensor w = normal_rows("w", 2, degrees_of_freedom(group), 0.7);
       w.slice(1, block.begin, block.begin + block.size).zero_();
       for (const bool plain : {false, true}) {

@@ -46,7 +46,7 @@ struct Inputs {
   explicit Inputs(const Case& c, at::ScalarType type = at::kDouble, int64_t batch = 2) {
     at::manual_seed(3);
     const int64_t n = std::accumulate(c.grid.begin(), c.grid.end(), int64_t{1}, std::multiplies<>());
-    const int64_t copies = std::accumulate(c.type.channels.begin(), c.type.channels.end(), int64_t{0});
+    const int64_t multiplicity = std::accumulate(c.type.channels.begin(), c.type.channels.end(), int64_t{0});
     for (int i = 0; i < 3; ++i) {
       in.push_back(at::randn({batch, 2 * c.type.width(), n}, at::kDouble).to(type));
     }
@@ -56,7 +56,7 @@ struct Inputs {
     }
     positions = std::make_shared<SteerablePositions>(c.type, c.grid, c.options);
     for (int i = 0; i < 2; ++i) {
-      in.push_back(at::randn({positions->radii(), copies, 2}, at::kDouble).to(type));
+      in.push_back(at::randn({positions->radii(), multiplicity, 2}, at::kDouble).to(type));
     }
   }
   Tensor operator()(const Case& c, const Tensors& x) const {

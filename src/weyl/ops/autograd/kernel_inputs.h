@@ -5,7 +5,7 @@
 namespace weyl {
 
 /// True when CPU kernels can take these inputs: every defined one is a dense CPU tensor, all float32 or all
-/// float64.
+/// float64, and no WithoutKernels lives. Every op asks it before it runs a kernel.
 bool kernels_take(const Tensors& inputs);
 
 /// Calls f with a float or a double, by the dtype that kernels_take has allowed.

@@ -1,4 +1,4 @@
-#include "bench/padded_geomformer.h"
+#include "tests/oracles/padded_geomformer.h"
 
 #include <ATen/ATen.h>
 

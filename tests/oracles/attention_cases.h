@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cmath>
+#include <utility>
+
+#include "tests/oracles/kernel_case.h"
+#include "weyl/ops/attention/attention.h"
+#include "weyl/ops/attention/rotary_attention.h"
+
+namespace weyl {
+
+inline KernelCase attention_case(const std::string& name, const std::vector<int64_t>& sizes, int64_t heads,
+                                 int64_t stored, int64_t key, int64_t value, bool bias, bool timed = false) {
+  const Segments graphs = Segments::of_sizes(sizes);
+  const int64_t n = graphs.rows();
+  return {
+      "attention/" + name,
+      [graphs, key](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
+        return {ragged_attention(x[0], x[1], x[2], graphs, 1 / std::sqrt(static_cast<double>(key)), x[3])};
+      },
+      {noise({n, heads, key}, 1), noise({n, stored, key}, 2), noise({n, stored, value}, 3),
+       bias ? noise({graphs.pairs(), heads}, 4) : at::Tensor()},
+      {},
+      timed};
+}
+
+inline KernelCase rotary_case(const std::string& name, const std::vector<int64_t>& sizes, int64_t heads,
+                              int64_t width, int64_t parts, bool bias, double reach, bool values,
+                              bool timed = false) {
+  const Segments graphs = Segments::of_sizes(sizes);
+  const int64_t n = graphs.rows(), frame = heads * width / 2;
+  return {"rotary_attention/" + name,
+          [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
+            return {rotary_attention(x[0], x[1], x[2], graphs, heads,
+                                     1 / std::sqrt(static_cast<double>(width)), values)};
+          },
+          {noise({n, parts * heads * width}, 1), bias ? noise({parts, frame}, 2) : at::Tensor(),
+           reach > 0 ? noise({n, heads, width / 2}, 3, reach) : at::Tensor()},
+          {.float32 = 2e-5},
+          timed};
+}
+
+inline void add_attention_cases(std::vector<KernelCase>& cases) {
+  const std::vector<int64_t> ragged{5, 0, 18, 1, 33, 2}, one{1}, none{0, 0}, large{150, 7}, molecules(96, 18);
+  for (const auto& [name, sizes] :
+       {std::pair{"ragged", ragged}, {"one_node", one}, {"no_node", none}, {"large", large}}) {
+    const std::string prefix = std::string(name) + "/";
+    cases.push_back(attention_case(prefix + "plain", sizes, 3, 3, 8, 5, false));
+    cases.push_back(attention_case(prefix + "bias", sizes, 2, 2, 16, 16, true));
+    cases.push_back(attention_case(prefix + "shared_keys", sizes, 4, 1, 7, 9, true));
+    cases.push_back(attention_case(prefix + "one_head", sizes, 1, 1, 64, 64, false));
+    for (const bool values : {false, true}) {
+      const std::string rotated = values ? "values" : "keys";
+      cases.push_back(
+          rotary_case(prefix + "constant_keys_rotate_" + rotated, sizes, 4, 8, 2, true, 3, values));
+      cases.push_back(
+          rotary_case(prefix + "learned_keys_rotate_" + rotated, sizes, 4, 16, 3, true, 30, values));
+    }
+    cases.push_back(rotary_case(prefix + "no_bias", sizes, 2, 6, 2, false, 3, true));
+    cases.push_back(rotary_case(prefix + "no_angles", sizes, 2, 5, 3, true, 0, false));
+  }
+  cases.push_back(attention_case("96x18x72x16", molecules, 72, 72, 16, 16, false, true));
+  cases.push_back(rotary_case("96x18x72x16", molecules, 72, 16, 2, true, 3, true, true));
+}
+
+}  // namespace weyl

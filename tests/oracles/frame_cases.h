@@ -1,0 +1,76 @@
+#pragma once
+
+#include <memory>
+#include <tuple>
+
+#include "tests/oracles/kernel_case.h"
+#include "weyl/ops/frames/bias_activation.h"
+#include "weyl/ops/frames/frame_norm.h"
+#include "weyl/ops/frames/group_linear.h"
+
+namespace weyl {
+
+inline void add_frame_cases(std::vector<KernelCase>& cases) {
+  for (const auto& [rows, frames, channels] :
+       {std::tuple{7, 3, 5}, {1, 1, 1}, {0, 2, 4}, {33, 4, 16}, {40, 2, 37}, {1728, 24, 48}}) {
+    const int64_t n = rows, w = int64_t{frames} * channels;
+    const std::string size =
+        std::to_string(n) + "x" + std::to_string(frames) + "x" + std::to_string(channels);
+    const bool timed = n == 1728;
+    const at::Tensor x = noise({n, w}, 1, 3), b = noise({channels}, 2), weight = noise({channels}, 3),
+                     branch = noise({n, w}, 4);
+    cases.push_back({"bias_gelu/" + size,
+                     [](const auto& in) -> std::vector<at::Tensor> { return {bias_gelu(in[0], in[1])}; },
+                     {timed ? noise({n, 4 * w}, 1) : x, timed ? noise({4 * channels}, 2) : b},
+                     {},
+                     timed});
+    cases.push_back({"bias_silu/" + size,
+                     [](const auto& in) -> std::vector<at::Tensor> { return {bias_silu(in[0], in[1])}; },
+                     {timed ? noise({n, 4 * w}, 1) : x, timed ? noise({4 * channels}, 2) : b},
+                     {},
+                     timed});
+    cases.push_back({"gelu/" + size,
+                     [](const auto& in) -> std::vector<at::Tensor> { return {bias_gelu(in[0], {})}; },
+                     {x}});
+    if (channels > 1) {  // one channel has no variance: nothing to compare but rounding
+      const KernelTolerances tolerances{3e-5, 1e-12, 1e-3, 1e-11};
+      cases.push_back(
+          {"frame_layer_norm/" + size,
+           [](const auto& in) -> std::vector<at::Tensor> { return {frame_layer_norm(in[0], in[1], in[2])}; },
+           {x, weight, b},
+           tolerances,
+           timed});
+      cases.push_back({"add_branch_and_norm/" + size,
+                       [](const auto& in) -> std::vector<at::Tensor> {
+                         const NormedSum both = add_branch_and_norm(in[0], in[1], in[2], in[3], in[4]);
+                         return {both.sum, both.normed};
+                       },
+                       {x, branch, b, weight, b},
+                       tolerances,
+                       timed});
+    }
+    cases.push_back(
+        {"add_branch/" + size,
+         [](const auto& in) -> std::vector<at::Tensor> { return {add_branch(in[0], in[1], in[2])}; },
+         {x, branch, b},
+         {},
+         timed});
+    cases.push_back({"add_branch_no_bias/" + size,
+                     [](const auto& in) -> std::vector<at::Tensor> { return {add_branch(in[0], in[1], {})}; },
+                     {x, branch}});
+  }
+  for (const auto& [group, out, in] :
+       {std::tuple{"tetrahedron", 3, 5}, {"octahedron", 48, 48}, {"trivial", 2, 3}}) {
+    const auto tables = std::make_shared<const GroupTables>(named_group(group));
+    const int64_t order = tables->group().order();
+    cases.push_back({std::string("expand_group_kernel/") + group,
+                     [tables](const auto& x) -> std::vector<at::Tensor> {
+                       return {expand_group_kernels({x[0], x[1]}, *tables)};
+                     },
+                     {noise({order, out, in}, 1), noise({order, 2 * out, in}, 2)},
+                     {},
+                     out == 48});
+  }
+}
+
+}  // namespace weyl
