@@ -141,7 +141,7 @@ class Tree:
                                     f"and {allowed}, got: " + " -> ".join(way))
 
     def check_edge(self, name, line, target):
-        # weyl/program.h, the program as a function, is app's, which is not installed.
+        # weyl/program.h, the program as a function, is defined in app/; it is installed, app/ is not.
         folder, other = name.split("/")[0], target.split("/")[0] if "/" in target else "app"
         if target not in self.files:
             self.fault(name, line, f"includes weyl/{target}, which does not exist")

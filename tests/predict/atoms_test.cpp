@@ -73,6 +73,9 @@ TEST(EnergyAndForces, HoldTheStressOfPeriodicAtoms) {
   AtomsFrame atoms = methanol();
   EXPECT_FALSE(energy_and_forces(predictor, atoms).stress);
   atoms.cell = {5, 0, 0, 0, 5, 0, 0, 0, 5};
+  const EnergyAndForces cluster = energy_and_forces(predictor, atoms);  // no axis is periodic
+  EXPECT_FALSE(cluster.stress);
+  EXPECT_EQ(cluster.energy, energy_and_forces(predictor, methanol()).energy);
   atoms.pbc = {true, true, true};
   const auto stress = energy_and_forces(predictor, atoms).stress;
   ASSERT_TRUE(stress);
@@ -87,6 +90,12 @@ TEST(EnergyAndForces, RefuseWhatTheModelCannotTellOrBeTold) {
   atoms = methanol();
   atoms.positions.pop_back();
   EXPECT_EQ(refusal(predictor, atoms), "energy_and_forces: positions must be (4, 3), got 11 numbers");
+  atoms = methanol();
+  atoms.pbc = {true, false, false};
+  EXPECT_EQ(refusal(predictor, atoms), "energy_and_forces: pbc needs a cell");
+  atoms.cell = {0, 0, 0, 0, 5, 0, 0, 0, 5};
+  EXPECT_EQ(refusal(predictor, atoms), "energy_and_forces: the cell's periodic vectors must be independent");
+  EXPECT_EQ(refusal(predictor, {}), "energy_and_forces: there must be atoms, got none");
   const auto plain = set();
   EXPECT_EQ(refusal(Predictor(potential("painn", *plain, {.forces = ForceSource::none, .force_weight = 0})),
                     methanol()),
@@ -103,8 +112,9 @@ TEST(EnergyAndForces, TellTheModelNumbersOfTheWhole) {
   schema.interface.features = {{.name = "charge", .level = Level::graph}};
   const Predictor predictor(potential("platonic", InMemory(all, schema)));
   AtomsFrame atoms = methanol();
-  EXPECT_EQ(refusal(predictor, atoms),
-            "energy_and_forces: the model must be told 'charge', one number, which the atoms do not have");
+  EXPECT_EQ(
+      refusal(predictor, atoms),
+      "energy_and_forces: the model must be told 'charge', one finite number, which the atoms do not have");
   atoms.set("charge", 0);
   const double neutral = energy_and_forces(predictor, atoms).energy;
   atoms.set("charge", 1);

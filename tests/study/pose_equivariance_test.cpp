@@ -5,6 +5,7 @@
 
 #include "weyl/models/systems.h"
 #include "weyl/study/random_tokens.h"
+#include "weyl/tasks/completion.h"
 
 namespace weyl {
 namespace {
@@ -17,9 +18,9 @@ Schema schema_of(LieGroup group) {
   return schema;
 }
 
-std::shared_ptr<Model> model_of(LieGroup group, LieVariant variant) {
+std::shared_ptr<Model> model_of(LieGroup group, lie::Variant variant) {
   at::manual_seed(2);
-  LieOptions options;
+  lie::Options options;
   options.variant = variant;
   const auto model = build({options}, Completion({}).interface(schema_of(group)));
   model->train(false);
@@ -37,7 +38,7 @@ TEST(PoseEquivariance, OfThePredictionWithItsControl) {
   for (const auto& [group, limit] : rows) {
     const Schema schema = schema_of(group);
     const Batch samples = random_tokens(schema, 12, 7, 4);
-    for (const LieVariant variant : {LieVariant::G, LieVariant::C}) {
+    for (const lie::Variant variant : {lie::Variant::G, lie::Variant::C}) {
       const auto found = pose_equivariance(*model_of(group, variant), task, samples, schema);
       EXPECT_EQ(found.count, 120);
       EXPECT_LE(found.flips, 6);
@@ -46,7 +47,7 @@ TEST(PoseEquivariance, OfThePredictionWithItsControl) {
       EXPECT_DOUBLE_EQ(found.root_mean_square * found.root_mean_square, found.mean_square);
       EXPECT_LE(found.median_square, found.largest);
     }
-    const auto control = pose_equivariance(*model_of(group, LieVariant::A), task, samples, schema);
+    const auto control = pose_equivariance(*model_of(group, lie::Variant::A), task, samples, schema);
     EXPECT_TRUE(control.flips == control.count || control.mean_square > 1e-4) << name_of(group);
   }
 }
@@ -54,7 +55,7 @@ TEST(PoseEquivariance, OfThePredictionWithItsControl) {
 TEST(PoseEquivariance, InFloat64TheErrorIsThatOfFloat64) {
   const Schema schema = schema_of(LieGroup::aff2);
   const Batch samples = random_tokens(schema, 8, 7, 4);
-  const auto model = model_of(LieGroup::aff2, LieVariant::G);
+  const auto model = model_of(LieGroup::aff2, lie::Variant::G);
   model->to(at::kDouble);
   EXPECT_LT(pose_equivariance(*model, Completion({}), samples, schema).mean_square, 1e-24);
 }

@@ -4,6 +4,6 @@
 #include "weyl/program.h"
 
 int main(int argc, char** argv) {
-  _exit(weyl::run_program(argc, argv,
-                          weyl::built_in_systems()));  // LibTorch's destructors take 65 ms for nothing
+  // Without LibTorch's destructors, which take 65 ms for nothing.
+  _exit(weyl::run_program(argc, argv, weyl::built_in_systems()));
 }

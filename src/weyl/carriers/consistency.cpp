@@ -75,6 +75,8 @@ class Checker {
     for (const auto& q : interface_.features) {
       const bool of_graph = q.level == Level::graph;
       if (of_graph || q.level == Level::object) {
+        must(of_graph || points.objects.rows() == points.nodes(), "object input", "'", q.name,
+             "' belongs to objects, and the input has none");
         must((of_graph ? points.of_graphs : points.of_objects).contains(q.name),
              of_graph ? "graph input" : "object input", "'", q.name, "' is declared but absent");
       }

@@ -28,12 +28,13 @@ const Quantity& wanted(const Predictor& predictor, const char* name) {
 double value_of(const AtomsFrame& atoms, const std::string& name) {
   const FrameValue* value = atoms.value(name);
   const auto reals = value != nullptr ? reals_of(value->values) : std::nullopt;
-  require<DataError>(reals && reals->size() == 1, kWhere, ": the model must be told '", name,
-                     "', one number, which the atoms do not have");
+  require<DataError>(reals && reals->size() == 1 && std::isfinite(reals->front()), kWhere,
+                     ": the model must be told '", name, "', one finite number, which the atoms do not have");
   return reals->front();
 }
 
 Points points_of(const AtomsFrame& atoms, const Interface& interface) {
+  require<DataError>(atoms.size() > 0, kWhere, ": there must be atoms, got none");
   require(atoms.positions.size() == 3 * atoms.numbers.size(), kWhere, ": positions must be (", atoms.size(),
           ", 3), got ", atoms.positions.size(), " numbers");
   require<ConfigError>(!interface.length_unit.empty(), kWhere,
@@ -50,7 +51,11 @@ Points points_of(const AtomsFrame& atoms, const Interface& interface) {
     types.push_back(symbol - interface.elements.begin());
   }
   points.types = at::tensor(types, at::kLong);
-  if (atoms.cell) {
+  const bool periodic = atoms.pbc != std::array<bool, 3>{};
+  require<DataError>(atoms.cell || !periodic, kWhere, ": pbc needs a cell");
+  if (periodic) {
+    require<DataError>(spans_its_periods(*atoms.cell, atoms.pbc), kWhere,
+                       ": the cell's periodic vectors must be independent");
     points.cell = at::tensor(*atoms.cell, at::kDouble).view({1, 3, 3}) * length;
     points.pbc = at::full({1, 3}, false, at::kBool);
     for (int axis = 0; axis < 3; ++axis) {

@@ -103,13 +103,18 @@ void require_of_frames(const Predictor& predictor) {
   }
 }
 
+/// Whether forces, vectors of the nodes, are an output of the model, not a derivative.
+bool gives_forces(const Interface& model) {
+  const Quantity* q = find_quantity(model.outputs, "forces");
+  return q != nullptr && q->level == Level::node && q->kind == Kind::vector;
+}
+
 /// The frames that wait for their predictions, and what is known of all.
 class WaitingFrames {
  public:
   WaitingFrames(const Predictor& predictor, FrameLayout layout, const FrameReader& reader)
       : predictor_(predictor),
-        direct_(predictor.task() != nullptr &&
-                find_quantity(predictor.interface().outputs, "forces") != nullptr),
+        direct_(predictor.task() != nullptr && gives_forces(predictor.interface())),
         reader_(reader),
         layout_(layout),
         collector_(std::move(layout), reader, FrameCollector::Labels::none) {}
@@ -128,10 +133,13 @@ class WaitingFrames {
     frames_.push_back(frame);
     wheres_.push_back(where);
   }
-  bool full() const {
+  /// Whether a frame may wait with the others; alone it always may.
+  bool has_room_for(const AtomsFrame& frame) const {
     const PredictorOptions& most = predictor_.options();
-    return static_cast<int64_t>(frames_.size()) >= most.batch || atoms_ >= most.batch_tokens;
+    return frames_.empty() ||
+           (static_cast<int64_t>(frames_.size()) < most.batch && atoms_ + frame.size() <= most.batch_tokens);
   }
+  int64_t size() const { return static_cast<int64_t>(frames_.size()); }
 
   /// Gives each frame, with its predictions, to `use`.
   void flush(const std::function<void(const AtomsFrame&)>& use) {
@@ -191,7 +199,7 @@ class WaitingFrames {
   }
 
   const Predictor& predictor_;
-  bool direct_;  // whether forces are an output of the model, not a derivative
+  bool direct_;
   const FrameReader& reader_;
   FrameLayout layout_;
   FrameCollector collector_;
@@ -213,7 +221,19 @@ PredictedFrames predict_frames(Predictor& predictor, FrameReader& reader,
   PredictedFrames result;
   bool warned = !calls.warn;
   AtomsFrame frame;
-  while (!result.stopped && reader.next(frame)) {
+  const auto flush = [&] {
+    const int64_t more = waiting.size();
+    waiting.flush(use);
+    result.count += more;
+    if (more > 0 && calls.progress) {
+      calls.progress(result.count);
+    }
+  };
+  while (true) {
+    result.stopped = calls.stop && calls.stop();
+    if (result.stopped || !reader.next(frame)) {
+      break;
+    }
     if (!warned) {
       const std::string doubt = overlap_warning(frame, reader.where(), units_of(layout, reader).length);
       if (!doubt.empty()) {
@@ -221,18 +241,13 @@ PredictedFrames predict_frames(Predictor& predictor, FrameReader& reader,
         warned = true;
       }
     }
-    waiting.add(frame);
-    ++result.count;
-    if (waiting.full()) {
-      waiting.flush(use);
-      if (calls.progress) {
-        calls.progress(result.count);
-      }
+    if (!waiting.has_room_for(frame)) {
+      flush();
     }
-    result.stopped = calls.stop && calls.stop();
+    waiting.add(frame);
   }
   if (!result.stopped) {
-    waiting.flush(use);
+    flush();
   }
   result.units = units_of(layout, reader);
   return result;

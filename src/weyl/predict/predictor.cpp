@@ -17,6 +17,7 @@ Predictor::Predictor(const std::string& path, const PredictorOptions& options, c
 
 Predictor::Predictor(Subject subject, const PredictorOptions& options)
     : subject_(std::move(subject)), options_(options) {
+  model().train(false);
   for (const Parameter& p : model().parameters()) {  // only gradients by positions are ever asked for
     p.tensor.requires_grad_(false);
   }
@@ -67,11 +68,10 @@ void Predictor::give_stress() {
 BatchOptions Predictor::bounds(const std::string& where, const PredictorCalls& calls) const {
   const bool grids = interface().grid;
   BatchOptions bounds;
-  // Cells are many: of grids no more than training takes, and none ahead.
+  // Cells are many: of grids no more than training takes.
   bounds.batch = grids ? std::min(options_.batch, subject_.recipe.train.batch) : options_.batch;
   bounds.batch_tokens = options_.batch_tokens;
   bounds.batch_edges = options_.batch_edges;
-  bounds.ahead = grids ? 0 : bounds.ahead;
   bounds.where = where;
   bounds.progress = calls.progress;
   bounds.stop = calls.stop;
@@ -82,7 +82,9 @@ int64_t Predictor::each(std::shared_ptr<const Dataset> data, const std::string& 
                         const PredictorCalls& calls) const {
   const at::NoGradGuard no_grad;
   const bool here = task() != nullptr && task()->moves_inputs();
-  return each_batch(model(), std::move(data), bounds(where, calls), here, use);
+  BatchOptions options = bounds(where, calls);
+  options.ahead = interface().grid ? 0 : options.ahead;  // predictions are kept beside the inputs
+  return each_batch(model(), std::move(data), options, here, use);
 }
 
 Evaluation Predictor::evaluate(std::shared_ptr<const Dataset> data, const std::string& where,

@@ -34,7 +34,7 @@ Tensor matrices_of(const TestTimeRotations& rotations, Carrier carrier, int64_t 
   if (rotations.random && n > 1) {
     require<ConfigError>(carrier != Carrier::grid,
                          "test_time_rotations: a grid does not turn at random, only exactly");
-    Stream stream(0, "test rotations");
+    Stream stream(0, "test turns");  // whoever renames it changes answers
     const Tensor drawn = random_rotations(n, dimension, false, stream).linear;
     drawn[0].copy_(at::eye(dimension, at::kDouble));
     return drawn;

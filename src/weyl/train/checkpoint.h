@@ -23,8 +23,8 @@ struct SavedModel {
   Interface interface;
   std::shared_ptr<Model> model;
   std::unique_ptr<Task> task;  // with its fitted statistics; null for imported weights without a task
-  std::map<std::string, std::string>
-      metadata;  // read: all of the file's; written: these beside (or over) its own
+  /// As read: all of the file's; when it is written: these beside (or over) its own.
+  std::map<std::string, std::string> metadata;
 };
 
 /// Everything that the header of its file will say. `step`, `epoch` and the metric are the caller's.

@@ -1,5 +1,6 @@
 #include "weyl/train/each_batch.h"
 
+#include <limits>
 #include <numeric>
 
 #include "weyl/carriers/faulty_sample.h"
@@ -9,7 +10,9 @@ namespace weyl {
 
 std::vector<Batch> within_edges(const Model& model, const Batch& batch, const Schema& schema, int64_t most) {
   const auto* points = std::get_if<Points>(&batch.input);
-  if (points == nullptr || points->count() < 2) {
+  if (points == nullptr || points->count() < 2 || most == std::numeric_limits<int64_t>::max() ||
+      (!points->cell.defined() &&
+       points->graphs.pairs() <= most)) {  // to count edges is to look for neighbours
     return {batch};
   }
   const std::vector<int64_t> edges = model.edges(*points);

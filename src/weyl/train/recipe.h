@@ -30,8 +30,8 @@ struct Recipe {
   TrainOptions train;
   std::optional<Interface> interface;
   std::optional<BenchTable> bench;
-  std::string
-      old_names;  // a line that names the old names of keys that a file used (config/toml.h); empty: none
+  /// A line that names the old names of keys that a file used (config/toml.h); empty: none.
+  std::string old_names;
 };
 void fields(Fields& f, Recipe& r);
 

@@ -203,7 +203,7 @@ TEST(BrokenMolecules, Tar) {
                       {"cut_gzip.tar", "cannot read the archive: truncated gzip input"},
                       {"empty", "cannot read the archive: Unrecognized archive format"},
                       {"empty_inside", "a.xyz: must hold at least one frame, holds none"},
-                      {"nothing_inside", "must hold files .xyz, .extxyz, .sdf or .mol, holds none"},
+                      {"nothing_inside", "must hold files .xyz, .extxyz, .sdf, .sd or .mol, holds none"},
                       {"text", "cannot read the archive: Unrecognized archive format"},
                   },
                   read_all);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace {
@@ -30,7 +31,7 @@ void multiply(int64_t D, const double* a, const double* b, double* product) {
 double distance(int64_t size, const double* a, const double* b) {
   double largest = 0;
   for (int64_t i = 0; i < size; ++i) {
-    largest = std::max(largest, std::abs(a[i] - b[i]));
+    largest = worst_of(largest, std::abs(a[i] - b[i]));
   }
   return largest;
 }
@@ -52,7 +53,7 @@ double orthogonality_defect(int64_t D, const double* r) {
       for (int64_t k = 0; k < D; ++k) {
         sum += r[k * D + i] * r[k * D + j];
       }
-      largest = std::max(largest, std::abs(sum));
+      largest = worst_of(largest, std::abs(sum));
     }
   }
   return largest;

@@ -16,10 +16,10 @@ namespace weyl {
 /// archive. The table is in frame_formats.cpp; to add a format: its reader, and a row there.
 struct FrameFormat {
   std::vector<std::string_view> endings;
-  // Of a text:
+  // A text has:
   bool (*begins)(std::string_view begin_of_file) = nullptr;  // null: the ending is enough
   std::unique_ptr<FrameReader> (*open_text)(std::unique_ptr<ByteSource>, std::string_view where) = nullptr;
-  // Of another file, or of a folder:
+  // Another file, or a folder, has:
   bool (*holds)(const std::string& path) = nullptr;
   std::unique_ptr<FrameReader> (*open)(const std::string& path) = nullptr;
   const char* folders = "";  // whose folders are of the format
