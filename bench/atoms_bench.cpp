@@ -77,7 +77,7 @@ struct ForceFields {
   Recipe recipe;
   Schema schema;
   std::shared_ptr<ForceField> task;
-  std::shared_ptr<Geomformer> kernels;
+  std::shared_ptr<geomformer::Geomformer> kernels;
   std::shared_ptr<PaddedGeomformer> padded;
 
   ForceFields(const std::string& path, at::ScalarType dtype) : recipe(read_recipe(path)) {
@@ -88,7 +88,7 @@ struct ForceFields {
     task = std::make_shared<ForceField>(*options);
     const BuildOn build_on(at::kCPU, dtype);
     at::manual_seed(1);
-    kernels = std::dynamic_pointer_cast<Geomformer>(build(recipe.model, task->interface(schema)));
+    kernels = std::dynamic_pointer_cast<geomformer::Geomformer>(build(recipe.model, task->interface(schema)));
     require<ConfigError>(kernels != nullptr, path, ": must be of the system geomformer");
     padded = std::make_shared<PaddedGeomformer>(kernels);
   }
@@ -199,7 +199,7 @@ bool time(const std::string& path, const Shape& shape, int repeats) {
               median(ours.forces_ms), median(plain.forces_ms), quotient(plain.forces_ms, ours.forces_ms),
               median(ours.step_ms), median(plain.step_ms), quotient(plain.step_ms, ours.step_ms), ours.mb,
               plain.mb, plain.mb / ours.mb, error);
-  if (f.kernels->options.preset == GeomformerPreset::et && shape.step > 0) {
+  if (f.kernels->options.preset == geomformer::Preset::et && shape.step > 0) {
     std::printf(" %8.0f %6.1fx %8.0f %6.1fx", shape.forces, shape.forces / median(ours.forces_ms), shape.step,
                 shape.step / median(ours.step_ms));
   }

@@ -57,7 +57,7 @@ struct Inputs {
   Inputs(LieGroup g, int64_t graph_count, int64_t nodes, Pass pass) : group(g) {
     graphs = Segments::of_sizes(std::vector<int64_t>(graph_count, nodes));
     const int64_t n = graphs.rows();
-    elements = lie_exp(normal("tangents", {n, degrees_of_freedom(g)}, 0.4), g).detach();
+    elements = lie::exp(normal("tangents", {n, degrees_of_freedom(g)}, 0.4), g).detach();
     elements.requires_grad_(pass == Pass::elements);
     values = normal("values", {n, heads, width}, 1).requires_grad_(pass != Pass::forward);
     for (int64_t l = 0; l < layers; ++l) {
@@ -72,12 +72,13 @@ Tensors values(const Inputs& in, Pass pass, bool plain) {
   at::AutoGradMode mode(pass != Pass::forward);
   const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
   const bool at_hand = plain || (in.graphs.longest() <= 64 && pass != Pass::elements);  // as models choose
-  const LiePairs pairs =
-      at_hand ? lie_pairs(in.elements, in.graphs, in.group, ChartPolicy::mask) : LiePairs();
+  const lie::Pairs pairs =
+      at_hand ? lie::pairs_between(in.elements, in.graphs, in.group, ChartPolicy::mask) : lie::Pairs();
   Tensor x = in.values;
   for (const Tensor& w : in.weights) {
-    const LieAttention y = at_hand ? lie_attention(pairs, x, w, in.graphs)
-                                   : lie_attention(in.elements, x, w, in.graphs, in.group, ChartPolicy::mask);
+    const lie::Attention y = at_hand
+                                 ? lie::attention(pairs, x, w, in.graphs)
+                                 : lie::attention(in.elements, x, w, in.graphs, in.group, ChartPolicy::mask);
     x = x + y.mixed + y.coordinates.sum(2, true);
   }
   Tensors found{x.detach()};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "weyl/algebra/lie/group_list.h"
 #include "weyl/algebra/lie/groups.h"
 #include "weyl/core/random.h"
 #include "weyl/core/worst_of.h"

@@ -118,12 +118,13 @@ void add(const std::string& name, const std::function<Subject()>& make, int repe
   }
 }
 
-Subject attention(const SteerableType& type, int64_t heads, RadialLaw law, std::vector<int64_t> input) {
-  SteerableAttentionOptions options;
+Subject attention(const SteerableType& type, int64_t heads, steerable::RadialLaw law,
+                  std::vector<int64_t> input) {
+  steerable::AttentionOptions options;
   options.heads = heads;
   options.positions.radial = law;
   options.positions.reach = 21;
-  const auto module = std::make_shared<SteerableAttention>(type, options);
+  const auto module = std::make_shared<steerable::Attention>(type, options);
   double tokens = 1;
   for (size_t a = 1; a < input.size(); ++a) {
     tokens *= static_cast<double>(input[a]);
@@ -137,11 +138,11 @@ Subject attention(const SteerableType& type, int64_t heads, RadialLaw law, std::
 /// step, and with `made` in the forward pass too.
 Subject convolution(const SteerableType& in, const SteerableType& out, int64_t size,
                     std::vector<int64_t> input, bool made) {
-  SteerableConvOptions options;
+  steerable::ConvOptions options;
   options.kernel.rings.size = size;
   options.kernel.rings.rings = size / 2;
-  const auto module = std::make_shared<SteerableConv>(in, out, options);
-  const SteerableKernel kernel(in, out, options.kernel);
+  const auto module = std::make_shared<steerable::Conv>(in, out, options);
+  const steerable::Kernel kernel(in, out, options.kernel);
   const Tensor expanded = kernel.expand(module->parameters()[0].tensor.detach());
   input.insert(input.begin() + 1, 2 * in.width());
   const std::vector<int64_t> one(static_cast<size_t>(in.dimension), 1),
@@ -157,7 +158,7 @@ Subject convolution(const SteerableType& in, const SteerableType& out, int64_t s
 }  // namespace weyl
 
 int main(int argc, char** argv) {
-  using weyl::RadialLaw;
+  using weyl::steerable::RadialLaw;
   benchmark::Initialize(&argc, argv);
   const weyl::SteerableType space{3, {64, 32, 16}}, plane{2, std::vector<int64_t>(8, 64)};
   for (const RadialLaw law : {RadialLaw::inverse_square, RadialLaw::table, RadialLaw::none}) {

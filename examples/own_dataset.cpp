@@ -75,7 +75,7 @@ struct Watch : weyl::TrainObserver {
 
 int main() try {
   weyl::Recipe recipe;
-  recipe.model.system = weyl::PlatonicOptions{.group = "dihedral_4", .width = 64, .heads = 8, .blocks = 2};
+  recipe.model.system = weyl::platonic::Options{.group = "dihedral_4", .width = 64, .heads = 8, .blocks = 2};
   recipe.train.epochs = 8;
   recipe.train.optimiser.rate = 3e-3;
 

@@ -36,7 +36,7 @@ int main() try {
   auto interface = schema.interface;
   interface.outputs = {{.name = "displacement", .level = Level::node, .kind = Kind::vector},
                        {.name = "energy", .level = Level::graph, .kind = Kind::scalar}};
-  weyl::PlatonicOptions options;
+  weyl::platonic::Options options;
   options.generators = generators;
   options.width = 4 * group.order();  // 4 channels in each frame
   options.heads = group.order();      // 1 head in each frame

@@ -30,8 +30,8 @@ int main() try {
   const at::Tensor w = at::tensor(twist, float64);
   const at::Tensor k = at::arange(n, float64).unsqueeze(1).repeat({2, 1});
   const auto graphs = weyl::Segments::of_sizes(std::vector<int64_t>{n, n});
-  at::Tensor poses = weyl::lie_exp(k * w, se3).requires_grad_();  // (N, 7): translation, quaternion x y z w
-  const weyl::LieLogs pairs = weyl::lie_pair_logs(poses.detach(), graphs, se3);
+  at::Tensor poses = weyl::lie::exp(k * w, se3).requires_grad_();  // (N, 7): translation, quaternion x y z w
+  const weyl::lie::Logs pairs = weyl::lie::pair_logs(poses.detach(), graphs, se3);
   std::printf("%ld relative poses; the smallest margin is %.3f rad\n", static_cast<long>(pairs.w.size(0)),
               pairs.margin.min().item<double>());
 
@@ -39,13 +39,13 @@ int main() try {
   const at::Tensor values = (k * 0.1).sin().unsqueeze(2).repeat({1, 4, 8});  // (N, H, C)
   const at::Tensor weights = at::tensor({1., 0.1, 0.3, 0.3, 0.1, 1., 0., 3.}, float64).view({4, 2});
   const auto attend = [&](const at::Tensor& g) {
-    return weyl::lie_attention(g, values, weights, graphs, se3, weyl::ChartPolicy::mask);
+    return weyl::lie::attention(g, values, weights, graphs, se3, weyl::ChartPolicy::mask);
   };
-  const weyl::LieAttention here = attend(poses);
+  const weyl::lie::Attention here = attend(poses);
 
   // The same cameras, seen from elsewhere: g -> a g.
-  const at::Tensor a = weyl::lie_exp(at::tensor({5., -3., 2., 0.4, 1.1, -0.7}, float64).view({1, 6}), se3);
-  const weyl::LieAttention there = attend(weyl::lie_compose(a.repeat({2 * n, 1}), poses, se3));
+  const at::Tensor a = weyl::lie::exp(at::tensor({5., -3., 2., 0.4, 1.1, -0.7}, float64).view({1, 6}), se3);
+  const weyl::lie::Attention there = attend(weyl::lie::compose(a.repeat({2 * n, 1}), poses, se3));
   const double moved = (there.mixed - here.mixed).abs().max().item<double>(),
                turned = (there.coordinates - here.coordinates).abs().max().item<double>();
   std::printf("another origin changes the mixed values by %.1e, the mean logarithms by %.1e\n", moved,

@@ -48,7 +48,8 @@ TEST_F(Cuda, LieAttentionAndItsGradients) {
       const at::Tensor w = noise({24, degrees_of_freedom(group)}, 1, 0.2).to(where).requires_grad_();
       const at::Tensor v = noise({24, 2, 5}, 2).to(where).requires_grad_();
       const at::Tensor weights = noise({2, blocks}, 3).exp().to(where).requires_grad_();
-      const LieAttention y = lie_attention(lie_exp(w, group), v, weights, graphs, group, ChartPolicy::mask);
+      const lie::Attention y =
+          lie::attention(lie::exp(w, group), v, weights, graphs, group, ChartPolicy::mask);
       auto result =
           torch::autograd::grad({y.mixed.pow(2).sum() + y.coordinates.pow(2).sum()}, {w, v, weights});
       result.push_back(y.mixed.detach());

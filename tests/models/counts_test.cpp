@@ -25,8 +25,8 @@ std::vector<Quantity> graph_scalars(int64_t n) {
   return {{"y", Level::graph, Kind::scalar, n}};
 }
 
-PlatonicOptions options(const char* group, int64_t width, int64_t blocks, int64_t heads) {
-  PlatonicOptions o;
+platonic::Options options(const char* group, int64_t width, int64_t blocks, int64_t heads) {
+  platonic::Options o;
   o.group = group;
   o.width = width;
   o.blocks = blocks;
@@ -35,16 +35,16 @@ PlatonicOptions options(const char* group, int64_t width, int64_t blocks, int64_
   return o;
 }
 
-int64_t count(const PlatonicOptions& o, const Interface& i) {
+int64_t count(const platonic::Options& o, const Interface& i) {
   const BuildOn shapes_only(at::kMeta, at::kFloat);
-  return Platonic(o, i).parameter_count();
+  return platonic::Platonic(o, i).parameter_count();
 }
 
 TEST(PlatonicCounts, Cifar10WithLearnedAndConstantKeys) {
   const auto i = interface(2, 48, 2, graph_scalars(10));
   const auto cifar = [&](const char* group, bool use_key) {
     auto o = options(group, 768, 12, 12);
-    o.ape = ApeOptions{};
+    o.ape = platonic::ApeOptions{};
     o.ffn_readout = false;
     o.use_key = use_key;
     return count(o, i);
@@ -70,7 +70,7 @@ TEST(PlatonicCounts, Qm9Regression) {
   const auto i = interface(3, 97, 0, graph_scalars(1));
   const auto qm9 = [&](const char* group) {
     auto o = options(group, 1152, 14, 72);
-    o.ape = ApeOptions{};
+    o.ape = platonic::ApeOptions{};
     return count(o, i);
   };
   EXPECT_EQ(qm9("trivial_3"), 207362881);
@@ -82,7 +82,7 @@ TEST(PlatonicCounts, Qm9Regression) {
 TEST(PlatonicCounts, WithoutTheDeadReadout) {
   const auto i = interface(3, 97, 0, graph_scalars(1));
   auto o = options("octahedron", 1152, 14, 72);
-  o.ape = ApeOptions{};
+  o.ape = platonic::ApeOptions{};
   o.both_readouts = false;
   EXPECT_EQ(count(o, i), 8748313 - 55344);
 }
@@ -107,7 +107,7 @@ TEST(PlatonicCounts, ImageNet) {
   const auto i = interface(2, 768, 2, graph_scalars(1000));
   const auto imagenet = [&](const char* group, int64_t width, int64_t heads) {
     auto o = options(group, width, 12, heads);
-    o.ape = ApeOptions{};
+    o.ape = platonic::ApeOptions{};
     o.ffn_readout = false;
     return count(o, i);
   };
@@ -123,7 +123,7 @@ TEST(PlatonicCounts, ScanObjectNN) {
   const auto i = interface(3, 0, 33, graph_scalars(15));
   const auto scan = [&](const char* group) {
     auto o = options(group, 576, 12, 12);
-    o.ape = ApeOptions{};
+    o.ape = platonic::ApeOptions{};
     return count(o, i);
   };
   EXPECT_EQ(scan("trivial_3"), 44618991);
@@ -154,13 +154,13 @@ TEST(PlatonicCounts, FixedFrequenciesAreStoredAndNotCounted) {
   o.rope->learned = false;
   EXPECT_EQ(count(o, i), learned - 2 * 1 * 2 * 3);  // blocks, heads of a frame, pairs, axes
   const BuildOn shapes_only(at::kMeta, at::kFloat);
-  EXPECT_EQ(Platonic(o, i).parameters().size(),
-            Platonic(options("tetrahedron", 48, 2, 12), i).parameters().size());
+  EXPECT_EQ(platonic::Platonic(o, i).parameters().size(),
+            platonic::Platonic(options("tetrahedron", 48, 2, 12), i).parameters().size());
 }
 
 TEST(PlatonicCounts, PartsAddUp) {
   const BuildOn shapes_only(at::kMeta, at::kFloat);
-  const Platonic model(options("tetrahedron", 48, 2, 12), interface(3, 7, 1, graph_scalars(1)));
+  const platonic::Platonic model(options("tetrahedron", 48, 2, 12), interface(3, 7, 1, graph_scalars(1)));
   int64_t sum = 0;
   std::vector<std::string> names;
   for (const auto& [name, n] : model.parts()) {
@@ -178,9 +178,9 @@ TEST(PlatonicFlops, FollowTheClosedFormOfTheSheet) {
   auto o = options("octahedron", 1152, 14, 72);
   const double blocks = 14 * (22.0 * 1152 * 1152 + 4.0 * 18 * 1152), embedding = 2.0 * 97 * 24 * 1152;
   const double readout = (2.0 * 1152 * 1152 + 2.0 * 1152 * 24) / 18;
-  EXPECT_DOUBLE_EQ(Platonic(o, i).flops_per_token().forward, blocks + embedding + readout);
+  EXPECT_DOUBLE_EQ(platonic::Platonic(o, i).flops_per_token().forward, blocks + embedding + readout);
   o.use_key = true;
-  EXPECT_DOUBLE_EQ(Platonic(o, i).flops_per_token().forward,
+  EXPECT_DOUBLE_EQ(platonic::Platonic(o, i).flops_per_token().forward,
                    blocks + embedding + readout + 14 * 2.0 * 1152 * 1152);
 }
 
@@ -192,14 +192,14 @@ int64_t baseline(int64_t n, bool blocks_only) {
                             {"p", Level::node, Kind::pseudoscalar, 1},
                             {"v", Level::node, Kind::vector, 1},
                             {"a", Level::node, Kind::axial_vector, 1}});
-  TransformerOptions o;
+  transformer::Options o;
   o.width = 64 * n;
   o.heads = 2 * n;
   o.blocks = 2 * n;
   o.head_width = 64;
   o.multi_query = true;
-  o.fourier = FourierOptions{};
-  const Transformer model(o, i);
+  o.fourier = transformer::FourierOptions{};
+  const transformer::Transformer model(o, i);
   if (!blocks_only) {
     return model.parameter_count();
   }

@@ -87,7 +87,7 @@ TEST(PosesModel, NeedsAnInterfaceOfPoses) {
 
 TEST(PosesModel, SystemsOfPointsDoNotTakePoses) {
   const std::string message =
-      message_of<ConfigError>([] { build({PlatonicOptions{}}, poses_interface(LieGroup::se3)); });
+      message_of<ConfigError>([] { build({platonic::Options{}}, poses_interface(LieGroup::se3)); });
   EXPECT_NE(message.find("'platonic' does not work on poses"), std::string::npos) << message;
 }
 

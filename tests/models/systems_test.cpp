@@ -50,12 +50,12 @@ TEST(Systems, AreThoseThatConfigsKnow) {
 }
 
 TEST(Systems, OptionsAreValues) {
-  SystemOptions a = PlatonicOptions{.blocks = 3}, b = a;
-  b.get_if<PlatonicOptions>()->blocks = 4;
-  EXPECT_EQ(a.get_if<PlatonicOptions>()->blocks, 3);
-  EXPECT_EQ(a.get_if<LieOptions>(), nullptr);
+  SystemOptions a = platonic::Options{.blocks = 3}, b = a;
+  b.get_if<platonic::Options>()->blocks = 4;
+  EXPECT_EQ(a.get_if<platonic::Options>()->blocks, 3);
+  EXPECT_EQ(a.get_if<lie::Options>(), nullptr);
   a = b;
-  EXPECT_EQ(a.get_if<PlatonicOptions>()->blocks, 4);
+  EXPECT_EQ(a.get_if<platonic::Options>()->blocks, 4);
   a = SystemOptions(PushOptions{.strength = 2});
   EXPECT_EQ(a.name(), "push");
 }

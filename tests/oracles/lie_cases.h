@@ -19,9 +19,10 @@ inline KernelCase lie_case(LieGroup group, const std::vector<int64_t>& sizes, in
   const int64_t n = graphs.rows(), blocks = static_cast<int64_t>(blocks_of(group).size());
   return {std::string("lie_attention/").append(name_of(group)),
           [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
-            const at::Tensor g = lie_exp(x[0], group);
-            const LieAttention y = lie_attention(g, x[1], x[2].exp(), graphs, group, ChartPolicy::mask);
-            return {y.mixed, y.coordinates, lie_pair_logs(g, graphs, group).w, element_matrices(g, group)};
+            const at::Tensor g = lie::exp(x[0], group);
+            const lie::Attention y = lie::attention(g, x[1], x[2].exp(), graphs, group, ChartPolicy::mask);
+            return {y.mixed, y.coordinates, lie::pair_logs(g, graphs, group).w,
+                    lie::element_matrices(g, group)};
           },
           {noise({n, degrees_of_freedom(group)}, 1, scale), noise({n, heads, width}, 2),
            noise({heads, blocks}, 3, 0.3)},
@@ -41,8 +42,8 @@ inline KernelCase pair_attention_case(const std::vector<int64_t>& sizes, int64_t
   }
   return {"lie_attention/pairs",
           [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
-            const LiePairs at_hand{x[1], {}, present, at::zeros({graphs.rows()}, at::kLong)};
-            const LieAttention y = lie_attention_scored(x[0], at_hand, x[2], graphs);
+            const lie::Pairs at_hand{x[1], {}, present, at::zeros({graphs.rows()}, at::kLong)};
+            const lie::Attention y = lie::attention_scored(x[0], at_hand, x[2], graphs);
             return {y.mixed, y.coordinates};
           },
           {noise({pairs, heads}, 1), noise({pairs, 6}, 2), noise({graphs.rows(), heads, width}, 3)}};
@@ -53,9 +54,10 @@ inline KernelCase pair_attention_case(const std::vector<int64_t>& sizes, int64_t
 inline KernelCase lie_map_case(LieGroup group, int64_t rows, double scale) {
   return {std::string("lie_maps/").append(name_of(group)),
           [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
-            const at::Tensor all = lie_exp(x[0], group), b = lie_exp(x[1], group), a = all.slice(0, 0, rows);
-            return {lie_compose(a, b, group), lie_between(a, b, group), lie_logs(a, b, group).w,
-                    compact_elements(element_matrices(b, group), group),
+            const at::Tensor all = lie::exp(x[0], group), b = lie::exp(x[1], group),
+                             a = all.slice(0, 0, rows);
+            return {lie::compose(a, b, group), lie::between(a, b, group), lie::logs(a, b, group).w,
+                    lie::compact_elements(lie::element_matrices(b, group), group),
                     call(std::make_shared<AllPairLogs>(group), {all, b})[0]};
           },
           {noise({rows + 3, degrees_of_freedom(group)}, 1, scale),
@@ -68,7 +70,7 @@ inline KernelCase pair_network_case(int64_t pairs, int64_t coordinates, int64_t 
   const at::Tensor present = noise({pairs}, 6) > -1;
   return {"pair_network/" + std::to_string(pairs) + "x" + std::to_string(coordinates),
           [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
-            return {pair_network(x[0], present, x[1], x[2], x[3], x[4])};
+            return {lie::pair_network(x[0], present, x[1], x[2], x[3], x[4])};
           },
           {noise({pairs, coordinates}, 1), noise({heads * hidden, coordinates}, 2, 0.5),
            noise({heads * hidden}, 3), noise({heads, hidden}, 4), noise({heads}, 5)},

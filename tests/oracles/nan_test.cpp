@@ -207,7 +207,7 @@ TEST(NaN, FailsRelativeErrorsAndLayers) {
 TEST(NaN, IsTheErrorOfTurnsAndTheDifferenceOfBatches) {
   int calls = 0;
   const auto square = [&](const Tensor& x) { return ++calls == 3 ? spoilt(x) : x; };
-  EXPECT_TRUE(std::isnan(turning_error(square, {2, {1}}, {2, {1}}, 3)));
+  EXPECT_TRUE(std::isnan(steerable::turning_error(square, {2, {1}}, {2, {1}}, 3)));
   for (const auto type : precisions) {
     const Batch a = rich_batch({3, 2}, type);
     for (const char* name : {"energy", "volume"}) {

@@ -28,13 +28,14 @@ Tensor from_heads(const Tensor& y, const Tensor& like) {
 
 }  // namespace
 
-PaddedGeomformer::PaddedGeomformer(std::shared_ptr<Geomformer> of)
+PaddedGeomformer::PaddedGeomformer(std::shared_ptr<geomformer::Geomformer> of)
     : PointsModel(of->interface), of_(child("of", of)) {
-  const GeomformerOptions& o = of_->options;
-  const bool et = o.preset == GeomformerPreset::et;
-  require<ConfigError>(o.preset != GeomformerPreset::painn &&
-                           o.interaction == (et ? GeomInteraction::messages : GeomInteraction::attention),
-                       "the padded form: must be the preset et or geomformer as it is");
+  const geomformer::Options& o = of_->options;
+  const bool et = o.preset == geomformer::Preset::et;
+  require<ConfigError>(
+      o.preset != geomformer::Preset::painn &&
+          o.interaction == (et ? geomformer::Interaction::messages : geomformer::Interaction::attention),
+      "the padded form: must be the preset et or geomformer as it is");
   for (const Parameter& p : of_->parameters()) {
     weights_[p.name] = p.tensor;
   }
@@ -84,18 +85,19 @@ Tensor PaddedGeomformer::vector_norm(const std::string& name, const Tensor& z) c
 }
 
 Tensor PaddedGeomformer::et(const Atoms& a) const {
-  const GeomformerOptions& o = of_->options;
+  const geomformer::Options& o = of_->options;
   const double reach = o.cutoff->radius;
   const Tensor within = a.pairs * (a.lengths < reach);
   const Tensor envelope = 0.5 * (at::cos(a.lengths * (std::numbers::pi / reach)) + 1) * within;
   const Tensor t = at::exp(a.lengths * (-5 / reach)).unsqueeze(-1) - weights_.at("geometry.radial.means");
   const Tensor basis = envelope.unsqueeze(-1) * at::exp(-weights_.at("geometry.radial.betas") * t * t);
 
-  const Tensor heard = at::embedding(weights_.at("start.neighbours.embedding.weight"), a.types).unsqueeze(1) *
-                       linear("start.neighbours.distance_proj", basis) * (envelope * a.others).unsqueeze(-1);
+  const Tensor around =
+      at::embedding(weights_.at("start.neighbours.embedding.weight"), a.types).unsqueeze(1) *
+      linear("start.neighbours.distance_proj", basis) * (envelope * a.others).unsqueeze(-1);
   Streams s;
   s.inv = linear("start.neighbours.combine",
-                 at::cat({at::embedding(weights_.at("start.embedding.weight"), a.types), heard.sum(2)}, -1));
+                 at::cat({at::embedding(weights_.at("start.embedding.weight"), a.types), around.sum(2)}, -1));
   s.equ = at::zeros({s.inv.size(0), s.inv.size(1), 3, o.width}, s.inv.options());
   for (int64_t layer = 0; layer < o.blocks; ++layer) {
     et_layer("layers." + std::to_string(layer), a, envelope, basis, s);
@@ -130,7 +132,7 @@ void PaddedGeomformer::et_layer(const std::string& name, const Atoms& a, const T
 PaddedGeomformer::Streams PaddedGeomformer::gated_block(const std::string& name, const Streams& s,
                                                         bool last) const {
   const Tensor v = linear(name + ".vec1_proj", s.equ), square = (v * v).sum(2);
-  const Tensor lengths = square * at::rsqrt(square + least_square(square.scalar_type()));
+  const Tensor lengths = square * at::rsqrt(square + geomformer::least_square(square.scalar_type()));
   const Tensor hidden = at::silu(linear(name + ".update_net.0", at::cat({s.inv, lengths}, -1)));
   const auto parts = linear(name + ".update_net.2", hidden).chunk(2, -1);
   return {last ? parts[0] : at::silu(parts[0]), parts[1].unsqueeze(2) * linear(name + ".vec2_proj", s.equ)};
@@ -147,7 +149,7 @@ Tensor PaddedGeomformer::gaussians(const std::string& name, const Tensor& d, con
 Tensor PaddedGeomformer::attention(const Tensor& q, const Tensor& k, const Tensor& v, const Atoms& a,
                                    const Tensor& bias) const {
   const int64_t heads = of_->options.heads;
-  const bool of_vectors = q.dim() == 4 && of_->options.equ_scale == EquivariantScale::vectors;
+  const bool of_vectors = q.dim() == 4 && of_->options.equ_scale == geomformer::EquivariantScale::vectors;
   const double scale = 1 / std::sqrt(static_cast<double>((of_vectors ? 3 : 1) * of_->options.width / heads));
   const Tensor scores =
       at::matmul(by_heads(q, heads) * scale, by_heads(k, heads).transpose(-1, -2)) + bias;  // (B, H, n, n)
@@ -181,7 +183,7 @@ PaddedGeomformer::Streams PaddedGeomformer::attentions(const std::string& name, 
 }
 
 Tensor PaddedGeomformer::geomformer(const Atoms& a) const {
-  const GeomformerOptions& o = of_->options;
+  const geomformer::Options& o = of_->options;
   const int64_t types = std::max<int64_t>(interface.types, 1);
   const Tensor kinds = a.types.unsqueeze(2) * types + a.types.unsqueeze(1);
   const Tensor hidden = at::gelu(linear("bias.mlp.0", gaussians("geometry.gaussian", a.lengths, kinds)));
@@ -201,7 +203,7 @@ Tensor PaddedGeomformer::geomformer(const Atoms& a) const {
       const Streams add = attentions(name + ".attention", a, bias, normed, self, cross);
       s = {s.inv + add.inv, add.equ.defined() ? s.equ + add.equ : s.equ};
     };
-    if (o.order == GeomOrder::parallel) {
+    if (o.order == geomformer::Order::parallel) {
       attend(true, true);
     } else {
       attend(true, false);
@@ -221,7 +223,7 @@ Tensor PaddedGeomformer::geomformer(const Atoms& a) const {
 
 Named PaddedGeomformer::forward(const Points& points) {
   const Atoms a = padded(points);
-  const bool is_et = of_->options.preset == GeomformerPreset::et;
+  const bool is_et = of_->options.preset == geomformer::Preset::et;
   const Tensor energies = (is_et ? et(a) : geomformer(a)) * a.real;
   return {{"energy", energies.sum(1, true)}};
 }

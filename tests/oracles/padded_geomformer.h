@@ -16,7 +16,7 @@ namespace weyl {
 class PaddedGeomformer : public PointsModel {
  public:
   /// ConfigError: other options.
-  explicit PaddedGeomformer(std::shared_ptr<Geomformer> of);
+  explicit PaddedGeomformer(std::shared_ptr<geomformer::Geomformer> of);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override { return of_->symmetry(); }
   Flops flops_per_token() const override { return of_->flops_per_token(); }
@@ -47,7 +47,7 @@ class PaddedGeomformer : public PointsModel {
   Tensor norm(const std::string& name, const Tensor& x) const;
   Tensor vector_norm(const std::string& name, const Tensor& z) const;
 
-  std::shared_ptr<Geomformer> of_;
+  std::shared_ptr<geomformer::Geomformer> of_;
   std::map<std::string, Tensor> weights_;
 };
 

@@ -37,7 +37,7 @@ std::vector<std::string> every_group() {
 /// layer norm divides rounding by almost nothing: 1.2e-5 in float32.
 std::shared_ptr<Model> smallest(const std::string& group, int64_t order, const Interface& interface) {
   for (int64_t per_frame = 8; per_frame <= 32; ++per_frame) {
-    PlatonicOptions options;
+    platonic::Options options;
     options.group = group;
     options.blocks = 1;
     options.heads = order;

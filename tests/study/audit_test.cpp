@@ -25,7 +25,7 @@ Interface asked(Interface interface) {
 }
 
 std::shared_ptr<Model> platonic(const std::string& group, int64_t width, int64_t heads) {
-  PlatonicOptions options;
+  platonic::Options options;
   options.group = group;
   options.width = width;
   options.heads = heads;
@@ -72,7 +72,7 @@ TEST(Audit, PassesAPlatonicModelAndTellsWhatIsNotClaimed) {
 
 TEST(Audit, MeasuresRotationOfThePlainTransformerWithoutJudgingIt) {
   const Schema schema = schema_of_points();
-  TransformerOptions options;
+  transformer::Options options;
   options.width = 16;
   options.heads = 2;
   options.blocks = 1;
@@ -99,7 +99,7 @@ TEST(Audit, KnowsTheLine) {
   schema.interface.dimension = 1;
   schema.interface.typical_nodes = 6;
   schema.interface.features = {{"charge"}, {"velocity", Level::node, Kind::vector}};
-  TransformerOptions options;
+  transformer::Options options;
   options.width = 16;
   options.heads = 2;
   options.blocks = 1;
@@ -121,7 +121,7 @@ TEST(Audit, RefusesCrossProductsOfALine) {
   Schema schema;
   schema.interface.dimension = 1;
   schema.interface.features = {{"spin", Level::node, Kind::axial_vector}};
-  EXPECT_THROW(build({TransformerOptions{}}, asked(schema.interface)), ConfigError);
+  EXPECT_THROW(build({transformer::Options{}}, asked(schema.interface)), ConfigError);
 }
 
 TEST(Audit, GivesTheModelBackBitForBit) {

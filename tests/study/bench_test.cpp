@@ -50,7 +50,7 @@ TEST(Bench, TimesEverySideAndLeavesTheWeights) {
       {.name = "charge", .level = Level::node, .kind = Kind::scalar, .channels = 1});
   schema.interface.outputs.push_back(
       {.name = "energy", .level = Level::graph, .kind = Kind::scalar, .channels = 1});
-  PlatonicOptions options;
+  platonic::Options options;
   options.width = 48;
   options.heads = 12;
   options.blocks = 1;
@@ -135,7 +135,7 @@ TEST(RandomMolecules, AreOrganicBallsOfTheirDensity) {
 }
 
 TEST(Bench, TimesEnergiesWithForcesAndTheirTrainingStep) {
-  GeomformerOptions options = preset_options(GeomformerPreset::et);
+  geomformer::Options options = preset_options(geomformer::Preset::et);
   options.width = 16;
   options.heads = 2;
   options.blocks = 1;

@@ -69,9 +69,9 @@ class Says : public PosesModel {
 Tensor right_corrections(const Batch& batch) {
   const auto& poses = std::get<Poses>(batch.input);
   const Tensor truth = batch.labels.at("element").index_select(0, poses.graphs.index);
-  const LieLogs logs = lie_logs(compact_elements(poses.elements, poses.group),
-                                compact_elements(truth, poses.group), poses.group);
-  return to_orthonormal(logs.w, poses.group);
+  const lie::Logs logs = lie::logs(lie::compact_elements(poses.elements, poses.group),
+                                   lie::compact_elements(truth, poses.group), poses.group);
+  return lie::to_orthonormal(logs.w, poses.group);
 }
 
 Metrics metrics_of(const Completion& task, Model& model, const Batch& batch) {
@@ -108,7 +108,7 @@ TEST(Completion, LossByHand) {
     Says model(group, gap, at::zeros({15, degrees_of_freedom(group)}, at::kDouble));
     double expected = 0, pose = 0;
     const Tensor w = right_corrections(batch) /
-                     to_orthonormal(at::ones({1, degrees_of_freedom(group)}, at::kDouble), group);
+                     lie::to_orthonormal(at::ones({1, degrees_of_freedom(group)}, at::kDouble), group);
     for (int64_t b = 0; b < 3; ++b) {
       const Tensor p = at::softmax(gap.narrow(0, 5 * b, 5), 0);
       expected -= std::log((p[1] + p[2]).item<double>()) / 3;
@@ -136,7 +136,8 @@ TEST(Completion, MetricsOfWrongAnswers) {
   EXPECT_EQ(found.at("flanking_accuracy").value, 0.5);
   // In steps: 1, 1 (from the other side), 3 and 3, squared, over one step squared.
   EXPECT_NEAR(found.at("relative_error").value, (1 + 1 + 9 + 9) / 4.0, 1e-9);
-  const Tensor step = right_corrections(batch) / to_orthonormal(at::ones({1, 3}, at::kDouble), LieGroup::se2);
+  const Tensor step =
+      right_corrections(batch) / lie::to_orthonormal(at::ones({1, 3}, at::kDouble), LieGroup::se2);
   std::vector<double> errors;
   for (int64_t b = 0; b < 4; ++b) {
     errors.push_back((b < 2 ? 1 : 9) * step[5 * b + 1].square().sum().item<double>());

@@ -37,10 +37,10 @@ InMemory sequences(std::string_view split, int64_t count) {
   return {std::move(batch), pose_sequences_schema(data)};
 }
 
-Metrics trained(LieVariant variant, const InMemory& train, const InMemory& test) {
+Metrics trained(lie::Variant variant, const InMemory& train, const InMemory& test) {
   const Completion task({});
   at::manual_seed(1);
-  LieOptions options;
+  lie::Options options;
   options.variant = variant;
   const auto model = build({options}, task.interface(train.schema()));
   OptimiserOptions adam;
@@ -68,7 +68,7 @@ Metrics trained(LieVariant variant, const InMemory& train, const InMemory& test)
 TEST(CompletionTraining, LogarithmsLearnWhatRawNumbersDoNot) {
   const InMemory train = sequences("train", 2048), test = sequences("test", 400);
   const double copy = Completion({}).baselines(test)[0].second.at("pose_error").value;
-  const Metrics G = trained(LieVariant::G, train, test), A = trained(LieVariant::A, train, test);
+  const Metrics G = trained(lie::Variant::G, train, test), A = trained(lie::Variant::A, train, test);
   RecordProperty("G", std::to_string(G.at("pose_error").value));
   EXPECT_GT(G.at("flanking_accuracy").value, 0.95);
   EXPECT_LT(G.at("pose_error").value, copy / 3);

@@ -49,7 +49,7 @@ inline Batch all_of(const Dataset& data) {
 inline ModelOptions small(const char* system) {
   ModelOptions o;
   if (std::string(system) == "platonic") {
-    PlatonicOptions p;
+    platonic::Options p;
     p.group = "tetrahedron";
     p.width = 48;
     p.heads = 12;
@@ -59,12 +59,12 @@ inline ModelOptions small(const char* system) {
     o.system = p;
   } else if (std::string(system) != "transformer") {
     const bool own = std::string(system) == "geomformer";
-    GeomformerOptions g = preset_options(own                           ? GeomformerPreset::geomformer
-                                         : std::string(system) == "et" ? GeomformerPreset::et
-                                                                       : GeomformerPreset::painn);
+    geomformer::Options g = preset_options(own                           ? geomformer::Preset::geomformer
+                                           : std::string(system) == "et" ? geomformer::Preset::et
+                                                                         : geomformer::Preset::painn);
     if (own) {
-      g.cutoff = CutoffOptions{CutoffLaw::cosine, 4.0, 0};
-      g.input = GeomInput::local;
+      g.cutoff = geomformer::CutoffOptions{CutoffLaw::cosine, 4.0, 0};
+      g.input = geomformer::VectorInput::local;
     }
     g.width = 16;
     g.heads = 4;
@@ -72,7 +72,7 @@ inline ModelOptions small(const char* system) {
     g.kernels = 8;
     o.system = g;
   } else {
-    TransformerOptions t;
+    transformer::Options t;
     t.width = 16;
     t.heads = 2;
     t.blocks = 2;

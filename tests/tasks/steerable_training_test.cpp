@@ -59,8 +59,8 @@ Schema schema() {
   return schema;
 }
 
-SteerableOptions small() {
-  SteerableOptions options;
+steerable::Options small() {
+  steerable::Options options;
   options.orders = 3;
   options.stages = {{.middle = 0, .channels = 4, .kernel = 5, .pool = 2},
                     {.middle = 0, .channels = 8, .kernel = 3, .pool = 2}};

@@ -16,10 +16,10 @@ Interface scalars_only() {
 }
 
 ModelOptions small_platonic() {
-  PlatonicOptions o;
+  platonic::Options o;
   o.width = 48;
   o.blocks = 1;
-  o.ape = ApeOptions{};
+  o.ape = platonic::ApeOptions{};
   return {o};
 }
 
@@ -71,7 +71,7 @@ TEST(Import, TheAuthorsStateDictGivesTheSameFunction) {
 TEST(Import, ADeadReadoutIsIgnoredAndALiveOneIsNot) {
   at::manual_seed(2);
   const auto options = small_platonic();
-  auto both = *options.system.get_if<PlatonicOptions>();
+  auto both = *options.system.get_if<platonic::Options>();
   both.both_readouts = true;
   const auto source = build({both}, scalars_only());
   const auto target = build(options, scalars_only());
@@ -113,8 +113,8 @@ TEST(Import, NamesTheTensorThatIsWrongAndChangesNothing) {
 
 TEST(Import, TheBaselinesStateDictHasItsNames) {
   Interface i = scalars_only();
-  TransformerOptions o{.width = 16, .heads = 4, .blocks = 1, .multi_query = true};
-  const auto names = [&](const TransformerOptions& options) {
+  transformer::Options o{.width = 16, .heads = 4, .blocks = 1, .multi_query = true};
+  const auto names = [&](const transformer::Options& options) {
     std::vector<std::string> all;
     for (const auto& p : build({options}, i)->parameters()) {
       if (p.name.ends_with("weight")) {
@@ -133,7 +133,7 @@ TEST(Import, TheBaselinesStateDictHasItsNames) {
 }
 
 TEST(Import, PlatonicParametersHaveTheAuthorsNamesAndOrder) {
-  auto o = *small_platonic().system.get_if<PlatonicOptions>();
+  auto o = *small_platonic().system.get_if<platonic::Options>();
   o.layer_scale = 0.1;
   o.use_key = true;
   o.both_readouts = true;

@@ -148,7 +148,7 @@ TEST(Recipe, ReadsAWholeConfigWithOverrides) {
   EXPECT_EQ(std::get<NbodyDataOptions>(r.data.set).path, "somewhere");
   EXPECT_EQ(std::get<NbodyDataOptions>(r.data.set).train, 100);
   EXPECT_EQ(std::get<TrajectoryOptions>(r.task.task).baseline, Baseline::straight_line);
-  EXPECT_TRUE(r.model.system.get_if<PlatonicOptions>() != nullptr);
+  EXPECT_TRUE(r.model.system.get_if<platonic::Options>() != nullptr);
   EXPECT_EQ(r.train.epochs, 7);
   EXPECT_EQ(r.train.optimiser.rate, 5e-4);
   EXPECT_EQ(r.train.optimiser.clip, 1.0);

@@ -61,7 +61,7 @@ inline Splits small_data() {
 /// Everything that has a state is on: dropout, augmentation, accumulation, clipping, average, plateau.
 inline Recipe small_recipe() {
   Recipe recipe;
-  TransformerOptions model;
+  transformer::Options model;
   model.width = 16;
   model.heads = 2;
   model.blocks = 1;

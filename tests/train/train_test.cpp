@@ -188,7 +188,7 @@ TEST_F(TrainTest, WritesNothingWhenItCannotStart) {
   std::get<NbodyDataOptions>(broken.data.set).path = folder_ / "nowhere";
   EXPECT_THROW(train(broken, request("run")), DataError);
   broken = recipe_;
-  broken.model.system.get_if<TransformerOptions>()->heads = 7;  // of a width of 16
+  broken.model.system.get_if<transformer::Options>()->heads = 7;  // of a width of 16
   EXPECT_THROW(train(broken, request("run")), ConfigError);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
 }

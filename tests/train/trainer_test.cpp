@@ -19,7 +19,7 @@ TEST(Trainer, Learns) {
   recipe.train.epochs = 40;
   recipe.train.augment = Augmentation::none;
   recipe.train.schedule.name = ScheduleLaw::cosine;
-  recipe.model.system.get_if<TransformerOptions>()->dropout = 0;
+  recipe.model.system.get_if<transformer::Options>()->dropout = 0;
   const TrainResult result = train_small(recipe, folder / "run");
   EXPECT_EQ(result.ending, Ending::finished);
   EXPECT_EQ(result.steps, 40 * 5);  // 9 batches of 8 and 6 graphs, two a step
@@ -93,7 +93,7 @@ TEST(Trainer, AccumulationIsOneLargerBatch) {
   recipe.train.average.reset();
   recipe.train.schedule = {.name = ScheduleLaw::constant};
   recipe.train.optimiser.epsilon = 0.1;  // or Adam blows rounding up where a gradient is zero
-  recipe.model.system.get_if<TransformerOptions>()->dropout = 0;
+  recipe.model.system.get_if<transformer::Options>()->dropout = 0;
   Splits data = small_data();
   std::vector<int64_t> alike;  // graphs of one size: the loss is a mean over nodes
   for (int64_t i = 0; i < data.train->size(); ++i) {

@@ -35,7 +35,7 @@ concept OptionsStruct = requires(Fields& f, S& s) { fields(f, s); };
 /// An abstract visitor over the fields of an options struct. Reader, checker, override, writer, describer
 /// and JSON schema are implementations; the struct's own defaults are the only defaults.
 ///
-///   void fields(Fields& f, PlatonicOptions& o) {
+///   void fields(Fields& f, platonic::Options& o) {
 ///     f("blocks", o.blocks, "number of transformer blocks", {1, 1000});
 ///     f("pooling", o.pooling, "how node features become graph features");
 ///     f("rope", o.rope, "rotary position encoding; `rope = false` switches it off");   // optional<struct>

@@ -5,7 +5,8 @@
 namespace weyl {
 
 std::vector<SystemOptions> built_in_options() {
-  return {TransformerOptions{}, PlatonicOptions{}, LieOptions{}, SteerableOptions{}, GeomformerOptions{}};
+  return {transformer::Options{}, platonic::Options{}, lie::Options{}, steerable::Options{},
+          geomformer::Options{}};
 }
 
 void fields(Fields& f, ModelOptions& o) {

@@ -18,7 +18,7 @@ std::vector<SystemOptions> built_in_options();
 /// What learns: one of the systems known, by its options. A program with systems of its own knows those too
 /// (models/systems.h).
 struct ModelOptions {
-  SystemOptions system = TransformerOptions{};
+  SystemOptions system = transformer::Options{};
   std::vector<SystemOptions> known = built_in_options();
 };
 void fields(Fields& f, ModelOptions& o);

@@ -25,8 +25,9 @@ std::string systems_on(Carrier carrier, const Systems& systems) {
 }  // namespace
 
 const Systems& built_in_systems() {
-  static const Systems systems{system_of<Transformer>(), system_of<Platonic>(), system_of<LieTransformer>(),
-                               system_of<SteerableNet>(), system_of<Geomformer>()};
+  static const Systems systems{system_of<transformer::Transformer>(), system_of<platonic::Platonic>(),
+                               system_of<lie::Transformer>(), system_of<steerable::Net>(),
+                               system_of<geomformer::Geomformer>()};
   return systems;
 }
 

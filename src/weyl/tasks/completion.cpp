@@ -54,12 +54,12 @@ Tensor rows_of(const Tensor& x, const Tensor& rows) {
 
 /// |log(a^-1 b)|^2 and the margin, of compact elements (N, c).
 PoseDistances distances(LieGroup group, const Tensor& a, const Tensor& b) {
-  const LieLogs logs = lie_logs(a, b, group);
+  const lie::Logs logs = lie::logs(a, b, group);
   Tensor squared = logs.w.square().sum(1);
   const Tensor outside = logs.margin <= 0;
   if (!is_rigid(group) && outside.any().item<bool>()) {
     const Tensor off =
-        element_matrices(lie_between(a, b, group), group) - at::eye(matrix_size(group), a.options());
+        lie::element_matrices(lie::between(a, b, group), group) - at::eye(matrix_size(group), a.options());
     squared = at::where(outside, off.square().sum({1, 2}), squared);
   }
   return {squared, logs.margin};
@@ -67,9 +67,9 @@ PoseDistances distances(LieGroup group, const Tensor& a, const Tensor& b) {
 
 /// g_i exp(delta_i) in float64, compact, of some rows.
 Tensor corrected(const Poses& poses, const Tensor& correction, const Tensor& rows) {
-  const Tensor g = compact_elements(rows_of(poses.elements, rows).to(at::kDouble), poses.group);
+  const Tensor g = lie::compact_elements(rows_of(poses.elements, rows).to(at::kDouble), poses.group);
   const Tensor delta = rows_of(correction, rows).to(at::kDouble);
-  return lie_compose(g, lie_exp(from_orthonormal(delta, poses.group), poses.group), poses.group);
+  return lie::compose(g, lie::exp(lie::from_orthonormal(delta, poses.group), poses.group), poses.group);
 }
 
 Named answer(const Poses& poses, const Named& outputs) {
@@ -78,7 +78,7 @@ Named answer(const Poses& poses, const Named& outputs) {
   const Tensor bases = at::tensor(largest_rows(gap, poses.graphs), at::kLong).to(gap.device());
   const Tensor g = corrected(poses, output_of(outputs, kCorrection).detach(), bases);
   Named all = outputs;
-  all[kElement] = element_matrices(g, poses.group);
+  all[kElement] = lie::element_matrices(g, poses.group);
   return all;
 }
 
@@ -152,7 +152,9 @@ std::vector<int64_t> largest_rows(const Tensor& values, const Segments& graphs) 
 
 PoseDistances pose_distances(LieGroup group, const Tensor& a, const Tensor& b) {
   const at::NoGradGuard no_grad;
-  const auto compact = [&](const Tensor& g) { return compact_elements(g.to(at::kCPU, at::kDouble), group); };
+  const auto compact = [&](const Tensor& g) {
+    return lie::compact_elements(g.to(at::kCPU, at::kDouble), group);
+  };
   PoseDistances found = distances(group, compact(a), compact(b));
   return {found.squared.contiguous(), found.margin.contiguous()};
 }
@@ -193,7 +195,8 @@ Step Completion::step(Model& model, const Batch& batch) const {
   const Tensor right = segment_logsumexp(gap.masked_fill(beside.logical_not(), -infinity), graphs);
   const Tensor gap_loss = (segment_logsumexp(gap, graphs) - right).mean();
 
-  const Tensor truth = compact_elements(label_of(batch, kElement).to(gap.device(), at::kDouble), poses.group);
+  const Tensor truth =
+      lie::compact_elements(label_of(batch, kElement).to(gap.device(), at::kDouble), poses.group);
   const Tensor made = corrected(poses, output_of(outputs, kCorrection), rows);
   const Tensor squared = distances(poses.group, made, rows_of(truth, graph)).squared;
   const Tensor shares = 1 / (rows_of(sizes, graph).select(1, 0) * static_cast<double>(graphs.count()));

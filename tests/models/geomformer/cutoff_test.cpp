@@ -5,7 +5,7 @@
 #include "tests/equivariance.h"
 #include "tests/models/geomformer/potentials.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 namespace {
 
 using equivariance::claim_error;
@@ -165,7 +165,7 @@ TEST(GeomformerCutoff, NothingStepsWhereAnAtomLeaves) {
 
 // ET without vector_cutoff jumps: what the option is for.
 TEST(GeomformerCutoff, WithoutItsVectorCutoffEtJumps) {
-  GeomformerOptions o = small_preset(GeomformerPreset::et);
+  Options o = small_preset(Preset::et);
   o.vector_cutoff = false;
   const auto model = built(o, molecules_interface());
   {
@@ -187,4 +187,4 @@ TEST(GeomformerCutoff, WithoutItsVectorCutoffEtJumps) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -13,7 +13,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/worst_of.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 namespace {
 
 /// Energies, forces, and the gradients of sum E^2 + sum F^2 by all weights.
@@ -41,7 +41,7 @@ double difference(const Tensor& a, const Tensor& b) {
   return ((a - b).abs().max() / b.abs().max().clamp_min(1e-30)).item<double>();
 }
 
-void expect_padded_form(const std::string& name, const GeomformerOptions& options) {
+void expect_padded_form(const std::string& name, const Options& options) {
   SCOPED_TRACE(name);
   const auto model = built(options, molecules_interface());
   PaddedGeomformer padded(model);
@@ -64,19 +64,19 @@ void expect_padded_form(const std::string& name, const GeomformerOptions& option
 }
 
 TEST(GeomformerEquations, AreThoseOfThePaddedForm) {
-  GeomformerOptions o = small_geomformer();
+  Options o = small_geomformer();
   o.blocks = 3;
   expect_padded_form("default", o);
-  GeomformerOptions shared = o;
+  Options shared = o;
   shared.shared_query = true;
   expect_padded_form("shared_query", shared);
-  GeomformerOptions vectors = o;
+  Options vectors = o;
   vectors.equ_scale = EquivariantScale::vectors;
   expect_padded_form("equ_scale = vectors", vectors);
-  GeomformerOptions sequential = o;
-  sequential.order = GeomOrder::sequential;
+  Options sequential = o;
+  sequential.order = Order::sequential;
   expect_padded_form("sequential", sequential);
-  expect_padded_form("et", small_preset(GeomformerPreset::et));
+  expect_padded_form("et", small_preset(Preset::et));
 }
 
 /// Three nodes at distances of their own, all pairs or with a cut-off.
@@ -156,23 +156,23 @@ void copy_weights(const Geomformer& from, Geomformer& to, const std::string& par
 // part.
 TEST(GeomformerEquations, EveryPartCounts) {
   const Batch batch = featured_batch({5, 4});
-  using Part = bool GeomParts::*;
+  using Part = bool Parts::*;
   const struct {
     const char* name;
     Part part;
     const char* last_map;
-  } parts[] = {{"inv_self", &GeomParts::inv_self, "attention.out_inv_self.weight"},
-               {"inv_cross", &GeomParts::inv_cross, "attention.out_inv_cross.weight"},
-               {"equ_self", &GeomParts::equ_self, "attention.out_equ_self.weight"},
-               {"equ_cross", &GeomParts::equ_cross, "attention.out_equ_cross.weight"},
-               {"inv_ffn", &GeomParts::inv_ffn, "ffn.inv_out.weight"},
-               {"equ_ffn", &GeomParts::equ_ffn, "ffn.equ_out.weight"},
-               {"inv_norm", &GeomParts::inv_norm, nullptr},
-               {"equ_norm", &GeomParts::equ_norm, nullptr}};
+  } parts[] = {{"inv_self", &Parts::inv_self, "attention.out_inv_self.weight"},
+               {"inv_cross", &Parts::inv_cross, "attention.out_inv_cross.weight"},
+               {"equ_self", &Parts::equ_self, "attention.out_equ_self.weight"},
+               {"equ_cross", &Parts::equ_cross, "attention.out_equ_cross.weight"},
+               {"inv_ffn", &Parts::inv_ffn, "ffn.inv_out.weight"},
+               {"equ_ffn", &Parts::equ_ffn, "ffn.equ_out.weight"},
+               {"inv_norm", &Parts::inv_norm, nullptr},
+               {"equ_norm", &Parts::equ_norm, nullptr}};
   for (const auto& [name, part, last_map] : parts) {
     SCOPED_TRACE(name);
     const auto whole = built(small_geomformer(), featured_interface());
-    GeomformerOptions o = small_geomformer();
+    Options o = small_geomformer();
     o.parts.*part = false;
     const auto without = built(o, featured_interface());
     EXPECT_LT(without->parameter_count(), whole->parameter_count());
@@ -198,7 +198,7 @@ TEST(GeomformerEquations, EveryPartCounts) {
 TEST(GeomformerEquations, EveryWeightIsRead) {
   for (const auto& [name, options] : geomformer_variants()) {
     SCOPED_TRACE(name);
-    if (options.interaction == GeomInteraction::attention && options.normaliser == Normaliser::constant) {
+    if (options.interaction == Interaction::attention && options.normaliser == Normaliser::constant) {
       continue;  // has scores, which weigh nothing
     }
     const auto model = built(options, molecules_interface());
@@ -220,4 +220,4 @@ TEST(GeomformerEquations, EveryWeightIsRead) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -12,7 +12,7 @@
 #include "weyl/carriers/batch.h"
 #include "weyl/models/geomformer/geomformer.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 inline Schema molecules_schema() {
   Schema schema;
@@ -101,16 +101,16 @@ inline Points carbonyl_sulphide() {
   return p;
 }
 
-inline GeomformerOptions small_geomformer() {
-  GeomformerOptions o;
+inline Options small_geomformer() {
+  Options o;
   o.width = 16;
   o.heads = 4;
   o.blocks = 2;
   o.kernels = 8;
   return o;
 }
-inline GeomformerOptions small_preset(GeomformerPreset preset) {
-  GeomformerOptions o = preset_options(preset);
+inline Options small_preset(Preset preset) {
+  Options o = preset_options(preset);
   o.width = 16;
   o.heads = 4;
   o.blocks = 2;
@@ -119,21 +119,21 @@ inline GeomformerOptions small_preset(GeomformerPreset preset) {
 }
 
 /// The default with one thing changed, by name.
-inline std::vector<std::pair<std::string, GeomformerOptions>> geomformer_variants() {
-  std::vector<std::pair<std::string, GeomformerOptions>> variants;
-  const auto add = [&](const std::string& name, const std::function<void(GeomformerOptions&)>& change) {
-    GeomformerOptions o = small_geomformer();
+inline std::vector<std::pair<std::string, Options>> geomformer_variants() {
+  std::vector<std::pair<std::string, Options>> variants;
+  const auto add = [&](const std::string& name, const std::function<void(Options&)>& change) {
+    Options o = small_geomformer();
     change(o);
     variants.emplace_back(name, o);
   };
-  const auto local = [](GeomformerOptions& o) {
+  const auto local = [](Options& o) {
     o.cutoff = CutoffOptions{CutoffLaw::cosine, 4.0, 0};
-    o.input = GeomInput::local;
+    o.input = VectorInput::local;
   };
   add("default", [](auto&) {});
   add("whiten", [](auto& o) { o.norm = VectorNormLaw::whiten; });
   add("no norm", [](auto& o) { o.norm = VectorNormLaw::none; });
-  add("sequential", [](auto& o) { o.order = GeomOrder::sequential; });
+  add("sequential", [](auto& o) { o.order = Order::sequential; });
   add("shared query", [](auto& o) { o.shared_query = true; });
   add("scale of vectors", [](auto& o) { o.equ_scale = EquivariantScale::vectors; });
   add("bias of layers", [](auto& o) { o.bias = BiasScope::layer; });
@@ -148,33 +148,33 @@ inline std::vector<std::pair<std::string, GeomformerOptions>> geomformer_variant
       change(o);
     });
   };
-  add("local, all pairs", [](auto& o) { o.input = GeomInput::local; });
-  add("both", [](auto& o) { o.input = GeomInput::both; });
+  add("local, all pairs", [](auto& o) { o.input = VectorInput::local; });
+  add("both", [](auto& o) { o.input = VectorInput::both; });
   add_local("local, count", [](auto& o) { o.normaliser = Normaliser::count; });
   add_local("local, constant", [](auto& o) { o.normaliser = Normaliser::constant; });
   add_local("local, silu", [](auto& o) { o.normaliser = Normaliser::silu; });
   add_local("local, polynomial", [](auto& o) { o.cutoff->name = CutoffLaw::polynomial; });
   add_local("local, smooth", [](auto& o) { o.cutoff->name = CutoffLaw::smooth; });
-  add_local("local, sequential", [](auto& o) { o.order = GeomOrder::sequential; });
+  add_local("local, sequential", [](auto& o) { o.order = Order::sequential; });
   add_local("local, sums of pairs", [](auto& o) { o.pair_embedding = true; });
-  add_local("local, gated head", [](auto& o) { o.head = GeomHead::gated; });
-  add_local("cut-off, centroid", [](auto& o) { o.input = GeomInput::centroid; });
-  add_local("cut-off, both", [](auto& o) { o.input = GeomInput::both; });
+  add_local("local, gated head", [](auto& o) { o.head = Head::gated; });
+  add_local("cut-off, centroid", [](auto& o) { o.input = VectorInput::centroid; });
+  add_local("cut-off, both", [](auto& o) { o.input = VectorInput::both; });
   add_local("zero start", [](auto& o) {
-    o.input = GeomInput::zero;
-    o.interaction = GeomInteraction::messages;
+    o.input = VectorInput::zero;
+    o.interaction = Interaction::messages;
     o.normaliser = Normaliser::silu;
-    o.basis = GeomBasis::gaussian;
+    o.basis = Basis::gaussian;
     o.bias = BiasScope::none;
   });
   add("sums of pairs", [](auto& o) { o.pair_embedding = true; });
-  add("gated head", [](auto& o) { o.head = GeomHead::gated; });
-  variants.emplace_back("et", small_preset(GeomformerPreset::et));
-  variants.emplace_back("painn", small_preset(GeomformerPreset::painn));
+  add("gated head", [](auto& o) { o.head = Head::gated; });
+  variants.emplace_back("et", small_preset(Preset::et));
+  variants.emplace_back("painn", small_preset(Preset::painn));
   return variants;
 }
 
-inline std::shared_ptr<Geomformer> built(const GeomformerOptions& options, const Interface& interface) {
+inline std::shared_ptr<Geomformer> built(const Options& options, const Interface& interface) {
   at::manual_seed(11);
   const BuildOn build(at::kCPU, at::kDouble);
   auto model = std::make_shared<Geomformer>(options, interface);
@@ -182,4 +182,4 @@ inline std::shared_ptr<Geomformer> built(const GeomformerOptions& options, const
   return model;
 }
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

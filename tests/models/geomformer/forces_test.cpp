@@ -9,14 +9,14 @@
 
 #include "tests/models/geomformer/potentials.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 namespace {
 
 // Carbon dioxide's carbon has vectors of zero by symmetry, where the lengths that ET and PaiNN read have a
 // kink, rounded off over 1e-8 and 1e-4: their second derivatives are those of a linear molecule without.
 TEST(GeomformerForces, AreDerivativesForEveryShape) {
   auto models = gradient_models();
-  GeomformerOptions whiten = small_geomformer();
+  Options whiten = small_geomformer();
   whiten.norm = VectorNormLaw::whiten;
   models.emplace_back("whiten", whiten);
   GradientCheck fine = forces_check;  // of short vectors of ET on the ring, whose lengths bend within 1e-3
@@ -89,8 +89,8 @@ TEST(GeomformerForces, AreFiniteInEveryCorner) {
 // derivatives there, before and behind it. (What depends on distance alone has a kink, whose two sides the
 // central difference averages as the force does.)
 TEST(GeomformerForces, AreDerivativesThroughCoincidence) {
-  GeomformerOptions all_pairs = small_geomformer();
-  all_pairs.input = GeomInput::local;
+  Options all_pairs = small_geomformer();
+  all_pairs.input = VectorInput::local;
   auto models = gradient_models();
   std::erase_if(models, [](const auto& m) { return m.first == "et" || m.first == "painn"; });
   models.emplace_back("local, all pairs", all_pairs);
@@ -137,7 +137,7 @@ TEST(GeomformerForces, StayInThePlane) {
 }
 
 /// |d2 E / dz2| of one atom of benzene, which is flat.
-double out_of_plane(GeomformerOptions options, uint64_t seed) {
+double out_of_plane(Options options, uint64_t seed) {
   at::manual_seed(seed);
   const BuildOn build(at::kCPU, at::kDouble);
   Geomformer model(options, molecules_interface());
@@ -150,7 +150,7 @@ double out_of_plane(GeomformerOptions options, uint64_t seed) {
 // Sheet, 1.4: literal whitening amplifies what is out of a flat molecule's plane, norm by norm; rms does not.
 TEST(GeomformerForces, WhiteningAmplifiesWhatIsOutOfThePlane) {
   const auto median = [](VectorNormLaw law, double epsilon, int64_t blocks) {
-    GeomformerOptions o = small_geomformer();
+    Options o = small_geomformer();
     o.width = 32;
     o.blocks = blocks;
     o.norm = law;
@@ -170,4 +170,4 @@ TEST(GeomformerForces, WhiteningAmplifiesWhatIsOutOfThePlane) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::geomformer

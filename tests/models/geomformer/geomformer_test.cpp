@@ -9,7 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/models/systems.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 namespace {
 
 using equivariance::claim_error;
@@ -41,10 +41,10 @@ TEST(Geomformer, IsEquivariantInEveryForm) {
 
 TEST(Geomformer, IsEquivariantWithTowersAndRounds) {
   const Batch batch = featured_batch({5, 4});
-  GeomformerOptions towers = small_geomformer();
+  Options towers = small_geomformer();
   towers.velocity_tower = true;
   expect_symmetric(*built(towers, featured_interface()), batch, featured_schema());
-  GeomformerOptions rounds = small_geomformer();
+  Options rounds = small_geomformer();
   rounds.rounds = 3;
   const auto model = built(rounds, featured_interface());
   expect_symmetric(*model, batch, featured_schema());
@@ -57,7 +57,7 @@ TEST(Geomformer, IsEquivariantWithTowersAndRounds) {
 TEST(Geomformer, RoundsAddUp) {
   Interface interface = featured_interface();
   interface.outputs = {{"step", Level::node, Kind::vector, 1, Role::offset}};
-  GeomformerOptions twice = small_geomformer();
+  Options twice = small_geomformer();
   twice.rounds = 2;
   const Batch batch = featured_batch({5, 4});
   const auto one = built(small_geomformer(), interface), two = built(twice, interface);
@@ -74,9 +74,9 @@ TEST(Geomformer, RoundsAddUp) {
 
 // Energies of many atoms are added in float64 whatever the model's dtype.
 TEST(Geomformer, AddsEnergiesInFloat64) {
-  GeomformerOptions o = small_geomformer();
+  Options o = small_geomformer();
   o.cutoff = CutoffOptions{CutoffLaw::cosine, 1.0, 0};
-  o.input = GeomInput::local;
+  o.input = VectorInput::local;
   const auto model = built(o, molecules_interface());
   model->to(at::kFloat);
   const at::NoGradGuard quiet;
@@ -93,15 +93,15 @@ TEST(Geomformer, AddsEnergiesInFloat64) {
 
 // The gated head reads vectors for numbers too, after their last norm (sheet, A9).
 TEST(Geomformer, GatedHeadsReadNormedVectors) {
-  GeomformerOptions o = small_geomformer();
-  o.head = GeomHead::gated;
+  Options o = small_geomformer();
+  o.head = Head::gated;
   const auto has_norm = [](const Geomformer& model) {
     const auto all = model.parameters();
     return std::any_of(all.begin(), all.end(), [](const auto& p) { return p.name == "vector_norm.weight"; });
   };
   EXPECT_TRUE(has_norm(*built(o, molecules_interface())));
   EXPECT_FALSE(has_norm(*built(small_geomformer(), molecules_interface())));
-  EXPECT_FALSE(has_norm(*built(small_preset(GeomformerPreset::et), molecules_interface())));
+  EXPECT_FALSE(has_norm(*built(small_preset(Preset::et), molecules_interface())));
 }
 
 TEST(Geomformer, DoesNotSeeOtherGraphs) {
@@ -119,15 +119,14 @@ TEST(Geomformer, DoesNotSeeOtherGraphs) {
 
 TEST(Geomformer, IsEquivariantWithoutEachOfItsParts) {
   const Batch batch = featured_batch({5, 4});
-  using Part = bool GeomParts::*;
+  using Part = bool Parts::*;
   const std::pair<const char*, Part> parts[] = {
-      {"inv_self", &GeomParts::inv_self}, {"inv_cross", &GeomParts::inv_cross},
-      {"equ_self", &GeomParts::equ_self}, {"equ_cross", &GeomParts::equ_cross},
-      {"inv_ffn", &GeomParts::inv_ffn},   {"equ_ffn", &GeomParts::equ_ffn},
-      {"inv_norm", &GeomParts::inv_norm}, {"equ_norm", &GeomParts::equ_norm}};
+      {"inv_self", &Parts::inv_self},   {"inv_cross", &Parts::inv_cross}, {"equ_self", &Parts::equ_self},
+      {"equ_cross", &Parts::equ_cross}, {"inv_ffn", &Parts::inv_ffn},     {"equ_ffn", &Parts::equ_ffn},
+      {"inv_norm", &Parts::inv_norm},   {"equ_norm", &Parts::equ_norm}};
   for (const auto& [name, part] : parts) {
     SCOPED_TRACE(name);
-    GeomformerOptions o = small_geomformer();
+    Options o = small_geomformer();
     o.parts.*part = false;
     expect_symmetric(*built(o, featured_interface()), batch, featured_schema());
   }
@@ -136,7 +135,7 @@ TEST(Geomformer, IsEquivariantWithoutEachOfItsParts) {
 // 25 d^2 a block with r = d, as published for 8 blocks of 512 (52.4 million), plus what norms and the ends
 // have.
 TEST(Geomformer, CountsThePapersMatrices) {
-  GeomformerOptions one = small_geomformer(), two = small_geomformer();
+  Options one = small_geomformer(), two = small_geomformer();
   one.blocks = 1;
   const int64_t d = one.width;
   const int64_t block = built(two, molecules_interface())->parameter_count() -
@@ -160,7 +159,7 @@ TEST(Geomformer, CellsNeedACutoffAndNoCentroid) {
     SCOPED_TRACE(name);
     const auto model = built(options, featured_interface());
     EXPECT_NO_THROW((*model)(open.input));
-    if (options.cutoff && (options.input == GeomInput::local || options.input == GeomInput::zero)) {
+    if (options.cutoff && (options.input == VectorInput::local || options.input == VectorInput::zero)) {
       EXPECT_NO_THROW((*model)(Input(points)));
       ++taken;
     } else {
@@ -171,17 +170,17 @@ TEST(Geomformer, CellsNeedACutoffAndNoCentroid) {
   EXPECT_GT(taken, 5);
   EXPECT_GT(refused, 5);
   points.pbc = Tensor();
-  const auto et = built(small_preset(GeomformerPreset::et), featured_interface());
+  const auto et = built(small_preset(Preset::et), featured_interface());
   EXPECT_THROW((*et)(Input(points)), ShapeError);
 }
 
 TEST(Geomformer, IsTheOneSystemThatTakesCells) {
-  PlatonicOptions platonic;
+  platonic::Options platonic;
   platonic.group = "tetrahedron";
   platonic.width = 48;
   platonic.heads = 12;
   platonic.blocks = 1;
-  TransformerOptions transformer;
+  transformer::Options transformer;
   transformer.width = 16;
   transformer.heads = 2;
   transformer.blocks = 1;
@@ -197,14 +196,14 @@ TEST(Geomformer, IsTheOneSystemThatTakesCells) {
 }
 
 TEST(Geomformer, RefusesWhatItCannotDo) {
-  const auto refuses = [](const std::function<void(GeomformerOptions&)>& change) {
-    GeomformerOptions o = small_geomformer();
+  const auto refuses = [](const std::function<void(Options&)>& change) {
+    Options o = small_geomformer();
     change(o);
     EXPECT_THROW(built(o, featured_interface()), ConfigError);
   };
   refuses([](auto& o) { o.heads = 3; });
-  refuses([](auto& o) { o.interaction = GeomInteraction::messages; });
-  refuses([](auto& o) { o.basis = GeomBasis::bessel; });
+  refuses([](auto& o) { o.interaction = Interaction::messages; });
+  refuses([](auto& o) { o.basis = Basis::bessel; });
   refuses([](auto& o) {
     o.shared_query = true;
     o.parts.inv_self = false;
@@ -220,12 +219,12 @@ TEST(Geomformer, RefusesWhatItCannotDo) {
 
 // An option that nothing would read is refused, not ignored; presets and their published variants stay.
 TEST(Geomformer, RefusesWhatHasNoEffect) {
-  for (const auto preset : {GeomformerPreset::geomformer, GeomformerPreset::et, GeomformerPreset::painn}) {
+  for (const auto preset : {Preset::geomformer, Preset::et, Preset::painn}) {
     EXPECT_NO_THROW(check(preset_options(preset)));
   }
-  const auto refuses = [](GeomformerPreset preset, const std::string& key,
-                          const std::function<void(GeomformerOptions&)>& change) {
-    GeomformerOptions o = preset_options(preset);
+  const auto refuses = [](Preset preset, const std::string& key,
+                          const std::function<void(Options&)>& change) {
+    Options o = preset_options(preset);
     change(o);
     try {
       check(o);
@@ -234,14 +233,14 @@ TEST(Geomformer, RefusesWhatHasNoEffect) {
       EXPECT_TRUE(std::string(e.what()).starts_with("geomformer." + key + ": ")) << e.what();
     }
   };
-  const auto et = GeomformerPreset::et, painn = GeomformerPreset::painn, own = GeomformerPreset::geomformer;
+  const auto et = Preset::et, painn = Preset::painn, own = Preset::geomformer;
   refuses(et, "bias", [](auto& o) { o.bias = BiasScope::layer; });
   refuses(et, "parts.inv_self", [](auto& o) { o.parts.inv_self = false; });
   refuses(painn, "parts.equ_cross", [](auto& o) { o.parts.equ_cross = false; });
   refuses(et, "dropout.attention", [](auto& o) { o.dropout.attention = 0.1; });
   refuses(et, "dropout.activation", [](auto& o) { o.dropout.activation = 0.1; });
   refuses(painn, "dropout.activation", [](auto& o) { o.dropout.activation = 0.1; });
-  refuses(et, "order", [](auto& o) { o.order = GeomOrder::sequential; });
+  refuses(et, "order", [](auto& o) { o.order = Order::sequential; });
   refuses(et, "shared_query", [](auto& o) { o.shared_query = true; });
   refuses(et, "equ_scale", [](auto& o) { o.equ_scale = EquivariantScale::vectors; });
   refuses(et, "hidden", [](auto& o) { o.hidden = 12; });
@@ -272,7 +271,7 @@ TEST(Geomformer, RefusesWhatHasNoEffect) {
 }
 
 TEST(Geomformer, DropoutActsInTrainingAlone) {
-  GeomformerOptions o = small_geomformer();
+  Options o = small_geomformer();
   o.dropout = {0.3, 0.3, 0.3, 0.3, 0.3};
   const auto model = built(o, featured_interface());
   const Batch batch = featured_batch({5, 4});
@@ -291,21 +290,21 @@ TEST(Geomformer, DropoutActsInTrainingAlone) {
 }
 
 TEST(Geomformer, WarnsOfForcesAsGradientsThroughWhitening) {
-  const auto warnings = [](const GeomformerOptions& options, const char* differentiated_by) {
+  const auto warnings = [](const Options& options, const char* differentiated_by) {
     Interface interface;
     interface.outputs = {{.name = "energy", .level = Level::graph, .extensive = true}};
     const BuildOn shapes_only(at::kMeta, at::kFloat);
     return Geomformer(options, interface).warnings(differentiated_by);
   };
-  GeomformerOptions whiten;
+  Options whiten;
   whiten.norm = VectorNormLaw::whiten;
   EXPECT_TRUE(warnings(whiten, "").empty());
   ASSERT_EQ(warnings(whiten, "a = 1").size(), 1u);
   EXPECT_NE(warnings(whiten, "a = 1")[0].find("norm = \"whiten\" with a = 1"), std::string::npos);
   whiten.rho = 1;  // which is rms
   EXPECT_TRUE(warnings(whiten, "a = 1").empty());
-  EXPECT_TRUE(warnings(GeomformerOptions{}, "a = 1").empty());
+  EXPECT_TRUE(warnings(Options{}, "a = 1").empty());
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -7,7 +7,7 @@
 #include "weyl/core/check.h"
 #include "weyl/train/import.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 namespace {
 
 struct Golden {
@@ -38,7 +38,7 @@ Golden golden(const std::string& name) {
   return g;
 }
 
-void expect_golden(const std::string& name, GeomformerOptions options) {
+void expect_golden(const std::string& name, Options options) {
   SCOPED_TRACE(name);
   options.width = 12;
   options.heads = 3;
@@ -67,21 +67,21 @@ void expect_golden(const std::string& name, GeomformerOptions options) {
 }
 
 TEST(GeomformerImport, GivesTheEnergiesAndForcesOfTorchMdNet) {
-  GeomformerOptions et = preset_options(GeomformerPreset::et);
+  Options et = preset_options(Preset::et);
   expect_golden("torchmd_et", et);
   et.vector_cutoff = false;
   expect_golden("torchmd_et_jumps", et);
 }
 
 TEST(GeomformerImport, GivesTheEnergiesAndForcesOfSchNetPack) {
-  expect_golden("schnetpack_painn", preset_options(GeomformerPreset::painn));
+  expect_golden("schnetpack_painn", preset_options(Preset::painn));
 }
 
 TEST(GeomformerImport, CountsThePublishedParameters) {
   const BuildOn shapes(at::kMeta, at::kFloat);
   Interface interface = molecules_interface();
   interface.types = 100;
-  GeomformerOptions et = preset_options(GeomformerPreset::et);
+  Options et = preset_options(Preset::et);
   EXPECT_EQ(Geomformer(et, interface).parameter_count(), 1339906);
   et.width = 256;
   et.blocks = 8;
@@ -90,4 +90,4 @@ TEST(GeomformerImport, CountsThePublishedParameters) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::geomformer

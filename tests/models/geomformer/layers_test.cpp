@@ -9,7 +9,7 @@
 #include "tests/models/geomformer/fixtures.h"
 #include "weyl/core/worst_of.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 namespace {
 
 using Streams = StreamAttention::Streams;
@@ -77,8 +77,7 @@ std::vector<Layer> layers() {
     all.push_back({name, {module}, [=](const State& s) { return run(*module, s); }});
   };
   /// Those that take pairs.
-  const auto add_near = [&](const std::string& name, const GeomformerOptions& o, const auto& module,
-                            const auto& run) {
+  const auto add_near = [&](const std::string& name, const Options& o, const auto& module, const auto& run) {
     const auto geometry = std::make_shared<PairGeometry>(o, interface.types);
     const auto bias = std::make_shared<StructuralBias>(o.kernels, o.heads, o.bias_heads);
     all.push_back({name, {geometry, bias, module}, [=](const State& s) {
@@ -87,10 +86,11 @@ std::vector<Layer> layers() {
                    }});
   };
   for (const auto& [name, o] : geomformer_variants()) {
-    add_near("start, " + name, o, std::make_shared<GeomEmbedding>(o, interface, true, true),
-             [interface](const GeomEmbedding& layer, const State& s, const Neighbourhood& near,
-                         const Tensor&) { return layer(s.points, interface, near); });
-    if (o.interaction == GeomInteraction::attention) {
+    add_near("start, " + name, o, std::make_shared<Embedding>(o, interface, true, true),
+             [interface](const Embedding& layer, const State& s, const Neighbourhood& near, const Tensor&) {
+               return layer(s.points, interface, near);
+             });
+    if (o.interaction == Interaction::attention) {
       add_near("attention, " + name, o, std::make_shared<StreamAttention>(o),
                [](const StreamAttention& layer, const State& s, const Neighbourhood& near, const Tensor& b) {
                  return layer(s.streams.inv, s.streams.equ, s.points.graphs, near, {b, b, b, b},
@@ -102,19 +102,19 @@ std::vector<Layer> layers() {
                  return layer(s.streams.inv, s.streams.equ, near);
                });
     }
-    add_near("block, " + name, o, std::make_shared<GeomformerBlock>(o),
-             [](const GeomformerBlock& layer, const State& s, const Neighbourhood& near, const Tensor& b) {
+    add_near("block, " + name, o, std::make_shared<Block>(o),
+             [](const Block& layer, const State& s, const Neighbourhood& near, const Tensor& b) {
                return layer(s.streams, s.points.graphs, near, b);
              });
   }
-  GeomformerOptions published = small_preset(GeomformerPreset::et);
+  Options published = small_preset(Preset::et);
   published.vector_cutoff = false;
   add_near("messages without a cut-off of vectors", published, std::make_shared<FilteredMessages>(published),
            [](const FilteredMessages& layer, const State& s, const Neighbourhood& near, const Tensor&) {
              return layer(s.streams.inv, s.streams.equ, near);
            });
   for (const auto& [name, o] : {std::pair("pairs of all", small_geomformer()),
-                                {"pairs within a cut-off", small_preset(GeomformerPreset::painn)}}) {
+                                {"pairs within a cut-off", small_preset(Preset::painn)}}) {
     add(name, std::make_shared<PairGeometry>(o, interface.types),
         [](const PairGeometry& layer, const State& s) {
           const Neighbourhood near = layer(s.points);
@@ -123,7 +123,7 @@ std::vector<Layer> layers() {
   }
   add("gated feed-forward", std::make_shared<GatedFeedForward>(small_geomformer()),
       [](const GatedFeedForward& layer, const State& s) { return layer(s.streams.inv, s.streams.equ); });
-  add("mixing", std::make_shared<StreamMixing>(small_preset(GeomformerPreset::painn)),
+  add("mixing", std::make_shared<StreamMixing>(small_preset(Preset::painn)),
       [](const StreamMixing& layer, const State& s) { return layer(s.streams.inv, s.streams.equ); });
   for (const auto law : {VectorNormLaw::rms, VectorNormLaw::whiten}) {
     add(law == VectorNormLaw::rms ? "rms" : "whiten", std::make_shared<VectorNorm>(16, law, 0.05, 1e-2),
@@ -133,11 +133,11 @@ std::vector<Layer> layers() {
     add("gated block", std::make_shared<GatedBlock>(16, 5, last),
         [](const GatedBlock& layer, const State& s) { return layer(s.streams); });
   }
-  for (const auto head : {GeomHead::mlp, GeomHead::gated}) {
-    GeomformerOptions o = small_geomformer();
+  for (const auto head : {Head::mlp, Head::gated}) {
+    Options o = small_geomformer();
     o.head = head;
-    const auto numbers = std::make_shared<GeomOutput>(Quantity{"q", Level::node, Kind::scalar, 3}, 16, o),
-               vectors = std::make_shared<GeomOutput>(Quantity{"v", Level::node, Kind::vector, 2}, 16, o);
+    const auto numbers = std::make_shared<Output>(Quantity{"q", Level::node, Kind::scalar, 3}, 16, o),
+               vectors = std::make_shared<Output>(Quantity{"v", Level::node, Kind::vector, 2}, 16, o);
     all.push_back({"outputs", {numbers, vectors}, [=](const State& s) {
                      return Streams{(*numbers)(s.streams), (*vectors)(s.streams).transpose(1, 2)};
                    }});
@@ -157,7 +157,7 @@ TEST(GeomformerLayers, AreEquivariant) {
 // Numbers made of vectors are invariants because products are of vectors as a whole: of vectors whose
 // components went through a ReLU first they are none.
 TEST(GeomformerLayers, ReadVectorsAsAWhole) {
-  const GeomformerOptions own = small_geomformer(), painn = small_preset(GeomformerPreset::painn);
+  const Options own = small_geomformer(), painn = small_preset(Preset::painn);
   at::manual_seed(3);
   const BuildOn float64(at::kCPU, at::kDouble);
   const StreamAttention attention(own);
@@ -188,4 +188,4 @@ TEST(GeomformerLayers, ReadVectorsAsAWhole) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -11,7 +11,7 @@
 #include "tests/gradients.h"
 #include "tests/models/geomformer/fixtures.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 inline Tensor energy_of(Geomformer& model, Points points, const Tensor& positions, const Tensor& cell = {}) {
   points.positions = positions;
@@ -30,14 +30,13 @@ inline Tensor forces(Geomformer& model, const Points& points) {
   return -torch::autograd::grad({energy_of(model, points, x)}, {x})[0];
 }
 
-inline std::vector<std::pair<std::string, GeomformerOptions>> gradient_models() {
-  std::vector<std::pair<std::string, GeomformerOptions>> models{
-      {"geomformer", small_geomformer()},
-      {"et", small_preset(GeomformerPreset::et)},
-      {"painn", small_preset(GeomformerPreset::painn)}};
-  GeomformerOptions local = small_geomformer();
+inline std::vector<std::pair<std::string, Options>> gradient_models() {
+  std::vector<std::pair<std::string, Options>> models{{"geomformer", small_geomformer()},
+                                                      {"et", small_preset(Preset::et)},
+                                                      {"painn", small_preset(Preset::painn)}};
+  Options local = small_geomformer();
   local.cutoff = CutoffOptions{CutoffLaw::cosine, 4.0, 0};
-  local.input = GeomInput::local;
+  local.input = VectorInput::local;
   models.emplace_back("local", local);
   return models;
 }
@@ -48,7 +47,7 @@ constexpr GradientCheck forces_check{.step = 1e-6, .relative = 1e-6, .absolute =
 /// Energies and forces, as a model whose laws of motion can be checked like any other's.
 class Potential : public Model {
  public:
-  explicit Potential(const GeomformerOptions& options) : Potential(built(options, molecules_interface())) {}
+  explicit Potential(const Options& options) : Potential(built(options, molecules_interface())) {}
   Named operator()(const Input& input) override {
     auto points = std::get<Points>(input);
     points.positions = points.positions.detach().clone().requires_grad_();
@@ -70,4 +69,4 @@ class Potential : public Model {
   std::shared_ptr<Geomformer> model_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -6,7 +6,7 @@
 #include "weyl/models/systems.h"
 #include "weyl/tasks/completion.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 Interface completion(LieGroup group) {
@@ -15,7 +15,7 @@ Interface completion(LieGroup group) {
   return Completion({}).interface(pose_sequences_schema(data));
 }
 
-std::shared_ptr<Model> model(LieGroup group, LieVariant variant, LieOptions options = {}) {
+std::shared_ptr<Model> model(LieGroup group, Variant variant, Options options = {}) {
   const BuildOn shapes_only(at::kMeta, at::kFloat);
   options.variant = variant;
   return build({options}, completion(group));
@@ -39,7 +39,7 @@ TEST(LieCounts, AreThoseOfThePaper) {
                       {LieGroup::so3, {33372, 35280, 39684}, {24, 1932, 0}},
                       {LieGroup::aff2, {33795, 36819, 39687}, {60, 3084, 0}}};
   for (const Row& row : rows) {
-    for (const LieVariant variant : {LieVariant::G, LieVariant::C, LieVariant::A}) {
+    for (const Variant variant : {Variant::G, Variant::C, Variant::A}) {
       const auto v = static_cast<int>(variant);
       const auto built = model(row.group, variant);
       EXPECT_EQ(built->parameter_count(), row.total[v]) << name_of(row.group) << v;
@@ -55,30 +55,30 @@ TEST(LieCounts, FollowTheClosedForm) {
     const int64_t d = 48, L = 2, H = 6, g = degrees_of_freedom(group),
                   K = static_cast<int64_t>(blocks_of(group).size());
     const int64_t layer = 4 * d + d * (d + g) + d + d * d + d + 8 * d * d + 5 * d + H * (K + 1);
-    LieOptions options;
+    Options options;
     options.width = d;
     options.heads = H;
     options.blocks = L;
-    EXPECT_EQ(model(group, LieVariant::G, options)->parameter_count(),
+    EXPECT_EQ(model(group, Variant::G, options)->parameter_count(),
               d + L * layer + 2 * d + d * d + d + g * d + g + d + 1)
         << name_of(group);
   }
 }
 
 TEST(LieCounts, OptionsThatCannotBeAreRefused) {
-  LieOptions options;
+  Options options;
   options.heads = 5;
-  EXPECT_THROW(model(LieGroup::se2, LieVariant::G, options), ConfigError);
+  EXPECT_THROW(model(LieGroup::se2, Variant::G, options), ConfigError);
   options.heads = 4;
   options.move_tokens = true;
-  EXPECT_THROW(model(LieGroup::se2, LieVariant::A, options), ConfigError);
+  EXPECT_THROW(model(LieGroup::se2, Variant::A, options), ConfigError);
   Interface interface = completion(LieGroup::se2);
   interface.outputs.push_back({"force", Level::node, Kind::vector});
-  EXPECT_THROW(build({LieOptions{}}, interface), ConfigError);
+  EXPECT_THROW(build({Options{}}, interface), ConfigError);
   Interface points = completion(LieGroup::se2);
   points.group.reset();
-  EXPECT_THROW(build({LieOptions{}}, points), ConfigError);
+  EXPECT_THROW(build({Options{}}, points), ConfigError);
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::lie

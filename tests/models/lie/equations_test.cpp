@@ -10,7 +10,7 @@
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/ops/lie/elements.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 using Weights = std::map<std::string, Tensor>;
@@ -64,9 +64,9 @@ Tensor logarithms(LieGroup group, const Tensor& elements) {
 }
 
 /// Scores (n, n) of one layer and head.
-Tensor scores_of(const Weights& weights, const LieOptions& o, LieGroup group, const Tensor& w, int64_t l,
+Tensor scores_of(const Weights& weights, const Options& o, LieGroup group, const Tensor& w, int64_t l,
                  int64_t h) {
-  if (o.variant == LieVariant::C) {
+  if (o.variant == Variant::C) {
     const Tensor first = weights.at("score.first.weight")[l].narrow(0, 32 * h, 32);
     const Tensor inner =
         at::gelu(at::linear(w, first, weights.at("score.first.bias")[l].narrow(0, 32 * h, 32)));
@@ -83,9 +83,9 @@ Tensor scores_of(const Weights& weights, const LieOptions& o, LieGroup group, co
 }
 
 /// One graph, values V_ij = W_V [x_j; w_ij] made pair by pair.
-Named by_the_equations(const LieTransformer& model, LieGroup group, const Tensor& elements) {
+Named by_the_equations(const Transformer& model, LieGroup group, const Tensor& elements) {
   const Weights weights = weights_of(model);
-  const LieOptions& o = model.options;
+  const Options& o = model.options;
   const int64_t n = elements.size(0), d = o.width, H = o.heads, C = d / H;
   const Tensor w = logarithms(group, elements);
   Tensor h = weights.at("start").repeat({n, 1});
@@ -112,7 +112,7 @@ Named by_the_equations(const LieTransformer& model, LieGroup group, const Tensor
 
 TEST(Lie, EqualsThePapersEquationsWithValuesOfEveryPair) {
   for (const LieGroup group : lie_groups) {
-    for (const LieVariant variant : {LieVariant::G, LieVariant::C}) {
+    for (const Variant variant : {Variant::G, Variant::C}) {
       const auto model = make(small(variant), interface_of(group));
       const Poses poses = tokens(group);
       const Named all = (*model)(poses);
@@ -129,17 +129,17 @@ TEST(Lie, EqualsThePapersEquationsWithValuesOfEveryPair) {
 
 TEST(Lie, ScoresStartAsMinusTheSquaredNorm) {
   const BuildOn wide(at::kCPU, at::kDouble);
-  LieNormScore score(3, 4, 2);
+  NormScore score(3, 4, 2);
   EXPECT_TRUE(at::equal(score.layers()[1].ratios.detach(), at::ones({4, 2}, at::kDouble)));
   const Tensor squares = sine({6, 2}).square();
-  const LiePairs pairs{.squares = squares};
+  const Pairs pairs{.squares = squares};
   EXPECT_LT((score.layers()[2](pairs).detach() + squares.sum(1, true)).abs().max().item<double>(), 1e-15);
 }
 
 // lambda, tau -> c lambda, c tau leaves the score as it is.
 TEST(Lie, WeightsAndTemperatureShareAScale) {
   const BuildOn wide(at::kCPU, at::kDouble);
-  LieNormScore score(1, 2, 3);
+  NormScore score(1, 2, 3);
   apply_weight_rule(score, 0.5);
   const Tensor before = score.layers()[0].ratios.detach().clone();
   const at::NoGradGuard quiet;
@@ -152,7 +152,7 @@ TEST(Lie, WeightsAndTemperatureShareAScale) {
 
 // Tokens differ by nothing but w: without its way into the values they never part.
 TEST(Lie, WithoutCoordinatesInTheValuesAllTokensStayEqual) {
-  const auto model = make(small(LieVariant::G), interface_of(LieGroup::se3));
+  const auto model = make(small(Variant::G), interface_of(LieGroup::se3));
   const Poses poses = tokens(LieGroup::se3);
   const auto spread = [&] {
     const Tensor gap = (*model)(poses).at("gap").detach();
@@ -172,7 +172,7 @@ TEST(Lie, WithoutCoordinatesInTheValuesAllTokensStayEqual) {
 // included.
 TEST(Lie, CorrectionsCountFromTheTokensGiven) {
   for (const LieGroup group : lie_groups) {
-    LieOptions options = small(LieVariant::G);
+    Options options = small(Variant::G);
     options.move_tokens = true;
     const auto model = make(options, interface_of(group));
     const at::NoGradGuard quiet;
@@ -190,4 +190,4 @@ TEST(Lie, CorrectionsCountFromTheTokensGiven) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::lie

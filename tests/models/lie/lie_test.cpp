@@ -13,15 +13,15 @@
 #include "weyl/core/check.h"
 #include "weyl/ops/lie/elements.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 TEST(LieEquivariance, OfEveryGroupWithItsControl) {
   for (const LieGroup group : lie_groups) {
-    for (const LieVariant variant : {LieVariant::G, LieVariant::C}) {
+    for (const Variant variant : {Variant::G, Variant::C}) {
       const auto interface = interface_of(group);
       const auto model = make(small(variant), interface);
-      SCOPED_TRACE(std::string(name_of(group)) + (variant == LieVariant::G ? " G" : " C"));
+      SCOPED_TRACE(std::string(name_of(group)) + (variant == Variant::G ? " G" : " C"));
       equivariance::expect_claims_hold(*model, {tokens(group), {}}, schema_of(interface));
     }
   }
@@ -30,7 +30,7 @@ TEST(LieEquivariance, OfEveryGroupWithItsControl) {
 TEST(LieEquivariance, RawNumbersDoNotHaveIt) {
   for (const LieGroup group : lie_groups) {
     const auto interface = interface_of(group);
-    const auto model = make(small(LieVariant::A), interface);
+    const auto model = make(small(Variant::A), interface);
     ASSERT_EQ(model->symmetry().exact.size(), 1u);
     EXPECT_EQ(model->symmetry().exact[0].of, Claim::Of::permutations);
     const Claim left{Claim::Of::left_motions, symbol_of(group), nullptr};
@@ -45,7 +45,7 @@ TEST(LieEquivariance, OfEveryChartPolicyAndOfTokensThatMove) {
          {ChartPolicy::mask, ChartPolicy::frobenius, ChartPolicy::polar, ChartPolicy::error}) {
       // The polar factors of A_i^-1 A_j do not depend on a either.
       const auto interface = interface_of(group);
-      LieOptions options = small(LieVariant::G);
+      Options options = small(Variant::G);
       options.chart = chart;
       options.move_tokens = true;
       const auto model = make(options, interface);
@@ -59,11 +59,11 @@ TEST(LieEquivariance, OfEveryChartPolicyAndOfTokensThatMove) {
 // g times the factor all the same.
 TEST(Lie, ACorrectionBeyondTheChartIsRefusedAndAnElementIsNot) {
   const LieGroup group = LieGroup::aff2;
-  LieOptions options = small(LieVariant::G);
+  Options options = small(Variant::G);
   options.move_tokens = true;
   options.blocks = 3;
   Interface interface = interface_of(group);
-  const auto shove = [&](LieTransformer& model) {
+  const auto shove = [&](Transformer& model) {
     const at::NoGradGuard quiet;
     for (const auto& p : model.parameters()) {
       if (p.name.starts_with("move.") || p.name.starts_with("head.moved.2")) {
@@ -96,7 +96,7 @@ TEST(Lie, ACorrectionBeyondTheChartIsRefusedAndAnElementIsNot) {
 }
 
 TEST(Lie, MovingTokensChangesWhatTheNextBlockSees) {
-  LieOptions options = small(LieVariant::G);
+  Options options = small(Variant::G);
   const Interface interface = interface_of(LieGroup::se3);
   const Poses poses = tokens(LieGroup::se3);
   options.move_tokens = true;
@@ -112,7 +112,7 @@ TEST(Lie, MovingTokensChangesWhatTheNextBlockSees) {
 }
 
 TEST(Lie, ReadsScalarsOfTokens) {
-  for (const LieVariant variant : {LieVariant::G, LieVariant::A}) {
+  for (const Variant variant : {Variant::G, Variant::A}) {
     Interface interface = interface_of(LieGroup::se2);
     interface.features = {{"weight"}, {.name = "colour", .channels = 3}};
     const auto model = make(small(variant), interface);
@@ -128,8 +128,8 @@ TEST(Lie, ReadsScalarsOfTokens) {
 TEST(Lie, StreamingEqualsStoredPairs) {
   const auto group = LieGroup::se3;
   const BuildOn wide(at::kCPU, at::kDouble);
-  LieTransformerBlock block(small(LieVariant::G), degrees_of_freedom(group));
-  LieNormScore score(1, 2, 2);
+  Block block(small(Variant::G), degrees_of_freedom(group));
+  NormScore score(1, 2, 2);
   LayerNorm next(8);
   apply_weight_rule(block, 0.4);
   const Poses poses = tokens(group);
@@ -138,7 +138,7 @@ TEST(Lie, StreamingEqualsStoredPairs) {
                                ChartPolicy::mask, true, at::kDouble);
   ASSERT_TRUE(relations.pairs.has_value());
   const Tensor h = sine({10, 8});
-  const LieStream in{h, block.entry_norm()(h)};
+  const Stream in{h, block.entry_norm()(h)};
   const Tensor stored = block(in, next, &scores[0], relations, poses.graphs).h;
   relations.pairs.reset();
   const Tensor streamed = block(in, next, &scores[0], relations, poses.graphs).h;
@@ -159,15 +159,15 @@ TEST(Lie, AGraphOfOneTokenAndARowWithoutPairs) {
   poses.elements = at::eye(3, at::kDouble).repeat({3, 1, 1});
   poses.elements[2][0][0] = -1;  // half a turn, scaled: outside the chart, seen from the identity
   poses.elements[2][1][1] = -2;
-  for (const LieVariant variant : {LieVariant::G, LieVariant::C, LieVariant::A}) {
+  for (const Variant variant : {Variant::G, Variant::C, Variant::A}) {
     const auto model = make(small(variant), interface_of(group));
     const Tensor gap = (*model)(poses).at("gap").detach();
     EXPECT_TRUE(at::isfinite(gap).all().item<bool>());
-    if (variant != LieVariant::A) {  // nobody to attend to: all three are alone
+    if (variant != Variant::A) {  // nobody to attend to: all three are alone
       EXPECT_LT((gap - gap[0]).abs().max().item<double>(), 1e-14);
     }
   }
-  LieOptions options = small(LieVariant::G);
+  Options options = small(Variant::G);
   options.chart = ChartPolicy::error;
   EXPECT_NE(message_of<ShapeError>([&] { (*make(options, interface_of(group)))(poses); }), "");
   for (const ChartPolicy chart : {ChartPolicy::frobenius, ChartPolicy::polar}) {
@@ -183,7 +183,7 @@ TEST(Lie, AGraphOfOneTokenAndARowWithoutPairs) {
 TEST(Lie, GradientsByParameters) {
   for (const LieGroup group : {LieGroup::se2, LieGroup::aff3}) {
     for (const bool move : {false, true}) {
-      LieOptions options = small(move ? LieVariant::C : LieVariant::G);
+      Options options = small(move ? Variant::C : Variant::G);
       options.move_tokens = move;
       const auto model = make(options, interface_of(group));
       const Poses poses = tokens(group, 2, 4);
@@ -221,7 +221,7 @@ TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32) {
   // Tokens at equal steps, and steep weights: a token's two neighbours score -6000 each,
   // and which of them is a little nearer shows only beyond the digits of -6000.
   const LieGroup group = LieGroup::se2;
-  auto model = make(small(LieVariant::G), interface_of(group));
+  auto model = make(small(Variant::G), interface_of(group));
   for (const auto& p : model->parameters()) {
     if (p.name == "score.weight") {
       p.tensor.detach().fill_(1000);
@@ -244,4 +244,4 @@ TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::lie

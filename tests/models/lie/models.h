@@ -7,7 +7,7 @@
 #include "weyl/models/lie/lie.h"
 #include "weyl/study/random_tokens.h"
 
-namespace weyl {
+namespace weyl::lie {
 
 inline Interface interface_of(LieGroup group) {
   Interface interface;
@@ -20,8 +20,8 @@ inline Interface interface_of(LieGroup group) {
   return interface;
 }
 
-inline LieOptions small(LieVariant variant) {
-  LieOptions options;
+inline Options small(Variant variant) {
+  Options options;
   options.variant = variant;
   options.width = 8;
   options.heads = 2;
@@ -30,9 +30,9 @@ inline LieOptions small(LieVariant variant) {
 }
 
 /// In float64, with weights far from where training starts.
-inline std::shared_ptr<LieTransformer> make(const LieOptions& options, const Interface& interface) {
+inline std::shared_ptr<Transformer> make(const Options& options, const Interface& interface) {
   const BuildOn wide(at::kCPU, at::kDouble);
-  auto model = std::make_shared<LieTransformer>(options, interface);
+  auto model = std::make_shared<Transformer>(options, interface);
   apply_weight_rule(*model, 0.4);
   return model;
 }
@@ -42,4 +42,4 @@ inline Poses tokens(LieGroup group, int64_t graphs = 2, int64_t nodes = 5) {
   return std::get<Poses>(batch.input);
 }
 
-}  // namespace weyl
+}  // namespace weyl::lie

@@ -4,7 +4,7 @@
 #include "weyl/models/platonic/lift.h"
 #include "weyl/models/platonic/platonic.h"
 
-namespace weyl {
+namespace weyl::platonic {
 namespace {
 
 /// One of every family, both small and large orders, and every solid group.
@@ -18,8 +18,8 @@ const std::vector<std::string> names{
     "cyclic_20",       "dihedral_2",   "dihedral_3",       "dihedral_4",
     "dihedral_6",      "dihedral_20"};
 
-PlatonicOptions smallest(const std::string& group) {
-  PlatonicOptions o;
+Options smallest(const std::string& group) {
+  Options o;
   o.group = group;
   const int64_t order = named_group(group)->order();
   o.width = 4 * order;
@@ -29,7 +29,7 @@ PlatonicOptions smallest(const std::string& group) {
   return o;
 }
 
-std::shared_ptr<Platonic> make(const PlatonicOptions& options, int64_t dimension) {
+std::shared_ptr<Platonic> make(const Options& options, int64_t dimension) {
   const BuildOn float64(at::kCPU, at::kDouble);
   at::manual_seed(11);
   auto model = std::make_shared<Platonic>(options, interface_of_all_kinds(dimension));
@@ -37,7 +37,7 @@ std::shared_ptr<Platonic> make(const PlatonicOptions& options, int64_t dimension
   return model;
 }
 
-void expect_claims_hold(const PlatonicOptions& options, double float32 = 1e-5) {
+void expect_claims_hold(const Options& options, double float32 = 1e-5) {
   const int64_t dimension = named_group(options.group)->dimension();
   SCOPED_TRACE(options.group + ", width " + std::to_string(options.width));
   const auto model = make(options, dimension);
@@ -53,7 +53,7 @@ TEST(PlatonicEquivariance, WholeModelsOfEveryNamedGroup) {
 }
 
 TEST(PlatonicEquivariance, EveryOption) {
-  std::vector<PlatonicOptions> variants;
+  std::vector<Options> variants;
   const auto add = [&](auto change) {
     auto o = smallest("tetrahedron_full");
     o.width *= 2;  // norms over four channels amplify the rounding of float32
@@ -65,7 +65,7 @@ TEST(PlatonicEquivariance, EveryOption) {
     o.attention = AttentionLaw::linear, o.linear_norm = LinearNorm::mean, o.rope_on_values = true;
   });
   add([](auto& o) { o.scores = Scores::invariant, o.use_key = true; });
-  add([](auto& o) { o.use_key = true, o.rope_on_values = true, o.rope->init = FrequencyStart::random; });
+  add([](auto& o) { o.use_key = true, o.rope_on_values = true, o.rope->init = FrequencyInit::random; });
   add([](auto& o) { o.rope.reset(), o.ape = ApeOptions{}; });
   add([](auto& o) { o.norm = FrameNorm::rms, o.layer_scale = 0.5, o.activation = Activation::mish; });
   add([](auto& o) {
@@ -172,4 +172,4 @@ TEST(PlatonicEquivariance, LayersCommuteWithTranslationsOfFrames) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::platonic

@@ -11,7 +11,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/frames/group_linear.h"
 
-namespace weyl {
+namespace weyl::platonic {
 namespace {
 
 using golden::expect_digest;
@@ -203,7 +203,7 @@ TEST(PlatonicGolden, Attention) {
                                                    51.2641955876,
                                                    1240.1105309053,
                                                    {-7.4690017027, 4.093549605}}}) {
-    PlatonicOptions o;
+    Options o;
     o.width = 48;
     o.heads = 12;
     o.rope = RopeOptions{.sigma = 1.5};
@@ -233,8 +233,8 @@ Interface interface_of_item_7() {
   return i;
 }
 
-PlatonicOptions options_of_item_7(const char* group) {
-  PlatonicOptions o;
+Options options_of_item_7(const char* group) {
+  Options o;
   o.group = group;
   const int64_t order = named_group(group)->order();
   o.width = 4 * order;
@@ -257,18 +257,17 @@ Points points_of_item_7() {
 
 struct ModelCase {
   std::string name;
-  PlatonicOptions options;
+  Options options;
   std::vector<double> scalars, vector;
 };
 
 std::vector<ModelCase> model_cases() {
   std::vector<ModelCase> cases;
-  const auto add = [&](std::string name, PlatonicOptions options, std::vector<double> s,
-                       std::vector<double> v) {
+  const auto add = [&](std::string name, Options options, std::vector<double> s, std::vector<double> v) {
     cases.push_back({std::move(name), std::move(options), std::move(s), std::move(v)});
   };
-  const PlatonicOptions plain = options_of_item_7("tetrahedron");
-  PlatonicOptions o = plain;
+  const Options plain = options_of_item_7("tetrahedron");
+  Options o = plain;
   add("tetrahedron", o, {-.0046311805, -.1242358752, .0102258914, -.1139062326},
       {.0298484114, .0406198314, .0232584491});
   o.pooling = FramePooling::sum;
@@ -366,4 +365,4 @@ TEST(PlatonicGolden, ForceOfItem9) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::platonic

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weyl {
+namespace weyl::platonic {
 namespace {
 
 constexpr int64_t n = 5, width = 48, heads = 24,
@@ -18,11 +18,11 @@ struct Setting {
   Tensor x = at::randn({n, width}, at::kDouble), p = at::randn({n, 3}, at::kDouble);
 };
 
-PlatonicOptions options() {
-  PlatonicOptions o;
+Options options() {
+  Options o;
   o.width = width;
   o.heads = heads;
-  o.rope = RopeOptions{.sigma = 1.5, .init = FrequencyStart::random};
+  o.rope = RopeOptions{.sigma = 1.5, .init = FrequencyInit::random};
   return o;
 }
 
@@ -194,4 +194,4 @@ TEST_F(PlatonicPaper, ReadingVectorsOutUndoesTheLift) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::platonic

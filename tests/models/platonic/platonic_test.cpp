@@ -9,11 +9,11 @@
 #include "weyl/core/worst_of.h"
 #include "weyl/models/systems.h"
 
-namespace weyl {
+namespace weyl::platonic {
 namespace {
 
-PlatonicOptions small(const char* group = "tetrahedron") {
-  PlatonicOptions o;
+Options small(const char* group = "tetrahedron") {
+  Options o;
   o.group = group;
   const int64_t order = named_group(group)->order();
   o.width = 4 * order;
@@ -23,7 +23,7 @@ PlatonicOptions small(const char* group = "tetrahedron") {
   return o;
 }
 
-std::shared_ptr<Platonic> make(const PlatonicOptions& o, const Interface& interface) {
+std::shared_ptr<Platonic> make(const Options& o, const Interface& interface) {
   const BuildOn float64(at::kCPU, at::kDouble);
   at::manual_seed(11);
   return std::make_shared<Platonic>(o, interface);
@@ -206,7 +206,7 @@ TEST(Platonic, WithoutFeaturesANodeHasAConstant) {
   Points points;
   points.graphs = Segments::of_sizes(std::vector<int64_t>{4});
   points.positions = at::randn({4, 3}, at::kDouble);
-  const auto change_when_larger = [&](const PlatonicOptions& o) {
+  const auto change_when_larger = [&](const Options& o) {
     const auto model = make(o, i);
     auto larger = points;
     larger.positions = points.positions * 2;
@@ -220,7 +220,7 @@ TEST(Platonic, WithoutFeaturesANodeHasAConstant) {
   EXPECT_LT(change_when_larger(small()), 1e-12);
 }
 
-std::string config_error(const PlatonicOptions& o, const Interface& i = interface_of_all_kinds(3)) {
+std::string config_error(const Options& o, const Interface& i = interface_of_all_kinds(3)) {
   try {
     Platonic model(o, i);
   } catch (const ConfigError& e) {
@@ -295,13 +295,13 @@ TEST(Systems, RefuseACarrierAndNameThoseThatTakeIt) {
   Interface poses = interface_of_all_kinds(3);
   poses.group = LieGroup::se3;
   try {
-    build({PlatonicOptions{}}, poses);
+    build({Options{}}, poses);
     FAIL();
   } catch (const ConfigError& e) {
     EXPECT_STREQ(e.what(), "model.system: 'platonic' does not work on poses; systems that do: lie");
   }
-  EXPECT_EQ(system_name({TransformerOptions{}}), "transformer");
-  EXPECT_EQ(build({PlatonicOptions{}}, interface_of_all_kinds(3))->carrier(), Carrier::points);
+  EXPECT_EQ(system_name({transformer::Options{}}), "transformer");
+  EXPECT_EQ(build({Options{}}, interface_of_all_kinds(3))->carrier(), Carrier::points);
 }
 
 TEST(Platonic, MatricesAloneDecay) {
@@ -312,4 +312,4 @@ TEST(Platonic, MatricesAloneDecay) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::platonic

@@ -7,7 +7,7 @@
 #include "weyl/core/worst_of.h"
 #include "weyl/models/steerable/conv.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 constexpr double sigma = 3;  // pixels, of the blobs
@@ -51,16 +51,16 @@ Tensor rotation(int64_t dimension, double angle) {
 /// |f(g x) - D(g) f(x)| / |f(x)| at the central pixel, in the root mean square over images, features and
 /// five draws of the weights, the largest over the angles; f: `depth` convolutions without padding.
 double error_of(const SteerableType& type, int64_t depth, double width,
-                const SteerableConvOptions& options = {.same = false}) {
+                const ConvOptions& options = {.same = false}) {
   const BuildOn wide(at::kCPU, at::kDouble);
   const at::NoGradGuard quiet;
   at::manual_seed(1);
   constexpr int draws = 5;
-  std::vector<std::vector<std::shared_ptr<SteerableConv>>> nets(draws);
+  std::vector<std::vector<std::shared_ptr<Conv>>> nets(draws);
   for (auto& net : nets) {
     for (int64_t i = 0; i < depth; ++i) {
       net.push_back(
-          std::make_shared<SteerableConv>(i == 0 ? SteerableType{type.dimension, {1}} : type, type, options));
+          std::make_shared<Conv>(i == 0 ? SteerableType{type.dimension, {1}} : type, type, options));
     }
   }
   const auto centre = [&](int draw, const Tensor& r) {
@@ -101,8 +101,8 @@ TEST(SteerableAngles, OneConvolutionTurnsUpToItsPixels) {
   EXPECT_LT(error_of(orders(8), 1, sigma), 0.015);
 }
 
-SteerableConvOptions with(int64_t spline, bool cut) {
-  SteerableConvOptions options{.same = false};
+ConvOptions with(int64_t spline, bool cut) {
+  ConvOptions options{.same = false};
   options.kernel.rings.spline = spline;
   options.kernel.rings.cut = cut;
   return options;
@@ -147,11 +147,11 @@ TEST(SteerableAngles, VolumesTurnUpToTheirPixels) {
 }
 
 TEST(SteerableAngles, TheCyclicFormDoesNotTurnByThem) {
-  SteerableConvOptions cyclic{.same = false};
+  ConvOptions cyclic{.same = false};
   cyclic.kernel.coupling = OrderCoupling::cyclic;
   const double exact = error_of(orders(4), 2, sigma), wrapped = error_of(orders(4), 2, sigma, cyclic);
   EXPECT_GT(wrapped, 2 * exact);
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::steerable

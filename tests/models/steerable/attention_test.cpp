@@ -10,13 +10,13 @@
 #include "weyl/core/check.h"
 #include "weyl/ops/steerable/attention.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 const SteerableType plane{2, {4, 4, 4, 4}}, space{3, {4, 2, 2}};
 
-SteerableAttentionOptions options_of(RadialLaw law, ScoreScale scale = ScoreScale::head) {
-  SteerableAttentionOptions options;
+AttentionOptions options_of(RadialLaw law, ScoreScale scale = ScoreScale::head) {
+  AttentionOptions options;
   options.heads = 2;
   options.scale = scale;
   options.positions.radial = law;
@@ -30,11 +30,10 @@ constexpr RadialLaw laws[] = {RadialLaw::inverse_square, RadialLaw::gaussian, Ra
 TEST(SteerableAttentionLayers, TurnWithTheGrid) {
   for (const RadialLaw law : laws) {
     const BuildOn wide(at::kCPU, at::kDouble);
-    const SteerableAttention in_plane(plane, options_of(law)),
-        in_space(space, options_of(law, ScoreScale::full));
+    const Attention in_plane(plane, options_of(law)), in_space(space, options_of(law, ScoreScale::full));
     EXPECT_LT(turning_error(in_plane, plane, plane, 5), 1e-12) << static_cast<int>(law);
     EXPECT_LT(turning_error(in_space, space, space, 3), 1e-12) << static_cast<int>(law);
-    const auto narrow = [](const SteerableAttention& layer) {
+    const auto narrow = [](const Attention& layer) {
       return [&layer](const Tensor& x) { return layer(x.to(at::kFloat)).to(at::kDouble); };
     };
     EXPECT_LT(turning_error(narrow(in_plane), plane, plane, 5), 1e-5) << static_cast<int>(law);
@@ -46,15 +45,15 @@ TEST(SteerableAttentionLayers, DoNotTurnWithPositionsThatAreNotHarmonic) {
   // Theorem 1 of the paper: the condition on P is necessary.
   for (const auto& [type, grid] :
        {std::pair{plane, std::vector<int64_t>{4, 4}}, std::pair{space, std::vector<int64_t>{3, 3, 3}}}) {
-    const SteerablePositions right(type, grid, {});
+    const Positions right(type, grid, {});
     const auto of = [&, &type = type, &grid = grid](const Tensor& harmonics) {
-      const auto p = std::make_shared<SteerablePositions>(grid, harmonics, right.radius(), 1);
-      const int64_t copies = type.dimension == 2 ? 16 : 8;
-      const Tensor wk = at::linspace(-1, 1, 2 * copies, at::kDouble).view({1, copies, 2});
+      const auto p = std::make_shared<Positions>(grid, harmonics, right.radius(), 1);
+      const int64_t multiplicity = type.dimension == 2 ? 16 : 8;
+      const Tensor wk = at::linspace(-1, 1, 2 * multiplicity, at::kDouble).view({1, multiplicity, 2});
       return turning_error(
           [&](const Tensor& x) {
             const Tensor t = x.flatten(2);
-            return steerable_attention(t, t, t, type, 2, 0.3, p, wk, wk.cos()).view(x.sizes());
+            return attention(t, t, t, type, 2, 0.3, p, wk, wk.cos()).view(x.sizes());
           },
           type, type, grid[0]);
     };
@@ -67,7 +66,7 @@ TEST(SteerableAttentionLayers, DependOnRelativePositionsAlone) {
   // Tokens that a longer grid has beyond these, made to count for nothing by values and weights alike, would
   // still take part in the softmax: so the shift is tested on positions themselves.
   for (const RadialLaw law : {RadialLaw::inverse_square, RadialLaw::gaussian, RadialLaw::table}) {
-    const SteerablePositions p(plane, {3, 4}, options_of(law).positions);
+    const Positions p(plane, {3, 4}, options_of(law).positions);
     const Tensor offsets = p.offsets();
     // (0, 0) from (1, 1), and (1, 2) from (2, 3)
     EXPECT_EQ(offsets[0][5].item<int64_t>(), offsets[6][11].item<int64_t>());
@@ -81,17 +80,17 @@ TEST(SteerableAttentionLayers, CountTheirComplexNumbersOnce) {
   const SteerableType type{2, {64, 64, 64, 64}};
   auto options = options_of(RadialLaw::inverse_square);
   options.heads = 8;
-  EXPECT_EQ(SteerableAttention(type, options).parameter_count(), 4 * (4 * 64 * 64 + 2 * 64));
-  EXPECT_EQ(SteerableAttention(space, options_of(RadialLaw::none)).parameter_count(), 4 * (16 + 4 + 4));
+  EXPECT_EQ(Attention(type, options).parameter_count(), 4 * (4 * 64 * 64 + 2 * 64));
+  EXPECT_EQ(Attention(space, options_of(RadialLaw::none)).parameter_count(), 4 * (16 + 4 + 4));
   const int64_t radii = position_radii(3, options_of(RadialLaw::table).positions);
-  EXPECT_EQ(SteerableAttention(space, options_of(RadialLaw::table)).parameter_count(),
+  EXPECT_EQ(Attention(space, options_of(RadialLaw::table)).parameter_count(),
             4 * (16 + 4 + 4) + 2 * 8 * radii);
-  EXPECT_THROW(SteerableAttention(type, {.heads = 3}), ShapeError);
+  EXPECT_THROW(Attention(type, {.heads = 3}), ShapeError);
 }
 
 TEST(SteerableAttentionLayers, TakeAnyGridAndKeepTheirSize) {
   for (const RadialLaw law : laws) {
-    const SteerableAttention in_plane(plane, options_of(law)), in_space(space, options_of(law));
+    const Attention in_plane(plane, options_of(law)), in_space(space, options_of(law));
     for (const std::vector<int64_t>& grid : {std::vector<int64_t>{1, 1}, {7, 2}, {9, 12}}) {
       std::vector<int64_t> shape{2, 2 * plane.width()};
       shape.insert(shape.end(), grid.begin(), grid.end());
@@ -107,7 +106,7 @@ TEST(SteerableAttentionLayers, TakeAnyGridAndKeepTheirSize) {
 }
 
 TEST(SteerableAttentionLayers, LearnAllTheirWeights) {
-  SteerableAttention layer(space, options_of(RadialLaw::table));
+  Attention layer(space, options_of(RadialLaw::table));
   layer(at::randn({2, 2 * space.width(), 3, 3, 3})).square().sum().backward();
   for (const Parameter& p : layer.parameters()) {
     const Tensor& g = p.tensor.grad();
@@ -120,19 +119,19 @@ TEST(SteerableAttentionLayers, DivideScoresByTheRootOfAHeadsChannelsOrOfAll) {
   const Tensor x = at::randn({1, 2 * space.width(), 2, 2, 3}, at::kDouble), t = x.flatten(2);
   for (const auto& [scale, square] :
        {std::pair{ScoreScale::head, (4 + 2 + 2) / 3.0 / 2}, {ScoreScale::full, 4 + 3 * 2 + 5 * 2.0}}) {
-    SteerableAttention layer(space, options_of(RadialLaw::none, scale));
+    Attention layer(space, options_of(RadialLaw::none, scale));
     for (const Parameter& p : layer.parameters()) {  // queries, keys, values and outputs are the input
       Tensor identity = at::cat({at::eye(4, at::kDouble).flatten(), at::eye(2, at::kDouble).flatten(),
                                  at::eye(2, at::kDouble).flatten()});
       p.tensor.detach().copy_(at::stack({identity, at::zeros_like(identity)}, 1));
     }
-    const Tensor expected = steerable_attention(t, t, t, space, 2, 1 / std::sqrt(square), nullptr, {}, {});
+    const Tensor expected = attention(t, t, t, space, 2, 1 / std::sqrt(square), nullptr, {}, {});
     EXPECT_LT((layer(x).flatten(2) - expected).abs().max().item<double>(), 1e-12) << square;
   }
 }
 
 TEST(SteerableAttentionLayers, HaveConstantWeightsInEvaluationMode) {
-  SteerableAttention layer(space, options_of(RadialLaw::gaussian));
+  Attention layer(space, options_of(RadialLaw::gaussian));
   layer.train(false);
   const Tensor x = at::randn({1, 2 * space.width(), 3, 3, 3}).requires_grad_(true);
   layer(x).sum().backward();
@@ -144,7 +143,7 @@ TEST(SteerableAttentionLayers, HaveConstantWeightsInEvaluationMode) {
 
 TEST(SteerableAttentionLayers, GiveTheSameByTheirDefinition) {
   const BuildOn wide(at::kCPU, at::kDouble);
-  SteerableAttention layer(space, options_of(RadialLaw::gaussian));
+  Attention layer(space, options_of(RadialLaw::gaussian));
   layer.train(false);
   const Tensor x = at::randn({2, 2 * space.width(), 3, 2, 4}, at::kDouble), y = layer(x);
   const UseReferences plain;
@@ -152,4 +151,4 @@ TEST(SteerableAttentionLayers, GiveTheSameByTheirDefinition) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -4,18 +4,17 @@
 
 #include "weyl/core/check.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 /// The stem of the volumes' net in the paper: kernel 7 with stride 2 and no padding, pools 8 and 4.
-SteerableOptions of_volumes() {
-  SteerableOptions o;
+Options of_volumes() {
+  Options o;
   o.stages = {{8, 16, 7, 2, 8, false}, {32, 64, 5, 1, 4}};
   return o;
 }
 
-std::vector<GeometryFinding> on(const SteerableOptions& o, std::vector<int64_t> shape,
-                                bool segmentation = true) {
+std::vector<GeometryFinding> on(const Options& o, std::vector<int64_t> shape, bool segmentation = true) {
   return check_geometry(o, segmentation, shape);
 }
 
@@ -36,7 +35,7 @@ TEST(CheckGeometry, NamesTheLayersThatLeaveRowsOver) {
 }
 
 TEST(CheckGeometry, WantsSquaresAndCubes) {
-  SteerableOptions o;
+  Options o;
   o.stages = {{8, 16, 5, 1, 8}, {32, 64, 5, 1, 8}};
   EXPECT_TRUE(on(o, {576, 576}).empty());
   const auto findings = on(o, {578, 770});
@@ -48,7 +47,7 @@ TEST(CheckGeometry, WantsSquaresAndCubes) {
 }
 
 TEST(CheckGeometry, KnowsTheCyclicCouplingAndTheHead) {
-  SteerableOptions o;
+  Options o;
   o.stages = {{8, 16, 5, 1, 2}};
   o.coupling = OrderCoupling::cyclic;
   o.orders = 6;
@@ -65,7 +64,7 @@ TEST(CheckGeometry, KnowsTheCyclicCouplingAndTheHead) {
 }
 
 TEST(CheckGeometry, KnowsTheSpacing) {
-  SteerableOptions o;
+  Options o;
   o.stages = {{8, 16, 5, 1, 2}};
   const std::vector<int64_t> cube{8, 8, 8};
   const auto with = [&](std::vector<double> spacing) { return check_geometry(o, true, cube, spacing); };
@@ -98,4 +97,4 @@ TEST(CheckGeometry, GivesTheSmallestSide) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -12,7 +12,7 @@
 #include "weyl/models/steerable/linear.h"
 #include "weyl/models/steerable/resample.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 const SteerableType plane{2, {3, 3, 3, 3, 3}}, space{3, {2, 2, 2}}, mixed{3, {3, 2, 1}};
@@ -20,33 +20,33 @@ const SteerableType plane{2, {3, 3, 3, 3, 3}}, space{3, {2, 2, 2}}, mixed{3, {3,
 TEST(SteerableConvs, TurnWithTheGrid) {
   const BuildOn wide(at::kCPU, at::kDouble);
   for (const int64_t stride : {1, 2}) {
-    SteerableConvOptions options;
+    ConvOptions options;
     options.stride = stride;
-    const SteerableConv in_plane({2, {1}}, plane, options), in_space(mixed, space, options);
+    const Conv in_plane({2, {1}}, plane, options), in_space(mixed, space, options);
     EXPECT_LT(turning_error(in_plane, {2, {1}}, plane, 9), 1e-13) << stride;
     EXPECT_LT(turning_error(in_space, mixed, space, 7), 1e-13) << stride;
   }
-  SteerableConvOptions valid;
+  ConvOptions valid;
   valid.same = false;
   valid.dilation = 2;
-  EXPECT_LT(turning_error(SteerableConv(plane, plane, valid), plane, plane, 11), 1e-13);
+  EXPECT_LT(turning_error(Conv(plane, plane, valid), plane, plane, 11), 1e-13);
 }
 
 TEST(SteerableConvs, DoNotTurnWhenStridesCutARow) {
   const BuildOn wide(at::kCPU, at::kDouble);
-  SteerableConvOptions options;
+  ConvOptions options;
   options.stride = 2;
-  EXPECT_GT(turning_error(SteerableConv(plane, plane, options), plane, plane, 8), 1e-2);
+  EXPECT_GT(turning_error(Conv(plane, plane, options), plane, plane, 8), 1e-2);
 }
 
 TEST(SteerableConvs, HaveComplexWeights) {
-  const SteerableConv conv({2, {3}}, {2, {8, 8, 8, 8}}, {});
+  const Conv conv({2, {3}}, {2, {8, 8, 8, 8}}, {});
   EXPECT_EQ(conv.parameter_count_real(), 2 * conv.parameter_count());
 }
 
 TEST(SteerableConvs, GiveTheSameInEvaluationMode) {
   const BuildOn wide(at::kCPU, at::kDouble);
-  SteerableConv conv(plane, plane, {});
+  Conv conv(plane, plane, {});
   const Tensor x = at::randn({2, 2 * plane.width(), 6, 6}, at::kDouble), y = conv(x);
   conv.train(false);
   EXPECT_TRUE(at::equal(conv(x), y));
@@ -57,9 +57,9 @@ TEST(SteerableConvs, GiveTheSameInEvaluationMode) {
 TEST(SteerableConvs, ForgetWhatFollowedFromOldWeights) {
   const BuildOn wide(at::kCPU, at::kDouble);
   for (const int64_t dilation : {1, 2}) {  // 2: the expanded kernel
-    SteerableConvOptions options;
+    ConvOptions options;
     options.dilation = dilation;
-    SteerableConv conv(plane, plane, options);
+    Conv conv(plane, plane, options);
     const Tensor x = at::randn({2, 2 * plane.width(), 9, 9}, at::kDouble);
     conv.train(false);
     const Tensor y = conv(x);
@@ -73,9 +73,9 @@ TEST(SteerableConvs, ForgetWhatFollowedFromOldWeights) {
 TEST(SteerableConvs, HaveConstantWeightsInEvaluationModeInBothOrders) {
   const BuildOn wide(at::kCPU, at::kDouble);
   for (const int64_t dilation : {1, 2}) {
-    SteerableConvOptions options;
+    ConvOptions options;
     options.dilation = dilation;
-    SteerableConv conv(space, space, options);
+    Conv conv(space, space, options);
     const Tensor x = at::randn({1, 2 * space.width(), 9, 9, 9}, at::kDouble).requires_grad_(true);
     EXPECT_TRUE(conv(x).requires_grad());
     conv.train(false);
@@ -128,13 +128,13 @@ TEST(NormActivations, OfShortVectorsDoNotBlowThemUp) {
 }
 
 TEST(SteerableNorms, GiveVectorsOfLengthOneAndTurn) {
-  const SteerableNorm joint(plane, SteerableNorm::Law::joint), each(mixed, SteerableNorm::Law::irrep);
+  const Norm joint(plane, Norm::Law::joint), each(mixed, Norm::Law::irrep);
   const Tensor x = at::randn({2, 2 * plane.width(), 4, 4}, at::kDouble), y = joint(x);
   const Tensor of_channels = y.view({2, 2, 5, 3, 4, 4}).square().sum({1, 2});
   EXPECT_LT((of_channels - 1).abs().max().item<double>(), 1e-6);
   EXPECT_LT(turning_error(joint, plane, plane, 5), 1e-13);
   EXPECT_LT(turning_error(each, mixed, mixed, 4), 1e-13);
-  EXPECT_THROW(SteerableNorm(mixed, SteerableNorm::Law::joint), ShapeError);
+  EXPECT_THROW(Norm(mixed, Norm::Law::joint), ShapeError);
 }
 
 /// Features of one pixel from their real and imaginary parts.
@@ -152,10 +152,9 @@ void expect_pixel(const Tensor& y, const std::vector<double>& re, const std::vec
 TEST(SteerableNorms, DivideByLengths) {
   const BuildOn wide(at::kCPU, at::kDouble);
   // Lengths 5 and 3; both channels of order 0 and 1 together 5.
-  expect_pixel(SteerableNorm({3, {1, 1}}, SteerableNorm::Law::irrep)(pixel({3, 1, 2, 2}, {4, 0, 0, 0}, 3)),
+  expect_pixel(Norm({3, {1, 1}}, Norm::Law::irrep)(pixel({3, 1, 2, 2}, {4, 0, 0, 0}, 3)),
                {0.6, 1.0 / 3, 2.0 / 3, 2.0 / 3}, {0.8, 0, 0, 0});
-  expect_pixel(SteerableNorm({2, {1, 1}}, SteerableNorm::Law::joint)(pixel({1, 2}, {2, 4}, 2)), {0.2, 0.4},
-               {0.4, 0.8});
+  expect_pixel(Norm({2, {1, 1}}, Norm::Law::joint)(pixel({1, 2}, {2, 4}, 2)), {0.2, 0.4}, {0.4, 0.8});
 }
 
 TEST(GatedActivations, MultiplyByTheSigmoidsOfGates) {
@@ -166,7 +165,7 @@ TEST(GatedActivations, MultiplyByTheSigmoidsOfGates) {
 
 TEST(SteerableBatchNorms, MultiplyByWeightsAndAddToTheTrivialIrrep) {
   const BuildOn wide(at::kCPU, at::kDouble);
-  SteerableBatchNorm norm({2, {1, 1}});
+  BatchNorm norm({2, {1, 1}});
   const auto p = norm.parameters();
   p[0].tensor.detach().copy_(at::tensor({2.0, 3.0}, at::kDouble));                // weight
   p[1].tensor.detach().copy_(at::tensor({0.5, -1.0}, at::kDouble).view({1, 2}));  // bias
@@ -176,7 +175,7 @@ TEST(SteerableBatchNorms, MultiplyByWeightsAndAddToTheTrivialIrrep) {
 }
 
 TEST(SteerableBatchNorms, OfAnEmptyBatchKeepTheirMeanSquares) {
-  const SteerableBatchNorm norm(mixed);
+  const BatchNorm norm(mixed);
   EXPECT_EQ(norm(at::zeros({0, 2 * mixed.width(), 2, 2, 2})).size(0), 0);
   EXPECT_TRUE(norm.parameters()[2].tensor.eq(1).all().item<bool>());
 }
@@ -184,7 +183,7 @@ TEST(SteerableBatchNorms, OfAnEmptyBatchKeepTheirMeanSquares) {
 TEST(SteerableLinears, TurnWithTheGrid) {
   const BuildOn wide(at::kCPU, at::kDouble);
   const SteerableType wider{3, {4, 1, 3}}, halves{2, {2, 2, 1, 1, 3}};
-  const SteerableLinear in_space(mixed, wider), in_plane(plane, halves);
+  const Linear in_space(mixed, wider), in_plane(plane, halves);
   EXPECT_LT(turning_error(in_space, mixed, wider, 3), 1e-13);
   EXPECT_LT(turning_error(in_plane, plane, halves, 4), 1e-13);
   EXPECT_EQ(in_space.parameter_count(), 3 * 4 + 2 * 1 + 1 * 3);
@@ -194,7 +193,7 @@ TEST(SteerableLinears, AreOneComplexMatrixForEachIrrep) {
   const BuildOn wide(at::kCPU, at::kDouble);
   for (const auto& [in, out] :
        {std::pair{mixed, SteerableType{3, {2, 4, 3}}}, std::pair{plane, SteerableType{2, {2, 2, 2, 4, 4}}}}) {
-    SteerableLinear layer(in, out);
+    Linear layer(in, out);
     const Tensor x = at::randn({2, 2 * in.width(), 3, 4}, at::kDouble), y = layer(x);
     const Tensor w = layer.parameters()[0].tensor.detach();
     int64_t first = 0;
@@ -216,7 +215,7 @@ TEST(SteerableLinears, AreOneComplexMatrixForEachIrrep) {
     EXPECT_TRUE(at::equal(layer(x), y));
     EXPECT_THROW(layer(at::randn({2, 3, 4, 4}, at::kDouble)), ShapeError);
   }
-  EXPECT_THROW(SteerableLinear(plane, mixed), ShapeError);
+  EXPECT_THROW(Linear(plane, mixed), ShapeError);
 }
 
 /// A random rotation (D, D), row-major.
@@ -306,7 +305,7 @@ TEST(NormActivations, HaveBiasesThatStartAtZeroOrBelow) {
 
 TEST(SteerableNorms, LayerKeepsWhatIsStrong) {
   const BuildOn wide(at::kCPU, at::kDouble);
-  const SteerableNorm norm(mixed, SteerableNorm::Law::layer);
+  const Norm norm(mixed, Norm::Law::layer);
   const Tensor x = at::randn({1, 2 * mixed.width(), 2, 2, 2}, at::kDouble), y = norm(x);
   const Tensor ratio = y / x;  // one number at each pixel
   EXPECT_LT((ratio - ratio.narrow(1, 0, 1)).abs().max().item<double>(), 1e-12);
@@ -317,7 +316,7 @@ TEST(SteerableNorms, LayerKeepsWhatIsStrong) {
 
 TEST(SteerableBatchNorms, TurnAndKeepRunningMeanSquares) {
   const BuildOn wide(at::kCPU, at::kDouble);
-  SteerableBatchNorm norm(mixed);
+  BatchNorm norm(mixed);
   at::manual_seed(2);
   const Tensor x = at::randn({4, 2 * mixed.width(), 3, 3, 3}, at::kDouble) * 5, y = norm(x);
   EXPECT_NEAR(y.square().mean().item<double>(), 0.5, 1e-9);  // of complex numbers the mean square is one
@@ -353,17 +352,17 @@ TEST(SteerableLayers, HaveTheDerivativesOfDifferences) {
   const BuildOn wide(at::kCPU, at::kDouble);
   const SteerableType flat{2, {2, 2, 2}}, solid{3, {2, 1}};
   at::manual_seed(6);
-  const auto check = [](const SteerableLayer& layer, const SteerableType& type) {
+  const auto check = [](const Layer& layer, const SteerableType& type) {
     std::vector<int64_t> shape{2, 2 * type.width()};
     shape.insert(shape.end(), static_cast<size_t>(type.dimension), 2);
     expect_gradients([&](const std::vector<Tensor>& x) { return layer(x[0]); },
                      {at::randn(shape, at::kDouble)});
   };
   check(NormActivation(flat, NormActivation::Law::gelu, -0.2), flat);
-  check(SteerableNorm(flat, SteerableNorm::Law::joint), flat);
-  check(SteerableNorm(solid, SteerableNorm::Law::irrep), solid);
-  check(SteerableNorm(solid, SteerableNorm::Law::layer), solid);
-  check(SteerableBatchNorm(solid), solid);
+  check(Norm(flat, Norm::Law::joint), flat);
+  check(Norm(solid, Norm::Law::irrep), solid);
+  check(Norm(solid, Norm::Law::layer), solid);
+  check(BatchNorm(solid), solid);
   check(CgActivation(flat), flat);
   check(CgActivation(solid), solid);
 }
@@ -371,7 +370,7 @@ TEST(SteerableLayers, HaveTheDerivativesOfDifferences) {
 TEST(SteerableLayers, AreFiniteAtZeroWithTheirGradients) {
   const BuildOn wide(at::kCPU, at::kDouble);
   const NormActivation act(plane, NormActivation::Law::gelu);
-  const SteerableNorm norm(plane, SteerableNorm::Law::joint);
+  const Norm norm(plane, Norm::Law::joint);
   const Tensor x = at::zeros({1, 2 * plane.width(), 3, 3}, at::kDouble).requires_grad_(true);
   const Tensor y = act(x) + norm(x);
   EXPECT_EQ(y.abs().max().item<double>(), 0);
@@ -380,4 +379,4 @@ TEST(SteerableLayers, AreFiniteAtZeroWithTheirGradients) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -8,13 +8,13 @@
 #include "weyl/core/check.h"
 #include "weyl/train/checkpoint.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 TEST(SteerableNets, SegmentsEveryPixelOfItsInput) {
-  SteerableOptions o = small();
+  Options o = small();
   o.stages = {{2, 4, 3, 2, 1, false}, {2, 4, 3, 1, 2}};
-  SteerableNet net(o, images(2, Level::node));
+  Net net(o, images(2, Level::node));
   for (const std::vector<int64_t>& shape : {std::vector<int64_t>{1, 3, 23, 14}, {2, 3, 16, 16}}) {
     const Tensor y = net(Grid{at::rand(shape)}).at("logits");
     EXPECT_EQ(y.sizes(), (std::vector<int64_t>{shape[0], 3, shape[2], shape[3]}));
@@ -30,7 +30,7 @@ TEST(SteerableNets, AreTheSameWhenSavedAndLoaded) {
     saved.interface = images(c.dimension, c.level);
     saved.interface.grid = true;
     at::manual_seed(3);
-    const auto net = std::make_shared<SteerableNet>(c.options, saved.interface);
+    const auto net = std::make_shared<Net>(c.options, saved.interface);
     saved.model = net;
     const Grid grid = random_grid(c.shape, at::kFloat);
     wear(*net, grid);
@@ -43,11 +43,11 @@ TEST(SteerableNets, AreTheSameWhenSavedAndLoaded) {
 }
 
 TEST(SteerableNets, HaveNormsBetweenConvolutionsWithoutAnActivation) {
-  SteerableOptions o = small();
-  o.norm = SteerableNormLaw::layer;
-  o.stages[0].activation = o.stages[1].decoder = SteerableActivation::none;
+  Options o = small();
+  o.norm = NormLaw::layer;
+  o.stages[0].activation = o.stages[1].decoder = Activation::none;
   std::set<std::string> names;
-  for (const auto& p : SteerableNet(o, images(2, Level::node)).parameters()) {
+  for (const auto& p : Net(o, images(2, Level::node)).parameters()) {
     names.insert(p.name);
   }
   EXPECT_EQ(names.count("stages.0.norm1.weight"), 1U);
@@ -60,25 +60,24 @@ TEST(SteerableNets, DrawNothingWhereTheyAreShapesAlone) {
     at::manual_seed(3);
     const Tensor expected = at::rand({4});
     at::manual_seed(3);
-    std::shared_ptr<SteerableNet> shapes;
+    std::shared_ptr<Net> shapes;
     {
       const BuildOn meta(at::kMeta, at::kFloat);
-      shapes = std::make_shared<SteerableNet>(c.options, images(c.dimension, c.level));
+      shapes = std::make_shared<Net>(c.options, images(c.dimension, c.level));
     }
-    EXPECT_EQ(SteerableNet(c.options, images(c.dimension, c.level)).parameter_count(),
-              shapes->parameter_count());
+    EXPECT_EQ(Net(c.options, images(c.dimension, c.level)).parameter_count(), shapes->parameter_count());
     at::manual_seed(3);
     {
       const BuildOn meta(at::kMeta, at::kFloat);
-      const SteerableConv conv({c.dimension, {2}}, {c.dimension, {2, 2}}, {});
-      const SteerableEncoder encoder({c.dimension, std::vector<int64_t>(3, 4)}, c.options);
+      const Conv conv({c.dimension, {2}}, {c.dimension, {2, 2}}, {});
+      const Encoder encoder({c.dimension, std::vector<int64_t>(3, 4)}, c.options);
     }
     EXPECT_TRUE(at::equal(at::rand({4}), expected)) << c.name;
   }
 }
 
 TEST(SteerableNets, HaveTheirPositionsFromTheStart) {
-  const SteerableNet net(small(), images(2, Level::node));
+  const Net net(small(), images(2, Level::node));
   std::set<std::string> names;
   for (const auto& p : net.parameters()) {
     names.insert(p.name);
@@ -88,9 +87,9 @@ TEST(SteerableNets, HaveTheirPositionsFromTheStart) {
 }
 
 TEST(SteerableNets, RefuseWhatTheyDoNotGive) {
-  const auto refused = [](const SteerableOptions& o, const Interface& i) {
+  const auto refused = [](const Options& o, const Interface& i) {
     try {
-      SteerableNet net(o, i);
+      Net net(o, i);
     } catch (const ConfigError& e) {
       return std::string(e.what());
     }
@@ -99,12 +98,12 @@ TEST(SteerableNets, RefuseWhatTheyDoNotGive) {
   Interface vectors = images(2, Level::node);
   vectors.outputs[0].kind = Kind::vector;
   EXPECT_NE(refused(small(), vectors).find("'logits' (node vector)"), std::string::npos);
-  SteerableOptions o = small();
+  Options o = small();
   o.encoder.heads = 3;
   EXPECT_NE(refused(o, images(2, Level::node)).find("encoder.heads"), std::string::npos);
   o = small();
   o.ratio = {2, 1};
-  o.norm = SteerableNormLaw::joint;
+  o.norm = NormLaw::joint;
   EXPECT_NE(refused(o, images(3, Level::node)).find("steerable.norm"), std::string::npos);
   std::swap(o.norm, o.encoder.norm);
   EXPECT_NE(refused(o, images(3, Level::node)).find("encoder.norm"), std::string::npos);
@@ -122,11 +121,11 @@ TEST(SteerableNets, RefuseWhatTheyDoNotGive) {
   o.ratio = {2, 1};
   EXPECT_NE(refused(o, images(3, Level::node)).find("ratio"), std::string::npos);
   o = small();
-  o.encoder.norm = SteerableNormLaw::joint;
+  o.encoder.norm = NormLaw::joint;
   EXPECT_NE(refused(o, images(2, Level::graph)).find("head.kernel"), std::string::npos);
   EXPECT_EQ(refused(o, images(2, Level::node)), "");
   EXPECT_EQ(refused(o, images(3, Level::graph)), "");
-  o.encoder.norm = SteerableNormLaw::irrep;
+  o.encoder.norm = NormLaw::irrep;
   EXPECT_NE(refused(o, images(3, Level::graph)).find("head.kernel"), std::string::npos);
   o = small();
   o.orders = 5;  // of 8 pixels around one
@@ -134,9 +133,9 @@ TEST(SteerableNets, RefuseWhatTheyDoNotGive) {
   o.cut = false;
   EXPECT_EQ(refused(o, images(2, Level::node)), "");
   o = small();
-  o.stages[1].activation = SteerableActivation::none;
+  o.stages[1].activation = Activation::none;
   EXPECT_NE(refused(o, images(2, Level::node)).find("stages[1].activation"), std::string::npos);
-  o.norm = SteerableNormLaw::layer;
+  o.norm = NormLaw::layer;
   EXPECT_EQ(refused(o, images(2, Level::node)), "");
   o = small();
   o.stages.clear();
@@ -147,4 +146,4 @@ TEST(SteerableNets, RefuseWhatTheyDoNotGive) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -4,7 +4,7 @@
 
 #include "tests/models/steerable/nets.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 TEST(SteerableNets, TurnExactlyWithTheirGrid) {
@@ -12,7 +12,7 @@ TEST(SteerableNets, TurnExactlyWithTheirGrid) {
     for (const auto dtype : {at::kDouble, at::kFloat}) {
       const BuildOn on(at::kCPU, dtype);
       at::manual_seed(3);
-      SteerableNet net(c.options, images(c.dimension, c.level));
+      Net net(c.options, images(c.dimension, c.level));
       const Grid grid = random_grid(c.shape, dtype);
       EXPECT_TRUE(net.findings({c.shape.data() + 2, c.shape.size() - 2}).empty()) << c.name;
       wear(net, grid);
@@ -25,9 +25,9 @@ TEST(SteerableNets, TurnExactlyWithTheirGrid) {
 
 TEST(SteerableNets, DoNotTurnWhereCheckGeometryNamesALayer) {
   const BuildOn wide(at::kCPU, at::kDouble);
-  SteerableOptions o = small();
+  Options o = small();
   o.stages = {{2, 4, 3, 1, 8}};
-  SteerableNet net(o, images(2, Level::node));
+  Net net(o, images(2, Level::node));
   const Grid grid = random_grid({1, 3, 29, 29}, at::kDouble);
   wear(net, grid);
   const auto findings = net.findings(std::vector<int64_t>{29, 29});
@@ -42,7 +42,7 @@ TEST(SteerableNets, DoNotTurnWhereCheckGeometryNamesALayer) {
 }
 
 TEST(SteerableNets, ClaimNothingOfUnevenSpacingAndTheCyclicForm) {
-  const SteerableNet net(small(), images(3, Level::node));
+  const Net net(small(), images(3, Level::node));
   Grid grid = random_grid({1, 2, 8, 8, 8}, at::kFloat);
   EXPECT_EQ(net.symmetry_for(grid).exact.size(), 1U);
   EXPECT_EQ(net.symmetry_for(grid).approximate.size(), 1U);
@@ -55,14 +55,14 @@ TEST(SteerableNets, ClaimNothingOfUnevenSpacingAndTheCyclicForm) {
     EXPECT_TRUE(net.symmetry_for(grid).approximate.empty()) << far;
     EXPECT_EQ(net.symmetry_for(grid).obstacles.size(), 1U) << far;
   }
-  SteerableOptions o = small();
+  Options o = small();
   o.orders = 4;
   o.coupling = OrderCoupling::cyclic;
   o.cut = false;
-  const SteerableNet cyclic(o, images(2, Level::node));
+  const Net cyclic(o, images(2, Level::node));
   EXPECT_TRUE(cyclic.symmetry().approximate.empty());
   EXPECT_EQ(cyclic.symmetry_for(random_grid({1, 3, 8, 8}, at::kFloat)).exact.size(), 1U);
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::steerable

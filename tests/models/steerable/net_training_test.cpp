@@ -4,14 +4,14 @@
 
 #include "tests/models/steerable/nets.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 TEST(SteerableNets, TurnExactlyAfterTraining) {
   for (Case c : cases()) {
     const BuildOn wide(at::kCPU, at::kDouble);
     at::manual_seed(3);
-    SteerableNet net(c.options, images(c.dimension, c.level));
+    Net net(c.options, images(c.dimension, c.level));
     const Grid grid = random_grid(c.shape, at::kDouble);
     double first = 0, loss = 0;
     for (int step = 0; step < 8; ++step) {
@@ -53,7 +53,7 @@ TEST(SteerableNets, LearnUnderAutocast) {
   for (const Case& c : cases()) {
     const BuildOn on(at::kCPU, at::kFloat);
     at::manual_seed(3);
-    SteerableNet net(c.options, images(c.dimension, c.level));
+    Net net(c.options, images(c.dimension, c.level));
     const Grid grid = random_grid(c.shape, at::kFloat);
     const Tensor full = net(grid).at("logits");
     Tensor half;
@@ -75,7 +75,7 @@ TEST(SteerableNets, HaveNoDeadWeights) {
   for (const Case& c : cases()) {
     const BuildOn wide(at::kCPU, at::kDouble);
     at::manual_seed(3);
-    SteerableNet net(c.options, images(c.dimension, c.level));
+    Net net(c.options, images(c.dimension, c.level));
     std::vector<Tensor> weights;
     std::vector<std::string> names;
     for (const auto& p : net.parameters()) {
@@ -98,12 +98,12 @@ TEST(SteerableNets, HaveNoDeadWeights) {
 TEST(SteerableNets, HaveNoDeadWeightsWithManyOrders) {
   const BuildOn wide(at::kCPU, at::kDouble);
   for (const bool restricted : {false, true}) {
-    SteerableOptions o = small();
+    Options o = small();
     o.orders = 8;
     o.restricted = restricted;
     o.stages = {{2, 2, 5}, {2, 2, 5}};
     at::manual_seed(3);
-    SteerableNet net(o, images(2, Level::node));
+    Net net(o, images(2, Level::node));
     const Tensor y = net(random_grid({2, 3, 8, 8}, at::kDouble)).at("logits");
     (y * at::randn(y.sizes(), at::kDouble)).sum().backward();
     for (const auto& p : net.parameters()) {
@@ -115,7 +115,7 @@ TEST(SteerableNets, HaveNoDeadWeightsWithManyOrders) {
 TEST(SteerableNets, TakeBatchesOfOneAndOfNone) {
   for (const Case& c : cases()) {
     at::manual_seed(3);
-    SteerableNet net(c.options, images(c.dimension, c.level));
+    Net net(c.options, images(c.dimension, c.level));
     for (const int64_t batch : {1, 0}) {
       std::vector<int64_t> shape = c.shape;
       shape[0] = batch;
@@ -134,4 +134,4 @@ TEST(SteerableNets, TakeBatchesOfOneAndOfNone) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -10,7 +10,7 @@
 #include "weyl/core/worst_of.h"
 #include "weyl/models/steerable/steerable.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 inline Interface images(int64_t dimension, Level level) {
   Interface interface;
@@ -21,8 +21,8 @@ inline Interface images(int64_t dimension, Level level) {
   return interface;
 }
 
-inline SteerableOptions small() {
-  SteerableOptions o;
+inline Options small() {
+  Options o;
   o.orders = 3;
   o.degree = 1;
   o.stages = {{2, 4, 3}, {3, 4, 3}};
@@ -38,7 +38,7 @@ inline Grid random_grid(const std::vector<int64_t>& shape, at::ScalarType dtype)
 }
 
 /// Weights far from where training starts, and batch norms that have seen something.
-inline void wear(SteerableNet& net, const Grid& grid) {
+inline void wear(Net& net, const Grid& grid) {
   at::manual_seed(11);
   for (const auto& p : net.parameters()) {
     if (p.trainable) {
@@ -52,7 +52,7 @@ inline void wear(SteerableNet& net, const Grid& grid) {
 }
 
 /// The largest |f(g x) - g f(x)| / max |f(x)| over quarter turns, or the 24 rotations of the cube.
-inline double error_of(SteerableNet& net, const Grid& grid) {
+inline double error_of(Net& net, const Grid& grid) {
   const int64_t D = net.interface.dimension;
   const GroupPtr group = named_group(D == 2 ? "cyclic_4" : "octahedron");
   const at::NoGradGuard quiet;
@@ -71,7 +71,7 @@ struct Case {
   int64_t dimension;
   Level level;
   std::vector<int64_t> shape;
-  SteerableOptions options;
+  Options options;
 };
 
 inline std::vector<Case> cases() {
@@ -82,38 +82,38 @@ inline std::vector<Case> cases() {
     change(c.options);
     cases.push_back(c);
   };
-  const auto nothing = [](SteerableOptions&) {};
+  const auto nothing = [](Options&) {};
   add("images", 2, Level::graph, 8, nothing);
   add("image masks", 2, Level::node, 8, nothing);
   add("volumes", 3, Level::graph, 8, nothing);
   add("volume masks", 3, Level::node, 8, nothing);
-  add("paper images", 2, Level::graph, 12, [](SteerableOptions& o) {
-    o.norm = o.encoder.norm = SteerableNormLaw::joint;
+  add("paper images", 2, Level::graph, 12, [](Options& o) {
+    o.norm = o.encoder.norm = NormLaw::joint;
     o.cut = false;
     o.head.kernel = 3;
-    o.stages[0].activation = SteerableActivation::cg;
+    o.stages[0].activation = Activation::cg;
   });
-  add("paper volume masks", 3, Level::node, 9, [](SteerableOptions& o) {
+  add("paper volume masks", 3, Level::node, 9, [](Options& o) {
     o.ratio = {2, 1};
     o.encoder.heads = 1;
     o.encoder.positions.radial = RadialLaw::gaussian;
-    o.norm = o.encoder.norm = SteerableNormLaw::irrep;
+    o.norm = o.encoder.norm = NormLaw::irrep;
     o.stages = {{2, 4, 3, 2, 1, false}, {4, 4, 3, 1, 2}};
-    o.stages[1].activation = SteerableActivation::cg;
+    o.stages[1].activation = Activation::cg;
     o.head.irreps = HeadIrreps::trivial;
   });
-  add("gated, concatenated", 2, Level::node, 9, [](SteerableOptions& o) {
+  add("gated, concatenated", 2, Level::node, 9, [](Options& o) {
     o.skips = SkipLaw::concatenate;
     o.encoder.positions = {RadialLaw::table, 1, 1, 1.5};  // of two tokens along an axis
     o.stages = {{2, 4, 3, 2, 1, false}, {0, 4, 3, 1, 2}};
-    o.stages[0].activation = o.stages[1].activation = SteerableActivation::gated;
-    o.stages[0].decoder = o.stages[1].decoder = SteerableActivation::cg;
-    o.encoder.activation = SteerableActivation::gelu;
+    o.stages[0].activation = o.stages[1].activation = Activation::gated;
+    o.stages[0].decoder = o.stages[1].decoder = Activation::cg;
+    o.encoder.activation = Activation::gelu;
     o.restricted = true;
   });
-  add("gated volumes, no attention", 3, Level::graph, 4, [](SteerableOptions& o) {
-    o.stages[0].activation = SteerableActivation::gated;
-    o.norm = SteerableNormLaw::layer;
+  add("gated volumes, no attention", 3, Level::graph, 4, [](Options& o) {
+    o.stages[0].activation = Activation::gated;
+    o.norm = NormLaw::layer;
     o.attention = false;
     o.head.kernel = 0;
     o.stages[1].pool = 1;
@@ -122,4 +122,4 @@ inline std::vector<Case> cases() {
   return cases;
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -13,7 +13,7 @@
 #include "weyl/algebra/irreps/wigner.h"
 #include "weyl/core/worst_of.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// (F, F) complex: how features of one pixel turn.
 inline at::Tensor turn_of(const SteerableType& type, std::span<const double> r) {
@@ -87,4 +87,4 @@ double turning_error(const F& f, const SteerableType& in, const SteerableType& o
   return worst;
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

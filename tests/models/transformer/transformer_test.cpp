@@ -5,7 +5,7 @@
 #include "tests/models/points_fixtures.h"
 #include "weyl/core/check.h"
 
-namespace weyl {
+namespace weyl::transformer {
 namespace {
 
 Tensor weight(const Module& module, const std::string& name) {
@@ -61,12 +61,12 @@ TEST(Transformer, BlockIsThatOfTheSheet) {
   const BuildOn float64(at::kCPU, at::kDouble);
   at::manual_seed(1);
   for (const bool multi_query : {true, false}) {
-    TransformerOptions o;
+    Options o;
     o.width = 12;
     o.heads = 3;
     o.head_width = 5;
     o.multi_query = multi_query;
-    const TransformerBlock block(o);
+    const Block block(o);
     const Tensor x = at::randn({6, 12}, at::kDouble);
     const Tensor y = block(x, Segments::of_sizes(std::vector<int64_t>{4, 2}));
     const Tensor wanted = at::cat({block_by_hand(block, x.slice(0, 0, 4), 3, 5, multi_query),
@@ -88,7 +88,7 @@ TEST(Transformer, FourierFeaturesAreOfAllCoordinatesTogether) {
   EXPECT_TRUE(at::allclose(features(x), at::cat({at::cos(angle), at::sin(angle)}, 1), 1e-12, 1e-12));
 }
 
-std::shared_ptr<Transformer> make(const TransformerOptions& o, int64_t dimension) {
+std::shared_ptr<Transformer> make(const Options& o, int64_t dimension) {
   const BuildOn float64(at::kCPU, at::kDouble);
   at::manual_seed(3);
   auto model = std::make_shared<Transformer>(o, interface_of_all_kinds(dimension));
@@ -98,7 +98,7 @@ std::shared_ptr<Transformer> make(const TransformerOptions& o, int64_t dimension
 
 TEST(Transformer, ClaimsPermutationsAndTranslationsAndNoRotation) {
   for (const int64_t dimension : {2, 3}) {
-    TransformerOptions o{.width = 32, .heads = 4, .blocks = 2};
+    Options o{.width = 32, .heads = 4, .blocks = 2};
     equivariance::expect_claims_hold(*make(o, dimension), random_points({4, 1, 0, 7}, dimension),
                                      schema_of_all_kinds(dimension));
     o.fourier = FourierOptions{.frequencies = 16};
@@ -128,4 +128,4 @@ TEST(Transformer, RefusesWhatItCannotGive) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::transformer

@@ -13,7 +13,7 @@
 #include "weyl/ops/lie/log.h"
 #include "weyl/study/allocation_peak.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 constexpr ChartPolicy policies[] = {ChartPolicy::mask, ChartPolicy::frobenius, ChartPolicy::polar};
@@ -30,10 +30,10 @@ struct Case {
     values = normal_rows("values", n, heads * width, 1).view({n, heads, width});
     weights = normal_rows("weights", heads, blocks, 0.4).exp();
   }
-  LieAttention run(const Tensors& x, ChartPolicy policy = ChartPolicy::mask) const {
-    return lie_attention(x[0], x[1], x[2], graphs, group, policy);
+  Attention run(const Tensors& x, ChartPolicy policy = ChartPolicy::mask) const {
+    return attention(x[0], x[1], x[2], graphs, group, policy);
   }
-  LieAttention run(ChartPolicy policy = ChartPolicy::mask) const {
+  Attention run(ChartPolicy policy = ChartPolicy::mask) const {
     return run({elements, values, weights}, policy);
   }
   /// {mixed, coordinates, outside, gradients by elements (when wanted), values, weights}
@@ -45,7 +45,7 @@ struct Case {
         wanted.push_back(x.back());
       }
     }
-    const LieAttention y = run(x, policy);
+    const Attention y = run(x, policy);
     const auto weighted = [](const Tensor& t) {
       return (t * gradients_detail::weights_like(t).to(t.scalar_type())).sum();
     };
@@ -69,8 +69,8 @@ TEST(LieAttention, EqualsPlainLoops) {
   for (const LieGroup group : lie_groups) {
     SCOPED_TRACE(name_of(group));
     const Case c(group, {4, 1, 0, 9}, 0.5);
-    const LieAttention y = c.run();
-    const LieLogs logs = lie_pair_logs(c.elements, c.graphs, group);
+    const Attention y = c.run();
+    const Logs logs = pair_logs(c.elements, c.graphs, group);
     const Tensor w = to_orthonormal(logs.w, group);
     int64_t pair = 0, masked = 0;
     for (int64_t s = 0; s < c.graphs.count(); ++s) {
@@ -135,9 +135,9 @@ TEST(LieAttention, PairsAtHandGiveTheSame) {
   for (const LieGroup group : lie_groups) {
     SCOPED_TRACE(name_of(group));
     const Case c(group, {0, 1, 2, 7, 66}, 0.6);
-    const LieAttention streamed = c.run();
-    const LiePairs pairs = lie_pairs(c.elements, c.graphs, group, ChartPolicy::mask);
-    const LieAttention y = lie_attention(pairs, c.values, c.weights, c.graphs);
+    const Attention streamed = c.run();
+    const Pairs pairs = pairs_between(c.elements, c.graphs, group, ChartPolicy::mask);
+    const Attention y = attention(pairs, c.values, c.weights, c.graphs);
     expect_same({y.mixed, y.coordinates, y.outside}, {streamed.mixed, streamed.coordinates, streamed.outside},
                 1e-12);
     const Tensor scores = block_scores(pairs.squares, c.weights);
@@ -145,8 +145,8 @@ TEST(LieAttention, PairsAtHandGiveTheSame) {
       Tensors x{scores.detach().requires_grad_(), pairs.coordinates.detach().requires_grad_(),
                 c.values.detach().requires_grad_()};
       const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
-      const LieAttention z =
-          lie_attention_scored(x[0], {x[1], pairs.squares, pairs.present, pairs.outside}, x[2], c.graphs);
+      const Attention z =
+          attention_scored(x[0], {x[1], pairs.squares, pairs.present, pairs.outside}, x[2], c.graphs);
       return torch::autograd::grad({(z.mixed * gradients_detail::weights_like(z.mixed)).sum() +
                                     (z.coordinates * gradients_detail::weights_like(z.coordinates)).sum()},
                                    x);
@@ -161,14 +161,14 @@ TEST(LieAttention, DerivativesAreRightUnderEveryPolicy) {
       SCOPED_TRACE(testing::Message() << name_of(group) << " policy " << static_cast<int>(policy));
       const Case c(group, {1, 2, 4}, 0.35, 2, 2);
       const Expression f = [&](const Tensors& x) {
-        const LieAttention y = c.run(x, policy);
+        const Attention y = c.run(x, policy);
         return at::cat({y.mixed.flatten(), y.coordinates.flatten()});
       };
       expect_second_gradients(f, {c.elements, c.values, c.weights}, {1e-5, 3e-5, 1e-6, 6});
       Tensor x = c.elements.detach().requires_grad_();
-      EXPECT_TRUE(lie_pairs(x, c.graphs, group, policy).coordinates.requires_grad());
+      EXPECT_TRUE(pairs_between(x, c.graphs, group, policy).coordinates.requires_grad());
       const at::NoGradGuard off;  // a caller's guard holds
-      EXPECT_FALSE(lie_pairs(x, c.graphs, group, policy).coordinates.requires_grad());
+      EXPECT_FALSE(pairs_between(x, c.graphs, group, policy).coordinates.requires_grad());
       EXPECT_FALSE(c.run({x, c.values, c.weights}, policy).coordinates.requires_grad());
     }
   }
@@ -178,8 +178,8 @@ TEST(LieAttention, PermutedTokensGivePermutedResults) {
   for (const LieGroup group : lie_groups) {
     const Case c(group, {90}, 0.4);
     const Tensor p = at::arange(89, -1, -1, at::kLong);
-    const LieAttention y = c.run();
-    const LieAttention z = c.run({c.elements.index_select(0, p), c.values.index_select(0, p), c.weights});
+    const Attention y = c.run();
+    const Attention z = c.run({c.elements.index_select(0, p), c.values.index_select(0, p), c.weights});
     EXPECT_LE(largest(z.mixed - y.mixed.index_select(0, p)), 1e-11);
     EXPECT_LE(largest(z.coordinates - y.coordinates.index_select(0, p)), 1e-11);
     EXPECT_GT(largest(z.mixed - y.mixed), 1e-3);  // control
@@ -192,12 +192,12 @@ TEST(LieAttention, AMotionFromTheLeftChangesNothing) {
       SCOPED_TRACE(name_of(group));
       const Case c(group, {12, 5}, 0.4);
       const Tensor a = random_elements(group, 1, 0.8, "motion").expand_as(c.elements);
-      const LieAttention y = c.run(policy);
-      const LieAttention z = c.run({lie_compose(a, c.elements, group), c.values, c.weights}, policy);
+      const Attention y = c.run(policy);
+      const Attention z = c.run({compose(a, c.elements, group), c.values, c.weights}, policy);
       EXPECT_LE(largest(z.mixed - y.mixed), 1e-10);
       EXPECT_LE(largest(z.coordinates - y.coordinates), 1e-10);
       if (group != LieGroup::so2) {  // control: a motion from the right, of one side of which nothing is left
-        const LieAttention right = c.run({lie_compose(c.elements, a, group), c.values, c.weights}, policy);
+        const Attention right = c.run({compose(c.elements, a, group), c.values, c.weights}, policy);
         EXPECT_GT(largest(right.coordinates - y.coordinates), 1e-3);
       }
     }
@@ -217,7 +217,7 @@ TEST(LieAttention, NothingToAttendToGivesZeros) {
     for (int64_t i = 0; i < n; ++i) {
       c.elements[1][n * i] = -1 * c.elements[0][n * i];
     }
-    const LieAttention y = c.run();
+    const Attention y = c.run();
     EXPECT_EQ(largest(y.mixed.slice(0, 0, 2)), 0);
     EXPECT_GT(largest(y.mixed.slice(0, 2, 5)), 0);
     EXPECT_EQ(y.outside.sum().item<int64_t>(), 2);
@@ -230,7 +230,7 @@ TEST(LieAttention, NothingToAttendToGivesZeros) {
     EXPECT_GT(largest(c.run(ChartPolicy::frobenius).mixed.slice(0, 0, 2)), 0);
     EXPECT_EQ(largest(c.run(ChartPolicy::polar).mixed.slice(0, 0, 2)), 0);
     EXPECT_THROW(c.run(ChartPolicy::error), ShapeError);
-    EXPECT_THROW(lie_pairs(c.elements, c.graphs, group, ChartPolicy::error), ShapeError);
+    EXPECT_THROW(pairs_between(c.elements, c.graphs, group, ChartPolicy::error), ShapeError);
   }
   EXPECT_NO_THROW(Case(LieGroup::aff3, {5}, 0.1).run(ChartPolicy::error));
 }
@@ -239,7 +239,7 @@ TEST(LieAttention, HalfTurnsAreScoredAndReported) {
   for (const LieGroup group : {LieGroup::so2, LieGroup::se2, LieGroup::so3, LieGroup::se3}) {
     Case c(group, {2}, 0.5);
     Tensor turn = at::zeros({1, degrees_of_freedom(group)}, at::kDouble);
-    Tensor g = lie_exp(turn, group);
+    Tensor g = exp(turn, group);
     const int64_t last = compact_size(group) - 1;
     if (dimension_of(group) == 2) {
       g[0][last - 1] = -1;
@@ -247,10 +247,10 @@ TEST(LieAttention, HalfTurnsAreScoredAndReported) {
       g[0][last] = 0;
       g[0][last - 1] = 1;
     }
-    c.elements = at::cat({lie_exp(turn, group), g});
+    c.elements = at::cat({exp(turn, group), g});
     for (const bool plain : {false, true}) {
       const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
-      const LieAttention y = c.run();
+      const Attention y = c.run();
       EXPECT_LE(largest(y.mixed[0] - c.values[1]), 1e-15);
       EXPECT_EQ(y.outside.sum().item<int64_t>(), 2);
       EXPECT_THROW(c.run(ChartPolicy::error), ShapeError);
@@ -296,7 +296,7 @@ TEST(LieAttention, SingularMapsAndAffineHalfTurnsAreMaskedAndNeverNotANumber) {
           SCOPED_TRACE(testing::Message()
                        << name_of(group) << " policy " << static_cast<int>(policy) << plain);
           const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
-          const LieAttention y = c.run(policy);
+          const Attention y = c.run(policy);
           EXPECT_EQ(largest(y.mixed[1]), 0);
           EXPECT_EQ(y.outside[1].item<int64_t>(), 3);
           EXPECT_GT(largest(y.mixed[0]), 0);
@@ -304,13 +304,13 @@ TEST(LieAttention, SingularMapsAndAffineHalfTurnsAreMaskedAndNeverNotANumber) {
           for (size_t i = 0; i < found.size(); ++i) {
             EXPECT_TRUE(at::isfinite(found[i]).all().item<bool>()) << i;
           }
-          const LiePairs pairs = lie_pairs(c.elements, c.graphs, group, policy);
+          const Pairs pairs = pairs_between(c.elements, c.graphs, group, policy);
           EXPECT_TRUE(at::isfinite(pairs.coordinates).all().item<bool>());
           EXPECT_FALSE(pairs.present.view({4, 4})[1].any().item<bool>());
           EXPECT_FALSE(pairs.present.view({4, 4}).select(1, 1).any().item<bool>());
           EXPECT_TRUE(at::equal(pairs.outside, y.outside));
           const Tensor x = c.elements.detach().requires_grad_();
-          const LieLogs logs = lie_pair_logs(x, c.graphs, group);
+          const Logs logs = pair_logs(x, c.graphs, group);
           EXPECT_EQ(logs.margin[1].item<double>(), -1);
           EXPECT_EQ(logs.margin[4].item<double>(), -1);
           const Tensor gx = torch::autograd::grad({logs.w.sin().sum()}, {x}, {}, true, true)[0];
@@ -354,8 +354,8 @@ TEST(LieAttention, ARotationOfNormZeroIsRefusedByRow) {
       EXPECT_NE(std::string(e.what()).find("got a quaternion of norm 0 in row 3"), std::string::npos)
           << e.what();
     }
-    EXPECT_THROW(lie_pairs(c.elements, c.graphs, c.group, ChartPolicy::mask), ShapeError);
-    EXPECT_THROW(lie_pair_logs(c.elements, c.graphs, c.group), ShapeError);
+    EXPECT_THROW(pairs_between(c.elements, c.graphs, c.group, ChartPolicy::mask), ShapeError);
+    EXPECT_THROW(pair_logs(c.elements, c.graphs, c.group), ShapeError);
   }
 }
 
@@ -395,4 +395,4 @@ TEST(LieAttention, WrongShapesAreRefused) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::lie

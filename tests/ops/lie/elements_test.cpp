@@ -5,7 +5,7 @@
 #include "weyl/algebra/lie/group.h"
 #include "weyl/core/check.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 constexpr int64_t N = 21;
@@ -16,8 +16,8 @@ TEST(LieElements, AreThoseOfTheAlgebraRowByRow) {
     const Lie<double> lie(group);
     const int64_t c = compact_size(group), dof = degrees_of_freedom(group), m = matrix_size(group);
     const Tensor w = normal_rows("w", N, dof, 0.4);
-    const Tensor a = lie_exp(w, group), b = random_elements(group, N, 0.6, "b");
-    const Tensor ab = lie_compose(a, b, group), between = lie_between(a, b, group);
+    const Tensor a = exp(w, group), b = random_elements(group, N, 0.6, "b");
+    const Tensor ab = compose(a, b, group), between = lie::between(a, b, group);
     const Tensor matrices = element_matrices(a, group), back = compact_elements(matrices, group);
     const auto row = [](const Tensor& x, int64_t i) {
       return std::span<const double>(x.const_data_ptr<double>() + i * x[i].numel(), x[i].numel());
@@ -41,7 +41,7 @@ TEST(LieElements, AreThoseOfTheAlgebraRowByRow) {
     EXPECT_LE(largest(element_matrices(back, group) - matrices), 1e-12);  // the sign of a quaternion is free
     // A product of elements is one of matrices.
     EXPECT_LE(largest(element_matrices(ab, group) - at::matmul(matrices, element_matrices(b, group))), 1e-12);
-    EXPECT_GT(largest(ab - lie_compose(b, a, group)), group == LieGroup::so2 ? -1 : 1e-3);  // control
+    EXPECT_GT(largest(ab - compose(b, a, group)), group == LieGroup::so2 ? -1 : 1e-3);  // control
   }
 }
 
@@ -50,8 +50,8 @@ TEST(LieElements, KernelsAndTorchExpressionsAgree) {
     SCOPED_TRACE(name_of(group));
     const Tensor w = normal_rows("w", N, degrees_of_freedom(group), 0.4), b = random_elements(group, N, 0.3);
     const auto all = [&](at::ScalarType type) {
-      const Tensor a = lie_exp(w.to(type), group), m = element_matrices(a, group);
-      return Tensors{a, lie_compose(a, b.to(type), group), lie_between(a, b.to(type), group), m,
+      const Tensor a = exp(w.to(type), group), m = element_matrices(a, group);
+      return Tensors{a, compose(a, b.to(type), group), between(a, b.to(type), group), m,
                      compact_elements(m, group)};
     };
     for (const auto type : {at::kFloat, at::kDouble}) {
@@ -74,17 +74,16 @@ TEST(LieElements, DerivativesAreRightAlsoAtTheIdentity) {
     const int64_t dof = degrees_of_freedom(group);
     Tensor w = normal_rows("w", 2, dof, 0.7);
     w[1].zero_();
-    expect_second_gradients([&](const Tensors& x) { return lie_exp(x[0], group); }, {w},
-                            {1e-5, 1e-5, 1e-6, 12});
+    expect_second_gradients([&](const Tensors& x) { return exp(x[0], group); }, {w}, {1e-5, 1e-5, 1e-6, 12});
     const Tensor a = random_elements(group, 2, 0.7, "a"), b = random_elements(group, 2, 0.7, "b");
-    expect_second_gradients([&](const Tensors& x) { return lie_compose(x[0], x[1], group); }, {a, b},
+    expect_second_gradients([&](const Tensors& x) { return compose(x[0], x[1], group); }, {a, b},
                             {1e-5, 1e-5, 1e-6, 8});
-    expect_second_gradients([&](const Tensors& x) { return lie_between(x[0], x[1], group); }, {a, b},
+    expect_second_gradients([&](const Tensors& x) { return between(x[0], x[1], group); }, {a, b},
                             {1e-5, 1e-5, 1e-6, 8});
     expect_second_gradients(
         [&](const Tensors& x) { return compact_elements(element_matrices(x[0], group), group); }, {a},
         {1e-5, 1e-5, 1e-6, 8});
-    expect_finite_gradients([&](const Tensors& x) { return lie_exp(x[0], group); }, {at::zeros({2, dof})});
+    expect_finite_gradients([&](const Tensors& x) { return exp(x[0], group); }, {at::zeros({2, dof})});
   }
 }
 
@@ -96,7 +95,7 @@ TEST(LieElements, ExpIsDifferentiableWhereABlockIsZero) {
       w.slice(1, block.begin, block.begin + block.size).zero_();
       for (const bool plain : {false, true}) {
         const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
-        expect_second_gradients([&](const Tensors& x) { return lie_exp(x[0], group); }, {w},
+        expect_second_gradients([&](const Tensors& x) { return exp(x[0], group); }, {w},
                                 {1e-5, 1e-5, 1e-6, 12});
       }
     }
@@ -110,7 +109,7 @@ TEST(LieElements, ExpOfWhatIsNotFiniteIsNotANumber) {
       w[1][-1] = bad;
       for (const bool plain : {false, true}) {
         const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
-        const Tensor g = lie_exp(w, group);
+        const Tensor g = exp(w, group);
         EXPECT_TRUE(at::isnan(g[1]).all().item<bool>()) << name_of(group);
         EXPECT_TRUE(at::isfinite(g[0]).all().item<bool>() && at::isfinite(g[2]).all().item<bool>());
       }
@@ -151,16 +150,16 @@ TEST(LieElements, RoundedMatricesMoveAsElementsDo) {
 }
 
 TEST(LieElements, WrongShapesAreRefusedAndNoRowsAreFine) {
-  EXPECT_THROW(lie_exp(at::zeros({2, 5}), LieGroup::se3), ShapeError);
+  EXPECT_THROW(exp(at::zeros({2, 5}), LieGroup::se3), ShapeError);
   EXPECT_THROW(compact_elements(at::zeros({2, 3, 3}), LieGroup::se3), ShapeError);
   EXPECT_THROW(compact_elements(at::zeros({2, 4, 4}, at::kLong), LieGroup::se3), ShapeError);
-  EXPECT_THROW(lie_compose(at::zeros({2, 7}), at::zeros({3, 7}), LieGroup::se3), ShapeError);
+  EXPECT_THROW(compose(at::zeros({2, 7}), at::zeros({3, 7}), LieGroup::se3), ShapeError);
   // A quaternion of norm 0.
-  EXPECT_THROW(lie_compose(at::zeros({2, 7}), at::zeros({2, 7}), LieGroup::se3), ShapeError);
+  EXPECT_THROW(compose(at::zeros({2, 7}), at::zeros({2, 7}), LieGroup::se3), ShapeError);
   EXPECT_THROW(element_matrices(at::zeros({2, 2}), LieGroup::so2), ShapeError);
   EXPECT_THROW(to_orthonormal(at::zeros({2, 5}), LieGroup::se3), ShapeError);
-  EXPECT_EQ(lie_exp(at::zeros({0, 6}), LieGroup::se3).sizes(), (std::vector<int64_t>{0, 7}));
+  EXPECT_EQ(exp(at::zeros({0, 6}), LieGroup::se3).sizes(), (std::vector<int64_t>{0, 7}));
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::lie

@@ -6,7 +6,7 @@
 #include "weyl/core/check.h"
 #include "weyl/ops/edges/edges.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 const std::vector<int64_t> sizes{3, 0, 1, 7, 2, 20};
@@ -18,8 +18,8 @@ TEST(LieLog, PairsAreThoseOfTheAlgebra) {
     SCOPED_TRACE(name_of(group));
     const Lie<double> lie(group);
     const Tensor g = random_elements(group, graphs.rows(), 0.5);
-    const LieLogs logs = lie_pair_logs(g, graphs, group);
-    const LieLogs rows = lie_logs(g.index_select(0, pairs.centre), g.index_select(0, pairs.neighbour), group);
+    const Logs logs = pair_logs(g, graphs, group);
+    const Logs rows = lie::logs(g.index_select(0, pairs.centre), g.index_select(0, pairs.neighbour), group);
     ASSERT_EQ(logs.w.sizes(), (std::vector<int64_t>{graphs.pairs(), degrees_of_freedom(group)}));
     std::vector<double> relative(compact_size(group)), w(degrees_of_freedom(group));
     const Tensor first = pairs.centre, second = pairs.neighbour;
@@ -48,7 +48,7 @@ TEST(LieLog, PairsAreThoseOfTheAlgebra) {
 /// Values and, with weights on them, gradients and second derivatives, by kernel or by torch expression.
 Tensors everything(const Tensor& g, const Segments& graphs, LieGroup group) {
   const Tensor x = g.detach().requires_grad_();
-  const LieLogs logs = lie_pair_logs(x, graphs, group);
+  const Logs logs = pair_logs(x, graphs, group);
   const Tensor weights = gradients_detail::weights_like(logs.w).to(g.scalar_type()).requires_grad_();
   const Tensor gx = torch::autograd::grad({(logs.w * weights).sum()}, {x}, {}, true, true)[0];
   const Tensor along = gradients_detail::weights_like(gx).to(g.scalar_type());
@@ -82,9 +82,9 @@ TEST(LieLog, DerivativesAreRightAlsoAtTheIdentity) {
     const Segments graphs = Segments::of_sizes(std::vector<int64_t>{1, 3});
     Tensor g = random_elements(group, 4, 0.4);
     g[2] = g[1];  // a pair that is the identity, beside i = j
-    const Expression f = [&](const Tensors& x) { return lie_pair_logs(x[0], graphs, group).w; };
+    const Expression f = [&](const Tensors& x) { return pair_logs(x[0], graphs, group).w; };
     expect_second_gradients(f, {g}, {1e-5, 2e-5, 1e-6, 10});
-    const Expression rows = [&](const Tensors& x) { return lie_logs(x[0], x[1], group).w; };
+    const Expression rows = [&](const Tensors& x) { return logs(x[0], x[1], group).w; };
     expect_second_gradients(rows, {g, random_elements(group, 4, 0.3, "b")}, {1e-5, 2e-5, 1e-6, 8});
     const UseReferences scope;
     expect_second_gradients(f, {g}, {1e-5, 2e-5, 1e-6, 6});
@@ -95,10 +95,10 @@ TEST(LieLog, DerivativesAreRightAlsoAtTheIdentity) {
 TEST(LieLog, NothingIsKeptWithoutGradients) {
   const Segments graphs = Segments::of_sizes(sizes);
   const Tensor g = random_elements(LieGroup::se3, graphs.rows(), 0.4);
-  EXPECT_FALSE(lie_pair_logs(g, graphs, LieGroup::se3).w.requires_grad());
+  EXPECT_FALSE(pair_logs(g, graphs, LieGroup::se3).w.requires_grad());
   const Tensor tracked = g.detach().requires_grad_();
-  EXPECT_TRUE(lie_pair_logs(tracked, graphs, LieGroup::se3).w.requires_grad());
-  EXPECT_FALSE(lie_pair_logs(tracked, graphs, LieGroup::se3).margin.requires_grad());
+  EXPECT_TRUE(pair_logs(tracked, graphs, LieGroup::se3).w.requires_grad());
+  EXPECT_FALSE(pair_logs(tracked, graphs, LieGroup::se3).margin.requires_grad());
 }
 
 TEST(LieLog, OutsideAnAffineChartIsZeroWithAZeroGradient) {
@@ -111,7 +111,7 @@ TEST(LieLog, OutsideAnAffineChartIsZeroWithAZeroGradient) {
     for (const bool plain : {false, true}) {
       const auto scope = plain ? std::make_unique<UseReferences>() : nullptr;
       const Tensor g = compact_elements(m, group).detach().requires_grad_();
-      const LieLogs logs = lie_pair_logs(g, graphs, group);
+      const Logs logs = pair_logs(g, graphs, group);
       EXPECT_EQ(largest(logs.w.detach()), 0);
       EXPECT_LE(logs.margin[1].item<double>(), 0);
       EXPECT_GT(logs.margin[0].item<double>(), 0);
@@ -121,11 +121,11 @@ TEST(LieLog, OutsideAnAffineChartIsZeroWithAZeroGradient) {
 }
 
 TEST(LieLog, WrongShapesAreRefused) {
-  EXPECT_THROW(lie_logs(at::zeros({2, 7}), at::zeros({3, 7}), LieGroup::se3), ShapeError);
-  EXPECT_THROW(lie_logs(at::zeros({2, 6}), at::zeros({2, 6}), LieGroup::se3), ShapeError);
-  EXPECT_THROW(lie_pair_logs(at::zeros({2, 7}), Segments::of_sizes(sizes), LieGroup::se3), ShapeError);
-  EXPECT_THROW(lie_logs(at::zeros({2, 7}), at::zeros({2, 7}, at::kDouble), LieGroup::se3), ShapeError);
+  EXPECT_THROW(logs(at::zeros({2, 7}), at::zeros({3, 7}), LieGroup::se3), ShapeError);
+  EXPECT_THROW(logs(at::zeros({2, 6}), at::zeros({2, 6}), LieGroup::se3), ShapeError);
+  EXPECT_THROW(pair_logs(at::zeros({2, 7}), Segments::of_sizes(sizes), LieGroup::se3), ShapeError);
+  EXPECT_THROW(logs(at::zeros({2, 7}), at::zeros({2, 7}, at::kDouble), LieGroup::se3), ShapeError);
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::lie

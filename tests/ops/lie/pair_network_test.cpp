@@ -8,7 +8,7 @@
 #include "weyl/core/instruction_set.h"
 #include "weyl/ops/autograd/differentiable.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 Tensor wave(std::vector<int64_t> shape, double seed) {
@@ -149,4 +149,4 @@ TEST(PairNetwork, WrongShapesAreRefused) {
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::lie

@@ -13,7 +13,7 @@
 #include "weyl/core/instruction_set.h"
 #include "weyl/ops/steerable/attention_forms.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 constexpr kernels::InstructionSet instruction_sets[] = {
@@ -23,14 +23,14 @@ struct Case {
   SteerableType type;
   int64_t heads;
   std::vector<int64_t> grid;
-  SteerablePositionOptions options;
+  PositionOptions options;
 };
 
 std::vector<Case> cases() {
   std::vector<Case> result;
   for (const RadialLaw law :
        {RadialLaw::inverse_square, RadialLaw::gaussian, RadialLaw::table, RadialLaw::none}) {
-    const SteerablePositionOptions options{law, 0.9, 1.7, 2.5};
+    const PositionOptions options{law, 0.9, 1.7, 2.5};
     result.push_back({{2, {4, 2, 2, 6}}, 2, {3, 5}, options});
     result.push_back({{3, {6, 3, 3}}, 3, {2, 3, 4}, options});
     result.push_back({{2, {1, 1, 1}}, 1, {2, 21}, options});
@@ -42,7 +42,7 @@ std::vector<Case> cases() {
 
 struct Inputs {
   Tensors in;
-  std::shared_ptr<const SteerablePositions> positions;
+  std::shared_ptr<const Positions> positions;
   explicit Inputs(const Case& c, at::ScalarType type = at::kDouble, int64_t batch = 2) {
     at::manual_seed(3);
     const int64_t n = std::accumulate(c.grid.begin(), c.grid.end(), int64_t{1}, std::multiplies<>());
@@ -54,13 +54,13 @@ struct Inputs {
       in.resize(5);
       return;
     }
-    positions = std::make_shared<SteerablePositions>(c.type, c.grid, c.options);
+    positions = std::make_shared<Positions>(c.type, c.grid, c.options);
     for (int i = 0; i < 2; ++i) {
       in.push_back(at::randn({positions->radii(), multiplicity, 2}, at::kDouble).to(type));
     }
   }
   Tensor operator()(const Case& c, const Tensors& x) const {
-    return steerable_attention(x[0], x[1], x[2], c.type, c.heads, 0.4, positions, x[3], x[4]);
+    return attention(x[0], x[1], x[2], c.type, c.heads, 0.4, positions, x[3], x[4]);
   }
 };
 
@@ -71,9 +71,9 @@ double difference(const Tensor& a, const Tensor& b) {
 TEST(SteerableAttention, FormsAndKernelAgree) {
   for (const Case& c : cases()) {
     const Inputs x(c);
-    const SteerableHeads heads(c.type, c.heads);
-    const Tensor pairs = steerable_attention_of_pairs(x.in, heads, 0.4, x.positions.get());
-    const Tensor contracted = steerable_attention_contracted(x.in, heads, 0.4, x.positions.get());
+    const Heads heads(c.type, c.heads);
+    const Tensor pairs = attention_of_pairs(x.in, heads, 0.4, x.positions.get());
+    const Tensor contracted = attention_contracted(x.in, heads, 0.4, x.positions.get());
     EXPECT_LT(difference(contracted, pairs), 1e-12);
     const Inputs narrow(c, at::kFloat);
     for (const auto set : instruction_sets) {
@@ -187,28 +187,28 @@ TEST(SteerableAttention, GivesTheSameWithManyThreads) {
 }
 
 TEST(SteerablePositions, OfATableAreZeroBeyondItsReach) {
-  const SteerablePositionOptions options{RadialLaw::table, 0.5, 1, 1};  // up to two pixels
-  EXPECT_EQ(position_radii(2, options), 3);                             // 1, sqrt 2, 2
-  EXPECT_EQ(position_radii(3, options), 4);                             // and sqrt 3
-  const SteerablePositions p({2, {1, 1}}, {1, 5}, options);
+  const PositionOptions options{RadialLaw::table, 0.5, 1, 1};  // up to two pixels
+  EXPECT_EQ(position_radii(2, options), 3);                    // 1, sqrt 2, 2
+  EXPECT_EQ(position_radii(3, options), 4);                    // and sqrt 3
+  const Positions p({2, {1, 1}}, {1, 5}, options);
   const Tensor size = p.harmonics().square().sum(2).select(1, 1);
   EXPECT_TRUE(at::equal(size > 0.5, at::tensor({0, 0, 1, 1, 0, 1, 1, 0, 0}, at::kLong).to(at::kBool)));
   EXPECT_EQ(position_radii(2, {}), 1);
   EXPECT_THROW(position_radii(2, {RadialLaw::table, 1, 1, 0.5}), ShapeError);
   EXPECT_THROW(position_radii(2, {RadialLaw::gaussian, 1, 0, 1}), ShapeError);
-  EXPECT_THROW(SteerablePositions({2, {1}}, {3, 3, 3}, {}), ShapeError);
+  EXPECT_THROW(Positions({2, {1}}, {3, 3, 3}, {}), ShapeError);
 }
 
 TEST(SteerableAttention, RefusesWhatDoesNotFit) {
   const Case c = cases().front();
   const Inputs x(c);
   const Tensors& in = x.in;
-  EXPECT_THROW(steerable_attention(in[0], in[1], in[2], c.type, 4, 1, nullptr), ShapeError);
-  EXPECT_THROW(steerable_attention(in[0], in[1].narrow(2, 0, 4), in[2], c.type, 2, 1, nullptr), ShapeError);
-  EXPECT_THROW(steerable_attention(in[0], in[1], in[2], c.type, 2, 1, x.positions, in[3], {}), ShapeError);
-  const auto other = std::make_shared<SteerablePositions>(c.type, std::vector<int64_t>{4, 4}, c.options);
-  EXPECT_THROW(steerable_attention(in[0], in[1], in[2], c.type, 2, 1, other, in[3], in[4]), ShapeError);
+  EXPECT_THROW(attention(in[0], in[1], in[2], c.type, 4, 1, nullptr), ShapeError);
+  EXPECT_THROW(attention(in[0], in[1].narrow(2, 0, 4), in[2], c.type, 2, 1, nullptr), ShapeError);
+  EXPECT_THROW(attention(in[0], in[1], in[2], c.type, 2, 1, x.positions, in[3], {}), ShapeError);
+  const auto other = std::make_shared<Positions>(c.type, std::vector<int64_t>{4, 4}, c.options);
+  EXPECT_THROW(attention(in[0], in[1], in[2], c.type, 2, 1, other, in[3], in[4]), ShapeError);
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::steerable

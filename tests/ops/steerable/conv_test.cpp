@@ -12,20 +12,19 @@
 #include "weyl/core/instruction_set.h"
 #include "weyl/ops/autograd/differentiable.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 struct Case {
   SteerableType in, out;
-  SteerableKernelOptions options;
+  KernelOptions options;
   std::vector<int64_t> pixels;
   bool same;
 };
 
-SteerableKernelOptions options_of(int64_t size, int64_t rings,
-                                  RingProfile profile = RingProfile::interpolated, bool restricted = false,
-                                  OrderCoupling coupling = OrderCoupling::exact) {
-  SteerableKernelOptions o;
+KernelOptions options_of(int64_t size, int64_t rings, RingProfile profile = RingProfile::interpolated,
+                         bool restricted = false, OrderCoupling coupling = OrderCoupling::exact) {
+  KernelOptions o;
   o.rings.size = size;
   o.rings.rings = rings;
   o.rings.profile = profile;
@@ -54,7 +53,7 @@ std::vector<Case> cases() {
       {space, {3, {1}}, options_of(3, 1), {3, 3, 3}, false}};
 }
 
-Tensor dense(const Case& c, const SteerableKernel& kernel, const Tensor& x, const Tensor& w) {
+Tensor dense(const Case& c, const Kernel& kernel, const Tensor& x, const Tensor& w) {
   const std::vector<int64_t> padding(c.pixels.size(), c.same ? (c.options.rings.size - 1) / 2 : 0),
       one(c.pixels.size(), 1);
   const Tensor k = kernel.expand(w);
@@ -62,10 +61,10 @@ Tensor dense(const Case& c, const SteerableKernel& kernel, const Tensor& x, cons
 }
 
 struct Inputs {
-  std::shared_ptr<const SteerableKernel> kernel;
+  std::shared_ptr<const Kernel> kernel;
   Tensor x, w;
   explicit Inputs(const Case& c, int64_t batch = 2)
-      : kernel(std::make_shared<SteerableKernel>(c.in, c.out, c.options)) {
+      : kernel(std::make_shared<Kernel>(c.in, c.out, c.options)) {
     at::manual_seed(5);
     std::vector<int64_t> shape{batch, 2 * c.in.width()};
     shape.insert(shape.end(), c.pixels.begin(), c.pixels.end());
@@ -89,8 +88,8 @@ TEST(SteerableConvOrders, GiveTheSame) {
     const Tensor right = dense(c, *in.kernel, in.x, in.w);
     for (const auto set : instruction_sets) {
       const kernels::UseInstructionSet only(set);
-      EXPECT_LT(difference(steerable_conv(in.x, in.w, in.kernel, c.same), right), 1e-12) << number;
-      const Tensor narrow = steerable_conv(in.x.to(at::kFloat), in.w.to(at::kFloat), in.kernel, c.same);
+      EXPECT_LT(difference(conv(in.x, in.w, in.kernel, c.same), right), 1e-12) << number;
+      const Tensor narrow = conv(in.x.to(at::kFloat), in.w.to(at::kFloat), in.kernel, c.same);
       EXPECT_LT(difference(narrow, right), 1e-5) << number;
     }
     ++number;
@@ -108,11 +107,11 @@ TEST(SteerableConvOrders, HaveTheSameGradients) {
     const Tensors right = of(dense(c, *in.kernel, x, w), {x, w});
     for (const auto set : instruction_sets) {
       const kernels::UseInstructionSet only(set);
-      const Tensors found = of(steerable_conv(x, w, in.kernel, c.same), {x, w});
+      const Tensors found = of(conv(x, w, in.kernel, c.same), {x, w});
       EXPECT_LT(difference(found[0], right[0]), 1e-11) << number;
       EXPECT_LT(difference(found[1], right[1]), 1e-11) << number;
-      EXPECT_LT(difference(of(steerable_conv(x, w, in.kernel, c.same), {x})[0], right[0]), 1e-11);
-      EXPECT_LT(difference(of(steerable_conv(x, w, in.kernel, c.same), {w})[0], right[1]), 1e-11);
+      EXPECT_LT(difference(of(conv(x, w, in.kernel, c.same), {x})[0], right[0]), 1e-11);
+      EXPECT_LT(difference(of(conv(x, w, in.kernel, c.same), {w})[0], right[1]), 1e-11);
     }
     ++number;
   }
@@ -121,21 +120,20 @@ TEST(SteerableConvOrders, HaveTheSameGradients) {
 TEST(SteerableConvOrders, HaveSecondDerivatives) {
   const Case c{{3, {1, 1}}, {3, {1, 1}}, options_of(3, 1), {2, 3, 2}, true};
   const Inputs in(c, 1);
-  expect_second_gradients([&](const Tensors& t) { return steerable_conv(t[0], t[1], in.kernel, true); },
-                          {in.x, in.w});
+  expect_second_gradients([&](const Tensors& t) { return conv(t[0], t[1], in.kernel, true); }, {in.x, in.w});
 }
 
 TEST(SteerableConvOrders, GiveTheSameBitsWithTheSameThreads) {
   const Case c{{3, {5, 2, 1}}, {3, {3, 9}}, options_of(5, 2), {14, 14, 10}, true};
   const Inputs in(c);
-  const Tensor one = steerable_conv(in.x, in.w, in.kernel, true);
+  const Tensor one = conv(in.x, in.w, in.kernel, true);
   const int threads = at::get_num_threads();
   at::set_num_threads(3);
   const auto gradients = [&] {
     const Tensor x = in.x.clone().requires_grad_(), w = in.w.clone().requires_grad_();
-    return torch::autograd::grad({steerable_conv(x, w, in.kernel, true).square().sum()}, {x, w});
+    return torch::autograd::grad({conv(x, w, in.kernel, true).square().sum()}, {x, w});
   };
-  EXPECT_LT(difference(steerable_conv(in.x, in.w, in.kernel, true), one), 1e-14);
+  EXPECT_LT(difference(conv(in.x, in.w, in.kernel, true), one), 1e-14);
   const Tensors many = gradients(), again = gradients();
   at::set_num_threads(threads);
   const Tensors single = gradients();
@@ -147,20 +145,20 @@ TEST(SteerableConvOrders, GiveTheSameBitsWithTheSameThreads) {
 
 TEST(SteerableConvOrders, ArePickedByCost) {
   const SteerableType in{3, {32, 16, 8}}, out{3, {64, 32, 16}};
-  const SteerableKernel wide(in, out, options_of(5, 2)), narrow({3, {1}}, {3, {1}}, options_of(2, 1));
-  EXPECT_TRUE(steerable_conv_pays(at::zeros({1, 2 * in.width(), 14, 14, 10}), wide, true, true));
-  EXPECT_FALSE(steerable_conv_pays(at::zeros({1, 2, 14, 14, 10}), narrow, false, true));
-  EXPECT_FALSE(steerable_conv_pays(at::zeros({1, 2 * in.width(), 4, 4, 4}), wide, false, true));
-  EXPECT_FALSE(steerable_conv_pays(at::zeros({1, 2 * in.width(), 14, 14, 10}, at::kHalf), wide, true, true));
+  const Kernel wide(in, out, options_of(5, 2)), narrow({3, {1}}, {3, {1}}, options_of(2, 1));
+  EXPECT_TRUE(conv_pays(at::zeros({1, 2 * in.width(), 14, 14, 10}), wide, true, true));
+  EXPECT_FALSE(conv_pays(at::zeros({1, 2, 14, 14, 10}), narrow, false, true));
+  EXPECT_FALSE(conv_pays(at::zeros({1, 2 * in.width(), 4, 4, 4}), wide, false, true));
+  EXPECT_FALSE(conv_pays(at::zeros({1, 2 * in.width(), 14, 14, 10}, at::kHalf), wide, true, true));
 }
 
 TEST(SteerableConvOrders, RefuseWhatDoesNotFit) {
   const Case c = cases().front();
   const Inputs in(c);
-  EXPECT_THROW(steerable_conv(in.x.narrow(1, 0, 2), in.w, in.kernel, true), ShapeError);
-  EXPECT_THROW(steerable_conv(in.x, in.w.narrow(0, 0, 2), in.kernel, true), ShapeError);
-  EXPECT_THROW(steerable_conv(in.x.narrow(2, 0, 3), in.w, in.kernel, false), ShapeError);
+  EXPECT_THROW(conv(in.x.narrow(1, 0, 2), in.w, in.kernel, true), ShapeError);
+  EXPECT_THROW(conv(in.x, in.w.narrow(0, 0, 2), in.kernel, true), ShapeError);
+  EXPECT_THROW(conv(in.x.narrow(2, 0, 3), in.w, in.kernel, false), ShapeError);
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::steerable

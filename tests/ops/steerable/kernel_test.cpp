@@ -10,10 +10,10 @@
 #include "tests/models/steerable/turns.h"
 #include "weyl/core/check.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
-Tensor random_weights(const SteerableKernel& kernel, int64_t seed = 1) {
+Tensor random_weights(const Kernel& kernel, int64_t seed = 1) {
   at::manual_seed(seed);
   return at::randn({kernel.weights(), 2}, at::kDouble);
 }
@@ -22,13 +22,13 @@ Tensor convolved(const Tensor& x, const Tensor& kernel) {
   return x.dim() == 4 ? at::conv2d(x, kernel) : at::conv3d(x, kernel);
 }
 
-double equivariance_error(const SteerableKernel& kernel, int64_t pixels = 7) {
+double equivariance_error(const Kernel& kernel, int64_t pixels = 7) {
   const Tensor w = kernel.expand(random_weights(kernel));
   return turning_error([&](const Tensor& x) { return convolved(x, w); }, kernel.in, kernel.out, pixels);
 }
 
-SteerableKernelOptions with(RingProfile profile, bool cut, bool restricted = false) {
-  SteerableKernelOptions options;
+KernelOptions with(RingProfile profile, bool cut, bool restricted = false) {
+  KernelOptions options;
   options.rings.profile = profile;
   options.rings.cut = cut;
   options.restricted = restricted;
@@ -40,7 +40,7 @@ TEST(SteerableKernels, CommuteWithQuarterTurns) {
     for (const bool restricted : {false, true}) {
       const SteerableType in{2,
                              restricted ? std::vector<int64_t>(5, 2) : std::vector<int64_t>{3, 2, 1, 2, 1}};
-      const SteerableKernel kernel(in, {2, {2, 1, 3}}, with(profile, false, restricted));
+      const Kernel kernel(in, {2, {2, 1, 3}}, with(profile, false, restricted));
       EXPECT_LT(equivariance_error(kernel), 1e-13);
     }
   }
@@ -49,41 +49,41 @@ TEST(SteerableKernels, CommuteWithQuarterTurns) {
 TEST(SteerableKernels, CommuteWithTheRotationsOfTheCube) {
   for (const auto profile : {RingProfile::interpolated, RingProfile::gaussian, RingProfile::analytic}) {
     for (const bool restricted : {false, true}) {
-      const SteerableKernel kernel({3, {2, 1, 1}}, {3, {1, 2, 1}}, with(profile, true, restricted));
+      const Kernel kernel({3, {2, 1, 1}}, {3, {1, 2, 1}}, with(profile, true, restricted));
       EXPECT_LT(equivariance_error(kernel, 6), 1e-13);
     }
   }
-  SteerableKernelOptions even = with(RingProfile::interpolated, false);
+  KernelOptions even = with(RingProfile::interpolated, false);
   even.rings.size = 4;
   EXPECT_LT(equivariance_error({{3, {1, 1}}, {3, {1, 1}}, even}, 6), 1e-13);
 }
 
 TEST(SteerableKernels, CoupleAsTheAuthorsDoOnlyWhenAsked) {
-  SteerableKernelOptions cyclic = with(RingProfile::interpolated, false);
+  KernelOptions cyclic = with(RingProfile::interpolated, false);
   cyclic.coupling = OrderCoupling::cyclic;
-  const auto orders = [&](int64_t k, const SteerableKernelOptions& options) {
+  const auto orders = [&](int64_t k, const KernelOptions& options) {
     const std::vector<int64_t> channels(static_cast<size_t>(k), 2);
     return equivariance_error({{2, channels}, {2, channels}, options});
   };
   EXPECT_LT(orders(4, cyclic), 1e-13);
   EXPECT_LT(orders(8, cyclic), 1e-13);
   EXPECT_GT(orders(6, cyclic), 1e-3);  // the turn by pi/2 is no multiple of 2 pi/6
-  SteerableKernelOptions triangular = cyclic;
+  KernelOptions triangular = cyclic;
   triangular.coupling = OrderCoupling::triangular;
   EXPECT_LT(orders(6, triangular), 1e-13);
-  const SteerableKernel half({2, {1, 1, 1}}, {2, {1, 1, 1}}, triangular),
+  const Kernel half({2, {1, 1, 1}}, {2, {1, 1, 1}}, triangular),
       whole({2, {1, 1, 1}}, {2, {1, 1, 1}}, cyclic);
   EXPECT_EQ(half.weights(), 6 * 2);
   EXPECT_EQ(whole.weights(), 9 * 2);
 }
 
 TEST(SteerableKernels, HaveTheCountsOfThePaper) {
-  const SteerableKernelOptions options = with(RingProfile::interpolated, false);
+  const KernelOptions options = with(RingProfile::interpolated, false);
   for (const int64_t k : {4, 8}) {
     const auto type = [&](int64_t channels) { return SteerableType{2, std::vector<int64_t>(k, channels)}; };
-    EXPECT_EQ(SteerableKernel({2, {3}}, type(8), options).weights(), 8 * 3 * k * 2);
-    EXPECT_EQ(SteerableKernel(type(8), type(16), options).weights(), 8 * 16 * k * k * 2);
-    EXPECT_EQ(SteerableKernel(type(8), type(16), with(RingProfile::interpolated, false, true)).weights(),
+    EXPECT_EQ(Kernel({2, {3}}, type(8), options).weights(), 8 * 3 * k * 2);
+    EXPECT_EQ(Kernel(type(8), type(16), options).weights(), 8 * 16 * k * k * 2);
+    EXPECT_EQ(Kernel(type(8), type(16), with(RingProfile::interpolated, false, true)).weights(),
               8 * 16 * k * 2);
   }
 }
@@ -92,7 +92,7 @@ TEST(SteerableKernels, HaveNoDeadWeights) {
   for (const bool cut : {false, true}) {
     for (const SteerableType& type :
          {SteerableType{2, {1, 2, 1, 1, 1, 1, 1, 1}}, SteerableType{3, {1, 2, 1}}}) {
-      const SteerableKernel kernel(type, type, with(RingProfile::interpolated, cut));
+      const Kernel kernel(type, type, with(RingProfile::interpolated, cut));
       const Tensor w = random_weights(kernel).requires_grad_(true);
       kernel.expand(w).square().sum().backward();
       EXPECT_GT(w.grad().abs().sum(1).min().item<double>(), 1e-12);
@@ -107,7 +107,7 @@ TEST(SteerableKernels, HaveNoDeadWeightsBetweenAnyTypes) {
                                   {orders(3), orders(8)},
                                   {orders(8), orders(1)},
                                   {orders(8), orders(8)}}) {
-      const SteerableKernel kernel(in, out, with(RingProfile::interpolated, true, restricted));
+      const Kernel kernel(in, out, with(RingProfile::interpolated, true, restricted));
       const Tensor w = random_weights(kernel).requires_grad_(true);
       const Tensor k = kernel.expand(w);
       k.square().sum().backward();
@@ -119,7 +119,7 @@ TEST(SteerableKernels, HaveNoDeadWeightsBetweenAnyTypes) {
 
 TEST(SteerableKernels, StartsKeepTheSizeOfFeatures) {
   for (const SteerableType& type : {SteerableType{2, {6, 6, 6, 6}}, SteerableType{3, {4, 3, 2}}}) {
-    const SteerableKernel kernel(type, type, with(RingProfile::interpolated, true));
+    const Kernel kernel(type, type, with(RingProfile::interpolated, true));
     const Tensor w = random_weights(kernel) * kernel.standard_deviations().unsqueeze(1) * std::sqrt(0.5);
     std::vector<int64_t> shape{4, 2 * type.width()};
     shape.insert(shape.end(), static_cast<size_t>(type.dimension), 9);
@@ -132,12 +132,12 @@ TEST(SteerableKernels, StartsKeepTheSizeOfFeatures) {
 }
 
 TEST(SteerableKernels, RefuseWhatIsNone) {
-  EXPECT_THROW(SteerableKernel({2, {1}}, {3, {1}}, {}), ShapeError);
-  EXPECT_THROW(SteerableKernel({2, {}}, {2, {1}}, {}), ShapeError);
-  EXPECT_THROW(SteerableKernel({2, {1, 2}}, {2, {1}}, with(RingProfile::analytic, true, true)), ShapeError);
-  const SteerableKernel kernel({2, {1}}, {2, {1}}, {});
+  EXPECT_THROW(Kernel({2, {1}}, {3, {1}}, {}), ShapeError);
+  EXPECT_THROW(Kernel({2, {}}, {2, {1}}, {}), ShapeError);
+  EXPECT_THROW(Kernel({2, {1, 2}}, {2, {1}}, with(RingProfile::analytic, true, true)), ShapeError);
+  const Kernel kernel({2, {1}}, {2, {1}}, {});
   EXPECT_THROW(kernel.expand(at::zeros({kernel.weights() + 1, 2})), ShapeError);
 }
 
 }  // namespace
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -7,7 +7,7 @@
 
 namespace weyl {
 
-/// What a steerable feature holds at each pixel: channels[i] copies of irrep i, in the plane the order k = i
+/// What a steerable feature holds at each pixel: irrep i with multiplicity channels[i], in the plane the order k = i
 /// of SO(2) (one component), in space the degree l = i of SO(3) (2 l + 1 components). Features are complex.
 /// Their F numbers stand in the order irrep, component, channel; tensors are (B, 2 F, pixels...), all real
 /// parts before all imaginary ones.
@@ -27,7 +27,7 @@ struct SteerableType {
     return first;
   }
   int64_t width() const { return offset(irreps()); }  // F
-  int64_t copies() const {                            // S, of all irreps
+  int64_t multiplicity() const {                      // S, summed over the irreps
     int64_t sum = 0;
     for (const int64_t c : channels) {
       sum += c;

@@ -11,7 +11,7 @@
 #include "weyl/ops/edges/edge_sums.h"
 #include "weyl/ops/segment.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 namespace {
 
 constexpr double least_sum = 1e-12;
@@ -67,7 +67,7 @@ Tensor normalised(const Tensor& scores, const Neighbourhood& near, Normaliser la
   return shares * segment_sum(ones, centres).index_select(0, near.edges.centre).unsqueeze(1);
 }
 
-StreamAttention::StreamAttention(const GeomformerOptions& o)
+StreamAttention::StreamAttention(const Options& o)
     : width_(o.width),
       heads_(o.heads),
       normaliser_(o.normaliser),
@@ -90,7 +90,7 @@ StreamAttention::StreamAttention(const GeomformerOptions& o)
   for (size_t part = 0; part < parts_.size(); ++part) {
     out_[part] = map(names[part], parts_[part] ? 1 : 0);
     if (out_[part]) {
-      out_[part]->scale_init(residual_start(o));
+      out_[part]->scale_init(residual_init(o));
     }
   }
 }
@@ -178,4 +178,4 @@ double StreamAttention::flops(double typical_nodes) const {
   return total;
 }
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -7,7 +7,7 @@
 #include "weyl/models/geomformer/geometry.h"
 #include "weyl/nn/linear.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 /// Weights of edges from their scores: (E, H) and the smooth cut-off (E) or none -> (E, H). See Normaliser;
 /// of `constant` the scores count nothing. The sum of what softmax divides by is at least 1e-12: a node
@@ -33,7 +33,7 @@ class StreamAttention : public Module {
   /// `bias`: (E, H) for each part, or undefined.
   using Biases = std::array<Tensor, 4>;
 
-  explicit StreamAttention(const GeomformerOptions& options);
+  explicit StreamAttention(const Options& options);
   /// What the self-attentions and the cross-attentions of `parts` add to the streams.
   Streams operator()(const Tensor& i, const Tensor& e, const Segments& graphs, const Neighbourhood& near,
                      const Biases& bias, const std::array<bool, 4>& parts) const;
@@ -54,4 +54,4 @@ class StreamAttention : public Module {
   std::array<std::shared_ptr<Linear>, 4> out_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

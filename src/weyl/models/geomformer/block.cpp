@@ -5,15 +5,15 @@
 
 #include "weyl/nn/drop_path.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 using Streams = StreamAttention::Streams;
 
-Streams GeomformerBlock::Norms::operator()(const Streams& streams) const {
+Streams Block::Norms::operator()(const Streams& streams) const {
   return {inv ? (*inv)(streams.inv) : streams.inv, equ ? (*equ)(streams.equ) : streams.equ};
 }
 
-GeomformerBlock::Norms GeomformerBlock::norms(const char* suffix, bool inv_read, bool equ_read) {
+Block::Norms Block::norms(const char* suffix, bool inv_read, bool equ_read) {
   Norms found;
   if (inv_read && options_.parts.inv_norm) {
     found.inv = child(std::string("inv_norm") + suffix, std::make_shared<LayerNorm>(options_.width));
@@ -26,9 +26,9 @@ GeomformerBlock::Norms GeomformerBlock::norms(const char* suffix, bool inv_read,
   return found;
 }
 
-GeomformerBlock::GeomformerBlock(const GeomformerOptions& options) : options_(options) {
-  const GeomParts& parts = options.parts;
-  if (options.interaction == GeomInteraction::attention) {
+Block::Block(const Options& options) : options_(options) {
+  const Parts& parts = options.parts;
+  if (options.interaction == Interaction::attention) {
     before_ = norms("", parts.inv_self || parts.inv_cross || parts.equ_cross,
                     parts.inv_cross || parts.equ_self || parts.equ_cross);
     attention_ = child("attention", std::make_shared<StreamAttention>(options));
@@ -48,10 +48,10 @@ GeomformerBlock::GeomformerBlock(const GeomformerOptions& options) : options_(op
     before_ = norms("", true, true);
     messages_ = child("messages", std::make_shared<FilteredMessages>(options));
   }
-  if (options.feed_forward == GeomFeedForward::none) {
+  if (options.feed_forward == FeedForward::none) {
     return;
   }
-  if (options.feed_forward == GeomFeedForward::gated) {
+  if (options.feed_forward == FeedForward::gated) {
     between_ = norms("_2", parts.inv_ffn || parts.equ_ffn, parts.equ_ffn);
     gated_ = child("ffn", std::make_shared<GatedFeedForward>(options));
   } else {
@@ -60,7 +60,7 @@ GeomformerBlock::GeomformerBlock(const GeomformerOptions& options) : options_(op
   }
 }
 
-Streams GeomformerBlock::sum(const Streams& streams, const Streams& add, const Segments& graphs) const {
+Streams Block::sum(const Streams& streams, const Streams& add, const Segments& graphs) const {
   const double rate = training() ? options_.dropout.hidden : 0, skip = training() ? options_.dropout.path : 0;
   Streams result = streams;
   if (add.inv.defined()) {
@@ -73,8 +73,8 @@ Streams GeomformerBlock::sum(const Streams& streams, const Streams& add, const S
   return result;
 }
 
-Streams GeomformerBlock::operator()(Streams streams, const Segments& graphs, const Neighbourhood& near,
-                                    const Tensor& shared_bias) const {
+Streams Block::operator()(Streams streams, const Segments& graphs, const Neighbourhood& near,
+                          const Tensor& shared_bias) const {
   if (messages_) {
     const Streams x = before_(streams);
     streams = sum(streams, (*messages_)(x.inv, x.equ, near), graphs);
@@ -85,7 +85,7 @@ Streams GeomformerBlock::operator()(Streams streams, const Segments& graphs, con
         bias[part] = part > 0 && bias_[part] == bias_[0] ? bias[0] : (*bias_[part])(near);
       }
     }
-    const bool parallel = options_.order == GeomOrder::parallel;
+    const bool parallel = options_.order == Order::parallel;
     const auto all = attention_->parts();
     const std::array<bool, 4> self{all[0], false, all[2], false}, cross{false, all[1], false, all[3]};
     const Streams x = before_(streams);
@@ -102,9 +102,9 @@ Streams GeomformerBlock::operator()(Streams streams, const Segments& graphs, con
   return sum(streams, gated_ ? (*gated_)(x.inv, x.equ) : (*mixing_)(x.inv, x.equ), graphs);
 }
 
-double GeomformerBlock::flops(double typical_nodes) const {
+double Block::flops(double typical_nodes) const {
   const double interaction = attention_ ? attention_->flops(typical_nodes) : messages_->flops(typical_nodes);
   return interaction + (gated_ ? gated_->flops() : mixing_ ? mixing_->flops() : 0);
 }
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -5,15 +5,15 @@
 #include "weyl/models/geomformer/vector_norm.h"
 #include "weyl/nn/norms.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 /// One layer on both streams, i = norm(inv), e = norm(equ):
 ///   (inv, equ) += interaction(i, e);   (inv, equ) += feed_forward(norm(inv), norm(equ))
 /// in the sequential order self-attention first, then, normalised anew, cross-attention. Children: [inv_norm,
 /// equ_norm, inv_norm_2, equ_norm_2], attention or messages, [ffn or mixing], [bias or bias_<module>].
-class GeomformerBlock : public Module {
+class Block : public Module {
  public:
-  explicit GeomformerBlock(const GeomformerOptions& options);
+  explicit Block(const Options& options);
   /// `shared_bias` (E, H) or undefined.
   StreamAttention::Streams operator()(StreamAttention::Streams streams, const Segments& graphs,
                                       const Neighbourhood& near, const Tensor& shared_bias) const;
@@ -29,7 +29,7 @@ class GeomformerBlock : public Module {
   StreamAttention::Streams sum(const StreamAttention::Streams& streams, const StreamAttention::Streams& add,
                                const Segments& graphs) const;
 
-  GeomformerOptions options_;
+  Options options_;
   Norms before_, between_;
   std::shared_ptr<StreamAttention> attention_;
   std::shared_ptr<FilteredMessages> messages_;
@@ -38,4 +38,4 @@ class GeomformerBlock : public Module {
   std::array<std::shared_ptr<StructuralBias>, 4> bias_;  // one for the layer stands four times
 };
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

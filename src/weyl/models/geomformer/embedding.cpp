@@ -11,7 +11,7 @@
 #include "weyl/ops/edges/edge_sums.h"
 #include "weyl/ops/segment.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 namespace {
 
 /// 1 for edges between different nodes or images, 0 for a node and itself, in the dtype of the lengths.
@@ -34,18 +34,17 @@ Polar smoothed(const Tensor& r, double s) {
 
 }  // namespace
 
-Tensor GeomEmbedding::Radial::operator()(const Tensor& lengths, const Tensor& types) const {
+Tensor Embedding::Radial::operator()(const Tensor& lengths, const Tensor& types) const {
   return (*map)((*gaussian)(lengths, types));
 }
 
-GeomEmbedding::Radial GeomEmbedding::radial(const std::string& name) {
+Embedding::Radial Embedding::radial(const std::string& name) {
   return {child(name + ".gaussian",
                 std::make_shared<GaussianBasis>(options_.width, types_, options_.least_width)),
           child(name + ".map", std::make_shared<Linear>(options_.width, options_.width, /*bias=*/false))};
 }
 
-GeomEmbedding::GeomEmbedding(const GeomformerOptions& options, const Interface& interface, bool positions,
-                             bool features)
+Embedding::Embedding(const Options& options, const Interface& interface, bool positions, bool features)
     : options_(options), types_(std::max<int64_t>(interface.types, 1)) {
   const int64_t d = options.width;
   const InputColumns columns = input_columns(interface, "geomformer");
@@ -66,7 +65,7 @@ GeomEmbedding::GeomEmbedding(const GeomformerOptions& options, const Interface& 
   if (positions && uses_centroid(options.input)) {
     position_ = radial("position");
   }
-  if (positions && hears_neighbours(options.input)) {
+  if (positions && uses_neighbours(options.input)) {
     local_ = radial("local");
   }
   vectors_ = features ? columns.vector_count() : 0;
@@ -75,7 +74,7 @@ GeomEmbedding::GeomEmbedding(const GeomformerOptions& options, const Interface& 
   }
 }
 
-Tensor GeomEmbedding::embedded(const Points& points, const Neighbourhood& near) const {
+Tensor Embedding::embedded(const Points& points, const Neighbourhood& near) const {
   const bool typed = points.types.defined();
   const auto rows = [&](const Tensor& table) {
     return typed ? table.index_select(0, points.types) : table.expand({points.nodes(), -1});
@@ -101,12 +100,12 @@ Tensor GeomEmbedding::embedded(const Points& points, const Neighbourhood& near) 
   return inv;
 }
 
-Tensor GeomEmbedding::from_centroid(const Points& points, const Tensor& types) const {
+Tensor Embedding::from_centroid(const Points& points, const Tensor& types) const {
   const Polar away = smoothed(centred(points.positions, points.graphs), options_.smoothing);
   return away.direction.unsqueeze(2) * position_(away.length, types).unsqueeze(1);
 }
 
-Tensor GeomEmbedding::from_neighbours(const Neighbourhood& near, const Tensor& types) const {
+Tensor Embedding::from_neighbours(const Neighbourhood& near, const Tensor& types) const {
   EdgeSums sums;
   sums.channels = options_.width;
   sums.inputs = {{EdgeRows::edge}, {EdgeRows::edge, EdgeWidth::one, true}};
@@ -122,8 +121,8 @@ Tensor GeomEmbedding::from_neighbours(const Neighbourhood& near, const Tensor& t
       edge_sums(sums, {(*local_.gaussian)(lengths, of_neighbours), directions}, near.edges)[0]);
 }
 
-StreamAttention::Streams GeomEmbedding::operator()(const Points& points, const Interface& interface,
-                                                   const Neighbourhood& near) const {
+StreamAttention::Streams Embedding::operator()(const Points& points, const Interface& interface,
+                                               const Neighbourhood& near) const {
   Tensor inv = embedded(points, near);
   // Types come from a table here: nobody needs their one-hot columns where there is nothing beside them.
   const InputValues values = features_ || vectors_ > 0 ? input_values(points, interface) : InputValues{};
@@ -153,7 +152,7 @@ StreamAttention::Streams GeomEmbedding::operator()(const Points& points, const I
                   : StreamAttention::Streams{inv, equ};
 }
 
-double GeomEmbedding::flops() const {
+double Embedding::flops() const {
   double total = 0;
   for (const Parameter& p : parameters()) {
     total += p.decay ? 2.0 * static_cast<double>(p.tensor.numel()) : 0;
@@ -161,4 +160,4 @@ double GeomEmbedding::flops() const {
   return total;
 }
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

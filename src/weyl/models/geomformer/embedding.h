@@ -5,7 +5,7 @@
 #include "weyl/models/features.h"
 #include "weyl/models/geomformer/attention.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 /// The streams that a net starts with, from types, features and positions.
 ///   inv  embedding of the type, + a map of the scalar features (+ pair_embedding, + neighbour_embedding)
@@ -15,10 +15,10 @@ namespace weyl {
 ///        sqrt(r^2 + s^2) - s (s: smoothing), so that nothing jumps where atoms coincide; those of features
 ///        are v / |v| and |v|. g: Gaussians, one for each channel.
 /// Children: embedding, [features], [pairs], [neighbours.*], [position.*], [local.*], [vector_<v>.*].
-class GeomEmbedding : public Module {
+class Embedding : public Module {
  public:
   /// `positions` off: vectors come from the features alone; `features` off: from the position alone.
-  GeomEmbedding(const GeomformerOptions& options, const Interface& interface, bool positions, bool features);
+  Embedding(const Options& options, const Interface& interface, bool positions, bool features);
   StreamAttention::Streams operator()(const Points& points, const Interface& interface,
                                       const Neighbourhood& near) const;
   double flops() const;
@@ -34,7 +34,7 @@ class GeomEmbedding : public Module {
   Tensor from_centroid(const Points& points, const Tensor& types) const;   // (N, 3, d)
   Tensor from_neighbours(const Neighbourhood& near, const Tensor& types) const;  // (N, 3, d)
 
-  GeomformerOptions options_;
+  Options options_;
   int64_t types_, vectors_;
   Tensor embedding_, neighbour_embedding_;
   std::shared_ptr<Linear> features_, pairs_, neighbour_filter_, combine_;
@@ -42,4 +42,4 @@ class GeomEmbedding : public Module {
   std::vector<Radial> of_vectors_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

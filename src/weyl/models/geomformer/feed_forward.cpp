@@ -5,13 +5,13 @@
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/sqrt.h>
 
-namespace weyl {
+namespace weyl::geomformer {
 
 Tensor drop_vectors(const Tensor& x, double rate) {
   return rate > 0 ? x * at::dropout(x.new_ones({x.size(0), 1, x.size(2)}), rate, /*train=*/true) : x;
 }
 
-GatedFeedForward::GatedFeedForward(const GeomformerOptions& o)
+GatedFeedForward::GatedFeedForward(const Options& o)
     : activation_(o.activation), dropout_(o.dropout.activation) {
   const int64_t d = o.width, r = o.hidden.value_or(o.width);
   const auto map = [&](const char* name, int64_t in, int64_t out) {
@@ -20,13 +20,13 @@ GatedFeedForward::GatedFeedForward(const GeomformerOptions& o)
   if (o.parts.inv_ffn) {
     inv_in_ = map("inv_in", d, r);
     inv_out_ = map("inv_out", r, d);
-    inv_out_->scale_init(residual_start(o));
+    inv_out_->scale_init(residual_init(o));
   }
   if (o.parts.equ_ffn) {
     equ_in_ = map("equ_in", d, r);
     gate_ = map("gate", d, r);
     equ_out_ = map("equ_out", r, d);
-    equ_out_->scale_init(residual_start(o));
+    equ_out_->scale_init(residual_init(o));
   }
 }
 
@@ -55,7 +55,7 @@ double GatedFeedForward::flops() const {
   return total;
 }
 
-StreamMixing::StreamMixing(const GeomformerOptions& o)
+StreamMixing::StreamMixing(const Options& o)
     : width_(o.width),
       vectors_(child("vectors",
                      std::make_shared<Linear>(o.width, 2 * o.width, /*bias=*/false, LinearInit::xavier))),
@@ -73,4 +73,4 @@ double StreamMixing::flops() const {
   return 2.0 * static_cast<double>(width_ * width_) * (3 * 2 + 2 + 3);
 }
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -5,14 +5,14 @@
 #include "weyl/models/geomformer/attention.h"
 #include "weyl/nn/mlp.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 /// The feed-forward networks of GeoMFormer, equ gated by inv (its values before inv's own network):
 ///   inv_ffn(i) = (act(i W1)) W2,   equ_ffn(e, i) = ((e We1) act(i Wg)) We3.   No bias.
 /// Children: inv_in, inv_out, equ_in, gate, equ_out.
 class GatedFeedForward : public Module {
  public:
-  explicit GatedFeedForward(const GeomformerOptions& options);
+  explicit GatedFeedForward(const Options& options);
   StreamAttention::Streams operator()(const Tensor& i, const Tensor& e) const;
   double flops() const;
 
@@ -26,7 +26,7 @@ class GatedFeedForward : public Module {
 ///   di = a + c <p, w>,   de = b w.   Children: vectors, mlp.
 class StreamMixing : public Module {
  public:
-  explicit StreamMixing(const GeomformerOptions& options);
+  explicit StreamMixing(const Options& options);
   StreamAttention::Streams operator()(const Tensor& i, const Tensor& e) const;
   double flops() const;
 
@@ -40,4 +40,4 @@ class StreamMixing : public Module {
 /// scaled by 1 / (1 - rate).
 Tensor drop_vectors(const Tensor& x, double rate);
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

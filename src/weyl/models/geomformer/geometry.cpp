@@ -6,24 +6,24 @@
 #include "weyl/ops/edges/cutoff.h"
 #include "weyl/ops/edges/neighbours.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 Tensor Neighbourhood::of_edges(const Tensor& of_basis) const {
   return basis_rows == EdgeRows::bond ? of_basis.index_select(0, edges.bond) : of_basis;
 }
 
-PairGeometry::PairGeometry(const GeomformerOptions& options, int64_t types)
+PairGeometry::PairGeometry(const Options& options, int64_t types)
     : cutoff_(options.cutoff), self_edges_(options.self_edges), types_(types) {
-  if (options.basis == GeomBasis::pair_gaussian) {
+  if (options.basis == Basis::pair_gaussian) {
     gaussian_ = child("gaussian",
                       std::make_shared<GaussianBasis>(options.kernels, types * types, options.least_width));
     return;
   }
   require<ConfigError>(cutoff_.has_value(), "geomformer.basis: this one ends at the cut-off, which is off");
   const double upper = cutoff_->radius, lower = cutoff_->lower;
-  if (options.basis == GeomBasis::exp_normal) {
+  if (options.basis == Basis::exp_normal) {
     radial_ = std::make_shared<ExpNormalBasis>(options.kernels, upper, lower, options.train_basis);
-  } else if (options.basis == GeomBasis::bessel) {
+  } else if (options.basis == Basis::bessel) {
     radial_ = std::make_shared<BesselBasis>(options.kernels, upper, options.train_basis);
   } else {
     radial_ = std::make_shared<GaussianSmearing>(options.kernels, upper, lower, options.train_basis);
@@ -84,4 +84,4 @@ Tensor StructuralBias::operator()(const Neighbourhood& near) const {
   return bias.size(1) == heads_ ? bias : bias.expand({-1, heads_});
 }
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

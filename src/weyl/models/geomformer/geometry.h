@@ -9,7 +9,7 @@
 #include "weyl/nn/radial_basis.h"
 #include "weyl/ops/edges/edge_sums.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 /// What all layers know of the pairs of nodes that attend to one another: E directed edges.
 struct Neighbourhood {
@@ -29,7 +29,7 @@ struct Neighbourhood {
 class PairGeometry : public Module {
  public:
   /// types: T, at least 1.
-  PairGeometry(const GeomformerOptions& options, int64_t types);
+  PairGeometry(const Options& options, int64_t types);
   /// Differentiable to any order in positions and cells. types (N) int64, or undefined when there is one.
   Neighbourhood operator()(const Points& points) const;
   /// How many each graph has.
@@ -57,4 +57,4 @@ class StructuralBias : public Module {
   std::shared_ptr<Mlp> mlp_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -7,7 +7,7 @@
 #include "weyl/models/geomformer/import_names.h"
 #include "weyl/nn/pooling.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 namespace {
 
 const Quantity* moving(const Interface& interface) {
@@ -21,21 +21,20 @@ const Quantity* moving(const Interface& interface) {
 }
 
 /// Whether a head reads the equivariant stream.
-bool reads_vectors(const GeomformerOptions& options, const Interface& interface) {
-  return options.head == GeomHead::gated ||
-         std::any_of(interface.outputs.begin(), interface.outputs.end(),
-                     [](const Quantity& q) { return q.kind == Kind::vector; });
+bool reads_vectors(const Options& options, const Interface& interface) {
+  return options.head == Head::gated || std::any_of(interface.outputs.begin(), interface.outputs.end(),
+                                                    [](const Quantity& q) { return q.kind == Kind::vector; });
 }
 
 /// The last block where nobody reads its vectors: without the parts that make them.
-GeomformerOptions for_scalars(GeomformerOptions options) {
+Options for_scalars(Options options) {
   options.parts.equ_self = options.parts.equ_cross = options.parts.equ_ffn = false;
   return options;
 }
 
 }  // namespace
 
-Geomformer::Geomformer(const GeomformerOptions& given, const Interface& interface)
+Geomformer::Geomformer(const Options& given, const Interface& interface)
     : PointsModel(interface), options(given) {
   check(options);
   require<ConfigError>(interface.dimension == 3, "geomformer: works in 3 dimensions, the data have ",
@@ -72,7 +71,7 @@ Geomformer::Geomformer(const GeomformerOptions& given, const Interface& interfac
   }
   const int64_t width = options.width * static_cast<int64_t>(towers_.size());
   for (const auto& q : interface.outputs) {
-    heads_.push_back(child("head." + q.name, std::make_shared<GeomOutput>(q, width, options)));
+    heads_.push_back(child("head." + q.name, std::make_shared<Output>(q, width, options)));
   }
   moved_ = moving(this->interface);
   require<ConfigError>(
@@ -83,13 +82,12 @@ Geomformer::Geomformer(const GeomformerOptions& given, const Interface& interfac
 Geomformer::Tower Geomformer::tower(const std::string& prefix, bool positions, bool features) {
   Tower made;
   made.embedding =
-      child(prefix + "start", std::make_shared<GeomEmbedding>(options, interface, positions, features));
+      child(prefix + "start", std::make_shared<Embedding>(options, interface, positions, features));
   const bool equ_read = reads_vectors(options, interface);
   for (int64_t i = 0; i < options.blocks; ++i) {
     const bool last = i + 1 == options.blocks;
-    made.layers.push_back(
-        child(prefix + "layers." + std::to_string(i),
-              std::make_shared<GeomformerBlock>(last && !equ_read ? for_scalars(options) : options)));
+    made.layers.push_back(child(prefix + "layers." + std::to_string(i),
+                                std::make_shared<Block>(last && !equ_read ? for_scalars(options) : options)));
   }
   if (options.parts.inv_norm) {
     made.norm = child(prefix + "norm", std::make_shared<LayerNorm>(options.width));
@@ -183,7 +181,7 @@ std::vector<std::string> Geomformer::warnings(std::string_view differentiated_by
 }
 
 ForeignWeights Geomformer::translated(const NamedTensors& state_dict) const {
-  return geomformer_names(options, interface.outputs.empty() ? "" : interface.outputs[0].name, state_dict);
+  return translated_names(options, interface.outputs.empty() ? "" : interface.outputs[0].name, state_dict);
 }
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -5,7 +5,7 @@
 #include "weyl/models/geomformer/head.h"
 #include "weyl/models/model.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 /// GeoMFormer, with TorchMD-Net's Equivariant Transformer and PaiNN as settings of the same block: an
 /// invariant stream (N, d) and an equivariant one (N, 3, d) that attend to one another in every layer.
@@ -24,8 +24,8 @@ namespace weyl {
 /// velocity_tower twice: position.*, velocity.*), head.<output>.
 class Geomformer : public PointsModel {
  public:
-  using Options = GeomformerOptions;
-  Geomformer(const GeomformerOptions& options, const Interface& interface);
+  using Options = geomformer::Options;
+  Geomformer(const Options& options, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Flops flops_per_token() const override;
@@ -34,12 +34,12 @@ class Geomformer : public PointsModel {
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
   bool periodic() const override { return options.cutoff && !uses_centroid(options.input); }
 
-  const GeomformerOptions options;
+  const Options options;
 
  private:
   struct Tower {
-    std::shared_ptr<GeomEmbedding> embedding;
-    std::vector<std::shared_ptr<GeomformerBlock>> layers;
+    std::shared_ptr<Embedding> embedding;
+    std::vector<std::shared_ptr<Block>> layers;
     std::shared_ptr<LayerNorm> norm;
     std::shared_ptr<VectorNorm> vector_norm;
   };
@@ -51,8 +51,8 @@ class Geomformer : public PointsModel {
   std::shared_ptr<PairGeometry> geometry_;
   std::shared_ptr<StructuralBias> bias_;
   std::vector<Tower> towers_;
-  std::vector<std::shared_ptr<GeomOutput>> heads_;  // in the order of the outputs
-  const Quantity* moved_ = nullptr;                 // the output that moves the nodes between rounds
+  std::vector<std::shared_ptr<Output>> heads_;  // in the order of the outputs
+  const Quantity* moved_ = nullptr;             // the output that moves the nodes between rounds
 };
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -5,7 +5,7 @@
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/silu.h>
 
-namespace weyl {
+namespace weyl::geomformer {
 
 double least_square(at::ScalarType dtype) {
   return dtype == at::kDouble ? 2.2e-16 : 1e-10;
@@ -26,9 +26,9 @@ StreamAttention::Streams GatedBlock::operator()(const StreamAttention::Streams& 
   return {last_ ? parts[0] : at::silu(parts[0]), parts[1].unsqueeze(1) * (*vec2_)(s.equ)};
 }
 
-GeomOutput::GeomOutput(const Quantity& output, int64_t width, const GeomformerOptions& options)
+Output::Output(const Quantity& output, int64_t width, const Options& options)
     : vectors_(output.kind == Kind::vector), width_(width) {
-  if (options.head == GeomHead::gated) {
+  if (options.head == Head::gated) {
     first_ = child("0", std::make_shared<GatedBlock>(width, width / 2, /*last=*/false));
     second_ = child("1", std::make_shared<GatedBlock>(width / 2, output.channels, /*last=*/true));
   } else if (vectors_) {
@@ -39,7 +39,7 @@ GeomOutput::GeomOutput(const Quantity& output, int64_t width, const GeomformerOp
   }
 }
 
-Tensor GeomOutput::operator()(const StreamAttention::Streams& streams) const {
+Tensor Output::operator()(const StreamAttention::Streams& streams) const {
   if (mlp_) {
     return (*mlp_)(streams.inv);
   }
@@ -50,7 +50,7 @@ Tensor GeomOutput::operator()(const StreamAttention::Streams& streams) const {
   return vectors_ ? last.equ.transpose(1, 2) : last.inv;
 }
 
-double GeomOutput::flops() const {
+double Output::flops() const {
   const double d = static_cast<double>(width_);
   double total = 0;
   for (const Parameter& p : parameters()) {
@@ -59,4 +59,4 @@ double GeomOutput::flops() const {
   return first_ ? total + 6 * d * d : linear_ ? 3 * total : total;
 }
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -6,7 +6,7 @@
 #include "weyl/models/geomformer/attention.h"
 #include "weyl/nn/mlp.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 /// What GatedBlock adds to squared lengths: 2.2e-16 in float64, 1e-10 in float32, where symmetry makes
 /// vectors vanish to 1e-7 and neighbours at the cut-off make them as short as 1e-4.
@@ -30,9 +30,9 @@ class GatedBlock : public Module {
 /// From the streams of nodes, (N, d) and (N, 3, d), to the values of one output on nodes: numbers (N, c) by
 /// an MLP or vectors (N, c, 3) by a linear map without bias (mlp), or either by two gated blocks. Children:
 /// mlp, vectors, or 0 and 1.
-class GeomOutput : public Module {
+class Output : public Module {
  public:
-  GeomOutput(const Quantity& output, int64_t width, const GeomformerOptions& options);
+  Output(const Quantity& output, int64_t width, const Options& options);
   Tensor operator()(const StreamAttention::Streams& streams) const;
   double flops() const;
 
@@ -44,4 +44,4 @@ class GeomOutput : public Module {
   std::shared_ptr<GatedBlock> first_, second_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -9,7 +9,7 @@
 
 #include "weyl/core/check.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 namespace {
 
 struct Rename {
@@ -57,8 +57,7 @@ double number_in(const std::string& name, const Tensor& x) {
   return number;
 }
 
-ForeignWeights from_torchmd(const GeomformerOptions& options, const std::string& output,
-                            const NamedTensors& tensors) {
+ForeignWeights from_torchmd(const Options& options, const std::string& output, const NamedTensors& tensors) {
   const std::string head = "head." + output + ".";
   const Rename rules[] = {{"representation_model.embedding.", "start.embedding."},
                           {"representation_model.distance_expansion.", "geometry.radial."},
@@ -99,8 +98,7 @@ ForeignWeights from_torchmd(const GeomformerOptions& options, const std::string&
   return {std::move(result), mean};
 }
 
-NamedTensors from_schnetpack(const GeomformerOptions& options, const std::string& output,
-                             const NamedTensors& tensors) {
+NamedTensors from_schnetpack(const Options& options, const std::string& output, const NamedTensors& tensors) {
   const Rename rules[] = {
       {"representation.embedding.", "start.embedding."}, {"representation.radial_basis.", "geometry.radial."},
       {"representation.interactions.", "layers."},       {"representation.mixing.", "layers."},
@@ -142,15 +140,15 @@ bool holds(const NamedTensors& tensors, std::string_view part) {
 
 }  // namespace
 
-ForeignWeights geomformer_names(const GeomformerOptions& options, const std::string& output,
+ForeignWeights translated_names(const Options& options, const std::string& output,
                                 const NamedTensors& tensors) {
-  if (options.preset == GeomformerPreset::et && holds(tensors, "representation_model.")) {
+  if (options.preset == Preset::et && holds(tensors, "representation_model.")) {
     return from_torchmd(options, output, tensors);
   }
-  if (options.preset == GeomformerPreset::painn && holds(tensors, "representation.")) {
+  if (options.preset == Preset::painn && holds(tensors, "representation.")) {
     return {from_schnetpack(options, output, tensors)};
   }
   return {tensors};
 }
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -3,7 +3,7 @@
 #include "weyl/models/geomformer/options.h"
 #include "weyl/models/model.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 /// A state dict of TorchMD-Net (preset et) or SchNetPack (preset painn) in the names and layouts of
 /// Geomformer; others are returned as they are. `output` names the quantity that their output is.
@@ -11,7 +11,7 @@ namespace weyl {
 ///          scales the last layer, `mean` is the shift
 ///   painn  filters of all layers in one matrix are cut; of (scalar, direction, vector) the last two change
 /// DataError: tensors of unexpected shapes.
-ForeignWeights geomformer_names(const GeomformerOptions& options, const std::string& output,
+ForeignWeights translated_names(const Options& options, const std::string& output,
                                 const NamedTensors& tensors);
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -8,7 +8,7 @@
 #include "weyl/ops/edges/edge_sums.h"
 #include "weyl/ops/frames/bias_activation.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 namespace {
 
 /// SiLU of a linear map, its bias added in the same pass.
@@ -18,7 +18,7 @@ Tensor activated(const Linear& map, const Tensor& x) {
 
 }  // namespace
 
-FilteredMessages::FilteredMessages(const GeomformerOptions& o)
+FilteredMessages::FilteredMessages(const Options& o)
     : width_(o.width),
       heads_(o.heads),
       filter_activation_(o.messages.filter_activation),
@@ -109,4 +109,4 @@ double FilteredMessages::flops(double typical_nodes) const {
   return of(q_) + of(k_) + values + of(out_) + 3 * of(vectors_) + typical_nodes * per_edge;
 }
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

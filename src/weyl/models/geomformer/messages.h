@@ -5,7 +5,7 @@
 #include "weyl/models/geomformer/attention.h"
 #include "weyl/nn/mlp.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 /// One weighted sum of filtered messages for both streams: TorchMD-Net's Equivariant Transformer and PaiNN.
 /// With values w_j = (w0, w1, w2) (N, 3 F) of the sender, filters f_e (E, 3 F) of the distance and u_e the
@@ -19,7 +19,7 @@ namespace weyl {
 /// Columns of w and f: part by part. Linear maps start by Xavier's law, their biases at zero.
 class FilteredMessages : public Module {
  public:
-  explicit FilteredMessages(const GeomformerOptions& options);
+  explicit FilteredMessages(const Options& options);
   StreamAttention::Streams operator()(const Tensor& x, const Tensor& v, const Neighbourhood& near) const;
   double flops(double typical_nodes) const;
 
@@ -33,4 +33,4 @@ class FilteredMessages : public Module {
   std::shared_ptr<Mlp> deep_value_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -5,7 +5,7 @@
 
 #include "weyl/core/check.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 void fields(Fields& f, CutoffOptions& o) {
   f.renamed("law", "name");
@@ -15,7 +15,7 @@ void fields(Fields& f, CutoffOptions& o) {
   f("lower", o.lower, "distance below which it is zero as well (cosine alone)", {0, 1e6});
 }
 
-void fields(Fields& f, GeomDropout& o) {
+void fields(Fields& f, Dropout& o) {
   f("embedding", o.embedding, "of the nodes' first features", {0, 0.99});
   f("attention", o.attention, "of attention weights", {0, 0.99});
   f("activation", o.activation, "of the hidden layers of feed-forward networks", {0, 0.99});
@@ -23,7 +23,7 @@ void fields(Fields& f, GeomDropout& o) {
   f("path", o.path, "probability that a graph skips a module", {0, 0.99});
 }
 
-void fields(Fields& f, GeomParts& o) {
+void fields(Fields& f, Parts& o) {
   f("inv_self", o.inv_self, "invariant self-attention");
   f("inv_cross", o.inv_cross, "invariant attention to the equivariant stream");
   f("equ_self", o.equ_self, "equivariant self-attention");
@@ -34,51 +34,51 @@ void fields(Fields& f, GeomParts& o) {
   f("equ_norm", o.equ_norm, "norms of the equivariant stream");
 }
 
-void fields(Fields& f, GeomMessages& o) {
+void fields(Fields& f, Messages& o) {
   f("deep_values", o.deep_values, "values of the sender by two layers (PaiNN), not one (ET)");
   f("filter_activation", o.filter_activation, "SiLU on the filters (ET)");
   f("own_products", o.own_products,
     "a node's summed messages multiply products of its own vectors (ET), or are added as they are");
 }
 
-GeomformerOptions preset_options(GeomformerPreset preset) {
-  GeomformerOptions o;
+Options preset_options(Preset preset) {
+  Options o;
   o.preset = preset;
-  if (preset == GeomformerPreset::geomformer) {
+  if (preset == Preset::geomformer) {
     return o;
   }
-  o.interaction = GeomInteraction::messages;
+  o.interaction = Interaction::messages;
   o.activation = Activation::silu;
   o.cutoff.emplace();
-  o.input = GeomInput::zero;
+  o.input = VectorInput::zero;
   o.norm = VectorNormLaw::none;
   o.bias = BiasScope::none;
-  if (preset == GeomformerPreset::et) {  // the MD17 settings of TorchMD-Net
+  if (preset == Preset::et) {  // the MD17 settings of TorchMD-Net
     o.blocks = 6;
-    o.basis = GeomBasis::exp_normal;
+    o.basis = Basis::exp_normal;
     o.kernels = 32;
     o.train_basis = false;
     o.normaliser = Normaliser::silu;
     o.neighbour_embedding = true;
-    o.feed_forward = GeomFeedForward::none;
-    o.head = GeomHead::gated;
+    o.feed_forward = FeedForward::none;
+    o.head = Head::gated;
   } else {
     o.blocks = 3;
-    o.basis = GeomBasis::bessel;
+    o.basis = Basis::bessel;
     o.kernels = 20;
     o.train_basis = false;
     o.normaliser = Normaliser::constant;
     o.parts.inv_norm = false;
     o.messages = {true, false, false};
     o.self_edges = false;
-    o.feed_forward = GeomFeedForward::mixing;
+    o.feed_forward = FeedForward::mixing;
     o.head_hidden = 64;
   }
   return o;
 }
 
-void fields(Fields& f, GeomformerOptions& o) {
-  const GeomformerPreset before = o.preset;
+void fields(Fields& f, Options& o) {
+  const Preset before = o.preset;
   f("preset", o.preset,
     "a published model, which sets all other options of this table: geomformer, et (TorchMD-Net's "
     "Equivariant "
@@ -150,31 +150,31 @@ void fields(Fields& f, GeomformerOptions& o) {
   f("rounds", o.rounds, "times the whole net runs, each from the positions that the last one gave", {1, 16});
 }
 
-double residual_start(const GeomformerOptions& o) {
+double residual_init(const Options& o) {
   return 1 / std::sqrt(2.0 * static_cast<double>(std::max<int64_t>(o.blocks, 1)));
 }
 
 namespace {
 
-bool same(const GeomMessages& a, const GeomMessages& b) {
+bool same(const Messages& a, const Messages& b) {
   return a.deep_values == b.deep_values && a.filter_activation == b.filter_activation &&
          a.own_products == b.own_products;
 }
 
 }  // namespace
 
-void check(const GeomformerOptions& o) {
+void check(const Options& o) {
   const auto must = [](bool holds, const char* key, auto... rest) {
     require<ConfigError>(holds, "geomformer.", key, ": ", rest...);
   };
   must(o.width % o.heads == 0, "heads", "must divide the width ", o.width, ", got ", o.heads);
-  const bool messages = o.interaction == GeomInteraction::messages;
+  const bool messages = o.interaction == Interaction::messages;
   must(!messages || o.cutoff, "cutoff", "must be on with interaction = messages");
   must(!messages || o.normaliser == Normaliser::silu || o.normaliser == Normaliser::constant, "normaliser",
        "must be silu or constant with interaction = messages");
-  must(o.basis == GeomBasis::pair_gaussian || o.cutoff, "basis",
+  must(o.basis == Basis::pair_gaussian || o.cutoff, "basis",
        "exp_normal, bessel and gaussian end at the cut-off, which is off");
-  must(!messages || o.basis != GeomBasis::pair_gaussian, "basis", "must not be pair_gaussian with messages");
+  must(!messages || o.basis != Basis::pair_gaussian, "basis", "must not be pair_gaussian with messages");
   must(!o.cutoff || o.cutoff->lower < o.cutoff->radius, "cutoff.lower", "must be below the radius");
   must(!o.cutoff || o.cutoff->name == CutoffLaw::cosine || o.cutoff->lower == 0, "cutoff.lower",
        "must be 0 but with name = cosine");
@@ -192,8 +192,8 @@ void check(const GeomformerOptions& o) {
   must(!o.shared_query ||
            ((o.parts.inv_self || !o.parts.inv_cross) && (o.parts.equ_self || !o.parts.equ_cross)),
        "shared_query", "a cross-attention without self-attention of its stream has no query to share");
-  const GeomformerOptions usual = preset_options(o.preset);
-  const bool gated = o.feed_forward == GeomFeedForward::gated;
+  const Options usual = preset_options(o.preset);
+  const bool gated = o.feed_forward == FeedForward::gated;
   const struct {
     const char* key;
     bool acts, untouched;
@@ -216,19 +216,18 @@ void check(const GeomformerOptions& o) {
       {"parts.equ_ffn", gated, o.parts.equ_ffn, "feed_forward = gated"},
       {"hidden", gated, !o.hidden, "feed_forward = gated"},
       {"parts.equ_norm", o.norm != VectorNormLaw::none, o.parts.equ_norm, "a norm"},
-      {"smoothing", o.input != GeomInput::zero, o.smoothing == usual.smoothing, "an input"},
+      {"smoothing", o.input != VectorInput::zero, o.smoothing == usual.smoothing, "an input"},
       {"self_edges", o.cutoff.has_value(), o.self_edges == usual.self_edges, "a cut-off"},
       {"norm_epsilon", o.norm != VectorNormLaw::none, o.norm_epsilon == usual.norm_epsilon, "a norm"},
       {"rho", o.norm == VectorNormLaw::whiten, o.rho == usual.rho, "norm = whiten"},
-      {"train_basis", o.basis != GeomBasis::pair_gaussian, o.train_basis == usual.train_basis,
+      {"train_basis", o.basis != Basis::pair_gaussian, o.train_basis == usual.train_basis,
        "a basis other than pair_gaussian, which always learns"},
-      {"head_hidden", o.head == GeomHead::mlp, o.head_hidden == usual.head_hidden, "head = mlp"},
+      {"head_hidden", o.head == Head::mlp, o.head_hidden == usual.head_hidden, "head = mlp"},
   };
   for (const auto& option : conditional) {
     must(option.acts || option.untouched, option.key, "has no effect without ", option.needs);
   }
-  must(o.head != GeomHead::gated || o.width >= 2, "width", "must be 2 at least with head = gated, got ",
-       o.width);
+  must(o.head != Head::gated || o.width >= 2, "width", "must be 2 at least with head = gated, got ", o.width);
 }
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

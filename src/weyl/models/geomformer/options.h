@@ -10,19 +10,19 @@
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/edges/cutoff.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 /// Three published models as settings of one block: GeoMFormer itself, TorchMD-Net's Equivariant Transformer,
 /// and PaiNN. A preset sets every option below it; options given beside it change single ones.
-enum class GeomformerPreset { geomformer, et, painn };
-constexpr auto names_of(GeomformerPreset) {
+enum class Preset { geomformer, et, painn };
+constexpr auto names_of(Preset) {
   return std::array<std::string_view, 3>{"geomformer", "et", "painn"};
 }
 
 /// How nodes attend to one another: the four attentions within and between the two streams (GeoMFormer, eq. 5
 /// to 7), or one weighted sum of filtered messages for both (ET, PaiNN).
-enum class GeomInteraction { attention, messages };
-constexpr auto names_of(GeomInteraction) {
+enum class Interaction { attention, messages };
+constexpr auto names_of(Interaction) {
   return std::array<std::string_view, 2>{"attention", "messages"};
 }
 
@@ -37,21 +37,21 @@ constexpr auto names_of(Normaliser) {
 
 /// The vectors that nodes start with: the direction to the node from its graph's centroid, sums over
 /// neighbours of directions (which need no centroid, so cells may be periodic), or none.
-enum class GeomInput { centroid, local, both, zero };
-constexpr auto names_of(GeomInput) {
+enum class VectorInput { centroid, local, both, zero };
+constexpr auto names_of(VectorInput) {
   return std::array<std::string_view, 4>{"centroid", "local", "both", "zero"};
 }
-constexpr bool uses_centroid(GeomInput input) {
-  return input == GeomInput::centroid || input == GeomInput::both;
+constexpr bool uses_centroid(VectorInput input) {
+  return input == VectorInput::centroid || input == VectorInput::both;
 }
-constexpr bool hears_neighbours(GeomInput input) {
-  return input == GeomInput::local || input == GeomInput::both;
+constexpr bool uses_neighbours(VectorInput input) {
+  return input == VectorInput::local || input == VectorInput::both;
 }
 
 /// Functions of the distance: Gaussians of a distance that is first mapped linearly by the pair of types
 /// (GeoMFormer, Graphormer-3D), exponential-normal (ET), sin(k pi d / c) / d (PaiNN), plain Gaussians.
-enum class GeomBasis { pair_gaussian, exp_normal, bessel, gaussian };
-constexpr auto names_of(GeomBasis) {
+enum class Basis { pair_gaussian, exp_normal, bessel, gaussian };
+constexpr auto names_of(Basis) {
   return std::array<std::string_view, 4>{"pair_gaussian", "exp_normal", "bessel", "gaussian"};
 }
 
@@ -63,15 +63,15 @@ constexpr auto names_of(VectorNormLaw) {
 
 /// After the interaction: two feed-forward networks, the equivariant one gated by the invariant stream
 /// (GeoMFormer), PaiNN's mixing of the streams, or nothing (ET).
-enum class GeomFeedForward { gated, mixing, none };
-constexpr auto names_of(GeomFeedForward) {
+enum class FeedForward { gated, mixing, none };
+constexpr auto names_of(FeedForward) {
   return std::array<std::string_view, 3>{"gated", "mixing", "none"};
 }
 
 /// Self- and cross-attention of a stream side by side on the layer's input (the paper's figure), or one after
 /// the other.
-enum class GeomOrder { parallel, sequential };
-constexpr auto names_of(GeomOrder) {
+enum class Order { parallel, sequential };
+constexpr auto names_of(Order) {
   return std::array<std::string_view, 2>{"parallel", "sequential"};
 }
 
@@ -89,8 +89,8 @@ constexpr auto names_of(EquivariantScale) {
 
 /// From nodes to numbers: an MLP of the invariant stream and a linear map of the equivariant one, or gated
 /// equivariant blocks that read both (ET).
-enum class GeomHead { mlp, gated };
-constexpr auto names_of(GeomHead) {
+enum class Head { mlp, gated };
+constexpr auto names_of(Head) {
   return std::array<std::string_view, 2>{"mlp", "gated"};
 }
 
@@ -104,71 +104,71 @@ struct CutoffOptions {
 void fields(Fields& f, CutoffOptions& o);
 
 /// Rates in training. Vectors are dropped whole, never one of their components.
-struct GeomDropout {
+struct Dropout {
   double embedding = 0, attention = 0, activation = 0, hidden = 0, path = 0;
 };
-void fields(Fields& f, GeomDropout& o);
+void fields(Fields& f, Dropout& o);
 
 /// The parts of a block, to leave single ones out.
-struct GeomParts {
+struct Parts {
   bool inv_self = true, inv_cross = true, equ_self = true, equ_cross = true;
   bool inv_ffn = true, equ_ffn = true;
   bool inv_norm = true, equ_norm = true;
 };
-void fields(Fields& f, GeomParts& o);
+void fields(Fields& f, Parts& o);
 
 /// Filtered messages: values by two layers in place of one, SiLU on the filters, and whether the sum of a
 /// node's messages multiplies products of its own vectors before it is added (ET: yes).
-struct GeomMessages {
+struct Messages {
   bool deep_values = false, filter_activation = true, own_products = true;
 };
-void fields(Fields& f, GeomMessages& o);
+void fields(Fields& f, Messages& o);
 
-struct GeomformerOptions {
+struct Options {
   static constexpr const char* name_in_config = "geomformer";
-  GeomformerPreset preset = GeomformerPreset::geomformer;
+  Preset preset = Preset::geomformer;
   int64_t width = 128, heads = 8, blocks = 4;
   std::optional<int64_t> hidden;
   std::optional<CutoffOptions> cutoff;
-  GeomBasis basis = GeomBasis::pair_gaussian;
+  Basis basis = Basis::pair_gaussian;
   int64_t kernels = 64;
   double least_width = 0.05;
   bool train_basis = true, self_edges = true;
-  GeomInteraction interaction = GeomInteraction::attention;
+  Interaction interaction = Interaction::attention;
   Normaliser normaliser = Normaliser::softmax;
-  GeomMessages messages;
+  Messages messages;
   bool vector_cutoff = true;
-  GeomInput input = GeomInput::centroid;
+  VectorInput input = VectorInput::centroid;
   double smoothing = 0.2;
   bool neighbour_embedding = false, pair_embedding = false;
-  GeomOrder order = GeomOrder::parallel;
+  Order order = Order::parallel;
   bool shared_query = false;
   EquivariantScale equ_scale = EquivariantScale::head;
   BiasScope bias = BiasScope::shared;
   bool bias_heads = true;
   VectorNormLaw norm = VectorNormLaw::rms;
   double norm_epsilon = 1e-2, rho = 0.05;
-  GeomFeedForward feed_forward = GeomFeedForward::gated;
+  FeedForward feed_forward = FeedForward::gated;
   Activation activation = Activation::gelu;
-  GeomHead head = GeomHead::mlp;
+  Head head = Head::mlp;
   std::optional<int64_t> head_hidden;
   Pooling pooling = Pooling::mean;
-  GeomParts parts;
-  GeomDropout dropout;
+  Parts parts;
+  Dropout dropout;
   bool velocity_tower = false;
   int64_t rounds = 1;
 };
-void fields(Fields& f, GeomformerOptions& o);
+void fields(Fields& f, Options& o);
 
 /// What a preset stands for.
-GeomformerOptions preset_options(GeomformerPreset preset);
+Options preset_options(Preset preset);
 
 /// By what the last map of a branch is multiplied at the start, 1 / sqrt(2 blocks), so that the sum of all
 /// branches has a size of its own whatever the depth.
-double residual_start(const GeomformerOptions& options);
+double residual_init(const Options& options);
 
 /// ConfigError, naming the key, for options that exclude one another, and for those that nothing reads when
 /// they are not as the preset has them.
-void check(const GeomformerOptions& options);
+void check(const Options& options);
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -3,7 +3,7 @@
 #include "weyl/core/check.h"
 #include "weyl/ops/vectors/vector_norm.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 VectorNorm::VectorNorm(int64_t channels, VectorNormLaw law, double rho, double epsilon)
     : rho_(law == VectorNormLaw::rms ? 1 : rho),
@@ -16,4 +16,4 @@ Tensor VectorNorm::operator()(const Tensor& z) const {
   return vector_norm(z, weight_, rho_, epsilon_);
 }
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

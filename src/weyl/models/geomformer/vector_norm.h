@@ -3,7 +3,7 @@
 #include "weyl/models/geomformer/options.h"
 #include "weyl/nn/module.h"
 
-namespace weyl {
+namespace weyl::geomformer {
 
 /// The equivariant norm of GeoMFormer (Equ-LN) and its robust family, z (N, 3, d) -> (N, 3, d):
 ///   A = z - mean over channels,  C = A A^T / d,  t = tr C / 3,
@@ -21,4 +21,4 @@ class VectorNorm : public Module {
   Tensor weight_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::geomformer

@@ -11,7 +11,7 @@
 #include "weyl/ops/frames/frame_norm.h"
 #include "weyl/ops/lie/attention.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 /// x W^T in the precision of x, also under autocast.
@@ -21,7 +21,7 @@ Tensor product(const Tensor& x, const Tensor& weight) {
 
 }  // namespace
 
-LieTransformerBlock::LieTransformerBlock(const LieOptions& options, int64_t pair_width)
+Block::Block(const Options& options, int64_t pair_width)
     : width_(options.width),
       heads_(options.heads),
       pair_width_(pair_width),
@@ -30,7 +30,7 @@ LieTransformerBlock::LieTransformerBlock(const LieOptions& options, int64_t pair
     return child(name, std::make_shared<Linear>(in, out));
   };
   norm1_ = child("norm1", std::make_shared<LayerNorm>(width_));
-  if (options.variant == LieVariant::A) {
+  if (options.variant == Variant::A) {
     query_ = linear("query", width_, width_);
     key_ = linear("key", width_, width_);
   }
@@ -41,8 +41,8 @@ LieTransformerBlock::LieTransformerBlock(const LieOptions& options, int64_t pair
   second_ = linear("ffn.2", hidden_, width_);
 }
 
-Tensor LieTransformerBlock::attention(const Tensor& x, const LieLayerScore* score, const Relations& relations,
-                                      const Segments& graphs) const {
+Tensor Block::attention(const Tensor& x, const LayerScore* score, const Relations& relations,
+                        const Segments& graphs) const {
   const int64_t n = x.size(0), channels = width_ / heads_;
   const std::vector<int64_t> by_head{n, heads_, channels};
   if (score == nullptr) {
@@ -56,12 +56,13 @@ Tensor LieTransformerBlock::attention(const Tensor& x, const LieLayerScore* scor
   // bias, added to each value, comes out once (and not at all for a row without pairs).
   const auto parts = value_->weight().split_with_sizes({width_, pair_width_}, 1);
   const Tensor values = at::linear(x, parts[0], value_->bias()).to(x.scalar_type()).view(by_head);
-  const auto mixed = [&]() -> LieAttention {
+  const auto mixed = [&]() -> Attention {
     if (relations.pairs) {
-      const LiePairs& pairs = *relations.pairs;
-      return lie_attention_scored((*score)(pairs).to(x.scalar_type()), pairs, values, graphs);
+      const Pairs& pairs = *relations.pairs;
+      return attention_scored((*score)(pairs).to(x.scalar_type()), pairs, values, graphs);
     }
-    return lie_attention(relations.elements, values, score->ratios, graphs, relations.group, relations.chart);
+    return lie::attention(relations.elements, values, score->ratios, graphs, relations.group,
+                          relations.chart);
   }();
   // Every head's W_w among the columns of its own mean, (H C, H E), so that one product serves all.
   const Tensor own = at::eye(heads_, parts[1].options().requires_grad(false)).view({heads_, 1, heads_, 1});
@@ -70,9 +71,8 @@ Tensor LieTransformerBlock::attention(const Tensor& x, const LieLayerScore* scor
          product(mixed.coordinates.reshape({n, heads_ * pair_width_}), from_w);
 }
 
-LieStream LieTransformerBlock::operator()(const LieStream& in, const LayerNorm& next,
-                                          const LieLayerScore* score, const Relations& relations,
-                                          const Segments& graphs) const {
+Stream Block::operator()(const Stream& in, const LayerNorm& next, const LayerScore* score,
+                         const Relations& relations, const Segments& graphs) const {
   const Tensor mixed = product(attention(in.normed, score, relations, graphs), out_->weight());
   const auto middle = add_branch_and_norm(in.h, mixed, out_->bias(), norm2_->weight(), norm2_->bias());
   const Tensor inner = bias_gelu(product(middle.normed, first_->weight()), first_->bias());
@@ -81,7 +81,7 @@ LieStream LieTransformerBlock::operator()(const LieStream& in, const LayerNorm& 
   return {end.sum, end.normed};
 }
 
-double LieTransformerBlock::flops(double typical_nodes) const {
+double Block::flops(double typical_nodes) const {
   const auto d = static_cast<double>(width_), e = static_cast<double>(pair_width_),
              h = static_cast<double>(heads_);
   const double projections = 2 * d * d * (query_ ? 4 : 2) + 2 * d * e;
@@ -89,4 +89,4 @@ double LieTransformerBlock::flops(double typical_nodes) const {
   return projections + pairs + 4 * d * static_cast<double>(hidden_);
 }
 
-}  // namespace weyl
+}  // namespace weyl::lie

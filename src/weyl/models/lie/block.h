@@ -7,10 +7,10 @@
 #include "weyl/nn/linear.h"
 #include "weyl/nn/norms.h"
 
-namespace weyl {
+namespace weyl::lie {
 
 /// The stream of a block: h (N, d) and its layer norm by whatever reads it next.
-struct LieStream {
+struct Stream {
   Tensor h, normed;
 };
 
@@ -18,19 +18,19 @@ struct LieStream {
 ///   G and C   o_i = sum_j a_ij W_V [x_j; w_ij], a_ij = softmax_j s_ij over j != i; a token alone has o_i = 0
 ///   A         o_i = sum_j a_ij W_V x_j, a_ij = softmax_j q_i . k_j / sqrt(d / H), j = i included
 /// Children: norm1, [query, key], value, out, norm2, ffn.0, ffn.2. Channels of a head are contiguous.
-class LieTransformerBlock : public Module {
+class Block : public Module {
  public:
   /// `pair_width`: the coordinates of w, 0 for A.
-  LieTransformerBlock(const LieOptions& options, int64_t pair_width);
+  Block(const Options& options, int64_t pair_width);
 
   const LayerNorm& entry_norm() const { return *norm1_; }
   /// `in.normed` is norm1 of `in.h`; the result's is `next` of its h. `score` is null for A.
-  LieStream operator()(const LieStream& in, const LayerNorm& next, const LieLayerScore* score,
-                       const Relations& relations, const Segments& graphs) const;
+  Stream operator()(const Stream& in, const LayerNorm& next, const LayerScore* score,
+                    const Relations& relations, const Segments& graphs) const;
   double flops(double typical_nodes) const;  // of one token, scores apart
 
  private:
-  Tensor attention(const Tensor& x, const LieLayerScore* score, const Relations& relations,
+  Tensor attention(const Tensor& x, const LayerScore* score, const Relations& relations,
                    const Segments& graphs) const;
 
   int64_t width_, heads_, pair_width_, hidden_;
@@ -38,4 +38,4 @@ class LieTransformerBlock : public Module {
   std::shared_ptr<Linear> query_, key_, value_, out_, first_, second_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::lie

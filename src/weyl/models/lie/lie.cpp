@@ -8,7 +8,7 @@
 #include "weyl/ops/lie/elements.h"
 #include "weyl/ops/lie/log.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 /// The raw numbers of an element: (c, s) or the rows of R or A, then t.
@@ -36,10 +36,10 @@ bool is_correction(const Quantity& q, LieGroup group) {
 
 }  // namespace
 
-LieTransformer::LieTransformer(const LieOptions& given, const Interface& interface)
+Transformer::Transformer(const Options& given, const Interface& interface)
     : PosesModel(interface), options(given) {
   const int64_t dof = degrees_of_freedom(group()), d = options.width;
-  const bool raw_poses = options.variant == LieVariant::A;
+  const bool raw_poses = options.variant == Variant::A;
   require<ConfigError>(d % options.heads == 0, "model.lie.heads: must divide the width ", d, ", got ",
                        options.heads);
   require<ConfigError>(!(options.move_tokens && raw_poses),
@@ -58,8 +58,7 @@ LieTransformer::LieTransformer(const LieOptions& given, const Interface& interfa
   }
   for (int64_t l = 0; l < options.blocks; ++l) {
     const std::string number = std::to_string(l);
-    blocks_.push_back(
-        child("blocks." + number, std::make_shared<LieTransformerBlock>(options, raw_poses ? 0 : dof)));
+    blocks_.push_back(child("blocks." + number, std::make_shared<Block>(options, raw_poses ? 0 : dof)));
     if (options.move_tokens && l + 1 < options.blocks) {
       moves_.push_back(child("move." + number, std::make_shared<Linear>(d, dof)));
     }
@@ -77,24 +76,24 @@ LieTransformer::LieTransformer(const LieOptions& given, const Interface& interfa
   }
 }
 
-Tensor LieTransformer::factor_of(const Tensor& orthonormal) const {
-  return lie_exp(from_orthonormal(orthonormal.to(at::kDouble), group()), group());
+Tensor Transformer::factor_of(const Tensor& orthonormal) const {
+  return exp(from_orthonormal(orthonormal.to(at::kDouble), group()), group());
 }
 
-Tensor LieTransformer::coordinates_of(const Tensor& factor) const {
+Tensor Transformer::coordinates_of(const Tensor& factor) const {
   const Tensor one = compact_elements(at::eye(matrix_size(group()), factor.options()).unsqueeze(0), group());
-  const LieLogs logs = lie_logs(one.expand_as(factor), factor, group());
+  const Logs found = logs(one.expand_as(factor), factor, group());
   if (!is_rigid(group())) {
-    const Tensor outside = (logs.margin <= 0).nonzero();
+    const Tensor outside = (found.margin <= 0).nonzero();
     require(outside.size(0) == 0, "lie: a correction must be inside the chart of the logarithm of ",
             name_of(group()), ", but ", outside.size(0),
             " tokens, moved (model.lie.move_tokens) and then corrected, are beyond it; an "
             "output of kind element is not bound to it");
   }
-  return to_orthonormal(logs.w, group());
+  return to_orthonormal(found.w, group());
 }
 
-Tensor LieTransformer::embedded(const Poses& poses) const {
+Tensor Transformer::embedded(const Poses& poses) const {
   if (embedding_) {
     const Tensor numbers = raw(group(), poses.elements);
     return (*embedding_)(scalars_ > 0 ? at::cat({numbers, poses.scalars}, 1) : numbers);
@@ -103,18 +102,18 @@ Tensor LieTransformer::embedded(const Poses& poses) const {
   return features_ ? h + (*features_)(poses.scalars) : h.contiguous();
 }
 
-Named LieTransformer::forward(const Poses& poses) {
+Named Transformer::forward(const Poses& poses) {
   const auto dtype = poses.elements.scalar_type();
   const Segments& graphs = poses.graphs;
-  const bool by_squares = options.variant == LieVariant::G;
+  const bool by_squares = options.variant == Variant::G;
   Tensor moved;  // by what: now = before * moved; undefined: not at all
   Relations relations;
   Tensor tokens = compact_elements(poses.elements.to(at::kDouble), group());  // where they are now
   if (score_) {
     relations = relate(group(), tokens, graphs, options.chart, by_squares, dtype);
   }
-  const auto scores = score_ ? score_->layers() : std::vector<LieLayerScore>();
-  LieStream stream{embedded(poses).to(dtype), {}};
+  const auto scores = score_ ? score_->layers() : std::vector<LayerScore>();
+  Stream stream{embedded(poses).to(dtype), {}};
   stream.normed = (blocks_.empty() ? *norm_ : blocks_[0]->entry_norm())(stream.h);
   for (size_t l = 0; l < blocks_.size(); ++l) {
     const bool last = l + 1 == blocks_.size();
@@ -122,8 +121,8 @@ Named LieTransformer::forward(const Poses& poses) {
                            score_ ? &scores[l] : nullptr, relations, graphs);
     if (!last && !moves_.empty()) {
       const Tensor step = factor_of((*moves_[l])(stream.normed));
-      tokens = lie_compose(tokens, step, group());
-      moved = moved.defined() ? lie_compose(moved, step, group()) : step;
+      tokens = compose(tokens, step, group());
+      moved = moved.defined() ? compose(moved, step, group()) : step;
       relations = relate(group(), tokens, graphs, options.chart, by_squares, dtype);
     }
   }
@@ -136,16 +135,16 @@ Named LieTransformer::forward(const Poses& poses) {
     }
     const Tensor delta = static_cast<const Mlp&>(*heads_[k])(stream.normed).to(dtype);
     if (q.kind == Kind::element) {
-      outputs[q.name] = element_matrices(lie_compose(tokens, factor_of(delta), group()), group()).to(dtype);
+      outputs[q.name] = element_matrices(compose(tokens, factor_of(delta), group()), group()).to(dtype);
     } else {
       outputs[q.name] =
-          moved.defined() ? coordinates_of(lie_compose(moved, factor_of(delta), group())).to(dtype) : delta;
+          moved.defined() ? coordinates_of(compose(moved, factor_of(delta), group())).to(dtype) : delta;
     }
   }
   return outputs;
 }
 
-Symmetry LieTransformer::symmetry() const {
+Symmetry Transformer::symmetry() const {
   Symmetry symmetry;
   if (score_) {
     symmetry.exact.push_back({Claim::Of::left_motions, symbol_of(group()), nullptr});
@@ -154,7 +153,7 @@ Symmetry LieTransformer::symmetry() const {
   return symmetry;
 }
 
-Flops LieTransformer::flops_per_token() const {
+Flops Transformer::flops_per_token() const {
   const auto d = static_cast<double>(options.width), dof = static_cast<double>(degrees_of_freedom(group()));
   double forward = 2 * d * static_cast<double>(scalars_);
   if (embedding_) {
@@ -171,4 +170,4 @@ Flops LieTransformer::flops_per_token() const {
   return {forward};
 }
 
-}  // namespace weyl
+}  // namespace weyl::lie

@@ -1,8 +1,8 @@
 #include "weyl/models/lie/options.h"
 
-namespace weyl {
+namespace weyl::lie {
 
-void fields(Fields& f, LieOptions& o) {
+void fields(Fields& f, Options& o) {
   f("variant", o.variant,
     "score of two tokens: G, the weighted norm of the logarithm of their relative pose; C, a small network "
     "on it; A, queries and keys of the raw numbers, the control without the symmetry");
@@ -18,4 +18,4 @@ void fields(Fields& f, LieOptions& o) {
     "in the paper; G and C)");
 }
 
-}  // namespace weyl
+}  // namespace weyl::lie

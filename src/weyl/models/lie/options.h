@@ -7,24 +7,29 @@
 
 namespace weyl {
 
-/// How tokens attend: G, by the weighted norm of the logarithm of their relative pose; C, by a small network
-/// on that logarithm; A, by plain queries and keys of their raw numbers, the control without the symmetry.
-enum class LieVariant { G, C, A };
-constexpr auto names_of(LieVariant) {
-  return std::array<std::string_view, 3>{"G", "C", "A"};
-}
 constexpr auto names_of(ChartPolicy) {
   return std::array<std::string_view, 4>{"mask", "frobenius", "polar", "error"};
 }
 
-struct LieOptions {
+}  // namespace weyl
+
+namespace weyl::lie {
+
+/// How tokens attend: G, by the weighted norm of the logarithm of their relative pose; C, by a small network
+/// on that logarithm; A, by plain queries and keys of their raw numbers, the control without the symmetry.
+enum class Variant { G, C, A };
+constexpr auto names_of(Variant) {
+  return std::array<std::string_view, 3>{"G", "C", "A"};
+}
+
+struct Options {
   static constexpr const char* name_in_config = "lie";
-  LieVariant variant = LieVariant::G;
+  Variant variant = Variant::G;
   int64_t width = 32, heads = 4, blocks = 3;
   int64_t ffn_factor = 4;
   ChartPolicy chart = ChartPolicy::mask;
   bool move_tokens = false;
 };
-void fields(Fields& f, LieOptions& o);
+void fields(Fields& f, Options& o);
 
-}  // namespace weyl
+}  // namespace weyl::lie

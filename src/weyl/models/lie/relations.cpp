@@ -9,7 +9,7 @@
 
 #include "weyl/ops/edges/edges.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 constexpr int64_t long_graph = 128;  // from here on numbers of pairs cost more than making them in each layer
@@ -33,7 +33,7 @@ Relations relate(LieGroup group, const Tensor& elements, const Segments& graphs,
                  bool by_squares, at::ScalarType dtype) {
   Relations relations{group, chart, elements.to(dtype), {}};
   if (!by_squares || graphs.longest() <= long_graph) {
-    relations.pairs = lie_pairs(elements, graphs, group, chart);
+    relations.pairs = pairs_between(elements, graphs, group, chart);
     relations.pairs->coordinates = relations.pairs->coordinates.to(dtype);
     if (by_squares) {
       relations.pairs->squares =
@@ -43,4 +43,4 @@ Relations relate(LieGroup group, const Tensor& elements, const Segments& graphs,
   return relations;
 }
 
-}  // namespace weyl
+}  // namespace weyl::lie

@@ -6,31 +6,31 @@
 #include "weyl/nn/module.h"
 #include "weyl/ops/lie/attention.h"
 
-namespace weyl {
+namespace weyl::lie {
 
 /// The scores of the heads of one layer, s_ij for the pairs of tokens (i, j) from w_ij, the orthonormal
 /// coordinates of log(g_i^-1 g_j). L layers, H heads, K blocks of the algebra, E coordinates, P pairs.
-struct LieLayerScore {
+struct LayerScore {
   Tensor ratios;                                  // G: lambda / tau (H, K)
   Tensor first, first_bias, second, second_bias;  // C: (32 H, E), (32 H), (H, 32), (H)
   /// (P, H), up to constants of i; of pairs that are not present, anything.
-  Tensor operator()(const LiePairs& pairs) const;
+  Tensor operator()(const Pairs& pairs) const;
 };
 
-class LieScore : public Module {
+class Score : public Module {
  public:
   /// The scores of all layers, made once a pass.
-  virtual std::vector<LieLayerScore> layers() const = 0;
+  virtual std::vector<LayerScore> layers() const = 0;
   virtual double flops() const = 0;  // of one pair in one layer
 };
 
 /// G (paper, eqs. 2 and 3): s = -(sum_b lambda_b |w^(b)|^2) / tau, lambda = softplus(weight) + 0.001,
 /// tau = softplus(temperature) + 0.001. Parameters `weight` (L, H, K) and `temperature` (L, H), initialised at 0,
 /// so that s = -|w|^2.
-class LieNormScore : public LieScore {
+class NormScore : public Score {
  public:
-  LieNormScore(int64_t layers, int64_t heads, int64_t blocks);
-  std::vector<LieLayerScore> layers() const override;
+  NormScore(int64_t layers, int64_t heads, int64_t blocks);
+  std::vector<LayerScore> layers() const override;
   double flops() const override { return 2.0 * static_cast<double>(heads_ * blocks_); }
 
  private:
@@ -40,10 +40,10 @@ class LieNormScore : public LieScore {
 
 /// C (paper, 5): a network E -> 32 -> 1 with a GELU for each layer and head. Parameters `first.weight` (L, 32
 /// H, E), `first.bias` (L, 32 H), `second.weight` (L, H, 32), `second.bias` (L, H).
-class LieKernelScore : public LieScore {
+class KernelScore : public Score {
  public:
-  LieKernelScore(int64_t layers, int64_t heads, int64_t coordinates);
-  std::vector<LieLayerScore> layers() const override;
+  KernelScore(int64_t layers, int64_t heads, int64_t coordinates);
+  std::vector<LayerScore> layers() const override;
   double flops() const override;
 
  private:
@@ -52,6 +52,6 @@ class LieKernelScore : public LieScore {
 };
 
 /// The score of variant G or C.
-std::shared_ptr<LieScore> make_score(const LieOptions& options, int64_t blocks, int64_t coordinates);
+std::shared_ptr<Score> make_score(const Options& options, int64_t blocks, int64_t coordinates);
 
-}  // namespace weyl
+}  // namespace weyl::lie

@@ -10,7 +10,7 @@
 #include "weyl/core/check.h"
 #include "weyl/models/platonic/rope.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
 FrameApe::FrameApe(const ApeOptions& options, int64_t channels, int64_t dimension) {
   require<ConfigError>(channels % 2 == 0, "platonic.ape: the channels of a frame must be even, got ",
@@ -28,4 +28,4 @@ Tensor FrameApe::operator()(const Tensor& positions, const GroupTables& tables) 
   return at::cat({at::cos(angles), at::sin(angles)}, 2).view({n, order * 2 * half});
 }
 
-}  // namespace weyl
+}  // namespace weyl::platonic

@@ -4,7 +4,7 @@
 #include "weyl/nn/module.h"
 #include "weyl/ops/frames/group_tables.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
 /// Absolute position encoding, the same in every frame: [cos(p . R_g w), sin(p . R_g w)] of C/2 frequencies
 /// each. Parameter `freqs` (D, C/2) ~ N(0, sigma^2). ConfigError unless the channels C of a frame are even.
@@ -18,4 +18,4 @@ class FrameApe : public Module {
   Tensor frequencies_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::platonic

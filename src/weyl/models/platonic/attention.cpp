@@ -14,9 +14,9 @@
 #include "weyl/ops/attention/rotary_attention.h"
 #include "weyl/ops/frames/group_linear.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
-FrameAttention::FrameAttention(const PlatonicOptions& options, GroupTablesPtr tables)
+FrameAttention::FrameAttention(const Options& options, GroupTablesPtr tables)
     : options_(options),
       tables_(std::move(tables)),
       order_(tables_->group().order()),
@@ -115,4 +115,4 @@ double FrameAttention::flops(double typical_nodes) const {
   return q_->flops() + v_->flops() + (k_ ? k_->flops() : 0) + out_->flops() + mixing;
 }
 
-}  // namespace weyl
+}  // namespace weyl::platonic

@@ -5,7 +5,7 @@
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/platonic/rope.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
 /// What every block of one forward pass shares.
 struct FrameInput {
@@ -21,7 +21,7 @@ struct FrameInput {
 /// invariant` sums the scores over the frames first (eq. 12).
 class FrameAttention : public Module {
  public:
-  FrameAttention(const PlatonicOptions& options, GroupTablesPtr tables);
+  FrameAttention(const Options& options, GroupTablesPtr tables);
   Tensor operator()(const Tensor& x, const FrameInput& input) const;  // (N, G C) -> (N, G C)
 
   /// True for softmax attention with scores of each frame by itself, which has a fused op.
@@ -37,7 +37,7 @@ class FrameAttention : public Module {
  private:
   Tensor mix(const Tensor& q, const Tensor& k, const Tensor& v, const FrameInput& input) const;
 
-  PlatonicOptions options_;
+  Options options_;
   GroupTablesPtr tables_;
   int64_t order_, head_width_;
   std::shared_ptr<GroupLinear> q_, v_, k_, out_;
@@ -45,4 +45,4 @@ class FrameAttention : public Module {
   Derived joint_;  // the dense matrices of q, v and k, one below the other
 };
 
-}  // namespace weyl
+}  // namespace weyl::platonic

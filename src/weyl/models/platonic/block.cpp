@@ -8,9 +8,9 @@
 #include "weyl/ops/frames/bias_activation.h"
 #include "weyl/ops/frames/frame_norm.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
-FrameBlock::FrameBlock(const PlatonicOptions& options, const GroupTablesPtr& tables)
+FrameBlock::FrameBlock(const Options& options, const GroupTablesPtr& tables)
     : options_(options), order_(tables->group().order()) {
   const int64_t channels = options.width / order_;
   const auto hidden = static_cast<int64_t>(static_cast<double>(options.width) * options.ffn_factor);
@@ -96,4 +96,4 @@ double FrameBlock::flops(double typical_nodes) const {
   return attention_->flops(typical_nodes) + linear_1_->flops() + linear_2_->flops();
 }
 
-}  // namespace weyl
+}  // namespace weyl::platonic

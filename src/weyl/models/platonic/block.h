@@ -3,7 +3,7 @@
 #include "weyl/models/platonic/attention.h"
 #include "weyl/nn/norms.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
 /// One pre-norm block:
 ///   x <- x + drop(gamma_1 dropout(attention(norm1 x)))
@@ -12,7 +12,7 @@ namespace weyl {
 /// order: [gamma_1, gamma_2], interaction, linear1, linear2, norm1, norm2.
 class FrameBlock : public Module {
  public:
-  FrameBlock(const PlatonicOptions& options, const GroupTablesPtr& tables);
+  FrameBlock(const Options& options, const GroupTablesPtr& tables);
   Tensor operator()(const Tensor& x, const FrameInput& input) const;  // (N, G C) -> (N, G C)
   double flops(double typical_nodes) const;
 
@@ -22,7 +22,7 @@ class FrameBlock : public Module {
   Tensor normalised(const Norm& norm, const Tensor& x) const;
   Tensor residual(const Tensor& x, const Tensor& branch, const Tensor& gamma, const FrameInput& input) const;
 
-  PlatonicOptions options_;
+  Options options_;
   int64_t order_;
   Tensor gamma_1_, gamma_2_;
   std::shared_ptr<FrameAttention> attention_;
@@ -30,4 +30,4 @@ class FrameBlock : public Module {
   std::shared_ptr<Norm> norm_1_, norm_2_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::platonic

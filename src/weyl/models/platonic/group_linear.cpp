@@ -7,7 +7,7 @@
 #include "weyl/core/check.h"
 #include "weyl/ops/frames/group_linear.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
 GroupLinear::GroupLinear(GroupTablesPtr tables, int64_t in, int64_t out, bool bias)
     : tables_(std::move(tables)), in_(in), out_(out) {
@@ -42,4 +42,4 @@ Tensor GroupMlp::operator()(const Tensor& x) const {
   return (*second_)(activate((*first_)(x), Activation::gelu));
 }
 
-}  // namespace weyl
+}  // namespace weyl::platonic

@@ -5,7 +5,7 @@
 #include "weyl/nn/module.h"
 #include "weyl/ops/frames/group_tables.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
 using GroupTablesPtr = std::shared_ptr<const GroupTables>;
 
@@ -47,4 +47,4 @@ class GroupMlp : public Module {
   std::shared_ptr<GroupLinear> first_, second_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::platonic

@@ -3,7 +3,7 @@
 #include <set>
 #include <string_view>
 
-namespace weyl {
+namespace weyl::platonic {
 namespace {
 
 /// Buffers of the authors' Platonic modules that hold the group itself.
@@ -33,7 +33,7 @@ bool is_dead_readout(const std::string& name, const NamedTensors& tensors,
 
 }  // namespace
 
-NamedTensors platonic_names(const NamedTensors& state_dict, const Module& model) {
+NamedTensors translated_names(const NamedTensors& state_dict, const Module& model) {
   std::set<std::string> known;
   for (const auto& p : model.parameters()) {
     known.insert(p.name);
@@ -47,4 +47,4 @@ NamedTensors platonic_names(const NamedTensors& state_dict, const Module& model)
   return result;
 }
 
-}  // namespace weyl
+}  // namespace weyl::platonic

@@ -11,7 +11,7 @@
 
 #include "weyl/ops/autograd/full_precision.h"
 
-namespace weyl {
+namespace weyl::platonic {
 namespace {
 
 /// (G, c): det R_g in the odd columns, 1 elsewhere; undefined when no column is odd.
@@ -81,4 +81,4 @@ Tensor frame_vectors(const Tensor& x, const std::vector<bool>& axial, const Grou
   return (at::matmul(together, in_rows) / static_cast<double>(order)).view({n, v, dimension});
 }
 
-}  // namespace weyl
+}  // namespace weyl::platonic

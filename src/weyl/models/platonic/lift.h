@@ -4,7 +4,7 @@
 
 #include "weyl/ops/frames/group_tables.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
 /// Lifts features to functions on the group (paper, section 3.1): in frame g a scalar is itself, a vector u
 /// is R_g^T u; pseudoscalars and axial vectors are also multiplied by det R_g.
@@ -21,4 +21,4 @@ Tensor frame_scalars(const Tensor& x, const std::vector<bool>& pseudo, const Gro
 /// `axial` times det R_g.
 Tensor frame_vectors(const Tensor& x, const std::vector<bool>& axial, const GroupTables& tables);
 
-}  // namespace weyl
+}  // namespace weyl::platonic

@@ -1,6 +1,6 @@
 #include "weyl/models/platonic/options.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
 void fields(Fields& f, RopeOptions& o) {
   f("sigma", o.sigma, "size of the frequencies, in radians per unit of length", {0, 1e6});
@@ -13,7 +13,7 @@ void fields(Fields& f, ApeOptions& o) {
   f("learned", o.learned, "train the frequencies");
 }
 
-void fields(Fields& f, PlatonicOptions& o) {
+void fields(Fields& f, Options& o) {
   f("group", o.group,
     "the frames: trivial, tetrahedron, octahedron, icosahedron, each with _full; cyclic_n, dihedral_n, ...");
   f("axis", o.axis, "rotation axis of cyclic_3d_n and dihedral_3d_n");
@@ -58,4 +58,4 @@ void fields(Fields& f, PlatonicOptions& o) {
     "round the group's matrices to float32, as the authors' weights were trained");
 }
 
-}  // namespace weyl
+}  // namespace weyl::platonic

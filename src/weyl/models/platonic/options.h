@@ -9,10 +9,10 @@
 #include "weyl/nn/activation.h"
 #include "weyl/nn/drop_path.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
-enum class FrequencyStart { random, spiral };
-constexpr auto names_of(FrequencyStart) {
+enum class FrequencyInit { random, spiral };
+constexpr auto names_of(FrequencyInit) {
   return std::array<std::string_view, 2>{"random", "spiral"};
 }
 
@@ -46,7 +46,7 @@ constexpr auto names_of(FramePooling) {
 
 struct RopeOptions {
   double sigma = 1;
-  FrequencyStart init = FrequencyStart::spiral;
+  FrequencyInit init = FrequencyInit::spiral;
   bool learned = true;
 };
 void fields(Fields& f, RopeOptions& o);
@@ -58,7 +58,7 @@ struct ApeOptions {
 void fields(Fields& f, ApeOptions& o);
 
 /// Widths are totals over the group: `width` = G channels, `heads` = G heads per frame.
-struct PlatonicOptions {
+struct Options {
   static constexpr const char* name_in_config = "platonic";
   std::string group = "tetrahedron";
   std::vector<double> axis{0, 0, 1};
@@ -84,6 +84,6 @@ struct PlatonicOptions {
   bool both_readouts = false;
   bool authors_tables = false;
 };
-void fields(Fields& f, PlatonicOptions& o);
+void fields(Fields& f, Options& o);
 
-}  // namespace weyl
+}  // namespace weyl::platonic

@@ -11,7 +11,7 @@
 #include "weyl/models/platonic/lift.h"
 #include "weyl/nn/pooling.h"
 
-namespace weyl {
+namespace weyl::platonic {
 namespace {
 
 /// The same elements rounded to float32: the tables that the authors' weights were trained with.
@@ -37,7 +37,7 @@ bool equal_elements(const FiniteGroup& a, const FiniteGroup& b) {
 
 }  // namespace
 
-GroupPtr frames_of(const PlatonicOptions& options, int64_t dimension) {
+GroupPtr frames_of(const Options& options, int64_t dimension) {
   GroupPtr group;
   if (!options.generators.empty()) {
     group = std::make_shared<FiniteGroup>(
@@ -52,7 +52,7 @@ GroupPtr frames_of(const PlatonicOptions& options, int64_t dimension) {
   return options.authors_tables ? rounded(*group) : group;
 }
 
-Platonic::Platonic(const PlatonicOptions& options, const Interface& interface)
+Platonic::Platonic(const Options& options, const Interface& interface)
     : PointsModel(interface),
       options(options),
       columns_(input_columns(interface, "platonic")),
@@ -165,7 +165,7 @@ Flops Platonic::flops_per_token() const {
 }
 
 ForeignWeights Platonic::translated(const NamedTensors& state_dict) const {
-  return {platonic_names(state_dict, *this)};
+  return {translated_names(state_dict, *this)};
 }
 
-}  // namespace weyl
+}  // namespace weyl::platonic

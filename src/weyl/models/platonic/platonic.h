@@ -6,7 +6,7 @@
 #include "weyl/models/platonic/block.h"
 #include "weyl/models/platonic/readout.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
 /// The Platonic Transformer: features are functions on a finite group G of frames, and every layer commutes
 /// with G. Inputs are lifted and embedded, go through the blocks, and are read out per node, or per graph
@@ -17,14 +17,14 @@ namespace weyl {
 /// not centred); approximate: all rotations (and reflections, when G has some).
 class Platonic : public PointsModel {
  public:
-  using Options = PlatonicOptions;
-  Platonic(const PlatonicOptions& options, const Interface& interface);
+  using Options = platonic::Options;
+  Platonic(const Options& options, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Flops flops_per_token() const override;
   ForeignWeights translated(const NamedTensors& state_dict) const override;
 
-  const PlatonicOptions options;
+  const Options options;
 
  private:
   Tensor pooled(const Tensor& trunk, const Segments& graphs) const;
@@ -38,6 +38,6 @@ class Platonic : public PointsModel {
 };
 
 /// The group that the options name or generate. ConfigError unless it acts in `dimension` dimensions.
-GroupPtr frames_of(const PlatonicOptions& options, int64_t dimension);
+GroupPtr frames_of(const Options& options, int64_t dimension);
 
-}  // namespace weyl
+}  // namespace weyl::platonic

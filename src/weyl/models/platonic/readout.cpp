@@ -5,7 +5,7 @@
 #include "weyl/models/platonic/lift.h"
 #include "weyl/nn/pooling.h"
 
-namespace weyl {
+namespace weyl::platonic {
 namespace {
 
 using Rows = ReadoutPlan::Rows;
@@ -37,7 +37,7 @@ ReadoutPlan& plan_for(std::vector<ReadoutPlan>& plans, bool vectors, Rows rows) 
 
 }  // namespace
 
-std::vector<ReadoutPlan> plan_readouts(const Interface& interface, const PlatonicOptions& options) {
+std::vector<ReadoutPlan> plan_readouts(const Interface& interface, const Options& options) {
   std::vector<ReadoutPlan> scalars, vectors;
   for (const auto& q : interface.outputs) {
     const bool vector = is_vector(q.kind, interface.dimension);
@@ -60,7 +60,7 @@ std::vector<ReadoutPlan> plan_readouts(const Interface& interface, const Platoni
   return scalars;
 }
 
-Readout::Readout(ReadoutPlan plan, const PlatonicOptions& options, GroupTablesPtr tables)
+Readout::Readout(ReadoutPlan plan, const Options& options, GroupTablesPtr tables)
     : plan_(std::move(plan)), tables_(std::move(tables)) {
   const int64_t numbers = plan_.channels() * (plan_.vectors ? tables_->group().dimension() : 1);
   const int64_t out = tables_->group().order() * numbers;
@@ -93,4 +93,4 @@ void Readout::operator()(const Tensor& trunk, const Segments& graphs, at::Scalar
   }
 }
 
-}  // namespace weyl
+}  // namespace weyl::platonic

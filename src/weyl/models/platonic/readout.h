@@ -7,7 +7,7 @@
 #include "weyl/models/platonic/group_linear.h"
 #include "weyl/models/platonic/options.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
 /// One readout of the trunk: all outputs of one form (plain numbers or vectors) that are pooled alike.
 struct ReadoutPlan {
@@ -23,13 +23,13 @@ struct ReadoutPlan {
 /// The readouts of an interface, scalars before vectors. The first of each form has the authors' name;
 /// further ones (other levels) end in `_node`, `_graph` or `_sum`. ConfigError for an output that is neither
 /// a scalar nor a vector of a node or graph.
-std::vector<ReadoutPlan> plan_readouts(const Interface& interface, const PlatonicOptions& options);
+std::vector<ReadoutPlan> plan_readouts(const Interface& interface, const Options& options);
 
 /// The parameters of one readout and its way from the trunk to named outputs: the map (d -> d -> G n, or one
 /// layer with `ffn_readout` off), then the mean over frames; vectors turn back with their frame first.
 class Readout {
  public:
-  Readout(ReadoutPlan plan, const PlatonicOptions& options, GroupTablesPtr tables);
+  Readout(ReadoutPlan plan, const Options& options, GroupTablesPtr tables);
   const ReadoutPlan& plan() const { return plan_; }
   std::shared_ptr<Module> module() const;
 
@@ -45,4 +45,4 @@ class Readout {
   std::shared_ptr<GroupLinear> linear_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::platonic

@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/ops/autograd/full_precision.h"
 
-namespace weyl {
+namespace weyl::platonic {
 namespace {
 
 constexpr double two_pi = 2 * std::numbers::pi;
@@ -44,7 +44,7 @@ void spiral_in_plane(double* w, int64_t heads, int64_t pairs, double sigma) {
 
 Tensor initial_frequencies(const RopeOptions& options, int64_t heads, int64_t pairs, int64_t dimension) {
   const auto in_float64 = at::TensorOptions().dtype(at::kDouble);
-  if (options.init == FrequencyStart::spiral) {
+  if (options.init == FrequencyInit::spiral) {
     return spiral_frequencies(heads, pairs, dimension, options.sigma);
   }
   return BuildOn::device().is_meta() ? at::empty({heads, pairs, dimension}, in_float64.device(at::kMeta))
@@ -83,4 +83,4 @@ Tensor FrameRope::angles(const Tensor& positions, const GroupTables& tables) con
       .view({positions.size(0), order * heads, pairs});
 }
 
-}  // namespace weyl
+}  // namespace weyl::platonic

@@ -4,7 +4,7 @@
 #include "weyl/nn/module.h"
 #include "weyl/ops/frames/group_tables.h"
 
-namespace weyl {
+namespace weyl::platonic {
 
 /// Frequencies on a golden spiral, float64 (H, F, D), D = 2 or 3 (ConfigError otherwise). In space, with i' =
 /// i + 1/2: y = 1 - 2 i'/F, direction (sqrt(1-y^2) cos t, y, sqrt(1-y^2) sin t), t = 2 pi (i'/golden + h/H),
@@ -29,4 +29,4 @@ class FrameRope : public Module {
   Tensor frequencies_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::platonic

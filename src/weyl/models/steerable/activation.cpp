@@ -17,7 +17,7 @@
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/steerable/irrep_norms.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 constexpr double floor_ = 1e-5;  // below it lengths count as this: no division by zero, finite gradients
@@ -32,7 +32,7 @@ Tensor lengths(const Tensor& squares) {
 
 NormActivation::NormActivation(const SteerableType& type, Law law, double init) : type_(type), law_(law) {
   require(init <= 0, "NormActivation: biases must be initialised at zero or below, got ", init);
-  bias_ = parameter("bias", {type.copies()}, Init::constant(init));
+  bias_ = parameter("bias", {type.multiplicity()}, Init::constant(init));
 }
 
 Tensor NormActivation::operator()(const Tensor& x) const {
@@ -41,7 +41,7 @@ Tensor NormActivation::operator()(const Tensor& x) const {
 }
 
 GatedActivation::GatedActivation(const SteerableType& out) : in_(out), out_(out) {
-  in_.channels.front() += (out.copies() + 1) / 2;
+  in_.channels.front() += (out.multiplicity() + 1) / 2;
 }
 
 Tensor GatedActivation::operator()(const Tensor& x) const {
@@ -51,20 +51,21 @@ Tensor GatedActivation::operator()(const Tensor& x) const {
   const Tensor parts = x.unflatten(1, {2, in_.width()});
   const Tensor features =
       at::cat({parts.narrow(2, 0, trivial), parts.narrow(2, trivial + gates, out_.width() - trivial)}, 2);
-  const Tensor gate = at::sigmoid(parts.narrow(2, trivial, gates)).flatten(1, 2).narrow(1, 0, out_.copies());
+  const Tensor gate =
+      at::sigmoid(parts.narrow(2, trivial, gates)).flatten(1, 2).narrow(1, 0, out_.multiplicity());
   return scale_irreps(features.flatten(1, 2), gate, out_);
 }
 
-SteerableNorm::SteerableNorm(const SteerableType& type, Law law) : type_(type), law_(law) {
+Norm::Norm(const SteerableType& type, Law law) : type_(type), law_(law) {
   const bool alike = std::all_of(type.channels.begin(), type.channels.end(),
                                  [&](int64_t c) { return c == type.channels.front(); });
   require(law != Law::joint || alike, "SteerableNorm: a joint norm needs the same channels for all irreps");
   if (law == Law::layer) {
-    weight_ = parameter("weight", {type.copies()}, Init::ones());
+    weight_ = parameter("weight", {type.multiplicity()}, Init::ones());
   }
 }
 
-Tensor SteerableNorm::operator()(const Tensor& x) const {
+Tensor Norm::operator()(const Tensor& x) const {
   Tensor squares = irrep_squares(x, type_);
   if (law_ == Law::layer) {
     return scale_irreps(x, along_channels(weight_, squares) / lengths(squares.mean(1, /*keepdim=*/true)),
@@ -77,18 +78,18 @@ Tensor SteerableNorm::operator()(const Tensor& x) const {
   return scale_irreps(x, 1 / lengths(squares), type_);
 }
 
-SteerableBatchNorm::SteerableBatchNorm(const SteerableType& type) : type_(type) {
-  const int64_t copies = type.copies();
-  weight_ = parameter("weight", {copies}, Init::ones());
+BatchNorm::BatchNorm(const SteerableType& type) : type_(type) {
+  const int64_t multiplicity = type.multiplicity();
+  weight_ = parameter("weight", {multiplicity}, Init::ones());
   bias_ = complex_parameter("bias", at::zeros({type.channels.front(), 2}, at::kDouble));
-  mean_square_ = parameter("mean_square", at::ones({copies}, at::kDouble), false, /*trainable=*/false);
+  mean_square_ = parameter("mean_square", at::ones({multiplicity}, at::kDouble), false, /*trainable=*/false);
   for (int64_t l = 0; l < type.irreps(); ++l) {
     components_.insert(components_.end(), static_cast<size_t>(type.channels[l]),
                        static_cast<double>(type.components(l)));
   }
 }
 
-Tensor SteerableBatchNorm::operator()(const Tensor& features) const {
+Tensor BatchNorm::operator()(const Tensor& features) const {
   const Tensor x = widened(features);
   Tensor mean = mean_square_.to(x.scalar_type());
   if (training() && x.numel() > 0) {
@@ -105,4 +106,4 @@ Tensor SteerableBatchNorm::operator()(const Tensor& features) const {
   return scaled + along_channels(bias.flatten(), scaled);
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

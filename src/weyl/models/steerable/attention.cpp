@@ -9,23 +9,22 @@
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/steerable/attention.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 constexpr size_t grids_kept = 16;  // tables of grids that a module remembers
 
-double scale_of(const SteerableType& type, const SteerableAttentionOptions& options) {
+double scale_of(const SteerableType& type, const AttentionOptions& options) {
   if (options.scale == ScoreScale::full) {
     return 1 / std::sqrt(static_cast<double>(type.width()));
   }
-  const auto channels = type.copies();
+  const auto channels = type.multiplicity();
   return 1 / std::sqrt(static_cast<double>(channels) / static_cast<double>(type.irreps() * options.heads));
 }
 
 }  // namespace
 
-SteerableAttention::SteerableAttention(const SteerableType& type, const SteerableAttentionOptions& options)
-    : options_(options) {
+Attention::Attention(const SteerableType& type, const AttentionOptions& options) : options_(options) {
   require(options.heads > 0 && type.irreps() > 0, "SteerableAttention: needs heads and irreps, got ",
           options.heads, " and ", type.irreps());
   for (int64_t l = 0; l < type.irreps(); ++l) {
@@ -34,26 +33,26 @@ SteerableAttention::SteerableAttention(const SteerableType& type, const Steerabl
             type.channels[l]);
   }
   scale_ = scale_of(type, options);
-  query_ = child("query", std::make_shared<SteerableLinear>(type, type));
-  key_ = child("key", std::make_shared<SteerableLinear>(type, type));
-  value_ = child("value", std::make_shared<SteerableLinear>(type, type));
-  output_ = child("output", std::make_shared<SteerableLinear>(type, type));
+  query_ = child("query", std::make_shared<Linear>(type, type));
+  key_ = child("key", std::make_shared<Linear>(type, type));
+  value_ = child("value", std::make_shared<Linear>(type, type));
+  output_ = child("output", std::make_shared<Linear>(type, type));
   if (options.positions.radial != RadialLaw::none) {
-    const std::vector<int64_t> shape{position_radii(type.dimension, options.positions), type.copies(), 2};
+    const std::vector<int64_t> shape{position_radii(type.dimension, options.positions), type.multiplicity(),
+                                     2};
     key_positions_ = complex_parameter("key_positions", initial_normals(shape) * std::sqrt(0.5));
     value_positions_ = complex_parameter("value_positions", initial_normals(shape) * std::sqrt(0.5));
   }
 }
 
-std::shared_ptr<const SteerablePositions> SteerableAttention::positions(
-    const std::vector<int64_t>& grid) const {
+std::shared_ptr<const Positions> Attention::positions(const std::vector<int64_t>& grid) const {
   if (options_.positions.radial == RadialLaw::none) {
     return nullptr;
   }
   const std::lock_guard lock(mutex_);
   auto& found = of_grids_[grid];
   if (!found) {
-    const auto made = std::make_shared<SteerablePositions>(type(), grid, options_.positions);
+    const auto made = std::make_shared<Positions>(type(), grid, options_.positions);
     if (of_grids_.size() > grids_kept) {
       of_grids_.clear();
     }
@@ -63,7 +62,7 @@ std::shared_ptr<const SteerablePositions> SteerableAttention::positions(
   return found;
 }
 
-Tensor SteerableAttention::operator()(const Tensor& x) const {
+Tensor Attention::operator()(const Tensor& x) const {
   const int64_t dimension = type().dimension;
   require(x.defined() && x.dim() == dimension + 2 && x.size(1) == 2 * type().width(),
           "SteerableAttention: x must be (B, ", 2 * type().width(), ", ", dimension, " axes), got ",
@@ -79,10 +78,10 @@ Tensor SteerableAttention::operator()(const Tensor& x) const {
   Tensor y;
   {
     const FullPrecision no_autocast;  // complex numbers have no half precision
-    y = steerable_attention(q, k, v, type(), options_.heads, scale_, of_grid, weights(key_positions_),
-                            weights(value_positions_));
+    y = attention(q, k, v, type(), options_.heads, scale_, of_grid, weights(key_positions_),
+                  weights(value_positions_));
   }
   return (*output_)(y).view(x.sizes());
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

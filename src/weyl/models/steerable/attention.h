@@ -8,32 +8,32 @@
 #include "weyl/ops/steerable/options.h"
 #include "weyl/ops/steerable/positions.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// Steerable self-attention of all pixels of a grid (paper, sections 3.1 and 3.2): query, key, value and
-/// output layers (SteerableLinear, C x C for each irrep), ops/steerable/attention.h between them, positional
+/// output layers (Linear, C x C for each irrep), ops/steerable/attention.h between them, positional
 /// vectors by offset. It turns with the grid under quarter turns and the 24 rotations of the cube.
 ///
 /// Parameters `query`, `key`, `value`, `output`, and `key_positions`, `value_positions` (R, S, 2) complex, S
-/// the copies of irreps, R = 1 or the distances of a table up to its reach (position_radii): all made at
+/// the multiplicity of all irreps, R = 1 or the distances of a table up to its reach (position_radii): all made at
 /// construction, whatever the grid. Positions start as complex normal numbers of variance 1. Complex numbers
 /// of irrep l with C channels: 4 C^2 + 2 C R.
-class SteerableAttention : public Module {
+class Attention : public Module {
  public:
   /// ShapeError: heads that do not divide the channels of each irrep; see also position_radii.
-  SteerableAttention(const SteerableType& type, const SteerableAttentionOptions& options);
+  Attention(const SteerableType& type, const AttentionOptions& options);
   Tensor operator()(const Tensor& x) const;  // (B, 2 F, pixels...), likewise
   const SteerableType& type() const { return query_->in(); }
 
  private:
-  std::shared_ptr<const SteerablePositions> positions(const std::vector<int64_t>& grid) const;
+  std::shared_ptr<const Positions> positions(const std::vector<int64_t>& grid) const;
 
-  SteerableAttentionOptions options_;
+  AttentionOptions options_;
   double scale_;
-  std::shared_ptr<SteerableLinear> query_, key_, value_, output_;
+  std::shared_ptr<Linear> query_, key_, value_, output_;
   Tensor key_positions_, value_positions_;  // undefined without positions
   mutable std::mutex mutex_;
-  mutable std::map<std::vector<int64_t>, std::shared_ptr<const SteerablePositions>> of_grids_;
+  mutable std::map<std::vector<int64_t>, std::shared_ptr<const Positions>> of_grids_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -5,59 +5,59 @@
 #include "weyl/models/steerable/activation.h"
 #include "weyl/models/steerable/stage.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
-Tensor through(const std::shared_ptr<SteerableLayer>& norm, const Tensor& x) {
+Tensor through(const std::shared_ptr<Layer>& norm, const Tensor& x) {
   return norm ? (*norm)(x) : x;
 }
 
 }  // namespace
 
-SteerableMlp::SteerableMlp(const SteerableType& type, const SteerableOptions& options) {
+Mlp::Mlp(const SteerableType& type, const Options& options) {
   SteerableType hidden = type;
   for (int64_t& c : hidden.channels) {
     c *= options.encoder.hidden;
   }
-  first_ = child("linear1", std::make_shared<SteerableLinear>(type, hidden));
-  activation_ = child("activation",
-                      std::make_shared<NormActivation>(hidden,
-                                                       options.encoder.activation == SteerableActivation::relu
-                                                           ? NormActivation::Law::relu
-                                                           : NormActivation::Law::gelu,
-                                                       options.bias_init));
-  second_ = child("linear2", std::make_shared<SteerableLinear>(hidden, type));
+  first_ = child("linear1", std::make_shared<Linear>(type, hidden));
+  activation_ =
+      child("activation", std::make_shared<NormActivation>(hidden,
+                                                           options.encoder.activation == Activation::relu
+                                                               ? NormActivation::Law::relu
+                                                               : NormActivation::Law::gelu,
+                                                           options.bias_init));
+  second_ = child("linear2", std::make_shared<Linear>(hidden, type));
 }
 
-Tensor SteerableMlp::operator()(const Tensor& x) const {
+Tensor Mlp::operator()(const Tensor& x) const {
   return (*second_)((*activation_)((*first_)(x)));
 }
 
-SteerableBlock::SteerableBlock(const SteerableType& type, const SteerableOptions& options) {
-  const SteerableEncoderOptions& o = options.encoder;
+Block::Block(const SteerableType& type, const Options& options) {
+  const EncoderOptions& o = options.encoder;
   if (options.attention) {
     norm1_ = make_norm(o.norm, type);
     if (norm1_) {
       child("norm1", norm1_);
     }
-    attention_ = child("attention", std::make_shared<SteerableAttention>(
-                                        type, SteerableAttentionOptions{o.heads, o.scale, o.positions}));
+    attention_ = child("attention",
+                       std::make_shared<Attention>(type, AttentionOptions{o.heads, o.scale, o.positions}));
   }
   norm2_ = make_norm(o.norm, type);
   if (norm2_) {
     child("norm2", norm2_);
   }
-  mlp_ = child("mlp", std::make_shared<SteerableMlp>(type, options));
+  mlp_ = child("mlp", std::make_shared<Mlp>(type, options));
 }
 
-Tensor SteerableBlock::operator()(const Tensor& x) const {
+Tensor Block::operator()(const Tensor& x) const {
   const Tensor y = attention_ ? x + (*attention_)(through(norm1_, x)) : x;
   return y + (*mlp_)(through(norm2_, y));
 }
 
-SteerableEncoder::SteerableEncoder(const SteerableType& type, const SteerableOptions& options) {
+Encoder::Encoder(const SteerableType& type, const Options& options) {
   for (int64_t i = 0; i < options.encoder.depth; ++i) {
-    blocks_.push_back(child("blocks." + std::to_string(i), std::make_shared<SteerableBlock>(type, options)));
+    blocks_.push_back(child("blocks." + std::to_string(i), std::make_shared<Block>(type, options)));
   }
   norm_ = make_norm(options.encoder.norm, type);
   if (norm_) {
@@ -65,7 +65,7 @@ SteerableEncoder::SteerableEncoder(const SteerableType& type, const SteerableOpt
   }
 }
 
-Tensor SteerableEncoder::operator()(const Tensor& x) const {
+Tensor Encoder::operator()(const Tensor& x) const {
   Tensor y = x;
   for (const auto& block : blocks_) {
     y = (*block)(y);
@@ -73,4 +73,4 @@ Tensor SteerableEncoder::operator()(const Tensor& x) const {
   return through(norm_, y);
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -5,40 +5,40 @@
 #include "weyl/models/steerable/linear.h"
 #include "weyl/models/steerable/options.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// y = W2 act(W1 x), irrep by irrep at every pixel (paper, 3.3), act on lengths with biases.
-class SteerableMlp : public SteerableLayer {
+class Mlp : public Layer {
  public:
-  SteerableMlp(const SteerableType& type, const SteerableOptions& options);
+  Mlp(const SteerableType& type, const Options& options);
   Tensor operator()(const Tensor& x) const override;
 
  private:
-  std::shared_ptr<SteerableLinear> first_, second_;
-  std::shared_ptr<SteerableLayer> activation_;
+  std::shared_ptr<Linear> first_, second_;
+  std::shared_ptr<Layer> activation_;
 };
 
 /// x += attention(norm x); x += MLP(norm x) (paper, section 3). Without attention the MLP alone.
-class SteerableBlock : public SteerableLayer {
+class Block : public Layer {
  public:
-  SteerableBlock(const SteerableType& type, const SteerableOptions& options);
+  Block(const SteerableType& type, const Options& options);
   Tensor operator()(const Tensor& x) const override;
 
  private:
-  std::shared_ptr<SteerableLayer> norm1_, norm2_;
-  std::shared_ptr<SteerableAttention> attention_;
-  std::shared_ptr<SteerableMlp> mlp_;
+  std::shared_ptr<Layer> norm1_, norm2_;
+  std::shared_ptr<Attention> attention_;
+  std::shared_ptr<Mlp> mlp_;
 };
 
 /// The blocks, and a norm after them.
-class SteerableEncoder : public SteerableLayer {
+class Encoder : public Layer {
  public:
-  SteerableEncoder(const SteerableType& type, const SteerableOptions& options);
+  Encoder(const SteerableType& type, const Options& options);
   Tensor operator()(const Tensor& x) const override;
 
  private:
-  std::vector<std::shared_ptr<SteerableBlock>> blocks_;
-  std::shared_ptr<SteerableLayer> norm_;
+  std::vector<std::shared_ptr<Block>> blocks_;
+  std::shared_ptr<Layer> norm_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::steerable

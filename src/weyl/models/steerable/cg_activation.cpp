@@ -14,7 +14,7 @@
 #include "weyl/models/steerable/init.h"
 #include "weyl/ops/autograd/full_precision.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 /// (sum of 2l+1, (2 l1 + 1)(2 l2 + 1)): a row for each degree and component.
@@ -65,8 +65,8 @@ CgActivation::CgActivation(const SteerableType& type) : type_(type) {
   for (const int64_t count : reached) {
     coupled.channels.push_back(count * h_);
   }
-  in_ = child("in", std::make_shared<SteerableLinear>(type, inner_));
-  out_ = child("out", std::make_shared<SteerableLinear>(coupled, type));
+  in_ = child("in", std::make_shared<Linear>(type, inner_));
+  out_ = child("out", std::make_shared<Linear>(coupled, type));
 }
 
 Tensor CgActivation::operator()(const Tensor& x) const {
@@ -129,4 +129,4 @@ Tensor CgActivation::in_space(const Tensor& x) const {
   return (*out_)(coupled.reshape(shape));
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -10,11 +10,10 @@
 #include "weyl/models/steerable/init.h"
 #include "weyl/ops/steerable/conv.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
-SteerableConv::SteerableConv(const SteerableType& in, const SteerableType& out,
-                             const SteerableConvOptions& options)
-    : options_(options), kernel_(std::make_shared<SteerableKernel>(in, out, options.kernel)) {
+Conv::Conv(const SteerableType& in, const SteerableType& out, const ConvOptions& options)
+    : options_(options), kernel_(std::make_shared<Kernel>(in, out, options.kernel)) {
   require(!options.same || options.kernel.rings.size % 2 == 1,
           "SteerableConv: a convolution that keeps the size needs an odd kernel, got ",
           options.kernel.rings.size);
@@ -25,17 +24,17 @@ SteerableConv::SteerableConv(const SteerableType& in, const SteerableType& out,
   weight_ = complex_parameter("weight", init, true);
 }
 
-Tensor SteerableConv::operator()(const Tensor& x) const {
+Tensor Conv::operator()(const Tensor& x) const {
   const int64_t dimension = in().dimension;
   require(x.defined() && x.dim() == dimension + 2 && x.size(1) == 2 * in().width(),
           "SteerableConv: x must be (B, ", 2 * in().width(), ", ", dimension, " axes), got ",
           x.defined() ? x.sizes() : at::IntArrayRef{});
   const bool dense = options_.stride != 1 || options_.dilation != 1 || UseReferences::active() ||
-                     !steerable_conv_pays(x, *kernel_, options_.same, !training());
+                     !conv_pays(x, *kernel_, options_.same, !training());
   if (!dense) {
     // In evaluation mode a constant, as the expanded kernel is.
     const Tensor weight = training() ? weight_ : weight_.detach();
-    return steerable_conv(x, weight.to(x.scalar_type()), kernel_, options_.same);
+    return conv(x, weight.to(x.scalar_type()), kernel_, options_.same);
   }
   const Tensor kernel =
       expanded_.get(training(), [&] { return kernel_->expand(weight_); }).to(x.scalar_type());
@@ -47,4 +46,4 @@ Tensor SteerableConv::operator()(const Tensor& x) const {
                         : at::conv3d(x, kernel, {}, stride, padding, dilation);
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

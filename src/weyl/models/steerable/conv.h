@@ -6,10 +6,10 @@
 #include "weyl/nn/module.h"
 #include "weyl/ops/steerable/kernel.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
-struct SteerableConvOptions {
-  SteerableKernelOptions kernel;
+struct ConvOptions {
+  KernelOptions kernel;
   int64_t stride = 1, dilation = 1;
   bool same = true;  // zeros around, so that stride 1 keeps the size (odd kernels); false: the valid part
 };
@@ -20,10 +20,10 @@ struct SteerableConvOptions {
 /// their size. Two orders of evaluation with equal results, picked by cost: the expanded kernel (in
 /// evaluation mode expanded once), or the fixed filters first and the mixing of channels after
 /// (ops/steerable/conv.h).
-class SteerableConv : public Module {
+class Conv : public Module {
  public:
-  /// ShapeError: `same` with an even kernel; see also SteerableKernel.
-  SteerableConv(const SteerableType& in, const SteerableType& out, const SteerableConvOptions& options);
+  /// ShapeError: `same` with an even kernel; see also Kernel.
+  Conv(const SteerableType& in, const SteerableType& out, const ConvOptions& options);
   Tensor operator()(const Tensor& x) const;
   const SteerableType& in() const { return kernel_->in; }
   const SteerableType& out() const { return kernel_->out; }
@@ -32,10 +32,10 @@ class SteerableConv : public Module {
   void mode_changed() override { expanded_.drop(); }
 
  private:
-  SteerableConvOptions options_;
-  std::shared_ptr<const SteerableKernel> kernel_;
+  ConvOptions options_;
+  std::shared_ptr<const Kernel> kernel_;
   Tensor weight_;
   Derived expanded_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::steerable

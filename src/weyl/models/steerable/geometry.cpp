@@ -5,7 +5,7 @@
 #include "weyl/carriers/lattice.h"
 #include "weyl/core/check.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 bool exact(const std::vector<GridLayer>& layers, int64_t side) {
@@ -50,10 +50,10 @@ std::string shape_text(std::span<const T> shape) {
 
 }  // namespace
 
-std::vector<GridLayer> grid_layers(const SteerableOptions& options, bool segmentation) {
+std::vector<GridLayer> grid_layers(const Options& options, bool segmentation) {
   std::vector<GridLayer> layers;
   for (size_t s = 0; s < options.stages.size(); ++s) {
-    const SteerableStage& stage = options.stages[s];
+    const Stage& stage = options.stages[s];
     const std::string where = "stages[" + std::to_string(s) + "]";
     if (stage.stride > 1 || !stage.same) {
       layers.push_back({where + ".convolution", stage.kernel, stage.stride,
@@ -85,7 +85,7 @@ bool is_even(std::span<const double> spacing) {
   return same_spacing(*least, *most);
 }
 
-std::vector<GeometryFinding> check_geometry(const SteerableOptions& options, bool segmentation,
+std::vector<GeometryFinding> check_geometry(const Options& options, bool segmentation,
                                             std::span<const int64_t> shape, std::span<const double> spacing) {
   require(shape.size() == 2 || shape.size() == 3, "check_geometry: shape must have 2 or 3 axes, got ",
           shape.size());
@@ -145,4 +145,4 @@ std::vector<GeometryFinding> check_geometry(const SteerableOptions& options, boo
   return findings;
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

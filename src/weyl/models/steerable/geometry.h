@@ -7,7 +7,7 @@
 
 #include "weyl/models/steerable/options.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// A layer that changes how many pixels there are along an axis.
 struct GridLayer {
@@ -23,7 +23,7 @@ struct GridLayer {
 
 /// Those of the net of these options, from the input on; the decoder of a segmentation net goes back to the
 /// same sizes and is left out.
-std::vector<GridLayer> grid_layers(const SteerableOptions& options, bool segmentation);
+std::vector<GridLayer> grid_layers(const Options& options, bool segmentation);
 
 /// Fewest pixels along an axis that reach the end.
 int64_t smallest_side(const std::vector<GridLayer>& layers);
@@ -43,8 +43,8 @@ bool is_even(std::span<const double> spacing);
 /// axis (none: all the same); nothing: it does. An exact net has a square or
 /// a cube before it, and no layer that leaves a row over at one end: (n + 2 padding - kernel) divisible by
 /// the stride, pools that divide n.
-std::vector<GeometryFinding> check_geometry(const SteerableOptions& options, bool segmentation,
+std::vector<GeometryFinding> check_geometry(const Options& options, bool segmentation,
                                             std::span<const int64_t> shape,
                                             std::span<const double> spacing = {});
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -8,7 +8,7 @@
 #include "weyl/models/steerable/resample.h"
 #include "weyl/ops/steerable/irrep_norms.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 Tensor invariants(const Tensor& x, const SteerableType& type, bool joint) {
   Tensor squares = irrep_squares(x, type);
@@ -19,13 +19,12 @@ Tensor invariants(const Tensor& x, const SteerableType& type, bool joint) {
 }
 
 int64_t invariants_of(const SteerableType& type, bool joint) {
-  return joint || type.dimension == 2 ? type.channels.front() : type.copies();
+  return joint || type.dimension == 2 ? type.channels.front() : type.multiplicity();
 }
 
-SteerableClassificationHead::SteerableClassificationHead(const SteerableOptions& options,
-                                                         const SteerableType& type, int64_t outputs)
+ClassificationHead::ClassificationHead(const Options& options, const SteerableType& type, int64_t outputs)
     : type_(type), dropout_(options.head.dropout) {
-  const SteerableHeadOptions& o = options.head;
+  const HeadOptions& o = options.head;
   if (o.kernel > 0) {
     const int64_t channels = o.channels > 0 ? o.channels : type.channels.front();
     type_ = o.irreps == HeadIrreps::trivial
@@ -35,16 +34,16 @@ SteerableClassificationHead::SteerableClassificationHead(const SteerableOptions&
   }
   int64_t width = invariants_of(type_, false);
   if (o.hidden > 0) {
-    first_ = child("linear1", std::make_shared<Linear>(width, o.hidden, /*bias=*/!o.batch_norm));
+    first_ = child("linear1", std::make_shared<weyl::Linear>(width, o.hidden, /*bias=*/!o.batch_norm));
     if (o.batch_norm) {
-      norm_ = child("norm", std::make_shared<BatchNorm>(o.hidden));
+      norm_ = child("norm", std::make_shared<weyl::BatchNorm>(o.hidden));
     }
     width = o.hidden;
   }
-  last_ = child("linear2", std::make_shared<Linear>(width, outputs));
+  last_ = child("linear2", std::make_shared<weyl::Linear>(width, outputs));
 }
 
-Tensor SteerableClassificationHead::operator()(const Tensor& x) const {
+Tensor ClassificationHead::operator()(const Tensor& x) const {
   Tensor y = invariants(conv_ ? (*conv_)(x) : x, type_, false).flatten(2).mean(2);
   if (first_) {
     y = (*first_)(y);
@@ -54,8 +53,7 @@ Tensor SteerableClassificationHead::operator()(const Tensor& x) const {
   return (*last_)(y);
 }
 
-SteerableSegmentationHead::SteerableSegmentationHead(const SteerableOptions& options,
-                                                     const SteerableType& type, int64_t outputs)
+SegmentationHead::SegmentationHead(const Options& options, const SteerableType& type, int64_t outputs)
     : type_(type), outputs_(outputs) {
   require<ConfigError>(type.channels.front() >= outputs, "model.steerable.head.channels: must be the ",
                        outputs, " outputs at least, got ", type.channels.front());
@@ -65,9 +63,9 @@ SteerableSegmentationHead::SteerableSegmentationHead(const SteerableOptions& opt
   }
 }
 
-Tensor SteerableSegmentationHead::operator()(const Tensor& x, at::IntArrayRef sizes) const {
+Tensor SegmentationHead::operator()(const Tensor& x, at::IntArrayRef sizes) const {
   const Tensor y = invariants(upsample(x, sizes), type_, true).narrow(1, 0, outputs_);
   return scale_.defined() ? y * along_channels(scale_, y) + along_channels(bias_, y) : y;
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -5,7 +5,7 @@
 #include "weyl/nn/batch_norm.h"
 #include "weyl/nn/linear.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// Lengths of steerable features, which nothing turns: in the plane of each channel over all orders, (B, C,
 /// pixels...), in space of each copy of an irrep, (B, S, pixels...), or `joint` as in the plane (all degrees
@@ -15,25 +15,25 @@ int64_t invariants_of(const SteerableType& type, bool joint);
 
 /// The head of a whole grid: an optional convolution without padding, lengths, their mean over the pixels, and an MLP
 /// with batch norm, ELU and dropout. (B, 2 F, pixels...) -> (B, outputs).
-class SteerableClassificationHead : public Module {
+class ClassificationHead : public Module {
  public:
-  SteerableClassificationHead(const SteerableOptions& options, const SteerableType& type, int64_t outputs);
+  ClassificationHead(const Options& options, const SteerableType& type, int64_t outputs);
   Tensor operator()(const Tensor& x) const;
-  const SteerableConv* conv() const { return conv_.get(); }
+  const Conv* conv() const { return conv_.get(); }
 
  private:
   SteerableType type_;
   double dropout_;
-  std::shared_ptr<SteerableConv> conv_;
-  std::shared_ptr<Linear> first_, last_;
-  std::shared_ptr<BatchNorm> norm_;
+  std::shared_ptr<Conv> conv_;
+  std::shared_ptr<weyl::Linear> first_, last_;
+  std::shared_ptr<weyl::BatchNorm> norm_;
 };
 
 /// The head of each pixel: the features to the input's size by linear interpolation, lengths over all irreps, and a
 /// learned `scale` and `bias` of each output. (B, 2 F, pixels...) -> (B, outputs, sizes...).
-class SteerableSegmentationHead : public Module {
+class SegmentationHead : public Module {
  public:
-  SteerableSegmentationHead(const SteerableOptions& options, const SteerableType& type, int64_t outputs);
+  SegmentationHead(const Options& options, const SteerableType& type, int64_t outputs);
   Tensor operator()(const Tensor& x, at::IntArrayRef sizes) const;
 
  private:
@@ -42,4 +42,4 @@ class SteerableSegmentationHead : public Module {
   Tensor scale_, bias_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -8,7 +8,7 @@
 
 #include "weyl/nn/module.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// Numbers of the standard normal law (shape) float64, from torch's generator of the CPU; where parameters
 /// are shapes alone (BuildOn the meta device) a shape.
@@ -18,4 +18,4 @@ inline Tensor initial_normals(const std::vector<int64_t>& shape) {
              : at::randn(shape, at::kDouble);
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -3,10 +3,10 @@
 #include "weyl/algebra/irreps/steerable_type.h"
 #include "weyl/nn/module.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// From steerable features to steerable features, (B, 2 F_in, pixels...) -> (B, 2 F_out, pixels...).
-class SteerableLayer : public Module {
+class Layer : public Module {
  public:
   virtual Tensor operator()(const Tensor& x) const = 0;
 };
@@ -18,4 +18,4 @@ inline Tensor along_channels(const Tensor& values, const Tensor& x) {
   return values.to(x.scalar_type()).view(shape);
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

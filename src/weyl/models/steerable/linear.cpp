@@ -9,9 +9,9 @@
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/init.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
-SteerableLinear::SteerableLinear(const SteerableType& in, const SteerableType& out) : in_(in), out_(out) {
+Linear::Linear(const SteerableType& in, const SteerableType& out) : in_(in), out_(out) {
   require(in.dimension == out.dimension && in.irreps() == out.irreps() && in.irreps() > 0,
           "SteerableLinear: types must have the same dimension and as many irreps, got ", in.irreps(),
           " in (dimension ", in.dimension, ") and ", out.irreps(), " out (dimension ", out.dimension, ")");
@@ -35,20 +35,20 @@ SteerableLinear::SteerableLinear(const SteerableType& in, const SteerableType& o
   matrices_ = std::vector<Derived>(parts_.size());
 }
 
-void SteerableLinear::mode_changed() {
+void Linear::mode_changed() {
   for (Derived& d : matrices_) {
     d.drop();
   }
 }
 
-Tensor SteerableLinear::matrices(const Part& part) const {
+Tensor Linear::matrices(const Part& part) const {
   const int64_t o = out_.channels[part.first], c = in_.channels[part.first];
   const Tensor w = weight_.narrow(0, part.weight, part.irreps * o * c).view({part.irreps, o, c, 2});
   const Tensor re = w.select(3, 0), im = w.select(3, 1);
   return at::cat({at::cat({re, -im}, 2), at::cat({im, re}, 2)}, 1);
 }
 
-Tensor SteerableLinear::operator()(const Tensor& x) const {
+Tensor Linear::operator()(const Tensor& x) const {
   require(x.defined() && x.dim() >= 2 && x.size(1) == 2 * in_.width(), "SteerableLinear: x must be (B, ",
           2 * in_.width(), ", ...), got ", x.defined() ? x.sizes() : at::IntArrayRef{});
   std::vector<int64_t> shape = x.sizes().vec();
@@ -62,7 +62,7 @@ Tensor SteerableLinear::operator()(const Tensor& x) const {
   for (size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
     const int64_t c = in_.channels[part.first], o = out_.channels[part.first];
-    const int64_t n = part.irreps * in_.components(part.first);  // copies of a vector of channels at a pixel
+    const int64_t n = part.irreps * in_.components(part.first);  // vectors of channels at a pixel
     const Tensor w = matrices_[i].get(training(), [&] { return matrices(part); }).to(x.scalar_type());
     const std::vector<int64_t> split{part.irreps, n / part.irreps, c};
     const Tensor vectors = features.narrow(2, in_.offset(part.first), n * c)
@@ -78,4 +78,4 @@ Tensor SteerableLinear::operator()(const Tensor& x) const {
   return (results.size() == 1 ? results.front() : at::cat(results, 2)).reshape(shape);
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

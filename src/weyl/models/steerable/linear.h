@@ -6,16 +6,16 @@
 #include "weyl/nn/derived.h"
 #include "weyl/nn/module.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// A complex matrix for each irrep, the same for all its components, at every pixel alone (paper, section
 /// 3.2: W_Q, W_K, W_V, W_O and the layers of the MLP): y_{l m o} = sum_c W^l_{o c} x_{l m c}. No bias.
 /// Parameter `weight` (n, 2) complex, in the order irrep, channel out, channel in; initialised as complex normal
 /// numbers of variance 1 / channels in, so that features keep their size.
-class SteerableLinear : public Module {
+class Linear : public Module {
  public:
   /// ShapeError unless both types have one dimension and as many irreps, and each irrep channels.
-  SteerableLinear(const SteerableType& in, const SteerableType& out);
+  Linear(const SteerableType& in, const SteerableType& out);
   Tensor operator()(const Tensor& x) const;  // (B, 2 F_in, pixels...) -> (B, 2 F_out, pixels...)
   const SteerableType& in() const { return in_; }
   const SteerableType& out() const { return out_; }
@@ -36,4 +36,4 @@ class SteerableLinear : public Module {
   std::vector<Derived> matrices_;  // of each part
 };
 
-}  // namespace weyl
+}  // namespace weyl::steerable

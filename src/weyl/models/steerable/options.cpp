@@ -4,9 +4,9 @@
 
 #include "weyl/core/check.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
-void fields(Fields& f, SteerableStage& o) {
+void fields(Fields& f, Stage& o) {
   f("middle", o.middle, "channels between the two convolutions; 0: one convolution alone", {0, 1e5});
   f("channels", o.channels, "channels after them", {1, 1e5});
   f("kernel", o.kernel, "pixels of a kernel along an axis", {2, 31});
@@ -19,7 +19,7 @@ void fields(Fields& f, SteerableStage& o) {
   f("decoder", o.decoder, "segmentation: the same in the decoder");
 }
 
-void fields(Fields& f, SteerablePositionOptions& o) {
+void fields(Fields& f, PositionOptions& o) {
   f.renamed("law", "radial");
   f("radial", o.radial,
     "how they fall off with the distance: r^-2, a Gaussian, a table of learned numbers; none: no such "
@@ -29,7 +29,7 @@ void fields(Fields& f, SteerablePositionOptions& o) {
   f("reach", o.reach, "of the table, in units of the distance; zero beyond", {1e-6, 1e6});
 }
 
-void fields(Fields& f, SteerableEncoderOptions& o) {
+void fields(Fields& f, EncoderOptions& o) {
   f("depth", o.depth, "transformer blocks after the stages; 0: a convolution net", {0, 1000});
   f("heads", o.heads, "attention heads (divide the channels of every irrep)", {1, 1e5});
   f("hidden", o.hidden, "hidden channels of the blocks' MLPs: this factor times those of the features",
@@ -42,7 +42,7 @@ void fields(Fields& f, SteerableEncoderOptions& o) {
   f("positions", o.positions, "positional vectors of keys and values");
 }
 
-void fields(Fields& f, SteerableHeadOptions& o) {
+void fields(Fields& f, HeadOptions& o) {
   f("channels", o.channels,
     "channels of the last convolution; the outputs of a segmentation use the first of them. 0: in "
     "segmentation as many as outputs, in classification (with `kernel`) those of the last stage",
@@ -61,7 +61,7 @@ void fields(Fields& f, SteerableHeadOptions& o) {
   f("dropout", o.dropout, "classification: dropout of the MLP's hidden layer", {0, 0.99});
 }
 
-void fields(Fields& f, SteerableOptions& o) {
+void fields(Fields& f, Options& o) {
   f("orders", o.orders, "images: the orders 0 .. orders - 1 of SO(2)", {1, 64});
   f("degree", o.degree, "volumes: the degrees 0 .. degree of SO(3)", {0, 16});
   f("ratio", o.ratio,
@@ -89,8 +89,7 @@ void fields(Fields& f, SteerableOptions& o) {
   f("head", o.head, "from steerable features to outputs");
 }
 
-SteerableType type_of(const SteerableOptions& options, int64_t dimension, int64_t channels,
-                      const std::string& where) {
+SteerableType type_of(const Options& options, int64_t dimension, int64_t channels, const std::string& where) {
   if (dimension == 2 || options.ratio.empty()) {
     const int64_t irreps = dimension == 2 ? options.orders : options.degree + 1;
     return {dimension, std::vector<int64_t>(static_cast<size_t>(irreps), channels)};
@@ -105,12 +104,12 @@ SteerableType type_of(const SteerableOptions& options, int64_t dimension, int64_
   return type;
 }
 
-RingOptions rings_of(const SteerableOptions& options, int64_t kernel) {
+RingOptions rings_of(const Options& options, int64_t kernel) {
   return {kernel, options.rings > 0 ? options.rings : std::max<int64_t>(1, kernel / 2), options.profile,
           options.spline, options.cut};
 }
 
-void check(const SteerableOptions& options, int64_t dimension, bool segmentation) {
+void check(const Options& options, int64_t dimension, bool segmentation) {
   require<ConfigError>(!options.stages.empty(), "model.steerable.stages: must have a stage, got none");
   require<ConfigError>(dimension == 2 || options.ratio.empty() ||
                            static_cast<int64_t>(options.ratio.size()) == options.degree + 1,
@@ -119,34 +118,34 @@ void check(const SteerableOptions& options, int64_t dimension, bool segmentation
   const bool alike =
       dimension == 2 || std::all_of(options.ratio.begin(), options.ratio.end(),
                                     [&](int64_t part) { return part == options.ratio.front(); });
-  const auto require_norm = [&](const char* key, SteerableNormLaw law) {
-    require<ConfigError>(alike || law != SteerableNormLaw::joint, "model.steerable.", key,
+  const auto require_norm = [&](const char* key, NormLaw law) {
+    require<ConfigError>(alike || law != NormLaw::joint, "model.steerable.", key,
                          ": 'joint' needs the same channels in every degree, got a ratio; irrep, layer "
                          "and batch do not");
   };
   require_norm("norm", options.norm);
-  const SteerableEncoderOptions& encoder = options.encoder;
+  const EncoderOptions& encoder = options.encoder;
   if (encoder.depth > 0) {
     require_norm("encoder.norm", encoder.norm);
-    const SteerablePositionOptions& p = encoder.positions;
+    const PositionOptions& p = encoder.positions;
     require<ConfigError>(!options.attention || p.radial != RadialLaw::table ||
                              (p.reach >= p.spacing && p.reach <= 400 * p.spacing),
                          "model.steerable.encoder.positions.reach: must be from 1 to 400 times the spacing ",
                          p.spacing, ", got ", p.reach);
   }
-  require<ConfigError>(options.encoder.activation == SteerableActivation::relu ||
-                           options.encoder.activation == SteerableActivation::gelu,
-                       "model.steerable.encoder.activation: must be relu or gelu, got ",
-                       names_of(options.encoder.activation)[static_cast<size_t>(options.encoder.activation)]);
+  require<ConfigError>(
+      options.encoder.activation == Activation::relu || options.encoder.activation == Activation::gelu,
+      "model.steerable.encoder.activation: must be relu or gelu, got ",
+      names_of(options.encoder.activation)[static_cast<size_t>(options.encoder.activation)]);
   for (size_t s = 0; s < options.stages.size(); ++s) {
-    const SteerableStage& stage = options.stages[s];
+    const Stage& stage = options.stages[s];
     const std::string where = "model.steerable.stages[" + std::to_string(s) + "]";
     require<ConfigError>((!stage.same && stage.middle == 0) || stage.kernel % 2 == 1, where,
                          ".kernel: must be odd where a convolution keeps the size, got ", stage.kernel);
-    const bool linear = options.norm == SteerableNormLaw::batch || options.norm == SteerableNormLaw::none;
-    const auto require_bend = [&](const char* key, SteerableActivation activation) {
+    const bool linear = options.norm == NormLaw::batch || options.norm == NormLaw::none;
+    const auto require_bend = [&](const char* key, Activation activation) {
       require<ConfigError>(
-          !linear || activation != SteerableActivation::none, where, key,
+          !linear || activation != Activation::none, where, key,
           ": 'none' needs a model.steerable.norm that is not linear (joint, irrep, layer), got ",
           names_of(options.norm)[static_cast<size_t>(options.norm)]);
     };
@@ -164,9 +163,8 @@ void check(const SteerableOptions& options, int64_t dimension, bool segmentation
                        " (a larger kernel, fewer ", dimension == 2 ? "orders" : "degrees",
                        ", or model.steerable.cut=false)");
   // Lengths that a norm has made one say nothing.
-  const SteerableNormLaw last = options.encoder.depth > 0 ? options.encoder.norm : options.norm;
-  const bool constant =
-      last == SteerableNormLaw::irrep || (last == SteerableNormLaw::joint && dimension == 2);
+  const NormLaw last = options.encoder.depth > 0 ? options.encoder.norm : options.norm;
+  const bool constant = last == NormLaw::irrep || (last == NormLaw::joint && dimension == 2);
   require<ConfigError>(segmentation || options.head.kernel > 0 || !constant,
                        "model.steerable.head.kernel: must be a kernel after the norm '",
                        names_of(last)[static_cast<size_t>(last)], "', which makes all lengths equal, got 0");
@@ -177,4 +175,4 @@ void check(const SteerableOptions& options, int64_t dimension, bool segmentation
   require<ConfigError>(options.head.kernel != 1, "model.steerable.head.kernel: must be 0 or 2 to 31, got 1");
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

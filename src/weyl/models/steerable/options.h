@@ -11,18 +11,18 @@
 #include "weyl/config/fields.h"
 #include "weyl/ops/steerable/options.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// Between the two convolutions of a stage: on lengths (ReLU or GELU of them), Clebsch-Gordan products, gates
 /// made by the first convolution, or nothing but a norm, which must not be linear: joint, irrep, layer.
-enum class SteerableActivation { relu, gelu, cg, gated, none };
-constexpr auto names_of(SteerableActivation) {
+enum class Activation { relu, gelu, cg, gated, none };
+constexpr auto names_of(Activation) {
   return std::array<std::string_view, 5>{"relu", "gelu", "cg", "gated", "none"};
 }
 
 /// After convolutions, and before the parts of a block.
-enum class SteerableNormLaw { joint, irrep, layer, batch, none };
-constexpr auto names_of(SteerableNormLaw) {
+enum class NormLaw { joint, irrep, layer, batch, none };
+constexpr auto names_of(NormLaw) {
   return std::array<std::string_view, 5>{"joint", "irrep", "layer", "batch", "none"};
 }
 
@@ -41,62 +41,61 @@ constexpr auto names_of(HeadIrreps) {
 /// One stage: convolution to `middle` channels, activation, convolution to `channels`, norm, average pooling;
 /// with cg a norm before and after the activation too, with none one in its place. The decoder of a
 /// segmentation net mirrors it.
-struct SteerableStage {
+struct Stage {
   int64_t middle = 16, channels = 32;
   int64_t kernel = 5, stride = 1, pool = 2;
   bool same = true;
-  SteerableActivation activation = SteerableActivation::relu, decoder = SteerableActivation::relu;
+  Activation activation = Activation::relu, decoder = Activation::relu;
 };
-void fields(Fields& f, SteerableStage& o);
+void fields(Fields& f, Stage& o);
 
-void fields(Fields& f, SteerablePositionOptions& o);
+void fields(Fields& f, PositionOptions& o);
 
-struct SteerableEncoderOptions {
+struct EncoderOptions {
   int64_t depth = 2, heads = 8, hidden = 2;
-  SteerableNormLaw norm = SteerableNormLaw::layer;
-  SteerableActivation activation = SteerableActivation::relu;
+  NormLaw norm = NormLaw::layer;
+  Activation activation = Activation::relu;
   ScoreScale scale = ScoreScale::head;
-  SteerablePositionOptions positions;
+  PositionOptions positions;
 };
-void fields(Fields& f, SteerableEncoderOptions& o);
+void fields(Fields& f, EncoderOptions& o);
 
-struct SteerableHeadOptions {
+struct HeadOptions {
   int64_t channels = 0, kernel = 0, hidden = 128;
   HeadIrreps irreps = HeadIrreps::all;
   bool batch_norm = true, scale_and_bias = true;
   double dropout = 0;
 };
-void fields(Fields& f, SteerableHeadOptions& o);
+void fields(Fields& f, HeadOptions& o);
 
 /// Channels are of each order in the plane, of degree 0 in space (see `ratio`).
-struct SteerableOptions {
+struct Options {
   static constexpr const char* name_in_config = "steerable";
   int64_t orders = 4, degree = 2;
   std::vector<int64_t> ratio;
-  std::vector<SteerableStage> stages{{12, 24}, {24, 48}};
+  std::vector<Stage> stages{{12, 24}, {24, 48}};
   int64_t rings = 0, spline = 1;
   bool cut = true;
   RingProfile profile = RingProfile::interpolated;
   OrderCoupling coupling = OrderCoupling::exact;
   bool restricted = false;
-  SteerableNormLaw norm = SteerableNormLaw::batch;
+  NormLaw norm = NormLaw::batch;
   double bias_init = 0;
   bool attention = true;
-  SteerableEncoderOptions encoder;
+  EncoderOptions encoder;
   SkipLaw skips = SkipLaw::add;
-  SteerableHeadOptions head;
+  HeadOptions head;
 };
-void fields(Fields& f, SteerableOptions& o);
+void fields(Fields& f, Options& o);
 
-/// `channels` copies of each irrep that the options keep, by their ratio. ConfigError, naming `where`, for
+/// Each irrep that the options keep with multiplicity `channels`, by their ratio. ConfigError, naming `where`, for
 /// channels that the ratio does not divide.
-SteerableType type_of(const SteerableOptions& options, int64_t dimension, int64_t channels,
-                      const std::string& where);
+SteerableType type_of(const Options& options, int64_t dimension, int64_t channels, const std::string& where);
 
 /// Rings of a kernel: the option's, or half the kernel's size.
-RingOptions rings_of(const SteerableOptions& options, int64_t kernel);
+RingOptions rings_of(const Options& options, int64_t kernel);
 
 /// ConfigError for options that no net has, naming the key.
-void check(const SteerableOptions& options, int64_t dimension, bool segmentation);
+void check(const Options& options, int64_t dimension, bool segmentation);
 
-}  // namespace weyl
+}  // namespace weyl::steerable

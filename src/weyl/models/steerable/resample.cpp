@@ -9,7 +9,7 @@
 
 #include "weyl/core/check.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 Tensor average_pool(const Tensor& x, int64_t size) {
   require(x.dim() == 4 || x.dim() == 5, "average_pool: x must be (B, C, 2 or 3 axes), got ", x.sizes());
@@ -31,4 +31,4 @@ Tensor upsample(const Tensor& x, at::IntArrayRef sizes) {
                       : at::upsample_trilinear3d(x, sizes, /*align_corners=*/false);
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

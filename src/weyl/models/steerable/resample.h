@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace weyl {
+namespace weyl::steerable {
 
 using at::Tensor;
 
@@ -17,4 +17,4 @@ Tensor average_pool(const Tensor& x, int64_t size);
 /// turns with the grid whatever the sizes. (B, C, pixels...) -> (B, C, sizes...). x itself when it has them.
 Tensor upsample(const Tensor& x, at::IntArrayRef sizes);
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -5,60 +5,58 @@
 #include "weyl/models/steerable/activation.h"
 #include "weyl/models/steerable/cg_activation.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
-std::shared_ptr<SteerableLayer> make_norm(SteerableNormLaw law, const SteerableType& type) {
+std::shared_ptr<Layer> make_norm(NormLaw law, const SteerableType& type) {
   switch (law) {
-    case SteerableNormLaw::joint:
-      return std::make_shared<SteerableNorm>(type, SteerableNorm::Law::joint);
-    case SteerableNormLaw::irrep:
-      return std::make_shared<SteerableNorm>(type, SteerableNorm::Law::irrep);
-    case SteerableNormLaw::layer:
-      return std::make_shared<SteerableNorm>(type, SteerableNorm::Law::layer);
-    case SteerableNormLaw::batch:
-      return std::make_shared<SteerableBatchNorm>(type);
-    case SteerableNormLaw::none:
+    case NormLaw::joint:
+      return std::make_shared<Norm>(type, Norm::Law::joint);
+    case NormLaw::irrep:
+      return std::make_shared<Norm>(type, Norm::Law::irrep);
+    case NormLaw::layer:
+      return std::make_shared<Norm>(type, Norm::Law::layer);
+    case NormLaw::batch:
+      return std::make_shared<BatchNorm>(type);
+    case NormLaw::none:
       break;
   }
   return nullptr;
 }
 
-std::shared_ptr<SteerableConv> make_conv(const SteerableOptions& options, const SteerableType& in,
-                                         const SteerableType& out, int64_t kernel, int64_t stride,
-                                         bool same) {
-  SteerableConvOptions o;
+std::shared_ptr<Conv> make_conv(const Options& options, const SteerableType& in, const SteerableType& out,
+                                int64_t kernel, int64_t stride, bool same) {
+  ConvOptions o;
   o.kernel = {rings_of(options, kernel), options.coupling, options.restricted};
   o.stride = stride;
   o.same = same;
-  return std::make_shared<SteerableConv>(in, out, o);
+  return std::make_shared<Conv>(in, out, o);
 }
 
-SteerableStageNet::SteerableStageNet(const SteerableOptions& options, const Shape& shape) {
+StageNet::StageNet(const Options& options, const Shape& shape) {
   SteerableType wide = shape.middle;
   switch (shape.activation) {
-    case SteerableActivation::relu:
-    case SteerableActivation::gelu:
-      activation_ = std::make_shared<NormActivation>(shape.middle,
-                                                     shape.activation == SteerableActivation::relu
-                                                         ? NormActivation::Law::relu
-                                                         : NormActivation::Law::gelu,
-                                                     options.bias_init);
+    case Activation::relu:
+    case Activation::gelu:
+      activation_ = std::make_shared<NormActivation>(
+          shape.middle,
+          shape.activation == Activation::relu ? NormActivation::Law::relu : NormActivation::Law::gelu,
+          options.bias_init);
       break;
-    case SteerableActivation::cg:
+    case Activation::cg:
       before_ = make_norm(options.norm, shape.middle);
       activation_ = std::make_shared<CgActivation>(shape.middle);
       break;
-    case SteerableActivation::gated: {
+    case Activation::gated: {
       auto gates = std::make_shared<GatedActivation>(shape.middle);
       wide = gates->in();
       activation_ = std::move(gates);
       break;
     }
-    case SteerableActivation::none:
+    case Activation::none:
       break;
   }
   first_ = child("conv1", make_conv(options, shape.in, wide, shape.kernel, shape.stride, shape.same));
-  const auto keep = [&](const char* name, std::shared_ptr<SteerableLayer>& layer) {
+  const auto keep = [&](const char* name, std::shared_ptr<Layer>& layer) {
     if (layer) {
       child(name, layer);
     }
@@ -66,9 +64,8 @@ SteerableStageNet::SteerableStageNet(const SteerableOptions& options, const Shap
   keep("norm_before", before_);
   keep("activation", activation_);
   // Two convolutions with nothing between them would be one.
-  const bool alone = shape.out && shape.activation == SteerableActivation::none;
-  if (shape.norm_between || alone || shape.activation == SteerableActivation::cg ||
-      (!shape.out && shape.norm_after)) {
+  const bool alone = shape.out && shape.activation == Activation::none;
+  if (shape.norm_between || alone || shape.activation == Activation::cg || (!shape.out && shape.norm_after)) {
     between_ = make_norm(options.norm, shape.middle);
     keep("norm1", between_);
   }
@@ -81,12 +78,12 @@ SteerableStageNet::SteerableStageNet(const SteerableOptions& options, const Shap
   }
 }
 
-Tensor SteerableStageNet::operator()(const Tensor& x) const {
-  const auto apply = [](const std::shared_ptr<SteerableLayer>& layer, const Tensor& f) {
+Tensor StageNet::operator()(const Tensor& x) const {
+  const auto apply = [](const std::shared_ptr<Layer>& layer, const Tensor& f) {
     return layer ? (*layer)(f) : f;
   };
   const Tensor y = apply(between_, apply(activation_, apply(before_, (*first_)(x))));
   return second_ ? apply(after_, (*second_)(y)) : y;
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -9,7 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/resample.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 /// Both tensors' features side by side, irrep by irrep.
@@ -39,8 +39,7 @@ SteerableType doubled(SteerableType type) {
 
 }  // namespace
 
-SteerableNet::SteerableNet(const SteerableOptions& given, Interface of)
-    : GridModel(std::move(of)), options(given) {
+Net::Net(const Options& given, Interface of) : GridModel(std::move(of)), options(given) {
   require<ConfigError>(!interface.outputs.empty(), "steerable: the interface must have outputs, got none");
   const Level level = interface.outputs.front().level;
   segmentation_ = level == Level::node;
@@ -60,12 +59,12 @@ SteerableNet::SteerableNet(const SteerableOptions& given, Interface of)
   require<ConfigError>(channels > 0, "steerable: the interface must have features, got none");
   SteerableType in{interface.dimension, {channels}};
   for (size_t s = 0; s < options.stages.size(); ++s) {
-    const SteerableStage& stage = options.stages[s];
+    const Stage& stage = options.stages[s];
     const std::string where = "model.steerable.stages[" + std::to_string(s) + "]";
     require<ConfigError>(!segmentation_ || stage.kernel % 2 == 1, where,
                          ".kernel: must be odd in segmentation, whose decoder keeps sizes, got ",
                          stage.kernel);
-    SteerableStageNet::Shape shape;
+    StageNet::Shape shape;
     shape.in = in;
     shape.middle =
         type_of(options, interface.dimension, stage.middle > 0 ? stage.middle : stage.channels, where);
@@ -78,8 +77,7 @@ SteerableNet::SteerableNet(const SteerableOptions& given, Interface of)
     shape.stride = stage.stride;
     shape.same = stage.same;
     shape.activation = stage.activation;
-    stages_.push_back(
-        child("stages." + std::to_string(s), std::make_shared<SteerableStageNet>(options, shape)));
+    stages_.push_back(child("stages." + std::to_string(s), std::make_shared<StageNet>(options, shape)));
     in = type_of_stage(s);
   }
   if (options.encoder.depth > 0) {
@@ -88,26 +86,26 @@ SteerableNet::SteerableNet(const SteerableOptions& given, Interface of)
                            "model.steerable.encoder.heads: must divide the ", c, " channels, got ",
                            options.encoder.heads);
     }
-    encoder_ = child("encoder", std::make_shared<SteerableEncoder>(in, options));
+    encoder_ = child("encoder", std::make_shared<Encoder>(in, options));
   }
   if (segmentation_) {
     build_decoder();
-    pixels_ = child("head", std::make_shared<SteerableSegmentationHead>(
-                                options, outputs_of_last_convolution(), outputs_));
+    pixels_ =
+        child("head", std::make_shared<SegmentationHead>(options, outputs_of_last_convolution(), outputs_));
   } else {
-    whole_ = child("head", std::make_shared<SteerableClassificationHead>(options, in, outputs_));
+    whole_ = child("head", std::make_shared<ClassificationHead>(options, in, outputs_));
     if (whole_->conv() != nullptr) {
       note(in, whole_->conv()->out(), options.head.kernel, options.stages.size());
     }
   }
 }
 
-SteerableType SteerableNet::type_of_stage(size_t s) const {
+SteerableType Net::type_of_stage(size_t s) const {
   return type_of(options, interface.dimension, options.stages[s].channels,
                  "model.steerable.stages[" + std::to_string(s) + "].channels");
 }
 
-SteerableType SteerableNet::outputs_of_last_convolution() const {
+SteerableType Net::outputs_of_last_convolution() const {
   const int64_t channels = options.head.channels > 0 ? options.head.channels : outputs_;
   if (options.head.irreps == HeadIrreps::trivial) {
     return {interface.dimension, {channels}};
@@ -116,16 +114,16 @@ SteerableType SteerableNet::outputs_of_last_convolution() const {
   return {interface.dimension, std::vector<int64_t>(static_cast<size_t>(irreps), channels)};
 }
 
-void SteerableNet::note(const SteerableType& in, const SteerableType& out, int64_t kernel, size_t level) {
+void Net::note(const SteerableType& in, const SteerableType& out, int64_t kernel, size_t level) {
   convolutions_.push_back({in.width(), out.width(), kernel, static_cast<int64_t>(level)});
 }
 
-void SteerableNet::build_decoder() {
+void Net::build_decoder() {
   for (size_t s = options.stages.size(); s-- > 0;) {
-    const SteerableStage& stage = options.stages[s];
+    const Stage& stage = options.stages[s];
     const SteerableType type = type_of_stage(s),
                         last = s > 0 ? type_of_stage(s - 1) : outputs_of_last_convolution();
-    SteerableStageNet::Shape shape;
+    StageNet::Shape shape;
     shape.in = options.skips == SkipLaw::add ? type : doubled(type);
     shape.middle = stage.middle > 0 ? type_of(options, interface.dimension, stage.middle,
                                               "model.steerable.stages[" + std::to_string(s) + "].middle")
@@ -136,15 +134,15 @@ void SteerableNet::build_decoder() {
       note(shape.middle, last, stage.kernel, s);
     }
     shape.kernel = stage.kernel;
-    shape.activation = s == 0 && stage.middle == 0 ? SteerableActivation::none : stage.decoder;
+    shape.activation = s == 0 && stage.middle == 0 ? Activation::none : stage.decoder;
     shape.norm_between = s == 0 && stage.middle > 0;
     shape.norm_after = s > 0;
     decoder_.push_back(child("decoder." + std::to_string(options.stages.size() - 1 - s),
-                             std::make_shared<SteerableStageNet>(options, shape)));
+                             std::make_shared<StageNet>(options, shape)));
   }
 }
 
-Named SteerableNet::forward(const Grid& grid) {
+Named Net::forward(const Grid& grid) {
   const at::IntArrayRef pixels = grid.values.sizes().slice(2);
   const int64_t least = smallest_side(grid_layers(options, segmentation_));
   for (const int64_t n : pixels) {
@@ -182,7 +180,7 @@ Named SteerableNet::forward(const Grid& grid) {
   return outputs;
 }
 
-Symmetry SteerableNet::claims(std::span<const int64_t> pixels, std::span<const double> spacing) const {
+Symmetry Net::claims(std::span<const int64_t> pixels, std::span<const double> spacing) const {
   const bool plane = interface.dimension == 2;
   const bool cyclic =
       plane && options.coupling == OrderCoupling::cyclic;  // turns by 360/orders degrees alone
@@ -201,7 +199,7 @@ Symmetry SteerableNet::claims(std::span<const int64_t> pixels, std::span<const d
   return symmetry;
 }
 
-Symmetry SteerableNet::symmetry() const {
+Symmetry Net::symmetry() const {
   const int64_t D = interface.dimension, side = side_of(interface);
   Symmetry symmetry = claims(std::vector<int64_t>(static_cast<size_t>(D), side), {});
   if (std::pow(static_cast<double>(side), static_cast<double>(D)) != interface.typical_nodes) {
@@ -211,7 +209,7 @@ Symmetry SteerableNet::symmetry() const {
   return symmetry;
 }
 
-Symmetry SteerableNet::symmetry_for(const Input& example) const {
+Symmetry Net::symmetry_for(const Input& example) const {
   const auto* grid = std::get_if<Grid>(&example);
   if (grid == nullptr || !grid->values.defined() || grid->values.dim() != interface.dimension + 2) {
     return symmetry();
@@ -220,7 +218,7 @@ Symmetry SteerableNet::symmetry_for(const Input& example) const {
   return claims({pixels.data(), pixels.size()}, {grid->spacing.data(), pixels.size()});
 }
 
-Flops SteerableNet::flops_per_token() const {
+Flops Net::flops_per_token() const {
   const auto D = static_cast<double>(interface.dimension);
   const std::vector<GridLayer> layers = grid_layers(options, segmentation_);
   const int64_t side = std::max(smallest_side(layers), side_of(interface));
@@ -228,7 +226,7 @@ Flops SteerableNet::flops_per_token() const {
   std::vector<double> pixels;
   int64_t n = side;
   const auto push = [&] { pixels.push_back(std::pow(static_cast<double>(n), D)); };
-  for (const SteerableStage& stage : options.stages) {
+  for (const Stage& stage : options.stages) {
     n = GridLayer{"", stage.kernel, stage.stride, stage.same ? (stage.kernel - 1) / 2 : 0, false}.after(n);
     push();
     n = GridLayer{"", stage.pool, stage.pool, 0, true}.after(n);
@@ -253,4 +251,4 @@ Flops SteerableNet::flops_per_token() const {
   return {forward / std::pow(static_cast<double>(side), D)};
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -6,17 +6,17 @@
 #include "weyl/models/steerable/head.h"
 #include "weyl/models/steerable/stage.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// Steerable transformer on images (SE(2)) and volumes (SE(3)) (Kundu and Kondor 2025): stages of steerable
 /// convolutions with pooling, a transformer on what is left of the grid, and a head. Outputs of graph level:
 /// a classification net, which ends in invariants and an MLP. Outputs of node level: a U-Net, whose decoder
 /// goes back through the stages, (B, c, pixels...) of the input's size. All outputs are scalars.
-class SteerableNet : public GridModel {
+class Net : public GridModel {
  public:
-  using Options = SteerableOptions;
+  using Options = steerable::Options;
   /// ConfigError: outputs that are not scalars of one level; options that fit no net.
-  SteerableNet(const SteerableOptions& options, Interface interface);
+  Net(const Options& options, Interface interface);
   Named forward(const Grid& grid) override;
   /// Rotations hold to rounding on some shapes alone: what holds on the square or cube of `typical_nodes`
   /// pixels, nothing exact where that is none.
@@ -30,7 +30,7 @@ class SteerableNet : public GridModel {
     return check_geometry(options, segmentation_, shape);
   }
 
-  const SteerableOptions options;
+  const Options options;
 
  private:
   struct Convolution {
@@ -45,11 +45,11 @@ class SteerableNet : public GridModel {
 
   bool segmentation_;
   int64_t outputs_ = 0;  // channels of all
-  std::vector<std::shared_ptr<SteerableStageNet>> stages_, decoder_;
-  std::shared_ptr<SteerableEncoder> encoder_;
-  std::shared_ptr<SteerableClassificationHead> whole_;
-  std::shared_ptr<SteerableSegmentationHead> pixels_;
+  std::vector<std::shared_ptr<StageNet>> stages_, decoder_;
+  std::shared_ptr<Encoder> encoder_;
+  std::shared_ptr<ClassificationHead> whole_;
+  std::shared_ptr<SegmentationHead> pixels_;
   std::vector<Convolution> convolutions_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -9,9 +9,9 @@
 #include "weyl/nn/norms.h"
 #include "weyl/ops/attention/attention.h"
 
-namespace weyl {
+namespace weyl::transformer {
 
-SelfAttention::SelfAttention(const TransformerOptions& options)
+SelfAttention::SelfAttention(const Options& options)
     : heads_(options.heads), head_width_(options.head_width.value_or(options.width / options.heads)) {
   require<ConfigError>(options.head_width || options.width % options.heads == 0,
                        "transformer.heads: must divide the width ", options.width,
@@ -47,13 +47,13 @@ Tensor SelfAttention::operator()(const Tensor& x, const Segments& graphs) const 
   return (*out_)(ragged_attention(q, k, v, graphs, scale).reshape({n, heads_ * head_width_}));
 }
 
-TransformerBlock::TransformerBlock(const TransformerOptions& options)
+Block::Block(const Options& options)
     : options_(options),
       attention_(child("attention", std::make_shared<SelfAttention>(options))),
       mlp_(child("mlp", std::make_shared<Mlp>(options.width, options.hidden_factor * options.width,
                                               options.width, options.activation))) {}
 
-Tensor TransformerBlock::residual(const Tensor& x, const Tensor& branch, const Segments& graphs) const {
+Tensor Block::residual(const Tensor& x, const Tensor& branch, const Segments& graphs) const {
   if (!training()) {
     return x + branch;
   }
@@ -61,12 +61,12 @@ Tensor TransformerBlock::residual(const Tensor& x, const Tensor& branch, const S
   return x + drop_path(y, graphs, options_.drop_path, options_.drop_path_by);
 }
 
-Tensor TransformerBlock::operator()(const Tensor& x, const Segments& graphs) const {
+Tensor Block::operator()(const Tensor& x, const Segments& graphs) const {
   const Tensor mixed = residual(x, (*attention_)(normalise_layer(x), graphs), graphs);
   return residual(mixed, (*mlp_)(normalise_layer(mixed)), graphs);
 }
 
-double TransformerBlock::flops(double typical_nodes) const {
+double Block::flops(double typical_nodes) const {
   const double width = static_cast<double>(options_.width);
   const double head = static_cast<double>(attention_->head_width()), inner = head * options_.heads;
   const double projections =
@@ -74,4 +74,4 @@ double TransformerBlock::flops(double typical_nodes) const {
   return projections + 4 * typical_nodes * inner + 4 * width * width * options_.hidden_factor;
 }
 
-}  // namespace weyl
+}  // namespace weyl::transformer

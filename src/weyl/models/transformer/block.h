@@ -4,7 +4,7 @@
 #include "weyl/models/transformer/options.h"
 #include "weyl/nn/mlp.h"
 
-namespace weyl {
+namespace weyl::transformer {
 
 /// Self-attention inside each graph, multi-head or multi-query, scale 1/sqrt(head_width). The last axis of
 /// the query projection (and of `linear`) is laid out (head_width, heads), heads fastest; the output
@@ -12,7 +12,7 @@ namespace weyl {
 /// multi_query, qkv_linear.linear (q, k, v one after the other) without; out_linear.
 class SelfAttention : public Module {
  public:
-  explicit SelfAttention(const TransformerOptions& options);
+  explicit SelfAttention(const Options& options);
   Tensor operator()(const Tensor& x, const Segments& graphs) const;  // (N, C) -> (N, C)
   int64_t head_width() const { return head_width_; }
 
@@ -23,18 +23,18 @@ class SelfAttention : public Module {
 
 /// x <- x + attention(LN x); x <- x + W2 act(W1 LN x). Layer norms have no parameters. Children: attention,
 /// mlp.
-class TransformerBlock : public Module {
+class Block : public Module {
  public:
-  explicit TransformerBlock(const TransformerOptions& options);
+  explicit Block(const Options& options);
   Tensor operator()(const Tensor& x, const Segments& graphs) const;  // (N, C) -> (N, C)
   double flops(double typical_nodes) const;                          // of one token
 
  private:
   Tensor residual(const Tensor& x, const Tensor& branch, const Segments& graphs) const;
 
-  TransformerOptions options_;
+  Options options_;
   std::shared_ptr<SelfAttention> attention_;
   std::shared_ptr<Mlp> mlp_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::transformer

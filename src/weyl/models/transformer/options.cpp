@@ -1,13 +1,13 @@
 #include "weyl/models/transformer/options.h"
 
-namespace weyl {
+namespace weyl::transformer {
 
 void fields(Fields& f, FourierOptions& o) {
   f("frequencies", o.frequencies, "number of random frequencies; twice as many features", {1, 1e6});
   f("sigma", o.sigma, "their standard deviation, in turns per unit of length", {0, 1e6});
 }
 
-void fields(Fields& f, TransformerOptions& o) {
+void fields(Fields& f, Options& o) {
   f("width", o.width, "channels of a node", {1, 1e6});
   f("heads", o.heads, "attention heads", {1, 1e6});
   f("blocks", o.blocks, "transformer blocks", {0, 1000});
@@ -27,4 +27,4 @@ void fields(Fields& f, TransformerOptions& o) {
   f("pooling", o.pooling, "how nodes become a graph: sum / typical nodes, or mean");
 }
 
-}  // namespace weyl
+}  // namespace weyl::transformer

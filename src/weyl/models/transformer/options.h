@@ -8,7 +8,7 @@
 #include "weyl/nn/drop_path.h"
 #include "weyl/nn/pooling.h"
 
-namespace weyl {
+namespace weyl::transformer {
 
 struct FourierOptions {
   int64_t frequencies = 128;
@@ -16,7 +16,7 @@ struct FourierOptions {
 };
 void fields(Fields& f, FourierOptions& o);
 
-struct TransformerOptions {
+struct Options {
   static constexpr const char* name_in_config = "transformer";
   int64_t width = 128, heads = 8, blocks = 4;
   std::optional<int64_t> head_width;
@@ -29,6 +29,6 @@ struct TransformerOptions {
   DropPathBy drop_path_by = DropPathBy::graph;
   Pooling pooling = Pooling::sum;
 };
-void fields(Fields& f, TransformerOptions& o);
+void fields(Fields& f, Options& o);
 
-}  // namespace weyl
+}  // namespace weyl::transformer

@@ -5,9 +5,9 @@
 #include "weyl/core/check.h"
 #include "weyl/ops/segment.h"
 
-namespace weyl {
+namespace weyl::transformer {
 
-Transformer::Transformer(const TransformerOptions& options, const Interface& interface)
+Transformer::Transformer(const Options& options, const Interface& interface)
     : PointsModel(interface), options(options), columns_(input_columns(interface, "transformer")) {
   const int64_t d = interface.dimension, coordinates = d * (1 + columns_.vector_count());
   if (options.fourier) {
@@ -25,7 +25,7 @@ Transformer::Transformer(const TransformerOptions& options, const Interface& int
   }
   in_ = child("linear_in", std::make_shared<Linear>(inputs_, options.width));
   for (int64_t i = 0; i < options.blocks; ++i) {
-    blocks_.push_back(child("blocks." + std::to_string(i), std::make_shared<TransformerBlock>(options)));
+    blocks_.push_back(child("blocks." + std::to_string(i), std::make_shared<Block>(options)));
   }
   out_ = child("linear_out", std::make_shared<Linear>(options.width, outputs_));
 }
@@ -83,4 +83,4 @@ Flops Transformer::flops_per_token() const {
   return {forward};
 }
 
-}  // namespace weyl
+}  // namespace weyl::transformer

@@ -5,7 +5,7 @@
 #include "weyl/models/transformer/block.h"
 #include "weyl/nn/fourier_features.h"
 
-namespace weyl {
+namespace weyl::transformer {
 
 /// The plain transformer, control of every comparison: it reads coordinates as numbers and knows no symmetry
 /// but the order of nodes (and translations, when positions are centred). Each node's numbers are its
@@ -15,20 +15,20 @@ namespace weyl {
 /// outputs are pooled after it (summed, when extensive).
 class Transformer : public PointsModel {
  public:
-  using Options = TransformerOptions;
-  Transformer(const TransformerOptions& options, const Interface& interface);
+  using Options = transformer::Options;
+  Transformer(const Options& options, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Flops flops_per_token() const override;
 
-  const TransformerOptions options;
+  const Options options;
 
  private:
   InputColumns columns_;
   int64_t inputs_ = 0, outputs_ = 0;
   std::shared_ptr<FourierFeatures> fourier_;
   std::shared_ptr<Linear> in_, out_;
-  std::vector<std::shared_ptr<TransformerBlock>> blocks_;
+  std::vector<std::shared_ptr<Block>> blocks_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::transformer

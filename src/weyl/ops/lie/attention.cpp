@@ -17,7 +17,7 @@
 #include "weyl/ops/lie/attention_forms.h"
 #include "weyl/ops/lie/planes.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 /// What both ops share: the kernel over rows of ragged graphs.
@@ -121,7 +121,7 @@ class StreamedAttention : public LieAttentionKernel {
   size_t results() const override { return 3; }
 
   Tensors reference(const Tensors& in) const override {
-    const LiePairs pairs = lie_pairs_of(in[0], graphs_, group_, policy_);
+    const Pairs pairs = pairs_of(in[0], graphs_, group_, policy_);
     Tensors y = attention_over_pairs(block_scores(pairs.squares, in[2]), pairs.coordinates, pairs.present,
                                      in[1], graphs_);
     y.push_back(pairs.outside.to(in[1].scalar_type()));
@@ -291,20 +291,20 @@ void require_inside(const char* where, const Tensor& outside, const Segments& gr
 
 }  // namespace
 
-LiePairs lie_pairs(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy) {
+Pairs pairs_between(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy) {
   require(compact.dim() == 2 && compact.size(0) == graphs.rows() && compact.size(1) == compact_size(group),
           "lie_pairs: elements of ", name_of(group), " must be (", graphs.rows(), ", ", compact_size(group),
           "), got ", compact.sizes());
   require_rotations("lie_pairs", compact, group);
-  LiePairs pairs = lie_pairs_of(compact, graphs, group, policy);
+  Pairs pairs = pairs_of(compact, graphs, group, policy);
   if (policy == ChartPolicy::error) {
     require_inside("lie_pairs", pairs.outside, graphs, group);
   }
   return pairs;
 }
 
-LieAttention lie_attention_scored(const Tensor& scores, const LiePairs& pairs, const Tensor& values,
-                                  const Segments& graphs) {
+Attention attention_scored(const Tensor& scores, const Pairs& pairs, const Tensor& values,
+                           const Segments& graphs) {
   const char* where = "lie_attention_scored";
   require_values(where, values, graphs);
   require_matrix(where, "scores", scores, graphs.pairs(), values.size(1), values);
@@ -314,15 +314,14 @@ LieAttention lie_attention_scored(const Tensor& scores, const LiePairs& pairs, c
   return {y[0], y[1], pairs.outside};
 }
 
-LieAttention lie_attention(const LiePairs& pairs, const Tensor& values, const Tensor& weights,
-                           const Segments& graphs) {
+Attention attention(const Pairs& pairs, const Tensor& values, const Tensor& weights, const Segments& graphs) {
   require_values("lie_attention", values, graphs);
   require_matrix("lie_attention", "weights", weights, values.size(1), pairs.squares.size(1), values);
-  return lie_attention_scored(block_scores(pairs.squares, weights), pairs, values, graphs);
+  return attention_scored(block_scores(pairs.squares, weights), pairs, values, graphs);
 }
 
-LieAttention lie_attention(const Tensor& compact, const Tensor& values, const Tensor& weights,
-                           const Segments& graphs, LieGroup group, ChartPolicy policy) {
+Attention attention(const Tensor& compact, const Tensor& values, const Tensor& weights,
+                    const Segments& graphs, LieGroup group, ChartPolicy policy) {
   const char* where = "lie_attention";
   require_values(where, values, graphs);
   require_matrix(where, "elements", compact, graphs.rows(), compact_size(group), values);
@@ -338,4 +337,4 @@ LieAttention lie_attention(const Tensor& compact, const Tensor& values, const Te
   return {y[0], y[1], outside};
 }
 
-}  // namespace weyl
+}  // namespace weyl::lie

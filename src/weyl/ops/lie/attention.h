@@ -4,10 +4,10 @@
 #include "weyl/algebra/lie/group_list.h"
 #include "weyl/core/segments.h"
 
-namespace weyl {
+namespace weyl::lie {
 
 /// What attention takes from the geometry of all ordered pairs, rows in the order of all_pairs (ops/edges/edges.h).
-struct LiePairs {
+struct Pairs {
   Tensor coordinates;  // (P, dof) w_ij, orthonormal, by the chart policy; w_ii = 0
   Tensor squares;      // (P, K) what the score weighs: |w_ij|^2 of each block of the algebra
   Tensor present;      // (P) bool: j != i, and not masked by the policy
@@ -17,12 +17,12 @@ struct LiePairs {
 /// compact (N, c), see elements.h. Made once and shared by all layers it saves the logarithms, at the
 /// price of memory O(sum n^2): for small graphs, and for scores of one's own. ShapeError under
 /// ChartPolicy::error when a pair is outside the chart.
-LiePairs lie_pairs(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy);
+Pairs pairs_between(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy);
 
-struct LieAttention {
+struct Attention {
   Tensor mixed;        // (N, H, C) sum_j a_ij^h v_j^h
   Tensor coordinates;  // (N, H, dof) sum_j a_ij^h w_ij, orthonormal
-  Tensor outside;      // (N) int64, see LiePairs
+  Tensor outside;      // (N) int64, see Pairs
 };
 
 /// Lie-algebra attention inside each graph: for every head h
@@ -34,19 +34,18 @@ struct LieAttention {
 /// computed on the fly: memory O(N) for each thread, forward and backward (float32 and float64 on the CPU;
 /// other devices and second derivatives take O(sum n^2)). Gradients by the elements stream under `mask` and
 /// `error` alone.
-LieAttention lie_attention(const Tensor& compact, const Tensor& values, const Tensor& weights,
-                           const Segments& graphs, LieGroup group, ChartPolicy policy);
+Attention attention(const Tensor& compact, const Tensor& values, const Tensor& weights,
+                    const Segments& graphs, LieGroup group, ChartPolicy policy);
 
 /// The same from pairs that are at hand.
-LieAttention lie_attention(const LiePairs& pairs, const Tensor& values, const Tensor& weights,
-                           const Segments& graphs);
+Attention attention(const Pairs& pairs, const Tensor& values, const Tensor& weights, const Segments& graphs);
 
 /// The same with scores (P, H) of one's own in place of s_ij.
-LieAttention lie_attention_scored(const Tensor& scores, const LiePairs& pairs, const Tensor& values,
-                                  const Segments& graphs);
+Attention attention_scored(const Tensor& scores, const Pairs& pairs, const Tensor& values,
+                           const Segments& graphs);
 
 // All: differentiable to any order by values, weights, scores, and elements (of Aff(3): to third order). For
-// a given number of threads results are the same bits each time. Elements are taken as by lie_pair_logs
+// a given number of threads results are the same bits each time. Elements are taken as by pair_logs
 // (log.h): singular affine maps attend to none and are attended by none under every policy but `error`.
 
-}  // namespace weyl
+}  // namespace weyl::lie

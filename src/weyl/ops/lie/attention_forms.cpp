@@ -19,7 +19,7 @@
 #include "weyl/ops/lie/number.h"
 #include "weyl/ops/segment.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 using lie_number::Number;
@@ -95,14 +95,14 @@ Tensor block_squares(const Tensor& coordinates, LieGroup group) {
   return at::stack(squares, 0).t();
 }
 
-LiePairs lie_pairs_of(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy) {
+Pairs pairs_of(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy) {
   const Edges pairs = all_pairs(graphs);
   const Tensor others = pairs.centre != pairs.neighbour;
-  LiePairs found;
+  Pairs found;
   Tensor margin;
   found.present = others;
   if (policy == ChartPolicy::mask || policy == ChartPolicy::error) {
-    const LieLogs logs = lie_pair_logs(compact, graphs, group);
+    const Logs logs = pair_logs(compact, graphs, group);
     margin = logs.margin;
     found.coordinates = to_orthonormal(logs.w, group);
     found.squares = block_squares(found.coordinates, group);
@@ -146,4 +146,4 @@ Tensors attention_over_pairs(const Tensor& scores, const Tensor& coordinates, co
           segment_sum(a * coordinates.unsqueeze(1), pairs.of_centre)};
 }
 
-}  // namespace weyl
+}  // namespace weyl::lie

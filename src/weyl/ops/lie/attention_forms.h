@@ -3,7 +3,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/lie/attention.h"
 
-namespace weyl {
+namespace weyl::lie {
 
 // The parts of Lie-algebra attention as torch expressions over the list of all pairs, differentiable to any
 // order on any device; what the kernels are measured by. Arguments are not checked again.
@@ -11,8 +11,8 @@ namespace weyl {
 /// |w^(b)|^2 of each block: (P, dof) -> (P, K).
 Tensor block_squares(const Tensor& coordinates, LieGroup group);
 
-/// lie_pairs without its error.
-LiePairs lie_pairs_of(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy);
+/// pairs_between without its error.
+Pairs pairs_of(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy);
 
 /// -sum_b weights_hb squares_b: (P, K), (H, K) -> (P, H), head by head in memory.
 Tensor block_scores(const Tensor& squares, const Tensor& weights);
@@ -22,4 +22,4 @@ Tensor block_scores(const Tensor& squares, const Tensor& weights);
 Tensors attention_over_pairs(const Tensor& scores, const Tensor& coordinates, const Tensor& present,
                              const Tensor& values, const Segments& graphs);
 
-}  // namespace weyl
+}  // namespace weyl::lie

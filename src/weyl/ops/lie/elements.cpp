@@ -15,7 +15,7 @@
 #include "weyl/ops/lie/number.h"
 #include "weyl/ops/lie/planes.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 using kernels::LieMap;
@@ -131,16 +131,16 @@ Tensor element_matrices(const Tensor& compact, LieGroup group) {
   return mapped(LieMap::to_matrix, group, compact).view({compact.size(0), m, m});
 }
 
-Tensor lie_exp(const Tensor& coordinates, LieGroup group) {
+Tensor exp(const Tensor& coordinates, LieGroup group) {
   require_rows("lie_exp", "coordinates", coordinates, degrees_of_freedom(group));
   return mapped(LieMap::exp, group, coordinates);
 }
 
-Tensor lie_compose(const Tensor& a, const Tensor& b, LieGroup group) {
+Tensor compose(const Tensor& a, const Tensor& b, LieGroup group) {
   return of_two("lie_compose", LieMap::compose, a, b, group);
 }
 
-Tensor lie_between(const Tensor& a, const Tensor& b, LieGroup group) {
+Tensor between(const Tensor& a, const Tensor& b, LieGroup group) {
   return of_two("lie_between", LieMap::between, a, b, group);
 }
 
@@ -152,4 +152,4 @@ Tensor from_orthonormal(const Tensor& w, LieGroup group) {
   return w / scales(w, group);
 }
 
-}  // namespace weyl
+}  // namespace weyl::lie

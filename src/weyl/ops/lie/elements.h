@@ -3,7 +3,7 @@
 #include "weyl/algebra/lie/group_list.h"
 #include "weyl/ops/autograd/differentiable.h"
 
-namespace weyl {
+namespace weyl::lie {
 
 // Elements of a Lie group as rows of numbers in compact storage, (N, c), c = compact_size(group); tangents
 // (N, dof) in physical coordinates unless said otherwise (algebra/lie/group_list.h, algebra/lie/group.h). float32 or
@@ -20,14 +20,14 @@ Tensor compact_elements(const Tensor& matrices, LieGroup group);
 Tensor element_matrices(const Tensor& compact, LieGroup group);
 
 /// exp(hat w) of every finite w, NaN of others: (N, dof) -> (N, c).
-Tensor lie_exp(const Tensor& coordinates, LieGroup group);
+Tensor exp(const Tensor& coordinates, LieGroup group);
 /// a b, with rotations normalised again.
-Tensor lie_compose(const Tensor& a, const Tensor& b, LieGroup group);
+Tensor compose(const Tensor& a, const Tensor& b, LieGroup group);
 /// a^-1 b, the difference of the translations first.
-Tensor lie_between(const Tensor& a, const Tensor& b, LieGroup group);
+Tensor between(const Tensor& a, const Tensor& b, LieGroup group);
 
 /// Physical coordinates (..., dof) to those whose squares sum to the squared Frobenius norm, and back.
 Tensor to_orthonormal(const Tensor& w, LieGroup group);
 Tensor from_orthonormal(const Tensor& w, LieGroup group);
 
-}  // namespace weyl
+}  // namespace weyl::lie

@@ -17,7 +17,7 @@
 #include "weyl/ops/lie/number.h"
 #include "weyl/ops/lie/planes.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 using lie_number::Number;
@@ -308,7 +308,7 @@ void require_elements(const char* where, const Tensor& x, int64_t rows, LieGroup
 
 }  // namespace
 
-LieLogs lie_logs(const Tensor& a, const Tensor& b, LieGroup group) {
+Logs logs(const Tensor& a, const Tensor& b, LieGroup group) {
   require_elements("lie_logs", a, a.defined() && a.dim() > 0 ? a.size(0) : 0, group);
   require_elements("lie_logs", b, a.size(0), group);
   require(a.scalar_type() == b.scalar_type(), "lie_logs: b must have a's dtype ", a.scalar_type(), ", got ",
@@ -317,10 +317,10 @@ LieLogs lie_logs(const Tensor& a, const Tensor& b, LieGroup group) {
   return {found[0], found[1].detach()};
 }
 
-LieLogs lie_pair_logs(const Tensor& compact, const Segments& graphs, LieGroup group) {
+Logs pair_logs(const Tensor& compact, const Segments& graphs, LieGroup group) {
   require_elements("lie_pair_logs", compact, graphs.rows(), group);
   const Tensors found = call(std::make_shared<PairLogs>(graphs, group), {compact});
   return {found[0], found[1].detach()};
 }
 
-}  // namespace weyl
+}  // namespace weyl::lie

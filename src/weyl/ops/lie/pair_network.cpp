@@ -18,7 +18,7 @@
 #include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/lie/planes.h"
 
-namespace weyl {
+namespace weyl::lie {
 namespace {
 
 constexpr int64_t grain = 256;  // pairs that are worth a worker
@@ -140,4 +140,4 @@ Tensor pair_network(const Tensor& w, const Tensor& present, const Tensor& first,
   return call(std::make_shared<Network>(present), {w, first, first_bias, second, second_bias})[0];
 }
 
-}  // namespace weyl
+}  // namespace weyl::lie

@@ -2,7 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace weyl {
+namespace weyl::lie {
 
 using at::Tensor;
 
@@ -17,4 +17,4 @@ using at::Tensor;
 Tensor pair_network(const Tensor& w, const Tensor& present, const Tensor& first, const Tensor& first_bias,
                     const Tensor& second, const Tensor& second_bias);
 
-}  // namespace weyl
+}  // namespace weyl::lie

@@ -7,7 +7,7 @@
 #include "weyl/core/check.h"
 #include "weyl/kernels/dispatch.h"
 
-namespace weyl {
+namespace weyl::lie {
 
 Tensor planes_of(const Tensor& rows) {
   return rows.t().contiguous();
@@ -88,4 +88,4 @@ Tensor compact_gradient(const Tensor& compact, const Tensor& by_tangent, LieGrou
   return found.t();
 }
 
-}  // namespace weyl
+}  // namespace weyl::lie

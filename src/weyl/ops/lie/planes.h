@@ -5,7 +5,7 @@
 #include "weyl/kernels/lie/pairs.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 
-namespace weyl {
+namespace weyl::lie {
 
 /// Rows (N, n) to planes (n, N), contiguous.
 Tensor planes_of(const Tensor& rows);
@@ -24,4 +24,4 @@ kernels::LieElements<T> elements_of(const Tensor& planes, LieGroup group) {
   return {group, planes.size(1), planes.size(1), numbers<T>(planes)};
 }
 
-}  // namespace weyl
+}  // namespace weyl::lie

@@ -15,7 +15,7 @@
 #include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/steerable/attention_forms.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 /// Inputs q, k, v (B, 2 F, N), key weights, value weights (R, S, 2) or undefined. By-product: logsum (B, H,
@@ -23,14 +23,14 @@ namespace {
 class SteerableAttentionOp : public Differentiable {
  public:
   SteerableAttentionOp(const SteerableType& type, int64_t heads, double scale,
-                       std::shared_ptr<const SteerablePositions> positions)
+                       std::shared_ptr<const Positions> positions)
       : heads_(type, heads), scale_(scale), positions_(std::move(positions)) {}
 
   Tensors reference(const Tensors& in) const override {
-    return {steerable_attention_of_pairs(in, heads_, scale_, positions_.get())};
+    return {attention_of_pairs(in, heads_, scale_, positions_.get())};
   }
   Tensors without_kernels(const Tensors& in) const override {
-    return {steerable_attention_contracted(in, heads_, scale_, positions_.get())};
+    return {attention_contracted(in, heads_, scale_, positions_.get())};
   }
   bool has_forward(const Tensors& in) const override { return kernels_take(in); }
   bool has_backward(const Tensors& in) const override { return kernels_take(in); }
@@ -99,7 +99,7 @@ class SteerableAttentionOp : public Differentiable {
   template <class T>
   struct Operands {
     Operands(const Tensors& in, const SteerableAttentionOp& op) {
-      const SteerableHeads& h = op.heads_;
+      const Heads& h = op.heads_;
       input.batch = in[0].size(0);
       input.heads = h.heads;
       input.tokens = in[0].size(2);
@@ -117,7 +117,7 @@ class SteerableAttentionOp : public Differentiable {
       input.v = numbers<T>(in[2]);
       input.splits = splits_of(input);
       if (op.positions_) {
-        const SteerablePositions& p = *op.positions_;
+        const Positions& p = *op.positions_;
         packed = p.packed(in[0].scalar_type());
         std::copy(p.grid().begin(), p.grid().end(), input.grid + 3 - p.grid().size());
         input.components = p.components();
@@ -129,7 +129,7 @@ class SteerableAttentionOp : public Differentiable {
       }
     }
     kernels::SteerableAttentionInput<T> input;
-    SteerablePositions::Packed packed;
+    Positions::Packed packed;
   };
 
   static int64_t cost_of(int64_t tokens, int64_t width) { return tokens * tokens * width; }
@@ -157,17 +157,16 @@ class SteerableAttentionOp : public Differentiable {
     });
   }
 
-  SteerableHeads heads_;
+  Heads heads_;
   double scale_;
-  std::shared_ptr<const SteerablePositions> positions_;
+  std::shared_ptr<const Positions> positions_;
 };
 
 }  // namespace
 
-Tensor steerable_attention(const Tensor& q, const Tensor& k, const Tensor& v, const SteerableType& type,
-                           int64_t heads, double scale,
-                           const std::shared_ptr<const SteerablePositions>& positions,
-                           const Tensor& key_weights, const Tensor& value_weights) {
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const SteerableType& type, int64_t heads,
+                 double scale, const std::shared_ptr<const Positions>& positions, const Tensor& key_weights,
+                 const Tensor& value_weights) {
   const char* where = "steerable_attention";
   require(type.irreps() > 0 && heads > 0, where, ": needs irreps and heads, got ", type.irreps(), " and ",
           heads);
@@ -188,14 +187,14 @@ Tensor steerable_attention(const Tensor& q, const Tensor& k, const Tensor& v, co
             ": positions must be of ", q.size(2), " tokens and ", components, " components, got ",
             positions->tokens(), " and ", positions->components());
     for (const Tensor& w : {key_weights, value_weights}) {
-      require(w.defined() && w.sizes() == at::IntArrayRef({positions->radii(), type.copies(), 2}) &&
+      require(w.defined() && w.sizes() == at::IntArrayRef({positions->radii(), type.multiplicity(), 2}) &&
                   w.scalar_type() == q.scalar_type(),
-              where, ": weights of positions must be (", positions->radii(), ", ", type.copies(), ", 2) ",
-              q.scalar_type(), ", got ", w.defined() ? w.sizes() : at::IntArrayRef{});
+              where, ": weights of positions must be (", positions->radii(), ", ", type.multiplicity(),
+              ", 2) ", q.scalar_type(), ", got ", w.defined() ? w.sizes() : at::IntArrayRef{});
     }
   }
   return call(std::make_shared<SteerableAttentionOp>(type, heads, scale, positions),
               {q, k, v, positions ? key_weights : Tensor(), positions ? value_weights : Tensor()})[0];
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

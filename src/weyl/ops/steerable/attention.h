@@ -4,7 +4,7 @@
 
 #include "weyl/ops/steerable/positions.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// Self-attention of complex steerable features on a grid (paper, section 3.1, eqs. 10 to 15). For head h and
 /// tokens i, j, over irreps rho, components m and the channels c of the head:
@@ -20,9 +20,8 @@ namespace weyl {
 /// in float32 and float64 scores of a few queries at a time, memory O(N) a thread, forward and backward;
 /// elsewhere, and for second derivatives, N^2 (a few numbers a pair). Where s_ij = 0 its |.| has gradient 0.
 /// ShapeError unless shapes fit and heads divide the channels of each irrep.
-Tensor steerable_attention(const Tensor& q, const Tensor& k, const Tensor& v, const SteerableType& type,
-                           int64_t heads, double scale,
-                           const std::shared_ptr<const SteerablePositions>& positions = nullptr,
-                           const Tensor& key_weights = {}, const Tensor& value_weights = {});
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const SteerableType& type, int64_t heads,
+                 double scale, const std::shared_ptr<const Positions>& positions = nullptr,
+                 const Tensor& key_weights = {}, const Tensor& value_weights = {});
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -15,7 +15,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 Tensor index_of(const std::vector<int64_t>& v, const Tensor& like) {
@@ -23,7 +23,7 @@ Tensor index_of(const std::vector<int64_t>& v, const Tensor& like) {
 }
 
 /// (B, 2 F of all, N) real -> (B, H, N, F) complex.
-Tensor of_heads(const Tensor& x, const SteerableHeads& heads) {
+Tensor of_heads(const Tensor& x, const Heads& heads) {
   const Tensor parts = x.unflatten(1, {2, -1}).index_select(2, index_of(heads.features, x));
   return at::complex(parts.select(1, 0), parts.select(1, 1))
       .unflatten(1, {heads.heads, heads.width})
@@ -31,7 +31,7 @@ Tensor of_heads(const Tensor& x, const SteerableHeads& heads) {
 }
 
 /// The way back.
-Tensor of_all(const Tensor& y, const SteerableHeads& heads) {
+Tensor of_all(const Tensor& y, const Heads& heads) {
   std::vector<int64_t> place(heads.features.size());
   for (size_t k = 0; k < place.size(); ++k) {
     place[static_cast<size_t>(heads.features[k])] = static_cast<int64_t>(k);
@@ -41,7 +41,7 @@ Tensor of_all(const Tensor& y, const SteerableHeads& heads) {
 }
 
 /// (R, S of all, 2) real -> (R, H, F) complex: the weight of each number of a head.
-Tensor weights_of(const Tensor& w, const SteerableHeads& heads) {
+Tensor weights_of(const Tensor& w, const Heads& heads) {
   std::vector<int64_t> index;
   for (int64_t h = 0; h < heads.heads; ++h) {
     for (const int64_t copy : heads.copy) {
@@ -58,7 +58,7 @@ struct Channels {
   int64_t first, count;
   Tensor of(const Tensor& x) const { return x.narrow(-1, first, count); }
 };
-std::vector<Channels> channels_of(const SteerableHeads& heads) {
+std::vector<Channels> channels_of(const Heads& heads) {
   std::vector<Channels> result;
   for (int64_t c = 0; c < heads.width; ++c) {
     if (c == 0 || heads.component[c] != heads.component[c - 1]) {
@@ -73,7 +73,7 @@ std::vector<Channels> channels_of(const SteerableHeads& heads) {
 struct Pairs {
   Tensor vectors, radius;
 };
-Pairs pairs_of(const SteerablePositions& positions, const Tensor& like) {
+Pairs pairs_of(const Positions& positions, const Tensor& like) {
   const int64_t n = positions.tokens();
   const auto [offsets, harmonics, radius] = positions.placed(like.scalar_type(), like.device());
   return {harmonics.index_select(0, offsets).view({n, n, -1}), radius.index_select(0, offsets).view({n, n})};
@@ -89,7 +89,7 @@ Tensor as_complex(const Tensor& x) {
 
 }  // namespace
 
-SteerableHeads::SteerableHeads(const SteerableType& type, int64_t count) : heads(count) {
+Heads::Heads(const SteerableType& type, int64_t count) : heads(count) {
   for (int64_t l = 0; l < type.irreps(); ++l) {
     const int64_t share = type.channels[l] / heads;
     for (int64_t m = 0; m < type.components(l); ++m) {
@@ -120,8 +120,7 @@ SteerableHeads::SteerableHeads(const SteerableType& type, int64_t count) : heads
   }
 }
 
-Tensor steerable_attention_of_pairs(const Tensors& in, const SteerableHeads& heads, double scale,
-                                    const SteerablePositions* positions) {
+Tensor attention_of_pairs(const Tensors& in, const Heads& heads, double scale, const Positions* positions) {
   const Tensor q = of_heads(in[0], heads);
   Tensor k = of_heads(in[1], heads).unsqueeze(2), v = of_heads(in[2], heads).unsqueeze(2);  // (B, H, 1, N, F)
   const int64_t n = q.size(2);
@@ -142,8 +141,7 @@ Tensor steerable_attention_of_pairs(const Tensors& in, const SteerableHeads& hea
   return of_all(at::matmul(weights, v.expand(shape)).squeeze(3), heads);
 }
 
-Tensor steerable_attention_contracted(const Tensors& in, const SteerableHeads& heads, double scale,
-                                      const SteerablePositions* positions) {
+Tensor attention_contracted(const Tensors& in, const Heads& heads, double scale, const Positions* positions) {
   const Tensor q = of_heads(in[0], heads), k = of_heads(in[1], heads), v = of_heads(in[2], heads);
   const int64_t batch = q.size(0), n = q.size(2), units = batch * heads.heads;
   Tensor scores = at::matmul(q.conj(), k.transpose(2, 3));
@@ -187,4 +185,4 @@ Tensor steerable_attention_contracted(const Tensors& in, const SteerableHeads& h
   return of_all(at::matmul(weights, v) + at::cat(placed, 3), heads);
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -5,11 +5,11 @@
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/steerable/positions.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// Which numbers a head of steerable attention has (see kernels/steerable/attention.h).
-struct SteerableHeads {
-  SteerableHeads(const SteerableType& type, int64_t heads);
+struct Heads {
+  Heads(const SteerableType& type, int64_t heads);
   int64_t heads = 1, width = 0, multiplicity = 0, multiplicity_of_all = 0,
           components = 0;                // H, F, S, S of all, M
   std::vector<int64_t> features;         // (H, F): among those of all
@@ -21,11 +21,9 @@ struct SteerableHeads {
 // device. Inputs q, k, v, key weights, value weights; positions null: none. Arguments are not checked again.
 
 /// The definition, as the authors compute it: every k_ij and v_ij, B N^2 F numbers each.
-Tensor steerable_attention_of_pairs(const Tensors& in, const SteerableHeads& heads, double scale,
-                                    const SteerablePositions* positions);
+Tensor attention_of_pairs(const Tensors& in, const Heads& heads, double scale, const Positions* positions);
 
 /// The same with positional vectors contracted: N^2 (B H + M) numbers a few times, and B H N R M.
-Tensor steerable_attention_contracted(const Tensors& in, const SteerableHeads& heads, double scale,
-                                      const SteerablePositions* positions);
+Tensor attention_contracted(const Tensors& in, const Heads& heads, double scale, const Positions* positions);
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -16,13 +16,13 @@
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/parallel.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 /// Inputs x (B, 2 F, pixels...), weights (n, 2) of the plan.
 class SteerableConvOp : public Differentiable {
  public:
-  SteerableConvOp(std::shared_ptr<const SteerableKernel> kernel, bool same)
+  SteerableConvOp(std::shared_ptr<const Kernel> kernel, bool same)
       : kernel_(std::move(kernel)), plan_(kernel_->plan()), same_(same) {}
 
   Tensors reference(const Tensors& in) const override {
@@ -102,7 +102,7 @@ class SteerableConvOp : public Differentiable {
   struct Operands {
     Operands(const Tensor& x, const Tensor& w, const SteerableConvOp& op)
         : values(op.plan_->values.begin(), op.plan_->values.end()) {
-      const SteerablePlan& plan = *op.plan_;
+      const Plan& plan = *op.plan_;
       const int64_t dimension = x.dim() - 2;
       shape = {x.size(0), 2 * op.kernel_->out.width()};
       for (int64_t a = 0; a < 3; ++a) {
@@ -136,15 +136,14 @@ class SteerableConvOp : public Differentiable {
     kernels::SteerableConvInput<T> input;
   };
 
-  std::shared_ptr<const SteerableKernel> kernel_;
-  std::shared_ptr<const SteerablePlan> plan_;
+  std::shared_ptr<const Kernel> kernel_;
+  std::shared_ptr<const Plan> plan_;
   bool same_;
 };
 
 }  // namespace
 
-Tensor steerable_conv(const Tensor& x, const Tensor& weights,
-                      const std::shared_ptr<const SteerableKernel>& kernel, bool same) {
+Tensor conv(const Tensor& x, const Tensor& weights, const std::shared_ptr<const Kernel>& kernel, bool same) {
   const char* where = "steerable_conv";
   const int64_t dimension = kernel->in.dimension;
   require(x.defined() && x.dim() == dimension + 2 && x.size(1) == 2 * kernel->in.width(), where,
@@ -162,12 +161,12 @@ Tensor steerable_conv(const Tensor& x, const Tensor& weights,
   return call(std::make_shared<SteerableConvOp>(kernel, same), {x, weights})[0];
 }
 
-bool steerable_conv_pays(const Tensor& x, const SteerableKernel& kernel, bool same, bool expanded) {
+bool conv_pays(const Tensor& x, const Kernel& kernel, bool same, bool expanded) {
   if (kernel.plan() == nullptr || !kernels_take({x}) || x.dim() != kernel.in.dimension + 2 ||
       x.numel() == 0) {
     return false;
   }
-  const SteerablePlan& plan = *kernel.plan();
+  const Plan& plan = *kernel.plan();
   double pixels = static_cast<double>(x.size(0)), taps = 1;
   for (int64_t a = 2; a < x.dim(); ++a) {
     const int64_t size = same ? x.size(a) : x.size(a) - plan.size + 1;
@@ -188,4 +187,4 @@ bool steerable_conv_pays(const Tensor& x, const SteerableKernel& kernel, bool sa
   return plain * pixels < dense;
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -6,10 +6,10 @@
 
 #include "weyl/algebra/irreps/clebsch_gordan.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
-using Paths = std::vector<std::vector<SteerableProduct>>;
+using Paths = std::vector<std::vector<Product>>;
 
 /// The filter's order between m1 and m, in -(orders-1) .. orders-1; none for none.
 std::optional<int64_t> order_between(OrderCoupling coupling, int64_t m, int64_t m1, int64_t orders) {
@@ -20,7 +20,7 @@ std::optional<int64_t> order_between(OrderCoupling coupling, int64_t m, int64_t 
   return coupling == OrderCoupling::cyclic ? std::optional(k + orders) : std::nullopt;
 }
 
-Paths in_the_plane(const SteerableType& in, int64_t highest, const SteerableKernelOptions& options,
+Paths in_the_plane(const SteerableType& in, int64_t highest, const KernelOptions& options,
                    const RingFilters& f, int64_t m, int64_t m1) {
   const auto order = [&](int64_t from) { return order_between(options.coupling, m, from, highest + 1); };
   const auto kept = [&](int64_t from, int64_t ring) {
@@ -70,12 +70,11 @@ Paths in_space(int64_t highest, bool restricted, const RingFilters& f, int64_t l
 
 }  // namespace
 
-Paths steerable_couplings(const SteerableType& in, const SteerableType& out,
-                          const SteerableKernelOptions& options, const RingFilters& filters, int64_t l,
-                          int64_t l1) {
+Paths couplings_of(const SteerableType& in, const SteerableType& out, const KernelOptions& options,
+                   const RingFilters& filters, int64_t l, int64_t l1) {
   const int64_t highest = std::max(in.irreps(), out.irreps()) - 1;
   return in.dimension == 2 ? in_the_plane(in, highest, options, filters, l, l1)
                            : in_space(highest, options.restricted, filters, l, l1);
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

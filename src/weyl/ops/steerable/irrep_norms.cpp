@@ -6,7 +6,7 @@
 #include "weyl/core/check.h"
 #include "weyl/ops/autograd/full_precision.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 void require_features(const char* where, const Tensor& x, const SteerableType& type) {
@@ -33,13 +33,13 @@ Tensor irrep_squares(const Tensor& features, const SteerableType& type) {
     squares.push_back(irrep_of(x, type, l).square().sum({1, 2}));
   }
   std::vector<int64_t> shape = features.sizes().vec();
-  shape[1] = type.copies();
+  shape[1] = type.multiplicity();
   return at::cat(squares, 1).view(shape);
 }
 
 Tensor scale_irreps(const Tensor& features, const Tensor& factors, const SteerableType& type) {
   require_features("scale_irreps", features, type);
-  const int64_t multiplicity = type.copies();
+  const int64_t multiplicity = type.multiplicity();
   require(factors.defined() && factors.dim() == features.dim() && factors.size(1) == multiplicity,
           "scale_irreps: factors must be (B, ", multiplicity, ", ...), got ",
           factors.defined() ? factors.sizes() : at::IntArrayRef{});
@@ -57,4 +57,4 @@ Tensor scale_irreps(const Tensor& features, const Tensor& factors, const Steerab
   return at::cat(scaled, 2).flatten(1, 2);
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -4,7 +4,7 @@
 
 #include "weyl/algebra/irreps/steerable_type.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 using at::Tensor;
 
@@ -18,4 +18,4 @@ Tensor scale_irreps(const Tensor& features, const Tensor& factors, const Steerab
 
 // Both: differentiable to any order, any device. ShapeError unless shapes fit.
 
-}  // namespace weyl
+}  // namespace weyl::steerable

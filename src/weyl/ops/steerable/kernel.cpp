@@ -17,7 +17,7 @@
 #include "weyl/ops/steerable/couplings.h"
 #include "weyl/ops/steerable/plan.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 using Complex = std::complex<double>;
@@ -52,12 +52,12 @@ Tensor as_real(const Basis& b) {
 }
 
 /// The sums of products written out, n1 components of the input's irrep and n of the output's.
-Basis written_out(const std::vector<std::vector<SteerableProduct>>& paths, const RingFilters& f, int64_t n,
+Basis written_out(const std::vector<std::vector<Product>>& paths, const RingFilters& f, int64_t n,
                   int64_t n1) {
   Basis b{0, n * n1 * f.pixels, {}};
   for (const auto& path : paths) {
     Complex* to = b.add();
-    for (const SteerableProduct& product : path) {
+    for (const Product& product : path) {
       for (int64_t p = 0; p < f.pixels; ++p) {
         to[(product.m * n1 + product.m1) * f.pixels + p] +=
             product.coefficient * f(product.component, product.ring, p);
@@ -69,8 +69,7 @@ Basis written_out(const std::vector<std::vector<SteerableProduct>>& paths, const
 
 }  // namespace
 
-SteerableKernel::SteerableKernel(SteerableType input, SteerableType output,
-                                 const SteerableKernelOptions& options)
+Kernel::Kernel(SteerableType input, SteerableType output, const KernelOptions& options)
     : in(std::move(input)), out(std::move(output)), options_(options) {
   require(in.dimension == out.dimension && (in.dimension == 2 || in.dimension == 3),
           "SteerableKernel: types must be of one dimension, 2 or 3, got ", in.dimension, " and ",
@@ -87,7 +86,7 @@ SteerableKernel::SteerableKernel(SteerableType input, SteerableType output,
   for (int64_t l = 0; l < out.irreps(); ++l) {
     for (int64_t l1 = 0; l1 < in.irreps(); ++l1) {
       const bool shared = plane && options.restricted;
-      const auto j = static_cast<int64_t>(steerable_couplings(in, out, options, filters_, l, l1).size());
+      const auto j = static_cast<int64_t>(couplings_of(in, out, options, filters_, l, l1).size());
       if (j == 0 || out.channels[l] * in.channels[l1] == 0) {
         continue;
       }
@@ -98,27 +97,27 @@ SteerableKernel::SteerableKernel(SteerableType input, SteerableType output,
     }
   }
   require(weights_ > 0, "SteerableKernel: no filter joins the types (more rings, or no cut)");
-  plan_ = steerable_plan(in, out, options, filters_);
+  plan_ = conv_plan(in, out, options, filters_);
 }
 
-const SteerableKernel::Bases& SteerableKernel::bases(const Tensor& like) const {
+const Kernel::Bases& Kernel::bases(const Tensor& like) const {
   const std::lock_guard lock(mutex_);
   Bases& bases = bases_[{like.scalar_type(), like.device().str()}];
   for (size_t i = bases.size(); i < pairs_.size(); ++i) {
     const Pair& pair = pairs_[i];
     const at::NoGradGuard constant;
-    bases.push_back(as_real(written_out(steerable_couplings(in, out, options_, filters_, pair.l, pair.l1),
-                                        filters_, out.components(pair.l), in.components(pair.l1)))
+    bases.push_back(as_real(written_out(couplings_of(in, out, options_, filters_, pair.l, pair.l1), filters_,
+                                        out.components(pair.l), in.components(pair.l1)))
                         .to(like.device(), like.scalar_type()));
   }
   return bases;
 }
 
-Tensor SteerableKernel::standard_deviations() const {
+Tensor Kernel::standard_deviations() const {
   // Variance of output (l, m, c): sum over pairs of |w|^2 C_in |B_j(m, ., .)|^2, in the mean over m.
   std::vector<double> sums(static_cast<size_t>(out.irreps()));
   for (const Pair& pair : pairs_) {
-    const Basis b = written_out(steerable_couplings(in, out, options_, filters_, pair.l, pair.l1), filters_,
+    const Basis b = written_out(couplings_of(in, out, options_, filters_, pair.l, pair.l1), filters_,
                                 out.components(pair.l), in.components(pair.l1));
     double squares = 0;
     for (const Complex& z : b.values) {
@@ -135,7 +134,7 @@ Tensor SteerableKernel::standard_deviations() const {
   return result;
 }
 
-Tensor SteerableKernel::expand(const Tensor& weights) const {
+Tensor Kernel::expand(const Tensor& weights) const {
   require(weights.defined() && weights.sizes() == at::IntArrayRef({weights_, 2}),
           "SteerableKernel: weights must be (", weights_, ", 2), got ",
           weights.defined() ? weights.sizes() : at::IntArrayRef{});
@@ -175,4 +174,4 @@ Tensor SteerableKernel::expand(const Tensor& weights) const {
   return at::cat({at::cat({re, -im}, 1), at::cat({im, re}, 1)}, 0).reshape(shape);
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

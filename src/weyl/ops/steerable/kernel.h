@@ -12,18 +12,18 @@
 #include "weyl/algebra/irreps/ring_filters.h"
 #include "weyl/algebra/irreps/steerable_type.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 using at::Tensor;
 
-struct SteerableKernelOptions {
+struct KernelOptions {
   RingOptions rings;
   OrderCoupling coupling = OrderCoupling::exact;  // in the plane
   bool restricted = false;  // fewer weights: in the plane they do not depend on the input's order, in space
                             // not on the filter's degree
 };
 
-struct SteerablePlan;
+struct Plan;
 
 /// The kernels of a steerable convolution (paper, section 3): between output irrep l and input irrep l1
 ///   K_{l m, l1 m1}(p) = sum_j w_j(channel out, channel in) B_j(m, m1, p),
@@ -31,11 +31,11 @@ struct SteerablePlan;
 ///   B_ring(p) = F_{m - m1, ring}(p)                                             in the plane,
 /// F the filters of algebra/irreps/ring_filters.h. Then K(R p) = D_l(R) K(p) D_l1(R)^H for quarter turns and the 24
 /// rotations of the cube, and a convolution (correlation) with K commutes with them.
-class SteerableKernel {
+class Kernel {
  public:
   /// ShapeError: types of different dimension, without irreps, or without any filter between them; in the
   /// plane restricted weights for an input whose orders have different channels.
-  SteerableKernel(SteerableType in, SteerableType out, const SteerableKernelOptions& options);
+  Kernel(SteerableType in, SteerableType out, const KernelOptions& options);
 
   const SteerableType in, out;
 
@@ -50,7 +50,7 @@ class SteerableKernel {
   Tensor expand(const Tensor& weights) const;
 
   /// How to convolve without it (ops/steerable/conv.h); null where the filters do not allow it.
-  const std::shared_ptr<const SteerablePlan>& plan() const { return plan_; }
+  const std::shared_ptr<const Plan>& plan() const { return plan_; }
 
  private:
   struct Pair {
@@ -63,13 +63,13 @@ class SteerableKernel {
   /// has none.
   const Bases& bases(const Tensor& like) const;
 
-  SteerableKernelOptions options_;
+  KernelOptions options_;
   RingFilters filters_;
   int64_t weights_ = 0;
   std::vector<Pair> pairs_;
-  std::shared_ptr<const SteerablePlan> plan_;
+  std::shared_ptr<const Plan> plan_;
   mutable std::mutex mutex_;
   mutable std::map<std::pair<at::ScalarType, std::string>, Bases> bases_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::steerable

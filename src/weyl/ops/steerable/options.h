@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// The radial part phi(r) of steerable positional vectors (ops/steerable/positions.h), zero at r = 0 for
 /// every irrep.
@@ -18,12 +18,12 @@ constexpr auto names_of(RadialLaw) {
   return std::array<std::string_view, 4>{"inverse_square", "gaussian", "table", "none"};
 }
 
-struct SteerablePositionOptions {
+struct PositionOptions {
   RadialLaw radial = RadialLaw::inverse_square;
   double spacing = 1;  // r = spacing times the distance in pixels
   double width = 1;    // of `gaussian`, in units of r
   double reach = 16;   // of `table`, in units of r
-  bool operator==(const SteerablePositionOptions&) const = default;
+  bool operator==(const PositionOptions&) const = default;
 };
 
 /// What scores are divided by. `head`: sqrt(d_K), the channels of a head (paper, eq. 13; of irreps with
@@ -34,11 +34,11 @@ constexpr auto names_of(ScoreScale) {
   return std::array<std::string_view, 2>{"head", "full"};
 }
 
-struct SteerableAttentionOptions {
+struct AttentionOptions {
   int64_t heads = 1;  // must divide the channels of each irrep
   ScoreScale scale = ScoreScale::head;
-  SteerablePositionOptions positions;
-  bool operator==(const SteerableAttentionOptions&) const = default;
+  PositionOptions positions;
+  bool operator==(const AttentionOptions&) const = default;
 };
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -7,7 +7,7 @@
 
 #include "weyl/ops/steerable/couplings.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 /// The real and imaginary parts of complex filters, each once: those of order -m follow from those of m.
@@ -56,7 +56,7 @@ class RealFilters {
   bool sound() const { return sound_; }
 
   /// Sorted into groups; `place` of a filter is where it went.
-  void group(SteerablePlan& plan, std::vector<int64_t>& place) const {
+  void group(Plan& plan, std::vector<int64_t>& place) const {
     place.assign(found_.size(), 0);
     std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> by_kind;  // ring, sign
     for (size_t k = 0; k < found_.size(); ++k) {
@@ -102,7 +102,7 @@ class RealFilters {
     return at->second;
   }
 
-  void add_group(SteerablePlan& plan, std::vector<int64_t>& place, const std::vector<int64_t>& members,
+  void add_group(Plan& plan, std::vector<int64_t>& place, const std::vector<int64_t>& members,
                  int64_t sign) const {
     kernels::ConvGroup g{plan.filters,
                          static_cast<int64_t>(members.size()),
@@ -144,22 +144,20 @@ class RealFilters {
 
 }  // namespace
 
-std::shared_ptr<const SteerablePlan> steerable_plan(const SteerableType& in, const SteerableType& out,
-                                                    const SteerableKernelOptions& options,
-                                                    const RingFilters& filters) {
-  auto plan = std::make_shared<SteerablePlan>();
+std::shared_ptr<const Plan> conv_plan(const SteerableType& in, const SteerableType& out,
+                                      const KernelOptions& options, const RingFilters& filters) {
+  auto plan = std::make_shared<Plan>();
   plan->size = options.rings.size;
   RealFilters real(filters, in.dimension, plan->size);
   // By (l, l1), in the kernel's order of weights; rows by l1.
-  std::vector<std::vector<std::vector<std::vector<SteerableProduct>>>> found(
-      static_cast<size_t>(out.irreps()));
+  std::vector<std::vector<std::vector<std::vector<Product>>>> found(static_cast<size_t>(out.irreps()));
   std::vector<std::vector<int64_t>> first(static_cast<size_t>(out.irreps()));
   const bool shared = in.dimension == 2 && options.restricted;
   int64_t kernel_weights = 0;
   for (int64_t l = 0; l < out.irreps(); ++l) {
     bool any = false;
     for (int64_t l1 = 0; l1 < in.irreps(); ++l1) {
-      found[l].push_back(steerable_couplings(in, out, options, filters, l, l1));
+      found[l].push_back(couplings_of(in, out, options, filters, l, l1));
       const auto j = static_cast<int64_t>(found[l].back().size());
       const int64_t count = out.channels[l] * in.channels[l1] * j;
       first[l].push_back(plan->weights);
@@ -203,7 +201,7 @@ std::shared_ptr<const SteerablePlan> steerable_plan(const SteerableType& in, con
       for (int64_t m = 0; m < out.components(l); ++m) {
         for (const auto& path : paths) {
           std::vector<Raw> re, im;
-          for (const SteerableProduct& p : path) {
+          for (const Product& p : path) {
             if (p.m != m) {
               continue;
             }
@@ -251,7 +249,7 @@ std::shared_ptr<const SteerablePlan> steerable_plan(const SteerableType& in, con
   return plan;
 }
 
-int64_t SteerablePlan::chunks() const {
+int64_t Plan::chunks() const {
   int64_t sum = 0;
   for (const kernels::ConvIrrep& irrep : irreps) {
     sum += (irrep.channels + kernels::conv_chunk - 1) / kernels::conv_chunk;
@@ -259,4 +257,4 @@ int64_t SteerablePlan::chunks() const {
   return sum;
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

@@ -9,13 +9,13 @@
 #include "weyl/kernels/steerable/conv.h"
 #include "weyl/ops/steerable/kernel.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 /// The second order of evaluation of a steerable convolution: each number of the input with the real and
 /// imaginary parts of the scalar filters first (a few, the same for all channels), the couplings of irreps
 /// after, then the mixing of channels. The same sums as the expanded kernel's, in the order of
 /// kernels/steerable/conv.h: for l <= 2, kernel 5 and two rings about a thirtieth of its multiplications.
-struct SteerablePlan {
+struct Plan {
   int64_t size = 0, filters = 0, weights = 0;  // pixels along an axis; real filters; complex weights
   bool complete = true;                        // every output irrep is reached
   std::vector<kernels::ConvIrrep> irreps;
@@ -36,8 +36,7 @@ struct SteerablePlan {
 };
 
 /// Null when the filters are not each even or odd, as rings are not but by fault of rounding.
-std::shared_ptr<const SteerablePlan> steerable_plan(const SteerableType& in, const SteerableType& out,
-                                                    const SteerableKernelOptions& options,
-                                                    const RingFilters& filters);
+std::shared_ptr<const Plan> conv_plan(const SteerableType& in, const SteerableType& out,
+                                      const KernelOptions& options, const RingFilters& filters);
 
-}  // namespace weyl
+}  // namespace weyl::steerable

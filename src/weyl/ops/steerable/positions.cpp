@@ -13,11 +13,11 @@
 #include "weyl/algebra/irreps/harmonics.h"
 #include "weyl/core/check.h"
 
-namespace weyl {
+namespace weyl::steerable {
 namespace {
 
 /// Square distances in pixels, from 1 to the square of the reach, of the points of a square or cubic grid.
-std::vector<int64_t> square_distances(int64_t dimension, const SteerablePositionOptions& options) {
+std::vector<int64_t> square_distances(int64_t dimension, const PositionOptions& options) {
   const double reach = options.reach / options.spacing;
   require(reach >= 1 && reach <= 400, "steerable positions: reach must be from 1 to 400 pixels, got ", reach);
   const auto most = static_cast<int64_t>(std::floor(reach * reach * (1 + 1e-12)));
@@ -36,7 +36,7 @@ std::vector<int64_t> square_distances(int64_t dimension, const SteerablePosition
   return {found.begin(), found.end()};
 }
 
-double modulation(const SteerablePositionOptions& options, double r) {
+double modulation(const PositionOptions& options, double r) {
   switch (options.radial) {
     case RadialLaw::inverse_square:
       return 1 / (r * r);
@@ -59,7 +59,7 @@ std::vector<std::complex<double>> harmonics_of(const SteerableType& type, const 
 
 }  // namespace
 
-int64_t position_radii(int64_t dimension, const SteerablePositionOptions& options) {
+int64_t position_radii(int64_t dimension, const PositionOptions& options) {
   require(options.spacing > 0 && std::isfinite(options.spacing),
           "steerable positions: spacing must be positive, got ", options.spacing);
   require(options.radial != RadialLaw::gaussian || (options.width > 0 && std::isfinite(options.width)),
@@ -72,13 +72,12 @@ int64_t position_radii(int64_t dimension, const SteerablePositionOptions& option
              : 1;
 }
 
-SteerablePositions::SteerablePositions(const SteerableType& type, std::vector<int64_t> grid,
-                                       const SteerablePositionOptions& options)
+Positions::Positions(const SteerableType& type, std::vector<int64_t> grid, const PositionOptions& options)
     : grid_(std::move(grid)), radii_(position_radii(type.dimension, options)) {
   require(
       static_cast<int64_t>(grid_.size()) == type.dimension && (type.dimension == 2 || type.dimension == 3),
       "SteerablePositions: grid must have ", type.dimension, " axes, got ", grid_.size());
-  require(radii_ > 0, "SteerablePositions: law `none` has no positional vectors");
+  require(radii_ > 0, "SteerablePositions: radial `none` has no positional vectors");
   int64_t count = 1, m = 0;
   for (const int64_t g : grid_) {
     require(g >= 1 && g <= 4096, "SteerablePositions: an axis must have from 1 to 4096 pixels, got ", g);
@@ -121,8 +120,7 @@ SteerablePositions::SteerablePositions(const SteerableType& type, std::vector<in
   }
 }
 
-SteerablePositions::SteerablePositions(std::vector<int64_t> grid, Tensor harmonics, Tensor radius,
-                                       int64_t radii)
+Positions::Positions(std::vector<int64_t> grid, Tensor harmonics, Tensor radius, int64_t radii)
     : grid_(std::move(grid)), harmonics_(std::move(harmonics)), radius_(std::move(radius)), radii_(radii) {
   int64_t count = 1;
   for (const int64_t g : grid_) {
@@ -135,7 +133,7 @@ SteerablePositions::SteerablePositions(std::vector<int64_t> grid, Tensor harmoni
           ") int64, got ", harmonics_.sizes(), " and ", radius_.sizes());
 }
 
-int64_t SteerablePositions::tokens() const {
+int64_t Positions::tokens() const {
   int64_t n = 1;
   for (const int64_t g : grid_) {
     n *= g;
@@ -143,11 +141,11 @@ int64_t SteerablePositions::tokens() const {
   return n;
 }
 
-int64_t SteerablePositions::components() const {
+int64_t Positions::components() const {
   return harmonics_.size(1);
 }
 
-Tensor SteerablePositions::offsets() const {
+Tensor Positions::offsets() const {
   const int64_t n = tokens();
   const Tensor result = at::empty({n, n}, at::kLong);
   auto* to = result.mutable_data_ptr<int64_t>();
@@ -166,7 +164,7 @@ Tensor SteerablePositions::offsets() const {
   return result;
 }
 
-SteerablePositions::Packed SteerablePositions::packed(at::ScalarType type) const {
+Positions::Packed Positions::packed(at::ScalarType type) const {
   const std::lock_guard lock(mutex_);
   Packed& p = packed_[type];
   if (!p.harmonics.defined()) {
@@ -187,7 +185,7 @@ SteerablePositions::Packed SteerablePositions::packed(at::ScalarType type) const
   return p;
 }
 
-SteerablePositions::Placed SteerablePositions::placed(at::ScalarType type, at::Device device) const {
+Positions::Placed Positions::placed(at::ScalarType type, at::Device device) const {
   const std::lock_guard lock(mutex_);
   Placed& p = placed_[{type, device.str()}];
   if (!p.offsets.defined()) {
@@ -199,4 +197,4 @@ SteerablePositions::Placed SteerablePositions::placed(at::ScalarType type, at::D
   return p;
 }
 
-}  // namespace weyl
+}  // namespace weyl::steerable

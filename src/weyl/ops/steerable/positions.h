@@ -11,27 +11,26 @@
 #include "weyl/algebra/irreps/steerable_type.h"
 #include "weyl/ops/steerable/options.h"
 
-namespace weyl {
+namespace weyl::steerable {
 
 using at::Tensor;
 
 /// How many weights a channel has: R. One, or for `table` the distances above zero up to the reach, which do
-/// not depend on a grid's size. Of law `none` zero. ShapeError unless spacing and width are positive and a
+/// not depend on a grid's size. Radial `none`: all zero. ShapeError unless spacing and width are positive and a
 /// table reaches from 1 to 400 pixels.
-int64_t position_radii(int64_t dimension, const SteerablePositionOptions& options);
+int64_t position_radii(int64_t dimension, const PositionOptions& options);
 
 /// Positional vectors of a grid, P(d) = phi(|d|) h(d) of the offset d = x_i - x_j between two of its pixels
 /// (axis 0 first), with h the harmonics of the irreps: in the plane exp(-i k angle), angle from axis 0
 /// towards axis 1; in space Y_l^m. So P(R d) = D(R) P(d) (theorem 1 of the paper; the sign as the features
 /// have it, which is the authors' code and the conjugate of eq. 18). One table over (2 g - 1)^D offsets.
-class SteerablePositions {
+class Positions {
  public:
-  /// grid: pixels of each axis. ShapeError for law `none`, and unless as many axes as type.dimension, each
+  /// grid: pixels of each axis. ShapeError for radial `none`, and unless as many axes as type.dimension, each
   /// from 1 to 4096.
-  SteerablePositions(const SteerableType& type, std::vector<int64_t> grid,
-                     const SteerablePositionOptions& options);
+  Positions(const SteerableType& type, std::vector<int64_t> grid, const PositionOptions& options);
   /// Any table: harmonics (offsets, M, 2) float64, radius (offsets) int64 from 0 to radii - 1.
-  SteerablePositions(std::vector<int64_t> grid, Tensor harmonics, Tensor radius, int64_t radii);
+  Positions(std::vector<int64_t> grid, Tensor harmonics, Tensor radius, int64_t radii);
 
   const std::vector<int64_t>& grid() const { return grid_; }
   int64_t tokens() const;                   // N
@@ -65,4 +64,4 @@ class SteerablePositions {
   mutable std::map<std::pair<at::ScalarType, std::string>, Placed> placed_;
 };
 
-}  // namespace weyl
+}  // namespace weyl::steerable
