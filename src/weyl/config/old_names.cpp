@@ -8,43 +8,24 @@
 namespace weyl {
 namespace {
 
-std::vector<std::string> words_of(const std::string& path) {
-  std::vector<std::string> words{""};
-  for (const char c : path) {
-    if (c == '.') {
-      words.emplace_back();
-    } else {
-      words.back() += c;
-    }
-  }
-  return words;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string path;
-  for (const std::string& word : words) {
-    path += (path.empty() ? "" : ".") + word;
-  }
-  return path;
-}
-
-TomlEntry* find(TomlNode::Table& table, const std::string& key) {
+TomlEntry* find(TomlNode::Table& table, std::string_view key) {
   const auto entry = std::ranges::find(table, key, &TomlEntry::key);
   return entry == table.end() ? nullptr : &*entry;
 }
 
 /// f(table) for each table at the end of a path: of a list of tables, for each of its items.
 template <class F>
-void each_table(TomlNode& node, std::span<const std::string> path, const F& f) {
+void each_table(TomlNode& node, std::string_view path, const F& f) {
   if (auto* list = std::get_if<TomlNode::List>(&node.value)) {
     for (TomlNode& item : *list) {
       each_table(item, path, f);
     }
   } else if (auto* table = std::get_if<TomlNode::Table>(&node.value)) {
+    const size_t dot = path.find('.');
     if (path.empty()) {
       f(*table);
-    } else if (TomlEntry* entry = find(*table, path.front())) {
-      each_table(entry->node, path.subspan(1), f);
+    } else if (TomlEntry* entry = find(*table, path.substr(0, dot))) {
+      each_table(entry->node, dot == path.npos ? "" : path.substr(dot + 1), f);
     }
   }
 }
@@ -54,7 +35,8 @@ void each_table(TomlNode& node, std::span<const std::string> path, const F& f) {
 OldNames::OldNames(const Visit& visit) {
   const auto collect = [&](const auto& self, const Description& d) -> void {
     for (const auto& [old_key, key] : d.renamed) {
-      names_.push_back({d.path.empty() ? std::vector<std::string>{} : words_of(d.path), old_key, key});
+      const std::string table = d.path.empty() ? "" : d.path + ".";
+      names_.push_back({d.path, old_key, key, table + old_key, table + key});
     }
     for (const Description& child : d.children) {
       self(self, child);
@@ -64,9 +46,7 @@ OldNames::OldNames(const Visit& visit) {
 }
 
 void OldNames::used(const Name& name) {
-  std::string table = joined(name.table);
-  table += table.empty() ? "" : ".";
-  const std::string line = table + name.old_key + " is now " + table + name.key;
+  const std::string line = name.old_path + " is now " + name.path;
   if (std::ranges::find(used_, line) == used_.end()) {
     used_.push_back(line);
   }
@@ -79,27 +59,27 @@ void OldNames::rename(TomlNode& root, const std::string& where) {
       if (old == nullptr) {
         return;
       }
-      require<ConfigError>(find(table, name.key) == nullptr, where, ":", old->place.line, ": ",
-                           joined(name.table), ".", name.old_key, ": is the old name of '", name.key,
-                           "', which is given too");
+      require<ConfigError>(find(table, name.key) == nullptr, where, ":", old->place.line, ": ", name.old_path,
+                           ": is the old name of '", name.key, "', which is given too");
       old->key = name.key;
       used(name);
     });
   }
 }
 
-std::string OldNames::renamed_path(const std::string& path) const {
-  std::vector<std::string> words = words_of(path);
-  bool old = false;
-  for (const Name& name : names_) {
-    const size_t at = name.table.size();
-    if (words.size() > at && words[at] == name.old_key &&
-        std::equal(name.table.begin(), name.table.end(), words.begin())) {
-      words[at] = name.key;
-      old = true;
-    }
+bool OldNames::replace(const Name& name, std::string& path) {
+  if (path != name.old_path && !path.starts_with(name.old_path + ".")) {
+    return false;
   }
-  return old ? joined(words) : path;
+  path.replace(0, name.old_path.size(), name.path);
+  return true;
+}
+
+std::string OldNames::renamed_path(std::string path) const {
+  for (const Name& name : names_) {
+    replace(name, path);
+  }
+  return path;
 }
 
 std::string OldNames::renamed(const std::string& override) {
@@ -109,17 +89,15 @@ std::string OldNames::renamed(const std::string& override) {
   }
   const size_t begin = std::min(override.find_first_not_of(" \t"), equals);
   const size_t end = override.find_last_not_of(" \t", equals == 0 ? 0 : equals - 1) + 1;
-  const std::string path = end > begin ? override.substr(begin, end - begin) : "", now = renamed_path(path);
-  if (now == path) {
-    return override;
-  }
+  std::string path = end > begin ? override.substr(begin, end - begin) : "";
+  bool old = false;
   for (const Name& name : names_) {
-    const std::string prefix = joined(name.table) + (name.table.empty() ? "" : ".") + name.old_key;
-    if (path == prefix || path.starts_with(prefix + ".")) {
+    if (replace(name, path)) {
       used(name);
+      old = true;
     }
   }
-  return now + override.substr(equals);
+  return old ? path + override.substr(equals) : override;
 }
 
 std::string OldNames::warning(const std::string& where) const {

@@ -18,16 +18,19 @@ class OldNames {
   /// An override with the names of today.
   std::string renamed(const std::string& override);
   /// A path of keys, "train.optimiser.law", with the names of today.
-  std::string renamed_path(const std::string& path) const;
+  std::string renamed_path(std::string path) const;
 
   /// One line that names all that were used, beginning with `where`; empty: none.
   std::string warning(const std::string& where) const;
 
  private:
   struct Name {
-    std::vector<std::string> table;  // "train", "optimiser"
-    std::string old_key, key;
+    std::string table;           // "train.optimiser"; empty: the document
+    std::string old_key, key;    // "law", "name"
+    std::string old_path, path;  // both, with the table
   };
+  /// Gives a path that begins with an old name that of today; whether it did.
+  static bool replace(const Name& name, std::string& path);
   void used(const Name& name);
 
   std::vector<Name> names_;

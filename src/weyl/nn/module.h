@@ -62,8 +62,8 @@ class Module {
 
  protected:
   /// Declares a parameter; made on the current construction device (see BuildOn) in its dtype. Random
-  /// initial values are drawn in float64 from torch's generator of the CPU, so that they agree on every device and in every
-  /// dtype.
+  /// initial values are drawn in float64 from torch's generator of the CPU, so that they agree on every
+  /// device and in every dtype.
   Tensor parameter(std::string name, const std::vector<int64_t>& shape, Init init, bool decay = false);
   /// Declares a parameter with the given initial values (double precision, any device).
   Tensor parameter(std::string name, const Tensor& init, bool decay = false, bool trainable = true);

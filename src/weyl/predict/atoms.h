@@ -18,11 +18,11 @@ struct EnergyAndForces {
 };
 
 /// Energy and forces of atoms as programs hold them: atomic numbers, positions (N, 3) in Angstrom, for periodic ones
-/// (`pbc`) a cell; what the model is told of the whole (its charge, say) as values of the frame under their names. In float64 to
-/// and from the model, whatever it computes in. ConfigError: a model that gives no energy or no forces, or one whose
-/// units are not known, or with another feature than numbers of the whole. DataError: no atoms, an element that the model does
-/// not know, pbc without a cell that spans its periods, a feature that the frame does not have, a prediction that is not finite; ShapeError: not three
-/// coordinates an atom.
+/// (`pbc`) a cell; what the model is told of the whole (its charge, say) as values of the frame under their names.
+/// In float64 to and from the model, whatever it computes in. ConfigError: a model that gives no energy or no forces,
+/// or one whose units are not known, or with another feature than numbers of the whole. DataError: no atoms, an
+/// element that the model does not know, pbc without a cell that spans its periods, a feature that the frame does not
+/// have, a prediction that is not finite; ShapeError: not three coordinates an atom.
 EnergyAndForces energy_and_forces(const Predictor& predictor, const AtomsFrame& atoms);
 
 }  // namespace weyl

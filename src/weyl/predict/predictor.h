@@ -64,7 +64,7 @@ class Predictor {
 
   /// Calls `use` with the samples [0, size) of a set in their order, a batch at a time, on the device (where the task
   /// moves its inputs itself, on the CPU) in the model's dtype. Returns how many were used: fewer when stopped.
-  /// A ShapeError, of `use` too, becomes a DataError that names the sample of `where`; `use` has then seen it once more.
+  /// A ShapeError, of `use` too, becomes a DataError that names the sample of `where`, which `use` has then seen twice.
   using Use = std::function<void(const Batch& batch)>;
   int64_t each(std::shared_ptr<const Dataset> data, const std::string& where, const Use& use,
                const PredictorCalls& calls = {}) const;

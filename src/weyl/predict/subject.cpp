@@ -81,7 +81,6 @@ Subject load_subject(const std::string& path, at::Device device, std::optional<a
   subject.model = std::move(saved.model);
   subject.task = std::move(saved.task);
   subject.trained = true;
-  subject.model->train(false);
   return subject;
 }
 

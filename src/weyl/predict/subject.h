@@ -25,7 +25,7 @@ Schema schema_of(const Recipe& recipe);
 Subject build_subject(Recipe recipe, at::Device device, std::optional<at::ScalarType> dtype,
                       const Systems& systems = built_in_systems());
 
-/// The model of a run folder or model file, in evaluation mode; the data of its recipe are found from here (data_of_run).
+/// The model of a run folder or model file, in evaluation mode; data_of_run finds the data of its recipe from here.
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,
                      const Systems& systems = built_in_systems());
 

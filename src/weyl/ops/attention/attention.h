@@ -11,9 +11,9 @@ namespace weyl {
 /// multi-query attention. Or, where a head's row is of P parts that do not lie side by side (vectors, channel
 /// by channel): q and k (N, P, H, K), v (N, P, H, V) -> (N, P, H, V), products summed over parts too. bias:
 /// undefined or (pairs, H), rows in the order graph, query, key (`graphs.pairs()` of them). A graph without
-/// nodes contributes nothing; a result never depends on the other graphs. Differentiable to any order (LibTorch's fused CPU attention has no second derivative).
-/// Where some inputs are below float32, as autocast leaves them, and others are not, all count as float32.
-/// ShapeError unless shapes and dtypes agree.
+/// nodes contributes nothing; a result never depends on the other graphs. Differentiable to any order (LibTorch's
+/// fused CPU attention has no second derivative). Where some inputs are below float32, as autocast leaves them, and
+/// others are not, all count as float32. ShapeError unless shapes and dtypes agree.
 Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias = {});
 

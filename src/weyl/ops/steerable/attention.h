@@ -13,8 +13,8 @@ namespace weyl::steerable {
 /// It turns with the grid, for P does.
 ///
 /// q, k, v (B, 2 F, N) in the order of SteerableType, N the tokens of the grid, row-major; head h has the
-/// h-th share of the channels of each irrep. key_weights, value_weights (R, S, 2): complex w of each radius
-/// and irrep counted with multiplicity (S, in the order irrep, channel); undefined without positions. Result (B, 2 F, N).
+/// h-th share of the channels of each irrep. key_weights, value_weights (R, S, 2): complex w of each radius and
+/// irrep, with its multiplicity (S, in the order irrep, channel); undefined without positions. Result (B, 2 F, N).
 ///
 /// Never takes memory of N^2 times channels: sum_c conj(q_c) w_c meets P once for each component. On the CPU
 /// in float32 and float64 scores of a few queries at a time, memory O(N) a thread, forward and backward;

@@ -12,8 +12,8 @@ using at::Tensor;
 /// pixels...), S the sum of the channels, in the order irrep, channel; in float32 at least. Nothing turns it.
 Tensor irrep_squares(const Tensor& features, const SteerableType& type);
 
-/// Each irrep, counted with multiplicity, times a number: features (B, 2 F, pixels...), factors (B, S, pixels...) or what
-/// broadcasts to it.
+/// Each irrep, counted with multiplicity, times a number: features (B, 2 F, pixels...), factors (B, S, pixels...)
+/// or what broadcasts to it.
 Tensor scale_irreps(const Tensor& features, const Tensor& factors, const SteerableType& type);
 
 // Both: differentiable to any order, any device. ShapeError unless shapes fit.
