@@ -11,6 +11,16 @@ if(WEYL_SANITIZE)
   target_link_options(weyl_flags INTERFACE -fsanitize=${sanitizers})
 endif()
 
+# Hardening. What it costs stands in docs/reliability.md. Sanitizers replace the checked string functions by their own.
+include(CheckPIESupported)
+check_pie_supported(LANGUAGES CXX)
+target_compile_options(weyl_flags INTERFACE -fstack-protector-strong)
+if(NOT WEYL_SANITIZE)
+  # Some compilers define it already, with another value; without optimisation it only warns.
+  target_compile_options(weyl_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>)
+endif()
+target_link_options(weyl_flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
+
 # ccache, when present. With precompiled headers it hits only with these settings.
 find_program(WEYL_CCACHE ccache)
 if(WEYL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
