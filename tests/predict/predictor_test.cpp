@@ -103,6 +103,70 @@ TEST(Predictor, TellsProgressAndStopsWhenAsked) {
   EXPECT_EQ(predictor.each(data, "data", use, calls), 2);
 }
 
+/// A sample as it is, moved as a whole.
+Input moved(const Batch& batch, double by) {
+  const Motions motions{at::eye(3, at::kDouble).expand({batch.count(), 3, 3}),
+                        at::tensor({by, -0.7 * by, 0.3 * by}, at::kDouble).expand({batch.count(), 3})};
+  return transform(batch, motions, atoms()).input;
+}
+
+double largest(const Tensor& x) {
+  return x.abs().max().item<double>();
+}
+
+TEST(Predictor, LosesNothingFarFromTheOrigin) {
+  const auto data = set();
+  for (const char* system : {"geomformer", "et", "painn", "platonic"}) {
+    const PredictorOptions options;
+    Subject subject = potential(system, *data);
+    subject.model->to(at::kFloat);
+    const Predictor predictor(std::move(subject), options);
+    const Tensor here = predictor(all_of(*data).input).at("forces"),
+                 gradient = predictor.gradient(all_of(*data).input);
+    for (const double by : {1e4, 1e8}) {
+      const Input there = moved(all_of(*data), by);
+      // At 1e8 float64 itself rounds positions to 1.5e-8.
+      EXPECT_LT(largest(predictor(there).at("forces") - here), 2e-6 * largest(here))
+          << system << " at " << by;
+      EXPECT_LT(largest(predictor.gradient(there) - gradient), 2e-6 * largest(gradient))
+          << system << " at " << by;
+      // What rounding to float32 where they are would do.
+      const Tensor rounded = predictor(to(there, at::kCPU, at::kFloat)).at("forces");
+      EXPECT_GT(largest(rounded - here), 1e-5 * largest(here)) << system << " at " << by;
+    }
+  }
+}
+
+TEST(Predictor, WrapsPeriodicSamplesThatAreFarFromTheirCell) {
+  const auto data = set();
+  const Batch batch = periodic(data);
+  Subject subject = potential("painn", *data);
+  subject.model->to(at::kFloat);
+  Predictor predictor(std::move(subject));
+  predictor.give_stress();
+  const Named here = predictor(batch.input);
+  Points far = std::get<Points>(batch.input);
+  const Tensor cells = at::index_select(far.cell, 0, far.graphs.index);  // each atom in an image of its own
+  const Tensor images = at::randint(-100000, 100000, {far.nodes(), 3, 1}, at::kLong).to(at::kDouble);
+  far.positions = far.positions + (images * cells).sum(1);
+  const Named there = predictor(far);
+  for (const char* name : {"forces", "stress"}) {
+    EXPECT_LT(largest(there.at(name) - here.at(name)), 1e-5 * largest(here.at(name))) << name;
+  }
+}
+
+TEST(Predictor, SaysThatAModelKnowsTheOrigin) {
+  const auto data = set();
+  Subject subject = potential("transformer", *data);
+  subject.recipe.model.system.get_if<transformer::Options>()->centre = false;
+  subject.model = build(subject.recipe.model, subject.task->interface(data->schema()));
+  const auto notes = Predictor(std::move(subject)).notes();
+  EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+    return note.find("not exact under translations") != std::string::npos;
+  }));
+  EXPECT_TRUE(Predictor(potential("transformer", *data)).notes().empty());
+}
+
 TEST(Predictor, NamesTheSampleThatIsRefused) {
   const auto data = set();
   const Predictor predictor(potential("painn", *data));

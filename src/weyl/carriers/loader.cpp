@@ -15,6 +15,7 @@
 
 #include "weyl/carriers/crop.h"
 #include "weyl/carriers/motion.h"
+#include "weyl/carriers/origin.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
@@ -25,11 +26,15 @@ namespace {
 constexpr int64_t kLooked = 256;  // samples whose translations tell how far apart those of a set are
 
 /// The root mean square of the coordinates of translations of poses; 1 where there are none.
-double spread_of(const Dataset& data) {
+double spread_of(const Dataset& data, bool centre) {
   const LieGroup group = data.schema().interface.group.value();
   std::vector<int64_t> first(std::min(kLooked, data.size()));
   std::iota(first.begin(), first.end(), int64_t{0});
-  const Motions motions = motions_of(group, std::get<Poses>(data.batch(first).input).elements);
+  Batch batch = data.batch(first);
+  if (centre) {
+    batch = shifted(batch, to_origin(batch.input), data.schema());
+  }
+  const Motions motions = motions_of(group, std::get<Poses>(batch.input).elements);
   const Tensor& t = motions.translation;
   const double spread = t.defined() && t.numel() > 0 ? std::sqrt(t.square().mean().item<double>()) : 1;
   return std::isfinite(spread) && spread > 0 ? spread : 1;
@@ -150,6 +155,9 @@ struct Loader::State {
   Batch make(int64_t of_epoch, std::span<const int64_t> samples) const {
     const at::NoGradGuard no_grad;
     Batch batch = options.crop.empty() ? data->batch(samples) : crops(of_epoch, samples);
+    if (options.centre) {
+      batch = shifted(batch, to_origin(batch.input), data->schema());
+    }
     if (options.rotate || options.reflect || options.move) {
       batch = transform(batch, motions(of_epoch, samples, batch.input), data->schema());
     }
@@ -200,7 +208,7 @@ Loader::Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint6
     require(data->schema().carrier() == Carrier::poses,
             "loader: random motions of a Lie group need poses of one, got ",
             name_of(data->schema().carrier()));
-    state_->spread = spread_of(*data);
+    state_->spread = spread_of(*data, options.centre);
   }
   state_->data = std::move(data);
   state_->options = options;

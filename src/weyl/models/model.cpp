@@ -2,6 +2,8 @@
 
 #include <ATen/TensorOperators.h>
 
+#include <algorithm>
+
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/points_tensors.h"
 #include "weyl/core/check.h"
@@ -87,6 +89,25 @@ Named GridModel::operator()(const Input& input) {
   require(grid.values.numel() > 0 || grid.count() == 0, "model input: a grid must have cells, got ",
           grid.values.sizes());
   return forward(grid);
+}
+
+bool exact_under_translations(const Model& model) {
+  const std::vector<Claim> claims = model.symmetry().exact;
+  return std::any_of(claims.begin(), claims.end(), [](const Claim& claim) {
+    return claim.of == Claim::Of::translations || claim.of == Claim::Of::left_motions;
+  });
+}
+
+std::string note_on_places(const Model& model) {
+  const std::optional<LieGroup>& group = model.interface.group;
+  const bool places =
+      model.carrier() == Carrier::points || (group && matrix_size(*group) > dimension_of(*group));
+  if (!places || exact_under_translations(model)) {
+    return "";
+  }
+  return "this model is not exact under translations: it takes positions from the data's own origin, rounded "
+         "to its "
+         "dtype, which loses digits of samples that are far from there";
 }
 
 std::string symbol_of(LieGroup group) {

@@ -88,6 +88,14 @@ class PointsModel : public Model {
   virtual Named forward(const Points& points) = 0;
 };
 
+/// Whether a model gives the same for a sample that is moved as a whole, but for outputs that have a place: exact under
+/// translations or, of poses, left motions. Who gives it inputs then moves them near the origin (carriers/origin.h)
+/// before they are rounded to its dtype.
+bool exact_under_translations(const Model& model);
+
+/// What users of a model that is not must know, a sentence; empty for others, and where nothing has a place.
+std::string note_on_places(const Model& model);
+
 /// ConfigError, beginning with `where`: an input with a cell for a model of points that is not periodic.
 void require_no_cell(const char* where, const Model& model, const Input& input);
 

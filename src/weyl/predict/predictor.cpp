@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "weyl/carriers/consistency.h"
 #include "weyl/core/check.h"
 #include "weyl/train/each_batch.h"
 
@@ -25,20 +26,38 @@ Predictor::Predictor(Subject subject, const PredictorOptions& options)
 }
 
 std::vector<std::string> Predictor::notes() const {
-  return task() != nullptr ? task()->notes() : std::vector<std::string>{};
+  std::vector<std::string> notes = task() != nullptr ? task()->notes() : std::vector<std::string>{};
+  if (const std::string note = note_on_places(model()); !note.empty()) {
+    notes.push_back(note);
+  }
+  return notes;
 }
 
 Named Predictor::operator()(const Input& input) const {
   const at::NoGradGuard no_grad;
   const bool here = task() != nullptr && task()->moves_inputs();
-  const Input ready = to(input, here ? at::Device(at::kCPU) : model().device(), model().dtype());
-  return task() != nullptr ? task()->predict(model(), {ready, {}}) : model()(ready);
+  const Shift shift = shift_of(input);
+  const Input ready = placed(input, shift, here ? at::Device(at::kCPU) : model().device());
+  const Named values = task() != nullptr ? task()->predict(model(), {ready, {}}) : model()(ready);
+  return shifted(values, outputs_, shift.back(), ready);
+}
+
+Shift Predictor::shift_of(const Input& input) const {
+  if (!exact_under_translations(model())) {
+    return {};
+  }
+  require_input(input, interface(), Undeclared::ignored, "model input: ");
+  return to_origin(input);
+}
+
+Input Predictor::placed(const Input& input, const Shift& shift, at::Device device) const {
+  return to(shifted({input, {}}, shift, schema_of(interface())).input, device, model().dtype());
 }
 
 Tensor Predictor::gradient(const Input& input, std::string_view where) const {
-  Input ready = to(input, model().device(), model().dtype());
+  require<ConfigError>(std::holds_alternative<Points>(input), where, ": the data must be points");
+  Input ready = placed(input, shift_of(input), model().device());
   auto* points = std::get_if<Points>(&ready);
-  require<ConfigError>(points != nullptr, where, ": the data must be points");
   const at::AutoGradMode mode(true);
   const Tensor positions = points->positions = points->positions.detach().clone().requires_grad_(true);
   const Named values = model()(ready);
@@ -81,10 +100,9 @@ BatchOptions Predictor::bounds(const std::string& where, const PredictorCalls& c
 int64_t Predictor::each(std::shared_ptr<const Dataset> data, const std::string& where, const Use& use,
                         const PredictorCalls& calls) const {
   const at::NoGradGuard no_grad;
-  const bool here = task() != nullptr && task()->moves_inputs();
   BatchOptions options = bounds(where, calls);
   options.ahead = interface().grid ? 0 : options.ahead;  // predictions are kept beside the inputs
-  return each_batch(model(), std::move(data), options, here, use);
+  return each_batch(model(), std::move(data), options, Form::as_read, use);
 }
 
 Evaluation Predictor::evaluate(std::shared_ptr<const Dataset> data, const std::string& where,

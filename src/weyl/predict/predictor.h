@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "weyl/carriers/origin.h"
 #include "weyl/predict/subject.h"
 #include "weyl/train/evaluate.h"
 
@@ -51,7 +52,9 @@ class Predictor {
   std::vector<std::string> notes() const;
 
   /// Predicts for a batch of any size and dtype, on the CPU or the device: one tensor for each of `outputs`, by name,
-  /// (L, c), (L, c, D) ..., on the device. ShapeError: the input is not what the model takes.
+  /// (L, c), (L, c, D) ..., on the device. Points and poses of a model that is exact under translations are brought
+  /// near the origin in float64 before they are rounded to its dtype, and what has a place is moved back, in float64, so
+  /// that samples far from the origin lose nothing. ShapeError: the input is not what the model takes.
   Named operator()(const Input& input) const;
 
   /// d(sum of the model's own scalar outputs of graphs)/d(positions), (N, D), on the CPU. ConfigError: the model has no
@@ -62,8 +65,8 @@ class Predictor {
   /// effect for other tasks.
   void give_stress();
 
-  /// Calls `use` with the samples [0, size) of a set in their order, a batch at a time, on the device (where the task
-  /// moves its inputs itself, on the CPU) in the model's dtype. Returns how many were used: fewer when stopped.
+  /// Calls `use` with the samples [0, size) of a set in their order, a batch at a time, on the CPU, points and poses in
+  /// float64, grids in the model's dtype. Returns how many were used: fewer when stopped.
   /// A ShapeError, of `use` too, becomes a DataError that names the sample of `where`, which `use` has then seen twice.
   using Use = std::function<void(const Batch& batch)>;
   int64_t each(std::shared_ptr<const Dataset> data, const std::string& where, const Use& use,
@@ -74,6 +77,8 @@ class Predictor {
                       const PredictorCalls& calls = {}) const;
 
  private:
+  Shift shift_of(const Input& input) const;
+  Input placed(const Input& input, const Shift& shift, at::Device device) const;
   BatchOptions bounds(const std::string& where, const PredictorCalls& calls) const;
 
   Subject subject_;

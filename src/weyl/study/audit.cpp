@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/carriers/origin.h"
 #include "weyl/core/check.h"
 #include "weyl/core/worst_of.h"
 #include "weyl/study/auditor.h"
@@ -96,7 +97,8 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
                        " (float32) and ", limits.tolerance_float64, " (float64), got ",
                        options.tolerance_float32, " and ", options.tolerance_float64);
   require<ConfigError>(!options.dtypes.empty(), "audit: must have a dtype to check in, got none");
-  const Batch exact = on_grid(samples);
+  const bool centred = exact_under_translations(model);
+  const Batch exact = on_grid(centred ? shifted(samples, to_origin(samples.input), schema) : samples);
   Schema inputs = schema;
   inputs.labels.clear();
   const int64_t D = schema.interface.dimension;
@@ -106,6 +108,11 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
   std::vector<Transformation> claims;
   for (const Claim& claim : symmetry.exact) {
     claims.push_back(transformation_of(claim, inputs));
+  }
+  const bool places =
+      carrier == Carrier::points || (schema.interface.group && matrix_size(*schema.interface.group) > D);
+  if (centred && places) {
+    claims.push_back(far_translations(inputs));
   }
   // What is not claimed must show.
   const std::vector<Transformation> controls = controls_of(carrier, symmetry, inputs);

@@ -15,6 +15,7 @@
 
 #include "weyl/carriers/layout.h"
 #include "weyl/carriers/motion.h"
+#include "weyl/carriers/origin.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random_tensor.h"
@@ -224,6 +225,32 @@ Transformation left_motions(const Schema& schema, std::string name) {
             moved.before = to(batch, at::kCPU, at::kDouble);
             std::get<Poses>(moved.before->input).elements =
                 x + moved.magnified * at::matmul(at::linalg_inv(a), rounding);
+            return moved;
+          }};
+}
+
+Transformation far_translations(const Schema& schema) {
+  constexpr double kFar = 1e6;
+  return {"translations by 1e6 extents", 0, [schema](const Batch& batch, int64_t, Stream& stream) {
+            const auto* poses = std::get_if<Poses>(&batch.input);
+            const Batch wide = to(batch, at::kCPU, at::kDouble);
+            const Tensor x = poses != nullptr ? translations_of(poses->group, poses->elements)
+                                              : points_of(batch).positions;
+            const int64_t B = batch.count(), D = schema.interface.dimension;
+            const double reach = kFar * extent_of(x);
+            const Motions motions{at::eye(D, at::kDouble).expand({B, D, D}),
+                                  on_grid(uniform_tensor({B, D}, -reach, reach, stream), x)};
+            const Batch far = transform(wide, motions, schema);
+            const Shift shift = to_origin(far.input);
+            Moved moved{
+                shifted(far, shift, schema), [motions, shift, like = far.input](
+                                                 const Named& values, std::span<const Quantity> quantities) {
+                  return shifted(transform(values, quantities, motions, like), quantities, shift, like);
+                }};
+            if (poses != nullptr) {  // their translations lie on no grid: the sum was rounded
+              moved.before = transform(far, {motions.linear, -motions.translation}, schema);
+              moved.displaced = true;
+            }
             return moved;
           }};
 }

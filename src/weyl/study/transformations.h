@@ -49,6 +49,11 @@ Transformation shears(const Schema& schema);
 /// exact in float32 for positions that lie on it (`on_grid`).
 Transformation translations(const Schema& schema);
 
+/// Shifts by up to 1e6 times the extent of the positions (of poses: of their translations), from the left, after which
+/// each graph is brought near the origin again, as whoever uses a model that is exact under translations does
+/// (carriers/origin.h): what rounding leaves of samples far from the origin.
+Transformation far_translations(const Schema& schema);
+
 /// g -> a g of every token of a graph, a drawn by the law of the poses' group, with translations up to the
 /// extent of the data. What rounding a g is worth before the motion is in `before`.
 Transformation left_motions(const Schema& schema, std::string name);

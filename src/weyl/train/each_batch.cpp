@@ -39,14 +39,16 @@ std::vector<Batch> within_edges(const Model& model, const Batch& batch, const Sc
 }
 
 int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, const BatchOptions& options,
-                   bool on_cpu, const std::function<void(const Batch&)>& use) {
+                   Form form, const std::function<void(const Batch&)>& use) {
   LoaderOptions loading;
   loading.batch = options.batch;
   loading.batch_tokens = options.batch_tokens;
   loading.shuffle = false;
   loading.ahead = options.ahead;
-  loading.dtype = model.dtype();
-  loading.device = on_cpu ? at::Device(at::kCPU) : model.device();
+  const bool as_read = form == Form::as_read && model.carrier() != Carrier::grid;
+  loading.centre = !as_read && exact_under_translations(model);
+  loading.dtype = as_read ? at::kDouble : model.dtype();
+  loading.device = form == Form::ready ? model.device() : at::Device(at::kCPU);
   Loader loader(data, loading, 0);
   loader.start(0);
   int64_t samples = 0;
@@ -61,9 +63,8 @@ int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, cons
         use(part);
       }
     } catch (const ShapeError& error) {
-      blame_sample(options.where, error, loader.plan(0).at(number), [&](int64_t sample) {
-        use(to(data->batch({&sample, 1}), loading.device, loading.dtype));
-      });
+      blame_sample(options.where, error, loader.plan(0).at(number),
+                   [&](int64_t sample) { use(loader.alone(0, sample)); });
     }
     samples += batch->count();
     if (options.progress) {

@@ -29,10 +29,17 @@ struct BatchOptions {
 /// with more goes alone.
 std::vector<Batch> within_edges(const Model& model, const Batch& batch, const Schema& schema, int64_t most);
 
-/// Gives `use` the samples of a set in its order, batch by batch, in the model's dtype, on the model's device or
-/// `on_cpu`; never holds more than a few batches. Returns how many samples were used: fewer than there are when
+/// In which form `each_batch` gives samples.
+enum class Form {
+  ready,  // as the model takes them: near the origin where it is exact under translations, in its dtype, on its
+          // device
+  ready_on_cpu,  // the same, on the CPU
+  as_read        // of points and poses float64, where they are; grids in the model's dtype; on the CPU
+};
+
+/// Gives `use` the samples of a set in its order, batch by batch; never holds more than a few batches. Returns how many samples were used: fewer than there are when
 /// stopped. A ShapeError becomes a DataError that names the sample; `use` has then seen it once more.
 int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, const BatchOptions& options,
-                   bool on_cpu, const std::function<void(const Batch&)>& use);
+                   Form form, const std::function<void(const Batch&)>& use);
 
 }  // namespace weyl

@@ -37,8 +37,9 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   const int64_t size = data->size();
   const auto meter = task.meter(model.interface);
   Evaluation result;
-  result.samples = each_batch(model, std::move(data), options, task.moves_inputs(),
-                              [&](const Batch& batch) { meter->add(batch, task.predict(model, batch)); });
+  result.samples =
+      each_batch(model, std::move(data), options, task.moves_inputs() ? Form::ready_on_cpu : Form::ready,
+                 [&](const Batch& batch) { meter->add(batch, task.predict(model, batch)); });
   result.stopped = result.samples < size;
   result.metrics = meter->values();
   result.confusion = meter->confusion();

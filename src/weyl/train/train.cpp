@@ -120,6 +120,9 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
     for (const std::string& warning : saved.model->warnings(saved.task->differentiated_by())) {
       request.observer->noted(warning);
     }
+    if (const std::string note = note_on_places(*saved.model); !note.empty()) {
+      request.observer->noted(note);
+    }
     const TrainOptions& o = saved.recipe.train;
     request.observer->started(
         {.run = run.path(),

@@ -1,0 +1,191 @@
+#include "weyl/carriers/origin.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/linalg_pinv.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "weyl/carriers/layout.h"
+#include "weyl/carriers/points_tensors.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+Tensor on_cpu(const Tensor& x) {
+  return x.detach().to(at::kCPU, at::kDouble).contiguous();
+}
+
+/// The places (N, D) of the tokens; undefined for inputs that have none.
+Tensor places_of(const Input& input) {
+  if (const auto* points = std::get_if<Points>(&input)) {
+    return on_cpu(points->positions);
+  }
+  const auto* poses = std::get_if<Poses>(&input);
+  if (poses == nullptr || matrix_size(poses->group) == dimension_of(poses->group)) {
+    return {};
+  }
+  const int64_t n = dimension_of(poses->group);
+  return on_cpu(poses->elements.slice(1, 0, n).select(2, n));
+}
+
+/// Which lattice vectors bring the nodes of graph g into its cell, (n, 3); undefined where they stay.
+Tensor wrap_of(const Points& points, int64_t g, const Tensor& places) {
+  const Tensor periodic = points.pbc.select(0, g).to(at::kCPU).nonzero().squeeze(1);
+  if (periodic.numel() == 0 || places.numel() == 0) {
+    return {};
+  }
+  const Tensor rows = at::index_select(on_cpu(points.cell.select(0, g)), 0, periodic);  // (p, 3)
+  if (!at::isfinite(rows).all().item<bool>()) {
+    return {};  // whoever looks for neighbours says so
+  }
+  const Tensor cells = at::matmul(places, at::linalg_pinv(rows)).floor();  // (n, p)
+  const bool far = cells.lt(-1).any().item<bool>() || cells.gt(1).any().item<bool>();
+  return far ? -at::matmul(cells, rows) : Tensor();
+}
+
+/// The shift of one graph, for its places (n, D), into s (D): minus their mean, on a grid of a power of two that is no
+/// smaller than their extent.
+void shift_of(const double* places, int64_t n, int64_t dimension, double* s) {
+  double extent = 0;
+  for (int64_t k = 0; k < dimension; ++k) {
+    double low = INFINITY, high = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const double x = places[i * dimension + k];
+      low = std::min(low, x);
+      high = std::max(high, x);
+      sum += x;
+    }
+    s[k] = -sum / static_cast<double>(n);
+    extent = std::max(extent, high - low);
+  }
+  // One place alone, or all at one: the mean is that place but for its rounding, which counts there.
+  const double step = std::exp2(std::ceil(std::log2(extent)));
+  for (int64_t k = 0; k < dimension; ++k) {
+    s[k] = extent == 0 ? -places[k] : std::round(s[k] / step) * step;
+  }
+}
+
+/// `x` with the shift of its rows added to what has a place.
+class Mover {
+ public:
+  Mover(const Shift& shift, const Input& like) : shift_(shift), like_(like) {}
+
+  static bool moves(const Quantity& q) {
+    return q.kind == Kind::element || (q.kind == Kind::vector && q.role == Role::point);
+  }
+
+  Tensor rows(Level level, const Tensor& like) const {
+    const Tensor of = level == Level::node ? shift_.nodes
+                      : level == Level::graph
+                          ? shift_.graphs
+                          : at::index_select(shift_.graphs, 0, graph_of_rows(like_, level).to(at::kCPU));
+    return of.to(like.device());
+  }
+
+  Tensor moved(const Tensor& x, const Quantity& q) const {
+    if (!x.defined() || !moves(q)) {
+      return x;
+    }
+    const Tensor by = rows(q.level, x);
+    if (q.kind == Kind::vector) {  // (L, c, D)
+      return x.to(at::kDouble) + by.unsqueeze(1);
+    }
+    const Tensor result = x.to(at::kDouble).clone();  // (L, m, m), homogeneous
+    const int64_t n = x.size(1) - 1;
+    result.slice(1, 0, n).select(2, n).add_(by);
+    return result;
+  }
+
+ private:
+  const Shift& shift_;
+  const Input& like_;
+};
+
+}  // namespace
+
+Shift to_origin(const Input& input) {
+  const at::NoGradGuard no_grad;
+  const Tensor places = places_of(input);
+  if (!places.defined() || places.numel() == 0 || !at::isfinite(places).all().item<bool>()) {
+    return {};
+  }
+  const Segments& graphs = graphs_of(input);
+  const int64_t D = places.size(1);
+  const auto* points = std::get_if<Points>(&input);
+  const bool cells = points != nullptr && points->cell.defined() && points->pbc.defined() && D == 3;
+  const Shift shift{at::zeros_like(places), at::zeros({graphs.count(), D}, at::kDouble)};
+  bool moved = false;
+  for (int64_t g = 0; g < graphs.count(); ++g) {
+    const int64_t begin = graphs.offsets[g], n = graphs.size(g);
+    if (n == 0) {
+      continue;
+    }
+    Tensor own = places.slice(0, begin, begin + n);
+    const Tensor wrap = cells ? wrap_of(*points, g, own) : Tensor();
+    if (wrap.defined()) {
+      own = (own + wrap).contiguous();
+      shift.nodes.slice(0, begin, begin + n).copy_(wrap);
+      moved = true;
+    }
+    auto* s = shift.graphs.mutable_data_ptr<double>() + g * D;
+    shift_of(own.const_data_ptr<double>(), n, D, s);
+    if (std::any_of(s, s + D, [](double x) { return x != 0; })) {
+      shift.nodes.slice(0, begin, begin + n).add_(shift.graphs.select(0, g));
+      moved = true;
+    }
+  }
+  return moved ? shift : Shift{};
+}
+
+Named shifted(const Named& values, std::span<const Quantity> quantities, const Shift& shift,
+              const Input& like) {
+  Named result = values;
+  if (shift.none()) {
+    return result;
+  }
+  const Mover mover(shift, like);
+  for (const Quantity& q : quantities) {
+    if (const auto found = result.find(q.name); found != result.end()) {
+      found->second = mover.moved(found->second, q);
+    }
+  }
+  return result;
+}
+
+Batch shifted(const Batch& batch, const Shift& shift, const Schema& schema) {
+  if (shift.none()) {
+    return batch;
+  }
+  Batch result = batch;
+  result.labels = shifted(batch.labels, schema.labels, shift, batch.input);
+  const Mover mover(shift, batch.input);
+  if (auto* poses = std::get_if<Poses>(&result.input)) {
+    poses->elements = mover.moved(poses->elements, {"elements", Level::node, Kind::element});
+    return result;
+  }
+  auto* points = std::get_if<Points>(&result.input);
+  require(points != nullptr, "shift: a grid has no places to be moved");
+  points->positions =
+      mover.moved(points->positions.unsqueeze(1), {"positions", Level::node, Kind::vector, 1, Role::point})
+          .squeeze(1);
+  for (const Columns& c : vector_columns(schema.interface, Level::node)) {
+    if (points->vectors.defined() && Mover::moves(*c.quantity)) {
+      const Tensor vectors = points->vectors.to(at::kDouble).clone();
+      vectors.slice(1, c.begin, c.end).copy_(mover.moved(vectors.slice(1, c.begin, c.end), *c.quantity));
+      points->vectors = vectors;
+    }
+  }
+  points->of_graphs = shifted(points->of_graphs, schema.interface.features, shift, batch.input);
+  points->of_objects = shifted(points->of_objects, schema.interface.features, shift, batch.input);
+  return result;
+}
+
+}  // namespace weyl

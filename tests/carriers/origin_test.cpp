@@ -1,0 +1,132 @@
+#include "weyl/carriers/origin.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+Points cloud(const std::vector<int64_t>& sizes, const std::vector<double>& places) {
+  Points points;
+  points.graphs = Segments::of_sizes(sizes);
+  points.positions = at::tensor(places, at::kDouble).view({-1, 3});
+  return points;
+}
+
+Tensor places(const Batch& batch) {
+  return std::get<Points>(batch.input).positions;
+}
+
+double largest(const Tensor& x) {
+  return x.abs().max().item<double>();
+}
+
+Schema bare() {
+  Schema schema;
+  schema.interface.dimension = 3;
+  return schema;
+}
+
+TEST(Origin, SamplesNearItStayAsTheyAre) {
+  const Points points = cloud({3}, {0.1, 0.2, 0.3, 1.5, -0.4, 0, -1.2, 0.7, 2});
+  EXPECT_TRUE(to_origin(points).none());
+  const Batch batch{points, {}};
+  EXPECT_TRUE(places(shifted(batch, {}, bare())).is_same(points.positions));
+}
+
+TEST(Origin, FarSamplesComeWithinTwiceTheirExtent) {
+  const Points points = cloud({3, 2, 1}, {1e4, 0, 0, 1e4 + 1, 2, 0, 1e4, 0, 3,  //
+                                          0, 0, 0, 1, 1, 1,                     //
+                                          5e7, 3, 9});
+  const Shift shift = to_origin(points);
+  const Tensor moved = places(shifted({points, {}}, shift, bare()));
+  EXPECT_LE(largest(moved.slice(0, 0, 3)), 6);
+  EXPECT_EQ(moved.scalar_type(), at::kDouble);
+  EXPECT_TRUE(at::equal(moved.slice(0, 3, 5), points.positions.slice(0, 3, 5)));
+  EXPECT_EQ(largest(moved.slice(0, 5, 6)), 0);  // a node alone
+  const auto from_first = [](const Tensor& x) { return x - x.slice(0, 0, 1); };
+  EXPECT_TRUE(at::equal(from_first(moved.slice(0, 0, 3)), from_first(points.positions.slice(0, 0, 3))));
+}
+
+TEST(Origin, DoesNotDependOnTheBatch) {
+  const Points alone = cloud({2}, {1e5, 2, 3, 1e5 + 2, 2, 4});
+  const Points among = cloud({1, 2}, {-9e9, 1, 2, 1e5, 2, 3, 1e5 + 2, 2, 4});
+  EXPECT_TRUE(at::equal(to_origin(alone).graphs[0], to_origin(among).graphs[1]));
+}
+
+TEST(Origin, WrapsNodesThatAreFarOutsideTheirCell) {
+  Points points = cloud({2}, {0.5, 0.5, 0.5, 1, 1, 1});
+  points.cell = at::tensor({2.0, 0.0, 0.0, 1.0, 3.0, 0.0, 7.0, 7.0, 7.0}, at::kDouble).view({1, 3, 3});
+  points.pbc = at::tensor({1, 1, 0}, at::kInt).to(at::kBool).view({1, 3});
+  EXPECT_TRUE(to_origin(points).none());
+  Points far = points;
+  far.positions = points.positions.clone();
+  far.positions[1].add_(at::tensor({2.0 * 400000 + 1.0 * -3000, 3.0 * -3000, 0.0}, at::kDouble));
+  const Tensor moved = places(shifted({far, {}}, to_origin(far), bare()));
+  EXPECT_LT(largest(moved - points.positions), 1e-9);
+  // Along the third vector nothing repeats: there they stay apart.
+  far.positions = points.positions.clone();
+  far.positions[1].add_(at::tensor({0.0, 0.0, 64.0}, at::kDouble));
+  const Tensor apart = places(shifted({far, {}}, to_origin(far), bare()));
+  EXPECT_NEAR((apart[1][2] - apart[0][2]).item<double>(), 64.5, 1e-12);
+}
+
+TEST(Origin, MovesWhatHasAPlaceAndNothingElse) {
+  Schema schema = bare();
+  schema.interface.features = {{"velocity", Level::node, Kind::vector},
+                               {"target", Level::node, Kind::vector, 1, Role::point},
+                               {"exit", Level::graph, Kind::vector, 1, Role::point}};
+  schema.labels = {{"seen", Level::node, Kind::vector, 1, Role::point}, {"speed", Level::node, Kind::vector}};
+  Points points = cloud({2}, {1024, 0, 0, 1025, 0, 0});
+  points.vectors = at::ones({2, 2, 3}, at::kFloat);
+  points.of_graphs["exit"] = at::zeros({1, 1, 3}, at::kDouble);
+  const Batch batch{
+      points, {{"seen", at::zeros({2, 1, 3}, at::kDouble)}, {"speed", at::ones({2, 1, 3}, at::kDouble)}}};
+  const Shift shift = to_origin(batch.input);
+  const Batch moved = shifted(batch, shift, schema);
+  const auto& p = std::get<Points>(moved.input);
+  const double by = shift.graphs[0][0].item<double>();
+  EXPECT_LE(std::abs(by + 1024.5), 0.5);
+  EXPECT_EQ(p.vectors[0][0][0].item<double>(), 1);
+  EXPECT_EQ(p.vectors[1][1][0].item<double>(), 1 + by);
+  EXPECT_EQ(p.of_graphs.at("exit")[0][0][0].item<double>(), by);
+  EXPECT_EQ(moved.labels.at("seen")[1][0][0].item<double>(), by);
+  EXPECT_TRUE(moved.labels.at("speed").is_same(batch.labels.at("speed")));
+  const Named back = shifted(moved.labels, schema.labels, shift.back(), moved.input);
+  EXPECT_EQ(largest(back.at("seen")), 0);
+}
+
+TEST(Origin, MovesPosesByTheirTranslations) {
+  Schema schema;
+  schema.interface.group = LieGroup::se3;
+  schema.labels = {{"element", Level::graph, Kind::element}};
+  Poses poses;
+  poses.group = LieGroup::se3;
+  poses.graphs = Segments::of_sizes({{2}});
+  poses.elements = at::eye(4, at::kDouble).repeat({2, 1, 1});
+  poses.elements.slice(1, 0, 3).select(2, 3).add_(1e6);
+  poses.elements[1][2][3].add_(3);
+  const Batch batch{poses, {{"element", poses.elements.slice(0, 1, 2).clone()}}};
+  const Shift shift = to_origin(batch.input);
+  const Batch moved = shifted(batch, shift, schema);
+  const Tensor& g = std::get<Poses>(moved.input).elements;
+  EXPECT_LE(largest(g), 6);
+  EXPECT_TRUE(at::equal(g.slice(2, 0, 3), poses.elements.slice(2, 0, 3)));
+  EXPECT_EQ((g[1][2][3] - g[0][2][3]).item<double>(), 3);
+  EXPECT_TRUE(at::equal(moved.labels.at("element")[0], g[1]));
+  poses.group = LieGroup::so3;
+  poses.elements = at::eye(3, at::kDouble).repeat({2, 1, 1});
+  EXPECT_TRUE(to_origin(poses).none());
+}
+
+TEST(Origin, LeavesWhatIsNotFinite) {
+  Points points = cloud({2}, {1e5, 0, 0, 1e5, 0, 0});
+  points.positions[0][1] = NAN;
+  EXPECT_TRUE(to_origin(points).none());
+  EXPECT_TRUE(to_origin(Grid{at::zeros({1, 1, 2, 2})}).none());
+}
+
+}  // namespace
+}  // namespace weyl
