@@ -20,7 +20,7 @@ struct PredictorOptions {
   /// system keeps edges, edges. Predictions do not depend on them, memory does.
   int64_t batch = 256;
   int64_t batch_tokens = 1 << 16;
-  int64_t batch_edges = 1 << 20;
+  int64_t batch_edges = 1 << 17;
 };
 
 /// What whoever predicts over a set is told, and asked, between batches.

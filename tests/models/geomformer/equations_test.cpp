@@ -93,10 +93,10 @@ TEST(GeomformerEquations, LawsFromScoresToWeightsAreTheirFormulas) {
   const Tensor scores = random_positions(9, 3).narrow(1, 0, 2);  // (E, H)
   for (const bool cutoff : {false, true}) {
     const Neighbourhood near = three(cutoff);
-    const Tensor softmax = normalised(scores, near, Normaliser::softmax),
-                 silu = normalised(scores, near, Normaliser::silu),
-                 constant = normalised(scores, near, Normaliser::constant),
-                 count = normalised(scores, near, Normaliser::count);
+    const Tensor softmax = normalised(scores, near.envelope, near.edges, Normaliser::softmax),
+                 silu = normalised(scores, near.envelope, near.edges, Normaliser::silu),
+                 constant = normalised(scores, near.envelope, near.edges, Normaliser::constant),
+                 count = normalised(scores, near.envelope, near.edges, Normaliser::count);
     for (int64_t i = 0; i < 3; ++i) {
       for (int64_t h = 0; h < 2; ++h) {
         const auto score = [&](int64_t j) { return scores[3 * i + j][h].item<double>(); };

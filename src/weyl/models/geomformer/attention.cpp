@@ -46,25 +46,25 @@ class Maps {
 
 }  // namespace
 
-Tensor normalised(const Tensor& scores, const Neighbourhood& near, Normaliser law) {
-  const bool weighted = near.envelope.defined();
-  const Segments& centres = near.edges.of_centre;
+Tensor normalised(const Tensor& scores, const Tensor& envelope, const Edges& edges, Normaliser law) {
+  const bool weighted = envelope.defined();
+  const Segments& centres = edges.of_centre;
   switch (law) {
     case Normaliser::silu:
-      return weighted ? at::silu(scores) * near.envelope.unsqueeze(1) : at::silu(scores);
+      return weighted ? at::silu(scores) * envelope.unsqueeze(1) : at::silu(scores);
     case Normaliser::constant:
-      return weighted ? near.envelope.unsqueeze(1).expand_as(scores) : scores.new_ones(scores.sizes());
+      return weighted ? envelope.unsqueeze(1).expand_as(scores) : scores.new_ones(scores.sizes());
     case Normaliser::softmax:
     case Normaliser::count:
       break;
   }
-  const Tensor shares = weighted ? segment_softmax(scores, centres, near.envelope, least_sum)
-                                 : segment_softmax(scores, centres);
+  const Tensor shares =
+      weighted ? segment_softmax(scores, centres, envelope, least_sum) : segment_softmax(scores, centres);
   if (law == Normaliser::softmax) {
     return shares;
   }
-  const Tensor ones = weighted ? near.envelope : scores.new_ones({scores.size(0)});
-  return shares * segment_sum(ones, centres).index_select(0, near.edges.centre).unsqueeze(1);
+  const Tensor ones = weighted ? envelope : scores.new_ones({scores.size(0)});
+  return shares * segment_sum(ones, centres).index_select(0, edges.centre).unsqueeze(1);
 }
 
 StreamAttention::StreamAttention(const Options& o)
@@ -119,15 +119,19 @@ Tensor StreamAttention::attend(const Tensor& q, const Tensor& k, const Tensor& v
   mixture.inputs = {of_edge, of_neighbour};
   mixture.outputs = {of_centre};
   dots.terms = mixture.terms = {{{{0}, {1}}, {0}}};
-  Tensor scores = edge_sums(dots, {q * scale, k}, near.edges)[0];
-  if (bias.defined()) {
-    scores = scores + bias;
-  }
-  Tensor weights = normalised(scores, near, normaliser_);
-  if (drop) {
-    weights = at::dropout(weights, dropout_, /*train=*/true);
-  }
-  return edge_sums(mixture, {weights, v}, near.edges)[0];
+  const auto f = [=, law = normaliser_, rate = drop ? dropout_ : 0](const Tensors& in, const Edges& edges) {
+    Tensor scores = edge_sums(dots, {in[0] * scale, in[1]}, edges)[0];
+    if (in[3].defined()) {
+      scores = scores + in[3];
+    }
+    Tensor weights = normalised(scores, in[4], edges, law);
+    if (rate > 0) {
+      weights = at::dropout(weights, rate, /*train=*/true);
+    }
+    return edge_sums(mixture, {weights, in[2]}, edges);
+  };
+  constexpr BlockRows node = BlockRows::node, edge = BlockRows::edge;
+  return near.in_blocks(f, {{node, node, node, edge, edge}, {node}}, {q, k, v, bias, near.envelope})[0];
 }
 
 StreamAttention::Streams StreamAttention::operator()(const Tensor& i, const Tensor& e, const Segments& graphs,

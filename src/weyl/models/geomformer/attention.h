@@ -12,7 +12,7 @@ namespace weyl::geomformer {
 /// Weights of edges from their scores: (E, H) and the smooth cut-off (E) or none -> (E, H). See Normaliser;
 /// of `constant` the scores count nothing. The sum of what softmax divides by is at least 1e-12: a node
 /// without neighbours receives nothing.
-Tensor normalised(const Tensor& scores, const Neighbourhood& near, Normaliser law);
+Tensor normalised(const Tensor& scores, const Tensor& envelope, const Edges& edges, Normaliser law);
 
 /// The attentions of one layer, within and between the invariant stream i (N, d) and the equivariant one
 /// e (N, 3, d) (GeoMFormer, eq. 5 to 7; <,> sums over xyz, channel by channel):

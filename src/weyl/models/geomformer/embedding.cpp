@@ -81,21 +81,27 @@ Tensor Embedding::embedded(const Points& points, const Neighbourhood& near) cons
   };
   Tensor inv = rows(embedding_);
   if (neighbour_filter_) {
-    EdgeSums sums;
-    sums.channels = options_.width;
-    sums.inputs = {{EdgeRows::neighbour}, {near.basis_rows}, {EdgeRows::edge, EdgeWidth::one}};
-    sums.outputs = {{EdgeRows::centre}};
-    sums.terms = {{{{0}, {1}, {2}}, {0}}};
-    const Tensor gathered = edge_sums(sums,
-                                      {rows(neighbour_embedding_).contiguous(),
-                                       (*neighbour_filter_)(near.basis), near.envelope * others(near)},
-                                      near.edges)[0];
+    const auto f = [width = options_.width, filter = neighbour_filter_, of_basis = near.basis_rows](
+                       const Tensors& in, const Edges& edges) {
+      EdgeSums sums;
+      sums.channels = width;
+      sums.inputs = {{EdgeRows::neighbour}, {of_basis}, {EdgeRows::edge, EdgeWidth::one}};
+      sums.outputs = {{EdgeRows::centre}};
+      sums.terms = {{{{0}, {1}, {2}}, {0}}};
+      return edge_sums(sums, {in[0], (*filter)(in[1]), in[2]}, edges);
+    };
+    const Tensor gathered = near.in_blocks(
+        f, {{BlockRows::node, near.block_rows(), BlockRows::edge}, {BlockRows::node}},
+        {rows(neighbour_embedding_).contiguous(), near.basis, near.envelope * others(near)})[0];
     inv = (*combine_)(at::cat({inv, gathered}, -1));
   }
   if (pairs_) {
-    const Tensor basis = near.of_edges(near.basis);
-    const Tensor faded = near.envelope.defined() ? basis * near.envelope.unsqueeze(1) : basis;
-    inv = inv + (*pairs_)(segment_sum(faded, near.edges.of_centre));
+    const auto f = [of_basis = near.basis_rows](const Tensors& in, const Edges& edges) {
+      const Tensor basis = of_edges(in[0], of_basis, edges);
+      return Tensors{segment_sum(in[1].defined() ? basis * in[1].unsqueeze(1) : basis, edges.of_centre)};
+    };
+    inv = inv + (*pairs_)(near.in_blocks(f, {{near.block_rows(), BlockRows::edge}, {BlockRows::node}},
+                                         {near.basis, near.envelope})[0]);
   }
   return inv;
 }
@@ -106,19 +112,24 @@ Tensor Embedding::from_centroid(const Points& points, const Tensor& types) const
 }
 
 Tensor Embedding::from_neighbours(const Neighbourhood& near, const Tensor& types) const {
-  EdgeSums sums;
-  sums.channels = options_.width;
-  sums.inputs = {{EdgeRows::edge}, {EdgeRows::edge, EdgeWidth::one, true}};
-  sums.outputs = {{EdgeRows::centre, EdgeWidth::channels, true}};
-  sums.terms = {{{{0}, {1}}, {0}}};
-  const Tensor of_neighbours = types.index_select(0, near.edges.neighbour);
-  const Polar wide = smoothed(near.apart, options_.smoothing);
-  const auto dtype = near.lengths.scalar_type();
-  const Tensor lengths = wide.length.to(dtype), unit = wide.direction.to(dtype);
-  const Tensor directions = near.envelope.defined() ? unit * near.envelope.unsqueeze(1) : unit;
+  const auto f = [width = options_.width, smoothing = options_.smoothing, gaussian = local_.gaussian,
+                  dtype = near.lengths.scalar_type()](const Tensors& in, const Edges& edges) {
+    const Tensor &apart = in[0], &envelope = in[1], &kind = in[2];
+    EdgeSums sums;
+    sums.channels = width;
+    sums.inputs = {{EdgeRows::edge}, {EdgeRows::edge, EdgeWidth::one, true}};
+    sums.outputs = {{EdgeRows::centre, EdgeWidth::channels, true}};
+    sums.terms = {{{{0}, {1}}, {0}}};
+    const Tensor of_neighbours = kind.index_select(0, edges.neighbour);
+    const Polar wide = smoothed(apart, smoothing);
+    const Tensor lengths = wide.length.to(dtype), unit = wide.direction.to(dtype);
+    const Tensor directions = envelope.defined() ? unit * envelope.unsqueeze(1) : unit;
+    return edge_sums(sums, {(*gaussian)(lengths, of_neighbours), directions}, edges);
+  };
   // Mapped after the sum: there are more edges than axes of nodes.
   return (*local_.map)(
-      edge_sums(sums, {(*local_.gaussian)(lengths, of_neighbours), directions}, near.edges)[0]);
+      near.in_blocks(f, {{BlockRows::edge, BlockRows::edge, BlockRows::node}, {BlockRows::node}},
+                     {near.apart, near.envelope, types})[0]);
 }
 
 StreamAttention::Streams Embedding::operator()(const Points& points, const Interface& interface,

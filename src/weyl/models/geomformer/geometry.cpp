@@ -8,12 +8,22 @@
 
 namespace weyl::geomformer {
 
-Tensor Neighbourhood::of_edges(const Tensor& of_basis) const {
-  return basis_rows == EdgeRows::bond ? of_basis.index_select(0, edges.bond) : of_basis;
+namespace {
+
+/// Edges at a time in evaluation: what a layer of width 64 and its derivative make of one is 5 kB, of all these 0.6 GB.
+constexpr int64_t kAtOnce = 1 << 17;
+
+}  // namespace
+
+Tensor of_edges(const Tensor& of_basis, EdgeRows rows, const Edges& edges) {
+  return rows == EdgeRows::bond ? of_basis.index_select(0, edges.bond) : of_basis;
 }
 
 PairGeometry::PairGeometry(const Options& options, int64_t types)
-    : cutoff_(options.cutoff), self_edges_(options.self_edges), types_(types) {
+    : cutoff_(options.cutoff),
+      self_edges_(options.self_edges),
+      apart_(uses_neighbours(options.input)),
+      types_(types) {
   if (options.basis == Basis::pair_gaussian) {
     gaussian_ = child("gaussian",
                       std::make_shared<GaussianBasis>(options.kernels, types * types, options.least_width));
@@ -54,24 +64,45 @@ std::vector<int64_t> PairGeometry::edges(const Points& points) const {
 Neighbourhood PairGeometry::operator()(const Points& points) const {
   Neighbourhood found;
   found.edges = edges_of_pairs(points);
-  const Edges& edges = found.edges;
-  // A potential is stiff: what rounding takes from a length comes back times the force, so float64.
-  const auto wide = [](const Tensor& x) { return x.defined() ? x.to(at::kDouble) : x; };
-  found.apart = displacements(wide(points.positions), edges, wide(points.cell));
-  const Polar polar_form = polar(found.apart);
-  found.lengths = polar_form.length.to(points.positions.scalar_type());
-  found.directions = polar_form.direction.to(points.positions.scalar_type());
+  found.at_once = training() || !cutoff_ ? found.at_once : kAtOnce;
+  found.basis_rows = radial_ ? EdgeRows::bond : EdgeRows::edge;
+  const auto f = [cutoff = cutoff_, radial = radial_, gaussian = gaussian_, types = types_, apart = apart_](
+                     const Tensors& in, const Edges& edges) {
+    const Tensor &positions = in[0], &cell = in[1], &kind = in[2];
+    // A potential is stiff: what rounding takes from a length comes back times the force, so float64.
+    const auto wide = [](const Tensor& x) { return x.defined() ? x.to(at::kDouble) : x; };
+    const Tensor away = displacements(wide(positions), edges, wide(cell));
+    const Polar polar_form = polar(away);
+    const Tensor lengths = polar_form.length.to(positions.scalar_type());
+    Tensors out{lengths, polar_form.direction.to(positions.scalar_type())};
+    if (radial) {
+      out.push_back((*radial)(lengths.index_select(0, edges.edge_of_bond)));
+    } else {
+      const Tensor kinds =
+          types > 1 ? kind.index_select(0, edges.centre) * types + kind.index_select(0, edges.neighbour)
+                    : edges.centre.new_zeros({edges.count()});
+      out.push_back((*gaussian)(lengths, kinds));
+    }
+    if (cutoff) {
+      out.push_back(cutoff_weights(lengths, cutoff->name, cutoff->radius, cutoff->lower));
+    }
+    if (apart) {
+      out.push_back(away);
+    }
+    return out;
+  };
+  EdgeBlockForm form{{BlockRows::node, BlockRows::whole, BlockRows::node},
+                     {BlockRows::edge, BlockRows::edge, found.block_rows()}};
+  form.results.resize(form.results.size() + (cutoff_ ? 1 : 0) + (apart_ ? 1 : 0), BlockRows::edge);
+  const Tensors out = found.in_blocks(f, form, {points.positions, points.cell, points.types});
+  found.lengths = out[0];
+  found.directions = out[1];
+  found.basis = out[2];
   if (cutoff_) {
-    found.envelope = cutoff_weights(found.lengths, cutoff_->name, cutoff_->radius, cutoff_->lower);
+    found.envelope = out[3];
   }
-  if (radial_) {
-    found.basis = (*radial_)(found.lengths.index_select(0, edges.edge_of_bond));
-    found.basis_rows = EdgeRows::bond;
-  } else {
-    const Tensor kinds = types_ > 1 ? points.types.index_select(0, edges.centre) * types_ +
-                                          points.types.index_select(0, edges.neighbour)
-                                    : edges.centre.new_zeros({edges.count()});
-    found.basis = (*gaussian_)(found.lengths, kinds);
+  if (apart_) {
+    found.apart = out.back();
   }
   return found;
 }
@@ -80,7 +111,10 @@ StructuralBias::StructuralBias(int64_t kernels, int64_t heads, bool each_head)
     : heads_(heads), mlp_(child("mlp", std::make_shared<Mlp>(kernels, kernels, each_head ? heads : 1))) {}
 
 Tensor StructuralBias::operator()(const Neighbourhood& near) const {
-  const Tensor bias = near.of_edges((*mlp_)(near.basis));
+  const auto f = [mlp = mlp_, rows = near.basis_rows](const Tensors& in, const Edges& edges) {
+    return Tensors{of_edges((*mlp)(in[0]), rows, edges)};
+  };
+  const Tensor bias = near.in_blocks(f, {{near.block_rows()}, {BlockRows::edge}}, {near.basis})[0];
   return bias.size(1) == heads_ ? bias : bias.expand({-1, heads_});
 }
 

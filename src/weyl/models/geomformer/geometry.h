@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 
 #include "weyl/carriers/points.h"
@@ -7,6 +8,7 @@
 #include "weyl/nn/gaussian_basis.h"
 #include "weyl/nn/mlp.h"
 #include "weyl/nn/radial_basis.h"
+#include "weyl/ops/edges/edge_blocks.h"
 #include "weyl/ops/edges/edge_sums.h"
 
 namespace weyl::geomformer {
@@ -14,16 +16,24 @@ namespace weyl::geomformer {
 /// What all layers know of the pairs of nodes that attend to one another: E directed edges.
 struct Neighbourhood {
   Edges edges;
-  Tensor apart;       // (E, 3), from the centre to its neighbour, in float64
+  Tensor apart;  // (E, 3), from the centre to its neighbour, in float64; undefined where options ask for none
   Tensor lengths;     // (E)
   Tensor directions;  // (E, 3), of length 1; 0 where they coincide
   Tensor envelope;    // (E), the smooth cut-off; undefined: none, edges are all pairs
   Tensor basis;       // (E, K), or (P, K) of bonds, where an edge and its reverse are alike
   EdgeRows basis_rows = EdgeRows::edge;
+  /// How many edges are worked out at a time (ops/edges/edge_blocks.h): in evaluation a few, whatever their number.
+  int64_t at_once = std::numeric_limits<int64_t>::max();
 
-  /// What was made of `basis` row by row, for each edge.
-  Tensor of_edges(const Tensor& of_basis) const;
+  BlockRows block_rows() const { return basis_rows == EdgeRows::bond ? BlockRows::bond : BlockRows::edge; }
+  /// f of edges in blocks, see in_edge_blocks.
+  Tensors in_blocks(const EdgeFunction& f, const EdgeBlockForm& form, const Tensors& inputs) const {
+    return in_edge_blocks(f, form, inputs, edges, at_once);
+  }
 };
+
+/// What was made of a basis row by row, whose rows are of edges or bonds, for each edge.
+Tensor of_edges(const Tensor& of_basis, EdgeRows rows, const Edges& edges);
 
 /// Finds the edges of a batch and the functions of their lengths. Children: gaussian or radial.
 class PairGeometry : public Module {
@@ -39,7 +49,7 @@ class PairGeometry : public Module {
   Edges edges_of_pairs(const Points& points) const;
 
   std::optional<CutoffOptions> cutoff_;
-  bool self_edges_;
+  bool self_edges_, apart_;
   int64_t types_;
   std::shared_ptr<GaussianBasis> gaussian_;
   std::shared_ptr<RadialBasis> radial_;

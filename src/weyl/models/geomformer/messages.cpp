@@ -46,53 +46,73 @@ FilteredMessages::FilteredMessages(const Options& o)
   value_filter_ = map("dv_proj", o.kernels, 3 * width_);
 }
 
-Tensor FilteredMessages::weights(const Tensor& x, const Neighbourhood& near) const {
-  if (!q_) {
-    return {};
+/// The sums over edges of one layer, for any part of the edges.
+struct FilteredMessages::Sums {
+  enum Input : int64_t { queries, keys, values, vectors, basis, envelope, directions };
+
+  int64_t width, heads;
+  bool filter_activation, vector_cutoff;
+  EdgeRows basis_rows;
+  std::shared_ptr<Linear> key_filter, value_filter;
+
+  /// a without the cut-off, (E, H); undefined: 1.
+  Tensor weights(const Tensors& in, const Edges& edges) const {
+    if (!key_filter) {
+      return {};
+    }
+    EdgeSums scores;
+    scores.heads = heads;
+    scores.channels = width;
+    scores.inputs = {{EdgeRows::centre}, {EdgeRows::neighbour}, {basis_rows}};
+    scores.outputs = {{EdgeRows::edge, EdgeWidth::heads}};
+    scores.terms = {{{{0}, {1}, {2}}, {0}}};
+    return at::silu(edge_sums(scores, {in[queries], in[keys], activated(*key_filter, in[basis])}, edges)[0]);
   }
-  EdgeSums scores;
-  scores.heads = heads_;
-  scores.channels = width_;
-  scores.inputs = {{EdgeRows::centre}, {EdgeRows::neighbour}, {near.basis_rows}};
-  scores.outputs = {{EdgeRows::edge, EdgeWidth::heads}};
-  scores.terms = {{{{0}, {1}, {2}}, {0}}};
-  return at::silu(
-      edge_sums(scores, {(*q_)(x), (*k_)(x), activated(*key_filter_, near.basis)}, near.edges)[0]);
-}
+
+  /// m (N, F) and V (N, 3, F).
+  Tensors operator()(const Tensors& in, const Edges& edges) const {
+    const Tensor fade = in[envelope].unsqueeze(1);
+    const Tensor filters =
+        filter_activation ? activated(*value_filter, in[basis]) : (*value_filter)(in[basis]);
+    const Tensor alpha = weights(in, edges);
+    // With vector_cutoff the cut-off weighs all of a message, without it (ET as published) the scores alone.
+    const Tensor scalar_weights = alpha.defined() ? alpha * fade : in[envelope];
+    const Tensor towards = vector_cutoff ? in[directions] * fade : in[directions];
+
+    enum Factor : int64_t { value, filter, weight, vector, direction, cutoff };
+    EdgeSums sums;
+    sums.heads = heads;
+    sums.channels = width;
+    sums.inputs = {{EdgeRows::neighbour, EdgeWidth::channels, false, 3},
+                   {basis_rows, EdgeWidth::channels, false, 3},
+                   {EdgeRows::edge, alpha.defined() ? EdgeWidth::heads : EdgeWidth::one},
+                   {EdgeRows::neighbour, EdgeWidth::channels, true},
+                   {EdgeRows::edge, EdgeWidth::one, true},
+                   {EdgeRows::edge, EdgeWidth::one}};
+    sums.outputs = {{EdgeRows::centre}, {EdgeRows::centre, EdgeWidth::channels, true}};
+    sums.terms = {{{{weight}, {value, 0}, {filter, 0}}, {0}},
+                  {{{vector}, {value, 1}, {filter, 1}}, {1}},
+                  {{{direction}, {value, 2}, {filter, 2}}, {1}}};
+    Tensors factors{in[values], filters, scalar_weights, in[vectors], towards};
+    if (vector_cutoff) {
+      sums.terms[1].factors.push_back({cutoff});
+      factors.push_back(in[envelope]);
+    } else {
+      sums.inputs.pop_back();
+    }
+    return edge_sums(sums, factors, edges);
+  }
+};
 
 StreamAttention::Streams FilteredMessages::operator()(const Tensor& x, const Tensor& v,
                                                       const Neighbourhood& near) const {
-  const Tensor fade = near.envelope.unsqueeze(1);
-  const Tensor values = deep_value_ ? (*deep_value_)(x) : (*value_)(x);
-  const Tensor filters =
-      filter_activation_ ? activated(*value_filter_, near.basis) : (*value_filter_)(near.basis);
-  const Tensor alpha = weights(x, near);
-  // With vector_cutoff the cut-off weighs all of a message, without it (ET as published) the scores alone.
-  const Tensor scalar_weights = alpha.defined() ? alpha * fade : near.envelope;
-  const Tensor directions = vector_cutoff_ ? near.directions * fade : near.directions;
-
-  enum Input : int64_t { value, filter, weight, vector, direction, envelope };
-  EdgeSums sums;
-  sums.heads = heads_;
-  sums.channels = width_;
-  sums.inputs = {{EdgeRows::neighbour, EdgeWidth::channels, false, 3},
-                 {near.basis_rows, EdgeWidth::channels, false, 3},
-                 {EdgeRows::edge, alpha.defined() ? EdgeWidth::heads : EdgeWidth::one},
-                 {EdgeRows::neighbour, EdgeWidth::channels, true},
-                 {EdgeRows::edge, EdgeWidth::one, true},
-                 {EdgeRows::edge, EdgeWidth::one}};
-  sums.outputs = {{EdgeRows::centre}, {EdgeRows::centre, EdgeWidth::channels, true}};
-  sums.terms = {{{{weight}, {value, 0}, {filter, 0}}, {0}},
-                {{{vector}, {value, 1}, {filter, 1}}, {1}},
-                {{{direction}, {value, 2}, {filter, 2}}, {1}}};
-  Tensors inputs{values, filters, scalar_weights, v, directions};
-  if (vector_cutoff_) {
-    sums.terms[1].factors.push_back({envelope});
-    inputs.push_back(near.envelope);
-  } else {
-    sums.inputs.pop_back();
-  }
-  const Tensors summed = edge_sums(sums, inputs, near.edges);
+  const Sums sums{width_,          heads_,      filter_activation_, vector_cutoff_,
+                  near.basis_rows, key_filter_, value_filter_};
+  constexpr BlockRows node = BlockRows::node, edge = BlockRows::edge;
+  const Tensors summed = near.in_blocks(
+      sums, {{node, node, node, node, near.block_rows(), edge, edge}, {node, node}},
+      {q_ ? (*q_)(x) : Tensor(), k_ ? (*k_)(x) : Tensor(), deep_value_ ? (*deep_value_)(x) : (*value_)(x), v,
+       near.basis, near.envelope, near.directions});
   if (!out_) {
     return {summed[0], summed[1]};
   }

@@ -24,8 +24,7 @@ class FilteredMessages : public Module {
   double flops(double typical_nodes) const;
 
  private:
-  Tensor weights(const Tensor& x,
-                 const Neighbourhood& near) const;  // a without the cut-off, (E, H), or undefined
+  struct Sums;
 
   int64_t width_, heads_;
   bool filter_activation_, vector_cutoff_;
