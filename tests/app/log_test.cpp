@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 #include <string>
 
 #include "tests/app/program.h"
@@ -67,6 +69,23 @@ TEST(Log, BesideAClosedStandardErrorGoesOn) {
   EXPECT_EQ(closed.code, 7);
   EXPECT_EQ(closed.err, "");
   EXPECT_GT(contents(file).size(), 20000U);
+}
+
+// A file opened later would take the number of the closed stream, and get what is said there too.
+TEST(Log, OfAProgramWithClosedStreamsHoldsItsOwnLinesAlone) {
+  const std::string folder = scratch("closed-streams");
+  ASSERT_EQ(weyl_program("data make nbody train=2 valid=2 test=2 --out data/nbody", folder).code, 0);
+  weyl_program("train '" WEYL_SOURCE_DIR
+               "/configs/nbody/geomformer.toml' train.epochs=1 "
+               "data.nbody.train=2 data.nbody.valid=2 data.nbody.test=2 --threads 1 --out run 0<&- 2>&- ; :",
+               folder);
+  std::istringstream log(contents(folder + "/run/log.txt"));
+  int count = 0;
+  for (std::string line; std::getline(log, line); ++count) {
+    EXPECT_TRUE(line.starts_with("20")) << line;  // the year
+  }
+  EXPECT_GE(count, 4);
+  EXPECT_EQ(contents(folder + "/run/.lock"), "");
 }
 
 }  // namespace
