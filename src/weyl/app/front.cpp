@@ -1,7 +1,9 @@
 // `weyl`: answers what needs no torch (help, usage, config, info of a model file) in milliseconds, makes data
 // sets, and becomes `weyl-engine` for the rest. Linking LibTorch alone costs 0.2 s before main.
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -10,7 +12,10 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "weyl/app/command_line.h"
@@ -24,23 +29,35 @@ namespace {
 
 using namespace weyl;
 
+// Beside this program, by its whole path; empty: not known.
 std::string engine_path() {
   char buffer[PATH_MAX];
   const ssize_t n = readlink("/proc/self/exe", buffer, sizeof buffer);
-  if (n <= 0) {
-    return "weyl-engine";
-  }
-  const std::string self(buffer, static_cast<size_t>(n));
-  return self.substr(0, self.rfind('/') + 1) + "weyl-engine";
+  const std::string self(buffer, static_cast<size_t>(std::max<ssize_t>(n, 0)));
+  return self.starts_with('/') && n < PATH_MAX ? self.substr(0, self.rfind('/') + 1) + "weyl-engine" : "";
 }
 
-// Returns only when that fails; the reason.
+// Returns only when that fails; the reason. What the engine lacks (LibTorch, say) it says itself.
 std::string become_engine(char** argv) {
   // OpenMP threads that spin beside a busy neighbour made a 1.5 s training take 5.2 s.
   setenv("GOMP_SPINCOUNT", "1000", 0);
   const std::string path = engine_path();
+  if (path.empty()) {
+    return "/proc/self/exe: must name this program, beside which weyl-engine stands, but cannot be read";
+  }
   execv(path.c_str(), argv);
   return path + ": must stand beside weyl and be executable, but cannot be started: " + std::strerror(errno);
+}
+
+// A file opened later would take the number of a closed standard stream, and what is said there would be written into
+// it. Writes to a closed stdout still fail, as a result that is lost must; talk to a closed stderr is dropped.
+void occupy_standard_streams() {
+  for (const auto& [stream, mode] :
+       {std::pair{STDIN_FILENO, O_RDONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}}) {
+    if (fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
+      open("/dev/null", mode);  // takes the lowest number that is free
+    }
+  }
 }
 
 template <class C>
@@ -66,6 +83,7 @@ std::optional<int> answer(const InfoCommand& c) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit (ulimit -f) is an error that names the file
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
@@ -85,7 +103,7 @@ int main(int argc, char** argv) {
     if (const auto* doctor = std::get_if<DoctorCommand>(&*parsed.command)) {
       return run_without_engine(*doctor, reason);
     }
-    throw Error(reason);
+    throw ConfigError(reason);
   } catch (const std::exception& error) {
     std::cout << std::flush;
     return report(error);

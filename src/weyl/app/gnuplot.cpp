@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "weyl/core/check.h"
+#include "weyl/core/find_program.h"
 
 extern char** environ;
 
@@ -56,7 +57,9 @@ Outcome run_gnuplot(std::vector<std::string> arguments, const std::string& scrip
   }
   argv.push_back(nullptr);
   pid_t child = 0;
-  outcome.started = posix_spawnp(&child, "gnuplot", &actions, nullptr, argv.data(), environ) == 0;
+  const std::string program = find_program("gnuplot");
+  outcome.started =
+      !program.empty() && posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ) == 0;
   posix_spawn_file_actions_destroy(&actions);
   if (outcome.started) {
     int status = 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "weyl/app/command_line.h"
+#include "weyl/app/engine.h"
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
 #include "weyl/app/verbs.h"
@@ -111,3 +112,7 @@ int run_program(int argc, char** argv, const Systems& systems) {
 }
 
 }  // namespace weyl
+
+int weyl_engine(int argc, char** argv) {
+  return weyl::run_program(argc, argv, weyl::built_in_systems());
+}

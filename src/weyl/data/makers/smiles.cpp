@@ -2,10 +2,10 @@
 
 #include <dlfcn.h>
 
-#include <filesystem>
 #include <mutex>
 
 #include "weyl/core/check.h"
+#include "weyl/core/library_folder.h"
 #include "weyl/data/makers/rdkit_module.h"
 
 namespace weyl {
@@ -36,12 +36,13 @@ Module::Module() {
     fault = "which this build is without; run scripts/setup --with rdkit, then scripts/build";
     return;
   }
-  // By its whole path: sanitizers look up names from their own library.
-  Dl_info own{};
-  static const int here = 0;
-  dladdr(&here, &own);
-  const auto folder = std::filesystem::path(own.dli_fname == nullptr ? "" : own.dli_fname).parent_path();
-  void* handle = dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* handle = nullptr;
+  try {
+    handle = dlopen((library_folder() / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  } catch (const ConfigError& error) {
+    fault = text("which cannot be opened: ", error.what());
+    return;
+  }
   if (handle == nullptr) {
     fault = text("which cannot be opened: ", dlerror());
     return;

@@ -64,6 +64,8 @@ Library::Library() {
 #if !defined(__SANITIZE_ADDRESS__)
   flags |= RTLD_DEEPBIND;  // LibTorch exports a BLAS of its own; the sanitizer refuses the flag
 #endif
+  // A name without a folder: the loader looks in the library's RUNPATH, which has no empty or relative entry
+  // (tools/check_runpath.py), in the user's LD_LIBRARY_PATH and in the system's folders.
   handle = dlopen("libxtb.so.6", flags);
   if (handle == nullptr) {
     return;

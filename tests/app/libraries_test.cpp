@@ -1,0 +1,158 @@
+// Where the built programs find libraries: never in the folder in which a user stands; and what they say when one is
+// missing. The headers of all files are read by tools/check_elf.py, the installed program is run by tests/consumer.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/app/program.h"
+#include "weyl/core/json.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a command of the shell prints, in `folder`.
+Outcome shell(const std::string& command, const std::string& folder) {
+  Outcome outcome;
+  const std::string out = folder + "/.out", err = folder + "/.err";
+  const int status =
+      std::system(("cd '" + folder + "' && { " + command + "; } > '" + out + "' 2> '" + err + "'").c_str());
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  outcome.out = contents(out);
+  outcome.err = contents(err);
+  fs::remove(out);
+  fs::remove(err);
+  return outcome;
+}
+
+std::string self() {
+  return fs::read_symlink("/proc/self/exe").string();
+}
+
+/// The names of all libraries that the programs and their libraries load, and of those opened while they run.
+std::set<std::string> library_names() {
+  const std::string lib = WEYL_BINARY_DIR "/lib", bin = WEYL_BINARY_DIR "/bin";
+  const std::string files =
+      " '" + bin + "/weyl' '" + bin + "/weyl-engine' '" + self() + "' '" + lib + "'/libweyl*.so";
+  std::set<std::string> names{"libweyl_rdkit.so", "libxtb.so.6"};
+  std::istringstream lines(shell("for f in" + files + "; do ldd \"$f\"; done", scratch("ldd")).out);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, arrow;
+    if (words >> name >> arrow && arrow == "=>") {
+      names.insert(name.substr(name.rfind('/') + 1));
+    }
+  }
+  return names;
+}
+
+/// A folder with a planted library of each name, in it and where the loader looks below a folder.
+std::string planted(const std::string& name) {
+  std::string folder = scratch(name);
+  const std::set<std::string> names = library_names();
+  EXPECT_TRUE(names.contains("libspdlog.so.1.10") || names.size() > 20);
+  EXPECT_TRUE(names.contains("libweyl_base.so"));
+  for (const char* below : {"", "/lib", "/glibc-hwcaps/x86-64-v3", "/glibc-hwcaps/x86-64-v2"}) {
+    fs::create_directories(folder + below);
+    for (const std::string& library : names) {
+      fs::copy_file(WEYL_PLANTED_LIBRARY, folder + below + "/" + library);
+    }
+  }
+  std::ofstream(folder + "/c.toml") << contents(WEYL_SOURCE_DIR "/configs/bench/platonic.toml");
+  return folder;
+}
+
+TEST(Libraries, OfTheCurrentFolderNeverRun) {
+  const std::string folder = planted("planted"), weyl = "'" WEYL_BINARY_DIR "/bin/weyl' ";
+  // The control: what the loader is told by the user, it takes.
+  shell("LD_PRELOAD=./libxtb.so.6 /usr/bin/env true", folder);
+  ASSERT_TRUE(fs::remove(folder + "/PWNED"));
+  for (const std::string& command :
+       std::vector<std::string>{weyl + "doctor", weyl + "--help", weyl + "info c.toml",
+                                weyl + "config check c.toml", "'" WEYL_BINARY_DIR "/bin/weyl-engine' --help",
+                                "'" + self() + "' --gtest_list_tests", "cd lib && " + weyl + "doctor"}) {
+    const Outcome outcome = shell("unset LD_LIBRARY_PATH LD_PRELOAD; " + command, folder);
+    EXPECT_EQ(outcome.code, 0) << command << "\n" << outcome.out << outcome.err;
+    EXPECT_FALSE(fs::exists(folder + "/PWNED")) << command;
+    EXPECT_FALSE(fs::exists(folder + "/lib/PWNED")) << command;
+  }
+}
+
+TEST(Libraries, ProgramsOfTheCurrentFolderNeverRun) {
+  const std::string folder = scratch("planted-programs");
+  std::ofstream(folder + "/gnuplot") << "#!/bin/sh\ntouch PWNED\n";
+  fs::permissions(folder + "/gnuplot", fs::perms::owner_all);
+  for (const char* path : {"", ".:/usr/bin"}) {
+    const Outcome outcome =
+        shell("PATH='" + std::string(path) + "' '" WEYL_BINARY_DIR "/bin/weyl' doctor", folder);
+    EXPECT_EQ(outcome.code, 0) << path << "\n" << outcome.out << outcome.err;
+    EXPECT_FALSE(fs::exists(folder + "/PWNED")) << path;
+  }
+}
+
+/// A copy of the program, as links to what it needs, without one file.
+std::string without(const std::string& missing) {
+  std::string folder = scratch("without-" + fs::path(missing).filename().string());
+  for (const char* part : {"/bin", "/lib"}) {
+    fs::create_directories(folder + part);
+  }
+  for (const std::string file :
+       {"/bin/weyl", "/bin/weyl-engine", "/lib/libweyl_base.so", "/lib/libweyl.so"}) {
+    if (file != missing) {
+      fs::copy_file(WEYL_BINARY_DIR + file, folder + file);
+    }
+  }
+  std::ofstream(folder + "/c.toml") << contents(WEYL_SOURCE_DIR "/configs/bench/platonic.toml");
+  return folder;
+}
+
+TEST(Libraries, ThatAreMissingAreSaidInOneLine) {
+  for (const std::string missing : {"/lib/libweyl.so", "/bin/weyl-engine"}) {
+    const std::string folder = without(missing);
+    const Outcome info = shell("bin/weyl info c.toml", folder);
+    EXPECT_EQ(info.code, 2) << missing;
+    EXPECT_EQ(info.out, "");
+    EXPECT_EQ(std::count(info.err.begin(), info.err.end(), '\n'), 1) << info.err;
+    EXPECT_NE(info.err.find(missing + ": must "), std::string::npos) << info.err;
+    // What needs neither goes on.
+    EXPECT_EQ(shell("bin/weyl config check c.toml", folder).code, 0);
+    const Outcome doctor = shell("bin/weyl doctor --json", folder);
+    EXPECT_EQ(doctor.code, 1);
+    EXPECT_EQ(doctor.err, "");
+    const Json report = Json::parse(doctor.out, "doctor");
+    EXPECT_EQ(report.find("torch")->dump(), "null");
+    EXPECT_NE(report.find("optional")->find("gnuplot"), nullptr);
+    EXPECT_NE(report.find("problems")->dump().find(missing), std::string::npos) << doctor.out;
+  }
+}
+
+TEST(Libraries, ThatAreNoLibrariesAreSaidInOneLine) {
+  const std::string folder = without("/lib/libweyl.so");
+  std::ofstream(folder + "/lib/libweyl.so") << "not a library";
+  const Outcome broken = shell("bin/weyl info c.toml", folder);
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_EQ(std::count(broken.err.begin(), broken.err.end(), '\n'), 1) << broken.err;
+  EXPECT_NE(broken.err.find("libweyl.so"), std::string::npos) << broken.err;
+}
+
+// The user's own LD_LIBRARY_PATH may lead to weyl's own library; a relative one would lead elsewhere from elsewhere.
+TEST(Libraries, FoundByARelativePathAreRefused) {
+  const std::string folder = without("");
+  const Outcome absolute = shell("LD_LIBRARY_PATH='" + folder + "/lib' bin/weyl info c.toml", folder);
+  EXPECT_EQ(absolute.code, 0) << absolute.err;
+  const Outcome relative = shell("LD_LIBRARY_PATH=lib bin/weyl info c.toml", folder);
+  EXPECT_EQ(relative.code, 2);
+  EXPECT_EQ(relative.err,
+            "weyl: LD_LIBRARY_PATH: weyl's own library must be found by an absolute path, was by "
+            "'lib/libweyl_base.so'\n");
+}
+
+}  // namespace
+}  // namespace weyl
