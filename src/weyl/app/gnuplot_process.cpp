@@ -147,34 +147,47 @@ void replace_all(std::string& words, std::string_view what, std::string_view by)
 }
 
 /// At most so many characters of visible words.
-std::string cut(std::string words) {
+std::string cut(std::string words, size_t most) {
   size_t characters = 0;
   for (size_t i = 0; i < words.size(); ++i) {
     const bool begins = (words[i] & 0xc0) != 0x80;
     characters += begins ? 1 : 0;
-    if (begins && characters > most_gnuplot_characters) {
+    if (begins && characters > most) {
       return words.substr(0, i) + "...";
     }
   }
   return words;
 }
 
+/// All of ASCII but letters and blanks by octal numbers, which a digit would prolong: nothing is left that ends the
+/// string or that gnuplot replaces in it. (In single quotes gnuplot 5.4 does not read '''' as the one quote that its
+/// manual says.)
 std::string quoted(std::string words) {
   // gnuplot hands these to the SVG as they stand, where one is an error and the other a character by its number.
   replace_all(words, "]]>", "]] >");
   replace_all(words, "&#", "& #");
-  replace_all(words, "'", "''");
-  return "'" + words + "'";
+  std::string string = "\"";
+  for (const char c : words) {
+    const bool plain = (c & 0x80) != 0 || c == ' ' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (plain) {
+      string += c;
+    } else {
+      const auto octal = [&](int shift) { return static_cast<char>('0' + (c >> shift & 7)); };
+      string += {'\\', octal(6), octal(3), octal(0)};
+    }
+  }
+  return string + "\"";
 }
 
 }  // namespace
 
 std::string gnuplot_string(std::string_view words) {
-  return quoted(cut(visible(words)));
+  return quoted(cut(visible(words), most_gnuplot_characters));
 }
 
 std::string gnuplot_tic_label(std::string_view words) {
-  std::string label = cut(visible(words));
+  constexpr size_t most = 30;  // gnuplot complains when labels leave no room for the picture
+  std::string label = cut(visible(words), most);
   replace_all(label, "%", "%%");
   return quoted(std::move(label));
 }

@@ -6,9 +6,9 @@
 
 namespace weyl {
 
-/// Words from elsewhere (names of classes, columns, units) as a string of a gnuplot script, quotes included. In single
-/// quotes gnuplot replaces nothing: no `commands`, no @macros, no \escapes. What is no visible character is written out,
-/// and long words are cut. Every use of such a string is `noenhanced`.
+/// Words from elsewhere (names of classes, columns, units) as a string of a gnuplot script, quotes included, in which
+/// gnuplot finds nothing to replace: no `command`, no @macro, no end. What is no visible character is written out, and
+/// long words are cut. Every use of such a string is `noenhanced`.
 std::string gnuplot_string(std::string_view words);
 
 /// The same as a label of a tic, which gnuplot takes for a format of numbers.
