@@ -68,6 +68,8 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
   const auto predict = expect<PredictCommand>({"predict", "m", "d", "--out", "o", "--gradient"});
   EXPECT_EQ(predict.model + predict.data + predict.out, "mdo");
   EXPECT_TRUE(predict.gradient);
+  EXPECT_FALSE(predict.force);
+  EXPECT_TRUE(expect<PredictCommand>({"predict", "m", "d", "--out", "o", "--force"}).force);
 
   const auto audit = expect<AuditCommand>({"audit", "a.toml", "model.x=1", "--samples", "8"});
   EXPECT_EQ(audit.subject.overrides.size(), 1u);
@@ -78,6 +80,8 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
       {"import", "w", "--config", "c", "a=1", "--energy-unit", "kcal/mol", "--out", "o"});
   EXPECT_EQ(import.config.overrides.size(), 1u);
   EXPECT_EQ(import.energy_unit, "kcal/mol");
+  EXPECT_FALSE(import.force);
+  EXPECT_TRUE(expect<ImportCommand>({"import", "w", "--config", "c", "--out", "o", "--force"}).force);
 
   const auto make = expect<DataMakeCommand>({"data", "make", "nbody", "--out", "o", "train=20"});
   EXPECT_EQ(make.maker + make.out, "nbodyo");

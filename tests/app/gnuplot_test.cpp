@@ -1,13 +1,18 @@
 #include "weyl/app/gnuplot.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "tests/app/program.h"
+#include "weyl/app/gnuplot_process.h"
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 
 namespace weyl {
 namespace {
@@ -76,6 +81,160 @@ TEST(Gnuplot, DrawsOverlaysOfMasksAndOfNone) {
   draw(figure, place("nothing"));
   figure.truth.pop_back();
   EXPECT_THROW(draw(figure, place("short")), Error);
+}
+
+// What a class, a column or a file may be called, all of it at once or one by one: nothing runs, nothing hangs, and every
+// picture is drawn.
+const std::vector<std::string>& nasty_names() {
+  static const std::vector<std::string> names{
+      "`touch PWNED`",
+      "'; system('touch PWNED'); x='",
+      "\"; system(\"touch PWNED\"); #",
+      "|touch PWNED #",
+      "a\nEOD\nsystem('touch PWNED')\n",
+      "a\r!touch PWNED\r",
+      "@x @ARG1 $data",
+      "%500000d",
+      "%s%n%s",
+      "%",
+      "100 %%",
+      "\\\\",
+      "a\\",
+      "''",
+      "'",
+      "{/Symbol a}_{b}^{c} &{x} ~a{.8-}",
+      "<script>alert(1)</script>",
+      "]]>&#0;&#x41;&lt;&",
+      "\x1b]0;t\x07\x1b[31m",
+      "\xff\xc3(",
+      std::string("nul\0l", 5),
+      "\xe2\x80\xae"
+      "gnp.exe",
+      std::string(100000, 'w'),
+      " ",
+      "Å²",
+      "-",
+      "''; system(''touch PWNED'')",
+  };
+  return names;
+}
+
+bool well_formed(const std::string& svg) {
+  return svg.find("]]>") == std::string::npos && svg.find("<script") == std::string::npos &&
+         svg.find('\x1b') == std::string::npos && svg.find('\0') == std::string::npos;
+}
+
+TEST(Gnuplot, NamesAreDataOnEveryPlot) {
+  const std::string folder = place("nasty");
+  std::filesystem::create_directories(folder);
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  const auto& names = nasty_names();
+  std::string drawn;
+  for (size_t i = 0; i + 2 < names.size(); i += 3) {
+    const std::string &a = names[i], &b = names[i + 1], &c = names[i + 2];
+    const std::string path = "p" + std::to_string(i);
+    EXPECT_NO_THROW(
+        draw(Figure{a, b, c, {{a, {0, 1}, {1, 2}}, {b, {0.5}, {1}}, {c, {0, 1}, {2, 1}, true}}}, path));
+    EXPECT_NO_THROW(draw(ConfusionFigure{a, {a, b, c}, {3, 1, 0, 2, 1, 1, 0, 0, 4}}, path + "c"));
+    EXPECT_NO_THROW(draw(
+        OverlayFigure{2, 2, std::vector<uint8_t>(12, 9), {0, 1, 2, 3}, {1, 0, 1, 2}, {"none", a, b, c}, a},
+        path + "o"));
+    EXPECT_EQ(start_of(path + "o.png").substr(1, 3), "PNG");
+    for (const std::string& svg : {contents(path + ".svg"), contents(path + "c.svg")}) {
+      EXPECT_TRUE(well_formed(svg)) << printable(a) << " " << printable(b) << " " << printable(c);
+      drawn += svg;
+    }
+  }
+  EXPECT_EQ(names.size() % 3, 0u);
+  EXPECT_FALSE(std::filesystem::exists("PWNED"));
+  for (const char* shown :
+       {">%500000d<", ">`touch PWNED`<", ">''<", ">'<", ">a\\<", ">%s%n%s<", ">100 %%<", ">Å²<",
+        ">@x @ARG1 $data<", ">\\x1b]0;t\\x07\\x1b[31m<", ">{/Symbol a}_{b}^{c} &amp;{x} ~a{.8-}<"}) {
+    size_t places = 0;
+    for (size_t at = 0; (at = drawn.find(shown, at)) != std::string::npos; ++at) {
+      ++places;
+    }
+    EXPECT_GE(places, 4u) << shown;  // a label, a title, a key; two tics
+  }
+  std::filesystem::current_path(before);
+}
+
+TEST(Gnuplot, PathsAreNeverGnuplots) {
+  const std::string folder = place("paths");
+  std::filesystem::create_directories(folder);
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  for (const char* path :
+       {"|touch PWNED #", "|touch X;cat >>", "a'b`touch PWNED`", "-", "%d %500000d", "a\nb"}) {
+    draw({"t", "x", "y", {{"s", {0, 1}, {1, 2}}}}, path);
+    EXPECT_EQ(start_of(std::string(path) + ".png").substr(1, 3), "PNG") << path;
+    EXPECT_TRUE(contents(std::string(path) + ".svg").starts_with("<?xml")) << path;
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator("."), {}), 12);
+  std::filesystem::current_path(before);
+}
+
+TEST(Gnuplot, ReadsNoSettingsAndIsNotTakenFromTheCurrentFolder) {
+  const std::string folder = place("planted");
+  std::filesystem::create_directories(folder);
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  for (const char* name : {".gnuplot", "gnuplotrc"}) {
+    std::ofstream(name) << "system('touch " << folder << "/PWNED')\n";
+  }
+  std::ofstream("gnuplot") << "#!/bin/sh\ntouch " << folder << "/PWNED\n";
+  std::filesystem::permissions("gnuplot", std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH"),
+                    home = std::getenv("HOME") != nullptr ? std::getenv("HOME") : "";
+  ::setenv("HOME", folder.c_str(), 1);
+  ::setenv("GNUTERM", "no such terminal", 1);
+  for (const std::string& entries : {":" + path, ".:" + path, "../planted:" + path, path + ":"}) {
+    ::setenv("PATH", entries.c_str(), 1);
+    EXPECT_NO_THROW(draw({"t", "x", "y", {{"s", {0, 1}, {1, 2}}}}, "drawn")) << entries;
+  }
+  ::setenv("PATH", ":.", 1);
+  EXPECT_EQ(gnuplot_version(), "");
+  EXPECT_THROW(draw({"t", "x", "y", {{"s", {0, 1}, {1, 2}}}}, "absent"), Error);
+  ::setenv("PATH", path.c_str(), 1);
+  ::setenv("HOME", home.c_str(), 1);
+  ::unsetenv("GNUTERM");
+  EXPECT_FALSE(std::filesystem::exists("PWNED"));
+  EXPECT_TRUE(std::filesystem::exists("drawn.svg"));
+  std::filesystem::current_path(before);
+}
+
+// A file size limit stands for a full disk.
+TEST(Gnuplot, APictureThatDoesNotFitLeavesNoFile) {
+  const Figure figure{"t", "x", "y", {{"s", {0, 1}, {1, 2}}}};
+  const std::string folder = place("full");
+  std::filesystem::create_directories(folder);
+  draw(figure, folder + "/old");
+  const std::string old_png = contents(folder + "/old.png"), old_svg = contents(folder + "/old.svg");
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  for (const rlim_t bytes : {rlim_t{0}, rlim_t{100}, rlim_t{1024}, rlim_t{4096}, old_png.size() - 1}) {
+    rlimit small = limit;
+    small.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &small);
+    for (const char* name : {"/new", "/old"}) {
+      EXPECT_THROW(draw(figure, folder + name), DataError) << bytes;
+    }
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 2);
+  EXPECT_EQ(contents(folder + "/old.png"), old_png);
+  EXPECT_EQ(contents(folder + "/old.svg"), old_svg);
+}
+
+TEST(Gnuplot, ALinkAtAPicturesNameIsReplacedAndItsTargetLeftAlone) {
+  std::ofstream(place("precious")) << "precious";
+  std::filesystem::create_symlink("precious", place("linked.png"));
+  draw({"t", "x", "y", {{"s", {0, 1}, {1, 2}}}}, place("linked"));
+  EXPECT_EQ(contents(place("precious")), "precious");
+  EXPECT_EQ(start_of(place("linked.png")).substr(1, 3), "PNG");
 }
 
 }  // namespace

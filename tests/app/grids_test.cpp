@@ -1,6 +1,8 @@
 // Images through the program: a segmentation is trained, judged, audited, drawn and used.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tests/app/program.h"
 #include "weyl/core/json.h"
 #include "weyl/data/formats/image.h"
@@ -97,6 +99,19 @@ TEST(GridsProgram, WritesMasksInTheSizeOfTheirImages) {
     EXPECT_EQ(read_image(entry.path().string()).shape, (std::vector<int64_t>{48, 72, 1}));
   }
   EXPECT_EQ(weyl_program("predict run new --out masks", folder).code, 2);  // nothing is replaced
+  EXPECT_EQ(weyl_program("predict run new --out masks --force", folder).code, 0);
+  std::map<std::string, std::string> images;
+  for (const auto& entry : fs::directory_iterator(folder + "/new")) {
+    images[entry.path().string()] = contents(entry.path().string());
+  }
+  fs::create_directories(folder + "/linked");
+  for (const auto& [image, bytes] : images) {
+    fs::create_symlink(image, folder + "/linked/" + fs::path(image).stem().string() + ".png");
+  }
+  EXPECT_EQ(weyl_program("predict run new --out linked --force", folder).code, 2);  // the images themselves
+  for (const auto& [image, bytes] : images) {
+    EXPECT_EQ(contents(image), bytes) << image;
+  }
   EXPECT_EQ(weyl_program("predict run new --out one.safetensors", folder).code, 0);
 }
 

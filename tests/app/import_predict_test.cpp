@@ -43,6 +43,9 @@ TEST(ImportThenPredict, GivesTheLibrarysNumbersAndTheGradient) {
   const Outcome imported =
       weyl_program("import weights.safetensors --config c.toml --out m.safetensors --json", folder);
   ASSERT_EQ(imported.code, 0) << imported.err;
+  EXPECT_EQ(weyl_program("import weights.safetensors --config c.toml --out m.safetensors", folder).code, 2);
+  EXPECT_EQ(
+      weyl_program("import weights.safetensors --config c.toml --out m.safetensors --force", folder).code, 0);
 
   Points points;
   points.graphs = Segments::of_sizes(std::vector<int64_t>{3, 1, 4});

@@ -139,5 +139,41 @@ TEST(Journal, AFullDiskIsOneLineAndNoTornRow) {
       testing::ExitedWithCode(0), "");
 }
 
+// Metrics may have the names of classes, which are anybody's.
+TEST(Journal, NamesOfMetricsAreData) {
+  const Folder folder;
+  const std::vector<std::string> names{"dice_a,b", "=1+1", "@x", "c\"d", "e\x1b[31m\nf", "g\xff"};
+  {
+    Journal journal(folder / "", names);
+    JournalRow row{.step = 1, .epoch = 1, .rate = 1, .loss = 1, .gradient_norm = 1, .valid = {}};
+    for (const std::string& name : names) {
+      row.valid[name] = 0.5;
+    }
+    journal.record(row);
+  }
+  Journal again(folder / "", names, 1, static_cast<int64_t>(fs::file_size(folder / "metrics.csv")));
+  const CsvTable table = read_csv(folder / "metrics.csv");
+  ASSERT_EQ(table.columns.size(), 11u);
+  EXPECT_EQ(table.columns[5], "valid_dice_a,b");
+  EXPECT_EQ(table.columns[8], "valid_c\"d");
+  EXPECT_EQ(table.columns[9], "valid_e\\x1b[31m\\x0af");
+  EXPECT_EQ(table.rows.at(0).at(5), 0.5);
+  const std::string events = read_if_there(folder / "events.out.tfevents.0.weyl");
+  EXPECT_NE(events.find("valid/e\\x1b[31m\\x0af"), std::string::npos);
+  EXPECT_NE(events.find("valid/g\\xff"), std::string::npos);
+  EXPECT_EQ(events.find("\x1b[31m"), std::string::npos);
+}
+
+TEST(ReadCsv, QuotesWhatIsWrong) {
+  const Folder folder;
+  write(folder / "t.csv", "a\n\x1b[31m\n");
+  try {
+    read_csv(folder / "t.csv");
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_NE(std::string(error.what()).find("'\\x1b[31m'"), std::string::npos) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace weyl

@@ -50,6 +50,7 @@ struct PredictCommand {
   Talk talk;
   Machine machine;
   std::string model, data, out;
+  bool force = false;          // replace what is there, inputs excepted
   bool gradient = false;       // d(sum of graph_scalars)/d(positions)
   bool probabilities = false;  // into a folder: of each class too
   int64_t batch = 256;
@@ -75,6 +76,7 @@ struct ImportCommand {
   std::string weights;
   ConfigArguments config;
   std::string out;
+  bool force = false;       // replace what is there, inputs excepted
   std::string energy_unit;  // of the weights; empty: that of the config
   std::optional<std::string> dtype;
 };

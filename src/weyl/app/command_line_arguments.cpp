@@ -83,6 +83,10 @@ void add_out(CLI::App& app, std::string& out, const std::string& type, const std
   app.add_option("-o,--out", out, help)->required(required)->type_name(type);
 }
 
+void add_force(CLI::App& app, bool& force) {
+  app.add_flag("--force", force, "replace a file that is there already; never one that this call reads");
+}
+
 void add_data(CLI::App& app, std::string& data, const std::string& help) {
   app.add_option("--data", data, help)->type_name("PATH");
 }

@@ -29,6 +29,8 @@ void add_model(CLI::App& app, std::string& model);
 /// --out, a place to write to.
 void add_out(CLI::App& app, std::string& out, const std::string& type, const std::string& help,
              bool required);
+/// --force, of a verb that replaces no file without it.
+void add_force(CLI::App& app, bool& force);
 /// --data, in place of the data that a config names.
 void add_data(CLI::App& app, std::string& data, const std::string& help);
 

@@ -72,6 +72,7 @@ Verb add_predict(CLI::App& root) {
       "its own file, classes of whole samples in predictions.csv; of atoms also .xyz or .extxyz: the input's "
       "frames with weyl_energy, weyl_forces, ... beside what they have",
       true);
+  add_force(app, c->force);
   app.add_flag("--probabilities", c->probabilities, "into a folder: also the probabilities of each class");
   app.add_flag("--gradient", c->gradient,
                "also the gradient of the sum of graph_scalars with respect to positions");
@@ -121,6 +122,7 @@ Verb add_import(CLI::App& root) {
       ->type_name("CONFIG");
   add_overrides(app, c->config.overrides, "overrides of the config: train.epochs=5 ...");
   add_out(app, c->out, "MODEL", "model file to write", true);
+  add_force(app, c->force);
   app.add_option("--energy-unit", c->energy_unit,
                  "unit of the energies that the weights give (kcal/mol, Hartree, ...), default that of the "
                  "config's data; predictions are in that of the data")

@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "weyl/app/exit_codes.h"
-#include "weyl/app/gnuplot.h"
+#include "weyl/app/gnuplot_process.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/version.h"
 #include "weyl/data/makers/smiles.h"

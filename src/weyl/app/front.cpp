@@ -22,6 +22,7 @@
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
 #include "weyl/app/verbs.h"
+#include "weyl/app/visible_output.h"
 #include "weyl/core/check.h"
 #include "weyl/models/options.h"
 
@@ -85,6 +86,7 @@ std::optional<int> answer(const InfoCommand& c) {
 int main(int argc, char** argv) {
   occupy_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit (ulimit -f) is an error that names the file
+  const VisibleOutput visible_output;
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
     const Parsed parsed = parse_command_line(arguments);

@@ -1,94 +1,27 @@
 #include "weyl/app/gnuplot.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdlib>
+#include <cstdio>
 #include <limits>
-#include <string_view>
 
+#include "weyl/app/gnuplot_process.h"
 #include "weyl/core/check.h"
-#include "weyl/core/find_program.h"
-
-extern char** environ;
 
 namespace weyl {
 namespace {
 
-struct Outcome {
-  bool started = false;
-  int code = 0;
-  std::string talk;  // stdout and stderr
-};
+const std::vector<std::string> png_and_svg{".png", ".svg"};
 
-// Runs gnuplot with a script on its standard input.
-Outcome run_gnuplot(std::vector<std::string> arguments, const std::string& script) {
-  Outcome outcome;
-  char script_name[] = "/tmp/weyl-plot-XXXXXX", talk_name[] = "/tmp/weyl-talk-XXXXXX";
-  const int in = mkstemp(script_name), out = mkstemp(talk_name);
-  require<Error>(in >= 0 && out >= 0, "/tmp: must be writable for a plot, but no file can be made there");
-  unlink(script_name);
-  unlink(talk_name);
-  size_t written = 0;
-  while (written < script.size()) {
-    const ssize_t n = write(in, script.data() + written, script.size() - written);
-    if (n <= 0) {
-      close(in);
-      close(out);
-      throw Error("/tmp: must hold a plot's data, but a write failed");
-    }
-    written += static_cast<size_t>(n);
+/// What draws the same plots into both.
+std::string drawn_twice(const std::string& plots, const std::string& size, int font_size) {
+  std::string script;
+  for (const auto& [terminal, ending] :
+       {std::pair("pngcairo", ".png"), std::pair("svg dynamic background rgb 'white'", ".svg")}) {
+    script += text("set term ", terminal, " size ", size, " font 'DejaVu Sans,", font_size,
+                   "'\nset output 'picture", ending, "'\nplot ", plots, "\nset output\n");
   }
-  lseek(in, 0, SEEK_SET);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
-  arguments.insert(arguments.begin(), "gnuplot");
-  std::vector<char*> argv;
-  for (std::string& a : arguments) {
-    argv.push_back(a.data());
-  }
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  const std::string program = find_program("gnuplot");
-  outcome.started =
-      !program.empty() && posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ) == 0;
-  posix_spawn_file_actions_destroy(&actions);
-  if (outcome.started) {
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-    lseek(out, 0, SEEK_SET);
-    std::array<char, 4096> buffer;
-    for (ssize_t n = 0; (n = read(out, buffer.data(), buffer.size())) > 0;) {
-      outcome.talk.append(buffer.data(), static_cast<size_t>(n));
-    }
-  }
-  close(in);
-  close(out);
-  return outcome;
-}
-
-// A gnuplot string in single quotes: only the quote itself needs care.
-std::string quoted(std::string_view words) {
-  std::string result = "'";
-  for (const char c : words) {
-    result += c == '\'' ? "''" : std::string(1, c == '\n' ? ' ' : c);
-  }
-  return result + "'";
-}
-
-std::string first_line(const std::string& talk) {
-  const size_t begin = talk.find_first_not_of(" \t\r\n^");
-  return begin == std::string::npos ? "" : talk.substr(begin, talk.find('\n', begin) - begin);
+  return script;
 }
 
 bool usable(const Figure& figure, double x, double y) {
@@ -126,13 +59,14 @@ std::string script_of(const Figure& figure, const std::string& path) {
              (s.points      ? "with points pt 7 ps 0.35"
               : points == 1 ? "with points pt 7 ps 1"  // a line needs two
                             : "with lines lw 2") +
-             (s.title.empty() ? " notitle" : " title " + quoted(s.title));
+             (s.title.empty() ? " notitle" : " title " + gnuplot_string(s.title));
     ++drawn;
   }
   require<Error>(drawn > 0, path, ": a plot must have points to draw, got none");
   std::string script = "reset\nset encoding utf8\n" + data;
-  script += "set title " + quoted(figure.title) + " noenhanced\nset xlabel " + quoted(figure.x_label) +
-            " noenhanced\nset ylabel " + quoted(figure.y_label) + " noenhanced\n";
+  script += "set title " + gnuplot_string(figure.title) + " noenhanced\nset xlabel " +
+            gnuplot_string(figure.x_label) + " noenhanced\nset ylabel " + gnuplot_string(figure.y_label) +
+            " noenhanced\n";
   script +=
       "set key noenhanced top " + std::string(figure.diagonal ? "left" : "right") +
       "\nset grid back lt 1 lw 0.5 lc rgb '#dddddd'\nset border 3\nset tics nomirror\nset format y '%g'\n";
@@ -153,13 +87,7 @@ std::string script_of(const Figure& figure, const std::string& path) {
                    low - margin, ":", high + margin, "]\n");
     plots = "x with lines lw 1 lc rgb '#888888' notitle, " + plots;
   }
-  const std::string size = figure.diagonal ? "640,640" : "900,560";
-  for (const auto& [terminal, ending] : {std::pair<std::string, std::string>{"pngcairo", ".png"},
-                                         {"svg dynamic background rgb 'white'", ".svg"}}) {
-    script += "set term " + terminal + " size " + size + " font 'DejaVu Sans,12'\nset output " +
-              quoted(path + ending) + "\nplot " + plots + "\nset output\n";
-  }
-  return script;
+  return script + drawn_twice(plots, figure.diagonal ? "640,640" : "900,560", 12);
 }
 
 std::string script_of(const ConfusionFigure& figure, const std::string& path) {
@@ -176,13 +104,13 @@ std::string script_of(const ConfusionFigure& figure, const std::string& path) {
       const double n = figure.counts[i * k + j], share = row > 0 ? n / row : 0;
       cells += text(j, " ", i, " ", share, " ", n, " ", share > 0.5 ? 0xffffff : 0, "\n");
     }
-    const std::string name = quoted(figure.classes[i]) + text(" ", i);
+    const std::string name = gnuplot_tic_label(figure.classes[i]) + text(" ", i);
     names_x += i > 0 ? ", " + name : name;
     names_y += i > 0 ? ", " + name : name;
   }
   const std::string edge = text(static_cast<double>(k) - 0.5);
   std::string script = "reset\nset encoding utf8\n$cells << EOD\n" + cells + "EOD\nset title " +
-                       quoted(figure.title) + " noenhanced\n";
+                       gnuplot_string(figure.title) + " noenhanced\n";
   script += "set xlabel 'predicted'\nset ylabel 'true'\nunset key\nset xrange [-0.5:" + edge +
             "]\nset yrange [" + edge + ":-0.5]\nset xtics (" + names_x + ") noenhanced" +
             (k > 6 ? " rotate by 45 right" : "") + "\nset ytics (" + names_y +
@@ -193,12 +121,7 @@ std::string script_of(const ConfusionFigure& figure, const std::string& path) {
   if (k <= 20) {
     plots += ", $cells using 1:2:(sprintf('%d', $4)):5 with labels tc rgb variable noenhanced";
   }
-  for (const auto& [terminal, ending] : {std::pair<std::string, std::string>{"pngcairo", ".png"},
-                                         {"svg dynamic background rgb 'white'", ".svg"}}) {
-    script += "set term " + terminal + " size 760,660 font 'DejaVu Sans,11'\nset output " +
-              quoted(path + ending) + "\nplot " + plots + "\nset output\n";
-  }
-  return script;
+  return script + drawn_twice(plots, "760,660", 11);
 }
 
 constexpr uint8_t class_colours[][3] = {{0x00, 0xe5, 0x76}, {0xff, 0x40, 0x81}, {0xff, 0xd6, 0x00},
@@ -252,8 +175,9 @@ std::string script_of(const OverlayFigure& f, const std::string& path) {
                           std::count(f.prediction.begin(), f.prediction.end(), k) >
                       0;
     if (used) {
-      keys += ", NaN with lines lw 4 lc rgb '" + std::string(colour) + "' title " + quoted(f.classes[k]);
-      longest = std::max(longest, f.classes[k].size());
+      keys +=
+          ", NaN with lines lw 4 lc rgb '" + std::string(colour) + "' title " + gnuplot_string(f.classes[k]);
+      longest = std::max(longest, std::min(f.classes[k].size(), most_gnuplot_characters));
       ++count;
     }
   }
@@ -266,13 +190,14 @@ std::string script_of(const OverlayFigure& f, const std::string& path) {
   const auto share = [&](int64_t pixels) {
     return static_cast<double>(pixels) / static_cast<double>(height);
   };
-  script += text("set term pngcairo size ", width, ",", height, " font 'DejaVu Sans,11'\nset output ",
-                 quoted(path + ".png"), "\nset multiplot layout 1,3 margins 0.01,0.99,", share(below), ",",
-                 share(height - above),
-                 " spacing 0.02\nunset tics\nunset border\nset size ratio -1\nset xrange [-0.5:", W,
-                 "-0.5]\nset yrange [", H, "-0.5:-0.5]\nunset key\n");
+  script +=
+      text("set term pngcairo size ", width, ",", height,
+           " font 'DejaVu Sans,11'\nset output 'picture.png'\nset multiplot layout 1,3 margins 0.01,0.99,",
+           share(below), ",", share(height - above),
+           " spacing 0.02\nunset tics\nunset border\nset size ratio -1\nset xrange [-0.5:", W,
+           "-0.5]\nset yrange [", H, "-0.5:-0.5]\nunset key\n");
   const auto plot = [&](const std::string& data, const std::string& title, const std::string& more) {
-    script += "set title " + quoted(title) + " noenhanced\nplot " + data +
+    script += "set title " + gnuplot_string(title) + " noenhanced\nplot " + data +
               " using 1:2:3:4:5 with rgbimage pixels notitle" + more + "\n";
   };
   plot("$image", "image", "");
@@ -285,31 +210,18 @@ std::string script_of(const OverlayFigure& f, const std::string& path) {
   return script + "unset multiplot\nset output\n";
 }
 
-void draw_script(const std::string& script, const std::string& path) {
-  const Outcome outcome = run_gnuplot({"-"}, script);
-  require<Error>(outcome.started, "gnuplot: must be installed to draw plots (Debian package gnuplot-nox)");
-  require<Error>(
-      outcome.code == 0 && first_line(outcome.talk).empty(), path, ": gnuplot must draw it, but said: ",
-      outcome.talk.empty() ? "exit code " + std::to_string(outcome.code) : first_line(outcome.talk));
-}
-
 }  // namespace
 
 void draw(const Figure& figure, const std::string& path) {
-  draw_script(script_of(figure, path), path);
+  draw_script(script_of(figure, path), png_and_svg, path);
 }
 
 void draw(const ConfusionFigure& figure, const std::string& path) {
-  draw_script(script_of(figure, path), path);
+  draw_script(script_of(figure, path), png_and_svg, path);
 }
 
 void draw(const OverlayFigure& figure, const std::string& path) {
-  draw_script(script_of(figure, path), path);
-}
-
-std::string gnuplot_version() {
-  const Outcome outcome = run_gnuplot({"--version"}, "");
-  return outcome.started && outcome.code == 0 ? first_line(outcome.talk) : "";
+  draw_script(script_of(figure, path), {".png"}, path);
 }
 
 }  // namespace weyl

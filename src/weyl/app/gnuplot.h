@@ -20,8 +20,8 @@ struct Figure {
   bool diagonal = false;  // square axes with the line y = x
 };
 
-/// Draws `path`.png and `path`.svg with gnuplot, as a process. Error when gnuplot is absent (naming the
-/// package) or complains (with its first line); a figure without a point is an Error too.
+/// Draws `path`.png and `path`.svg with gnuplot, as a process (app/gnuplot_process.h has what it does to names and files,
+/// and its errors). All words of a figure may come from elsewhere. A figure without a point is an Error too.
 void draw(const Figure& figure, const std::string& path);
 
 /// A square table of counts, rows from above the truth: colour by the share of a row, the count in each cell
@@ -44,8 +44,5 @@ struct OverlayFigure {
 };
 /// `path`.png alone: a picture of pixels has no lines to scale. Error: see above; sizes that do not fit.
 void draw(const OverlayFigure& figure, const std::string& path);
-
-/// "gnuplot 5.4 patchlevel 4", or empty when there is none.
-std::string gnuplot_version();
 
 }  // namespace weyl

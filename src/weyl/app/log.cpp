@@ -67,7 +67,7 @@ void add_log_file(const std::string& path) {
 void log(LogLevel level, std::string_view message) {
   constexpr spdlog::level::level_enum levels[] = {spdlog::level::debug, spdlog::level::info,
                                                   spdlog::level::warn, spdlog::level::err};
-  logger().log(levels[static_cast<int>(level)], "{}", message);
+  logger().log(levels[static_cast<int>(level)], "{}", visible(message));
 }
 
 void flush_log() {

@@ -6,7 +6,7 @@
 namespace weyl {
 
 /// The program's talk: one line a message on stderr and, once a run folder exists, with the time in its
-/// log.txt. The library never logs; verbs do.
+/// log.txt, with what is no visible character written out (core/quote.h). The library never logs; verbs do.
 enum class LogLevel { debug, info, warning, error };
 
 /// Quiet: only errors reach stderr. Files always get everything from `info` on.

@@ -5,6 +5,7 @@
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 
 namespace weyl {
 
@@ -24,7 +25,7 @@ int report(const std::exception& error) {
       c = ' ';
     }
   }
-  std::fprintf(stderr, "weyl: %s\n", line.c_str());
+  std::fprintf(stderr, "weyl: %s\n", visible(line).c_str());
   return code;
 }
 

@@ -8,6 +8,7 @@
 #include "weyl/app/machine.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
+#include "weyl/core/overwrite.h"
 #include "weyl/core/units.h"
 #include "weyl/predict/subject.h"
 #include "weyl/train/import.h"
@@ -46,6 +47,8 @@ double energy_factor(const std::string& given, const std::string& unit) {
 int run(const ImportCommand& command, const Systems& systems) {
   require<ConfigError>(command.out.ends_with(".safetensors"), "--out: must be a .safetensors file, got '",
                        command.out, "'");
+  const Overwrite overwrite(command.force, {command.weights, command.config.path});
+  overwrite.at(command.out);  // asked before the work, and again when the file is there
   const NamedTensors weights = read_state_dict(command.weights);
   const bool wide = std::any_of(weights.begin(), weights.end(),
                                 [](const auto& named) { return named.second.scalar_type() == at::kDouble; });
@@ -71,7 +74,7 @@ int run(const ImportCommand& command, const Systems& systems) {
     saved.task = std::move(subject.task);
   }
   saved.metadata["imported_from"] = std::filesystem::path(command.weights).filename().string();
-  save_model(command.out, saved);
+  save_model(command.out, saved, overwrite.at(command.out));
   if (command.energy_unit.empty() && !unit.empty()) {
     say(text("energies of the weights are taken to be in ", unit, "; --energy-unit says otherwise"));
   }

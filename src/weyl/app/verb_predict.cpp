@@ -14,12 +14,14 @@
 #include "weyl/app/signals.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
+#include "weyl/core/overwrite.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/sets/molecules.h"
 #include "weyl/predict/folder.h"
 #include "weyl/predict/frames.h"
 #include "weyl/predict/tensors.h"
 #include "weyl/train/model_summary.h"
+#include "weyl/train/run_folder.h"
 
 namespace weyl {
 namespace {
@@ -43,7 +45,20 @@ bool is_frames(const std::string& path) {
   return name.ends_with(".xyz") || name.ends_with(".extxyz");
 }
 
-void check(const PredictCommand& command) {
+/// What the call reads: the data, the model's file and, of a run, what training needs.
+std::vector<std::string> inputs_of(const PredictCommand& command) {
+  std::vector<std::string> inputs{command.data};
+  if (is_run_folder(command.model)) {
+    for (const char* name : {"best", "last", "previous", "config.toml", "environment.json"}) {
+      inputs.push_back(command.model + "/" + name);
+    }
+  } else {
+    inputs.push_back(command.model);
+  }
+  return inputs;
+}
+
+void check(const PredictCommand& command, const Overwrite& overwrite) {
   const std::string& out = command.out;
   require<ConfigError>(
       is_tensors(out) || is_folder(out) || is_frames(out),
@@ -55,14 +70,18 @@ void check(const PredictCommand& command) {
   require<ConfigError>(!command.probabilities || is_folder(out), "--probabilities: ",
                        is_tensors(out) ? "a .safetensors file always holds them"
                                        : "needs --out with a folder or a .safetensors file");
-  if (is_tensors(out)) {  // asked before the work, not after it
+  if (!is_folder(out)) {  // asked before the work, and again when the file is there
+    overwrite.at(out);
+  }
+  if (is_tensors(out)) {
     const auto folder = std::filesystem::absolute(out).parent_path();
     const bool writable = access(folder.c_str(), W_OK) == 0;
     require<DataError>(writable, out, ": cannot write: ", std::strerror(errno));
   }
 }
 
-Predicted into_tensors(const PredictCommand& command, const Predictor& predictor, Progress& progress) {
+Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite, const Predictor& predictor,
+                       Progress& progress) {
   const auto data = open_for_prediction(predictor.subject(), command.data);
   progress.set_total(data->size());
   PredictionTensors tensors(predictor);
@@ -83,24 +102,27 @@ Predicted into_tensors(const PredictCommand& command, const Predictor& predictor
   if (data->size() == 0) {  // no rows, and yet every output by its name and shape
     use(data->batch({}));
   }
-  save_tensors(command.out, tensors.done(), prediction_metadata(predictor, model_file(command.model)));
+  save_tensors(command.out, tensors.done(), prediction_metadata(predictor, model_file(command.model)),
+               overwrite.at(command.out));
   return result;
 }
 
-Predicted into_folder(const PredictCommand& command, const Predictor& predictor, Progress& progress) {
+Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite, const Predictor& predictor,
+                      Progress& progress) {
   const auto data = open_for_prediction(predictor.subject(), command.data);
   progress.set_total(data->size());
   Predicted result;
   result.samples =
-      predict_into_folder(predictor, data, command.data, command.out, command.probabilities,
+      predict_into_folder(predictor, data, command.data, command.out, command.probabilities, overwrite,
                           {.progress = [&](int64_t done) { progress.update(done); }, .stop = stop_requested});
   result.stopped = result.samples < data->size();
   return result;
 }
 
-Predicted into_frames(const PredictCommand& command, Predictor& predictor, Progress& progress) {
+Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite, Predictor& predictor,
+                      Progress& progress) {
   const auto reader = open_frames(frames_path(command.data));
-  ExtendedXyzWriter out(command.out);
+  ExtendedXyzWriter out(command.out, overwrite.at(command.out));
   FrameCalls calls;
   calls.progress = [&](int64_t done) { progress.update(done); };
   calls.stop = stop_requested;
@@ -121,7 +143,8 @@ Predicted into_frames(const PredictCommand& command, Predictor& predictor, Progr
 
 int run(const PredictCommand& command, const Systems& systems) {
   const auto start = std::chrono::steady_clock::now();
-  check(command);
+  const Overwrite overwrite(command.force, inputs_of(command));
+  check(command, overwrite);
   PredictorOptions options = predictor_options(command);
   options.batch = is_folder(command.out) ? 1 : options.batch;  // each sample is a file of its own
   Predictor predictor(command.model, options, systems);
@@ -129,9 +152,9 @@ int run(const PredictCommand& command, const Systems& systems) {
   say_notes(predictor.notes());
   catch_signals();
   Progress progress("predict", 0, Progress::style_for_stderr(command.talk.quiet));
-  const Predicted done = is_tensors(command.out)  ? into_tensors(command, predictor, progress)
-                         : is_folder(command.out) ? into_folder(command, predictor, progress)
-                                                  : into_frames(command, predictor, progress);
+  const Predicted done = is_tensors(command.out)  ? into_tensors(command, overwrite, predictor, progress)
+                         : is_folder(command.out) ? into_folder(command, overwrite, predictor, progress)
+                                                  : into_frames(command, overwrite, predictor, progress);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   progress.clear();
   if (done.stopped) {

@@ -21,6 +21,7 @@
 #include "weyl/app/signals.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 #include "weyl/predict/predictor.h"
 #include "weyl/train/journal.h"
 #include "weyl/train/train.h"
@@ -121,12 +122,11 @@ class Console : public TrainObserver {
   std::optional<Progress> progress_;
 };
 
-// "displacement / length", as an axis or a column is named; without a comma, which would end the column.
+// "displacement / length", as an axis or a column is named.
 std::string with_unit(std::string name, const std::string& unit) {
   if (!unit.empty()) {
     name += unit.find_first_of("/ ") == std::string::npos ? " / " + unit : " / (" + unit + ")";
   }
-  std::replace(name.begin(), name.end(), ',', ' ');
   return name;
 }
 
@@ -134,8 +134,8 @@ std::string parity_csv(const Quantity& label, const std::vector<Tensor>& labels,
                        const std::vector<Tensor>& predictions, int64_t limit) {
   const Tensor x = at::cat(labels), y = at::cat(predictions);
   const int64_t every = (x.numel() + limit - 1) / limit;
-  std::string csv =
-      with_unit(label.name, label.unit) + "," + with_unit("predicted " + label.name, label.unit) + "\n";
+  std::string csv = csv_cell(with_unit(label.name, label.unit)) + "," +
+                    csv_cell(with_unit("predicted " + label.name, label.unit)) + "\n";
   for (int64_t i = 0; i < x.numel(); i += every) {
     csv += exact_text(x.data_ptr<double>()[i]) + "," + exact_text(y.data_ptr<double>()[i]) + "\n";
   }
@@ -165,7 +165,7 @@ void write_parity(const Predictor& predictor, std::shared_ptr<const Dataset> tes
     if (const auto found = pairs.find(label.name); found != pairs.end()) {
       std::filesystem::create_directories(folder);
       const auto& [labels, predictions] = found->second;
-      std::string file = "parity_" + label.name + ".csv";
+      std::string file = visible("parity_" + label.name + ".csv");
       std::replace(file.begin(), file.end(), '/', '_');
       write_file_atomically(folder + "/" + file, parity_csv(label, labels, predictions, limit));
     }
@@ -177,9 +177,7 @@ void write_confusion(const Confusion& confusion, const std::string& folder) {
   const size_t k = confusion.classes.size();
   std::string csv;
   for (size_t i = 0; i < k; ++i) {
-    std::string name = confusion.classes[i];
-    std::replace(name.begin(), name.end(), ',', ' ');
-    csv += i > 0 ? "," + name : name;
+    csv += (i > 0 ? "," : "") + csv_cell(confusion.classes[i]);
   }
   for (size_t i = 0; i < k * k; ++i) {
     csv += i % k == 0 ? '\n' : ',';

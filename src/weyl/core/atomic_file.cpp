@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
@@ -43,11 +44,43 @@ bool sync_folder(const std::string& file) {
   return done;
 }
 
+/// Gives a file a name that nothing has yet, in one step: false with errno EEXIST when something has it. A file system
+/// that knows neither way of doing so leaves a moment between the look and the rename.
+bool rename_to_new(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) {
+    return true;
+  }
+  if (errno != EINVAL && errno != ENOSYS) {
+    return false;
+  }
+  if (::link(from.c_str(), to.c_str()) == 0) {
+    ::unlink(from.c_str());
+    return true;
+  }
+  if (errno != EPERM && errno != EOPNOTSUPP) {
+    return false;
+  }
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(to, error))) {
+    errno = EEXIST;
+    return false;
+  }
+  return ::rename(from.c_str(), to.c_str()) == 0;
+}
+
+void require_absent(bool absent, const std::string& path) {
+  require<ConfigError>(absent, path, ": exists already and is not replaced; choose another name");
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(target_of(path)) {
+AtomicFile::AtomicFile(const std::string& path, Existing existing)
+    : path_(path), existing_(existing), target_(existing == Existing::replace ? target_of(path) : path) {
   std::error_code error;
-  const auto status = fs::status(target_, error);
+  const auto there = fs::symlink_status(target_, error);
+  require_absent(existing_ != Existing::keep || !fs::exists(there), path_);
+  const bool link = existing_ == Existing::replace_link && fs::is_symlink(there);
+  const auto status = link ? fs::file_status(fs::file_type::not_found) : fs::status(target_, error);
   require<DataError>(!fs::exists(status) || fs::is_regular_file(status), path,
                      ": must be a regular file or absent to be written, got ",
                      fs::is_directory(status) ? "a directory" : "a pipe, socket or device");
@@ -88,14 +121,22 @@ void AtomicFile::commit() {
   const int closed = ::close(descriptor_);
   descriptor_ = -1;
   require<DataError>(closed == 0, path_, ": cannot write: ", reason(errno));
-  require<DataError>(::rename(temporary_.c_str(), target_.c_str()) == 0, path_,
-                     ": cannot write: ", reason(errno));
+  if (!put_in_place()) {
+    const int failure = errno;
+    require_absent(existing_ != Existing::keep || failure != EEXIST, path_);
+    throw DataError(text(path_, ": cannot write: ", reason(failure)));
+  }
   temporary_.clear();
   require<DataError>(sync_folder(target_), path_, ": cannot sync its folder: ", reason(EIO));
 }
 
-void write_file_atomically(const std::string& path, std::string_view contents) {
-  AtomicFile file(path);
+bool AtomicFile::put_in_place() const {
+  return existing_ == Existing::keep ? rename_to_new(temporary_, target_)
+                                     : ::rename(temporary_.c_str(), target_.c_str()) == 0;
+}
+
+void write_file_atomically(const std::string& path, std::string_view contents, Existing existing) {
+  AtomicFile file(path, existing);
   file.write(contents);
   file.commit();
 }

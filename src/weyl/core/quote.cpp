@@ -1,19 +1,121 @@
 #include "weyl/core/quote.h"
 
+#include <algorithm>
+
 namespace weyl {
+namespace {
+
+constexpr char digits[] = "0123456789abcdef";
+
+void add_byte(std::string& out, unsigned char byte) {
+  out += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+}
+
+/// The character of UTF-8 that a text begins with, and its bytes; none (0 bytes) when it begins with no such character.
+struct Character {
+  uint32_t code = 0;
+  size_t bytes = 0;
+};
+Character first_character(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80) {
+    return {lead, 1};
+  }
+  const size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc0 || lead >= 0xf8 || text.size() < bytes) {
+    return {};
+  }
+  uint32_t code = lead & (0xffu >> (bytes + 1));
+  for (const char c : text.substr(1, bytes - 1)) {
+    if ((c & 0xc0) != 0x80) {
+      return {};
+    }
+    code = code << 6 | (static_cast<unsigned char>(c) & 0x3f);
+  }
+  constexpr uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xd800 && code < 0xe000;
+  return code < least[bytes] || surrogate || code > 0x10ffff ? Character{} : Character{code, bytes};
+}
+
+/// Delete and C1; separators of lines and paragraphs; embeddings, overrides and isolates of direction.
+bool acts(uint32_t code) {
+  return (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+constexpr std::string_view formula_starts = "=+-@";
+
+}  // namespace
 
 std::string printable(std::string_view text, size_t most) {
-  static constexpr char digits[] = "0123456789abcdef";
   std::string out;
   for (const char c : text.substr(0, most)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte < 0x7f) {
       out += c;
     } else {
-      out += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+      add_byte(out, byte);
     }
   }
   return text.size() > most ? out + "..." : out;
+}
+
+std::string visible(std::string_view text, std::string_view keep) {
+  std::string out;
+  while (!text.empty()) {
+    const Character first = first_character(text);
+    const char c = text.front();
+    if (first.bytes == 0 || (first.code < 0x20 && keep.find(c) == std::string_view::npos)) {
+      add_byte(out, static_cast<unsigned char>(c));
+    } else if (acts(first.code)) {
+      out += "\\u";
+      for (int shift = 12; shift >= 0; shift -= 4) {
+        out += digits[first.code >> shift & 15];
+      }
+    } else {
+      out += text.substr(0, first.bytes);
+    }
+    text.remove_prefix(std::max<size_t>(first.bytes, 1));
+  }
+  return out;
+}
+
+std::string csv_cell(std::string_view text) {
+  std::string cell = visible(text);
+  if (!cell.empty() && formula_starts.find(cell.front()) != std::string_view::npos) {
+    cell.insert(cell.begin(), '\'');
+  }
+  if (cell.find_first_of(",\"") == std::string::npos) {
+    return cell;
+  }
+  std::string quoted(1, '"');
+  for (const char c : cell) {
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  quoted += '"';
+  return quoted;
+}
+
+std::vector<std::string> csv_cells(std::string_view line) {
+  std::vector<std::string> cells{""};
+  bool quoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
+      cells.back() += line[i++];
+    } else if (line[i] == '"') {
+      quoted = !quoted;
+    } else if (line[i] == ',' && !quoted) {
+      cells.emplace_back();
+    } else {
+      cells.back() += line[i];
+    }
+  }
+  for (std::string& cell : cells) {
+    if (cell.size() > 1 && cell[0] == '\'' && formula_starts.find(cell[1]) != std::string_view::npos) {
+      cell.erase(0, 1);
+    }
+  }
+  return cells;
 }
 
 std::string quote(std::string_view text, size_t most) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weyl {
 
@@ -13,6 +14,19 @@ std::string printable(std::string_view text, size_t most = 80);
 
 /// The same in single quotes.
 std::string quote(std::string_view text, size_t most = 80);
+
+/// A foreign text as a terminal, a log or a picture may show it: UTF-8 as it stands, but for what would act instead of
+/// being seen. Control characters of ASCII and bytes that are no UTF-8 become \xNN; delete, the control characters
+/// beyond ASCII, separators of lines and marks that turn the direction of writing become \uNNNN, which a JSON text may
+/// have in place of them. `keep` names control characters of ASCII that stay.
+std::string visible(std::string_view text, std::string_view keep = {});
+
+/// A text as one cell of a CSV file, on one line (`visible`), in double quotes where it has commas or quotes. One that
+/// begins with = + - or @, which a spreadsheet would run as a formula, gets an apostrophe in front.
+std::string csv_cell(std::string_view text);
+
+/// The cells of a line of such a file, as they were before csv_cell.
+std::vector<std::string> csv_cells(std::string_view line);
 
 /// "[2, 3]", at most eight numbers followed by "...".
 std::string shape_text(std::span<const int64_t> shape);

@@ -80,10 +80,10 @@ std::string header_text(const std::string& path, std::span<const TensorBytes> te
 }  // namespace
 
 void write_safetensors(const std::string& path, std::span<const TensorBytes> tensors,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& metadata, Existing existing) {
   const std::string header = header_text(path, tensors, metadata);
   const uint64_t length = header.size();
-  AtomicFile file(path);
+  AtomicFile file(path, existing);
   file.write(std::as_bytes(std::span(&length, 1)));
   file.write(header);
   for (const auto& tensor : tensors) {

@@ -69,6 +69,7 @@ struct TensorBytes {
 /// fit a shape or a name is given twice, DataError for text that is not UTF-8 and with the system's reason;
 /// the temporary file is removed.
 void write_safetensors(const std::string& path, std::span<const TensorBytes> tensors,
-                       const std::map<std::string, std::string>& metadata = {});
+                       const std::map<std::string, std::string>& metadata = {},
+                       Existing existing = Existing::replace);
 
 }  // namespace weyl

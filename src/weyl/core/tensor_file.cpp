@@ -65,7 +65,7 @@ NamedTensors load_tensors(const std::string& path) {
 }
 
 void save_tensors(const std::string& path, const NamedTensors& tensors,
-                  const std::map<std::string, std::string>& metadata) {
+                  const std::map<std::string, std::string>& metadata, Existing existing) {
   std::vector<TensorBytes> entries;
   std::vector<Tensor> alive;  // what the entries' bytes point into
   for (const auto& [name, tensor] : tensors) {
@@ -84,7 +84,7 @@ void save_tensors(const std::string& path, const NamedTensors& tensors,
   // Larger elements first, so that each tensor is aligned to its elements.
   std::stable_sort(entries.begin(), entries.end(),
                    [](const auto& a, const auto& b) { return size_of(a.type) > size_of(b.type); });
-  write_safetensors(path, entries, metadata);
+  write_safetensors(path, entries, metadata, existing);
 }
 
 }  // namespace weyl

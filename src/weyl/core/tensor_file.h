@@ -28,6 +28,7 @@ NamedTensors load_tensors(const std::string& path);
 /// Writes dense tensors of any device and strides, row-major, those with larger elements first, then by name;
 /// atomic like write_safetensors.
 void save_tensors(const std::string& path, const NamedTensors& tensors,
-                  const std::map<std::string, std::string>& metadata = {});
+                  const std::map<std::string, std::string>& metadata = {},
+                  Existing existing = Existing::replace);
 
 }  // namespace weyl

@@ -5,9 +5,11 @@
 
 #include <filesystem>
 #include <set>
+#include <vector>
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 #include "weyl/data/images/prediction.h"
 #include "weyl/train/journal.h"
 
@@ -16,22 +18,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A cell of a CSV file; a comma or a quote in a path needs quotes.
-std::string cell(const std::string& words) {
-  if (words.find_first_of(",\"\n") == std::string::npos) {
-    return words;
-  }
-  std::string result = "\"";
-  for (const char c : words) {
-    result += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return result + "\"";
-}
-
 class Writer {
  public:
-  Writer(std::string folder, const Dataset& data, bool probabilities)
-      : folder_(std::move(folder)), data_(data), probabilities_(probabilities) {}
+  Writer(std::string folder, const Dataset& data, bool masks, bool probabilities, Overwrite overwrite)
+      : folder_(std::move(folder)),
+        data_(data),
+        probabilities_(probabilities),
+        overwrite_(std::move(overwrite)) {
+    for (int64_t sample = 0; sample < data_.size(); ++sample) {
+      overwrite_.add_input(data_.source(sample));
+    }
+    if (masks) {
+      name_masks();
+    } else {
+      overwrite_.at(table_path());
+    }
+  }
 
   /// `row` of the predictions of a batch.
   void add(int64_t sample, const Named& predictions, int64_t row) {
@@ -47,7 +49,7 @@ class Writer {
         table_ += ",p_" + std::to_string(k);
       }
     }
-    table_ += "\n" + std::to_string(sample) + "," + cell(data_.source(sample)) + "," +
+    table_ += "\n" + std::to_string(sample) + "," + csv_cell(data_.source(sample)) + "," +
               std::to_string(predictions.at("class")[row].item<int64_t>());
     for (int64_t k = 0; k < p.size(0); ++k) {
       table_ += "," + exact_text(p[k].item<double>());
@@ -56,27 +58,36 @@ class Writer {
 
   void finish() const {
     if (!table_.empty()) {
-      const std::string path = folder_ + "/predictions.csv";
-      require_new(path);
-      write_file_atomically(path, table_ + "\n");
+      write_file_atomically(table_path(), table_ + "\n", overwrite_.at(table_path()));
     }
   }
 
  private:
-  static void require_new(const std::string& path) {
-    require<ConfigError>(!fs::exists(path), path, ": must not be there yet: predictions replace no file");
+  std::string table_path() const { return folder_ + "/predictions.csv"; }
+
+  // Names every file and asks whether it may be written.
+  void name_masks() {
+    std::set<std::string> taken;
+    for (int64_t sample = 0; sample < data_.size(); ++sample) {
+      const std::string source = data_.source(sample);
+      require<DataError>(!source.empty(), "--out: sample ", sample,
+                         " has no file of its own whose format a prediction could take: give a .safetensors "
+                         "file");
+      std::string stem = stem_of(source);
+      while (!taken.insert(stem).second ||
+             (probabilities_ && !taken.insert(stem + "_probabilities").second)) {
+        stem += "_" + std::to_string(sample);
+      }
+      stems_.push_back(folder_ + "/" + stem);
+      overwrite_.at(prediction_path(source, stems_.back()));
+      if (probabilities_) {
+        overwrite_.at(prediction_path(source, stems_.back() + "_probabilities"));
+      }
+    }
   }
 
   void write_mask(int64_t sample, const Tensor& classes, const Tensor& probabilities) {
-    const std::string source = data_.source(sample);
-    require<DataError>(!source.empty(), "--out: sample ", sample,
-                       " has no file of its own whose format a prediction could take: give a .safetensors "
-                       "file");
-    std::string stem = stem_of(source);
-    if (!stems_.insert(stem).second) {
-      stem += "_" + std::to_string(sample);
-      stems_.insert(stem);
-    }
+    const std::string source = data_.source(sample), &stem = stems_.at(static_cast<size_t>(sample));
     write(source, stem, classes.cpu(), probabilities.size(0));
     if (probabilities_) {
       write(source, stem + "_probabilities", probabilities.cpu(), 0);
@@ -85,15 +96,14 @@ class Writer {
 
   void write(const std::string& source, const std::string& stem, const Tensor& values,
              int64_t classes) const {
-    const std::string path = folder_ + "/" + stem;
-    require_new(prediction_path(source, path));
-    write_prediction(source, path, values, classes);
+    write_prediction(source, stem, values, classes, overwrite_.at(prediction_path(source, stem)));
   }
 
   std::string folder_;
   const Dataset& data_;
   bool probabilities_;
-  std::set<std::string> stems_;
+  Overwrite overwrite_;
+  std::vector<std::string> stems_;  // of the samples' masks: path without the ending
   std::string table_;
 };
 
@@ -101,16 +111,16 @@ class Writer {
 
 int64_t predict_into_folder(const Predictor& predictor, std::shared_ptr<const Dataset> data,
                             const std::string& where, const std::string& folder, bool probabilities,
-                            const PredictorCalls& calls) {
+                            Overwrite overwrite, const PredictorCalls& calls) {
   const auto gives = [&](const char* name) { return find_quantity(predictor.outputs(), name) != nullptr; };
   require<ConfigError>(
       predictor.interface().grid && gives("probabilities") && (gives("mask") || gives("class")),
       "a folder takes the classes of images and volumes alone, this model gives others: give a .safetensors "
       "file");
+  Writer writer(folder, *data, gives("mask"), probabilities, std::move(overwrite));
   std::error_code error;
   fs::create_directories(folder, error);
   require<DataError>(!error, folder, ": must be a folder that can be written, but ", error.message());
-  Writer writer(folder, *data, probabilities);
   int64_t sample = 0;
   const int64_t done = predictor.each(
       data, where,

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "weyl/core/overwrite.h"
 #include "weyl/predict/predictor.h"
 
 namespace weyl {
@@ -10,11 +11,12 @@ namespace weyl {
 /// Predictions of classes into a folder, sample by sample: a `mask` of the cells as a file in the format and the size
 /// of the sample's own file (data/images/prediction.h), named after it (of images with two classes 0 and 255), with
 /// `probabilities` also STEM_probabilities; classes of whole samples as rows of predictions.csv: sample, source,
-/// class, and the probabilities. Files that are there are never replaced. Returns the number of samples done: fewer
+/// class, and the probabilities. `overwrite` says which files that are there may be replaced, the samples' own never; it is
+/// asked before the first sample. Returns the number of samples done: fewer
 /// when stopped, and then there is no predictions.csv. ConfigError: a model whose predictions are no classes of a
-/// grid; DataError: samples without a file of their own, a folder that cannot be written.
+/// grid, a file that is not to be replaced; DataError: samples without a file of their own, a folder that cannot be written.
 int64_t predict_into_folder(const Predictor& predictor, std::shared_ptr<const Dataset> data,
                             const std::string& where, const std::string& folder, bool probabilities,
-                            const PredictorCalls& calls = {});
+                            Overwrite overwrite = {}, const PredictorCalls& calls = {});
 
 }  // namespace weyl

@@ -133,16 +133,17 @@ ModelSummary summarise(const SavedModel& saved) {
   return s;
 }
 
-void save_model(const std::string& path, const SavedModel& saved, const ModelSummary& summary) {
+void save_model(const std::string& path, const SavedModel& saved, const ModelSummary& summary,
+                Existing existing) {
   auto metadata = to_metadata(summary);
   for (const auto& [key, value] : saved.metadata) {
     metadata[key] = value;
   }
-  save_tensors(path, tensors_of(saved), metadata);
+  save_tensors(path, tensors_of(saved), metadata, existing);
 }
 
-void save_model(const std::string& path, const SavedModel& saved) {
-  save_model(path, saved, summarise(saved));
+void save_model(const std::string& path, const SavedModel& saved, Existing existing) {
+  save_model(path, saved, summarise(saved), existing);
 }
 
 void load_parameters(Model& model, const NamedTensors& tensors, const std::string& where) {

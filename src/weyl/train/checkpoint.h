@@ -32,8 +32,9 @@ ModelSummary summarise(const SavedModel& saved);
 
 /// Writes `model.safetensors`: weights by name, the task's statistics as "task.<name>", metadata (see
 /// ModelSummary). Atomic: the file is whole or untouched.
-void save_model(const std::string& path, const SavedModel& saved);
-void save_model(const std::string& path, const SavedModel& saved, const ModelSummary& summary);
+void save_model(const std::string& path, const SavedModel& saved, Existing existing = Existing::replace);
+void save_model(const std::string& path, const SavedModel& saved, const ModelSummary& summary,
+                Existing existing = Existing::replace);
 
 /// Reads one on `device` in `dtype` (of the file when undefined), in evaluation mode. `path` is a model file
 /// or a run folder (its `best` checkpoint). Never executes anything. DataError: a missing, unexpected or

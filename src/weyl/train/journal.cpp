@@ -7,21 +7,10 @@
 #include <limits>
 
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 
 namespace weyl {
 namespace {
-
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> cells{""};
-  for (const char c : line) {
-    if (c == ',') {
-      cells.emplace_back();
-    } else {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
 
 std::string header_of(const std::vector<std::string>& columns) {
   std::string header;
@@ -29,7 +18,7 @@ std::string header_of(const std::vector<std::string>& columns) {
     if (!header.empty()) {
       header += ',';
     }
-    header += name;
+    header += csv_cell(name);
   }
   header += '\n';
   return header;
@@ -43,7 +32,8 @@ int64_t whole_rows(const std::string& path, const std::string& header, int64_t s
     return 0;
   }
   require<DataError>(contents.starts_with(header), path, ": must begin with the columns ",
-                     header.substr(0, header.size() - 1), ", got ", contents.substr(0, contents.find('\n')));
+                     header.substr(0, header.size() - 1), ", got ",
+                     quote(contents.substr(0, contents.find('\n'))));
   return size > 0 ? size : static_cast<int64_t>(contents.rfind('\n') + 1);
 }
 
@@ -128,7 +118,7 @@ CsvTable read_csv(const std::string& path) {
   CsvTable table;
   int64_t line = 0;
   for (size_t begin = 0, end = 0; (end = contents.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    const auto cells = split(std::string_view(contents).substr(begin, end - begin));
+    const auto cells = csv_cells(std::string_view(contents).substr(begin, end - begin));
     if (++line == 1) {
       table.columns = cells;
       continue;
@@ -140,7 +130,7 @@ CsvTable read_csv(const std::string& path) {
       double value = std::numeric_limits<double>::quiet_NaN();
       const auto [stop, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
       require<DataError>(cell.empty() || (error == std::errc() && stop == cell.data() + cell.size()), path,
-                         ":", line, ": cell must be a number, got '", cell, "'");
+                         ":", line, ": cell must be a number, got ", quote(cell));
       row.push_back(value);
     }
   }
@@ -165,7 +155,7 @@ void Journal::record(const JournalRow& row) {
     cells.push_back(found == row.valid.end() ? std::nullopt : std::optional(found->second));
   }
   for (const auto& [name, value] : row.valid) {
-    scalars.emplace_back("valid/" + name, value);
+    scalars.emplace_back(visible("valid/" + name), value);
   }
   table_.add(cells);
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();

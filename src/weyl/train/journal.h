@@ -13,7 +13,7 @@
 
 namespace weyl {
 
-/// A table in a CSV file: a header line, then rows of numbers that read back to the same doubles. No clock,
+/// A table in a CSV file: a header line (csv_cell), then rows of numbers that read back to the same doubles. No clock,
 /// no locale: the same numbers give the same bytes.
 class CsvFile {
  public:

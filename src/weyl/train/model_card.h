@@ -16,7 +16,7 @@ struct CardResult {
 };
 
 /// README.md of a run, with `notes` about its use (Task::notes): Markdown with the YAML front matter that
-/// model hubs read. `name` is the run's.
+/// model hubs read. `name` is the run's. Names and units are shown as they are, whatever characters they have.
 std::string model_card(const std::string& name, const ModelSummary& summary,
                        const std::vector<CardResult>& results, const std::vector<std::string>& notes = {});
 

@@ -85,7 +85,7 @@ void append_extended_xyz(std::string& to, const AtomsFrame& frame);
 /// Writes a file atomically (core/atomic_file.h), frame by frame; gzip when the path ends with .gz.
 class ExtendedXyzWriter {
  public:
-  explicit ExtendedXyzWriter(const std::string& path);
+  explicit ExtendedXyzWriter(const std::string& path, Existing existing = Existing::replace);
   void write(const AtomsFrame& frame);
   /// Without it no file appears.
   void commit();

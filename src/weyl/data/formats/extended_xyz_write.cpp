@@ -106,7 +106,8 @@ void append_extended_xyz(std::string& to, const AtomsFrame& frame) {
   }
 }
 
-ExtendedXyzWriter::ExtendedXyzWriter(const std::string& path) : file_(path), path_(path) {}
+ExtendedXyzWriter::ExtendedXyzWriter(const std::string& path, Existing existing)
+    : file_(path, existing), path_(path) {}
 
 void ExtendedXyzWriter::write(const AtomsFrame& frame) {
   append_extended_xyz(buffer_, frame);

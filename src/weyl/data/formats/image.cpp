@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/mapped_file.h"
 #include "weyl/core/quote.h"
@@ -47,10 +46,10 @@ bool is_image_file(std::string_view path) {
          ends_with(path, ".bmp");
 }
 
-void write_image(const std::string& path, const Array& image) {
+void write_image(const std::string& path, const Array& image, Existing existing) {
   const bool png = ends_with(path, ".png");
   require<ConfigError>(png || ends_with(path, ".bmp"), path, ": images are written as .png or .bmp");
-  AtomicFile file(path);
+  AtomicFile file(path, existing);
   file.write(png ? png_bytes(image) : bmp_bytes(image));
   file.commit();
 }

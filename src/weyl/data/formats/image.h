@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "weyl/core/atomic_file.h"
 #include "weyl/data/formats/array.h"
 
 namespace weyl {
@@ -32,6 +33,6 @@ std::vector<std::byte> png_bytes(const Array& image);
 std::vector<std::byte> bmp_bytes(const Array& image);
 
 /// Writes .png or .bmp, by the name, atomically (core/atomic_file.h). ConfigError for another name.
-void write_image(const std::string& path, const Array& image);
+void write_image(const std::string& path, const Array& image, Existing existing = Existing::replace);
 
 }  // namespace weyl

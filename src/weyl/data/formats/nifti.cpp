@@ -6,7 +6,6 @@
 #include <limits>
 #include <optional>
 
-#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/mapped_file.h"
 #include "weyl/core/quote.h"
@@ -288,12 +287,13 @@ std::vector<std::byte> nifti_bytes(const NiftiHeader& header, std::span<const st
   return file;
 }
 
-void write_nifti(const std::string& path, const NiftiHeader& header, std::span<const std::byte> values) {
+void write_nifti(const std::string& path, const NiftiHeader& header, std::span<const std::byte> values,
+                 Existing existing) {
   std::vector<std::byte> bytes = nifti_bytes(header, values);
   if (path.ends_with(".gz")) {
     bytes = gzip(bytes, path);
   }
-  AtomicFile file(path);
+  AtomicFile file(path, existing);
   file.write(bytes);
   file.commit();
 }

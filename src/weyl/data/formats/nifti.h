@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "weyl/core/atomic_file.h"
 #include "weyl/core/element_type.h"
 
 namespace weyl {
@@ -83,7 +84,8 @@ std::vector<uint8_t> classes_of(const Nifti& image, int64_t count, std::string_v
 std::vector<std::byte> nifti_bytes(const NiftiHeader& header, std::span<const std::byte> values);
 
 /// Writes them atomically, as gzip when the path ends in .gz.
-void write_nifti(const std::string& path, const NiftiHeader& header, std::span<const std::byte> values);
+void write_nifti(const std::string& path, const NiftiHeader& header, std::span<const std::byte> values,
+                 Existing existing = Existing::replace);
 
 /// Whether a path ends in .nii or .nii.gz.
 bool is_nifti(std::string_view path);

@@ -15,7 +15,8 @@ namespace weyl {
 namespace {
 
 /// A volume with the version and the geometry of the source.
-void write_volume(const std::string& source, const std::string& path, const Tensor& values) {
+void write_volume(const std::string& source, const std::string& path, const Tensor& values,
+                  Existing existing) {
   NiftiHeader header = read_nifti_header(source);
   const bool classes = !values.is_floating_point();
   const Tensor of_cells = classes ? values.unsqueeze(0) : values;
@@ -39,7 +40,8 @@ void write_volume(const std::string& source, const std::string& path, const Tens
   }
   const Tensor stored = file_order.permute({0, 3, 2, 1}).to(classes ? at::kByte : at::kFloat).contiguous();
   write_nifti(path, header,
-              {static_cast<const std::byte*>(stored.const_data_ptr()), static_cast<size_t>(stored.nbytes())});
+              {static_cast<const std::byte*>(stored.const_data_ptr()), static_cast<size_t>(stored.nbytes())},
+              existing);
 }
 
 }  // namespace
@@ -52,8 +54,8 @@ std::string stem_of(const std::string& source) {
 
 namespace {
 
-void write_picture(const std::string& source, const std::string& path, const Tensor& values,
-                   int64_t classes) {
+void write_picture(const std::string& source, const std::string& path, const Tensor& values, int64_t classes,
+                   Existing existing) {
   require(!values.is_floating_point() && values.dim() == 2,
           "write_prediction: images take classes (H, W) alone, got ", shape_text(values.sizes()));
   const auto most = values.numel() > 0 ? values.max().item<int64_t>() : 0;
@@ -65,7 +67,8 @@ void write_picture(const std::string& source, const std::string& path, const Ten
       at::_upsample_nearest_exact2d(grey.unsqueeze(0).unsqueeze(0), {there.shape[0], there.shape[1]})
           .contiguous();
   const auto* bytes = static_cast<const std::byte*>(sized.const_data_ptr());
-  write_image(path, {ElementType::u8, {there.shape[0], there.shape[1], 1}, {bytes, bytes + sized.numel()}});
+  write_image(path, {ElementType::u8, {there.shape[0], there.shape[1], 1}, {bytes, bytes + sized.numel()}},
+              existing);
 }
 
 }  // namespace
@@ -81,13 +84,13 @@ std::string prediction_path(const std::string& source, const std::string& stem) 
 }
 
 std::string write_prediction(const std::string& source, const std::string& stem, const Tensor& values,
-                             int64_t classes) {
+                             int64_t classes, Existing existing) {
   const std::string path = prediction_path(source, stem);
   if (is_image_file(source)) {
-    write_picture(source, path, values, classes);
+    write_picture(source, path, values, classes, existing);
     return path;
   }
-  write_volume(source, path, values);
+  write_volume(source, path, values, existing);
   return path;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "weyl/carriers/points.h"
+#include "weyl/core/atomic_file.h"
 
 namespace weyl {
 
@@ -19,7 +20,7 @@ namespace weyl {
 /// DataError: the source cannot be read or is of no format that is written; ShapeError: the sizes are not
 /// those of the source.
 std::string write_prediction(const std::string& source, const std::string& stem, const Tensor& values,
-                             int64_t classes = 0);
+                             int64_t classes = 0, Existing existing = Existing::replace);
 
 /// The path that write_prediction writes for that stem. DataError: a source of no format that is written.
 std::string prediction_path(const std::string& source, const std::string& stem);

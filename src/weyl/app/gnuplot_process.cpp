@@ -1,0 +1,210 @@
+#include "weyl/app/gnuplot_process.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <system_error>
+
+#include "weyl/core/atomic_file.h"
+#include "weyl/core/check.h"
+#include "weyl/core/find_program.h"
+#include "weyl/core/quote.h"
+
+extern char** environ;
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of this process and user alone, removed with what is in it.
+class PrivateFolder {
+ public:
+  PrivateFolder() {
+    std::error_code error;
+    const fs::path place = fs::temp_directory_path(error);
+    path_ = (error ? fs::path("/tmp") : fs::absolute(place)) / "weyl-plot-XXXXXX";
+    std::string name = path_.string();
+    require<DataError>(
+        ::mkdtemp(name.data()) != nullptr, path_.parent_path().string(),
+        ": must be writable for a plot, but no folder can be made there: ", std::strerror(errno));
+    path_ = name;
+  }
+  ~PrivateFolder() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+
+  std::string path() const { return path_.string(); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+/// The environment without what steers gnuplot.
+std::vector<char*> quiet_environment() {
+  std::vector<char*> kept;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view setting(*entry);
+    if (!setting.starts_with("GNU") && !setting.starts_with("FIT_") && !setting.starts_with("GDFONTPATH=")) {
+      kept.push_back(*entry);
+    }
+  }
+  kept.push_back(nullptr);
+  return kept;
+}
+
+struct Outcome {
+  bool started = false;
+  int code = 0;
+  std::string talk;  // stdout and stderr
+};
+
+std::string contents_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Runs gnuplot in a folder, with its default settings.
+Outcome run_gnuplot(const PrivateFolder& folder, std::vector<std::string> arguments) {
+  Outcome outcome;
+  const std::string program = find_program("gnuplot"), talk = folder / "talk.txt";
+  if (program.empty()) {
+    return outcome;
+  }
+  arguments.insert(arguments.begin(), {"gnuplot", "-d"});
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) {
+    argv.push_back(argument.data());
+  }
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, talk.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.path().c_str());
+  pid_t child = 0;
+  outcome.started =
+      posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), quiet_environment().data()) == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  if (outcome.started) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    outcome.talk = contents_of(talk);
+  }
+  return outcome;
+}
+
+std::string first_line(const std::string& talk) {
+  const size_t begin = talk.find_first_not_of(" \t\r\n^");
+  return begin == std::string::npos ? "" : talk.substr(begin, talk.find('\n', begin) - begin);
+}
+
+/// A picture as its format begins and ends.
+bool is_whole(const std::string& ending, std::string_view bytes) {
+  if (ending == ".png") {
+    return bytes.starts_with("\x89PNG\r\n\x1a\n") && bytes.ends_with("IEND\xae\x42\x60\x82");
+  }
+  const size_t last = bytes.find_last_not_of(" \n");
+  return bytes.starts_with("<?xml") && last != std::string_view::npos &&
+         bytes.substr(0, last + 1).ends_with("</svg>");
+}
+
+void replace_all(std::string& words, std::string_view what, std::string_view by) {
+  for (size_t at = 0; (at = words.find(what, at)) != std::string::npos; at += by.size()) {
+    words.replace(at, what.size(), by);
+  }
+}
+
+/// At most so many characters of visible words.
+std::string cut(std::string words, size_t most) {
+  size_t characters = 0;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const bool begins = (words[i] & 0xc0) != 0x80;
+    characters += begins ? 1 : 0;
+    if (begins && characters > most) {
+      return words.substr(0, i) + "...";
+    }
+  }
+  return words;
+}
+
+/// All of ASCII but letters and blanks by octal numbers, which a digit would prolong: nothing is left that ends the
+/// string or that gnuplot replaces in it. (In single quotes gnuplot 5.4 does not read '''' as the one quote that its
+/// manual says.)
+std::string quoted(std::string words) {
+  // gnuplot hands these to the SVG as they stand, where one is an error and the other a character by its number.
+  replace_all(words, "]]>", "]] >");
+  replace_all(words, "&#", "& #");
+  std::string string = "\"";
+  for (const char c : words) {
+    const bool plain = (c & 0x80) != 0 || c == ' ' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (plain) {
+      string += c;
+    } else {
+      const auto octal = [&](int shift) { return static_cast<char>('0' + (c >> shift & 7)); };
+      string += {'\\', octal(6), octal(3), octal(0)};
+    }
+  }
+  return string + "\"";
+}
+
+}  // namespace
+
+std::string gnuplot_string(std::string_view words) {
+  return quoted(cut(visible(words), most_gnuplot_characters));
+}
+
+std::string gnuplot_tic_label(std::string_view words) {
+  constexpr size_t most = 30;  // gnuplot complains when labels leave no room for the picture
+  std::string label = cut(visible(words), most);
+  replace_all(label, "%", "%%");
+  return quoted(std::move(label));
+}
+
+void draw_script(const std::string& script, const std::vector<std::string>& endings,
+                 const std::string& path) {
+  const PrivateFolder folder;
+  write_file_atomically(folder / "script.gp", script);
+  const Outcome outcome = run_gnuplot(folder, {"script.gp"});
+  require<Error>(outcome.started, "gnuplot: must be installed to draw plots (Debian package gnuplot-nox)");
+  const std::string said = first_line(outcome.talk);
+  require<DataError>(outcome.code == 0 && said.empty(), path, ": gnuplot must draw it, but said: ",
+                     said.empty() ? text("exit code ", outcome.code) : said);
+  std::vector<std::unique_ptr<AtomicFile>> pictures;
+  for (const std::string& ending : endings) {
+    const std::string made = folder / ("picture" + ending);
+    std::error_code error;
+    const std::string bytes = fs::is_regular_file(fs::symlink_status(made, error)) ? contents_of(made) : "";
+    require<DataError>(is_whole(ending, bytes), path, ending, ": gnuplot must draw it whole, got ",
+                       bytes.size(), " bytes (is the disk full?)");
+    pictures.push_back(std::make_unique<AtomicFile>(path + ending, Existing::replace_link));
+    pictures.back()->write(bytes);
+  }
+  for (const auto& picture : pictures) {
+    picture->commit();
+  }
+}
+
+std::string gnuplot_version() {
+  const PrivateFolder folder;
+  const Outcome outcome = run_gnuplot(folder, {"--version"});
+  return outcome.started && outcome.code == 0 ? first_line(outcome.talk) : "";
+}
+
+}  // namespace weyl

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weyl {
+
+/// Words from elsewhere (names of classes, columns, units) as a string of a gnuplot script, quotes included, in which
+/// gnuplot finds nothing to replace: no `command`, no @macro, no end. What is no visible character is written out, and
+/// long words are cut. Every use of such a string is `noenhanced`.
+std::string gnuplot_string(std::string_view words);
+
+/// The same as a label of a tic, which gnuplot takes for a format of numbers.
+std::string gnuplot_tic_label(std::string_view words);
+
+/// How many characters of words gnuplot_string keeps.
+constexpr size_t most_gnuplot_characters = 120;
+
+/// Runs a script that draws a `picture` with each of these endings (.png, .svg) in its current folder, which is new, of
+/// this user alone and removed afterwards, and puts the pictures at `path` with the same endings, when all of them are
+/// there and whole. No name of ours reaches gnuplot, and gnuplot reads no settings of the user or the current folder. A
+/// picture that is there is replaced; of a link the target is left alone. Error: there is no gnuplot (naming the
+/// package). DataError: it complains (its first line), a picture is not whole, a file cannot be written.
+void draw_script(const std::string& script, const std::vector<std::string>& endings, const std::string& path);
+
+/// "gnuplot 5.4 patchlevel 4", or empty when there is none.
+std::string gnuplot_version();
+
+}  // namespace weyl
