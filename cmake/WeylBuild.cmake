@@ -16,8 +16,10 @@ include(CheckPIESupported)
 check_pie_supported(LANGUAGES CXX)
 target_compile_options(weyl_flags INTERFACE -fstack-protector-strong)
 if(NOT WEYL_SANITIZE)
-  # Some compilers define it already, with another value; without optimisation it only warns.
-  target_compile_options(weyl_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>)
+  # Some compilers define it already, with another value. Without optimisation it only warns: of a debug build, and of
+  # targets with the property WEYL_UNOPTIMISED.
+  set(weyl_optimised $<NOT:$<OR:$<CONFIG:Debug>,$<BOOL:$<TARGET_PROPERTY:WEYL_UNOPTIMISED>>>>)
+  target_compile_options(weyl_flags INTERFACE $<${weyl_optimised}:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>)
 endif()
 target_link_options(weyl_flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
 
