@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <limits>
 
 #include "weyl/core/check.h"
@@ -43,6 +44,88 @@ TEST(Json, RefusesTextThatIsNoJsonAndNamesWhere) {
   } catch (const DataError& error) {
     EXPECT_EQ(std::string(error.what()).rfind("model.safetensors: interface", 0), 0u);
   }
+}
+
+std::string nested(int64_t depth, const std::string& begin, const std::string& end) {
+  std::string text;
+  for (int64_t i = 0; i < depth; ++i) {
+    text += begin;
+  }
+  for (int64_t i = 0; i < depth; ++i) {
+    text += end;
+  }
+  return text;
+}
+
+// A model whose metadata nested 20,000 arrays ended `weyl info` by SIGSEGV.
+TEST(Json, NestsNoDeeperThanItsLimit) {
+  EXPECT_NO_THROW(Json::parse(nested(json_depth_limit, "[", "]"), "test"));
+  for (const int64_t depth : {json_depth_limit + 1, int64_t{20'000}, int64_t{1'000'000}}) {
+    try {
+      Json::parse(nested(depth, "[", "]"), "m.safetensors: metadata 'training'");
+      FAIL() << depth;
+    } catch (const DataError& error) {
+      EXPECT_STREQ(error.what(), "m.safetensors: metadata 'training': JSON must nest at most 64 deep");
+    }
+    EXPECT_THROW(Json::parse(nested(depth, "{\"a\":[", "]}"), "test"), DataError) << depth;
+    EXPECT_THROW(Json::parse(nested(depth, "[", ""), "test"), DataError) << depth;
+  }
+}
+
+double processor_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// 80,000 keys took 12 seconds.
+TEST(Json, ManyKeysAreSetFoundAndWrittenQuickly) {
+  constexpr int64_t count = 80'000;
+  const double begin = processor_seconds();
+  Json json = Json::object();
+  for (int64_t i = 0; i < count; ++i) {
+    json.set("key" + std::to_string(i), i);
+  }
+  json.set("key7", "again");
+  const Json back = Json::parse(json.dump(), "test");
+  const Json copy = back;
+  ASSERT_EQ(copy.members().size(), static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    const Json* found = copy.find("key" + std::to_string(i));
+    ASSERT_NE(found, nullptr);
+    ASSERT_EQ(found->number_or(-1), i == 7 ? -1 : static_cast<double>(i));
+    ASSERT_EQ(found, &copy.members()[static_cast<size_t>(i)].second) << "the order is that of the text";
+  }
+  EXPECT_EQ(copy.find("key7")->string_or(""), "again");
+  EXPECT_EQ(copy.find("key"), nullptr);
+  EXPECT_LT(processor_seconds() - begin, 3);
+}
+
+TEST(Json, OfAKeyTwiceTheLastValueCounts) {
+  for (const int64_t before : {0, 40}) {
+    std::string text = "{\"a\":1";
+    for (int64_t i = 0; i < before; ++i) {
+      text += ",\"" + std::to_string(i) + "\":0";
+    }
+    const Json json = Json::parse(text + ",\"a\":2}", "test");
+    EXPECT_EQ(json.members().size(), static_cast<size_t>(before + 1));
+    EXPECT_EQ(json.find("a")->number_or(0), 2);
+  }
+}
+
+TEST(Json, HoldsNoMoreValuesThanItsLimit) {
+  std::string text = "[0";
+  for (int64_t i = 1; i < json_values_limit; ++i) {
+    text += ",0";
+  }
+  EXPECT_THROW(Json::parse(text + "]", "test"), DataError);  // with the array itself one too many
+  text.resize(text.size() - 2);
+  EXPECT_NO_THROW(Json::parse(text + "]", "test"));
+}
+
+TEST(Json, AWholeNumberBeyond63BitsIsRead) {
+  EXPECT_EQ(Json::parse("18446744073709551615", "test").number_or(0), 0x1p64);
+  EXPECT_EQ(Json::parse("-9223372036854775808", "test").number_or(0), -0x1p63);
 }
 
 }  // namespace

@@ -81,6 +81,10 @@ std::optional<int> answer(const InfoCommand& c) {
   return run_from_metadata(c, {});
 }
 
+void require_stdout() {
+  require<DataError>(std::cout.good(), "stdout: must be writable, but a write failed");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -93,12 +97,13 @@ int main(int argc, char** argv) {
     if (!parsed.command) {
       std::cout << parsed.out << std::flush;
       std::cerr << parsed.err;
+      require_stdout();
       return parsed.exit_code;
     }
     start_log(talk_of(*parsed.command).quiet);
     if (const auto code = std::visit([](const auto& c) { return answer(c); }, *parsed.command)) {
       std::cout << std::flush;
-      require<DataError>(std::cout.good(), "stdout: must be writable, but a write failed");
+      require_stdout();
       return *code;
     }
     const std::string reason = become_engine(argv);

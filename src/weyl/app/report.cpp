@@ -4,6 +4,7 @@
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/verbs.h"
+#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 
@@ -16,6 +17,8 @@ int report(const std::exception& error) {
     code = exit_usage;
   } else if (dynamic_cast<const DataError*>(&error) != nullptr) {
     code = exit_data;
+  } else if (dynamic_cast<const MemoryError*>(&error) != nullptr) {
+    code = exit_memory;
   } else if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     code = exit_memory;
     line = "out of memory: take smaller batches (train.batch, --batch) or a smaller model";

@@ -4,6 +4,8 @@
 #include <ATen/ops/min.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "weyl/carriers/layout.h"
 #include "weyl/carriers/points_tensors.h"
@@ -214,13 +216,15 @@ void require_input(const Input& input, const Interface& interface, Undeclared un
 
 void require_consistent(const Batch& batch, const Schema& schema) {
   require_input(batch.input, schema.interface, Undeclared::refused);
+  std::set<std::string_view> declared;
   for (const auto& q : schema.labels) {
+    declared.insert(q.name);
     const auto found = batch.labels.find(q.name);
     require(found != batch.labels.end(), "label: '", q.name, "' is declared but absent");
     check_label(q, found->second, batch.input);
   }
   for (const auto& [name, tensor] : batch.labels) {
-    require(find_quantity(schema.labels, name) != nullptr, "label: '", name, "' is not declared");
+    require(declared.contains(name), "label: '", name, "' is not declared");
   }
 }
 

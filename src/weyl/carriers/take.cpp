@@ -128,12 +128,6 @@ Points take_points(const Points& all, std::span<const int64_t> which, Gather& at
   return result;
 }
 
-Level level_of_label(const Schema& schema, const std::string& name) {
-  const Quantity* q = find_quantity(schema.labels, name);
-  require(q != nullptr, "label '", name, "' is not in the schema");
-  return q->level;
-}
-
 }  // namespace
 
 Batch take(const Batch& all, std::span<const int64_t> which, const Schema& schema) {
@@ -148,8 +142,13 @@ Batch take(const Batch& all, std::span<const int64_t> which, const Schema& schem
     const auto& grid = std::get<Grid>(all.input);
     result.input = Grid{rows(grid.values, at(Level::graph)), grid.spacing};
   }
+  for (const Quantity& q : schema.labels) {
+    if (const auto found = all.labels.find(q.name); found != all.labels.end()) {
+      result.labels.emplace(q.name, rows(found->second, at(q.level)));
+    }
+  }
   for (const auto& [name, tensor] : all.labels) {
-    result.labels.emplace(name, rows(tensor, at(level_of_label(schema, name))));
+    require(result.labels.contains(name), "label '", name, "' is not in the schema");
   }
   return result;
 }

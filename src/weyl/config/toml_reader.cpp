@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <set>
 #include <utility>
 
@@ -12,6 +10,7 @@
 #include "weyl/config/wording.h"
 #include "weyl/core/check.h"
 #include "weyl/core/nearest.h"
+#include "weyl/core/read_file.h"
 
 namespace weyl {
 namespace {
@@ -285,25 +284,12 @@ class Reader final : public Fields {
   std::string or_else_, also_;  // what an optional may be beside its value: pending, and of the key at hand
 };
 
-std::string file_text(const std::string& path) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  require<ConfigError>(in.is_open(), path, ": cannot be opened: ", std::strerror(errno));
-  std::string content;
-  char buffer[1 << 16];
-  while (in.read(buffer, sizeof buffer), in.gcount() > 0) {
-    content.append(buffer, static_cast<size_t>(in.gcount()));
-    require<ConfigError>(content.size() <= kLargestFile, path, ": a config must have at most ", kLargestFile,
-                         " bytes; this is no config");
-  }
-  require<ConfigError>(!in.bad(), path, ": cannot be read: ", std::strerror(errno ? errno : EIO));
-  return content;
-}
-
 }  // namespace
 
 std::string read_toml(const std::string& path, std::span<const std::string> overrides, const Visit& visit) {
-  return read_toml_text(file_text(path), path, overrides, visit);
+  const FileContents file = read_file(path, kLargestFile);
+  require<ConfigError>(file.fault.empty(), path, ": ", file.fault);
+  return read_toml_text(file.text, path, overrides, visit);
 }
 
 std::string read_toml_text(std::string_view content, std::string_view where,

@@ -2,72 +2,171 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "weyl/core/check.h"
 
 namespace weyl {
+namespace {
 
-using Tree = nlohmann::ordered_json;
+using nlohmann::json;
 
-struct JsonAccess {
-  static Tree to_tree(const Json& json) {
-    return std::visit(
-        [](const auto& v) -> Tree {
-          using T = std::decay_t<decltype(v)>;
-          if constexpr (std::is_same_v<T, std::monostate>) {
-            return nullptr;
-          } else if constexpr (std::is_same_v<T, double>) {
-            return std::isfinite(v) ? Tree(v) : Tree(nullptr);
-          } else if constexpr (std::is_same_v<T, Json::Items>) {
-            Tree tree = Tree::array();
-            for (const Json& item : v) {
-              tree.push_back(to_tree(item));
-            }
-            return tree;
-          } else if constexpr (std::is_same_v<T, Json::Members>) {
-            Tree tree = Tree::object();
-            for (const auto& [key, value] : v) {
-              tree[key] = to_tree(value);
-            }
-            return tree;
-          } else {
-            return v;
-          }
-        },
-        json.value_);
+constexpr size_t kSearched = 16;  // members of an object that are searched one by one
+
+/// Builds a value event by event. The parser itself keeps no more than one bit for each level, and this no
+/// more than json_depth_limit of them, so that no text can exhaust the stack.
+class Builder : public json::json_sax_t {
+ public:
+  explicit Builder(std::string_view where) : where_(where) {}
+
+  bool null() override { return put({}); }
+  bool boolean(bool value) override { return put(value); }
+  bool number_integer(number_integer_t value) override { return put(int64_t{value}); }
+  bool number_unsigned(number_unsigned_t value) override {
+    constexpr auto most = static_cast<number_unsigned_t>(std::numeric_limits<int64_t>::max());
+    return put(value <= most ? Json(static_cast<int64_t>(value)) : Json(static_cast<double>(value)));
+  }
+  bool number_float(number_float_t value, const string_t& /*token*/) override { return put(value); }
+  bool string(string_t& value) override { return put(std::move(value)); }
+  bool binary(binary_t& /*value*/) override { return false; }
+  bool start_object(std::size_t /*size*/) override { return open(Json::object()); }
+  bool start_array(std::size_t /*size*/) override { return open(Json::array()); }
+  bool key(string_t& key) override {
+    open_.back().key = std::move(key);
+    return true;
+  }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool parse_error(std::size_t at, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    throw DataError(text(where_, ": must be valid JSON, but does not parse (byte ", at, ")"));
   }
 
-  static Json from_tree(const Tree& tree) {
-    switch (tree.type()) {
-      case Tree::value_t::boolean:
-        return tree.get<bool>();
-      case Tree::value_t::number_integer:
-      case Tree::value_t::number_unsigned:
-        return tree.get<int64_t>();
-      case Tree::value_t::number_float:
-        return tree.get<double>();
-      case Tree::value_t::string:
-        return tree.get<std::string>();
-      case Tree::value_t::array: {
-        Json json = Json::array();
-        for (const Tree& item : tree) {
-          json.add(from_tree(item));
-        }
-        return json;
-      }
-      case Tree::value_t::object: {
-        Json json = Json::object();
-        for (const auto& [key, value] : tree.items()) {
-          json.set(key, from_tree(value));
-        }
-        return json;
-      }
-      default:
-        return {};
+  Json done() { return std::move(root_); }
+
+ private:
+  struct Open {
+    Json value;
+    std::string key;  // of the member that comes next
+  };
+
+  bool put(Json value) {
+    require<DataError>(++values_ <= json_values_limit, where_, ": JSON must have at most ", json_values_limit,
+                       " values");
+    if (open_.empty()) {
+      root_ = std::move(value);
+    } else if (open_.back().value.is_object()) {
+      open_.back().value.set(std::move(open_.back().key), std::move(value));
+    } else {
+      open_.back().value.add(std::move(value));
+    }
+    return true;
+  }
+
+  bool open(Json value) {
+    require<DataError>(static_cast<int64_t>(open_.size()) < json_depth_limit, where_,
+                       ": JSON must nest at most ", json_depth_limit, " deep");
+    open_.push_back({std::move(value), {}});
+    return true;
+  }
+
+  bool close() {
+    Json value = std::move(open_.back().value);
+    open_.pop_back();
+    return put(std::move(value));
+  }
+
+  std::string_view where_;
+  Json root_;
+  std::vector<Open> open_;
+  int64_t values_ = 0;
+};
+
+}  // namespace
+
+/// Appends a value to a text, indented.
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::string& out) : out_(out) {}
+
+  void write(const Json& value) {
+    std::visit([&](const auto& v) { put(v); }, value.value_);
+  }
+
+ private:
+  void put(std::monostate /*null*/) { out_ += "null"; }
+  void put(bool value) { out_ += value ? "true" : "false"; }
+  void put(int64_t value) { out_ += std::to_string(value); }
+  void put(double value) { out_ += std::isfinite(value) ? json(value).dump() : "null"; }
+  void put(const std::string& value) {
+    out_ += json(value).dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  void put(const Json::Items& items) {
+    enclose('[', items, ']', [&](const Json& item) { write(item); });
+  }
+  void put(const Json::Members& members) {
+    enclose('{', members.list, '}', [&](const std::pair<std::string, Json>& member) {
+      put(member.first);
+      out_ += ": ";
+      write(member.second);
+    });
+  }
+
+  template <class Range, class F>
+  void enclose(char begin, const Range& range, char end, F f) {
+    out_ += begin;
+    depth_ += 2;
+    for (const auto& item : range) {
+      out_ += &item == range.data() ? "\n" : ",\n";
+      out_.append(depth_, ' ');
+      f(item);
+    }
+    depth_ -= 2;
+    if (!range.empty()) {
+      out_ += '\n';
+      out_.append(depth_, ' ');
+    }
+    out_ += end;
+  }
+
+  std::string& out_;
+  size_t depth_ = 0;
+};
+
+Json::Members::Members(const Members& other)
+    : list(other.list), places(other.places ? std::make_unique<Places>(*other.places) : nullptr) {}
+
+Json::Members& Json::Members::operator=(Members other) noexcept {
+  list = std::move(other.list);
+  places = std::move(other.places);
+  return *this;
+}
+
+size_t Json::Members::find(std::string_view key) const {
+  if (places) {
+    const auto found = places->find(key);
+    return found == places->end() ? list.size() : found->second;
+  }
+  return static_cast<size_t>(std::ranges::find(list, key, &std::pair<std::string, Json>::first) -
+                             list.begin());
+}
+
+void Json::Members::set(std::string key, Json value) {
+  if (const size_t at = find(key); at < list.size()) {
+    list[at].second = std::move(value);
+    return;
+  }
+  list.emplace_back(std::move(key), std::move(value));
+  if (places) {
+    places->emplace(list.back().first, list.size() - 1);
+  } else if (list.size() > kSearched) {
+    places = std::make_unique<Places>();
+    for (size_t at = 0; at < list.size(); ++at) {
+      places->emplace(list[at].first, at);
     }
   }
-};
+}
 
 Json Json::object() {
   Json json;
@@ -82,21 +181,14 @@ Json Json::array() {
 }
 
 Json Json::parse(std::string_view text, std::string_view where) {
-  const Tree tree = Tree::parse(text, nullptr, false);
-  require<DataError>(!tree.is_discarded(), where, ": must be valid JSON, but does not parse");
-  return JsonAccess::from_tree(tree);
+  Builder builder(where);
+  json::sax_parse(text, &builder);
+  return builder.done();
 }
 
 Json& Json::set(std::string key, Json value) {
   require(is_object(), "Json::set: must be called on an object");
-  auto& members = std::get<Members>(value_);
-  const auto old =
-      std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.first == key; });
-  if (old != members.end()) {
-    old->second = std::move(value);
-  } else {
-    members.emplace_back(std::move(key), std::move(value));
-  }
+  std::get<Members>(value_).set(std::move(key), std::move(value));
   return *this;
 }
 
@@ -107,12 +199,9 @@ Json& Json::add(Json value) {
 }
 
 const Json* Json::find(std::string_view key) const {
-  for (const auto& [name, value] : members()) {
-    if (name == key) {
-      return &value;
-    }
-  }
-  return nullptr;
+  const auto* members = std::get_if<Members>(&value_);
+  const size_t at = members != nullptr ? members->find(key) : 0;
+  return members != nullptr && at < members->list.size() ? &members->list[at].second : nullptr;
 }
 
 const std::vector<Json>& Json::items() const {
@@ -122,9 +211,9 @@ const std::vector<Json>& Json::items() const {
 }
 
 const std::vector<std::pair<std::string, Json>>& Json::members() const {
-  static const Members none;
+  static const std::vector<std::pair<std::string, Json>> none;
   const auto* members = std::get_if<Members>(&value_);
-  return members != nullptr ? *members : none;
+  return members != nullptr ? members->list : none;
 }
 
 std::string Json::string_or(std::string_view otherwise) const {
@@ -141,7 +230,9 @@ double Json::number_or(double otherwise) const {
 }
 
 std::string Json::dump() const {
-  return JsonAccess::to_tree(*this).dump(2, ' ', false, Tree::error_handler_t::replace);
+  std::string out;
+  JsonWriter(out).write(*this);
+  return out;
 }
 
 }  // namespace weyl

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,8 +11,14 @@
 
 namespace weyl {
 
+/// What a JSON text that is read may hold: arrays and objects in one another, and values in all (a value takes
+/// 40 bytes, a text as little as two).
+constexpr int64_t json_depth_limit = 64;
+constexpr int64_t json_values_limit = int64_t{1} << 22;
+
 /// A JSON value: what a verb prints, what a file says about itself. Objects keep the order in which their
-/// keys were set. Numbers that JSON cannot hold (NaN, infinities) are written as null: "no such number".
+/// keys were set; setting and finding a key takes logarithmic time. Numbers that JSON cannot hold (NaN,
+/// infinities) are written as null: "no such number".
 class Json {
  public:
   Json() = default;  // null
@@ -24,7 +32,8 @@ class Json {
 
   static Json object();
   static Json array();
-  /// The value of a text that holds JSON. DataError naming `where` when it does not.
+  /// The value of a text that holds JSON; of a key that is there twice, the last value. DataError naming
+  /// `where` when it does not, and beyond the limits above, which hold while the text is parsed.
   static Json parse(std::string_view text, std::string_view where);
 
   Json& set(std::string key, Json value);  // of an object; replaces an earlier value
@@ -41,10 +50,26 @@ class Json {
   std::string dump() const;
 
  private:
-  using Members = std::vector<std::pair<std::string, Json>>;
+  /// The members of an object in their order, and of a large one the places of its keys: a tree, because no
+  /// choice of keys slows it down, as one of a hash table would.
+  struct Members {
+    using Places = std::map<std::string, size_t, std::less<>>;
+
+    Members() = default;
+    Members(const Members& other);
+    Members(Members&& other) noexcept = default;
+    Members& operator=(Members other) noexcept;
+    ~Members() = default;
+
+    size_t find(std::string_view key) const;  // its place in `list`, past the last when it has none
+    void set(std::string key, Json value);
+
+    std::vector<std::pair<std::string, Json>> list;
+    std::unique_ptr<Places> places;
+  };
   using Items = std::vector<Json>;
   std::variant<std::monostate, bool, int64_t, double, std::string, Items, Members> value_;
-  friend struct JsonAccess;
+  friend class JsonWriter;
 };
 
 }  // namespace weyl

@@ -50,25 +50,29 @@ namespace {
 
 std::string header_text(const std::string& path, std::span<const TensorBytes> tensors,
                         const std::map<std::string, std::string>& metadata) {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) {
-    header["__metadata__"] = metadata;
-  }
-  std::set<std::string_view> names{"__metadata__"};
-  uint64_t end = 0;
-  for (const auto& tensor : tensors) {
-    require(names.insert(tensor.name).second, path, ": tensor ", quote(tensor.name),
-            " is given twice or is reserved");
-    const auto bytes = byte_count(tensor.type, tensor.shape);
-    require(bytes == tensor.bytes.size(), path, ": tensor ", quote(tensor.name), ": ", name_of(tensor.type),
-            " of shape ", shape_text(tensor.shape), " does not have ", tensor.bytes.size(), " bytes");
-    header.push_back({tensor.name, {}});
-    header.back() = {
-        {"dtype", name_of(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {end, end + *bytes}}};
-    end += *bytes;
-  }
   try {
-    std::string out = header.dump();
+    std::string out;
+    // Text by text: an ordered object of the library looks through all names at each that is added.
+    const auto add = [&](std::string_view name, const std::string& entry) {
+      out += (out.empty() ? "{" : ",") + nlohmann::json(name).dump() + ":" + entry;
+    };
+    if (!metadata.empty()) {
+      add("__metadata__", nlohmann::json(metadata).dump());
+    }
+    std::set<std::string_view> names{"__metadata__"};
+    uint64_t end = 0;
+    for (const auto& tensor : tensors) {
+      require(names.insert(tensor.name).second, path, ": tensor ", quote(tensor.name),
+              " is given twice or is reserved");
+      const auto bytes = byte_count(tensor.type, tensor.shape);
+      require(bytes == tensor.bytes.size(), path, ": tensor ", quote(tensor.name), ": ", name_of(tensor.type),
+              " of shape ", shape_text(tensor.shape), " does not have ", tensor.bytes.size(), " bytes");
+      const nlohmann::ordered_json entry{
+          {"dtype", name_of(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {end, end + *bytes}}};
+      add(tensor.name, entry.dump());
+      end += *bytes;
+    }
+    out += out.empty() ? "{}" : "}";
     constexpr size_t alignment = 64, length_field = 8;
     out.resize((length_field + out.size() + alignment - 1) / alignment * alignment - length_field, ' ');
     return out;

@@ -6,19 +6,25 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+#include <limits>
 #include <utility>
 
 #include "weyl/core/check.h"
+#include "weyl/core/read_file.h"
 
 namespace weyl {
 
 AppendFile::AppendFile(std::string path, int64_t size) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  new_ = ::access(path_.c_str(), F_OK) != 0;
+  // O_NONBLOCK: opening a pipe that nobody reads would wait for ever.
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
   require<DataError>(descriptor_ >= 0, path_, ": cannot be opened for writing: ", std::strerror(errno));
   struct stat status{};
   const bool known = ::fstat(descriptor_, &status) == 0;
+  if (known && !S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    throw DataError(text(path_, ": must be a regular file, got a pipe, socket or device"));
+  }
   size_ = known ? static_cast<int64_t>(status.st_size) : 0;
   if (known && size >= 0 && size < size_ && ::ftruncate(descriptor_, size) == 0) {
     size_ = size;
@@ -33,11 +39,17 @@ AppendFile::AppendFile(std::string path, int64_t size) : path_(std::move(path)) 
 AppendFile::~AppendFile() {
   if (descriptor_ >= 0) {
     ::close(descriptor_);
+    if (new_ && size_ == 0) {
+      ::unlink(path_.c_str());
+    }
   }
 }
 
 AppendFile::AppendFile(AppendFile&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      size_(other.size_),
+      new_(other.new_) {}
 
 void AppendFile::append(std::string_view record) {
   size_t done = 0;
@@ -64,11 +76,9 @@ std::string read_if_there(const std::string& path) {
   if (::access(path.c_str(), F_OK) != 0) {
     return {};
   }
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream contents;
-  contents << in.rdbuf();
-  require<DataError>(in.good() || in.eof(), path, ": cannot be read");
-  return contents.str();
+  FileContents found = read_file(path, std::numeric_limits<size_t>::max());
+  require<DataError>(found.fault.empty(), path, ": ", found.fault);
+  return std::move(found.text);
 }
 
 }  // namespace weyl

@@ -7,7 +7,8 @@
 namespace weyl {
 
 /// A file that grows by whole records. A record that does not fit (disk full, limit reached) is taken back,
-/// so the file never ends in a torn one while the process lives. Errors are DataError: file and the system's
+/// so the file never ends in a torn one while the process lives; a file that is made here and gets none is
+/// removed with it. Errors are DataError: file and the system's
 /// reason.
 class AppendFile {
  public:
@@ -26,6 +27,7 @@ class AppendFile {
   std::string path_;
   int descriptor_ = -1;
   int64_t size_ = 0;
+  bool new_ = false;
 };
 
 /// The whole contents; DataError when it cannot be read, empty when it does not exist.

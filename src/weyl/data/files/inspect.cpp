@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "weyl/carriers/cell_volume.h"
@@ -13,12 +14,12 @@
 #include "weyl/carriers/points_tensors.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
+#include "weyl/data/files/coincident.h"
 
 namespace weyl {
 namespace {
 
-constexpr int64_t kChunk = 512;       // samples at a time
-constexpr double kCoincident = 1e-9;  // of the sample's extent
+constexpr int64_t kChunk = 512;  // samples at a time
 
 /// Adds the rows of one more chunk to a field.
 class Summaries {
@@ -27,15 +28,14 @@ class Summaries {
     if (!values.defined()) {
       return;
     }
-    auto found =
-        std::find_if(all_.begin(), all_.end(), [&](const FieldSummary& f) { return f.name == name; });
-    if (found == all_.end()) {
+    const auto [place, added] = places_.emplace(name, all_.size());
+    if (added) {
       all_.push_back({name, values.sizes().vec(), unit});
       all_.back().shape[0] = 0;
       all_.back().min = INFINITY;
       all_.back().max = -INFINITY;
-      found = all_.end() - 1;
     }
+    FieldSummary* found = &all_[place->second];
     found->shape[0] += values.size(0);
     for (size_t d = 1; d < found->shape.size() && d < static_cast<size_t>(values.dim()); ++d) {
       found->shape[d] = found->shape[d] == values.size(static_cast<int64_t>(d)) ? found->shape[d] : 0;
@@ -63,6 +63,7 @@ class Summaries {
 
  private:
   std::vector<FieldSummary> all_;
+  std::map<std::string, size_t> places_;  // in `all_`, by name
 };
 
 void add_columns(Summaries& to, const Tensor& tensor, const std::vector<Columns>& columns) {
@@ -111,46 +112,6 @@ void add_inputs(Summaries& to, const Input& input, const Schema& schema) {
   }
 }
 
-/// Whether two of the rows [begin, end) of x (N, D) are at one place. Sorted by the first coordinate, only
-/// neighbours within the tolerance are compared.
-bool coincident(const double* x, int64_t dimension, int64_t begin, int64_t end) {
-  std::vector<int64_t> order;
-  double low = INFINITY, high = -INFINITY;
-  for (int64_t i = begin; i < end; ++i) {
-    bool finite = true;
-    for (int64_t d = 0; d < dimension; ++d) {
-      const double v = x[i * dimension + d];
-      finite = finite && std::isfinite(v);
-      if (finite) {
-        low = std::min(low, v);
-        high = std::max(high, v);
-      }
-    }
-    if (finite) {
-      order.push_back(i);
-    }
-  }
-  const double tolerance = kCoincident * std::max(high - low, 0.0);
-  std::sort(order.begin(), order.end(),
-            [&](int64_t a, int64_t b) { return x[a * dimension] < x[b * dimension]; });
-  for (size_t i = 0; i < order.size(); ++i) {
-    for (size_t j = i + 1; j < order.size(); ++j) {
-      const double *a = x + order[i] * dimension, *b = x + order[j] * dimension;
-      if (b[0] - a[0] > tolerance) {
-        break;
-      }
-      double worst = 0;
-      for (int64_t d = 0; d < dimension; ++d) {
-        worst = std::max(worst, std::abs(a[d] - b[d]));
-      }
-      if (worst <= tolerance) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 /// Counts samples of one kind and remembers the first.
 struct Count {
   int64_t count = 0, first = -1;
@@ -185,9 +146,10 @@ struct Suspects {
       return;
     }
     const Tensor x = points->positions.to(at::kDouble).contiguous();
+    const int64_t dimension = points->dimension();
     for (int64_t g = 0; g < graphs.count(); ++g) {
-      if (coincident(x.const_data_ptr<double>(), points->dimension(), graphs.offsets[g],
-                     graphs.offsets[g + 1])) {
+      const double* begin = x.const_data_ptr<double>() + graphs.offsets[g] * dimension;
+      if (has_coincident({begin, static_cast<size_t>(graphs.size(g) * dimension)}, dimension)) {
         coincident_nodes.add(first_sample + g);
       }
     }

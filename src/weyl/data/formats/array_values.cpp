@@ -61,8 +61,8 @@ Array made(ElementType type, std::span<const T> values, std::vector<int64_t> sha
 
 }  // namespace
 
-bool holds_values(const Array& array) {
-  return with_type(array.type, [](auto) {});
+bool holds_values(ElementType type) {
+  return with_type(type, [](auto) {});
 }
 
 FrameValues slice(const Array& array, int64_t begin, int64_t count) {
@@ -85,7 +85,7 @@ FrameValues slice(const Array& array, int64_t begin, int64_t count) {
 }
 
 std::vector<double> reals_of(const Array& array, int64_t begin, int64_t count, std::string_view where) {
-  auto reals = holds_values(array) ? reals_of(slice(array, begin, count)) : std::nullopt;
+  auto reals = holds_values(array.type) ? reals_of(slice(array, begin, count)) : std::nullopt;
   require<DataError>(reals.has_value(), where, ": must be numbers, got type ", name_of(array.type));
   return std::move(*reals);
 }
@@ -93,7 +93,7 @@ std::vector<double> reals_of(const Array& array, int64_t begin, int64_t count, s
 std::vector<int64_t> integers_of(const Array& array, std::string_view where) {
   const auto count = static_cast<int64_t>(array.bytes.size()) / size_of(array.type);
   FrameValues values;
-  if (holds_values(array)) {
+  if (holds_values(array.type)) {
     values = slice(array, 0, count);
   }
   auto* integers = std::get_if<std::vector<int64_t>>(&values);

@@ -10,8 +10,8 @@
 
 namespace weyl {
 
-/// Whether an array is of integers (1 to 8 bytes), logicals, float32 or float64, which `slice` reads.
-bool holds_values(const Array& array);
+/// Whether a type is of integers (1 to 8 bytes), logicals, float32 or float64, which `slice` reads.
+bool holds_values(ElementType type);
 
 /// Elements [begin, begin + count), logicals and integers as such, floats as reals. ShapeError outside of the
 /// array.

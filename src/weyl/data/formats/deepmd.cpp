@@ -86,7 +86,7 @@ DeepmdReader::Series DeepmdReader::series_of(const std::string& path, Array arra
   const int64_t row = static_cast<int64_t>(array.bytes.size()) / size_of(array.type) / frames_;
   Series to{name, path, std::move(array), 0, row};
   const auto expect = [&](int64_t expected) {
-    require<DataError>(row == expected && holds_values(to.array), path, ": must be numbers of shape [",
+    require<DataError>(row == expected && holds_values(to.array.type), path, ": must be numbers of shape [",
                        frames_, ", ", expected, "], got ", name_of(to.array.type), " of ",
                        shape_text(to.array.shape));
   };
@@ -130,7 +130,7 @@ void DeepmdReader::open_set(const std::string& set) {
     const bool rows = !array.shape.empty() && array.shape[0] == frames_;
     require<DataError>(rows || !known, path, ": must have ", frames_, " rows as coord.npy, got ",
                        shape_text(array.shape));
-    if (rows && (known || holds_values(array)) && (name != "box" || periodic_)) {
+    if (rows && (known || holds_values(array.type)) && (name != "box" || periodic_)) {
       series_.push_back(series_of(path, std::move(array)));
       box = box || name == "box";
     }

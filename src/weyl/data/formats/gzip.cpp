@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kGzipWindow = 15 + 16;        // zlib: the largest window, a gzip header
 constexpr size_t kMostAtOnce = 1UL << 30U;  // zlib counts in 32 bits
-constexpr uint64_t kMostRatio = 1032;
 
 unsigned char* bytes_of(const std::byte* p) {
   return const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(p));  // zlib does not write it
@@ -107,7 +106,7 @@ void GzipReader::finish() {
 }
 
 uint64_t GzipReader::most_bytes() const {
-  return static_cast<uint64_t>(state_->file.size()) * kMostRatio;
+  return static_cast<uint64_t>(state_->file.size()) * most_gzip_ratio;
 }
 
 std::vector<std::byte> gzip(std::span<const std::byte> bytes, std::string_view where) {

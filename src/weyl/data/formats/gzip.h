@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,6 +9,9 @@
 #include <vector>
 
 namespace weyl {
+
+/// Bytes that deflate codes in one, at most.
+constexpr uint64_t most_gzip_ratio = 1032;
 
 /// Whether a file begins as gzip does.
 bool is_gzip(std::span<const std::byte> file);
@@ -29,7 +33,7 @@ class GzipReader {
   const std::string& fault() const;
   /// Reads what is left and drops it, so that the checksum of all is checked.
   void finish();
-  /// No inflated file can be longer: deflate codes at most 1032 bytes in one.
+  /// No inflated file can be longer.
   uint64_t most_bytes() const;
 
  private:

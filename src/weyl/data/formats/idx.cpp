@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/mapped_file.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/formats/byte_source.h"
 #include "weyl/data/formats/gzip.h"
 
 namespace weyl {
@@ -30,17 +32,15 @@ void reverse_each(std::vector<std::byte>& bytes, int64_t size) {
   }
 }
 
-/// The whole of a packed file: memory grows with what is unpacked, never with what the file states.
-std::vector<std::byte> unpacked(std::span<const std::byte> file, std::string_view where, uint64_t limit) {
-  GzipReader reader(file, where);
+/// At most `most` bytes of a source: memory grows with what is there, never with what the file states.
+std::vector<std::byte> take(ByteSource& source, uint64_t most) {
   std::vector<std::byte> result;
-  for (size_t got = kBlock; got == kBlock;) {
+  result.reserve(most);
+  for (size_t got = 1; got > 0 && result.size() < most;) {
     const size_t at = result.size();
-    result.resize(at + kBlock);
-    got = reader.read(std::span(result).subspan(at));
+    result.resize(std::min<uint64_t>(most, at + kBlock));
+    got = source.read(std::span(result).subspan(at));
     result.resize(at + got);
-    require<DataError>(result.size() <= limit, where, ": unpacks to more than its limit of ", limit,
-                       " bytes (a gzip bomb?)");
   }
   return result;
 }
@@ -48,36 +48,48 @@ std::vector<std::byte> unpacked(std::span<const std::byte> file, std::string_vie
 }  // namespace
 
 Array parse_idx(std::span<const std::byte> file, std::string_view where, uint64_t limit) {
-  std::vector<std::byte> inside;
-  if (is_gzip(file)) {
-    inside = unpacked(file, where, limit);
-    file = inside;
-  }
-  const auto byte = [&](size_t i) { return std::to_integer<uint32_t>(file[i]); };
-  require<DataError>(file.size() >= 4, where, ": must have the 4 bytes of IDX's magic number, got ",
-                     file.size());
-  require<DataError>(byte(0) == 0 && byte(1) == 0, where, ": must begin with the two zero bytes of IDX");
+  const auto source = bytes_of(file, where);
+  std::vector<std::byte> header = take(*source, 4);
+  const auto byte = [&](size_t i) { return std::to_integer<uint32_t>(header[i]); };
+  const auto check = [&](bool holds, const auto&... parts) {
+    const std::string fault = holds ? "" : source->fault();
+    require<DataError>(fault.empty(), where, ": ", fault);
+    require<DataError>(holds, where, ": ", parts...);
+  };
+  check(header.size() == 4, "must have the 4 bytes of IDX's magic number, got ", header.size());
+  check(byte(0) == 0 && byte(1) == 0, "must begin with the two zero bytes of IDX");
   const auto* type = std::find_if(std::begin(idx_types), std::end(idx_types),
                                   [&](const IdxType& t) { return t.code == byte(2); });
-  require<DataError>(type != std::end(idx_types), where,
-                     ": the type must be 8, 9, 11, 12, 13 or 14 (u8, i8, i16, i32, f32, f64), got ", byte(2));
-  const size_t dimensions = byte(3), header = 4 + 4 * dimensions;
-  require<DataError>(dimensions >= 1 && dimensions <= kMostDimensions, where, ": must have 1 to ",
-                     kMostDimensions, " dimensions, got ", dimensions);
-  require<DataError>(file.size() >= header, where, ": must have ", header, " bytes of header, got ",
-                     file.size());
+  check(type != std::end(idx_types),
+        "the type must be 8, 9, 11, 12, 13 or 14 (u8, i8, i16, i32, f32, f64), got ", byte(2));
+  const size_t dimensions = byte(3);
+  check(dimensions >= 1 && dimensions <= kMostDimensions, "must have 1 to ", kMostDimensions,
+        " dimensions, got ", dimensions);
+  header = take(*source, 4 * dimensions);
+  check(header.size() == 4 * dimensions, "must have ", 4 + 4 * dimensions, " bytes of header, got ",
+        4 + header.size());
   Array array;
   array.type = type->type;
   for (size_t d = 0; d < dimensions; ++d) {
-    const size_t i = 4 + 4 * d;
+    const size_t i = 4 * d;
     array.shape.push_back(byte(i) << 24 | byte(i + 1) << 16 | byte(i + 2) << 8 | byte(i + 3));
   }
-  const auto data = file.subspan(header);
   const auto expected = byte_count(array.type, array.shape);
-  require<DataError>(expected.has_value(), where, ": the shape ", shape_text(array.shape), " overflows");
-  require<DataError>(*expected == data.size(), where, ": ", name_of(array.type), " of shape ",
-                     shape_text(array.shape), " must have ", *expected, " bytes, got ", data.size());
-  array.bytes.assign(data.begin(), data.end());
+  check(expected.has_value(), "the shape ", shape_text(array.shape), " overflows");
+  const std::string must =
+      text(name_of(array.type), " of shape ", shape_text(array.shape), " must have ", *expected, " bytes, ");
+  const uint64_t begin = 4 + 4 * dimensions;
+  if (is_gzip(file)) {
+    const uint64_t most = file.size() * most_gzip_ratio;
+    check(*expected <= most, must, "the file has at most ", most);
+    check(begin + *expected <= limit, "unpacks to more than its limit of ", limit, " bytes (a gzip bomb?)");
+  } else {
+    check(*expected == file.size() - begin, must, "got ", file.size() - begin);
+  }
+  require_memory(*expected, where);
+  array.bytes = take(*source, *expected);
+  check(array.bytes.size() == *expected, must, "got ", array.bytes.size());
+  check(take(*source, 1).empty() && source->fault().empty(), must, "got more");
   reverse_each(array.bytes, size_of(array.type));
   return array;
 }

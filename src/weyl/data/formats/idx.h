@@ -10,12 +10,13 @@
 
 namespace weyl {
 
-/// What an IDX file may unpack to, in bytes.
+/// What the values of an IDX file may take, in bytes.
 constexpr uint64_t idx_limit = uint64_t{4} << 30;
 
 /// Reads MNIST's IDX (two zero bytes, the type, the number of dimensions, big-endian sizes, big-endian
 /// values: u8, i8, i16, i32, f32, f64), also packed by gzip. DataError beginning with `where`: another magic
-/// number, a type that is none, a size that the file does not have, broken gzip.
+/// number, a type that is none, a size that the file does not have or beyond `limit`, broken gzip.
+/// MemoryError: more than there is. Both are judged by the header.
 Array parse_idx(std::span<const std::byte> file, std::string_view where, uint64_t limit = idx_limit);
 Array read_idx(const std::string& path);
 

@@ -164,9 +164,12 @@ void check_png(std::span<const std::byte> file, std::string_view where) {
 
 void check_jpeg(std::span<const std::byte> file, std::string_view where) {
   const Bytes bytes(file);
-  constexpr uint32_t kTables = 0xc4, kFirstRestart = 0xd0, kLastRestart = 0xd7, kEnd = 0xd9, kScan = 0xda;
+  constexpr int64_t kMostPixels = 512;  // of a byte: a block of 8 x 8 takes at least one bit
+  constexpr int kMostScans = 128;       // each may go through all blocks; encoders write about ten
+  constexpr uint32_t kBaseline = 0xc0, kProgressive = 0xc2, kTables = 0xc4, kFirstRestart = 0xd0,
+                     kLastRestart = 0xd7, kEnd = 0xd9, kScan = 0xda;
   const auto is_restart = [](uint32_t marker) { return marker >= kFirstRestart && marker <= kLastRestart; };
-  bool scanned = false;
+  int scans = 0;
   for (size_t at = 2; true;) {
     while (at < file.size() && bytes.byte(at) != 0xff) {
       ++at;  // between segments
@@ -185,12 +188,18 @@ void check_jpeg(std::span<const std::byte> file, std::string_view where) {
     const uint32_t length = file.size() - at < 2 ? 0 : bytes.byte(at) << 8 | bytes.byte(at + 1);
     require<DataError>(length >= 2 && length <= file.size() - at, where, ": segment ", marker,
                        " of the JPEG ends beyond the file, cut short?");
+    if (marker >= kBaseline && marker <= kProgressive && length >= 7) {
+      const int64_t height = bytes.byte(at + 3) << 8 | bytes.byte(at + 4),
+                    width = bytes.byte(at + 5) << 8 | bytes.byte(at + 6);
+      require<DataError>(width * height <= kMostPixels * static_cast<int64_t>(file.size()), where, ": ",
+                         width, " x ", height, " pixels cannot be coded in ", file.size(), " bytes");
+    }
     if (marker == kTables) {
       check_huffman(file.subspan(at + 2, length - 2), where);
     }
     at += length;
     if (marker == kScan) {
-      scanned = true;
+      require<DataError>(++scans <= kMostScans, where, ": the JPEG must have at most ", kMostScans, " scans");
       const auto is_data = [&](size_t i) {
         return bytes.byte(i) != 0xff || bytes.byte(i + 1) == 0 || is_restart(bytes.byte(i + 1));
       };
@@ -199,7 +208,7 @@ void check_jpeg(std::span<const std::byte> file, std::string_view where) {
       }
     }
   }
-  require<DataError>(scanned, where, ": the JPEG has no scan");
+  require<DataError>(scans > 0, where, ": the JPEG has no scan");
 }
 
 void check_bmp(std::span<const std::byte> file, std::string_view where) {

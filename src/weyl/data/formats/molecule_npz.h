@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +8,7 @@
 
 #include "weyl/data/formats/array.h"
 #include "weyl/data/formats/frame_reader.h"
+#include "weyl/data/formats/npy.h"
 
 namespace weyl {
 
@@ -25,7 +26,8 @@ namespace weyl {
 /// or (T, 3, 3) is of frames, whatever N is; others of (T, N) are columns, as charges are. Units are those
 /// the file says (r_unit, e_unit), else MD17's own: Angstrom and kcal/mol. All is in memory. DataError: no
 /// places or numbers, another shape than these, places that are not finite, a number that is no element, more
-/// than `limit` bytes unpacked.
+/// than `limit` bytes unpacked. All is judged by the headers, and what is not used is not unpacked;
+/// MemoryError: there is less than what is used.
 class MoleculeNpzReader : public FrameReader {
  public:
   explicit MoleculeNpzReader(const std::string& path);
@@ -46,6 +48,12 @@ class MoleculeNpzReader : public FrameReader {
     int64_t width = 0;           // of a column; 0: a value
     std::vector<int64_t> shape;  // of a value
   };
+
+  void add_text(const std::string& name, std::string said);
+  void take_numbers(const Array& array, int64_t atoms);
+  /// What an array beside the places (T, N, 3) is, by its name and header; nothing: none of the frames.
+  std::optional<Series> series_of(const std::string& name, const NpyHeader& header,
+                                  const std::vector<int64_t>& places) const;
 
   std::string where_, length_unit_ = "Angstrom", energy_unit_ = "kcal/mol", force_unit_;
   bool says_length_unit_ = false, says_energy_unit_ = false;

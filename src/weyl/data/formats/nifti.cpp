@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "weyl/core/atomic_file.h"
+#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/mapped_file.h"
 #include "weyl/core/quote.h"
@@ -97,6 +99,7 @@ Nifti parse(std::span<const std::byte> file, std::string_view where, std::option
   require<DataError>(layout.bytes <= *limit, where, ": sizes ", shape_text(layout.header.shape), " of type ",
                      name_of(layout.header.type), " need ", layout.bytes, " bytes, more than the limit of ",
                      *limit);
+  require_memory(layout.bytes, where);
   if (zipped) {
     std::vector<std::byte> skipped(std::min<uint64_t>(layout.offset - inflated.size(), 1U << 16U));
     uint64_t position = inflated.size();

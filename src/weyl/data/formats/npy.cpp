@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "weyl/core/atomic_file.h"
+#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/mapped_file.h"
 #include "weyl/core/quote.h"
@@ -20,7 +21,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "bytes are copied as they are");
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr size_t longest_header = 1 << 16;
+constexpr size_t longest_header = npy_header_limit - 12;
 
 struct NumpyType {
   std::string_view name;
@@ -31,12 +32,6 @@ constexpr NumpyType numpy_types[] = {
     {"i2", ElementType::i16},     {"u2", ElementType::u16}, {"i4", ElementType::i32},
     {"u4", ElementType::u32},     {"i8", ElementType::i64}, {"u8", ElementType::u64},
     {"f2", ElementType::f16},     {"f4", ElementType::f32}, {"f8", ElementType::f64}};
-
-struct NpyHeader {
-  ElementType type = ElementType::f64;
-  bool big_endian = false, fortran_order = false;
-  std::vector<int64_t> shape;
-};
 
 /// Reads the header's Python literal, left to right.
 class HeaderReader {
@@ -192,7 +187,7 @@ std::vector<std::byte> row_major(std::span<const std::byte> columns, std::span<c
 
 }  // namespace
 
-Array parse_npy(std::span<const std::byte> file, std::string_view where) {
+NpyHeader parse_npy_header(std::span<const std::byte> file, uint64_t size, std::string_view where) {
   const std::string_view contents(reinterpret_cast<const char*>(file.data()), file.size());
   require<DataError>(contents.starts_with(magic) && contents.size() >= magic.size() + 2, where,
                      ": must begin with \"\\x93NUMPY\" (not an .npy file?)");
@@ -209,25 +204,35 @@ Array parse_npy(std::span<const std::byte> file, std::string_view where) {
   require<DataError>(length <= longest_header, where, ": header length must be at most ", longest_header,
                      ", got ", length);
   require<DataError>(length <= contents.size() - begin, where, ": header length ", length,
-                     " exceeds the file of ", contents.size(), " bytes");
+                     " exceeds the file of ", size, " bytes");
   NpyHeader header = HeaderReader(contents.substr(begin, length), where).read();
+  header.begin = begin + length;
+  const auto bytes = byte_count(header.type, header.shape);
+  require<DataError>(bytes.has_value(), where, ": shape ", shape_text(header.shape), " overflows");
+  header.bytes = *bytes;
+  require<DataError>(size - header.begin == header.bytes, where, ": ", name_of(header.type), " of shape ",
+                     shape_text(header.shape), " must have ", header.bytes, " bytes, got ",
+                     size - header.begin);
+  return header;
+}
 
-  const auto data = file.subspan(begin + length);
-  const auto size = byte_count(header.type, header.shape);
-  require<DataError>(size.has_value(), where, ": shape ", shape_text(header.shape), " overflows");
-  require<DataError>(data.size() == *size, where, ": ", name_of(header.type), " of shape ",
-                     shape_text(header.shape), " must have ", *size, " bytes, got ", data.size());
+Array npy_array(NpyHeader header, std::vector<std::byte> values) {
   const auto element = static_cast<size_t>(size_of(header.type));
-  Array array{header.type, std::move(header.shape), {}};
+  Array array{header.type, std::move(header.shape), std::move(values)};
   if (header.fortran_order && array.shape.size() > 1) {
-    array.bytes = row_major(data, array.shape, element);
-  } else {
-    array.bytes.assign(data.begin(), data.end());
+    array.bytes = row_major(array.bytes, array.shape, element);
   }
   if (header.big_endian) {
     swap_bytes(array.bytes, element);
   }
   return array;
+}
+
+Array parse_npy(std::span<const std::byte> file, std::string_view where) {
+  NpyHeader header = parse_npy_header(file, file.size(), where);
+  require_memory(header.bytes, where);
+  const auto values = file.subspan(header.begin);
+  return npy_array(std::move(header), {values.begin(), values.end()});
 }
 
 Array read_npy(const std::string& path) {

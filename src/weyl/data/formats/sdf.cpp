@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -194,7 +195,8 @@ void SdfReader::read_properties(Marks& marks) {
 }
 
 void SdfReader::read_fields(AtomsFrame& frame) {
-  AtomsFrame fields;  // its values alone
+  const size_t said_before = frame.values.size();  // by the first lines
+  std::map<std::string, size_t> places;            // of the fields, among the frame's values
   while (lines_.next()) {
     const std::string_view line = trimmed(lines_.line());
     if (line.starts_with(kEnd)) {
@@ -221,14 +223,19 @@ void SdfReader::read_fields(AtomsFrame& frame) {
       }
     }
     FrameValue value = value_of_text(name, said);
-    if (const auto* before = fields.value(name)) {
-      check(*before == value, "the field ", quote(name, 40), " is given twice, with another value");
-    } else {
-      fields.values.push_back(std::move(value));
+    const auto [place, added] = places.emplace(name, frame.values.size());
+    if (!added) {
+      check(frame.values[place->second] == value, "the field ", quote(name, 40),
+            " is given twice, with another value");
+      continue;
     }
-  }
-  for (auto& value : fields.values) {
-    frame.set(std::move(value));  // a field may have the name of what the first lines say
+    const auto begin = frame.values.begin(), end = begin + static_cast<ptrdiff_t>(said_before);
+    if (const auto before = std::ranges::find(begin, end, name, &FrameValue::name); before != end) {
+      place->second = static_cast<size_t>(before - begin);  // a field may have the name of what they say
+      *before = std::move(value);
+    } else {
+      frame.values.push_back(std::move(value));
+    }
   }
 }
 

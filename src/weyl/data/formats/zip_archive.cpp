@@ -16,6 +16,8 @@ struct Discard {
   void operator()(zip_file_t* file) const { zip_fclose(file); }
   void operator()(zip_source_t* source) const { zip_source_free(source); }
 };
+constexpr uint64_t kBlock = 1UL << 20U;  // bytes unpacked at a time
+
 template <class T>
 using Handle = std::unique_ptr<T, Discard>;
 
@@ -35,7 +37,59 @@ struct ZipArchive::State {
   Handle<zip_t> archive;
   std::vector<ZipEntry> entries;
   std::map<std::string, size_t, std::less<>> index;
+
+  /// The size of an entry, which must not lead beyond the limit.
+  uint64_t allowed(size_t entry) const {
+    const auto& [name, size, packed] = entries.at(entry);
+    require<DataError>(size <= left, where, ": entry ", quote(name), " of ", size,
+                       " bytes would unpack the archive beyond its limit of ", limit, " bytes (a zip bomb?)");
+    return size;
+  }
+  std::vector<std::byte> read(size_t entry, uint64_t begin, uint64_t end);
+  [[noreturn]] void broken(size_t entry, const std::string& why) const {
+    throw DataError(text(where, ": entry ", quote(entries[entry].name), " is broken: ", why));
+  }
 };
+
+/// Bytes [begin, end) of an entry as it unpacks; at its end the checksum is compared.
+std::vector<std::byte> ZipArchive::State::read(size_t entry, uint64_t begin, uint64_t end) {
+  const auto& [name, size, packed] = entries[entry];
+  // Deflate expands at most 1032 times: a larger claim is false and not worth the time.
+  constexpr uint64_t deflate_ratio = 1032, slack = 1024;
+  require<DataError>(packed <= file_size && size <= packed * deflate_ratio + slack, where, ": entry ",
+                     quote(name), " cannot have ", size, " bytes, it is packed into ", packed, " of ",
+                     file_size);
+  const Handle<zip_file_t> file(zip_fopen_index(archive.get(), entry, 0));
+  if (!file) {
+    broken(entry, printable(zip_error_strerror(zip_get_error(archive.get()))));
+  }
+  const auto take = [&](std::span<std::byte> to) {
+    const auto got = zip_fread(file.get(), to.data(), to.size());
+    if (got < 0) {
+      broken(entry, printable(zip_error_strerror(zip_file_get_error(file.get()))));
+    }
+    return static_cast<uint64_t>(got);
+  };
+  std::vector<std::byte> bytes;
+  bytes.reserve(end - begin);
+  uint64_t done = 0;
+  for (uint64_t got = 1; got > 0 && done < end; done += got) {
+    const bool skipped = done < begin;
+    const uint64_t part = std::min(kBlock, (skipped ? begin : end) - done);
+    const size_t kept = bytes.size();
+    bytes.resize(kept + part);
+    got = take(std::span(bytes).subspan(kept));
+    bytes.resize(skipped ? 0 : kept + got);
+  }
+  if (done != end) {
+    broken(entry, text("it must have ", size, " bytes, got ", done));
+  }
+  // libzip compares the checksum when it has nothing more to give.
+  if (std::byte beyond[1]; end == size && take(beyond) > 0) {
+    broken(entry, text("it unpacks to more than the ", size, " bytes it states"));
+  }
+  return bytes;
+}
 
 ZipArchive::ZipArchive(std::span<const std::byte> file, std::string_view where, uint64_t limit)
     : state_(new State{std::string(where), file.size(), limit, limit, nullptr, {}, {}}) {
@@ -76,46 +130,14 @@ std::optional<size_t> ZipArchive::find(std::string_view name) const {
   return found == state_->index.end() ? std::optional<size_t>() : found->second;
 }
 
-std::vector<std::byte> ZipArchive::unpack(size_t entry) {
-  auto& state = *state_;
-  const auto& [name, size, packed] = state.entries.at(entry);
-  require<DataError>(size <= state.left, state.where, ": entry ", quote(name), " of ", size,
-                     " bytes would unpack the archive beyond its limit of ", state.limit,
-                     " bytes (a zip bomb?)");
-  // Deflate expands at most 1032 times: a larger claim is false and not worth the memory.
-  constexpr uint64_t deflate_ratio = 1032, slack = 1024;
-  require<DataError>(packed <= state.file_size && size <= packed * deflate_ratio + slack, state.where,
-                     ": entry ", quote(name), " cannot have ", size, " bytes, it is packed into ", packed,
-                     " of ", state.file_size);
-  state.left -= size;
-  const auto broken = [&](const std::string& reason) {
-    throw DataError(text(state.where, ": entry ", quote(name), " is broken: ", reason));
-  };
-  const Handle<zip_file_t> file(zip_fopen_index(state.archive.get(), entry, 0));
-  if (!file) {
-    broken(printable(zip_error_strerror(zip_get_error(state.archive.get()))));
-  }
-  std::vector<std::byte> bytes(size);
-  uint64_t done = 0;
-  for (;;) {  // also once at the end: libzip compares the checksum when it has nothing more to give
-    std::byte beyond[1];
-    const bool whole = done == size;
-    const auto read = zip_fread(file.get(), whole ? beyond : bytes.data() + done, whole ? 1 : size - done);
-    if (read < 0) {
-      broken(printable(zip_error_strerror(zip_file_get_error(file.get()))));
-    }
-    if (read == 0) {
-      break;
-    }
-    if (whole) {
-      broken(text("it unpacks to more than the ", size, " bytes it states"));
-    }
-    done += static_cast<uint64_t>(read);
-  }
-  if (done != size) {
-    broken(text("it must have ", size, " bytes, got ", done));
-  }
-  return bytes;
+std::vector<std::byte> ZipArchive::unpack(size_t entry, uint64_t skip) {
+  const uint64_t size = state_->allowed(entry);
+  state_->left -= size;
+  return state_->read(entry, std::min(skip, size), size);
+}
+
+std::vector<std::byte> ZipArchive::first(size_t entry, uint64_t most) {
+  return state_->read(entry, 0, std::min(most, state_->allowed(entry)));
 }
 
 std::vector<std::byte> zip_bytes(std::span<const ZipMember> members, bool deflate) {

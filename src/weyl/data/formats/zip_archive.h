@@ -30,7 +30,11 @@ class ZipArchive {
 
   const std::vector<ZipEntry>& entries() const;
   std::optional<size_t> find(std::string_view name) const;
-  std::vector<std::byte> unpack(size_t entry);
+  /// An entry without its first `skip` bytes. Memory grows with what is unpacked, never with what is stated.
+  std::vector<std::byte> unpack(size_t entry, uint64_t skip = 0);
+  /// The first bytes of an entry, at most `most`, all when there are no more: a header that is judged before
+  /// anything is unpacked. They do not count.
+  std::vector<std::byte> first(size_t entry, uint64_t most);
 
  private:
   struct State;

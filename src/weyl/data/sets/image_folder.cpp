@@ -60,8 +60,10 @@ std::vector<std::string> class_names(const fs::path& folder) {
 std::vector<ImageFile> classed_files(const fs::path& folder, const std::vector<std::string>& names) {
   std::vector<ImageFile> files;
   for (const auto& entry : entries(folder, true)) {
-    const auto found = std::find(names.begin(), names.end(), entry.filename().string());
-    require<DataError>(found != names.end(), entry.string(), ": is no class of the training images");
+    const auto found =
+        std::ranges::lower_bound(names, entry.filename().string());  // in the order of `entries`
+    require<DataError>(found != names.end() && *found == entry.filename(), entry.string(),
+                       ": is no class of the training images");
     for (const auto& image : entries(entry, false)) {
       files.push_back({.image = image.string(), .label = found - names.begin()});
     }

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <numeric>
 #include <set>
-#include <sstream>
 
 #include "weyl/carriers/subset.h"
 #include "weyl/core/check.h"
+#include "weyl/core/text_number.h"
+#include "weyl/data/formats/text_lines.h"
 #include "weyl/data/parts.h"
 
 namespace weyl {
@@ -102,18 +101,15 @@ namespace {
 /// What QM9's authors list as not to be trusted: lines that begin with the index of a molecule, alone or with
 /// its names; two words are a title or a sum ("3054 compounds").
 std::set<int64_t> indices_in(const std::string& path) {
-  std::ifstream file(path);
-  require<DataError>(file.good(), path, ": cannot be read (data.qm9.exclude)");
   std::set<int64_t> found;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string first;
-    words >> first;
-    const auto others = std::distance(std::istream_iterator<std::string>(words), {});
+  for (TextLines lines(open_bytes(path), path); lines.next();) {
+    std::string_view line = lines.line();
+    const std::string_view first = take_word(line);
+    const bool title = !take_word(line).empty() && take_word(line).empty();
     const bool number = !first.empty() && first.size() < 10 &&
                         std::ranges::all_of(first, [](char c) { return c >= '0' && c <= '9'; });
-    if (number && others != 1) {
-      found.insert(std::stoll(first));
+    if (number && !title) {
+      found.insert(parse_integer(first).value());
     }
   }
   require<DataError>(!found.empty(), path, ": must list molecules, a line each that begins with an index");

@@ -1,6 +1,8 @@
 #include "weyl/data/sets/rotated_mnist.h"
 
 #include <filesystem>
+#include <functional>
+#include <numeric>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -23,16 +25,28 @@ Tensor tensor_of(const Array& array, const std::string& where) {
   return copy_tensor(array.type, array.shape, array.bytes, where);
 }
 
+void require_images(const std::vector<int64_t>& shape, const std::string& where) {
+  const bool rows = shape.size() == 2 && shape[1] == amat_pixels, planes = shape.size() == 3,
+             one_channel = shape.size() == 4 && shape[1] == 1;
+  const bool pixels = rows || ((planes || one_channel) && shape[shape.size() - 2] > 0 && shape.back() > 0);
+  require<DataError>(pixels, where, ": images must be (n, H, W), (n, 1, H, W) or (n, 784), got ",
+                     shape_text(shape));
+}
+
+void require_labels(int64_t labels, int64_t images, const std::string& where) {
+  require<DataError>(labels == images, where, ": must have a label for each of ", images, " images, got ",
+                     labels);
+}
+
 /// Images (n, 1, H, W), uint8 or float in [0, 1].
 Tensor images_of(const Array& array, const std::string& where) {
+  require_images(array.shape, where);
   Tensor x = tensor_of(array, where);
-  if (x.dim() == 2 && x.size(1) == amat_pixels) {
+  if (x.dim() == 2) {
     x = x.reshape({-1, 1, amat_side, amat_side});
   } else if (x.dim() == 3) {
     x = x.unsqueeze(1);
   }
-  require<DataError>(x.dim() == 4 && x.size(1) == 1 && x.size(2) > 0 && x.size(3) > 0, where,
-                     ": images must be (n, H, W), (n, 1, H, W) or (n, 784), got ", shape_text(array.shape));
   require<DataError>(x.scalar_type() == at::kByte || x.is_floating_point(), where,
                      ": images must be uint8 or of a floating-point type, got ", name_of(array.type));
   if (x.is_floating_point()) {
@@ -45,8 +59,7 @@ Tensor images_of(const Array& array, const std::string& where) {
 
 Tensor classes_of(const Array& array, const Tensor& images, const std::string& where) {
   const Tensor given = tensor_of(array, where).flatten();
-  require<DataError>(given.size(0) == images.size(0), where, ": must have a label for each of ",
-                     images.size(0), " images, got ", given.size(0));
+  require_labels(given.size(0), images.size(0), where);
   const Tensor labels = given.to(at::kLong);
   require<DataError>(labels.to(at::kDouble).eq(given.to(at::kDouble)).all().item<bool>(), where,
                      ": labels must be whole numbers");
@@ -63,14 +76,20 @@ ImageSamples samples_of_amat(const std::string& path) {
       {}};
 }
 
+/// Of two arrays the larger one holds the images.
 ImageSamples samples_of_npz(const std::string& path) {
-  const auto arrays = read_npz(path);
-  require<DataError>(arrays.size() == 2, path, ": must hold two arrays, images and labels, got ",
-                     arrays.size());
-  const bool images_first = arrays[0].array.bytes.size() >= arrays[1].array.bytes.size();
-  const Array &images = arrays[images_first ? 0 : 1].array, &labels = arrays[images_first ? 1 : 0].array;
-  ImageSamples result{images_of(images, path), {}, {}, {}};
-  result.classes = classes_of(labels, result.values, path);
+  size_t images = 0;
+  const auto arrays = read_npz(path, npz_limit, [&](const std::vector<NpzEntry>& entries) {
+    require<DataError>(entries.size() == 2, path, ": must hold two arrays, images and labels, got ",
+                       entries.size());
+    images = entries[0].header.bytes >= entries[1].header.bytes ? 0 : 1;
+    require_images(entries[images].header.shape, path);
+    const auto& shape = entries[1 - images].header.shape;
+    require_labels(std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()),
+                   entries[images].header.shape[0], path);
+  });
+  ImageSamples result{images_of(arrays[images].array, path), {}, {}, {}};
+  result.classes = classes_of(arrays[1 - images].array, result.values, path);
   return result;
 }
 

@@ -1,0 +1,85 @@
+#include "weyl/core/available_memory.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace weyl {
+namespace {
+
+constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t kSmall = uint64_t{1} << 26;  // bytes that are taken without asking: asking takes 50 us
+
+/// The first number of a small file of the kernel; unknown when there is none ("max").
+uint64_t number_in(const std::string& path) {
+  uint64_t number = 0;
+  return std::ifstream(path) >> number ? number : kUnknown;
+}
+
+uint64_t of_machine() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string word; file >> word;) {
+    uint64_t kibibytes = 0;
+    if (word == "MemAvailable:" && file >> kibibytes) {
+      return kibibytes << 10U;
+    }
+  }
+  return kUnknown;
+}
+
+/// What the tightest of the groups above the process leaves (version 2 of control groups).
+uint64_t of_groups() {
+  constexpr std::string_view unified = "0::";
+  uint64_t least = kUnknown;
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    if (!line.starts_with(unified)) {
+      continue;
+    }
+    std::string path = line.substr(unified.size());
+    while (true) {
+      const std::string folder = "/sys/fs/cgroup" + path;
+      const uint64_t most = number_in(folder + "/memory.max"), used = number_in(folder + "/memory.current");
+      if (most != kUnknown && used != kUnknown) {
+        least = std::min(least, most - std::min(used, most));
+      }
+      if (path.size() <= 1) {
+        break;
+      }
+      path.resize(path.rfind('/'));
+    }
+  }
+  return least;
+}
+
+uint64_t of_addresses() {
+  rlimit limit{};
+  const uint64_t pages = number_in("/proc/self/statm");
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || pages == kUnknown) {
+    return kUnknown;
+  }
+  const uint64_t used = pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur - std::min<uint64_t>(used, limit.rlim_cur);
+}
+
+}  // namespace
+
+uint64_t available_memory() {
+  return std::min({of_machine(), of_groups(), of_addresses()});
+}
+
+void require_memory(uint64_t bytes, std::string_view where) {
+  if (bytes <= kSmall) {
+    return;
+  }
+  const uint64_t available = available_memory();
+  const auto mebibytes = [](uint64_t n) { return (n + (1U << 20U) - 1) >> 20U; };
+  require<MemoryError>(bytes <= available, where, ": needs ", mebibytes(bytes), " MiB of memory, ",
+                       mebibytes(available), " are available");
+}
+
+}  // namespace weyl

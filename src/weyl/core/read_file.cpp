@@ -1,0 +1,64 @@
+#include "weyl/core/read_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+std::string reason(int error) {
+  return std::generic_category().message(error);
+}
+
+FileContents contents_of(int descriptor, size_t most) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) {
+    return {"", "cannot be read: " + reason(errno)};
+  }
+  if (S_ISDIR(status.st_mode)) {
+    return {"", "cannot be read: " + reason(EISDIR)};
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return {"", "must be a regular file, got a pipe, socket or device"};
+  }
+  FileContents found;
+  std::array<char, 1U << 16U> buffer;
+  while (true) {
+    const ssize_t size = ::read(descriptor, buffer.data(), buffer.size());
+    if (size < 0 && errno == EINTR) {
+      continue;
+    }
+    if (size < 0) {
+      return {"", "cannot be read: " + reason(errno)};
+    }
+    if (size == 0) {
+      return found;
+    }
+    found.text.append(buffer.data(), static_cast<size_t>(size));
+    if (found.text.size() > most) {
+      return {"", text("must have at most ", most, " bytes")};
+    }
+  }
+}
+
+}  // namespace
+
+FileContents read_file(const std::string& path, size_t most) {
+  // O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) {
+    return {"", "cannot be opened: " + reason(errno)};
+  }
+  FileContents found = contents_of(descriptor, most);
+  ::close(descriptor);
+  return found;
+}
+
+}  // namespace weyl

@@ -1,0 +1,476 @@
+// The time and the memory that each reader takes for a byte of its file, as a table, and that both grow with
+// the file alone: four times the file takes less than six times the time.
+//
+//   OMP_NUM_THREADS=1 build/release/bin/test.data.formats.reader_cost
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <random>
+
+#include "tests/config/kitchen.h"
+#include "tests/data/folder.h"
+#include "weyl/config/toml.h"
+#include "weyl/core/check.h"
+#include "weyl/core/json.h"
+#include "weyl/core/mapped_file.h"
+#include "weyl/core/safetensors.h"
+#include "weyl/data/atoms/inspect_frames.h"
+#include "weyl/data/formats/amat.h"
+#include "weyl/data/formats/cifar10.h"
+#include "weyl/data/formats/decathlon.h"
+#include "weyl/data/formats/frame_reader.h"
+#include "weyl/data/formats/gzip.h"
+#include "weyl/data/formats/idx.h"
+#include "weyl/data/formats/image.h"
+#include "weyl/data/formats/molecule_npz.h"
+#include "weyl/data/formats/nifti.h"
+#include "weyl/data/formats/npy.h"
+#include "weyl/data/formats/npz.h"
+#include "weyl/data/formats/off.h"
+#include "weyl/data/formats/point_clouds.h"
+#include "weyl/data/formats/pose_file.h"
+#include "weyl/data/formats/pytorch_zip.h"
+#include "weyl/data/formats/weights.h"
+#include "weyl/data/formats/zip_archive.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Bytes = std::vector<std::byte>;
+
+// Copies of a few megabytes take as long as the system takes to give the pages, which varies by as much.
+constexpr double kNoise = 0.002;  // seconds
+
+/// A format: how a file of some size is made, and how it is read.
+struct Reader {
+  std::string name;
+  std::string file;
+  int64_t size;  // of the smaller file, in the writer's unit
+  std::function<void(const std::string& path, int64_t)> make;
+  std::function<void(const std::string& path)> read;
+};
+
+void PrintTo(const Reader& reader, std::ostream* out) {
+  *out << reader.name;
+}
+
+void write(const std::string& path, std::string_view contents) {
+  std::ofstream(path, std::ios::binary).write(contents.data(), static_cast<std::streamsize>(contents.size()));
+}
+
+void write(const std::string& path, const Bytes& bytes) {
+  write(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+/// Of the process and the children that it has waited for: HDF5 is read in one.
+double processor_seconds() {
+  timespec own{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
+  rusage children{};
+  ::getrusage(RUSAGE_CHILDREN, &children);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return static_cast<double>(own.tv_sec) + 1e-9 * static_cast<double>(own.tv_nsec) +
+         seconds(children.ru_utime) + seconds(children.ru_stime);
+}
+
+/// The most memory held since `forget`, or now, in bytes.
+int64_t memory(const char* what) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    int64_t kibibytes = 0;
+    if (word == what && status >> kibibytes) {
+      return kibibytes << 10;
+    }
+  }
+  return 0;
+}
+
+struct Cost {
+  int64_t file = 0, memory = 0;  // bytes
+  double seconds = 1e9;
+};
+
+Cost cost_of(const Reader& reader, const std::string& path) {
+  Cost cost;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(path).parent_path())) {
+    cost.file += entry.is_regular_file() ? static_cast<int64_t>(entry.file_size()) : 0;
+  }
+  ::malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+  const int64_t before = memory("VmRSS:");
+  for (int trial = 0; trial < 3; ++trial) {
+    const double begin = processor_seconds();
+    reader.read(path);
+    cost.seconds = std::min(cost.seconds, processor_seconds() - begin);
+  }
+  cost.memory = memory("VmHWM:") - before;
+  return cost;
+}
+
+std::string repeated(const std::string& part, int64_t times) {
+  std::string all;
+  all.reserve(part.size() * static_cast<size_t>(times));
+  for (int64_t i = 0; i < times; ++i) {
+    all += part;
+  }
+  return all;
+}
+
+Bytes random_bytes(int64_t count) {
+  Bytes bytes(static_cast<size_t>(count));
+  std::mt19937 random(7);
+  for (auto& b : bytes) {
+    b = static_cast<std::byte>(random() % 16);
+  }
+  return bytes;
+}
+
+std::string atoms(int64_t n) {
+  std::string rows;
+  static std::mt19937 random(7);  // no two frames are alike, or they would be packed into nothing
+  for (int64_t i = 0; i < n; ++i) {
+    rows += text("C ", 3 * i, ".25 ", static_cast<double>(random()) * 1e-9, " 0.5 -1.25 0.125 2.5\n");
+  }
+  return text(n, "\nProperties=species:S:1:pos:R:3:forces:R:3 energy=-12.5 config_type=\"a b\"\n", rows);
+}
+
+std::string frames(int64_t count) {
+  std::string all;
+  for (int64_t i = 0; i < count; ++i) {
+    all += atoms(12);
+  }
+  return all;
+}
+
+std::string sdf(int64_t fields) {
+  std::string file =
+      "name\n program\n\n  1  0  0  0  0  0  0  0  0  0999 V2000\n"
+      "    0.0000    0.0000    0.5000 C   0  0\nM  END\n";
+  for (int64_t i = 0; i < fields; ++i) {
+    file += text("> <field", i, ">\n1.5\n\n");
+  }
+  return file + "$$$$\n";
+}
+
+/// A tar archive of files `name(i)`, all with the same contents.
+std::string tar(int64_t files, const std::string& contents) {
+  std::string all;
+  for (int64_t i = 0; i < files; ++i) {
+    std::string header(512, '\0');
+    const std::string name = text("m", i, ".xyz");
+    name.copy(header.data(), 99);
+    std::snprintf(header.data() + 100, 8, "%07o", 0644);
+    std::snprintf(header.data() + 124, 12, "%011o", static_cast<unsigned>(contents.size()));
+    std::memset(header.data() + 148, ' ', 8);
+    header[156] = '0';
+    std::memcpy(header.data() + 257, "ustar\00000", 8);
+    unsigned sum = 0;
+    for (const char c : header) {
+      sum += static_cast<unsigned char>(c);
+    }
+    std::snprintf(header.data() + 148, 8, "%06o", sum);
+    all += header + contents + std::string((512 - contents.size() % 512) % 512, '\0');
+  }
+  return all + std::string(1024, '\0');
+}
+
+/// A checkpoint of PyTorch, of `count` tensors of one float.
+Bytes checkpoint(int64_t count) {
+  const auto string = [](const std::string& s) {
+    std::string out = "X";
+    const auto length = static_cast<uint32_t>(s.size());
+    out.append(reinterpret_cast<const char*>(&length), sizeof length);
+    return out + s;
+  };
+  std::string pickle = "\x80\x02}(";
+  for (int64_t i = 0; i < count; ++i) {
+    pickle += string(text("layer.", i));
+    pickle += "ctorch._utils\n_rebuild_tensor_v2\n((";
+    pickle += string("storage") + "ctorch\nFloatStorage\n" + string("0") + string("cpu") + "K\x01tQ";
+    pickle += std::string("K\0K\x01\x85K\x01\x85\x89", 8) + "ccollections\nOrderedDict\n)RtR";
+  }
+  pickle += "u.";
+  const Bytes one(4);
+  const std::vector<ZipMember> members{{"m/data.pkl", std::as_bytes(std::span(pickle))}, {"m/data/0", one}};
+  return zip_bytes(members, false);
+}
+
+void read_frames(const std::string& path) {
+  const auto reader = open_frames(path);
+  for (AtomsFrame frame; reader->next(frame);) {
+  }
+}
+
+void inspect_all(const std::string& path) {
+  const auto reader = open_frames(path);
+  inspect_frames(*reader);
+}
+
+Array image(int64_t side, int64_t channels) {
+  return {ElementType::u8, {side, side, channels}, random_bytes(side * side * channels)};
+}
+
+NiftiHeader volume(int64_t depth) {
+  NiftiHeader header;
+  header.type = ElementType::i16;
+  header.shape = {128, 128, depth};
+  return header;
+}
+
+void make_rmd17(const std::string& path, int64_t frames) {
+  Rmd17Writer writer(path, {.energy = "", .forces = "", .length_unit = "", .energy_unit = ""});
+  AtomsFrame frame;
+  frame.numbers.assign(20, 6);
+  for (int i = 0; i < 60; ++i) {
+    frame.positions.push_back(i);
+  }
+  for (int64_t t = 0; t < frames; ++t) {
+    writer.write(frame);
+  }
+  writer.commit();
+}
+
+void make_deepmd(const std::string& path, int64_t frames) {
+  const fs::path folder = fs::path(path).parent_path();
+  write((folder / "type.raw").string(), repeated("0 ", 20));
+  write((folder / "type_map.raw").string(), "C\n");
+  write((folder / "nopbc").string(), "");
+  fs::create_directories(folder / "set.000");
+  write_npy((folder / "set.000" / "coord.npy").string(),
+            {ElementType::f64, {frames, 60}, Bytes(static_cast<size_t>(frames * 60 * 8))});
+}
+
+const std::vector<Reader>& readers() {
+  static const std::vector<Reader> all{
+      {"JSON, keys of an object", "a.json", 20'000,
+       [](const std::string& path, int64_t n) {
+         Json json = Json::object();
+         for (int64_t i = 0; i < n; ++i) {
+           json.set(text("key", i), i);
+         }
+         write(path, json.dump());
+       },
+       [](const std::string& path) {
+         const MappedFile file(path);
+         const Json json =
+             Json::parse({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
+         EXPECT_NE(json.find("key7"), nullptr);
+         EXPECT_FALSE(json.dump().empty());
+       }},
+      {"JSON, items of an array", "a.json", 100'000,
+       [](const std::string& path, int64_t n) { write(path, "[" + repeated("[0],", n) + "1]"); },
+       [](const std::string& path) {
+         const MappedFile file(path);
+         Json::parse({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
+       }},
+      {"TOML, tables of an array", "a.toml", 2'000,
+       [](const std::string& path, int64_t n) {
+         write(path, repeated("[[dishes]]\nname = \"a\"\nherbs = [\"b\", \"c\"]\n", n));
+       },
+       [](const std::string& path) {
+         Kitchen kitchen;
+         read_toml(path, {}, [&](Fields& f) { fields(f, kitchen); });
+         EXPECT_GE(kitchen.dishes.size(), 2'000u);
+       }},
+      {"TOML, keys of a table", "a.toml", 8'000,
+       [](const std::string& path, int64_t n) {
+         std::string file;
+         for (int64_t i = 0; i < n; ++i) {
+           file += text("key", i, " = 1\n");
+         }
+         write(path, file);
+       },
+       [](const std::string& path) {
+         Kitchen kitchen;
+         EXPECT_THROW(read_toml(path, {}, [&](Fields& f) { fields(f, kitchen); }), ConfigError);
+       }},
+      {"safetensors, tensors", "a.safetensors", 5'000,
+       [](const std::string& path, int64_t n) {
+         std::vector<TensorBytes> tensors;
+         static const Bytes one(4);
+         for (int64_t i = 0; i < n; ++i) {
+           tensors.push_back({text("tensor", i), ElementType::f32, {1}, one});
+         }
+         write_safetensors(path, tensors);
+       },
+       [](const std::string& path) { read_weights(path); }},
+      {"PyTorch checkpoint, tensors", "a.pt", 5'000,
+       [](const std::string& path, int64_t n) { write(path, checkpoint(n)); },
+       [](const std::string& path) { read_weights(path); }},
+      {"npy, C order", "a.npy", 1 << 20,
+       [](const std::string& path, int64_t n) {
+         write_npy(path, {ElementType::f64, {n}, Bytes(static_cast<size_t>(8 * n))});
+       },
+       [](const std::string& path) { read_npy(path); }},
+      {"npz, deflated", "a.npz", 1 << 20,
+       [](const std::string& path, int64_t n) {
+         write_npz(path, std::vector<NamedArray>{{"a", {ElementType::u8, {n}, random_bytes(n)}}}, true);
+       },
+       [](const std::string& path) { read_npz(path); }},
+      {"npz, arrays", "a.npz", 1'000,
+       [](const std::string& path, int64_t n) {
+         std::vector<NamedArray> arrays;
+         for (int64_t i = 0; i < n; ++i) {
+           arrays.push_back({text("array", i), {ElementType::u8, {1}, Bytes(1)}});
+         }
+         write_npz(path, arrays);
+       },
+       [](const std::string& path) { read_npz(path); }},
+      {"npz of a molecule (rMD17)", "a.npz", 4'000, make_rmd17, read_frames},
+      {"DeePMD folder", "type.raw", 8'000, make_deepmd,
+       [](const std::string& path) { read_frames(fs::path(path).parent_path().string()); }},
+      {"extended xyz, frames", "a.xyz", 1'000,
+       [](const std::string& path, int64_t n) { write(path, frames(n)); }, read_frames},
+      {"extended xyz, one frame, inspected", "a.xyz", 10'000,
+       [](const std::string& path, int64_t n) { write(path, atoms(n)); }, inspect_all},
+      {"extended xyz, keys, inspected", "a.xyz", 4'000,
+       [](const std::string& path, int64_t n) {
+         std::string keys;
+         for (int64_t i = 0; i < n; ++i) {
+           keys += text(" key", i, "=1.5");
+         }
+         write(path, repeated("1\n" + keys + "\nC 0 0 0\n", 2));
+       },
+       inspect_all},
+      {"extended xyz.gz, frames", "a.xyz.gz", 1'000,
+       [](const std::string& path, int64_t n) {
+         const std::string all = frames(n);
+         write(path, gzip(std::as_bytes(std::span(all)), path));
+       },
+       read_frames},
+      {"QM9, tar", "a.tar", 500,
+       [](const std::string& path, int64_t n) {
+         const MappedFile one(WEYL_SOURCE_DIR "/tests/fixtures/molecules/qm9/dsgdb9nsd_000001.xyz");
+         const auto bytes = one.bytes();
+         write(path, tar(n, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
+       },
+       read_frames},
+      {"SDF, molecules", "a.sdf", 4'000,
+       [](const std::string& path, int64_t n) { write(path, repeated(sdf(2), n)); }, read_frames},
+      {"SDF, fields", "a.sdf", 8'000, [](const std::string& path, int64_t n) { write(path, sdf(n)); },
+       read_frames},
+      {"poses (TUM)", "a.txt", 5'000,
+       [](const std::string& path, int64_t n) {
+         std::string file;
+         for (int64_t i = 0; i < n; ++i) {
+           file += text(i, ".5 0.25 1.5 -2.5 0 0 0.6 0.8\n");
+         }
+         write(path, file);
+       },
+       [](const std::string& path) { read_poses(path); }},
+      {"OFF mesh", "a.off", 10'000,
+       [](const std::string& path, int64_t n) {
+         std::string file = text("OFF\n", n, " ", n, " 0\n");
+         for (int64_t i = 0; i < n; ++i) {
+           file += text(i, " 0.25 ", -i, ".5\n");
+         }
+         write(path, file + repeated("3 0 1 2\n", n));
+       },
+       [](const std::string& path) { read_off(path); }},
+      {"amat digits", "a.amat", 500,
+       [](const std::string& path, int64_t n) {
+         write(path, amat_text(std::vector<float>(static_cast<size_t>(n * amat_pixels), 0.25F),
+                               std::vector<int64_t>(static_cast<size_t>(n), 3)));
+       },
+       [](const std::string& path) { read_amat(path); }},
+      {"IDX.gz digits", "a.idx.gz", 1 << 20,
+       [](const std::string& path, int64_t n) {
+         write(path, gzip(idx_bytes({ElementType::u8, {n}, random_bytes(n)}), path));
+       },
+       [](const std::string& path) { read_idx(path); }},
+      {"CIFAR-10", "a.bin", 1'000,
+       [](const std::string& path, int64_t n) {
+         write(path, Bytes(static_cast<size_t>(n * (1 + cifar_pixels))));
+       },
+       [](const std::string& path) { read_cifar10(path); }},
+      {"PNG", "a.png", 1,
+       [](const std::string& path, int64_t n) { write_image(path, image(n == 1 ? 512 : 1024, 3)); },
+       [](const std::string& path) { read_image(path); }},
+      {"BMP", "a.bmp", 1,
+       [](const std::string& path, int64_t n) { write_image(path, image(n == 1 ? 1024 : 2048, 3)); },
+       [](const std::string& path) { read_image(path); }},
+      {"NIfTI", "a.nii", 128,
+       [](const std::string& path, int64_t n) {
+         write_nifti(path, volume(n), random_bytes(128 * 128 * 2 * n));
+       },
+       [](const std::string& path) { values_of(read_nifti(path)); }},
+      {"NIfTI.gz", "a.nii.gz", 16,
+       [](const std::string& path, int64_t n) {
+         write_nifti(path, volume(n), random_bytes(128 * 128 * 2 * n));
+       },
+       [](const std::string& path) { values_of(read_nifti(path)); }},
+      {"Decathlon's dataset.json, cases", "dataset.json", 4'000,
+       [](const std::string& path, int64_t n) {
+         DecathlonIndex index{"x", {"MRI"}, {"background", "tumour"}, {}, {}};
+         for (int64_t i = 0; i < n; ++i) {
+           index.training.push_back({text("imagesTr/a", i, ".nii.gz"), text("labelsTr/a", i, ".nii.gz")});
+         }
+         write(path, decathlon_json(index));
+       },
+       [](const std::string& path) { read_decathlon(fs::path(path).parent_path().string()); }},
+      {"Decathlon's dataset.json, classes", "dataset.json", 10'000,
+       [](const std::string& path, int64_t n) {
+         DecathlonIndex index{"x", {"MRI"}, {}, {{"a.nii", "b.nii"}}, {}};
+         for (int64_t i = 0; i < n; ++i) {
+           index.labels.push_back(text("class", i));
+         }
+         write(path, decathlon_json(index));
+       },
+       [](const std::string& path) { read_decathlon(fs::path(path).parent_path().string()); }},
+      {"HDF5 point clouds", "a.h5", 500,
+       [](const std::string& path, int64_t n) {
+         write_point_clouds(path, {256, std::vector<float>(static_cast<size_t>(n * 256 * 3), 0.5F),
+                                   std::vector<int64_t>(static_cast<size_t>(n), 1)});
+       },
+       [](const std::string& path) { read_point_clouds(path); }},
+  };
+  return all;
+}
+
+class ReaderCost : public ::testing::TestWithParam<Reader> {};
+
+TEST_P(ReaderCost, GrowsNoFasterThanTheFile) {
+  // Large blocks come from the system in either size, or only the smaller file would find memory that is there.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 17);
+  const Reader& reader = GetParam();
+  const Folder small, large;
+  reader.make(small / reader.file, reader.size);
+  reader.make(large / reader.file, 4 * reader.size);
+  // A machine that does something else meanwhile spoils a measurement: the best of several counts.
+  Cost one = cost_of(reader, small / reader.file), four = cost_of(reader, large / reader.file);
+  const auto ratio = [&] {
+    return (four.seconds + kNoise) / (one.seconds + kNoise) * 4 * static_cast<double>(one.file) /
+           static_cast<double>(four.file);
+  };
+  for (int attempt = 0; attempt < 5 && ratio() >= 5; ++attempt) {
+    one.seconds = std::min(one.seconds, cost_of(reader, small / reader.file).seconds);
+    four.seconds = std::min(four.seconds, cost_of(reader, large / reader.file).seconds);
+  }
+  static const bool heading = [] {
+    std::printf("| reader | file, MB | s/MB | peak bytes per byte | time at four times the size |\n");
+    std::printf("|---|---|---|---|---|\n");
+    return true;
+  }();
+  (void)heading;
+  std::printf("| %s | %.2f | %.4f | %.1f | %.1f |\n", reader.name.c_str(),
+              static_cast<double>(four.file) / 1e6, four.seconds * 1e6 / static_cast<double>(four.file),
+              static_cast<double>(four.memory) / static_cast<double>(four.file), ratio());
+  EXPECT_LT(ratio(), 6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Readers, ReaderCost, ::testing::ValuesIn(readers()),
+                         [](const auto& info) { return text("Reader", info.index); });
+
+}  // namespace
+}  // namespace weyl
