@@ -16,6 +16,7 @@
 #include "weyl/app/command_line.h"
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
+#include "weyl/app/signals.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/models/options.h"
@@ -67,6 +68,7 @@ std::optional<int> answer(const InfoCommand& c) {
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit (ulimit -f) is an error that names the file
+  catch_lost_files();
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
     const Parsed parsed = parse_command_line(arguments);

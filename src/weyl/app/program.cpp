@@ -15,6 +15,7 @@
 #include "weyl/app/command_line.h"
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
+#include "weyl/app/signals.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
 
@@ -100,6 +101,7 @@ void keep_freed_memory() {
 int run_program(int argc, char** argv, const Systems& systems) {
   keep_freed_memory();
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit (ulimit -f) is an error that names the file
+  catch_lost_files();
   int code = run_command({argv + (argc > 0 ? 1 : 0), argv + argc}, systems);
   std::cout << std::flush;
   if (!std::cout.good() && code == exit_done) {

@@ -7,16 +7,20 @@
 #include <string_view>
 #include <vector>
 
+#include "weyl/data/formats/byte_source.h"
+
 namespace weyl {
 
 /// Whether a file begins as gzip does.
 bool is_gzip(std::span<const std::byte> file);
 
-/// Inflates a gzip file in memory (several members are one after the other) piece by piece. DataError naming
-/// `where`: truncated, corrupt, a checksum that does not fit. `file` must outlive it.
+/// Inflates a gzip file (several members are one after the other) piece by piece. DataError naming `where`:
+/// truncated, corrupt, a checksum that does not fit.
 class GzipReader {
  public:
+  /// One in memory, which must outlive it; or one that is read piece by piece too.
   GzipReader(std::span<const std::byte> file, std::string_view where);
+  GzipReader(std::unique_ptr<ByteSource> file, std::string_view where);
   ~GzipReader();
   GzipReader(const GzipReader&) = delete;
   GzipReader& operator=(const GzipReader&) = delete;
@@ -29,7 +33,7 @@ class GzipReader {
   const std::string& fault() const;
   /// Reads what is left and drops it, so that the checksum of all is checked.
   void finish();
-  /// No inflated file can be longer: deflate codes at most 1032 bytes in one.
+  /// No inflated file in memory can be longer: deflate codes at most 1032 bytes in one.
   uint64_t most_bytes() const;
 
  private:
