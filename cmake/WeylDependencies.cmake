@@ -11,6 +11,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)  # its CMake package fails even when QUIET
 pkg_check_modules(freetype REQUIRED IMPORTED_TARGET freetype2)
 find_path(WEYL_STB stb_image.h PATH_SUFFIXES stb REQUIRED)
+find_path(WEYL_XXHASH xxhash.h REQUIRED)  # checksums; the header alone, nothing is linked
 
 # Few need RDKit (molecules from SMILES).
 set(WEYL_RDKIT AUTO CACHE STRING "molecules from SMILES by RDKit: AUTO (when it is there), ON or OFF")

@@ -69,6 +69,7 @@ struct AuditCommand {
 struct InfoCommand {
   Talk talk;
   ConfigArguments subject;
+  bool verify = false;  // compare every byte with its checksum
 };
 
 struct ImportCommand {

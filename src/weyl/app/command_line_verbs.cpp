@@ -99,10 +99,15 @@ Verb add_audit(CLI::App& root) {
 Verb add_info(CLI::App& root) {
   const auto draft = begin<InfoCommand>(
       root, "info", "what a model is: parameters, symmetry, inputs, outputs, cost",
-      examples({"info runs/platonic-1", "info configs/nbody/platonic.toml model.platonic.blocks=8 --json"}));
+      examples({"info runs/platonic-1", "info configs/nbody/platonic.toml model.platonic.blocks=8 --json",
+                "info --verify runs/platonic-1"}));
   auto& [app, c] = draft;
   add_subject(app, c->subject, "RUN|MODEL|CONFIG|FILE",
               "run folder, model file, config, or any .safetensors file");
+  app.add_flag(
+      "--verify", c->verify,
+      "compare every byte of the file, or of all .safetensors files in the folder, with its checksum "
+      "instead; exit 3 when one differs");
   return draft.done();
 }
 

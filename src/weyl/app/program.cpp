@@ -16,6 +16,7 @@
 #include "weyl/app/engine.h"
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
+#include "weyl/app/signals.h"
 #include "weyl/app/verbs.h"
 #include "weyl/app/visible_output.h"
 #include "weyl/core/check.h"
@@ -103,6 +104,7 @@ int run_program(int argc, char** argv, const Systems& systems) {
   keep_freed_memory();
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit (ulimit -f) is an error that names the file
   const VisibleOutput visible_output;
+  catch_lost_files();
   int code = run_command({argv + (argc > 0 ? 1 : 0), argv + argc}, systems);
   std::cout << std::flush;
   if (!std::cout.good() && code == exit_done) {

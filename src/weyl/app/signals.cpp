@@ -3,8 +3,12 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
+
+#include "weyl/app/exit_codes.h"
+#include "weyl/core/mapped_file.h"
 
 namespace weyl {
 namespace {
@@ -20,6 +24,28 @@ extern "C" void ask_to_stop(int signal) {
   requested = 1;
 }
 
+/// Calls nothing but what a handler may: write, sigaction, raise, _exit and functions of strings.
+extern "C" void leave_for_lost_file(int signal, siginfo_t* info, void*) {
+  const char* line = info->si_code > 0 ? lost_file(info->si_addr) : nullptr;  // else another process sent it
+  if (line == nullptr) {
+    struct sigaction action{};
+    action.sa_handler = SIG_DFL;
+    sigaction(signal, &action, nullptr);
+    raise(signal);  // comes when this handler has returned
+    return;
+  }
+  constexpr char prefix[] = "weyl: ";
+  char message[8192];
+  size_t size = sizeof prefix - 1;
+  std::memcpy(message, prefix, size);
+  const size_t length = std::min(std::strlen(line), sizeof message - size - 1);
+  std::memcpy(message + size, line, length);
+  size += length;
+  message[size++] = '\n';
+  [[maybe_unused]] const auto n = write(STDERR_FILENO, message, size);
+  _exit(exit_data);
+}
+
 }  // namespace
 
 void catch_signals() {
@@ -30,6 +56,13 @@ void catch_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
     sigaction(signal, &action, nullptr);
   }
+}
+
+void catch_lost_files() {
+  struct sigaction action{};
+  action.sa_sigaction = leave_for_lost_file;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &action, nullptr);
 }
 
 bool stop_requested() {

@@ -11,7 +11,7 @@ namespace weyl {
 
 int run(const InfoCommand& command, const Systems& systems) {
   const ConfigArguments& subject = command.subject;
-  if (!is_config(subject.path)) {
+  if (command.verify || !is_config(subject.path)) {
     // A file of our own or of others: `weyl` has answered it already, unless the engine was started by hand.
     return run_from_metadata(command, options_of(systems)).value_or(exit_data);
   }

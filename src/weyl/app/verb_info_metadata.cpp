@@ -56,6 +56,9 @@ std::string tensors_text(const Json& json) {
 }  // namespace
 
 std::optional<int> run_from_metadata(const InfoCommand& command, const ModelOptions& known) {
+  if (command.verify) {
+    return verify(command);
+  }
   if (command.subject.path.ends_with(".toml")) {
     return {};  // a config: the engine builds it as shapes
   }

@@ -21,6 +21,8 @@ int run(const ConfigCheckCommand& command, const ModelOptions& known);
 /// What a model file or run is, from the file's metadata alone; empty when that is not enough (a config, foreign
 /// weights).
 std::optional<int> run_from_metadata(const InfoCommand& command, const ModelOptions& known);
+/// `info --verify`.
+int verify(const InfoCommand& command);
 /// When the engine cannot be started: what can be said without it, and that it is missing.
 int run_without_engine(const DoctorCommand& command, const std::string& reason);
 

@@ -1,64 +1,86 @@
 #include "weyl/core/mapped_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <system_error>
 
 #include "weyl/core/check.h"
+#include "weyl/core/input_file.h"
 
 namespace weyl {
-namespace {
 
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
+/// Places are never given back to the system, only to the next file, so that a handler of signals, which may
+/// interrupt anything, can walk them. `begin` is set last and cleared first.
+struct MappedFile::Place {
+  std::atomic<bool> taken{true};
+  std::atomic<const std::byte*> begin{nullptr}, end{nullptr};
+  std::atomic<const char*> line{nullptr};
+  Place* next = nullptr;
 
-struct Descriptor {
-  int number;
-  ~Descriptor() {
-    if (number >= 0) {
-      ::close(number);
+  static std::atomic<Place*> first;
+  static_assert(decltype(first)::is_always_lock_free && decltype(line)::is_always_lock_free);
+
+  static Place& take() {
+    for (Place* place = first; place != nullptr; place = place->next) {
+      bool taken = false;
+      if (place->taken.compare_exchange_strong(taken, true)) {
+        return *place;
+      }
     }
+    auto* place = new Place;
+    place->next = first;
+    while (!first.compare_exchange_weak(place->next, place)) {
+    }
+    return *place;
   }
 };
 
-}  // namespace
+std::atomic<MappedFile::Place*> MappedFile::Place::first{nullptr};
 
 MappedFile::MappedFile(const std::string& path) {
-  // O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  require<DataError>(file.number >= 0, path, ": cannot open: ", reason(errno));
-  struct stat status{};
-  require<DataError>(::fstat(file.number, &status) == 0, path, ": cannot read: ", reason(errno));
-  require<DataError>(!S_ISDIR(status.st_mode), path, ": must be a file, got a directory");
-  require<DataError>(S_ISREG(status.st_mode), path, ": must be a regular file, got a pipe, socket or device");
-  if (status.st_size == 0) {
+  const InputFile file(path);
+  if (file.size() == 0) {
     return;  // nothing can be mapped
   }
-  const auto size = static_cast<size_t>(status.st_size);
-  void* begin = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number, 0);
-  require<DataError>(begin != MAP_FAILED, path, ": cannot map: ", reason(errno));
-  bytes_ = {static_cast<const std::byte*>(begin), size};
-}
-
-void MappedFile::release(size_t begin, size_t end) const {
-  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  begin = (begin + page - 1) / page * page;
-  end = std::min(end, bytes_.size()) / page * page;
-  if (begin < end) {  // advice only: what fails costs memory, no more
-    ::madvise(const_cast<std::byte*>(bytes_.data()) + begin, end - begin, MADV_DONTNEED);
+  line_ = path + ": must stay as it is while it is read, but was shortened, or its disk failed";
+  std::ranges::replace(line_, '\n', ' ');
+  place_ = &Place::take();
+  const auto size = static_cast<size_t>(file.size());
+  void* begin = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  if (begin == MAP_FAILED) {
+    const int error = errno;
+    place_->taken = false;
+    throw DataError(text(path, ": cannot map: ", std::generic_category().message(error)));
   }
+  bytes_ = {static_cast<const std::byte*>(begin), size};
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  place_->line = line_.c_str();
+  place_->end = bytes_.data() + (size + page - 1) / page * page;  // reads of words end behind the last byte
+  place_->begin = bytes_.data();
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty()) {
+  if (place_ != nullptr) {
+    place_->begin = nullptr;
     ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+    place_->taken = false;
   }
+}
+
+const char* lost_file(const void* address) {
+  for (const auto* place = MappedFile::Place::first.load(); place != nullptr; place = place->next) {
+    const std::byte* begin = place->begin;
+    const bool inside = begin != nullptr && begin <= address && address < place->end.load();
+    const char* line = place->line;
+    if (inside && place->begin == begin) {  // else the place was given to another file meanwhile
+      return line;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace weyl

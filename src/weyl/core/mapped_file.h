@@ -6,10 +6,12 @@
 
 namespace weyl {
 
-/// A whole file mapped read-only. DataError with the path and the system's reason when it is absent,
-/// unreadable or not a regular file (a directory, a pipe: opening one never blocks). An empty file is an
-/// empty span. The file must not be truncated by others while it is mapped: the system answers such a read
-/// with SIGBUS. Files written by AtomicFile are replaced, never truncated.
+/// A whole file mapped read-only, for formats that are parsed in place; what is read once from the front, and our
+/// own tensor files, are read by InputFile. DataError as InputFile's. An empty file is an empty span.
+///
+/// When another program shortens the file, or its disk fails, the system answers the next read with SIGBUS: a
+/// program that wants to end with a line that names the file installs a handler that asks `lost_file` (the
+/// library installs none). Files written by AtomicFile are replaced, never shortened.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path);
@@ -18,12 +20,17 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return bytes_; }
-  /// The whole pages of bytes [begin, end), which were read and will not be read soon, leave the memory of
-  /// the process. They may be read again, from the file.
-  void release(size_t begin, size_t end) const;
 
  private:
+  friend const char* lost_file(const void*);
+  struct Place;
   std::span<const std::byte> bytes_;
+  std::string line_;
+  Place* place_ = nullptr;  // where a handler of signals finds line_
 };
+
+/// What to say of a read at `address` that the system answered with SIGBUS: one line that names the file; null when no
+/// MappedFile is there. For a handler of signals: it takes no lock and no memory.
+const char* lost_file(const void* address);
 
 }  // namespace weyl

@@ -1,35 +1,34 @@
 #include "weyl/core/safetensors.h"
 
+#include <algorithm>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "weyl/core/check.h"
-#include "weyl/core/mapped_file.h"
+#include "weyl/core/checksum.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/safetensors_checksums.h"
 
 namespace weyl {
+namespace {
 
-struct SafetensorsFile::Mapping {
-  std::string path;
-  MappedFile file;
-  SafetensorsHeader header;
-};
+/// The length field and the header, or what stands there in another kind of file.
+std::vector<std::byte> head_of(const InputFile& file) {
+  uint64_t length = 0;
+  file.read(0, std::as_writable_bytes(std::span(&length, 1)));
+  std::vector<std::byte> head(sizeof length);
+  if (length <= longest_safetensors_header) {  // a longer one is refused unread
+    head.resize(std::min(file.size(), sizeof length + length));
+  }
+  head.resize(file.read(0, head));
+  return head;
+}
+
+}  // namespace
 
 SafetensorsFile::SafetensorsFile(const std::string& path)
-    : mapping_(new Mapping{path, MappedFile(path), {}}) {
-  const auto bytes = mapping_->file.bytes();
-  mapping_->header = parse_safetensors(bytes, bytes.size(), path);
-}
-
-SafetensorsFile::~SafetensorsFile() = default;
-
-const SafetensorsHeader& SafetensorsFile::header() const {
-  return mapping_->header;
-}
-
-const std::string& SafetensorsFile::path() const {
-  return mapping_->path;
-}
+    : file_(path), header_(parse_safetensors(head_of(file_), file_.size(), path)) {}
 
 bool SafetensorsFile::contains(const std::string& name) const {
   return header().tensors.contains(name);
@@ -41,24 +40,59 @@ const TensorEntry& SafetensorsFile::entry(const std::string& name) const {
   return found->second;
 }
 
-std::span<const std::byte> SafetensorsFile::bytes(const std::string& name) const {
+std::vector<std::byte> SafetensorsFile::bytes(const std::string& name) const {
   const auto& tensor = entry(name);
-  return mapping_->file.bytes().subspan(header().data_begin + tensor.begin, tensor.end - tensor.begin);
+  std::vector<std::byte> bytes(tensor.end - tensor.begin);
+  read(name, bytes);
+  return bytes;
+}
+
+void SafetensorsFile::read(const std::string& name, std::span<std::byte> out) const {
+  const auto& tensor = entry(name);
+  require(out.size() == tensor.end - tensor.begin, path(), ": tensor ", quote(name), " has ",
+          tensor.end - tensor.begin, " bytes, not ", out.size());
+  // Block by block, so that a block is still in the processor's cache when its checksum is taken.
+  for (size_t begin = 0; begin < out.size(); begin += checksum_block) {
+    read_block(name, tensor, begin, out.subspan(begin, std::min(checksum_block, out.size() - begin)));
+  }
+}
+
+void SafetensorsFile::verify(const std::string& name) const {
+  const auto& tensor = entry(name);
+  const uint64_t size = tensor.end - tensor.begin;
+  std::vector<std::byte> block(std::min<uint64_t>(size, checksum_block));
+  for (uint64_t begin = 0; begin < size; begin += checksum_block) {
+    read_block(name, tensor, begin, std::span(block).first(std::min(checksum_block, size - begin)));
+  }
+}
+
+/// The bytes of a tensor from `begin`, a multiple of checksum_block, on.
+void SafetensorsFile::read_block(const std::string& name, const TensorEntry& tensor, uint64_t begin,
+                                 std::span<std::byte> out) const {
+  require<DataError>(file_.read(header_.data_begin + tensor.begin + begin, out) == out.size(), path(),
+                     ": tensor ", quote(name),
+                     ": the file ends within it: it was shortened while it was read");
+  if (header_.has_checksums) {
+    const auto said =
+        std::string_view(tensor.checksums).substr(begin / checksum_block * checksum_digits, checksum_digits);
+    const std::string found = checksum(out);
+    require<DataError>(said == found, path(), ": tensor ", quote(name), ": the checksum of its bytes ", begin,
+                       " to ", begin + out.size(), " must be ", printable(said), ", is ", found,
+                       ": the file is damaged");
+  }
 }
 
 namespace {
 
-std::string header_text(const std::string& path, std::span<const TensorBytes> tensors,
-                        const std::map<std::string, std::string>& metadata) {
+/// The length field and the header.
+std::string head_text(const std::string& path, std::span<const TensorBytes> tensors,
+                      const std::map<std::string, std::string>& metadata) {
   try {
-    std::string out;
+    std::string entries;
     // Text by text: an ordered object of the library looks through all names at each that is added.
     const auto add = [&](std::string_view name, const std::string& entry) {
-      out += (out.empty() ? "{" : ",") + nlohmann::json(name).dump() + ":" + entry;
+      entries += "," + nlohmann::json(name).dump() + ":" + entry;
     };
-    if (!metadata.empty()) {
-      add("__metadata__", nlohmann::json(metadata).dump());
-    }
     std::set<std::string_view> names{"__metadata__"};
     uint64_t end = 0;
     for (const auto& tensor : tensors) {
@@ -72,10 +106,22 @@ std::string header_text(const std::string& path, std::span<const TensorBytes> te
       add(tensor.name, entry.dump());
       end += *bytes;
     }
-    out += out.empty() ? "{}" : "}";
+    nlohmann::ordered_json said;  // of the file; the checksums first
+    said[header_checksum_key] = std::string(checksum_digits, '0');
+    said[tensor_checksums_key] = tensor_checksums(tensors);
+    for (const auto& [key, value] : metadata) {
+      if (key != header_checksum_key && key != tensor_checksums_key) {  // those of other bytes
+        said[key] = value;
+      }
+    }
+    const std::string json = R"({"__metadata__":)" + said.dump() + entries + "}";
     constexpr size_t alignment = 64, length_field = 8;
-    out.resize((length_field + out.size() + alignment - 1) / alignment * alignment - length_field, ' ');
-    return out;
+    std::string head((length_field + json.size() + alignment - 1) / alignment * alignment, ' ');
+    const uint64_t length = head.size() - length_field;
+    std::memcpy(head.data(), &length, length_field);
+    head.replace(length_field, json.size(), json);
+    seal_header(head);
+    return head;
   } catch (const nlohmann::json::type_error&) {
     throw DataError(text(path, ": names and metadata of tensors must be UTF-8"));
   }
@@ -85,11 +131,9 @@ std::string header_text(const std::string& path, std::span<const TensorBytes> te
 
 void write_safetensors(const std::string& path, std::span<const TensorBytes> tensors,
                        const std::map<std::string, std::string>& metadata, Existing existing) {
-  const std::string header = header_text(path, tensors, metadata);
-  const uint64_t length = header.size();
+  const std::string head = head_text(path, tensors, metadata);
   AtomicFile file(path, existing);
-  file.write(std::as_bytes(std::span(&length, 1)));
-  file.write(header);
+  file.write(head);
   for (const auto& tensor : tensors) {
     file.write(tensor.bytes);
   }

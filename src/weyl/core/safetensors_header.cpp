@@ -12,6 +12,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/core/safetensors_checksums.h"
 
 namespace weyl {
 namespace {
@@ -19,7 +20,6 @@ namespace {
 using nlohmann::json;
 static_assert(std::endian::native == std::endian::little, "files are mapped as they are");
 
-constexpr uint64_t longest_header = 100'000'000;
 constexpr std::string_view metadata_key = "__metadata__";
 
 class HeaderReader : public json::json_sax_t {
@@ -222,17 +222,19 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> head, uint64_t fi
                      ": a safetensors file begins with 8 bytes of header length, got ", file_size,
                      " bytes in all");
   std::memcpy(&length, head.data(), sizeof length);
-  require<DataError>(length <= longest_header, where, ": header length must be at most ", longest_header,
-                     ", got ", length, " (not a safetensors file?)");
+  require<DataError>(length <= longest_safetensors_header, where, ": header length must be at most ",
+                     longest_safetensors_header, ", got ", length, " (not a safetensors file?)");
   require<DataError>(length <= file_size - sizeof length && length <= head.size() - sizeof length, where,
                      ": header length ", length, " exceeds the file of ", file_size, " bytes");
   const auto* begin = reinterpret_cast<const char*>(head.data()) + sizeof length;
   require<DataError>(length > 0 && *begin == '{', where, ": the header must begin with '{'");
   SafetensorsHeader header;
   header.data_begin = sizeof length + length;
+  const bool checked = check_header(head.first(header.data_begin), where);
   HeaderReader reader(header, where);
   json::sax_parse(begin, begin + length, &reader);
   check_layout(header, file_size - header.data_begin, where);
+  take_checksums(header, checked, where);
   return header;
 }
 

@@ -3,7 +3,6 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -16,6 +15,26 @@ constexpr at::ScalarType scalar_types[] = {at::kBool,     at::kByte,   at::kChar
                                            at::kInt,      at::kUInt32, at::kLong,  at::kUInt64, at::kHalf,
                                            at::kBFloat16, at::kFloat,  at::kDouble};
 static_assert(std::size(scalar_types) == static_cast<size_t>(ElementType::f64) + 1);
+
+/// A CPU tensor whose bytes `fill(span)` writes.
+template <class Fill>
+Tensor filled_tensor(ElementType type, std::span<const int64_t> shape, uint64_t size, std::string_view where,
+                     const Fill& fill) {
+  require<DataError>(byte_count(type, shape) == size && shape.size() <= most_dimensions, where, ": ",
+                     name_of(type), " of shape ", shape_text(shape), " does not have ", size, " bytes");
+  Tensor tensor = at::empty(at::IntArrayRef(shape.data(), shape.size()), scalar_type(type));
+  if (size == 0) {
+    return tensor;
+  }
+  const std::span bytes(static_cast<std::byte*>(tensor.mutable_data_ptr()), size);
+  fill(bytes);
+  if (type == ElementType::boolean) {
+    const auto odd = std::ranges::find_if(bytes, [](std::byte b) { return b > std::byte{1}; });
+    require<DataError>(odd == bytes.end(), where, ": a boolean must be 0 or 1, got ",
+                       odd == bytes.end() ? 0 : std::to_integer<int>(*odd));
+  }
+  return tensor;
+}
 
 }  // namespace
 
@@ -32,24 +51,15 @@ ElementType element_type(at::ScalarType type) {
 
 Tensor copy_tensor(ElementType type, std::span<const int64_t> shape, std::span<const std::byte> bytes,
                    std::string_view where) {
-  require<DataError>(byte_count(type, shape) == bytes.size() && shape.size() <= most_dimensions, where, ": ",
-                     name_of(type), " of shape ", shape_text(shape), " does not have ", bytes.size(),
-                     " bytes");
-  if (type == ElementType::boolean) {
-    const auto odd = std::find_if(bytes.begin(), bytes.end(), [](std::byte b) { return b > std::byte{1}; });
-    require<DataError>(odd == bytes.end(), where, ": a boolean must be 0 or 1, got ",
-                       odd == bytes.end() ? 0 : std::to_integer<int>(*odd));
-  }
-  Tensor tensor = at::empty(at::IntArrayRef(shape.data(), shape.size()), scalar_type(type));
-  if (!bytes.empty()) {
-    std::memcpy(tensor.mutable_data_ptr(), bytes.data(), bytes.size());
-  }
-  return tensor;
+  return filled_tensor(type, shape, bytes.size(), where,
+                       [&](std::span<std::byte> out) { std::ranges::copy(bytes, out.begin()); });
 }
 
 Tensor load_tensor(const SafetensorsFile& file, const std::string& name) {
   const auto& entry = file.entry(name);
-  return copy_tensor(entry.type, entry.shape, file.bytes(name), text(file.path(), ": tensor ", quote(name)));
+  return filled_tensor(entry.type, entry.shape, entry.end - entry.begin,
+                       text(file.path(), ": tensor ", quote(name)),
+                       [&](std::span<std::byte> out) { file.read(name, out); });
 }
 
 NamedTensors load_tensors(const SafetensorsFile& file) {

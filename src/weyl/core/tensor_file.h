@@ -20,7 +20,7 @@ ElementType element_type(at::ScalarType);  // DataError for types the format lac
 Tensor copy_tensor(ElementType type, std::span<const int64_t> shape, std::span<const std::byte> bytes,
                    std::string_view where);
 
-/// Copies one tensor (or all) of a mapped file to the CPU.
+/// Reads one tensor (or all) of a file, compared with its checksum, to the CPU.
 Tensor load_tensor(const SafetensorsFile& file, const std::string& name);
 NamedTensors load_tensors(const SafetensorsFile& file);
 NamedTensors load_tensors(const std::string& path);

@@ -64,8 +64,7 @@ Converted TensorFiles::convert(const std::string& in, const std::string& out) {
   const SafetensorsFile file(in);
   std::vector<NamedArray> arrays;
   for (const auto& [name, entry] : file.header().tensors) {
-    const auto bytes = file.bytes(name);
-    arrays.push_back({name, {entry.type, entry.shape, {bytes.begin(), bytes.end()}}});
+    arrays.push_back({name, {entry.type, entry.shape, file.bytes(name)}});
   }
   if (!file.header().metadata.empty()) {
     Json json = Json::object();

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "weyl/core/mapped_file.h"
+#include "weyl/core/input_file.h"
 #include "weyl/data/formats/gzip.h"
 
 namespace weyl {
 namespace {
-
-constexpr size_t kReleased = size_t{1} << 24;  // bytes at a time
 
 class Plain : public ByteSource {
  public:
@@ -29,7 +27,8 @@ class Plain : public ByteSource {
 
 class Inflated : public ByteSource {
  public:
-  Inflated(std::span<const std::byte> file, std::string_view where) : reader_(file, where) {}
+  template <class Packed>
+  Inflated(Packed packed, std::string_view where) : reader_(std::move(packed), where) {}
   size_t read(std::span<std::byte> out) override { return reader_.read_sound(out); }
   std::string fault() const override { return reader_.fault(); }
 
@@ -37,24 +36,25 @@ class Inflated : public ByteSource {
   GzipReader reader_;
 };
 
+/// A file from its beginning to where it ended when it was opened: what grows meanwhile is not waited for.
 class File : public ByteSource {
  public:
-  explicit File(const std::string& path) : file_(path), bytes_(bytes_of(file_.bytes(), path)) {}
+  explicit File(const std::string& path) : file_(path) {}
   size_t read(std::span<std::byte> out) override {
-    const size_t size = bytes_->read(out);
-    read_ += size;
-    if (!is_gzip(file_.bytes()) && read_ - released_ >= kReleased) {
-      file_.release(released_, read_);
-      released_ = read_;
-    }
-    return size;
+    const auto size = static_cast<size_t>(std::min<uint64_t>(out.size(), file_.size() - position_));
+    const size_t got = file_.read(position_, out.first(size));
+    position_ += got;
+    shortened_ = shortened_ || got < size;
+    return got;
   }
-  std::string fault() const override { return bytes_->fault(); }
+  std::string fault() const override {
+    return shortened_ ? "the file must stay as it is while it is read, but was shortened" : "";
+  }
 
  private:
-  MappedFile file_;
-  std::unique_ptr<ByteSource> bytes_;
-  size_t read_ = 0, released_ = 0;
+  InputFile file_;
+  uint64_t position_ = 0;
+  bool shortened_ = false;
 };
 
 /// Bytes that were read before the others.
@@ -82,7 +82,11 @@ class Prefixed : public ByteSource {
 }  // namespace
 
 std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
-  return std::make_unique<File>(path);
+  std::unique_ptr<ByteSource> file = std::make_unique<File>(path);
+  if (is_gzip(peek(file, 2))) {
+    return std::make_unique<Inflated>(std::move(file), path);
+  }
+  return file;
 }
 
 std::unique_ptr<ByteSource> bytes_of(std::span<const std::byte> file, std::string_view where) {

@@ -19,7 +19,8 @@ class ByteSource {
   virtual std::string fault() const { return {}; }
 };
 
-/// The bytes of a file, inflated when it begins as gzip does. What was read does not stay in the memory of the process.
+/// The bytes of a file, inflated when it begins as gzip does, read piece by piece: little of it is in memory, and
+/// one that is shortened meanwhile ends with a fault.
 std::unique_ptr<ByteSource> open_bytes(const std::string& path);
 
 /// Those of a file in memory, likewise; `file` must outlive it.

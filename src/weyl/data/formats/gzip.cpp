@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kGzipWindow = 15 + 16;        // zlib: the largest window, a gzip header
 constexpr size_t kMostAtOnce = 1UL << 30U;  // zlib counts in 32 bits
+constexpr size_t kPiece = size_t{1} << 16;  // of a file that is read piece by piece
 
 unsigned char* bytes_of(const std::byte* p) {
   return const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(p));  // zlib does not write it
@@ -24,25 +25,51 @@ bool is_gzip(std::span<const std::byte> file) {
 }
 
 struct GzipReader::State {
-  std::span<const std::byte> file;
+  std::span<const std::byte> file;     // in memory,
+  std::unique_ptr<ByteSource> source;  // or null, and
+  std::vector<std::byte> piece;        // what was read of it last
   std::string where, fault;
   z_stream stream{};
   size_t position = 0;
-  bool ended = false;
+  bool drained = false, ended = false;
 
-  /// The next piece of the file, when zlib has eaten the last one.
-  void feed() {
-    if (stream.avail_in == 0 && position < file.size()) {
-      const size_t size = std::min(file.size() - position, kMostAtOnce);
-      stream.next_in = bytes_of(file.data() + position);
-      stream.avail_in = static_cast<uInt>(size);
-      position += size;
+  explicit State(std::string_view place) : where(place) {
+    require<DataError>(inflateInit2(&stream, kGzipWindow) == Z_OK, where,
+                       ": there is no memory to inflate it");
+  }
+  ~State() { inflateEnd(&stream); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  /// Sees to it that zlib has so many bytes of the file, if there are.
+  void feed(size_t least) {
+    while (stream.avail_in < least && !drained) {
+      source != nullptr ? read_on() : step_on();
     }
+  }
+
+  void step_on() {
+    if (stream.avail_in == 0) {
+      stream.next_in = bytes_of(file.data() + position);
+    }
+    const size_t size = std::min(file.size() - position, kMostAtOnce);
+    stream.avail_in += static_cast<uInt>(size);
+    position += size;
+    drained = position == file.size();
+  }
+
+  void read_on() {
+    std::copy_n(stream.next_in, stream.avail_in, bytes_of(piece.data()));
+    const size_t size = source->read(std::span(piece).subspan(stream.avail_in));
+    stream.next_in = bytes_of(piece.data());
+    stream.avail_in += static_cast<uInt>(size);
+    drained = size == 0;
   }
 
   /// After a member: another one, or the end.
   void next_member() {
-    feed();
+    constexpr size_t magic = 2;
+    feed(magic);
     const std::span rest(reinterpret_cast<const std::byte*>(stream.next_in), stream.avail_in);
     ended = !is_gzip(rest);  // what follows and is no member is padding
     if (!ended) {
@@ -52,16 +79,17 @@ struct GzipReader::State {
 };
 
 GzipReader::GzipReader(std::span<const std::byte> file, std::string_view where)
-    : state_(std::make_unique<State>()) {
+    : state_(std::make_unique<State>(where)) {
   state_->file = file;
-  state_->where = where;
-  require<DataError>(inflateInit2(&state_->stream, kGzipWindow) == Z_OK, where,
-                     ": there is no memory to inflate it");
 }
 
-GzipReader::~GzipReader() {
-  inflateEnd(&state_->stream);
+GzipReader::GzipReader(std::unique_ptr<ByteSource> file, std::string_view where)
+    : state_(std::make_unique<State>(where)) {
+  state_->source = std::move(file);
+  state_->piece.resize(kPiece);
 }
+
+GzipReader::~GzipReader() = default;
 
 size_t GzipReader::read(std::span<std::byte> out) {
   const size_t size = read_sound(out);
@@ -73,7 +101,7 @@ size_t GzipReader::read_sound(std::span<std::byte> out) {
   State& s = *state_;
   size_t done = 0;
   while (done < out.size() && !s.ended) {
-    s.feed();
+    s.feed(1);
     const size_t size = std::min(out.size() - done, kMostAtOnce);
     s.stream.next_out = bytes_of(out.data() + done);
     s.stream.avail_out = static_cast<uInt>(size);
@@ -83,9 +111,10 @@ size_t GzipReader::read_sound(std::span<std::byte> out) {
       s.next_member();
       continue;
     }
-    const bool more = s.stream.avail_out == 0 || s.position < s.file.size() || s.stream.avail_in > 0;
+    const bool more = s.stream.avail_out == 0 || !s.drained || s.stream.avail_in > 0;
     if (code == Z_BUF_ERROR || (code == Z_OK && !more)) {
-      s.fault = "the gzip stream is truncated";
+      s.fault = s.source != nullptr ? s.source->fault() : "";
+      s.fault = s.fault.empty() ? "the gzip stream is truncated" : s.fault;
     } else if (code != Z_OK) {
       s.fault = text("the gzip stream is corrupt (",
                      s.stream.msg != nullptr ? s.stream.msg : "no reason given", ")");

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "weyl/data/formats/byte_source.h"
+
 namespace weyl {
 
 /// Bytes that deflate codes in one, at most.
@@ -16,11 +18,13 @@ constexpr uint64_t most_gzip_ratio = 1032;
 /// Whether a file begins as gzip does.
 bool is_gzip(std::span<const std::byte> file);
 
-/// Inflates a gzip file in memory (several members are one after the other) piece by piece. DataError naming
-/// `where`: truncated, corrupt, a checksum that does not fit. `file` must outlive it.
+/// Inflates a gzip file (several members are one after the other) piece by piece. DataError naming `where`:
+/// truncated, corrupt, a checksum that does not fit.
 class GzipReader {
  public:
+  /// One in memory, which must outlive it; or one that is read piece by piece too.
   GzipReader(std::span<const std::byte> file, std::string_view where);
+  GzipReader(std::unique_ptr<ByteSource> file, std::string_view where);
   ~GzipReader();
   GzipReader(const GzipReader&) = delete;
   GzipReader& operator=(const GzipReader&) = delete;
@@ -33,7 +37,7 @@ class GzipReader {
   const std::string& fault() const;
   /// Reads what is left and drops it, so that the checksum of all is checked.
   void finish();
-  /// No inflated file can be longer.
+  /// No inflated file in memory can be longer.
   uint64_t most_bytes() const;
 
  private:

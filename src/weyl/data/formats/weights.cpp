@@ -11,25 +11,30 @@
 namespace weyl {
 namespace {
 
-std::vector<NamedArray> tensors_of(std::span<const std::byte> file, const std::string& path) {
-  const std::string_view contents(reinterpret_cast<const char*>(file.data()), file.size());
+std::vector<NamedArray> safetensors_of(const std::string& path) {
+  const SafetensorsFile file(path);
+  std::vector<NamedArray> arrays;
+  for (const auto& [name, tensor] : file.header().tensors) {
+    arrays.push_back({name, {tensor.type, tensor.shape, file.bytes(name)}});
+  }
+  return arrays;
+}
+
+std::vector<NamedArray> tensors_of(const std::string& path) {
+  const MappedFile file(path);
+  const auto bytes = file.bytes();
+  const std::string_view contents(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   constexpr size_t length_field = 8;  // the header of a safetensors file begins after it
   const bool zip = contents.starts_with("PK\x03\x04") || contents.starts_with("PK\x05\x06");
   const bool header_first = !zip && contents.size() > length_field && contents[length_field] == '{';
   const auto named = [&](std::string_view suffix) { return path.ends_with(suffix); };
   if (!header_first &&
       (zip || contents.starts_with('\x80') || named(".pt") || named(".pth") || named(".ckpt"))) {
-    return parse_pytorch_zip(file, path);
+    return parse_pytorch_zip(bytes, path);
   }
   require<DataError>(header_first || named(".safetensors"), path,
                      ": weights must be a safetensors file or a PyTorch zip checkpoint, this is neither");
-  const auto header = parse_safetensors(file, file.size(), path);
-  std::vector<NamedArray> arrays;
-  for (const auto& [name, tensor] : header.tensors) {
-    const auto bytes = file.subspan(header.data_begin + tensor.begin, tensor.end - tensor.begin);
-    arrays.push_back({name, {tensor.type, tensor.shape, {bytes.begin(), bytes.end()}}});
-  }
-  return arrays;
+  return safetensors_of(path);
 }
 
 }  // namespace
@@ -59,7 +64,7 @@ std::string unwrapped_name(std::string_view name) {
 }
 
 std::vector<NamedArray> read_weights(const std::string& path) {
-  auto arrays = tensors_of(MappedFile(path).bytes(), path);
+  auto arrays = tensors_of(path);
   std::map<std::string, std::string> origin;  // of each unwrapped name
   for (auto& [name, array] : arrays) {
     const auto [other, is_new] = origin.emplace(unwrapped_name(name), name);

@@ -28,13 +28,13 @@ bool is_trajectory(const MoleculesMakerOptions& o) {
 
 void copy_tensor(const SafetensorsFile& file, const std::string& name, std::vector<double>& to,
                  size_t count) {
-  const auto bytes = file.bytes(name);
-  require<DataError>(file.entry(name).type == ElementType::f64 && bytes.size() == count * sizeof(double),
+  const auto& entry = file.entry(name);
+  require<DataError>(entry.type == ElementType::f64 && entry.end - entry.begin == count * sizeof(double),
                      file.path(), ": ", name, " must be ", count,
                      " float64 numbers; remove the folder to begin anew");
   const size_t before = to.size();
   to.resize(before + count);
-  std::ranges::copy(bytes, std::as_writable_bytes(std::span(to).subspan(before)).begin());
+  file.read(name, std::as_writable_bytes(std::span(to).subspan(before)));
 }
 
 }  // namespace

@@ -1,0 +1,106 @@
+// Files that others shorten while they are mapped: the program's handler of SIGBUS (app/signals.h) names them.
+#include "weyl/core/mapped_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "weyl/app/signals.h"
+#include "weyl/core/input_file.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr size_t size = 1 << 20;
+
+struct Temporary {
+  std::string path;
+  explicit Temporary(const std::string& name)
+      : path((fs::temp_directory_path() / ("weyl-mapped-" + std::to_string(::getpid()) + name)).string()) {
+    std::ofstream(path, std::ios::binary) << std::string(size, 'x');
+  }
+  ~Temporary() { fs::remove(path); }
+};
+
+int sum(std::span<const std::byte> bytes) {
+  return std::accumulate(bytes.begin(), bytes.end(), 0,
+                         [](int a, std::byte b) { return a + std::to_integer<int>(b); });
+}
+
+TEST(MappedFileDeathTest, AShortenedFileEndsTheProgramWithALineThatNamesIt) {
+  const Temporary other("other"), lost("lost");
+  const auto read = [&] {
+    catch_lost_files();
+    const MappedFile first(other.path), file(lost.path), last(other.path);
+    EXPECT_EQ(sum(file.bytes()), 'x' * static_cast<int>(size));
+    fs::resize_file(lost.path, size / 2);
+    _exit(sum(file.bytes()) != 0 ? 0 : 1);
+  };
+  EXPECT_EXIT(read(), testing::ExitedWithCode(3),
+              "^weyl: .*lost: must stay as it is while it is read, but was shortened, or its disk failed\n$");
+}
+
+// Without the handler, as any program that links the library: the library installs none.
+TEST(MappedFileDeathTest, TheLibraryAloneLeavesTheSignalAsItIs) {
+  const Temporary lost("lost");
+  const auto read = [&] {
+    std::signal(SIGBUS, SIG_DFL);
+    const MappedFile file(lost.path);
+    fs::resize_file(lost.path, 0);
+    _exit(sum(file.bytes()) != 0 ? 0 : 1);
+  };
+  EXPECT_EXIT(read(), testing::KilledBySignal(SIGBUS), "");
+}
+
+TEST(MappedFileDeathTest, EveryOtherSigbusKeepsItsDefault) {
+  const Temporary lost("lost");
+  const auto elsewhere = [&] {
+    catch_lost_files();
+    const MappedFile file(lost.path);
+    const InputFile own(lost.path);
+    const auto* begin =
+        static_cast<const std::byte*>(::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, own.descriptor(), 0));
+    fs::resize_file(lost.path, 0);
+    _exit(sum({begin, size}) != 0 ? 0 : 1);
+  };
+  EXPECT_EXIT(elsewhere(), testing::KilledBySignal(SIGBUS), "^$");
+  const auto sent = [&] {
+    catch_lost_files();
+    const MappedFile file(lost.path);
+    ::raise(SIGBUS);
+    _exit(0);
+  };
+  EXPECT_EXIT(sent(), testing::KilledBySignal(SIGBUS), "^$");
+}
+
+TEST(MappedFile, IsFoundByEveryAddressWhileItIsMapped) {
+  const Temporary a("a"), b("b");
+  std::vector<std::unique_ptr<MappedFile>> files;
+  for (int i = 0; i < 40; ++i) {
+    files.push_back(std::make_unique<MappedFile>(i % 2 == 0 ? a.path : b.path));
+  }
+  const auto named = [](const void* address) { return std::string_view(lost_file(address)).substr(0, 200); };
+  for (size_t i = 0; i < files.size(); ++i) {
+    for (const size_t at : {size_t{0}, size / 3, size - 1}) {
+      EXPECT_TRUE(named(files[i]->bytes().data() + at).starts_with((i % 2 == 0 ? a.path : b.path) + ": "));
+    }
+  }
+  EXPECT_EQ(lost_file(nullptr), nullptr);
+  EXPECT_EQ(lost_file(&files), nullptr);
+  const auto* gone = files[7]->bytes().data();
+  files.clear();
+  EXPECT_EQ(lost_file(gone), nullptr);
+  const MappedFile again(b.path);
+  EXPECT_TRUE(named(again.bytes().data()).starts_with(b.path));
+}
+
+}  // namespace
+}  // namespace weyl
