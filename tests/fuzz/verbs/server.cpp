@@ -1,0 +1,149 @@
+#include "tests/fuzz/verbs/server.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string_view>
+
+#include "weyl/core/check.h"
+
+namespace weyl::fuzz {
+namespace {
+
+constexpr size_t kKept = 4096;  // bytes of what a run says
+
+/// A file without a name, whose bytes both processes see.
+class Talk {
+ public:
+  Talk() : file_(memfd_create("talk", 0)) {
+    require<Error>(file_ >= 0, "memfd_create: must give a file, but did not");
+  }
+  ~Talk() { close(file_); }
+  Talk(const Talk&) = delete;
+  Talk& operator=(const Talk&) = delete;
+  int file() const { return file_; }
+  std::string text() const {
+    std::string said(kKept, '\0');
+    const ssize_t n = pread(file_, said.data(), said.size(), 0);
+    said.resize(static_cast<size_t>(std::max<ssize_t>(n, 0)));
+    return said;
+  }
+
+ private:
+  int file_;
+};
+
+/// Of this process, in bytes: the line "VmData: N kB" of /proc/self/status.
+int64_t data_now() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmData:")) {
+      return 1024 * std::strtoll(line.c_str() + 7, nullptr, 10);
+    }
+  }
+  return 0;
+}
+
+int64_t resident_now() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) {
+      return 1024 * std::strtoll(line.c_str() + 6, nullptr, 10);
+    }
+  }
+  return 0;
+}
+
+[[noreturn]] void be_the_copy(const std::string& folder, const Limits& limits, int64_t data, const Talk& out,
+                              const Talk& err, const std::function<int()>& work) {
+  const auto limit = [](int what, rlim_t value) {
+    const rlimit both{value, value};
+    setrlimit(what, &both);
+  };
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_FSIZE, 1 << 26);
+  limit(RLIMIT_DATA, static_cast<rlim_t>(data + limits.memory));
+  limit(RLIMIT_CPU, static_cast<rlim_t>(limits.seconds) + 1);
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(out.file(), 1) < 0 || dup2(err.file(), 2) < 0 ||
+      chdir(folder.c_str()) != 0) {
+    _exit(99);
+  }
+  _exit(work());
+}
+
+}  // namespace
+
+std::string Ended::fault() const {
+  if (hung) {
+    return "took more than its time";
+  }
+  if (code < 0) {
+    return "ended by signal " + std::to_string(-code);
+  }
+  if (code > 5) {
+    return "ended with the exit code " + std::to_string(code);
+  }
+  const std::string_view lines = err;
+  for (const std::string_view sign : {"terminate called", "LOG ERROR", "Exception raised from", "frame #"}) {
+    if (lines.find(sign) != std::string_view::npos) {
+      return "said \"" + std::string(sign) + "\"";
+    }
+  }
+  if (code >= 2 && code <= 4) {  // one line at least that says why, and nobody's escape codes
+    if (lines.find("weyl: ") == std::string_view::npos && out.empty()) {
+      return "gave no reason for its exit code " + std::to_string(code);
+    }
+  }
+  if (lines.find('\x1b') != std::string_view::npos || out.find('\x1b') != std::string::npos) {
+    return "said an escape code";
+  }
+  return "";
+}
+
+Ended run_forked(const std::string& folder, const Limits& limits, const std::function<int()>& work) {
+  const Talk out, err;
+  const int64_t data = data_now(), resident = resident_now();
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  require<Error>(child >= 0, "fork: must give a process, but did not");
+  if (child == 0) {
+    be_the_copy(folder, limits, data, out, err, work);
+  }
+  Ended ended;
+  const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+  pollfd wait{handle, POLLIN, 0};
+  if (handle >= 0 && poll(&wait, 1, static_cast<int>(5000 * limits.seconds)) == 0) {
+    ended.hung = true;
+    kill(child, SIGKILL);
+  }
+  int status = 0;
+  rusage usage{};
+  wait4(child, &status, 0, &usage);
+  if (handle >= 0) {
+    close(handle);
+  }
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  ended.seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  ended.memory = std::max<int64_t>(0, 1024 * usage.ru_maxrss - resident);
+  ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  ended.hung = ended.hung || ended.code == -SIGXCPU || ended.seconds > limits.seconds;
+  ended.out = out.text();
+  ended.err = err.text();
+  return ended;
+}
+
+}  // namespace weyl::fuzz
