@@ -70,14 +70,14 @@ std::string planted(const std::string& name) {
 }
 
 TEST(Libraries, OfTheCurrentFolderNeverRun) {
-  const std::string folder = planted("planted"), weyl = "'" WEYL_BINARY_DIR "/bin/weyl' ";
+  const std::string folder = planted("planted"), test = self(), weyl = "'" WEYL_BINARY_DIR "/bin/weyl' ";
   // The control: what the loader is told by the user, it takes.
   shell("LD_PRELOAD=./libxtb.so.6 /usr/bin/env true", folder);
   ASSERT_TRUE(fs::remove(folder + "/PWNED"));
   for (const std::string& command :
        std::vector<std::string>{weyl + "doctor", weyl + "--help", weyl + "info c.toml",
                                 weyl + "config check c.toml", "'" WEYL_BINARY_DIR "/bin/weyl-engine' --help",
-                                "'" + self() + "' --gtest_list_tests", "cd lib && " + weyl + "doctor"}) {
+                                "'" + test + "' --gtest_list_tests", "cd lib && " + weyl + "doctor"}) {
     const Outcome outcome = shell("unset LD_LIBRARY_PATH LD_PRELOAD; " + command, folder);
     EXPECT_EQ(outcome.code, 0) << command << "\n" << outcome.out << outcome.err;
     EXPECT_FALSE(fs::exists(folder + "/PWNED")) << command;

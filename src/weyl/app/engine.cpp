@@ -29,12 +29,14 @@ std::string what_is_missing(const std::filesystem::path& library, const std::str
   if (missing == said) {
     return said;  // of another kind: a symbol or a version, say
   }
+  const std::filesystem::path shown = library.lexically_normal();  // without bin/..
   if (missing == library) {
-    return missing + ": must be there, a part of weyl, but cannot be opened; install or build weyl again";
+    return shown.string() +
+           ": must be there, a part of weyl, but cannot be opened; install or build weyl again";
   }
   const bool torch = missing.starts_with("libtorch") || missing.starts_with("libc10");
-  return missing + ": is needed by " + library.string() + ", but is not found; " +
-         (torch ? "put LibTorch's libraries, or links to them, into " + library.parent_path().string() +
+  return missing + ": is needed by " + shown.string() + ", but is not found; " +
+         (torch ? "put LibTorch's libraries, or links to them, into " + shown.parent_path().string() +
                       ", or build weyl with -DWEYL_TORCH_RUNPATH=FOLDER and install it again"
                 : "install the package that has it");
 }
