@@ -25,14 +25,20 @@ function(weyl_runpath_entry result from to)
   set(${result} "${to}" PARENT_SCOPE)
 endfunction()
 
+# Where a program looks for weyl's libraries: in the build tree, and installed.
+function(weyl_program_folders result)
+  weyl_runpath_entry(installed "${CMAKE_INSTALL_BINDIR}" "${CMAKE_INSTALL_LIBDIR}")
+  set(folders "$ORIGIN/../lib" "${installed}")
+  list(REMOVE_DUPLICATES folders)
+  set(${result} "${folders}" PARENT_SCOPE)
+endfunction()
+
 # weyl_install_runpath(target PROGRAM|LIBRARY) for each target that is installed, before its install(). The build tree's
 # RUNPATH is the installed one: where the two differ, CMake ends the build tree's with ':' signs, to have room for
 # rewriting it, and each is an empty entry.
 function(weyl_install_runpath target kind)
   if(kind STREQUAL "PROGRAM")
-    weyl_runpath_entry(installed "${CMAKE_INSTALL_BINDIR}" "${CMAKE_INSTALL_LIBDIR}")
-    set(entries "$ORIGIN/../lib" "${installed}")  # in the build tree, installed
-    list(REMOVE_DUPLICATES entries)
+    weyl_program_folders(entries)
   else()
     set(entries "$ORIGIN")
     # And the folders of other libraries that are not the system's own, HDF5's for one.

@@ -1,87 +1,65 @@
 // `weyl-engine`: the verbs that need torch. Started by `weyl`, with the same command line. It opens libweyl.so, and with
 // it LibTorch, while it runs: of a linked library that is missing the loader would say so in its own words, and leave
-// with 127.
+// with 127. It is linked to none of weyl's libraries: theirs would be asked first for each of the 50,000 symbols that
+// LibTorch looks up, which takes 20 ms.
 #include "weyl/app/engine.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <exception>
-#include <filesystem>
-#include <iostream>
-#include <new>
-#include <string>
-#include <variant>
-#include <vector>
-
-#include "weyl/app/command_line.h"
-#include "weyl/app/verbs.h"
-#include "weyl/core/check.h"
-#include "weyl/core/library_folder.h"
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <initializer_list>
 
 namespace {
 
-using namespace weyl;
-
-// What the loader said when `library` could not be opened, as a line that says what to do.
-std::string what_is_missing(const std::filesystem::path& library, const std::string& said) {
-  const std::string missing = said.substr(0, said.find(": cannot open shared object file"));
-  if (missing == said) {
-    return said;  // of another kind: a symbol or a version, say
+// The library of this name in one of WEYL_LIBRARY_FOLDERS, relative to this program's own folder; by its whole path, so
+// that nothing else is taken. Null: `said` is what the loader has to say, `path` the file that was tried last.
+void* open_library(const char* name, char (&path)[2 * PATH_MAX], const char*& said) {
+  char self[PATH_MAX];
+  const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  self[n > 0 ? n : 0] = '\0';
+  char* const slash = std::strrchr(self, '/');
+  if (self[0] != '/' || slash == nullptr) {
+    std::snprintf(path, sizeof path, "/proc/self/exe");
+    said = "/proc/self/exe: must name this program, but cannot be read";
+    return nullptr;
   }
-  if (missing == library) {
-    return missing + ": must be there, a part of weyl, but cannot be opened; install or build weyl again";
-  }
-  const bool torch = missing.starts_with("libtorch") || missing.starts_with("libc10");
-  return missing + ": is needed by " + library.string() + ", but is not found; " +
-         (torch ? "put LibTorch's libraries, or links to them, into " + library.parent_path().string() +
-                      ", or build weyl with -DWEYL_TORCH_RUNPATH=FOLDER and install it again"
-                : "install the package that has it");
-}
-
-using Engine = decltype(&weyl_engine);
-
-// RTLD_LAZY and RTLD_GLOBAL, as for a linked library. ConfigError: what is missing. bad_alloc: there is no room for it.
-Engine open_engine() {
-  const std::filesystem::path library = library_folder() / WEYL_LIBRARY;
-  void* const handle = dlopen(library.c_str(), RTLD_LAZY | RTLD_GLOBAL);
-  if (handle == nullptr) {
-    const std::string said = dlerror();
-    for (const char* no_room : {"failed to map segment", "annot allocate memory"}) {
-      if (said.find(no_room) != std::string::npos) {
-        throw std::bad_alloc();
-      }
-    }
-    throw ConfigError(what_is_missing(library, said));
-  }
-  const auto engine = reinterpret_cast<Engine>(dlsym(handle, "weyl_engine"));
-  require<ConfigError>(engine != nullptr, library.string(),
-                       ": must be of this version of weyl, but is another");
-  return engine;
-}
-
-// What can be said without libweyl.so.
-int answer_without(const std::exception& error, const std::vector<std::string>& arguments) {
-  const Parsed parsed = parse_command_line(arguments);
-  if (parsed.command) {
-    if (const auto* doctor = std::get_if<DoctorCommand>(&*parsed.command)) {
-      const int code = run_without_engine(*doctor, error.what());
-      std::cout << std::flush;
-      return code;
+  *slash = '\0';
+  for (const char* folder : {WEYL_LIBRARY_FOLDERS}) {
+    std::snprintf(path, sizeof path, "%s%s%s/%s", folder[0] == '/' ? "" : self, folder[0] == '/' ? "" : "/",
+                  folder, name);
+    if (access(path, F_OK) == 0) {
+      break;
     }
   }
-  return report(error);
+  void* const handle = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);  // as a linked library is loaded
+  said = handle == nullptr ? dlerror() : "";
+  return handle;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Engine engine = nullptr;
-  try {
-    engine = open_engine();
-  } catch (const std::exception& error) {
-    return answer_without(error, {argv + (argc > 0 ? 1 : 0), argv + argc});
+  char path[2 * PATH_MAX], base_path[2 * PATH_MAX];
+  const char *said = "", *base_said = "";
+  void* const library = open_library(WEYL_LIBRARY, path, said);
+  if (library != nullptr) {
+    if (const auto engine = reinterpret_cast<decltype(&weyl_engine)>(dlsym(library, "weyl_engine"))) {
+      // Without LibTorch's destructors, which take 65 ms for nothing.
+      _exit(engine(argc, argv));
+    }
+    said = dlerror();
   }
-  // Without LibTorch's destructors, which take 65 ms for nothing.
-  _exit(engine(argc, argv));
+  char kept[8192];  // the next error replaces this one
+  std::snprintf(kept, sizeof kept, "%s", said);
+  if (void* const base = open_library(WEYL_BASE_LIBRARY, base_path, base_said)) {
+    if (const auto without =
+            reinterpret_cast<decltype(&weyl_without_engine)>(dlsym(base, "weyl_without_engine"))) {
+      return without(argc, argv, path, kept);
+    }
+  }
+  std::fprintf(stderr, "weyl: %s\n", kept);
+  return 2;
 }
