@@ -67,14 +67,16 @@ kernels = 6
   void write_weights() const { save_tensors(folder + "/w.safetensors", weights); }
 
   Outcome import(const std::string& options = {}, const std::string& file = "w.safetensors") const {
-    return weyl_program("import '" + file + "' --config c.toml --out m.safetensors " + options, folder);
+    return weyl_program("import '" + file + "' --config c.toml --out m.safetensors --force " + options,
+                        folder);
   }
 
   struct Predicted {
     Tensor energy, forces;
   };
   Predicted predict(const std::string& options = {}) const {
-    const Outcome outcome = weyl_program("predict m.safetensors frames.xyz --out p.xyz " + options, folder);
+    const Outcome outcome =
+        weyl_program("predict m.safetensors frames.xyz --out p.xyz --force " + options, folder);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     std::vector<double> energies, components;
     ExtendedXyzReader reader(folder + "/p.xyz");

@@ -171,7 +171,7 @@ TEST(PredictFrames, StressIsTheDerivativeOfTheEnergyByStrain) {
       }
     }
     write(folder + "/in.xyz", all);
-    const Outcome done = weyl_program("predict run in.xyz --out out.xyz --dtype float64", folder);
+    const Outcome done = weyl_program("predict run in.xyz --out out.xyz --force --dtype float64", folder);
     ASSERT_EQ(done.code, 0) << done.err;
     const auto out = read(folder + "/out.xyz");
     ASSERT_EQ(out.size(), all.size());

@@ -47,7 +47,8 @@ TEST(CsvCell, NeverBeginsAFormulaAndReadsBack) {
   const std::vector<std::string> words{"=1+1",     "+a", "-b", "@c,d", "plain", "", "say \"hi\", you",
                                        "'quoted'", "Å"};
   for (const std::string& word : words) {
-    line += (line.empty() ? "" : ",") + csv_cell(word);
+    line += line.empty() ? "" : ",";
+    line += csv_cell(word);
   }
   EXPECT_EQ(csv_cells(line), words);
   EXPECT_EQ(csv_cells(""), std::vector<std::string>{""});

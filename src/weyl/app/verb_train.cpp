@@ -177,7 +177,8 @@ void write_confusion(const Confusion& confusion, const std::string& folder) {
   const size_t k = confusion.classes.size();
   std::string csv;
   for (size_t i = 0; i < k; ++i) {
-    csv += (i > 0 ? "," : "") + csv_cell(confusion.classes[i]);
+    csv += i > 0 ? "," : "";
+    csv += csv_cell(confusion.classes[i]);
   }
   for (size_t i = 0; i < k * k; ++i) {
     csv += i % k == 0 ? '\n' : ',';
