@@ -20,15 +20,20 @@ uint64_t number_in(const std::string& path) {
   return std::ifstream(path) >> number ? number : kUnknown;
 }
 
-uint64_t of_machine() {
-  std::ifstream file("/proc/meminfo");
+/// The number after a word of such a file, 0 when it is not there.
+uint64_t number_after(const std::string& path, std::string_view key) {
+  std::ifstream file(path);
   for (std::string word; file >> word;) {
-    uint64_t kibibytes = 0;
-    if (word == "MemAvailable:" && file >> kibibytes) {
-      return kibibytes << 10U;
+    if (uint64_t number = 0; word == key && file >> number) {
+      return number;
     }
   }
-  return kUnknown;
+  return 0;
+}
+
+uint64_t of_machine() {
+  const uint64_t kibibytes = number_after("/proc/meminfo", "MemAvailable:");
+  return kibibytes > 0 ? kibibytes << 10U : kUnknown;
 }
 
 /// What the tightest of the groups above the process leaves (version 2 of control groups).
@@ -45,7 +50,10 @@ uint64_t of_groups() {
       const std::string folder = "/sys/fs/cgroup" + path;
       const uint64_t most = number_in(folder + "/memory.max"), used = number_in(folder + "/memory.current");
       if (most != kUnknown && used != kUnknown) {
-        least = std::min(least, most - std::min(used, most));
+        // Files that the system keeps in memory count as used, though it gives them up.
+        const uint64_t files = number_after(folder + "/memory.stat", "inactive_file") +
+                               number_after(folder + "/memory.stat", "active_file");
+        least = std::min(least, most - std::min(used - std::min(used, files), most));
       }
       if (path.size() <= 1) {
         break;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <random>
 #include <utility>
@@ -224,6 +225,45 @@ TEST(ShortestDistance, EqualsBruteForceInAnyCell) {
   }
   EXPECT_GT(within, 100);
   EXPECT_LT(within, 200);
+}
+
+// A sheet of 100,000 atoms with one x took a minute.
+TEST(ShortestDistance, OfManyAtomsIsFoundQuicklyWhereverTheyAre) {
+  std::mt19937_64 random(4);
+  std::uniform_real_distribution<double> number(0, 1);
+  for (const int64_t atoms : {600, 2'000, 100'000}) {
+    for (const double thickness : {0.0, 1e-3, 1.0, 30.0}) {
+      AtomsFrame frame;
+      frame.numbers.assign(static_cast<size_t>(atoms), 1);
+      const double side = 0.4 * std::sqrt(static_cast<double>(atoms));
+      for (int64_t i = 0; i < atoms; ++i) {
+        frame.positions.insert(frame.positions.end(),
+                               {thickness * number(random), side * number(random), side * number(random)});
+      }
+      const std::clock_t begin = std::clock();
+      const auto found = shortest_distance(frame, 5);
+      EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 10);
+      ASSERT_TRUE(found);
+      const auto apart = [&](int64_t a, int64_t b) {
+        const double* x = frame.positions.data();
+        return std::hypot(x[3 * a] - x[3 * b], x[3 * a + 1] - x[3 * b + 1], x[3 * a + 2] - x[3 * b + 2]);
+      };
+      EXPECT_EQ(found->distance, apart(found->first, found->second));
+      for (int64_t a = 0; a < atoms && atoms <= 2'000; ++a) {
+        for (int64_t b = 0; b < a; ++b) {
+          ASSERT_GE(apart(a, b), found->distance) << atoms << " atoms, thickness " << thickness;
+        }
+      }
+    }
+  }
+  AtomsFrame clump;  // all within the bound
+  clump.numbers.assign(50'000, 1);
+  for (int i = 0; i < 150'000; ++i) {
+    clump.positions.push_back(number(random));
+  }
+  const std::clock_t begin = std::clock();
+  EXPECT_TRUE(shortest_distance(clump, 5));
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 10);
 }
 
 }  // namespace

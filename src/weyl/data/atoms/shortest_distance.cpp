@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
@@ -13,6 +15,7 @@ namespace {
 using Vector = std::array<double, 3>;
 
 constexpr int kMostImages = 4;
+constexpr size_t kSwept = 512;  // points that are fewer need no cells
 
 Vector cross(const Vector& a, const Vector& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
@@ -25,6 +28,12 @@ double dot(const Vector& a, const Vector& b) {
 double length(const Vector& a) {
   return std::hypot(a[0], a[1], a[2]);
 }
+
+struct Point {
+  Vector x;
+  int64_t atom = 0;
+  bool inside = false;  // of the cell: a pair has one such at least
+};
 
 /// The lattice vectors; those that do not repeat are replaced by unit vectors perpendicular to the others,
 /// along which nothing is wrapped.
@@ -56,8 +65,7 @@ std::array<Vector, 3> basis_of(const AtomsFrame& frame) {
 }
 
 /// The atoms wrapped into the cell, and those images that are within `bound` of it.
-void add_images(const AtomsFrame& frame, double bound, std::vector<Vector>& points, std::vector<int>& first,
-                std::vector<int64_t>& atoms) {
+void add_images(const AtomsFrame& frame, double bound, std::vector<Point>& points) {
   const auto a = basis_of(frame);
   std::array<Vector, 3> reciprocal;  // rows of the inverse's transpose: f_i = reciprocal_i . x
   std::array<int, 3> images{};
@@ -86,11 +94,11 @@ void add_images(const AtomsFrame& frame, double bound, std::vector<Vector>& poin
             near = near && (!frame.pbc[i] || (g[i] >= -margin[i] && g[i] <= 1 + margin[i]));
           }
           if (near) {
-            points.push_back({g[0] * a[0][0] + g[1] * a[1][0] + g[2] * a[2][0],
-                              g[0] * a[0][1] + g[1] * a[1][1] + g[2] * a[2][1],
-                              g[0] * a[0][2] + g[1] * a[1][2] + g[2] * a[2][2]});
-            first.push_back(u == 0 && v == 0 && w == 0 ? 1 : 0);
-            atoms.push_back(static_cast<int64_t>(atom));
+            points.push_back({{g[0] * a[0][0] + g[1] * a[1][0] + g[2] * a[2][0],
+                               g[0] * a[0][1] + g[1] * a[1][1] + g[2] * a[2][1],
+                               g[0] * a[0][2] + g[1] * a[1][2] + g[2] * a[2][2]},
+                              static_cast<int64_t>(atom),
+                              u == 0 && v == 0 && w == 0});
           }
         }
       }
@@ -98,42 +106,94 @@ void add_images(const AtomsFrame& frame, double bound, std::vector<Vector>& poin
   }
 }
 
-}  // namespace
+/// The nearest pair of points that are sorted along x; of several, the first in that order
+/// (of such at one place, any).
+class Search {
+ public:
+  Search(const std::vector<Point>& points, double bound) : points_(points), bound_(bound), best_(bound) {}
 
-std::optional<ShortestDistance> shortest_distance(const AtomsFrame& frame, double bound) {
-  std::vector<Vector> points;
-  std::vector<int> inside;  // of the cell: a pair has one such at least
-  std::vector<int64_t> atoms;
-  if (frame.cell && frame.pbc != std::array<bool, 3>{}) {
-    add_images(frame, bound, points, inside, atoms);
-  } else {
-    for (size_t atom = 0; atom < frame.numbers.size(); ++atom) {
-      points.push_back(
-          {frame.positions[3 * atom], frame.positions[3 * atom + 1], frame.positions[3 * atom + 2]});
-      atoms.push_back(static_cast<int64_t>(atom));
-    }
-    inside.assign(points.size(), 1);
-  }
-  std::vector<size_t> order(points.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    order[i] = i;
-  }
-  std::ranges::sort(order, {}, [&](size_t i) { return points[i][0]; });
-  ShortestDistance best{bound};
-  for (size_t i = 0; i < order.size(); ++i) {
-    const Vector& p = points[order[i]];
-    for (size_t j = i + 1; j < order.size() && points[order[j]][0] - p[0] < best.distance; ++j) {
-      const Vector& q = points[order[j]];
-      if (inside[order[i]] + inside[order[j]] > 0) {
-        const double distance = std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
-        if (distance < best.distance) {
-          const auto [a, b] = std::minmax(atoms[order[i]], atoms[order[j]]);
-          best = {distance, a, b};
-        }
+  /// Each with those that follow within the best distance along x: many, where many have one x.
+  void sweep() {
+    for (size_t i = 0; i < points_.size(); ++i) {
+      for (size_t j = i + 1; j < points_.size() && points_[j].x[0] - points_[i].x[0] < best_; ++j) {
+        compare(i, j);
       }
     }
   }
-  return best.distance < bound ? std::optional(best) : std::nullopt;
+
+  /// Each with those before it in its own and the adjacent cells, as wide as the best distance, or up to twice
+  /// that: points that are no nearer to one another fill a cell with a few. N log N.
+  void by_cells() {
+    std::map<Vector, std::vector<size_t>> cells;
+    double width = best_;
+    const auto cell_of = [&](size_t i) {
+      const Vector& x = points_[i].x;
+      return Vector{std::floor(x[0] / width), std::floor(x[1] / width), std::floor(x[2] / width)};
+    };
+    for (size_t j = 0; j < points_.size() && best_ > 0; ++j) {
+      const Vector at = cell_of(j);
+      for (int k = 0; k < 27; ++k) {
+        const auto found = cells.find({at[0] + k / 9 - 1, at[1] + k / 3 % 3 - 1, at[2] + k % 3 - 1});
+        if (found != cells.end()) {
+          std::ranges::for_each(found->second, [&](size_t i) { compare(i, j); });
+        }
+      }
+      if (best_ < width / 2 && best_ > 0) {
+        width = best_;
+        cells.clear();
+        for (size_t i = 0; i < j; ++i) {
+          cells[cell_of(i)].push_back(i);
+        }
+      }
+      cells[cell_of(j)].push_back(j);
+    }
+  }
+
+  std::optional<ShortestDistance> found() const {
+    if (!(best_ < bound_)) {
+      return std::nullopt;
+    }
+    const auto [a, b] = std::minmax(points_[first_].atom, points_[second_].atom);
+    return ShortestDistance{best_, a, b};
+  }
+
+ private:
+  void compare(size_t i, size_t j) {
+    const Point &p = points_[i], &q = points_[j];
+    if (!p.inside && !q.inside) {
+      return;
+    }
+    const double distance = std::hypot(p.x[0] - q.x[0], p.x[1] - q.x[1], p.x[2] - q.x[2]);
+    if (distance < best_ || (distance == best_ && std::pair(i, j) < std::pair(first_, second_))) {
+      best_ = distance;
+      first_ = i;
+      second_ = j;
+    }
+  }
+
+  const std::vector<Point>& points_;
+  double bound_, best_;
+  size_t first_ = 0, second_ = 0;
+};
+
+}  // namespace
+
+std::optional<ShortestDistance> shortest_distance(const AtomsFrame& frame, double bound) {
+  std::vector<Point> points;
+  if (frame.cell && frame.pbc != std::array<bool, 3>{}) {
+    add_images(frame, bound, points);
+  } else {
+    for (size_t atom = 0; atom < frame.numbers.size(); ++atom) {
+      points.push_back(
+          {{frame.positions[3 * atom], frame.positions[3 * atom + 1], frame.positions[3 * atom + 2]},
+           static_cast<int64_t>(atom),
+           true});
+    }
+  }
+  std::ranges::sort(points, {}, [](const Point& p) { return p.x[0]; });
+  Search search(points, bound);
+  points.size() <= kSwept ? search.sweep() : search.by_cells();
+  return search.found();
 }
 
 std::string overlap_text(const AtomsFrame& frame, const ShortestDistance& found) {

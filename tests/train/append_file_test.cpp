@@ -1,0 +1,48 @@
+#include "weyl/train/append_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/data/folder.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+TEST(AppendFile, AFileThatGetsNoRecordIsNotLeft) {
+  const Folder folder;
+  {
+    const AppendFile file(folder / "none");
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "none"));
+  {
+    AppendFile file(folder / "one");
+    AppendFile moved(std::move(file));
+    moved.append("x");
+  }
+  EXPECT_EQ(read_if_there(folder / "one"), "x");
+  std::ofstream(folder / "before").flush();
+  {
+    const AppendFile file(folder / "before");
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder / "before"));  // it is another's
+}
+
+// Opening a pipe that nobody reads, or writes to, waited for ever.
+TEST(AppendFile, APipeIsRefusedWithoutWaiting) {
+  const Folder folder;
+  const std::string pipe = folder / "metrics.csv";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(message_of<DataError>([&] { AppendFile file(pipe); }),
+            pipe + ": cannot be opened for writing: No such device or address");
+  EXPECT_EQ(message_of<DataError>([&] { read_if_there(pipe); }),
+            pipe + ": must be a regular file, got a pipe, socket or device");
+  EXPECT_EQ(message_of<DataError>([&] { AppendFile file("/dev/null"); }),
+            "/dev/null: must be a regular file, got a pipe, socket or device");
+}
+
+}  // namespace
+}  // namespace weyl
