@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <string_view>
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/core/mapped_file.h"
@@ -24,7 +25,7 @@ extern "C" void ask_to_stop(int signal) {
   requested = 1;
 }
 
-/// Calls nothing but what a handler may: write, sigaction, raise, _exit and functions of strings.
+/// Calls nothing but what a handler may: write, sigaction, raise, _exit, and copies.
 extern "C" void leave_for_lost_file(int signal, siginfo_t* info, void*) {
   const char* line = info->si_code > 0 ? lost_file(info->si_addr) : nullptr;  // else another process sent it
   if (line == nullptr) {
@@ -34,15 +35,16 @@ extern "C" void leave_for_lost_file(int signal, siginfo_t* info, void*) {
     raise(signal);  // comes when this handler has returned
     return;
   }
-  constexpr char prefix[] = "weyl: ";
   char message[8192];
-  size_t size = sizeof prefix - 1;
-  std::memcpy(message, prefix, size);
-  const size_t length = std::min(std::strlen(line), sizeof message - size - 1);
-  std::memcpy(message + size, line, length);
-  size += length;
-  message[size++] = '\n';
-  [[maybe_unused]] const auto n = write(STDERR_FILENO, message, size);
+  char* end = message;
+  const auto add = [&](std::string_view part) {
+    const auto room = static_cast<size_t>(message + sizeof message - end);
+    end = std::copy_n(part.data(), std::min(part.size(), room - 1), end);  // one is left for the line's end
+  };
+  add("weyl: ");
+  add(line);
+  *end++ = '\n';
+  [[maybe_unused]] const auto n = write(STDERR_FILENO, message, static_cast<size_t>(end - message));
   _exit(exit_data);
 }
 

@@ -35,6 +35,7 @@ std::string tensor_checksums(std::span<const TensorBytes> tensors) {
 }
 
 void seal_header(std::string& head) {
+  head.replace(digits_at, checksum_digits, checksum_digits, '0');
   head.replace(digits_at, checksum_digits, digits_for(head));
 }
 

@@ -20,7 +20,7 @@ constexpr std::string_view header_checksum_key = "weyl.xxh3_64.header",
 /// The second entry.
 std::string tensor_checksums(std::span<const TensorBytes> tensors);
 
-/// Fills in the first, whose digits are zeros as yet, in `head`: the length field and the header.
+/// Fills in the first's digits, or replaces them, in `head`: the length field and the header.
 void seal_header(std::string& head);
 
 /// Compares it with `head`, which ends with the header; false when there is none. DataError: it differs.
