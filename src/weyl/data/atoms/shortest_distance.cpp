@@ -15,7 +15,7 @@ namespace {
 using Vector = std::array<double, 3>;
 
 constexpr int kMostImages = 4;
-constexpr size_t kSwept = 512;  // points that are fewer need no cells
+constexpr size_t kSwept = 256;  // points that one is compared with on average, before cells are cheaper
 
 Vector cross(const Vector& a, const Vector& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
@@ -112,13 +112,19 @@ class Search {
  public:
   Search(const std::vector<Point>& points, double bound) : points_(points), bound_(bound), best_(bound) {}
 
-  /// Each with those that follow within the best distance along x: many, where many have one x.
-  void sweep() {
+  /// Each with those that follow within the best distance along x; false when these are many, as where many
+  /// have one x.
+  bool sweep() {
+    size_t left = kSwept * points_.size();
     for (size_t i = 0; i < points_.size(); ++i) {
       for (size_t j = i + 1; j < points_.size() && points_[j].x[0] - points_[i].x[0] < best_; ++j) {
+        if (left-- == 0) {
+          return false;
+        }
         compare(i, j);
       }
     }
+    return true;
   }
 
   /// Each with those before it in its own and the adjacent cells, as wide as the best distance, or up to twice
@@ -192,7 +198,9 @@ std::optional<ShortestDistance> shortest_distance(const AtomsFrame& frame, doubl
   }
   std::ranges::sort(points, {}, [](const Point& p) { return p.x[0]; });
   Search search(points, bound);
-  points.size() <= kSwept ? search.sweep() : search.by_cells();
+  if (!search.sweep()) {
+    search.by_cells();
+  }
   return search.found();
 }
 
