@@ -3,21 +3,23 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <csignal>
 #include <cstring>
 #include <initializer_list>
 
 namespace weyl {
 namespace {
 
-volatile sig_atomic_t requested = 0;
+std::atomic<bool> requested = false;
+static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal handler may set it
 
 extern "C" void ask_to_stop(int signal) {
-  if (requested != 0 && signal == SIGINT) {
+  if (requested.exchange(true) && signal == SIGINT) {
     constexpr char message[] = "\nweyl: stopped at once; the last checkpoint is whole\n";
     [[maybe_unused]] const auto n = write(STDERR_FILENO, message, sizeof message - 1);
     _exit(128 + SIGINT);
   }
-  requested = 1;
 }
 
 }  // namespace
@@ -30,10 +32,15 @@ void catch_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
     sigaction(signal, &action, nullptr);
   }
+  struct sigaction hangup;
+  if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
+    sigaction(SIGHUP, &action, nullptr);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 bool stop_requested() {
-  return requested != 0;
+  return requested;
 }
 
 }  // namespace weyl
