@@ -50,6 +50,26 @@ TEST(CommandLine, TurnsDtypeAndSeedOfTrainIntoOverrides) {
   EXPECT_EQ(c.config.overrides, (std::vector<std::string>{"train.precision=float64", "train.seed=7"}));
 }
 
+TEST(CommandLine, ResumesARunWithAnotherBudgetAlone) {
+  const auto c = expect<TrainCommand>(
+      {"train", "--resume", "runs/x", "train.epochs=5", "train.steps=7", "--data-changed"});
+  EXPECT_TRUE(c.config.path.empty());
+  EXPECT_EQ(c.config.overrides, (std::vector<std::string>{"train.epochs=5", "train.steps=7"}));
+  EXPECT_TRUE(c.data_changed);
+  EXPECT_EQ(
+      expect<TrainCommand>({"train", "train.max_seconds=7", "--resume", "runs/x"}).config.overrides.size(),
+      1u);
+  for (const char* other : {"train.batch=4", "model.system=lie", "data.nbody.path=x"}) {
+    EXPECT_NE(error_of({"train", "--resume", "runs/x", "train.epochs=5", other})
+                  .find(std::string(
+                            "only its budget (train.epochs, train.steps, train.max_seconds) may be changed, "
+                            "got '") +
+                        other + "'"),
+              std::string::npos);
+  }
+  error_of({"train", "a.toml", "--data-changed"});
+}
+
 TEST(CommandLine, ResumesARunAndNothingElse) {
   EXPECT_EQ(expect<TrainCommand>({"train", "--resume", "runs/x"}).resume, "runs/x");
   EXPECT_NE(error_of({"train", "--resume", "runs/x", "--out", "y"}).find("--resume"), std::string::npos);

@@ -281,5 +281,47 @@ TEST_F(Verbs, AnInterruptedTrainingSavesAndExitsFive) {
   EXPECT_TRUE(std::filesystem::exists(folder() + "/stopped/last/state.safetensors"));
 }
 
+// A training that goes on until a signal comes: once it trains, `signal` is sent to it, $pid.
+std::string training(const std::string& run, const std::string& signal) {
+  return "'" WEYL_BINARY_DIR "/bin/weyl' train c.toml train.steps=100000000 train.evaluate_every=1e6 --out " +
+         run + " --threads 1 --quiet & pid=$!; for i in $(seq 1000); do [ -e " + run +
+         "/last ] && break; sleep 0.02; done; sleep 0.5; kill -" + signal + " $pid; ";
+}
+
+TEST_F(Verbs, AHangUpSavesAndExitsFive) {
+  EXPECT_EQ(weyl("--version; " + training("hungup", "HUP") + "wait $pid; exit $?;#").code, 5);
+  EXPECT_TRUE(std::filesystem::exists(folder() + "/hungup/last/state.safetensors"));
+}
+
+TEST_F(Verbs, AHangUpThatIsIgnoredStaysIgnored) {
+  std::ofstream(folder() + "/nohup.sh")
+      << "trap '' HUP\n"
+      << training("nohup", "HUP") << "sleep 1; kill -0 $pid && touch alive; kill -TERM $pid; wait $pid\n";
+  EXPECT_EQ(weyl("--version; sh nohup.sh; exit $?;#").code, 5);
+  EXPECT_TRUE(std::filesystem::exists(folder() + "/alive"));
+}
+
+TEST_F(Verbs, ASecondTrainingInAFolderIsOneLine) {
+  const Outcome outcome =
+      weyl("--version >/dev/null; " + training("shared", "CONT") +
+           "rm -f shared/.lock; '" WEYL_BINARY_DIR
+           "/bin/weyl' train --resume shared 2>&1; echo $?; kill -TERM $pid; wait $pid;#");
+  EXPECT_EQ(outcome.out,
+            "weyl: shared: must be used by one training at a time, but another one is running in it\n3\n");
+}
+
+TEST_F(Verbs, APictureThatCannotBeDrawnIsAWarning) {
+  std::filesystem::copy(folder() + "/run", folder() + "/plain", std::filesystem::copy_options::recursive);
+  std::filesystem::remove_all(folder() + "/plain/plots");
+  std::ofstream(folder() + "/plain/plots") << "in the way";
+  const Outcome outcome = weyl("train --resume plain --threads 1 --json");
+  object(outcome, {"run", "steps", "test.metrics.mse", "baselines"});
+  EXPECT_NE(outcome.err.find("no pictures, or not all: "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("plain is finished: step 5 of 5; train on with, say: weyl train --resume plain "
+                             "train.steps=10"),
+            std::string::npos)
+      << outcome.err;
+}
+
 }  // namespace
 }  // namespace weyl

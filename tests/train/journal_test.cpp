@@ -8,6 +8,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <vector>
 
 #include "weyl/core/check.h"
 
@@ -113,6 +115,82 @@ TEST(Journal, ContinuesWhereACheckpointWas) {
   // Events have the wall clock in them, but the same records.
   EXPECT_EQ(fs::file_size(again / "events.out.tfevents.0.weyl"),
             fs::file_size(through / "events.out.tfevents.0.weyl"));
+}
+
+// No training depends on what it wrote down: whatever is wrong with a file, it is kept beside, and the run goes on.
+TEST(Journal, SetsDamagedFilesAside) {
+  const auto garbage = [](const std::string& path) { write(path, std::string("\0\1nonsense\n,,\n", 14)); };
+  const auto word = [](const std::string& path) {
+    std::string rows = read_if_there(path);
+    write(path, rows.replace(rows.find("\n2,") + 3, 1, "x"));
+  };
+  const auto flip = [](const std::string& path) {
+    std::string bytes = read_if_there(path);
+    bytes[bytes.size() / 2] ^= 4;
+    write(path, bytes);
+  };
+  const auto folder_instead = [](const std::string& path) {
+    fs::remove(path);
+    fs::create_directory(path);
+  };
+  const auto shorter = [](const std::string& path) { fs::resize_file(path, 40); };
+  struct Case {
+    const char* file;
+    std::function<void(const std::string&)> damage;
+  };
+  const char* const metrics = "metrics.csv";
+  const char* const times = "timing.csv";
+  const char* const events = "events.out.tfevents.0.weyl";
+  for (const Case& c : std::vector<Case>{{metrics, garbage},
+                                         {metrics, word},
+                                         {metrics, shorter},
+                                         {metrics, folder_instead},
+                                         {times, garbage},
+                                         {times, word},
+                                         {times, folder_instead},
+                                         {events, flip},
+                                         {events, garbage},
+                                         {events, folder_instead}}) {
+    const Folder folder;
+    int64_t bytes = 0;
+    {
+      Journal first(folder / "", {"mse"});
+      EXPECT_TRUE(first.damages().empty());
+      steps(first, 1, 3);
+      bytes = first.sync_metrics();
+    }
+    const std::string path = folder / c.file;
+    c.damage(path);
+    Journal second(folder / "", {"mse"}, 3, bytes);
+    ASSERT_EQ(second.damages().size(), 1u) << c.file;
+    EXPECT_NE(second.damages()[0].find(std::string(c.file) + ".damaged"), std::string::npos)
+        << second.damages()[0];
+    EXPECT_EQ(second.damages()[0].find('\n'), std::string::npos);
+    EXPECT_TRUE(fs::exists(path + ".damaged"));
+    steps(second, 4, 5);
+    EXPECT_EQ(read_csv(folder / "metrics.csv").rows.back()[0], 5);
+    EXPECT_EQ(read_csv(folder / "timing.csv").rows.back()[0], 5);
+    EXPECT_GT(fs::file_size(folder / events), 0u);
+    // The next part finds nothing wrong, and a second damage gets a name of its own.
+    Journal third(folder / "", {"mse"}, 5, second.sync_metrics());
+    EXPECT_TRUE(third.damages().empty());
+    EXPECT_EQ(set_aside(path), path + ".damaged-2");
+  }
+}
+
+TEST(Journal, KnowsItsSecondsFromADamagedFileToo) {
+  const Folder folder;
+  int64_t bytes = 0;
+  {
+    Journal first(folder / "", {"mse"});
+    steps(first, 1, 3);
+    bytes = first.sync_metrics();
+  }
+  write(folder / "timing.csv", read_if_there(folder / "timing.csv") + "3,nan,1,0,0,0,0,0,0,0\n");
+  const Journal second(folder / "", {"mse"}, 3, bytes);
+  ASSERT_EQ(second.damages().size(), 1u);
+  EXPECT_NE(second.damages()[0].find("seconds must be finite"), std::string::npos) << second.damages()[0];
+  EXPECT_EQ(second.seconds_before(), 6);
 }
 
 TEST(Journal, AFullDiskIsOneLineAndNoTornRow) {

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "weyl/core/check.h"
 
@@ -65,6 +67,61 @@ TEST_F(RunFolderTest, OpensRunFoldersOnly) {
   EXPECT_FALSE(is_run_folder("empty"));
   EXPECT_THROW(RunFolder::open("empty"), DataError);
   EXPECT_THROW(RunFolder::open("none"), DataError);
+}
+
+// A lock file can be deleted, or be a link to one of another run: the lock is on the folder itself.
+TEST_F(RunFolderTest, IsLockedByNothingThatCanBeDeleted) {
+  const auto run = RunFolder::create("run", "x");
+  std::ofstream(run.file("config.toml")) << "";
+  EXPECT_FALSE(fs::exists("run/.lock"));
+  fs::create_symlink("/dev/null", "run/.lock");
+  EXPECT_THROW(RunFolder::open("run"), DataError);
+  fs::create_directory_symlink("run", "link");
+  EXPECT_THROW(RunFolder::open("link"), DataError);
+  fs::rename("run", "moved");
+  EXPECT_THROW(RunFolder::open("moved"), DataError);
+}
+
+TEST_F(RunFolderTest, IsMadeInWhatAKilledTrainingLeft) {
+  fs::create_directory("half");
+  std::ofstream("half/.lock") << "";  // of older versions
+  std::ofstream("half/config.toml.17-0.tmp") << "[tr";
+  EXPECT_EQ(RunFolder::create("half", "x").path(), "half");
+  std::ofstream("half/notes.txt") << "";
+  EXPECT_THROW(RunFolder::create("half", "x"), ConfigError);
+}
+
+TEST_F(RunFolderTest, ClearsItsOwnLitterAndNothingElse) {
+  const auto run = RunFolder::create("run", "x");
+  const std::string dead = ".4194305-0.tmp",
+                    alive = ".1-0.tmp";  // above the largest process number; always there
+  const std::vector<std::string> ours{"config.toml" + dead, "README.md" + alive,
+                                      "best/model.safetensors" + dead, "plots/rate.svg" + dead,
+                                      "last.new/model.safetensors"};
+  const std::vector<std::string> foreign{"notes.tmp",
+                                         "a.17.tmp",
+                                         "mine/config.toml" + dead,
+                                         "best/model.safetensors",
+                                         "plots/rate.svg" + alive,
+                                         "last/state.safetensors" + dead};
+  for (const auto* names : {&ours, &foreign}) {
+    for (const std::string& name : *names) {
+      fs::create_directories(fs::path(run.file(name)).parent_path());
+      std::ofstream(run.file(name)) << "x";
+    }
+  }
+  fs::create_directory(run.file("folder" + dead));
+  fs::create_symlink("../target", run.file("link" + dead));
+  run.clear_litter();
+  for (const std::string& name : ours) {
+    EXPECT_FALSE(fs::exists(run.file(name))) << name;
+  }
+  EXPECT_FALSE(fs::exists(run.file("last.new")));
+  for (const std::string& name : foreign) {
+    EXPECT_TRUE(fs::exists(run.file(name))) << name;
+  }
+  EXPECT_TRUE(fs::is_directory(run.file("folder" + dead)));
+  EXPECT_TRUE(fs::is_symlink(run.file("link" + dead)));
 }
 
 }  // namespace

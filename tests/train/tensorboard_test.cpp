@@ -9,6 +9,8 @@
 #include <map>
 #include <vector>
 
+#include "weyl/core/check.h"
+
 namespace weyl {
 namespace {
 
@@ -156,6 +158,33 @@ TEST(EventFile, IsCutBackToTheStepAndToWholeRecords) {
     EventFile file(path);
   }
   EXPECT_EQ(fs::file_size(path), 0u);
+  fs::remove(path);
+}
+
+TEST(EventFile, TellsDamageFromATornEnd) {
+  const std::string path = temporary_file();
+  const std::pair<std::string, double> scalars[] = {{"a", 1}};
+  {
+    EventFile file(path);
+    for (int64_t step : {1, 2, 3}) file.add(step, scalars, 0);
+  }
+  std::ifstream in(path, std::ios::binary);
+  const std::string whole(std::istreambuf_iterator<char>(in), {});
+  const auto write = [&](const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; };
+  for (size_t length = 0; length < whole.size(); ++length) {  // a process that was killed
+    write(whole.substr(0, length));
+    EXPECT_LE(intact_events(path, 3), static_cast<int64_t>(length));
+  }
+  write(whole + std::string(200, '\0'));  // a machine that died
+  EXPECT_EQ(intact_events(path, 3), static_cast<int64_t>(whole.size()));
+  for (size_t at = 0; at < whole.size(); ++at) {
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ 16);
+    write(flipped);
+    EXPECT_THROW(intact_events(path, 3), DataError) << at;
+  }
+  write(whole);
+  EXPECT_EQ(intact_events(path, 3), static_cast<int64_t>(whole.size()));
   fs::remove(path);
 }
 

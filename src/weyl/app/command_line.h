@@ -31,9 +31,10 @@ struct ConfigArguments {
 struct TrainCommand {
   Talk talk;
   Machine machine;
-  ConfigArguments config;  // empty path with --resume
-  std::string resume;      // a run folder
-  std::string out;         // empty: runs/<name of the config>-<number>
+  ConfigArguments config;     // with --resume: no path, and overrides of the budget alone
+  std::string resume;         // a run folder
+  bool data_changed = false;  // with --resume: its data may be others than they were
+  std::string out;            // empty: runs/<name of the config>-<number>
 };
 
 struct EvalCommand {

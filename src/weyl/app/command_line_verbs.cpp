@@ -7,6 +7,7 @@
 #include "weyl/app/command_line_data.h"
 #include "weyl/app/command_line_draft.h"
 #include "weyl/core/check.h"
+#include "weyl/train/budget.h"
 
 namespace weyl {
 namespace {
@@ -19,22 +20,35 @@ Verb add_train(CLI::App& root) {
       examples({"train configs/nbody/platonic.toml",
                 "train configs/nbody/platonic.toml train.epochs=5 model.platonic.group=icosahedron --out "
                 "runs/ico",
-                "train --resume runs/ico"},
-               "Ctrl-C finishes the step, saves and exits 5; a second one stops at once."));
+                "train --resume runs/ico", "train --resume runs/ico train.epochs=10"},
+               "Ctrl-C, SIGTERM and a hang-up save and exit 5: after the step, or when that takes longer, "
+               "within seconds "
+               "the state before it. A second Ctrl-C stops at once."));
   auto& [app, c] = draft;
   const auto seed = std::make_shared<std::optional<int64_t>>();
   add_config(app, c->config, /*required=*/false);
-  app.add_option("--resume", c->resume,
-                 "go on with the run in this folder; ends with the same bits as a run that was never stopped")
+  app.add_option(
+         "--resume", c->resume,
+         "go on with the run in this folder; ends with the same bits as a run that was never stopped. Of "
+         "its keys the budget alone may be changed: train.epochs, train.steps, train.max_seconds")
       ->type_name("RUN");
+  app.add_flag("--data-changed", c->data_changed,
+               "with --resume: go on though the data are no longer those that the run was trained on");
   add_out(app, c->out, "DIR", "run folder to make, default runs/<config>-<number>; never overwritten", false);
   add_machine(app, c->machine, "same as train.precision=...");
   add_seed(app, *seed, "same as train.seed=...");
   return draft.done([seed](TrainCommand& t) {
+    if (!t.resume.empty() && t.config.path.find('=') != std::string::npos) {
+      t.config.overrides.insert(t.config.overrides.begin(), std::move(t.config.path));
+      t.config.path.clear();
+    }
     require<ConfigError>(t.resume.empty() != t.config.path.empty(), "give either CONFIG or --resume RUN");
-    const bool changed = !t.out.empty() || t.machine.dtype || *seed || !t.config.overrides.empty();
-    require<ConfigError>(t.resume.empty() || !changed,
-                         "--resume takes the run as it is: no overrides, --out, --dtype or --seed");
+    if (!t.resume.empty()) {
+      require<ConfigError>(t.out.empty() && !t.machine.dtype && !*seed,
+                           "--resume takes the run as it is: no --out, --dtype or --seed");
+      require_budget_only(t.config.overrides);
+    }
+    require<ConfigError>(!t.data_changed || !t.resume.empty(), "--data-changed goes with --resume RUN");
     if (t.machine.dtype) {
       t.config.overrides.push_back("train.precision=" + *t.machine.dtype);
     }

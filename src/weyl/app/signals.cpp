@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <cstring>
 #include <initializer_list>
 #include <string_view>
@@ -14,15 +16,15 @@
 namespace weyl {
 namespace {
 
-volatile sig_atomic_t requested = 0;
+std::atomic<bool> requested = false;
+static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal handler may set it
 
 extern "C" void ask_to_stop(int signal) {
-  if (requested != 0 && signal == SIGINT) {
+  if (requested.exchange(true) && signal == SIGINT) {
     constexpr char message[] = "\nweyl: stopped at once; the last checkpoint is whole\n";
     [[maybe_unused]] const auto n = write(STDERR_FILENO, message, sizeof message - 1);
     _exit(128 + SIGINT);
   }
-  requested = 1;
 }
 
 /// Calls nothing but what a handler may: write, sigaction, raise, _exit, and copies.
@@ -58,6 +60,11 @@ void catch_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
     sigaction(signal, &action, nullptr);
   }
+  struct sigaction hangup;
+  if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
+    sigaction(SIGHUP, &action, nullptr);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 void catch_lost_files() {
@@ -68,7 +75,7 @@ void catch_lost_files() {
 }
 
 bool stop_requested() {
-  return requested != 0;
+  return requested;
 }
 
 }  // namespace weyl

@@ -2,11 +2,12 @@
 
 namespace weyl {
 
-/// From here on SIGINT, SIGTERM and SIGUSR1 ask for a stop: the verb finishes its step, saves and leaves with
-/// exit code 5. A second SIGINT ends the process at once.
+/// From here on SIGINT, SIGTERM, SIGHUP and SIGUSR1 ask for a stop: the verb saves and leaves with exit code 5. A
+/// second SIGINT ends the process at once. A SIGHUP that is ignored (nohup) stays ignored. A reader that is gone
+/// (SIGPIPE) is an error of writing: a `| tee` that a hang-up ends takes no training with it.
 void catch_signals();
 
-/// Whether a stop was asked for.
+/// Whether a stop was asked for. Any thread may ask.
 bool stop_requested();
 
 /// From here on a mapped file (core/mapped_file.h) that can no longer be read ends the program with one line that

@@ -1,9 +1,11 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
@@ -60,8 +62,9 @@ class Console : public TrainObserver {
     }
   }
 
+  void entered(const std::string& run) override { add_log_file(run + "/log.txt"); }
+
   void started(const TrainStart& start) override {
-    add_log_file(start.run + "/log.txt");
     say(text("run ", start.run, "  (", start.device, ", ", start.precision, ", ", start.threads,
              " threads)"));
     say(text(start.parameters, " parameters, ", start.samples, " samples, ", start.steps_per_epoch,
@@ -204,6 +207,64 @@ void print_table(const std::vector<Row>& rows) {
   }
 }
 
+Json json_of(const TrainResult& result) {
+  Json json = Json::object();
+  json.set("run", result.run).set("steps", result.steps).set("seconds", result.seconds);
+  if (result.best) {
+    json.set("best", Json::object()
+                         .set("metric", result.best->metric)
+                         .set("value", result.best->value)
+                         .set("unit", result.best->unit)
+                         .set("step", result.best->step));
+  }
+  return json;
+}
+
+int say_interrupted(const TrainResult& result, bool json) {
+  say(text("saved at step ", result.steps, "; go on with: weyl train --resume ", result.run));
+  if (json) {
+    std::cout << json_of(result).dump() << "\n";
+  }
+  return exit_interrupted;
+}
+
+// A training that is left within a step cannot return.
+[[noreturn]] void leave(Console& console, const TrainResult& result, const std::exception_ptr& error,
+                        bool json) {
+  int code = exit_failed;
+  try {
+    console.clear();
+    if (error) {
+      std::rethrow_exception(error);
+    }
+    code = say_interrupted(result, json);
+  } catch (const std::exception& reason) {
+    code = report(reason);
+  }
+  std::cout << std::flush;
+  flush_log();
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+// Whatever goes wrong here, the training is done: a warning.
+void draw(const TrainResult& result, const Predictor* best, const std::shared_ptr<const Dataset>& test) {
+  const std::string folder = result.run + "/plots";
+  try {
+    if (best != nullptr) {
+      write_parity(*best, test, folder);
+      if (result.test && result.test->confusion) {
+        write_confusion(*result.test->confusion, folder);
+      }
+      write_overlays(*best, *test, folder);
+    }
+    draw_run(result.run, folder);
+  } catch (const std::exception& error) {
+    const std::string reason = error.what();
+    warn("no pictures, or not all: " + reason.substr(0, reason.find('\n')));
+  }
+}
+
 }  // namespace
 
 int run(const TrainCommand& command, const Systems& systems) {
@@ -218,52 +279,36 @@ int run(const TrainCommand& command, const Systems& systems) {
   request.systems = &systems;
   request.observer = &console;
   request.stop = stop_requested;
+  request.leave = [&](const TrainResult& result, const std::exception_ptr& error) {
+    leave(console, result, error, command.talk.json);
+  };
+  request.budget = resumed ? command.config.overrides : std::vector<std::string>{};
+  request.data_changed = command.data_changed;
   const TrainResult result =
       resumed
           ? resume(command.resume, request)
           : train(read_recipe(command.config.path, command.config.overrides, options_of(systems)), request);
   console.clear();
 
-  Json json = Json::object();
-  json.set("run", result.run).set("steps", result.steps).set("seconds", result.seconds);
-  if (result.best) {
-    json.set("best", Json::object()
-                         .set("metric", result.best->metric)
-                         .set("value", result.best->value)
-                         .set("unit", result.best->unit)
-                         .set("step", result.best->step));
-  }
   if (result.ending == Ending::interrupted) {
-    say(text("saved at step ", result.steps, "; go on with: weyl train --resume ", result.run));
-    if (command.talk.json) {
-      std::cout << json.dump() << "\n";
-    }
-    return exit_interrupted;
+    return say_interrupted(result, command.talk.json);
   }
-
+  Json json = json_of(result);
   std::vector<Row> table;
+  std::optional<Predictor> best;
   if (const auto& test = console.data().test; test != nullptr && test->size() > 0) {
-    const Predictor best(result.run, {.device = request.device}, systems);
+    best.emplace(result.run, PredictorOptions{.device = request.device}, systems);
     const Evaluation evaluation = result.test.value_or(Evaluation{});
     json.set("test", to_json(evaluation));
     Json baselines = Json::object();
-    for (auto& [name, metrics] : best.task()->baselines(*test)) {
+    for (auto& [name, metrics] : best->task()->baselines(*test)) {
       baselines.set(name, to_json(metrics));
       table.push_back({"test, " + name, metrics});
     }
-    json.set("baselines", baselines).set("parameters", best.model().parameter_count());
+    json.set("baselines", baselines).set("parameters", best->model().parameter_count());
     table.push_back({"test, this model", evaluation.metrics});
-    write_parity(best, test, result.run + "/plots");
-    if (evaluation.confusion) {
-      write_confusion(*evaluation.confusion, result.run + "/plots");
-    }
-    write_overlays(best, *test, result.run + "/plots");
   }
-  try {
-    draw_run(result.run, result.run + "/plots");
-  } catch (const Error& error) {
-    warn(text("no pictures: ", error.what()));  // a run without gnuplot is a run all the same
-  }
+  draw(result, best ? &*best : nullptr, console.data().test);
   if (command.talk.json) {
     std::cout << json.dump() << "\n";
     return exit_done;

@@ -10,6 +10,8 @@
 #include <system_error>
 
 #include "weyl/core/check.h"
+#include "weyl/core/sync_folder.h"
+#include "weyl/core/unfinished_file.h"
 
 namespace weyl {
 namespace {
@@ -29,19 +31,6 @@ std::string target_of(const std::string& path) {
     return target.string();
   }
   return path;
-}
-
-/// Makes the new name itself durable. File systems that cannot sync a folder say EINVAL; a folder that may be
-/// written but not read cannot be opened. Neither means that the file is lost.
-bool sync_folder(const std::string& file) {
-  const auto folder = fs::path(file).parent_path();
-  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) {
-    return true;
-  }
-  const bool done = ::fsync(descriptor) == 0 || errno != EIO;
-  ::close(descriptor);
-  return done;
 }
 
 /// Gives a file a name that nothing has yet, in one step: false with errno EEXIST when something has it. A file system
@@ -86,7 +75,7 @@ AtomicFile::AtomicFile(const std::string& path, Existing existing)
                      fs::is_directory(status) ? "a directory" : "a pipe, socket or device");
   static std::atomic<unsigned> counter{0};
   do {
-    temporary_ = text(target_, ".", ::getpid(), "-", counter++, ".tmp");
+    temporary_ = unfinished_name(target_, counter++);
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && errno == EEXIST);
   require<DataError>(descriptor_ >= 0, path_, ": cannot write: ", reason(errno));
@@ -127,7 +116,8 @@ void AtomicFile::commit() {
     throw DataError(text(path_, ": cannot write: ", reason(failure)));
   }
   temporary_.clear();
-  require<DataError>(sync_folder(target_), path_, ": cannot sync its folder: ", reason(EIO));
+  require<DataError>(sync_folder(fs::path(target_).parent_path().string()), path_,
+                     ": cannot sync its folder: ", reason(EIO));
 }
 
 bool AtomicFile::put_in_place() const {

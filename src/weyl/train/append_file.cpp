@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
 #include "weyl/core/check.h"
 #include "weyl/core/read_file.h"
+#include "weyl/core/sync_folder.h"
 
 namespace weyl {
 
@@ -70,6 +73,19 @@ void AppendFile::append(std::string_view record) {
 
 void AppendFile::sync() {
   require<DataError>(::fsync(descriptor_) == 0, path_, ": cannot be synced: ", std::strerror(errno));
+}
+
+std::string set_aside(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::string aside = path + ".damaged";
+  for (int number = 2; fs::exists(fs::symlink_status(aside, error)); ++number) {
+    aside = text(path, ".damaged-", number);
+  }
+  require<DataError>(::rename(path.c_str(), aside.c_str()) == 0, path, ": cannot be renamed to ", aside, ": ",
+                     std::strerror(errno));
+  sync_folder(fs::path(path).parent_path().string());
+  return aside;
 }
 
 std::string read_if_there(const std::string& path) {

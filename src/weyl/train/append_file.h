@@ -30,6 +30,11 @@ class AppendFile {
   bool new_ = false;
 };
 
+/// Gives a damaged file (or whatever else has its name) the first free name of PATH.damaged, PATH.damaged-2, ...
+/// beside it, which is returned: a new file can begin in its place and nothing is lost. DataError when it cannot be
+/// renamed.
+std::string set_aside(const std::string& path);
+
 /// The whole contents; DataError when it cannot be read, empty when it does not exist.
 std::string read_if_there(const std::string& path);
 

@@ -43,11 +43,26 @@ void Average::swap() {
   swapped_ = !swapped_;
 }
 
-NamedTensors Average::state() const {
-  const auto& averages = swapped_ ? weights_ : averages_;
-  NamedTensors state;
+NamedTensors Average::named(const std::vector<Tensor>& tensors) const {
+  NamedTensors by_name;
   for (size_t i = 0; i < names_.size(); ++i) {
-    state["weights." + names_[i]] = averages[i].detach().to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
+    by_name[names_[i]] = tensors[i].detach();
+  }
+  return by_name;
+}
+
+NamedTensors Average::averages() const {
+  return named(swapped_ ? weights_ : averages_);
+}
+
+NamedTensors Average::weights() const {
+  return named(swapped_ ? averages_ : weights_);
+}
+
+NamedTensors Average::state() const {
+  NamedTensors state;
+  for (const auto& [name, average] : averages()) {
+    state["weights." + name] = average.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true);
   }
   state["updates"] = at::scalar_tensor(updates_, at::TensorOptions(at::kLong));
   return state;

@@ -26,6 +26,10 @@ class Average {
   void swap();
   bool swapped() const { return swapped_; }
 
+  /// The averages, and the weights themselves, by parameter name, wherever they stand: no copies.
+  NamedTensors averages() const;
+  NamedTensors weights() const;
+
   /// "weights.<name>" for every parameter, and "updates" () int64; copies on the CPU.
   NamedTensors state() const;
   /// Older files have no averages of parameters that are not trainable: these start from the model's own, to
@@ -34,6 +38,8 @@ class Average {
   void load(const NamedTensors& state, const std::string& where);
 
  private:
+  NamedTensors named(const std::vector<Tensor>& tensors) const;
+
   double decay_;
   bool warmup_;
   int64_t updates_ = 0;

@@ -6,10 +6,12 @@
 
 #include <filesystem>
 #include <set>
+#include <vector>
 
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/sync_folder.h"
 #include "weyl/core/version.h"
 #include "weyl/train/average.h"
 #include "weyl/train/checkpoint_folder.h"
@@ -182,16 +184,27 @@ SavedModel load_model(const std::string& path, at::Device device, std::optional<
 }
 
 void save_checkpoint(const std::string& run, const SavedModel& saved, const TrainState& state,
-                     const Optimiser& optimiser, Average* average) {
+                     const Optimiser& optimiser, const Average* average, const NamedTensors& before) {
   ModelSummary summary = summarise(saved);
   summary.step = state.step;
   summary.epoch = static_cast<double>(state.epoch);
+  NamedTensors tensors = tensors_of(saved);
+  if (average != nullptr) {
+    put(tensors, "", average->weights());
+  }
+  put(tensors, "", before);
   CheckpointFolder folder(run);
   {
-    const WithAverage averaged(average, *saved.model);
-    save_model(folder.path() + "/model.safetensors", saved, summary);
+    NamedTensors model = tensors;
+    if (average != nullptr) {
+      put(model, "", average->averages());
+    }
+    auto metadata = to_metadata(summary);
+    for (const auto& [key, value] : saved.metadata) {
+      metadata[key] = value;
+    }
+    save_tensors(folder.path() + "/model.safetensors", model, metadata);
   }
-  NamedTensors tensors = tensors_of(saved);
   put(tensors, optimiser_prefix, optimiser.state());
   if (average != nullptr) {
     put(tensors, average_prefix, average->state());
@@ -211,26 +224,79 @@ void save_best(const std::string& run, const SavedModel& saved, const TrainState
   summary.value = value.value;
   summary.unit = value.unit;
   std::error_code error;
-  std::filesystem::create_directories(run + "/best", error);
+  const bool made = std::filesystem::create_directories(run + "/best", error);
   require<DataError>(!error, run, "/best: folder cannot be made: ", error.message());
+  if (made) {
+    sync_folder(run);
+  }
   save_model(run + "/best/model.safetensors", saved, summary);
 }
 
-Resumed read_checkpoint(const std::string& run, const ModelOptions& known) {
+namespace {
+
+Resumed read_state(const std::string& where, const Systems& systems) {
   Resumed resumed;
-  resumed.file = newest_state(run);
-  const SafetensorsFile file(resumed.file);
-  resumed.summary = read_summary(file.header(), resumed.file);
+  resumed.file = where;
+  const SafetensorsFile file(where);
+  resumed.summary = read_summary(file.header(), where);
   const auto state = file.header().metadata.find("state");
-  require<DataError>(state != file.header().metadata.end(), resumed.file,
+  require<DataError>(state != file.header().metadata.end(), where,
                      ": metadata must have 'state', which is missing: no training can continue from it");
-  resumed.state = train_state(state->second, resumed.file + ": metadata 'state'");
-  resumed.recipe = recipe_of(resumed.summary, resumed.file, known);
+  resumed.state = train_state(state->second, where + ": metadata 'state'");
+  resumed.recipe = recipe_of(resumed.summary, where, options_of(systems));
   resumed.weights = load_tensors(file);
   resumed.optimiser = take_out(resumed.weights, optimiser_prefix);
   resumed.average = take_out(resumed.weights, average_prefix);
   resumed.task = take_out(resumed.weights, task_prefix);
   return resumed;
+}
+
+// Puts a checkpoint into a model of shapes alone, as a training will do with a real one.
+void rehearse(const Resumed& resumed, const Systems& systems) {
+  const std::string& where = resumed.file;
+  const BuildOn build_on(at::kMeta, resumed.summary.dtype == "float64" ? at::kDouble : at::kFloat);
+  const auto model =
+      of_the_file(where, [&] { return build(resumed.recipe.model, resumed.summary.interface, systems); });
+  const auto parameters = model->parameters();
+  check_shapes(parameters, resumed.weights, where);
+  const TrainOptions& options = resumed.recipe.train;
+  of_the_file(where, [&] {
+    Optimiser(parameters, options.optimiser).load(resumed.optimiser, where);
+    if (options.average && !resumed.average.empty()) {
+      Average(parameters, *options.average).load(resumed.average, where);
+    }
+    return true;
+  });
+  for (const NamedTensors* tensors : {&resumed.optimiser, &resumed.average}) {
+    for (const auto& [name, t] : *tensors) {
+      require<DataError>(at::isfinite(t).all().item<bool>(), where, ": ", quote(name),
+                         " must be finite, got NaN or infinity");
+    }
+  }
+  task_of(resumed.recipe, resumed.summary, resumed.task, where);
+}
+
+}  // namespace
+
+Resumed read_checkpoint(const std::string& run, const Systems& systems) {
+  const std::vector<std::string> folders = checkpoint_folders(run);
+  require<DataError>(!folders.empty(), run,
+                     ": must hold a checkpoint to resume from (last/state.safetensors), got none");
+  std::string wrong = folders.front().ends_with("/last") ? "" : run + "/last: is missing";
+  for (const std::string& folder : folders) {
+    try {
+      Resumed resumed = read_state(folder + "/state.safetensors", systems);
+      rehearse(resumed, systems);
+      if (!wrong.empty()) {
+        resumed.instead = text(wrong, "; the run goes on from the checkpoint before it, ", folder,
+                               ", of step ", resumed.state.step);
+      }
+      return resumed;
+    } catch (const DataError& error) {
+      wrong += (wrong.empty() ? "" : "; ") + std::string(error.what());
+    }
+  }
+  throw DataError(wrong);
 }
 
 }  // namespace weyl

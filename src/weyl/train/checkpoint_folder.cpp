@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -10,16 +9,16 @@
 #include <utility>
 
 #include "weyl/core/check.h"
+#include "weyl/core/sync_folder.h"
 
 namespace weyl {
 namespace fs = std::filesystem;
 namespace {
 
-void sync_folder(const std::string& path) {
-  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  require<DataError>(folder >= 0, path, ": cannot be opened: ", std::strerror(errno));
-  ::fsync(folder);  // not every file system can; the rename is atomic all the same
-  ::close(folder);
+constexpr const char* in_the_making = "/last.new";
+
+void sync(const std::string& folder) {
+  require<DataError>(sync_folder(folder), folder, ": cannot be synced: ", std::strerror(EIO));
 }
 
 void rename_folder(const std::string& from, const std::string& to) {
@@ -44,7 +43,7 @@ void remove_folder(const std::string& path) {
 
 }  // namespace
 
-CheckpointFolder::CheckpointFolder(std::string run) : run_(std::move(run)), path_(run_ + "/last.new") {
+CheckpointFolder::CheckpointFolder(std::string run) : run_(std::move(run)), path_(run_ + in_the_making) {
   remove_folder(path_);
   std::error_code error;
   fs::create_directory(path_, error);
@@ -58,29 +57,38 @@ CheckpointFolder::~CheckpointFolder() {
 
 void CheckpointFolder::commit() {
   const std::string last = run_ + "/last", previous = run_ + "/previous";
-  sync_folder(path_);
+  sync(path_);
   if (!fs::exists(last)) {
     rename_folder(path_, last);
   } else if (exchange_folders(path_, last)) {
-    remove_folder(previous);
-    rename_folder(path_, previous);
+    // `path_` holds now the checkpoint that was the last; the oldest of the three is what goes.
+    if (exchange_folders(path_, previous)) {
+      remove_folder(path_);
+    } else {
+      remove_folder(previous);
+      rename_folder(path_, previous);
+    }
   } else {
     remove_folder(previous);
     rename_folder(last, previous);
     rename_folder(path_, last);
   }
-  sync_folder(run_);
+  sync(run_);
 }
 
-std::string newest_state(const std::string& run) {
-  std::error_code error;
+std::vector<std::string> checkpoint_folders(const std::string& run) {
+  std::vector<std::string> folders;
   for (const char* place : {"/last", "/previous"}) {
-    const std::string file = run + place + "/state.safetensors";
-    if (fs::is_regular_file(file, error)) {
-      return file;
+    std::error_code error;
+    if (fs::exists(fs::symlink_status(run + place, error))) {
+      folders.push_back(run + place);
     }
   }
-  throw DataError(text(run, ": must hold a checkpoint to resume from (last/state.safetensors), got none"));
+  return folders;
+}
+
+void clear_unfinished_checkpoint(const std::string& run) {
+  remove_folder(run + in_the_making);
 }
 
 }  // namespace weyl

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace weyl {
 
 /// A folder made beside RUN/last, to take its place as a whole: RUN/last is complete at any instant, and the
-/// one that was there becomes RUN/previous. Without `commit` the new folder is removed again.
+/// one that was there becomes RUN/previous, which is complete at any instant too once there has been one. Without
+/// `commit` the new folder is removed again.
 class CheckpointFolder {
  public:
   /// Makes RUN/last.new, empty. DataError when it cannot be made.
@@ -21,8 +23,10 @@ class CheckpointFolder {
   std::string run_, path_;
 };
 
-/// state.safetensors of the newest checkpoint of a run: RUN/last, or RUN/previous when there is no `last` (on
-/// a file system that cannot exchange two folders, for an instant). DataError when there is neither.
-std::string newest_state(const std::string& run);
+/// The folders that a checkpoint may be in, newest first: RUN/last and RUN/previous, those that are there.
+std::vector<std::string> checkpoint_folders(const std::string& run);
+
+/// Removes what a killed process left of a checkpoint in the making. The run must be locked.
+void clear_unfinished_checkpoint(const std::string& run);
 
 }  // namespace weyl

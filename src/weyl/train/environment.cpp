@@ -4,40 +4,61 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
+#include <cstdlib>
+#include <string_view>
+
 #include "weyl/core/check.h"
+#include "weyl/core/instruction_set.h"
 #include "weyl/core/version.h"
 #include "weyl/train/run_folder.h"
 
 namespace weyl {
 namespace {
 
-std::string said(const Json* value) {
-  if (value == nullptr) {
-    return "nothing";
+// Variables by which MKL, oneDNN and OpenMP choose instructions and the order of sums.
+constexpr const char* settings[] = {"MKL_CBWR",    "MKL_ENABLE_INSTRUCTIONS", "MKL_DEBUG_CPU_TYPE",
+                                    "MKL_DYNAMIC", "ONEDNN_MAX_CPU_ISA",      "DNNL_MAX_CPU_ISA",
+                                    "OMP_DYNAMIC", "OMP_THREAD_LIMIT",        "KMP_DETERMINISTIC_REDUCTION"};
+
+std::string_view name_of(kernels::InstructionSet set) {
+  switch (set) {
+    case kernels::InstructionSet::v3:
+      return "v3";
+    case kernels::InstructionSet::v4:
+      return "v4";
+    case kernels::InstructionSet::baseline:
+      break;
   }
-  std::string line = value->dump();
-  return line;
+  return "baseline";
 }
 
 }  // namespace
 
 Json environment(at::Device device, Precision precision) {
   Json json = Json::object();
-  return json.set("weyl", version())
+  json.set("weyl", version())
       .set("torch", TORCH_VERSION)
+      .set("mkl", at::get_mkl_version())
       .set("cpu", cpu_name())
       .set("instructions", at::get_cpu_capability())
+      .set("kernels", name_of(kernels::instruction_set()))
       .set("threads", static_cast<int64_t>(at::get_num_threads()))
       .set("device", device.str())
       .set("precision", names_of(precision)[static_cast<size_t>(precision)])
       .set("compiler", __VERSION__);
+  for (const char* setting : settings) {
+    const char* value = std::getenv(setting);
+    json.set(setting, value != nullptr ? value : "");
+  }
+  return json;
 }
 
 std::string differences(const Json& now, const Json& then) {
   std::string line;
   for (const auto& [key, value] : now.members()) {
-    const std::string before = said(then.find(key)), after = said(&value);
-    if (before != after) {
+    const Json* earlier = then.find(key);  // an older version did not write every key
+    const std::string before = earlier != nullptr ? earlier->dump() : "", after = value.dump();
+    if (earlier != nullptr && before != after) {
       line += text(line.empty() ? "" : ", ", key, " ", before, " -> ", after);
     }
   }

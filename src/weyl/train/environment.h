@@ -9,11 +9,12 @@
 
 namespace weyl {
 
-/// What the bits of a run depend on beside its config: versions, processor, threads, device, precision.
+/// What the bits of a run depend on beside its config and its data: versions, processor, the instruction sets of
+/// LibTorch and of our kernels, threads, device, precision, and the variables that choose MKL's and oneDNN's code.
 Json environment(at::Device device, Precision precision);
 
 /// What differs between an environment and the one a run began in, as one line; empty when the bits will
-/// agree.
+/// agree. Keys that the earlier one lacks are passed over.
 std::string differences(const Json& now, const Json& then);
 
 }  // namespace weyl

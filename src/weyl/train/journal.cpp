@@ -1,10 +1,14 @@
 #include "weyl/train/journal.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <functional>
 #include <limits>
+#include <sstream>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -63,14 +67,86 @@ std::vector<std::string> metric_columns(const std::vector<std::string>& metrics)
 const std::vector<std::string> time_columns{"step",     "seconds",   "steps",   "batch",      "forward",
                                             "backward", "optimiser", "logging", "validation", "saving"};
 
+// A table that was written by a Journal, up to `bytes`; DataError where it was not.
+void check_table(const std::string& path, const std::vector<std::string>& columns, int64_t bytes) {
+  whole_rows(path, header_of(columns), bytes > 0 ? bytes : -1);
+  const CsvTable table = read_csv(path, bytes);
+  for (const auto& row : table.rows) {
+    require<DataError>(row[0] >= 0 && row[0] < 9e15, path, ": steps must not be negative, got ", row[0]);
+  }
+}
+
+void check_times(const std::string& path, int64_t bytes) {
+  check_table(path, time_columns, bytes);
+  for (const auto& row : read_csv(path, bytes).rows) {
+    require<DataError>(std::isfinite(row[1]) && row[1] >= 0, path,
+                       ": seconds must be finite and not negative, got ", row[1], " at step ", row[0]);
+  }
+}
+
+// Of the last row up to a step that has them, whatever else is wrong in the file.
 double last_seconds(const std::string& path, int64_t step) {
   double seconds = 0;
-  if (step > 0 && !read_if_there(path).empty()) {
-    for (const auto& row : read_csv(path).rows) {
-      seconds = row[0] <= static_cast<double>(step) ? row[1] : seconds;
+  std::error_code error;
+  if (step <= 0 || !std::filesystem::is_regular_file(path, error)) {
+    return seconds;
+  }
+  std::istringstream lines(read_if_there(path));
+  for (std::string line; std::getline(lines, line);) {
+    double row[2] = {NAN, NAN};
+    const auto cells = split(line);
+    for (size_t i = 0; i < std::min<size_t>(cells.size(), 2); ++i) {
+      std::from_chars(cells[i].data(), cells[i].data() + cells[i].size(), row[i]);
+    }
+    if (row[0] <= static_cast<double>(step) && std::isfinite(row[1]) && row[1] >= 0) {
+      seconds = row[1];
     }
   }
   return seconds;
+}
+
+// Sets a file of the journal aside when it is not what the check asks for; says so in a line.
+void mend(const std::string& path, std::vector<std::string>& damages, const std::function<void()>& check) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  try {
+    if (fs::exists(status)) {
+      require<DataError>(fs::is_regular_file(path, error), path, ": must be a file, got something else");
+    }
+    check();
+  } catch (const DataError& damage) {
+    damages.push_back(fs::exists(status) ? text(damage.what(), "; it is set aside as ", set_aside(path),
+                                                " and a new one begins")
+                                         : text(damage.what(), "; a new one begins"));
+  }
+}
+
+constexpr const char* events_name = "/events.out.tfevents.0.weyl";
+
+std::vector<std::string> mend_journal(const std::string& folder, const std::vector<std::string>& columns,
+                                      int64_t step, int64_t metrics_bytes) {
+  std::vector<std::string> damages;
+  const std::string table = folder + "/metrics.csv", times = folder + "/timing.csv",
+                    events = folder + events_name;
+  mend(table, damages, [&] {
+    if (metrics_bytes > 0) {
+      check_table(table, columns, metrics_bytes);
+    }
+  });
+  mend(times, damages, [&] {
+    if (step > 0 && !read_if_there(times).empty()) {
+      check_times(times, bytes_up_to(times, step));
+    }
+  });
+  mend(events, damages, [&] { intact_events(events, step > 0 ? step : -1); });
+  return damages;
+}
+
+// Nothing of a file that was set aside.
+int64_t bytes_if_there(const std::string& path, int64_t bytes) {
+  std::error_code error;
+  return std::filesystem::exists(path, error) ? bytes : 0;
 }
 
 }  // namespace
@@ -112,8 +188,11 @@ int64_t CsvTable::column(std::string_view name) const {
   return -1;
 }
 
-CsvTable read_csv(const std::string& path) {
-  const std::string contents = read_if_there(path);
+CsvTable read_csv(const std::string& path, int64_t bytes) {
+  std::string contents = read_if_there(path);
+  if (bytes >= 0 && bytes < static_cast<int64_t>(contents.size())) {
+    contents.resize(static_cast<size_t>(bytes));
+  }
   require<DataError>(!contents.empty(), path, ": must be a CSV file with a header, got none");
   CsvTable table;
   int64_t line = 0;
@@ -141,9 +220,11 @@ Journal::Journal(const std::string& folder, const std::vector<std::string>& metr
                  int64_t metrics_bytes)
     : metrics_(metrics),
       seconds_before_(last_seconds(folder + "/timing.csv", step)),
-      table_(folder + "/metrics.csv", metric_columns(metrics), metrics_bytes),
+      damages_(mend_journal(folder, metric_columns(metrics), step, metrics_bytes)),
+      table_(folder + "/metrics.csv", metric_columns(metrics),
+             bytes_if_there(folder + "/metrics.csv", metrics_bytes)),
       times_(folder + "/timing.csv", time_columns, bytes_up_to(folder + "/timing.csv", step)),
-      events_(folder + "/events.out.tfevents.0.weyl", step > 0 ? step : -1) {}
+      events_(folder + events_name, step > 0 ? step : -1) {}
 
 void Journal::record(const JournalRow& row) {
   std::vector<std::optional<double>> cells{static_cast<double>(row.step), row.epoch, row.rate, row.loss,

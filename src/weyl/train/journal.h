@@ -29,13 +29,14 @@ class CsvFile {
   AppendFile file_;
 };
 
-/// A CSV file of numbers, by column; NaN where a cell is empty. DataError: file, line, what was found.
+/// A CSV file of numbers (its first `bytes`, when given), by column; NaN where a cell is empty. DataError: file, line,
+/// what was found.
 struct CsvTable {
   std::vector<std::string> columns;
   std::vector<std::vector<double>> rows;
   int64_t column(std::string_view name) const;  // -1 when there is none
 };
-CsvTable read_csv(const std::string& path);
+CsvTable read_csv(const std::string& path, int64_t bytes = -1);
 
 /// The shortest text that reads back to the same double ("0.1", "nan").
 std::string exact_text(double value);
@@ -55,7 +56,7 @@ struct JournalRow {
 class Journal {
  public:
   /// Begins (`step` 0) or continues a run's journal. metrics.csv is cut to `metrics_bytes`, the others to
-  /// `step`.
+  /// `step`. A file that is damaged is set aside (set_aside) and a new one begins: no training depends on it.
   Journal(const std::string& folder, const std::vector<std::string>& metrics, int64_t step = 0,
           int64_t metrics_bytes = 0);
 
@@ -68,9 +69,13 @@ class Journal {
   /// Seconds of training up to the last row of timing.csv, 0 without one.
   double seconds_before() const { return seconds_before_; }
 
+  /// A line for each file that was damaged: what was wrong, and where it is now.
+  const std::vector<std::string>& damages() const { return damages_; }
+
  private:
   std::vector<std::string> metrics_;
   double seconds_before_ = 0;
+  std::vector<std::string> damages_;
   CsvFile table_, times_;
   EventFile events_;
 };

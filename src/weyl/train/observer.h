@@ -34,6 +34,8 @@ class TrainObserver {
   /// The data are open, the task is fitted to them (of a resumed run: loaded) and the model fits: before
   /// anything is written.
   virtual void opened(const Splits&, const Task&) {}
+  /// The run folder is there and locked; what is said from now on may go into its log.txt.
+  virtual void entered(const std::string& /*run*/) {}
   virtual void started(const TrainStart&) {}
   virtual void stepped(const TrainTick&) {}
   virtual void validated(const TrainTick&, const Metrics&, bool /*best*/) {}

@@ -1,6 +1,7 @@
 #include "weyl/train/run_folder.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,53 +11,70 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 #include "weyl/core/check.h"
+#include "weyl/core/sync_folder.h"
+#include "weyl/core/unfinished_file.h"
+#include "weyl/train/checkpoint_folder.h"
 
 namespace weyl {
 namespace fs = std::filesystem;
 namespace {
 
+// Each new name is put on the disk: what is saved in a folder is lost with the folder's own name.
 void make_parents(const fs::path& path) {
+  const fs::path parent = path.parent_path();
   std::error_code error;
-  if (path.has_parent_path()) {
-    fs::create_directories(path.parent_path(), error);
-    require<DataError>(!error, path.parent_path().string(), ": folder cannot be made: ", error.message());
+  if (parent.empty() || fs::is_directory(parent, error)) {
+    return;
   }
+  make_parents(parent);
+  require<DataError>(::mkdir(parent.c_str(), 0755) == 0 || errno == EEXIST, parent.string(),
+                     ": folder cannot be made: ", std::strerror(errno));
+  sync_folder(parent.parent_path().string());
 }
 
 // What mkdir did: true when it made the folder, false when something has that name already.
 bool make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0755) == 0) {
+    sync_folder(fs::path(path).parent_path().string());
     return true;
   }
   require<DataError>(errno == EEXIST, path, ": folder cannot be made: ", std::strerror(errno));
   return false;
 }
 
-// No entries but the lock that an earlier attempt left.
+// No entries but those of an earlier attempt that was killed before its config.toml was whole (".lock": of older
+// versions).
 bool is_unused(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     return false;
   }
   for (const auto& entry : fs::directory_iterator(path, error)) {
-    if (entry.path().filename() != ".lock") {
+    const std::string name = entry.path().filename().string();
+    if (name != ".lock" && !process_of_unfinished(name)) {
       return false;
     }
   }
   return !error;
 }
 
+bool is_another_living_process(long process) {
+  return process != ::getpid() && (::kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
+}
+
 }  // namespace
 
 RunFolder::RunFolder(std::string path) : path_(std::move(path)) {
-  const std::string name = file(".lock");
-  lock_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  require<DataError>(lock_ >= 0, name, ": cannot be opened for writing: ", std::strerror(errno));
+  lock_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  require<DataError>(lock_ >= 0, path_, ": folder cannot be opened: ", std::strerror(errno));
   if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    const int reason = errno;
     ::close(lock_);
+    require<DataError>(reason == EWOULDBLOCK, path_, ": cannot be locked: ", std::strerror(reason));
     throw DataError(
         text(path_, ": must be used by one training at a time, but another one is running in it"));
   }
@@ -84,7 +102,9 @@ RunFolder RunFolder::create(const std::string& out, const std::string& name) {
     if (!make_folder(out)) {
       require_new(out);
     }
-    return RunFolder(out);
+    RunFolder run(out);
+    require_new(out);  // another training may have begun and ended in it since
+    return run;
   }
   for (int number = 1;; ++number) {
     char suffix[16];
@@ -101,8 +121,25 @@ RunFolder RunFolder::open(const std::string& path) {
   std::error_code error;
   require<DataError>(fs::is_directory(path, error), path, ": must be a run folder, got ",
                      fs::exists(path, error) ? "a file" : "nothing");
-  require<DataError>(is_run_folder(path), path, ": must be a run folder, but has no config.toml");
+  require<DataError>(
+      is_run_folder(path), path, ": must be a run folder, but has no config.toml",
+      is_unused(path) ? text("; begin one in it with `weyl train CONFIG --out ", path, "`") : "");
   return RunFolder(path);
+}
+
+void RunFolder::clear_litter() const {
+  clear_unfinished_checkpoint(path_);
+  for (const char* place : {"", "best", "plots"}) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(file(place), error)) {
+      const std::string name = entry.path().filename().string();
+      const std::optional<long> process = process_of_unfinished(name);
+      if (process && entry.symlink_status(error).type() == fs::file_type::regular &&
+          !(std::string_view(place) == "plots" && is_another_living_process(*process))) {
+        fs::remove(entry.path(), error);
+      }
+    }
+  }
 }
 
 bool is_run_folder(const std::string& path) {

@@ -7,12 +7,13 @@ namespace weyl {
 
 /// The folder of one run: config.toml (resolved), environment.json, log.txt, metrics.csv, timing.csv,
 /// TensorBoard events, last/ previous/ best/ checkpoints, plots/, README.md. Never overwritten. While one of
-/// these objects lives the folder is locked: two trainings cannot share it. The lock ends with the process,
-/// however it ends.
+/// these objects lives the folder itself is locked (flock, by all processes of one machine): two trainings cannot
+/// share it. The lock ends with the process, however it ends.
 class RunFolder {
  public:
-  /// A new folder: `out`, which must not exist yet or be empty (ConfigError), or, when `out` is empty, the
-  /// first free one of runs/<name>-001, -002, ... DataError when it cannot be made.
+  /// A new folder: `out`, which must not exist yet or hold nothing but what a killed process left before its
+  /// config.toml was there (ConfigError), or, when `out` is empty, the first free one of runs/<name>-001, -002,
+  /// ... DataError when it cannot be made or another training is using it.
   static RunFolder create(const std::string& out, const std::string& name);
 
   /// The part of `create` that can be asked before anything costly: ConfigError when `out` is there and used.
@@ -24,6 +25,11 @@ class RunFolder {
   ~RunFolder();
   RunFolder(RunFolder&& other) noexcept;
   RunFolder& operator=(RunFolder&&) = delete;
+
+  /// Removes the files in the making (AtomicFile, CheckpointFolder) that killed processes left here, in best/ and in
+  /// plots/, and no others. In plots/, which `weyl plot` may be drawing into without the lock, those of processes
+  /// that are alive stay.
+  void clear_litter() const;
 
   const std::string& path() const { return path_; }
   std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }

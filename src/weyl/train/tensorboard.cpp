@@ -5,6 +5,8 @@
 #include <cstring>
 #include <optional>
 
+#include "weyl/core/check.h"
+
 namespace weyl {
 namespace {
 
@@ -81,30 +83,6 @@ std::optional<uint64_t> step_of(std::string_view event) {
   return {};
 }
 
-// Bytes of the whole, intact records up to a step.
-int64_t kept_bytes(std::string_view contents, int64_t last_step) {
-  size_t kept = 0;
-  while (contents.size() - kept >= 16) {
-    const auto head = contents.substr(kept, 8);
-    uint64_t length = 0;
-    std::memcpy(&length, head.data(), 8);
-    uint32_t head_crc = 0;
-    std::memcpy(&head_crc, contents.data() + kept + 8, 4);
-    if (head_crc != masked_crc(head) || length > contents.size() - kept - 16) {
-      break;
-    }
-    const auto event = contents.substr(kept + 12, length);
-    uint32_t event_crc = 0;
-    std::memcpy(&event_crc, contents.data() + kept + 12 + length, 4);
-    const auto step = step_of(event);
-    if (event_crc != masked_crc(event) || !step || static_cast<int64_t>(*step) > last_step) {
-      break;
-    }
-    kept += 16 + length;
-  }
-  return static_cast<int64_t>(kept);
-}
-
 }  // namespace
 
 uint32_t crc32c(std::string_view bytes) {
@@ -115,8 +93,44 @@ uint32_t crc32c(std::string_view bytes) {
   return ~c;
 }
 
+int64_t intact_events(const std::string& path, int64_t last_step) {
+  const std::string file = read_if_there(path);
+  const std::string_view contents = file;
+  size_t kept = 0;
+  const auto damaged = [&](size_t position) {
+    return DataError(
+        text(path, ": must hold events with their checksums, but is damaged at byte ", position));
+  };
+  // A file that was being written when its machine died may end in zeros.
+  while (contents.size() - kept >= 12 && contents.find_first_not_of('\0', kept) != std::string_view::npos) {
+    const auto head = contents.substr(kept, 8);
+    uint64_t length = 0;
+    std::memcpy(&length, head.data(), 8);
+    uint32_t head_crc = 0;
+    std::memcpy(&head_crc, contents.data() + kept + 8, 4);
+    if (head_crc != masked_crc(head)) {
+      throw damaged(kept);
+    }
+    if (contents.size() - kept < 16 || length > contents.size() - kept - 16) {
+      break;
+    }
+    const auto event = contents.substr(kept + 12, length);
+    uint32_t event_crc = 0;
+    std::memcpy(&event_crc, contents.data() + kept + 12 + length, 4);
+    const auto step = step_of(event);
+    if (event_crc != masked_crc(event) || !step) {
+      throw damaged(kept);
+    }
+    if (static_cast<int64_t>(*step) > last_step) {
+      break;
+    }
+    kept += 16 + length;
+  }
+  return static_cast<int64_t>(kept);
+}
+
 EventFile::EventFile(const std::string& path, int64_t last_step)
-    : file_(path, kept_bytes(read_if_there(path), last_step)) {}
+    : file_(path, intact_events(path, last_step)) {}
 
 void EventFile::add(int64_t step, std::span<const std::pair<std::string, double>> scalars, double wall_time) {
   if (file_.size() == 0) {

@@ -13,12 +13,17 @@ namespace weyl {
 /// CRC-32C (Castagnoli); "123456789" gives 0xe3069283.
 uint32_t crc32c(std::string_view bytes);
 
+/// Bytes of the records of an event file up to a step. What follows them is of later steps, or was torn when its process
+/// or its machine died; DataError when it is damage: a record that is there in full but is not what its checksums
+/// say.
+int64_t intact_events(const std::string& path, int64_t last_step);
+
 /// A TensorBoard event file of scalars: a sequence of records (length, masked crc of it, event, masked crc of
 /// it), the first of which names the version. TensorBoard finds it in any folder by "tfevents" in its name.
 class EventFile {
  public:
   /// Opens or begins a file. Of an existing one the records up to `last_step` are kept and whatever follows,
-  /// torn or from steps that will be done again, is cut off.
+  /// torn or from steps that will be done again, is cut off. DataError when a record in it is damaged.
   explicit EventFile(const std::string& path, int64_t last_step = -1);
 
   /// One event at a step, with the wall clock (seconds since 1970).

@@ -12,9 +12,11 @@
 #include "weyl/core/random.h"
 #include "weyl/data/open.h"
 #include "weyl/train/append_file.h"
+#include "weyl/train/budget.h"
 #include "weyl/train/checkpoint_folder.h"
 #include "weyl/train/environment.h"
 #include "weyl/train/evaluate.h"
+#include "weyl/train/fingerprint.h"
 #include "weyl/train/model_card.h"
 #include "weyl/train/run_data.h"
 #include "weyl/train/run_folder.h"
@@ -115,6 +117,9 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
   if (resumed != nullptr) {
     trainer.load(*resumed);
   }
+  if (request.leave) {
+    trainer.leave_by(request.leave);
+  }
   const SavedModel& saved = trainer.saved();
   if (request.observer != nullptr) {
     for (const std::string& warning : saved.model->warnings(saved.task->differentiated_by())) {
@@ -142,43 +147,136 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
   return result;
 }
 
+void write_config(const RunFolder& run, Recipe recipe) {
+  write_file_atomically(run.file("config.toml"), write_toml([&](Fields& f) { fields(f, recipe); }));
+}
+
+void write_environment(const RunFolder& run, const Json& json) {
+  write_file_atomically(run.file("environment.json"), json.dump() + "\n");
+}
+
+TrainObserver& observer_of(const TrainRequest& request) {
+  static TrainObserver nobody;
+  return request.observer != nullptr ? *request.observer : nobody;
+}
+
+// What environment.json says; null when it is not there or, which is noted, damaged.
+Json environment_of(const RunFolder& run, TrainObserver& observer) {
+  const std::string file = run.file("environment.json");
+  const std::string source = read_if_there(file);
+  try {
+    return source.empty() ? Json() : Json::parse(source, file);
+  } catch (const DataError& error) {
+    observer.noted(text(error.what(), "; it is set aside as ", set_aside(file), " and a new one is written"));
+    return {};
+  }
+}
+
+// The recipe of a run with the budget that it has now: as config.toml has it, unless the caller asks for another,
+// which is then written there.
+Recipe with_budget(Recipe recipe, const RunFolder& run, const TrainRequest& request,
+                   const ModelOptions& known) {
+  const std::string file = run.file("config.toml");
+  try {
+    take_budget(read_recipe(file, {}, known).train, recipe.train);
+  } catch (const ConfigError& error) {
+    observer_of(request).noted(text(error.what(), "; the run goes on as its checkpoint says"));
+  }
+  if (!request.budget.empty()) {
+    Recipe changed;
+    changed.model = known;
+    read_toml_text(write_toml([&](Fields& f) { fields(f, recipe); }), file, request.budget,
+                   [&](Fields& f) { fields(f, changed); });
+    take_budget(changed.train, recipe.train);
+    write_config(run, recipe);
+  }
+  return recipe;
+}
+
+// Threads as the run began with, and a line when the machine is another.
+void compare_machines(const Json& began, const Recipe& recipe, const TrainRequest& request) {
+  if (const Json* threads = began.find("threads"); threads != nullptr && request.threads == 0) {
+    at::set_num_threads(static_cast<int>(std::clamp(threads->number_or(1), 1.0, 1024.0)));
+  }
+  const std::string changed = differences(environment(request.device, recipe.train.precision), began);
+  if (!changed.empty()) {
+    observer_of(request).noted("the machine is not the one the run began on, so its bits will differ: " +
+                               changed);
+  }
+}
+
+// Whether the data are others than those that environment.json has a fingerprint of, which is brought up to date.
+bool compare_data(const RunFolder& run, Json began, const Prepared& prepared, bool refuse,
+                  const TrainRequest& request) {
+  const Json now = fingerprint(prepared.data);
+  const Json* then = began.find("data");
+  const std::string changes = then != nullptr ? changes_of_data(now, *then) : "";
+  require<DataError>(changes.empty() || !refuse, run.path(),
+                     ": data must be those that the run was trained on, but ", changes,
+                     " (--data-changed goes on all the same)");
+  if (!changes.empty()) {
+    observer_of(request).noted("the data are not those that the run began with: " + changes);
+  }
+  if (then == nullptr || !changes.empty()) {
+    if (!began.is_object()) {
+      began = environment(request.device, prepared.saved.recipe.train.precision);
+      record_folder(began);
+    }
+    write_environment(run, began.set("data", now));
+  }
+  return !changes.empty();
+}
+
 }  // namespace
 
 TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   check(recipe, request.device);
   RunFolder::require_new(request.out);
   Prepared prepared = prepare(recipe, request, recipe.data, nullptr);
-  const RunFolder run = RunFolder::create(request.out, request.name);
   Json machine = environment(request.device, recipe.train.precision);
   record_folder(machine);
-  write_file_atomically(run.file("environment.json"), machine.dump() + "\n");
-  Recipe resolved = prepared.saved.recipe;
-  write_file_atomically(run.file("config.toml"), write_toml([&](Fields& f) { fields(f, resolved); }));
+  machine.set("data", fingerprint(prepared.data));
+  const RunFolder run = RunFolder::create(request.out, request.name);
+  write_config(run, prepared.saved.recipe);  // first: from then on `resume` takes the folder
+  write_environment(run, machine);
+  observer_of(request).entered(run.path());
   return run_in(run, std::move(prepared), nullptr, request);
 }
 
 TrainResult resume(const std::string& path, const TrainRequest& request) {
+  require_budget_only(request.budget);
   const RunFolder run = RunFolder::open(path);
+  TrainObserver& observer = observer_of(request);
+  run.clear_litter();
+  observer.entered(path);
   const ModelOptions known = options_of(systems_of(request));
   std::optional<Resumed> resumed;
-  if (fs::exists(run.file("last")) || fs::exists(run.file("previous"))) {
-    resumed = read_checkpoint(path, known);
+  if (!checkpoint_folders(path).empty()) {
+    resumed = read_checkpoint(path, systems_of(request));
+  } else {
+    observer.noted(path +
+                   ": has no checkpoint yet: the run starts from its beginning, as its config.toml says");
   }
-  const Recipe recipe = resumed ? resumed->recipe : read_recipe(run.file("config.toml"), {}, known);
+  const Recipe recipe = with_budget(
+      resumed ? resumed->recipe : read_recipe(run.file("config.toml"), {}, known), run, request, known);
   check(recipe, request.device);
-  if (const std::string source = read_if_there(run.file("environment.json")); !source.empty()) {
-    const Json before = Json::parse(source, run.file("environment.json"));
-    if (const Json* threads = before.find("threads"); threads != nullptr && request.threads == 0) {
-      at::set_num_threads(static_cast<int>(std::clamp(threads->number_or(1), 1.0, 1024.0)));
-    }
-    const std::string changed = differences(environment(request.device, recipe.train.precision), before);
-    if (request.observer != nullptr && !changed.empty()) {
-      request.observer->noted("the machine is not the one the run began on, so its bits will differ: " +
-                              changed);
+  const Json began = environment_of(run, observer);
+  compare_machines(began, recipe, request);
+  Resumed* from = resumed ? &*resumed : nullptr;
+  Prepared prepared = prepare(recipe, request, data_of_run(recipe.data, path), from);
+  const bool refuse = from != nullptr && !request.data_changed;
+  const bool changed = compare_data(run, began, prepared, refuse, request);
+  if (from != nullptr) {
+    from->data_changed = changed || request.data_changed;
+    if (!from->instead.empty()) {
+      observer.noted(from->instead);
+      std::error_code error;
+      if (const std::string last = run.file("last"); fs::exists(fs::symlink_status(last, error))) {
+        observer.noted(text("the damaged checkpoint is set aside as ", set_aside(last)));
+      }
     }
   }
-  const Resumed* from = resumed ? &*resumed : nullptr;
-  return run_in(run, prepare(recipe, request, data_of_run(recipe.data, path), from), from, request);
+  return run_in(run, std::move(prepared), from, request);
 }
 
 }  // namespace weyl

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "weyl/train/trainer.h"
 
@@ -22,6 +23,11 @@ struct TrainRequest {
   const Systems* systems = nullptr;  // null: those that come with weyl
   TrainObserver* observer = nullptr;
   std::function<bool()> stop;  // asked between steps: true saves and ends with Ending::interrupted
+  Leave leave;                 // when given: ends the process from within a step (Trainer::leave_by)
+  /// Of a resumed run: a new budget, "train.epochs=20", and whether its data may be others than those that it was
+  /// trained on.
+  std::vector<std::string> budget;
+  bool data_changed = false;
 };
 
 /// Trains what a recipe says. Data are opened once (`observer->opened`), nothing is written before data,
@@ -29,10 +35,13 @@ struct TrainRequest {
 /// loss is no longer finite (see Trainer).
 TrainResult train(const Recipe& recipe, const TrainRequest& request);
 
-/// Continues a run from its last checkpoint (from its config.toml when it was ended before the first one). A
+/// Continues a run from its newest whole checkpoint (from its config.toml when it was ended before the first one). A
 /// run that is already at its end only reports. Its data are those of the folder that it was started in
 /// (data_of_run). Takes as many threads as the run began with (its bits depend
-/// on them) unless `request.threads` says otherwise. `request.out` and `name` are not used.
+/// on them) unless `request.threads` says otherwise, and the budget of config.toml unless `request.budget` does.
+/// `request.out` and `name` are not used. What is not as it was (a damaged checkpoint or log, another machine,
+/// another budget) is a line to the observer. ConfigError: `budget` has other keys; DataError: no checkpoint is
+/// whole, another training is using the folder, the data have changed.
 TrainResult resume(const std::string& run, const TrainRequest& request);
 
 }  // namespace weyl

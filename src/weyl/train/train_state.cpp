@@ -17,6 +17,9 @@ std::string to_json(const TrainState& s) {
   if (s.schedule.best) {
     json.set("schedule_best", *s.schedule.best);
   }
+  if (s.unvalidated) {
+    json.set("unvalidated", *s.unvalidated);
+  }
   return json.set("schedule_drops", s.schedule.drops)
       .set("schedule_waited", s.schedule.waited)
       .set("loss_sum", s.loss_sum)
@@ -36,23 +39,38 @@ TrainState train_state(std::string_view source, const std::string& where) {
   };
   const auto count = [&](const char* key) {
     const double found = number(key);
-    require<DataError>(found >= 0 && found < 9e15, where, ": '", key, "' must not be negative, got ", found);
+    require<DataError>(found >= 0 && found < 9e15 && found == std::floor(found), where, ": '", key,
+                       "' must be a whole number from 0 on, got ", found);
     return static_cast<int64_t>(found);
+  };
+  const auto at_most = [&](const char* key, const char* other, int64_t limit) {
+    const int64_t found = count(key);
+    require<DataError>(found <= limit, where, ": '", key, "' must be at most '", other, "', ", limit,
+                       ", got ", found);
+    return found;
+  };
+  const auto not_negative = [&](const char* key) {
+    const double found = number(key);
+    require<DataError>(found >= 0, where, ": '", key, "' must not be negative, got ", found);
+    return found;
   };
   const auto optional = [&](const char* key) {
     return json.find(key) != nullptr ? std::optional(number(key)) : std::nullopt;
   };
   TrainState s;
   s.step = count("step");
-  s.epoch = count("epoch");
+  s.epoch = at_most("epoch", "step", s.step);  // an epoch has a step at least
   s.batch = count("batch");
   s.best = optional("best");
-  s.best_step = count("best_step");
-  s.waited = count("waited");
-  s.schedule = {count("schedule_drops"), optional("schedule_best"), count("schedule_waited")};
+  s.best_step = at_most("best_step", "step", s.step);
+  s.waited = at_most("waited", "step", s.step);
+  s.schedule = {at_most("schedule_drops", "step", s.step), optional("schedule_best"),
+                at_most("schedule_waited", "step", s.step)};
   s.loss_sum = number("loss_sum");
-  s.gradient_norm_sum = number("gradient_norm_sum");
-  s.summed = count("summed");
+  s.gradient_norm_sum = not_negative("gradient_norm_sum");
+  s.summed = at_most("summed", "step", s.step);
+  s.unvalidated =
+      json.find("unvalidated") != nullptr ? std::optional(not_negative("unvalidated")) : std::nullopt;
   s.metrics_bytes = count("metrics_bytes");
   return s;
 }

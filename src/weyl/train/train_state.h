@@ -18,10 +18,14 @@ struct TrainState {
   double loss_sum = 0, gradient_norm_sum = 0;  // over the steps since the last row of metrics.csv
   int64_t summed = 0;
   int64_t metrics_bytes = 0;  // length of metrics.csv
+  /// Learning rate of the last step, when a stop came before its validation and its row of metrics.csv were done:
+  /// they are what a resumed run begins with.
+  std::optional<double> unvalidated;
   bool operator==(const TrainState&) const = default;
 };
 
-/// As JSON, numbers exact, and back. DataError: what is missing or no number; `where` names the file.
+/// As JSON, numbers exact, and back. DataError: what is missing, no number, or out of the range that a training can
+/// reach; `where` names the file.
 std::string to_json(const TrainState& state);
 TrainState train_state(std::string_view json, const std::string& where);
 

@@ -9,6 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/train/accumulate.h"
+#include "weyl/train/budget.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/loading.h"
 
@@ -25,6 +26,17 @@ std::shared_ptr<const Dataset> training_set(const Splits& data) {
   require<ConfigError>(data.train != nullptr && data.train->size() > 0,
                        "train: data must have training samples, got none");
   return data.train;
+}
+
+// Parameters that a step changes without the optimiser: running statistics.
+NamedTensors statistics_of(const Model& model) {
+  NamedTensors statistics;
+  for (const Parameter& p : model.parameters()) {
+    if (!p.trainable) {
+      statistics[p.name] = p.tensor.detach().clone();
+    }
+  }
+  return statistics;
 }
 
 }  // namespace
@@ -49,6 +61,11 @@ Trainer::Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* 
   if (options_.average) {
     average_.emplace(saved_.model->parameters(), *options_.average, options_.average_warmup);
   }
+  watch_.emplace(nullptr, nullptr);
+}
+
+void Trainer::leave_by(const Leave& leave) {
+  watch_.emplace(stop_, [this, leave] { save_and(leave); });
 }
 
 void Trainer::load(const Resumed& resumed) {
@@ -61,6 +78,13 @@ void Trainer::load(const Resumed& resumed) {
   }
   state_ = resumed.state;
   schedule_.load(state_.schedule);
+  resumed_ = resumed.recipe.train;
+  if (const auto batches = static_cast<int64_t>(loader_.plan(state_.epoch).size()); state_.batch >= batches) {
+    require<DataError>(resumed.data_changed, resumed.file, ": metadata 'state': 'batch' must be below ",
+                       batches, ", the batches of an epoch, got ", state_.batch);
+    ++state_.epoch;
+    state_.batch = 0;
+  }
 }
 
 int64_t Trainer::steps_per_epoch() const {
@@ -73,7 +97,8 @@ Elapsed Trainer::elapsed() const {
   return {state_.step, static_cast<double>(state_.epoch) + part, seconds_before_ + since(start_)};
 }
 
-TrainResult Trainer::run() {
+// Opens the journal and, of a new run, saves the model as it starts.
+void Trainer::begin() {
   start_ = saved_at_ = Clock::now();
   saved_.model->train(true);
   loader_.start(state_.epoch, state_.batch);
@@ -82,26 +107,56 @@ TrainResult Trainer::run() {
     // One sample, to learn the metrics' names, and to fail before the first step if validation would.
     const int64_t first[] = {0};
     const auto one = std::make_shared<InMemory>(data_.valid->batch(first), data_.valid->schema());
+    const StepWatch::Section section(*watch_);
     for (const auto& [name, value] :
          evaluate(*saved_.model, *saved_.task, one, evaluate_options(options_, "validation data")).metrics) {
       metrics.push_back(name);
     }
   }
   journal_.emplace(run_, metrics, state_.step, state_.metrics_bytes);
+  for (const std::string& line : journal_->damages()) {
+    observer_->noted(line);
+  }
   seconds_before_ = journal_->seconds_before();
+  const Elapsed now = elapsed();
+  if (!resumed_) {
+    save();
+  } else if (!same_budget(*resumed_, options_)) {
+    observer_->noted(change_of_budget(*resumed_, options_, state_.schedule, now));
+  }
+  if (state_.unvalidated) {
+    const double mean = state_.loss_sum / static_cast<double>(std::max<int64_t>(state_.summed, 1));
+    tick_ = {now, schedule_.fraction(now), mean, *state_.unvalidated, 0};
+  }
+}
+
+TrainResult Trainer::run() {
+  begin();
   const auto out_of_patience = [&] { return options_.patience && state_.waited >= *options_.patience; };
-  for (bool done = schedule_.finished(elapsed()) || out_of_patience(); !done;) {
+  bool done = schedule_.finished(elapsed()) || out_of_patience();
+  if (done && resumed_ && !state_.unvalidated) {
+    observer_->noted(finished_text(run_, options_, elapsed(), out_of_patience()));
+  }
+  while (!done || state_.unvalidated) {
     if (stop_ && stop_()) {
-      save();
+      if (unsaved_) {
+        save();
+      }
       return result(Ending::interrupted);
     }
-    const double before = elapsed().epoch;
-    train_step();
-    done = schedule_.finished(elapsed());
-    const auto interval = [&](double epoch) { return std::floor(epoch / options_.evaluate_every); };
+    if (!state_.unvalidated) {
+      const double before = elapsed().epoch;
+      train_step();
+      done = schedule_.finished(elapsed());
+      const auto interval = [&](double epoch) { return std::floor(epoch / options_.evaluate_every); };
+      if (done || interval(elapsed().epoch) > interval(before)) {
+        state_.unvalidated = tick_.rate;
+      }
+    }
     std::optional<Metrics> valid;
-    if (done || interval(elapsed().epoch) > interval(before)) {
+    if (state_.unvalidated) {
       valid = validate();
+      state_.unvalidated.reset();
       done = done || out_of_patience();
     }
     if (done || valid || state_.step % options_.log_every_steps == 0) {
@@ -111,12 +166,10 @@ TrainResult Trainer::run() {
       save();
     }
   }
-  if (state_.step == 0) {
-    save();  // no time for a single step: the model as it started
-  }
   TrainResult end = result(out_of_patience() ? Ending::patience : Ending::finished);
   if (data_.test && data_.test->size() > 0) {
     const SavedModel best = load_model(run_, saved_.model->device(), {}, systems_);
+    const StepWatch::Section section(*watch_);
     end.test = evaluate(*best.model, *best.task, data_.test, evaluate_options(options_, "test data"));
   }
   return end;
@@ -138,33 +191,38 @@ void Trainer::train_step() {
 }
 
 void Trainer::take_step() {
-  std::vector<Batch> batches;
-  {
-    const Timed timed(times_.batch);
-    while (static_cast<int64_t>(batches.size()) < options_.accumulate) {
-      auto batch = loader_.next();
-      if (!batch) {
-        break;
-      }
-      batches.push_back(std::move(*batch));
-    }
-  }
-  at::manual_seed(
-      Stream(static_cast<uint64_t>(options_.seed), "step", {static_cast<uint64_t>(state_.step)}).bits());
   const double factor = schedule_.factor(elapsed());
-  const double loss = accumulate_gradients(*saved_.model, *saved_.task, batches, options_.precision, times_);
-  double norm = 0;
+  statistics_before_ = statistics_of(*saved_.model);
+  times_before_ = times_;
+  double loss = 0, norm = 0;
   {
+    const StepWatch::Section section(*watch_);
+    std::vector<Batch> batches;
+    {
+      const Timed timed(times_.batch);
+      while (static_cast<int64_t>(batches.size()) < options_.accumulate) {
+        auto batch = loader_.next();
+        if (!batch) {
+          break;
+        }
+        batches.push_back(std::move(*batch));
+      }
+    }
+    at::manual_seed(
+        Stream(static_cast<uint64_t>(options_.seed), "step", {static_cast<uint64_t>(state_.step)}).bits());
+    loss = accumulate_gradients(*saved_.model, *saved_.task, batches, options_.precision, times_);
     const Timed timed(times_.optimiser);
     norm = optimiser_.clip_gradients();
-    if (std::isfinite(loss) && std::isfinite(norm)) {
-      optimiser_.step(factor);
-      if (average_) {
-        average_->update();
-      }
-    }
-    optimiser_.clear_gradients();
   }
+  if (std::isfinite(loss) && std::isfinite(norm)) {
+    const Timed timed(times_.optimiser);
+    optimiser_.step(factor);
+    if (average_) {
+      average_->update();
+    }
+    statistics_before_.clear();
+  }
+  optimiser_.clear_gradients();
   if (!std::isfinite(loss) || !std::isfinite(norm)) {
     save();
     throw Error(text("train: loss and gradient must be finite, got ", loss, " and norm ", norm, " at step ",
@@ -174,6 +232,7 @@ void Trainer::take_step() {
   const Timed timed(times_.logging);
   ++state_.step;
   ++times_.steps;
+  unsaved_ = true;
   state_.batch = loader_.position();
   if (state_.batch == loader_.batches()) {
     ++state_.epoch;
@@ -193,10 +252,15 @@ std::optional<Metrics> Trainer::validate() {
     return {};
   }
   const Timed timed(times_.validation);
+  times_before_ = times_;
   const WithAverage averaged(average_ ? &*average_ : nullptr, *saved_.model);
-  Metrics metrics =
-      evaluate(*saved_.model, *saved_.task, data_.valid, evaluate_options(options_, "validation data"))
-          .metrics;
+  Metrics metrics;
+  {
+    const StepWatch::Section section(*watch_);
+    metrics =
+        evaluate(*saved_.model, *saved_.task, data_.valid, evaluate_options(options_, "validation data"))
+            .metrics;
+  }
   const std::string name = saved_.task->headline();
   const auto headline = metrics.find(name);
   require(headline != metrics.end(), "train: metrics must have the task's headline '", name,
@@ -242,16 +306,39 @@ bool Trainer::save_due() const {
 void Trainer::save() {
   {
     const Timed timed(times_.saving);
-    state_.schedule = schedule_.state();
-    state_.metrics_bytes = journal_->sync_metrics();
-    save_checkpoint(run_, saved_, state_, optimiser_, average_ ? &*average_ : nullptr);
+    save_state();
   }
   if (times_.steps > 0) {
     journal_->record_times(state_.step, elapsed().seconds, times_);
     times_ = {};
   }
   saved_at_ = Clock::now();
+  unsaved_ = false;
   observer_->saved(run_ + "/last", state_.step);
+}
+
+void Trainer::save_state() {
+  state_.schedule = schedule_.state();
+  state_.metrics_bytes = journal_->sync_metrics();
+  save_checkpoint(run_, saved_, state_, optimiser_, average_ ? &*average_ : nullptr, statistics_before_);
+}
+
+// On the watch's thread, while the training computes: reads what the Section keeps as it is.
+void Trainer::save_and(const Leave& leave) {
+  TrainResult end;
+  std::exception_ptr error;
+  try {
+    if (unsaved_) {
+      save_state();
+      if (times_before_.steps > 0) {
+        journal_->record_times(state_.step, elapsed().seconds, times_before_);
+      }
+    }
+    end = result(Ending::interrupted);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  leave(end, error);
 }
 
 TrainResult Trainer::result(Ending ending) const {

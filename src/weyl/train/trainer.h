@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "weyl/train/observer.h"
 #include "weyl/train/optimiser.h"
 #include "weyl/train/schedule.h"
+#include "weyl/train/step_watch.h"
 
 namespace weyl {
 
@@ -35,6 +37,9 @@ struct TrainResult {
   Ending ending = Ending::finished;
 };
 
+/// Ends the process with what a training has come to, or with why its state could not be saved.
+using Leave = std::function<void(const TrainResult&, const std::exception_ptr&)>;
+
 /// The training loop. It owns what changes (optimiser, average, schedule, journal) and nothing of what is
 /// learned: that is the task's, the model's and the data's.
 ///
@@ -43,6 +48,8 @@ struct TrainResult {
 /// pure function of the weights, the optimiser and (seed, epoch, batch, step): a run that was killed and
 /// resumed gives the same bits as one that was not (same machine, same number of threads, no
 /// train.max_seconds).
+///
+/// A checkpoint is saved before the first step, then as the options say and at the end: there are soon two of them.
 ///
 /// A loss or gradient norm that is not finite ends the training before the optimiser has used it: the
 /// checkpoint of that moment is saved and `Error` says at which step.
@@ -53,8 +60,14 @@ class Trainer {
   Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* observer = nullptr,
           std::function<bool()> stop = {}, const Systems& systems = built_in_systems());
 
-  /// Continues from a checkpoint. DataError when it does not fit the model.
+  /// Continues from a checkpoint. DataError when it does not fit the model or the data.
   void load(const Resumed& resumed);
+
+  /// From now on `run` can be left inside a step, which may take long: when `stop` has said yes for two seconds, the
+  /// state before the step is saved and `leave` is called, both by a thread of its own; `leave` must end the process
+  /// (StepWatch). `stop` is then asked by that thread too. The same holds for a validation, which a resumed run
+  /// begins anew. Where the state cannot be saved `leave` gets the error.
+  void leave_by(const Leave& leave);
 
   /// Trains until the budget ends, patience runs out or `stop` says so (asked between steps: then the state
   /// is saved).
@@ -66,11 +79,14 @@ class Trainer {
 
  private:
   Elapsed elapsed() const;
+  void begin();
   void train_step();  // names the sample that model or task refuse
   void take_step();
   std::optional<Metrics> validate();
   void log(const std::optional<Metrics>& metrics);
   void save();
+  void save_state();
+  void save_and(const Leave& leave);
   bool save_due() const;
   TrainResult result(Ending ending) const;
 
@@ -87,10 +103,16 @@ class Trainer {
   std::optional<Average> average_;
   std::optional<Journal> journal_;
   TrainState state_;
-  TrainTick tick_;   // the last step
-  StepTimes times_;  // since the last row of timing.csv
+  std::optional<TrainOptions> resumed_;  // options of the run that goes on
+  TrainTick tick_;                       // the last step
+  StepTimes times_;                      // since the last row of timing.csv
+  bool unsaved_ = false;                 // whether `state_` is newer than the last checkpoint
+  /// As they were before the step that is being computed, for a checkpoint of that instant.
+  NamedTensors statistics_before_;  // parameters that the step itself changes
+  StepTimes times_before_;
   std::chrono::steady_clock::time_point start_, saved_at_;
-  double seconds_before_ = 0;  // of training, in earlier parts
+  double seconds_before_ = 0;       // of training, in earlier parts
+  std::optional<StepWatch> watch_;  // the last member: its thread reads the others
 };
 
 }  // namespace weyl

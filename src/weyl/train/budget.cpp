@@ -1,0 +1,105 @@
+#include "weyl/train/budget.h"
+
+#include <cstdio>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+std::string short_number(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.4g", value);
+  return buffer;
+}
+
+std::string count_of(int64_t count, const char* unit) {
+  return text(count, " ", unit, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void require_budget_only(std::span<const std::string> overrides) {
+  for (const std::string& override : overrides) {
+    const std::string key = override.substr(0, override.find('='));
+    require<ConfigError>(key == "train.epochs" || key == "train.steps" || key == "train.max_seconds",
+                         "--resume takes the run as it is: only its budget (train.epochs, train.steps, "
+                         "train.max_seconds) may be changed, got '",
+                         override, "'");
+  }
+}
+
+bool same_budget(const TrainOptions& a, const TrainOptions& b) {
+  return a.epochs == b.epochs && a.steps == b.steps && a.max_seconds == b.max_seconds;
+}
+
+void take_budget(const TrainOptions& from, TrainOptions& into) {
+  into.epochs = from.epochs;
+  into.steps = from.steps;
+  into.max_seconds = from.max_seconds;
+}
+
+std::string budget_text(const TrainOptions& o) {
+  std::string line;
+  const auto add = [&](const std::string& part) { line += (line.empty() ? "" : " or ") + part; };
+  if (o.epochs) {
+    add(count_of(*o.epochs, "epoch"));
+  }
+  if (o.steps) {
+    add(count_of(*o.steps, "step"));
+  }
+  if (o.max_seconds) {
+    add(short_number(*o.max_seconds) + " seconds");
+  }
+  return line;
+}
+
+std::string change_of_budget(const TrainOptions& before, const TrainOptions& after,
+                             const Schedule::State& state, const Elapsed& now) {
+  const std::string budget =
+      text("the budget is now ", budget_text(after), ", it was ", budget_text(before), "; ");
+  const auto name = std::string(names_of(after.schedule.name)[static_cast<size_t>(after.schedule.name)]);
+  if (after.schedule.name != ScheduleLaw::cosine && after.schedule.name != ScheduleLaw::linear) {
+    return budget + text("the ", name, " schedule does not depend on it");
+  }
+  const auto rate = [&](const TrainOptions& options) {
+    Schedule schedule(options);
+    schedule.load(state);
+    return short_number(options.optimiser.rate * schedule.factor(now));
+  };
+  return budget + text("the ", name, " schedule is stretched over it: the learning rate at step ", now.step,
+                       " goes from ", rate(before), " to ", rate(after),
+                       ", and the run ends with other bits than one that had this budget from its beginning");
+}
+
+std::string finished_text(const std::string& run, const TrainOptions& o, const Elapsed& now,
+                          bool out_of_patience) {
+  std::string done = text("step ", now.step);
+  if (o.steps) {
+    done += text(" of ", *o.steps);
+  }
+  if (o.epochs) {
+    done += text(", ", short_number(now.epoch), " of ", count_of(*o.epochs, "epoch"));
+  }
+  if (o.max_seconds) {
+    done += text(", ", short_number(now.seconds), " of ", short_number(*o.max_seconds), " seconds");
+  }
+  if (out_of_patience) {
+    return text(run, " is finished: ", done, ", and ", count_of(o.patience.value_or(0), "validation"),
+                " without improvement (train.patience), after which it does not go on");
+  }
+  // Twice of what is spent, as an example.
+  std::string more;
+  if (o.epochs && now.epoch >= static_cast<double>(*o.epochs)) {
+    more += text(" train.epochs=", 2 * *o.epochs);
+  }
+  if (o.steps && now.step >= *o.steps) {
+    more += text(" train.steps=", 2 * *o.steps);
+  }
+  if (o.max_seconds && now.seconds >= *o.max_seconds) {
+    more += text(" train.max_seconds=", short_number(2 * *o.max_seconds));
+  }
+  return text(run, " is finished: ", done, "; train on with, say: weyl train --resume ", run, more);
+}
+
+}  // namespace weyl

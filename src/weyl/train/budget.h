@@ -1,0 +1,32 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "weyl/train/schedule.h"
+
+namespace weyl {
+
+/// The budget of a run, train.epochs, train.steps and train.max_seconds, is the one part of its recipe that may
+/// change when it is resumed: nothing that was learned depends on it but through the schedule.
+
+/// ConfigError for the first override ("train.epochs=20") of any other key.
+void require_budget_only(std::span<const std::string> overrides);
+
+bool same_budget(const TrainOptions& a, const TrainOptions& b);
+
+/// Puts the budget of `from` into `into`.
+void take_budget(const TrainOptions& from, TrainOptions& into);
+
+/// "20 epochs", "20 epochs or 300 steps".
+std::string budget_text(const TrainOptions& options);
+
+/// What a new budget means for a run that has come so far: its schedule from here on. One line.
+std::string change_of_budget(const TrainOptions& before, const TrainOptions& after,
+                             const Schedule::State& state, const Elapsed& now);
+
+/// Of a run that is at its end: "is finished: step 36, 4 of 4 epochs", and how to train on.
+std::string finished_text(const std::string& run, const TrainOptions& options, const Elapsed& now,
+                          bool out_of_patience);
+
+}  // namespace weyl
