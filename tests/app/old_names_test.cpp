@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include "tests/app/program.h"
 #include "weyl/core/safetensors.h"
@@ -64,8 +65,9 @@ void age_model(const std::string& path) {
     auto metadata = file.header().metadata;
     metadata["recipe"] = aged(metadata.at("recipe"));
     std::vector<TensorBytes> tensors;
+    std::map<std::string, std::vector<std::byte>> bytes;  // what they point into
     for (const auto& [name, entry] : file.header().tensors) {
-      tensors.push_back({name, entry.type, entry.shape, file.bytes(name)});
+      tensors.push_back({name, entry.type, entry.shape, bytes[name] = file.bytes(name)});
     }
     std::ranges::sort(tensors, {}, [&](const TensorBytes& t) { return file.entry(t.name).begin; });
     write_safetensors(old, tensors, metadata);
