@@ -94,7 +94,7 @@ double last_seconds(const std::string& path, int64_t step) {
   std::istringstream lines(read_if_there(path));
   for (std::string line; std::getline(lines, line);) {
     double row[2] = {NAN, NAN};
-    const auto cells = split(line);
+    const auto cells = csv_cells(line);
     for (size_t i = 0; i < std::min<size_t>(cells.size(), 2); ++i) {
       std::from_chars(cells[i].data(), cells[i].data() + cells[i].size(), row[i]);
     }
