@@ -54,8 +54,8 @@ TEST(Audit, PassesAPlatonicModelAndTellsWhatIsNotClaimed) {
   const auto model = platonic("tetrahedron", 48, 12);
   const AuditReport report = audit(*model, nullptr, random_tokens(schema, 12, 6, 3), schema, quick());
   EXPECT_TRUE(report.passed);
-  // Group, translations, permutations; two outputs; two dtypes.
-  EXPECT_EQ(report.claims.size(), 3u * 2 * 2);
+  // Group, translations, permutations, translations far away; two outputs; two dtypes.
+  EXPECT_EQ(report.claims.size(), 4u * 2 * 2);
   for (const AuditClaim& c : report.claims) {
     EXPECT_LE(c.error, c.tolerance) << c.group << " " << c.output << " " << c.dtype;
     EXPECT_EQ(c.tolerance, c.dtype == "float64" ? 1e-11 : 1e-5);
@@ -107,7 +107,7 @@ TEST(Audit, KnowsTheLine) {
   const auto model = build({options}, asked(schema.interface));
   const AuditReport report = audit(*model, nullptr, samples, schema, quick());
   EXPECT_TRUE(report.passed);
-  EXPECT_EQ(report.claims.size(), 2u * 2 * 2);  // translations, permutations; two outputs; two dtypes
+  EXPECT_EQ(report.claims.size(), 3u * 2 * 2);  // translations near and far, permutations; two outputs; two dtypes
   ASSERT_EQ(report.controls.size(), 2u);        // there are no rotations to show
   EXPECT_GT(control(report, "shear").error, 1e-3);
   EXPECT_GT(control(report, "reflection").error, 1e-3);

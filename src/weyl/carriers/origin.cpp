@@ -52,7 +52,7 @@ Tensor wrap_of(const Points& points, int64_t g, const Tensor& places) {
 }
 
 /// The shift of one graph, for its places (n, D), into s (D): minus their mean, on a grid of a power of two that is no
-/// smaller than their extent.
+/// smaller than twice their extent; of one place, or several at one, no smaller than 2.
 void shift_of(const double* places, int64_t n, int64_t dimension, double* s) {
   double extent = 0;
   for (int64_t k = 0; k < dimension; ++k) {
@@ -66,10 +66,9 @@ void shift_of(const double* places, int64_t n, int64_t dimension, double* s) {
     s[k] = -sum / static_cast<double>(n);
     extent = std::max(extent, high - low);
   }
-  // One place alone, or all at one: the mean is that place but for its rounding, which counts there.
-  const double step = std::exp2(std::ceil(std::log2(extent)));
+  const double step = extent > 0 ? std::exp2(std::ceil(std::log2(extent)) + 1) : 2;
   for (int64_t k = 0; k < dimension; ++k) {
-    s[k] = extent == 0 ? -places[k] : std::round(s[k] / step) * step;
+    s[k] = std::nearbyint(s[k] / step) * step;
   }
 }
 
@@ -98,9 +97,9 @@ class Mover {
     if (q.kind == Kind::vector) {  // (L, c, D)
       return x.to(at::kDouble) + by.unsqueeze(1);
     }
-    const Tensor result = x.to(at::kDouble).clone();  // (L, m, m), homogeneous
+    const Tensor result = x.to(at::kDouble).clone();  // (L, m, m), homogeneous: [1 s; 0 1] from the left
     const int64_t n = x.size(1) - 1;
-    result.slice(1, 0, n).select(2, n).add_(by);
+    result.slice(1, 0, n).add_(by.unsqueeze(2) * result.slice(1, n, n + 1));
     return result;
   }
 

@@ -17,8 +17,8 @@ struct Shift {
 
 /// The shift that brings each graph of points or poses near the origin, where float32 resolves its distances: at 1e4 Å
 /// float32 rounds positions to 5e-4 Å. Nothing moves for a grid and for poses of SO(n), and graphs that are near the
-/// origin stay, bit for bit: the shift of a graph is a multiple of a power of two that is no smaller than its extent,
-/// so that the moved places lie within twice their extent. A graph with a node more than one cell outside its periodic
+/// origin stay, bit for bit: the shift of a graph is a multiple of a power of two that is no smaller than twice its
+/// extent, so that the moved places lie within three times their extent. A graph with a node more than one cell outside its periodic
 /// cell is wrapped into it before, so that its nodes move by different lattice vectors. The shift of a graph does not
 /// depend on what else is in the batch. Positions that are not finite move nothing.
 Shift to_origin(const Input& input);
