@@ -57,7 +57,7 @@ TEST(Origin, DoesNotDependOnTheBatch) {
 }
 
 TEST(Origin, WrapsNodesThatAreFarOutsideTheirCell) {
-  Points points = cloud({2}, {-0.25, -0.25, 0, 0.25, 0.25, 0.5});
+  Points points = cloud({2}, {0.25, 0.25, 0, 0.75, 0.75, 0.5});
   points.cell = at::tensor({2.0, 0.0, 0.0, 1.0, 3.0, 0.0, 7.0, 7.0, 7.0}, at::kDouble).view({1, 3, 3});
   points.pbc = at::tensor({1, 1, 0}, at::kInt).to(at::kBool).view({1, 3});
   EXPECT_TRUE(to_origin(points).none());

@@ -126,13 +126,13 @@ TEST(Predictor, LosesNothingFarFromTheOrigin) {
     for (const double by : {1e4, 1e8}) {
       const Input there = moved(all_of(*data), by);
       // At 1e8 float64 itself rounds positions to 1.5e-8.
-      EXPECT_LT(largest(predictor(there).at("forces") - here), 2e-6 * largest(here))
+      EXPECT_LT(largest(predictor(there).at("forces") - here), 5e-6 * largest(here))
           << system << " at " << by;
-      EXPECT_LT(largest(predictor.gradient(there) - gradient), 2e-6 * largest(gradient))
+      EXPECT_LT(largest(predictor.gradient(there) - gradient), 5e-6 * largest(gradient))
           << system << " at " << by;
       // What rounding to float32 where they are would do.
       const Tensor rounded = predictor(to(there, at::kCPU, at::kFloat)).at("forces");
-      EXPECT_GT(largest(rounded - here), 1e-5 * largest(here)) << system << " at " << by;
+      EXPECT_GT(largest(rounded - here), 2e-5 * largest(here)) << system << " at " << by;
     }
   }
 }

@@ -78,7 +78,7 @@ TEST(AuditOfStress, LeavesOutWhatNoSampleHas) {
   EXPECT_EQ(report.absent, std::vector<std::string>{"prediction.stress"});
   EXPECT_EQ(claims_of(report, "prediction.stress", true), 0);
   EXPECT_EQ(claims_of(report, "prediction.stress", false), 0);
-  EXPECT_EQ(claims_of(report, "prediction.forces", true), 6);  // three claims, two dtypes
+  EXPECT_EQ(claims_of(report, "prediction.forces", true), 8);  // four claims, two dtypes
 }
 
 TEST(AuditOfStress, IsOfTheSamplesThatHaveAVolume) {
@@ -86,7 +86,7 @@ TEST(AuditOfStress, IsOfTheSamplesThatHaveAVolume) {
     const AuditReport report = report_of(periodic);
     EXPECT_TRUE(report.passed) << periodic;
     EXPECT_TRUE(report.absent.empty());
-    EXPECT_EQ(claims_of(report, "prediction.stress", true), 6) << periodic;
+    EXPECT_EQ(claims_of(report, "prediction.stress", true), 8) << periodic;
   }
 }
 

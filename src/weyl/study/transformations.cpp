@@ -231,7 +231,7 @@ Transformation left_motions(const Schema& schema, std::string name) {
 
 Transformation far_translations(const Schema& schema) {
   constexpr double kFar = 1e6;
-  return {"translations by 1e6 extents", 0, [schema](const Batch& batch, int64_t, Stream& stream) {
+  return {"far translations", 0, [schema](const Batch& batch, int64_t, Stream& stream) {
             const auto* poses = std::get_if<Poses>(&batch.input);
             const Batch wide = to(batch, at::kCPU, at::kDouble);
             const Tensor x = poses != nullptr ? translations_of(poses->group, poses->elements)
@@ -241,12 +241,17 @@ Transformation far_translations(const Schema& schema) {
             const Motions motions{at::eye(D, at::kDouble).expand({B, D, D}),
                                   on_grid(uniform_tensor({B, D}, -reach, reach, stream), x)};
             const Batch far = transform(wide, motions, schema);
-            const Shift shift = to_origin(far.input);
-            Moved moved{
-                shifted(far, shift, schema), [motions, shift, like = far.input](
-                                                 const Named& values, std::span<const Quantity> quantities) {
-                  return shifted(transform(values, quantities, motions, like), quantities, shift, like);
-                }};
+            const Shift back = to_origin(far.input);
+            // Outputs move by the sum, in which the large parts cancel: added one after the other they would round.
+            const Tensor& t = motions.translation;
+            Shift sum{at::index_select(t, 0, graphs_of(batch.input).index.cpu()), t};
+            if (!back.none()) {
+              sum = {sum.nodes + back.nodes, sum.graphs + back.graphs};
+            }
+            Moved moved{shifted(far, back, schema),
+                        [sum, like = far.input](const Named& values, std::span<const Quantity> quantities) {
+                          return shifted(values, quantities, sum, like);
+                        }};
             if (poses != nullptr) {  // their translations lie on no grid: the sum was rounded
               moved.before = transform(far, {motions.linear, -motions.translation}, schema);
               moved.displaced = true;
@@ -355,8 +360,12 @@ Batch on_grid(Batch batch) {
     poses->elements = nearest_elements(poses->group, poses->elements);
     return batch;
   }
+  auto& points = std::get<Points>(batch.input);
   const Tensor x = points_of(batch).positions;
-  std::get<Points>(batch.input).positions = on_grid(x.to(at::kDouble), x);
+  points.positions = on_grid(x.to(at::kDouble), x);
+  if (points.cell.defined()) {  // so that many cells are exact too, and nodes that are wrapped
+    points.cell = on_grid(points.cell.to(at::kDouble), x);
+  }
   return batch;
 }
 

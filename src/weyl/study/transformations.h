@@ -79,7 +79,7 @@ Transformation grid_mirrors(const Schema& schema);
 /// What a claim is checked on. ShapeError for a claim of a finite group that does not name it.
 Transformation transformation_of(const Claim& claim, const Schema& schema);
 
-/// The samples with their positions on the grid of `translations`, in float64; poses as the nearest elements
+/// The samples with their positions and cells on the grid of `translations`, in float64; poses as the nearest elements
 /// of their group. ShapeError for a carrier other than points and poses.
 Batch on_grid(Batch batch);
 
