@@ -148,8 +148,9 @@ TEST_F(DamagedFiles, DataFilesAreComparedWhenTheyAreRead) {
   char& lowest = bytes[file.header().data_begin + file.entry("positions").begin];  // as good a number as any
   lowest = static_cast<char>(lowest ^ 1);
   put("data.safetensors", bytes);
-  for (const char* verb : {"data inspect data.safetensors", "info --verify data.safetensors",
-                           "data convert data.safetensors p.npz", "data split data.safetensors --out parts"}) {
+  for (const char* verb :
+       {"data inspect data.safetensors", "info --verify data.safetensors",
+        "data convert data.safetensors p.npz", "data split data.safetensors --out parts"}) {
     const Outcome outcome = weyl(verb);
     expect_refused(outcome, "data.safetensors");
     EXPECT_NE(outcome.err.find(": tensor 'positions': "), std::string::npos) << verb << ": " << outcome.err;

@@ -107,8 +107,9 @@ TEST(Audit, KnowsTheLine) {
   const auto model = build({options}, asked(schema.interface));
   const AuditReport report = audit(*model, nullptr, samples, schema, quick());
   EXPECT_TRUE(report.passed);
-  EXPECT_EQ(report.claims.size(), 3u * 2 * 2);  // translations near and far, permutations; two outputs; two dtypes
-  ASSERT_EQ(report.controls.size(), 2u);        // there are no rotations to show
+  EXPECT_EQ(report.claims.size(),
+            3u * 2 * 2);                  // translations near and far, permutations; two outputs; two dtypes
+  ASSERT_EQ(report.controls.size(), 2u);  // there are no rotations to show
   EXPECT_GT(control(report, "shear").error, 1e-3);
   EXPECT_GT(control(report, "reflection").error, 1e-3);
   EXPECT_TRUE(report.measures.empty());
