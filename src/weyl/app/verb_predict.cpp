@@ -92,9 +92,14 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
     }
   };
   Predicted result;
-  result.samples =
-      predictor.each(data, command.data, use,
-                     {.progress = [&](int64_t done) { progress.update(done); }, .stop = stop_requested});
+  result.samples = predictor.each(data, command.data, use,
+                                  {.progress = [&](int64_t done) { progress.update(done); },
+                                   .stop = stop_requested,
+                                   .warn =
+                                       [&](const std::string& doubt) {
+                                         progress.clear();
+                                         warn(doubt);
+                                       }});
   result.stopped = result.samples < data->size();
   if (result.stopped) {
     return result;
@@ -149,7 +154,7 @@ int run(const PredictCommand& command, const Systems& systems) {
   options.batch = is_folder(command.out) ? 1 : options.batch;  // each sample is a file of its own
   Predictor predictor(command.model, options, systems);
   warn_if_any(predictor.subject().recipe.old_names);
-  say_notes(predictor.notes());
+  say_notes(predictor.task() != nullptr ? predictor.task()->notes() : std::vector<std::string>{});
   catch_signals();
   Progress progress("predict", 0, Progress::style_for_stderr(command.talk.quiet));
   const Predicted done = is_tensors(command.out)  ? into_tensors(command, overwrite, predictor, progress)

@@ -112,8 +112,10 @@ bool gives_forces(const Interface& model) {
 /// The frames that wait for their predictions, and what is known of all.
 class WaitingFrames {
  public:
-  WaitingFrames(const Predictor& predictor, FrameLayout layout, const FrameReader& reader)
+  WaitingFrames(const Predictor& predictor, FrameLayout layout, const FrameReader& reader,
+                std::function<void(const std::string&)> warn)
       : predictor_(predictor),
+        warn_(std::move(warn)),
         direct_(predictor.task() != nullptr && gives_forces(predictor.interface())),
         reader_(reader),
         layout_(layout),
@@ -182,6 +184,10 @@ class WaitingFrames {
  private:
   /// Puts the predictions for a batch into the frames from `first` on.
   void predict(const Batch& batch, int64_t first) {
+    if (const std::string doubt = warn_ ? predictor_.doubt(batch.input) : ""; !doubt.empty()) {
+      warn_(doubt);
+      warn_ = nullptr;
+    }
     const Named values = predictor_(batch.input);
     const auto& offsets = std::get<Points>(batch.input).graphs.offsets;
     for (const Written& what : written_) {
@@ -199,6 +205,7 @@ class WaitingFrames {
   }
 
   const Predictor& predictor_;
+  std::function<void(const std::string&)> warn_;  // until it has been said
   bool direct_;
   const FrameReader& reader_;
   FrameLayout layout_;
@@ -217,7 +224,7 @@ PredictedFrames predict_frames(Predictor& predictor, FrameReader& reader,
   require_of_frames(predictor);
   predictor.give_stress();
   const FrameLayout layout = as_told(layout_of(predictor.subject().recipe.data), predictor.interface());
-  WaitingFrames waiting(predictor, layout, reader);
+  WaitingFrames waiting(predictor, layout, reader, calls.warn);
   PredictedFrames result;
   bool warned = !calls.warn;
   AtomsFrame frame;

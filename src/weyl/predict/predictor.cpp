@@ -33,6 +33,20 @@ std::vector<std::string> Predictor::notes() const {
   return notes;
 }
 
+std::string Predictor::doubt(const Input& input) const {
+  constexpr double kFar = 1024;  // of their extent: ten of float32's 24 bits
+  const std::string note = model().dtype() == at::kFloat ? note_on_places(model()) : "";
+  const Shift shift = note.empty() ? Shift{} : to_origin(input);
+  if (shift.none()) {
+    return "";
+  }
+  const Input near = shifted({input, {}}, shift, schema_of(interface())).input;
+  const Tensor places = std::holds_alternative<Points>(near) ? std::get<Points>(near).positions
+                                                             : std::get<Poses>(near).elements;
+  const bool far = shift.graphs.abs().max().item<double>() > kFar * places.abs().max().item<double>();
+  return far ? note : "";
+}
+
 Named Predictor::operator()(const Input& input) const {
   const at::NoGradGuard no_grad;
   const bool here = task() != nullptr && task()->moves_inputs();
@@ -102,7 +116,14 @@ int64_t Predictor::each(std::shared_ptr<const Dataset> data, const std::string& 
   const at::NoGradGuard no_grad;
   BatchOptions options = bounds(where, calls);
   options.ahead = interface().grid ? 0 : options.ahead;  // predictions are kept beside the inputs
-  return each_batch(model(), std::move(data), options, Form::as_read, use);
+  bool doubted = !calls.warn;
+  return each_batch(model(), std::move(data), options, Form::as_read, [&](const Batch& batch) {
+    if (const std::string said = doubted ? "" : doubt(batch.input); !said.empty()) {
+      calls.warn(said);
+      doubted = true;
+    }
+    use(batch);
+  });
 }
 
 Evaluation Predictor::evaluate(std::shared_ptr<const Dataset> data, const std::string& where,

@@ -25,8 +25,9 @@ struct PredictorOptions {
 
 /// What whoever predicts over a set is told, and asked, between batches.
 struct PredictorCalls {
-  std::function<void(int64_t done)> progress;  // samples done
-  std::function<bool()> stop;                  // true: no further batch
+  std::function<void(int64_t done)> progress;    // samples done
+  std::function<bool()> stop;                    // true: no further batch
+  std::function<void(const std::string&)> warn;  // a doubt about the data, once
 };
 
 /// A trained model at work: samples in, named outputs out. Loads a run or a model file, keeps batches within bounds
@@ -50,6 +51,9 @@ class Predictor {
   const std::vector<Quantity>& outputs() const { return outputs_; }
   /// What everyone who uses them must know, a sentence each.
   std::vector<std::string> notes() const;
+  /// What is lost of samples that are far from the origin, where the model is not exact under translations: a sentence;
+  /// empty: nothing.
+  std::string doubt(const Input& input) const;
 
   /// Predicts for a batch of any size and dtype, on the CPU or the device: one tensor for each of `outputs`, by name,
   /// (L, c), (L, c, D) ..., on the device. Points and poses of a model that is exact under translations are brought
