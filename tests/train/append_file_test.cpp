@@ -24,6 +24,9 @@ TEST(AppendFile, AFileThatGetsNoRecordIsNotLeft) {
     moved.append("x");
   }
   EXPECT_EQ(read_if_there(folder / "one"), "x");
+  EXPECT_EQ(message_of<DataError>([&] { AppendFile file(folder / "short", 3); }),
+            folder / "short: must have at least 3 bytes, got 0 bytes");
+  EXPECT_FALSE(std::filesystem::exists(folder / "short"));
   std::ofstream(folder / "before").flush();
   {
     const AppendFile file(folder / "before");

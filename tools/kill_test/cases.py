@@ -10,6 +10,8 @@ import time
 import calls
 import whole
 
+LONGEST = 60  # seconds of a call
+
 DATA = """[data]
 set = "nbody"
 [data.nbody]
@@ -95,6 +97,7 @@ class Place:
         self.folder, self.weyl, self.threads = pathlib.Path(folder), weyl, threads
         self.environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
         os.chdir(folder)
+        pathlib.Path("tmp").mkdir()
         self._make_data()
         start = time.monotonic()
         self.quiet("train", "config.toml", "--out", "through/run", "--threads", threads)
@@ -106,6 +109,8 @@ class Place:
             Verb("predict tensors", ["predict", "through/run", "data/test.safetensors", "--out", "{}/out.safetensors"], ["--force"]),
             Verb("predict frames", ["predict", "atoms-run", "atoms.xyz", "--out", "{}/out.xyz"], ["--force"]),
             Verb("predict masks", ["predict", "masks-run", "pictures", "--out", "{}/masks"], ["--force"]),
+            Verb("plot", ["plot", "through/run", "--out", "{}/plots"]),
+            Verb("data split", ["data", "split", "atoms.xyz", "--out", "{}/parts"]),
             Verb("data convert", ["data", "convert", "atoms.xyz", "{}/out.xyz.gz", "to=Hartree"]),
             Verb("data make nbody", ["data", "make", "nbody", "--out", "{}/data", "train=60", "valid=20", "test=20", "threads=1"]),
             Verb("data make lesions", ["data", "make", "lesions", "--out", "{}/data", "count=12", "height=64", "width=64", "threads=1"]),
@@ -117,7 +122,7 @@ class Place:
             out = pathlib.Path("through") / verb.name.replace(" ", "-")
             out.mkdir()
             start = time.monotonic()
-            done = self.run(self.command_of(verb, out))
+            done = self.run(self.command_of(verb, out), pathlib.Path("."))
             if done.returncode == 2 and "xtb" in done.stderr:  # an optional part that is not here
                 self.verbs.remove(verb)
                 continue
@@ -156,12 +161,20 @@ class Place:
         for name in ("config.toml", "best/model.safetensors", "plots/learning_curve.svg"):
             (run / f"{name}.4194305-0.tmp").write_text("half")  # no process has this number
 
-    def run(self, command, **options):
-        return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, errors="replace",
-                              env=self.environment, **options)
+    def environment_in(self, folder):
+        """Temporary files of a trial are kept in its folder, to be looked at."""
+        return dict(self.environment, TMPDIR=str((folder / "tmp").absolute()))
+
+    def run(self, command, folder):
+        """A call in a trial's folder; one that does not end has no exit code of ours."""
+        try:
+            return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, errors="replace",
+                                  env=self.environment_in(folder), timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(command, 124, "", f"ran longer than {LONGEST} s")
 
     def quiet(self, *arguments):
-        done = self.run([self.weyl, *map(str, arguments), "--quiet"])
+        done = self.run([self.weyl, *map(str, arguments), "--quiet"], pathlib.Path("."))
         if done.returncode != 0:
             raise SystemExit(f"scripts/kill_test: weyl {' '.join(map(str, arguments))}: {done.stderr}")
 
@@ -171,7 +184,7 @@ class Place:
                                     env=self.environment)
 
     def command_of_training(self, run):
-        """How the training in a folder begins or goes on."""
+        """How the training in a run folder begins or goes on."""
         if (pathlib.Path(run) / "config.toml").exists():
             return [self.weyl, "train", "--resume", str(run)]
         return [self.weyl, "train", "config.toml", "--out", str(run), "--threads", str(self.threads)]
@@ -182,14 +195,21 @@ class Place:
     def new_folder(self, name, middle=False):
         """A folder for one trial; `middle`: with the run that was killed in its middle."""
         folder = pathlib.Path(name)
-        folder.mkdir()
+        for part in ("tmp", "out"):
+            (folder / part).mkdir(parents=True)
         if middle:
             shutil.copytree("middle/run", folder / "run")
         return folder
 
-    def finish_training(self, run, said):
+    def faults_of_temporary(self, folder):
+        """A call that ended in its own way leaves nothing among the temporary files."""
+        left = [str(file.relative_to(folder)) for file in (folder / "tmp").iterdir()]
+        return ["litter: " + " ".join(left)] if left else []
+
+    def finish_training(self, folder, said):
         """Lets a training go on to its end, undisturbed; the faults then."""
-        done = self.run(self.command_of_training(run))
+        run = folder / "run"
+        done = self.run(self.command_of_training(run), folder)
         if done.returncode != 0:
             return [f"going on ended with exit code {done.returncode}: {last_line(done.stderr)}"]
         return self.reference.faults_at_end(run, said + done.stderr)
@@ -200,23 +220,23 @@ class Place:
         return [f"{name} is half-written" for name in found if found[name] != expected.get(name)]
 
     def finish_verb(self, verb, folder):
-        """Calls a verb again; the faults then, and a remark."""
-        remark = ""
-        done = self.run(self.command_of(verb, folder))
-        there = whole.digests(folder)
+        """Calls a verb again; the faults then, and remarks."""
+        out, remarks = folder / "out", []
+        done = self.run(self.command_of(verb, out), folder)
+        there = whole.digests(out)
         if done.returncode == 2 and there == self.outputs[verb.name]:
-            return [], ""  # it had been done
+            return [], []  # it had been done
         if done.returncode == 2 and there and "exists already" in done.stderr:
-            remark = f"refused while {len(there)} of {len(self.outputs[verb.name])} files were there"
+            remarks = [f"refused while {len(there)} of {len(self.outputs[verb.name])} files were there"]
             if not verb.again:
                 for name in there:
-                    (folder / name).unlink()
-            done = self.run(self.command_of(verb, folder, again=True))
+                    (out / name).unlink()
+            done = self.run(self.command_of(verb, out, again=True), folder)
         if done.returncode != 0:
-            return [f"a second call ended with exit code {done.returncode}: {last_line(done.stderr)}"], remark
-        if whole.digests(folder) != self.outputs[verb.name]:
-            return ["a second call writes other files than an undisturbed one"], remark
-        return [], remark
+            return [f"a second call ended with exit code {done.returncode}: {last_line(done.stderr)}"], remarks
+        if whole.digests(out) != self.outputs[verb.name]:
+            return ["a second call writes other files than an undisturbed one"], remarks
+        return [], remarks
 
 
 def last_line(text):

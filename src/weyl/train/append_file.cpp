@@ -35,6 +35,9 @@ AppendFile::AppendFile(std::string path, int64_t size) : path_(std::move(path)) 
   if (!known || (size >= 0 && size != size_)) {
     const std::string found = known ? text(size_, " bytes") : std::string(std::strerror(errno));
     ::close(descriptor_);
+    if (new_) {
+      ::unlink(path_.c_str());
+    }
     throw DataError(text(path_, ": must have at least ", size, " bytes, got ", found));
   }
 }
