@@ -66,6 +66,10 @@ class Test:
                 return self.next_error - 1
             return None
 
+    def stop(self):
+        with self.lock:
+            self.kills_left = self.errors_left = 0
+
     def killed(self):
         """Counts a kill; whether more are asked for."""
         with self.lock:
@@ -185,16 +189,22 @@ class Test:
 def main():
     kills, errors = int(sys.argv[1]), int(sys.argv[2])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup would have it ignored
-    root = pathlib.Path.cwd()
+    for number in (signal.SIGHUP, signal.SIGQUIT):  # in the background, and under nohup, they would be ignored
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    root = pathlib.Path(__file__).resolve().parents[2]
     jobs, threads = int(os.environ.get("JOBS", os.cpu_count())), int(os.environ.get("THREADS", 1))
     seed = int(os.environ["SEED"]) if os.environ.get("SEED") else None
     table = Table(root / "build/kill-test.csv", root / "build/kill-test-failures")
     with tempfile.TemporaryDirectory(prefix="weyl-kill-") as folder:
         test = Test(cases.Place(folder, os.environ["WEYL"], threads), table, kills, errors, seed)
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            for work in [pool.submit(test.work) for _ in range(jobs)]:
-                work.result()
+            try:
+                for work in [pool.submit(test.work) for _ in range(jobs)]:
+                    work.result()
+            except BaseException:  # Ctrl-C, or a fault of this script: what has begun ends first
+                test.stop()
+                raise
         os.chdir(root)
     new = table.new
     print(f"now: {new['kill']} kills, {new['end']} ends compared, {new['error']} injected errors, {new['failed']} failed")
