@@ -34,6 +34,15 @@ TEST(AppendFile, AFileThatGetsNoRecordIsNotLeft) {
   EXPECT_TRUE(std::filesystem::exists(folder / "before"));  // it is another's
 }
 
+// It was taken for absent, so that what the file had was cut off.
+TEST(AppendFile, AFileThatCannotBeLookedAtIsNotAbsent) {
+  const Folder folder;
+  const std::string path = folder / std::string(300, 'a');
+  EXPECT_EQ(message_of<DataError>([&] { read_if_there(path); }),
+            path + ": cannot be opened: File name too long");
+  EXPECT_EQ(read_if_there(folder / "none"), "");
+}
+
 // Opening a pipe that nobody reads, or writes to, waited for ever.
 TEST(AppendFile, APipeIsRefusedWithoutWaiting) {
   const Folder folder;

@@ -152,6 +152,12 @@ class Reference:
         steps = [float(row[0]) for row in rows[1:]]
         if any(len(row) != len(rows[0]) for row in rows) or steps != sorted(steps) or max(steps, default=0) > self.steps:
             faults.append("timing.csv has torn rows or steps out of order")
+        if "set aside" not in said:  # the history of other calls is kept
+            if min(steps, default=0) > 3:
+                faults.append("timing.csv has lost its first rows")
+            events = "events.out.tfevents.0.weyl"
+            if (run / events).stat().st_size != (self.run / events).stat().st_size:
+                faults.append(f"{events} has lost events")
         return faults
 
 
