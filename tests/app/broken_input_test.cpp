@@ -181,5 +181,15 @@ TEST_F(BrokenInput, DataFiles) {
   refused("eval --quiet '" + checkpoint + "' --data none", 3, "none");
 }
 
+// What the system refuses to say of a path (no permission, a disk that fails, here a name that is too long) was
+// "filesystem error: status: ..." with exit code 1.
+TEST_F(BrokenInput, PathsThatCannotBeLookedAt) {
+  const std::string name = std::string(300, 'a') + ".xyz", fault = name + ": File name too long";
+  refused("data inspect " + name, 3, fault);
+  refused("data convert " + name + " out.xyz", 3, fault);
+  refused("data split " + name + " --out parts", 3, fault);
+  refused("eval --quiet '" + checkpoint + "' --data " + name, 3, fault);
+}
+
 }  // namespace
 }  // namespace weyl

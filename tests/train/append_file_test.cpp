@@ -24,11 +24,23 @@ TEST(AppendFile, AFileThatGetsNoRecordIsNotLeft) {
     moved.append("x");
   }
   EXPECT_EQ(read_if_there(folder / "one"), "x");
+  EXPECT_EQ(message_of<DataError>([&] { AppendFile file(folder / "short", 3); }),
+            folder / "short: must have at least 3 bytes, got 0 bytes");
+  EXPECT_FALSE(std::filesystem::exists(folder / "short"));
   std::ofstream(folder / "before").flush();
   {
     const AppendFile file(folder / "before");
   }
   EXPECT_TRUE(std::filesystem::exists(folder / "before"));  // it is another's
+}
+
+// It was taken for absent, so that what the file had was cut off.
+TEST(AppendFile, AFileThatCannotBeLookedAtIsNotAbsent) {
+  const Folder folder;
+  const std::string path = folder / std::string(300, 'a');
+  EXPECT_EQ(message_of<DataError>([&] { read_if_there(path); }),
+            path + ": cannot be opened: File name too long");
+  EXPECT_EQ(read_if_there(folder / "none"), "");
 }
 
 // Opening a pipe that nobody reads, or writes to, waited for ever.

@@ -9,15 +9,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <limits>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/find_program.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/read_file.h"
 
 extern char** environ;
 
@@ -73,8 +74,9 @@ struct Outcome {
 };
 
 std::string contents_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  FileContents found = read_file(path, std::numeric_limits<size_t>::max());
+  require<DataError>(found.fault.empty(), path, ": ", found.fault);
+  return std::move(found.text);
 }
 
 /// Runs gnuplot in a folder, with its default settings.

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <filesystem>
 #include <new>
 #include <string>
 
@@ -22,6 +23,10 @@ int report(const std::exception& error) {
   } else if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     code = exit_memory;
     line = "out of memory: take smaller batches (train.batch, --batch) or a smaller model";
+  } else if (const auto* failed = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
+    // A question about a path that the system does not answer: no permission, a name too long, a broken disk.
+    code = exit_data;
+    line = failed->path1().string() + ": " + failed->code().message();
   }
   for (char& c : line) {
     if (c == '\n' || c == '\r') {

@@ -17,8 +17,17 @@
 
 namespace weyl {
 
+namespace {
+
+// Whether there is no such file; a disk that does not say is no answer.
+bool is_absent(const std::string& path) {
+  return ::access(path.c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+}  // namespace
+
 AppendFile::AppendFile(std::string path, int64_t size) : path_(std::move(path)) {
-  new_ = ::access(path_.c_str(), F_OK) != 0;
+  new_ = is_absent(path_);
   // O_NONBLOCK: opening a pipe that nobody reads would wait for ever.
   descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
   require<DataError>(descriptor_ >= 0, path_, ": cannot be opened for writing: ", std::strerror(errno));
@@ -35,6 +44,9 @@ AppendFile::AppendFile(std::string path, int64_t size) : path_(std::move(path)) 
   if (!known || (size >= 0 && size != size_)) {
     const std::string found = known ? text(size_, " bytes") : std::string(std::strerror(errno));
     ::close(descriptor_);
+    if (new_) {
+      ::unlink(path_.c_str());
+    }
     throw DataError(text(path_, ": must have at least ", size, " bytes, got ", found));
   }
 }
@@ -89,7 +101,7 @@ std::string set_aside(const std::string& path) {
 }
 
 std::string read_if_there(const std::string& path) {
-  if (::access(path.c_str(), F_OK) != 0) {
+  if (is_absent(path)) {
     return {};
   }
   FileContents found = read_file(path, std::numeric_limits<size_t>::max());

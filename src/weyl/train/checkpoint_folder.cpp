@@ -79,8 +79,8 @@ void CheckpointFolder::commit() {
 std::vector<std::string> checkpoint_folders(const std::string& run) {
   std::vector<std::string> folders;
   for (const char* place : {"/last", "/previous"}) {
-    std::error_code error;
-    if (fs::exists(fs::symlink_status(run + place, error))) {
+    std::error_code error;  // of one that cannot be looked at, reading will say why
+    if (fs::symlink_status(run + place, error).type() != fs::file_type::not_found) {
       folders.push_back(run + place);
     }
   }

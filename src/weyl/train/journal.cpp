@@ -143,10 +143,12 @@ std::vector<std::string> mend_journal(const std::string& folder, const std::vect
   return damages;
 }
 
-// Nothing of a file that was set aside.
+// Nothing of a file that was set aside. DataError when the disk does not say whether it is there: it would be cut.
 int64_t bytes_if_there(const std::string& path, int64_t bytes) {
   std::error_code error;
-  return std::filesystem::exists(path, error) ? bytes : 0;
+  const auto status = std::filesystem::status(path, error);
+  require<DataError>(std::filesystem::status_known(status), path, ": cannot be read: ", error.message());
+  return std::filesystem::exists(status) ? bytes : 0;
 }
 
 }  // namespace

@@ -47,19 +47,27 @@ bool make_folder(const std::string& path) {
 }
 
 // No entries but those of an earlier attempt that was killed before its config.toml was whole (".lock": of older
-// versions).
+// versions). DataError when the disk does not say.
 bool is_unused(const std::string& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) {
+  const fs::file_status status = fs::status(path, error);
+  const auto readable = [&](bool is) {
+    require<DataError>(is, path, ": folder cannot be read: ", error.message());
+  };
+  readable(fs::status_known(status) || error == std::errc::too_many_symbolic_link_levels);
+  if (!fs::is_directory(status)) {
     return false;
   }
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    const std::string name = entry.path().filename().string();
+  auto entry = fs::directory_iterator(path, error);
+  readable(!error);
+  for (; entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
     if (name != ".lock" && !process_of_unfinished(name)) {
       return false;
     }
   }
-  return !error;
+  readable(!error);
+  return true;
 }
 
 bool is_another_living_process(long process) {

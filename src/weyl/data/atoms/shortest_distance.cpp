@@ -139,7 +139,8 @@ class Search {
     for (size_t j = 0; j < points_.size() && best_ > 0; ++j) {
       const Vector at = cell_of(j);
       for (int k = 0; k < 27; ++k) {
-        const auto found = cells.find({at[0] + k / 9 - 1, at[1] + k / 3 % 3 - 1, at[2] + k % 3 - 1});
+        const int along = k / 9, across = k / 3 % 3, up = k % 3;
+        const auto found = cells.find({at[0] + along - 1, at[1] + across - 1, at[2] + up - 1});
         if (found != cells.end()) {
           std::ranges::for_each(found->second, [&](size_t i) { compare(i, j); });
         }
