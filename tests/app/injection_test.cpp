@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "tests/app/nbody.h"
 #include "tests/app/program.h"
 #include "weyl/core/safetensors.h"
 
@@ -14,32 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const config = R"(
-[data]
-set = "nbody"
-[data.nbody]
-path = "data"
-train = 0
-valid = 0
-test = 0
-[task]
-name = "trajectory"
-[model]
-system = "platonic"
-[model.platonic]
-width = 48
-heads = 12
-blocks = 1
-[train]
-steps = 5
-batch = 4
-)";
-
 class Injection : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder() = scratch("injection");
-    std::ofstream(folder() + "/c.toml") << config;
+    std::ofstream(folder() + "/c.toml") << nbody_config(5);
     ASSERT_EQ(weyl("data make nbody --out data train=20 valid=8 test=8").code, 0);
     ASSERT_EQ(weyl("train c.toml --out run --threads 1").code, 0);
   }

@@ -6,33 +6,12 @@
 #include <fstream>
 #include <map>
 
+#include "tests/app/nbody.h"
 #include "tests/app/program.h"
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
 namespace {
-
-const char* const config = R"(
-[data]
-set = "nbody"
-[data.nbody]
-path = "data"
-train = 0
-valid = 0
-test = 0
-[task]
-name = "trajectory"
-[model]
-system = "platonic"
-[model.platonic]
-width = 48
-heads = 12
-blocks = 1
-[train]
-steps = 3
-batch = 4
-optimiser.law = "adam"
-)";
 
 /// A text in which optimiser and schedule have the names of before.
 std::string aged(std::string text) {
@@ -77,7 +56,7 @@ void age_model(const std::string& path) {
 
 TEST(OldNames, RunsAndModelsOfBefore) {
   const std::string folder = scratch("old-names");
-  std::ofstream(folder + "/c.toml") << config;
+  std::ofstream(folder + "/c.toml") << nbody_config(3) + "optimiser.law = \"adam\"\n";
   ASSERT_EQ(weyl_program("data make nbody --out data train=12 valid=6 test=6", folder).code, 0);
   const std::string run = folder + "/run";
   const std::string was = "train.optimiser.law is now train.optimiser.name";

@@ -4,37 +4,17 @@
 #include <algorithm>
 #include <fstream>
 
+#include "tests/app/nbody.h"
 #include "tests/app/refusals.h"
 
 namespace weyl {
 namespace {
 
-const char* const config = R"(
-[data]
-set = "nbody"
-[data.nbody]
-path = "data"
-train = 0
-valid = 0
-test = 0
-[task]
-name = "trajectory"
-[model]
-system = "platonic"
-[model.platonic]
-width = 48
-heads = 12
-blocks = 1
-[train]
-steps = 2
-batch = 4
-)";
-
 class OverwriteProgram : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder() = scratch("overwrite");
-    std::ofstream(folder() + "/c.toml") << config;
+    std::ofstream(folder() + "/c.toml") << nbody_config(2);
     ASSERT_EQ(weyl("data make nbody --out data train=20 valid=8 test=8").code, 0);
     ASSERT_EQ(weyl("train c.toml --out run --threads 1").code, 0);
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "tests/app/nbody.h"
 #include "tests/app/program.h"
 #include "weyl/core/json.h"
 #include "weyl/core/safetensors.h"
@@ -12,32 +13,11 @@
 namespace weyl {
 namespace {
 
-const char* const config = R"(
-[data]
-set = "nbody"
-[data.nbody]
-path = "data"
-train = 0
-valid = 0
-test = 0
-[task]
-name = "trajectory"
-[model]
-system = "platonic"
-[model.platonic]
-width = 48
-heads = 12
-blocks = 1
-[train]
-steps = 5
-batch = 4
-)";
-
 class Verbs : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder() = scratch("verbs");
-    std::ofstream(folder() + "/c.toml") << config;
+    std::ofstream(folder() + "/c.toml") << nbody_config(5);
     made() = weyl_program("data make nbody --out data train=20 valid=8 test=8 --json", folder());
     trained() = weyl_program("train c.toml --out run --threads 1 --json", folder());
   }
