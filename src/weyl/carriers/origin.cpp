@@ -23,13 +23,17 @@ Tensor on_cpu(const Tensor& x) {
   return x.detach().to(at::kCPU, at::kDouble).contiguous();
 }
 
+bool has_translations(LieGroup group) {
+  return matrix_size(group) > dimension_of(group);
+}
+
 /// The places (N, D) of the tokens; undefined for inputs that have none.
 Tensor places_of(const Input& input) {
   if (const auto* points = std::get_if<Points>(&input)) {
     return on_cpu(points->positions);
   }
   const auto* poses = std::get_if<Poses>(&input);
-  if (poses == nullptr || matrix_size(poses->group) == dimension_of(poses->group)) {
+  if (poses == nullptr || !has_translations(poses->group)) {
     return {};
   }
   const int64_t n = dimension_of(poses->group);
@@ -109,6 +113,11 @@ class Mover {
 };
 
 }  // namespace
+
+bool has_places(const Interface& interface) {
+  const Carrier carrier = carrier_of(interface);
+  return carrier == Carrier::points || (carrier == Carrier::poses && has_translations(*interface.group));
+}
 
 Shift to_origin(const Input& input) {
   const at::NoGradGuard no_grad;

@@ -6,6 +6,9 @@
 
 namespace weyl {
 
+/// Whether samples of such a carrier have places: points have, and poses but those of SO(n).
+bool has_places(const Interface& interface);
+
 /// How far the places of each graph are moved, x -> x + shift, in float64 on the CPU. Undefined tensors: nothing moves.
 struct Shift {
   Tensor nodes;   // (N, D)

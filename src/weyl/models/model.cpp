@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "weyl/carriers/consistency.h"
+#include "weyl/carriers/origin.h"
 #include "weyl/carriers/points_tensors.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/segment.h"
@@ -99,10 +100,7 @@ bool exact_under_translations(const Model& model) {
 }
 
 std::string note_on_places(const Model& model) {
-  const std::optional<LieGroup>& group = model.interface.group;
-  const bool places =
-      model.carrier() == Carrier::points || (group && matrix_size(*group) > dimension_of(*group));
-  if (!places || exact_under_translations(model)) {
+  if (!has_places(model.interface) || exact_under_translations(model)) {
     return "";
   }
   return "this model is not exact under translations: it takes positions from the data's own origin, rounded "

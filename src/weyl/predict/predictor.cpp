@@ -23,20 +23,22 @@ Predictor::Predictor(Subject subject, const PredictorOptions& options)
     p.tensor.requires_grad_(false);
   }
   outputs_ = task() != nullptr ? task()->predictions(interface()) : interface().outputs;
+  centres_ = exact_under_translations(model());
+  note_on_places_ = note_on_places(model());
 }
 
 std::vector<std::string> Predictor::notes() const {
   std::vector<std::string> notes = task() != nullptr ? task()->notes() : std::vector<std::string>{};
-  if (const std::string note = note_on_places(model()); !note.empty()) {
-    notes.push_back(note);
+  if (!note_on_places_.empty()) {
+    notes.push_back(note_on_places_);
   }
   return notes;
 }
 
 std::string Predictor::doubt(const Input& input) const {
   constexpr double kFar = 1024;  // of their extent: ten of float32's 24 bits
-  const std::string note = model().dtype() == at::kFloat ? note_on_places(model()) : "";
-  const Shift shift = note.empty() ? Shift{} : to_origin(input);
+  const bool rounds = !note_on_places_.empty() && model().dtype() == at::kFloat;
+  const Shift shift = rounds ? to_origin(input) : Shift{};
   if (shift.none()) {
     return "";
   }
@@ -44,7 +46,7 @@ std::string Predictor::doubt(const Input& input) const {
   const Tensor places = std::holds_alternative<Points>(near) ? std::get<Points>(near).positions
                                                              : std::get<Poses>(near).elements;
   const bool far = shift.graphs.abs().max().item<double>() > kFar * places.abs().max().item<double>();
-  return far ? note : "";
+  return far ? note_on_places_ : "";
 }
 
 Named Predictor::operator()(const Input& input) const {
@@ -57,7 +59,7 @@ Named Predictor::operator()(const Input& input) const {
 }
 
 Shift Predictor::shift_of(const Input& input) const {
-  if (!exact_under_translations(model())) {
+  if (!centres_) {
     return {};
   }
   require_input(input, interface(), Undeclared::ignored, "model input: ");
@@ -65,7 +67,8 @@ Shift Predictor::shift_of(const Input& input) const {
 }
 
 Input Predictor::placed(const Input& input, const Shift& shift, at::Device device) const {
-  return to(shifted({input, {}}, shift, schema_of(interface())).input, device, model().dtype());
+  const Input near = shift.none() ? input : shifted({input, {}}, shift, schema_of(interface())).input;
+  return to(near, device, model().dtype());
 }
 
 Tensor Predictor::gradient(const Input& input, std::string_view where) const {

@@ -88,6 +88,8 @@ class Predictor {
   Subject subject_;
   PredictorOptions options_;
   std::vector<Quantity> outputs_;
+  bool centres_ = false;        // samples are brought near the origin: the model is exact under translations
+  std::string note_on_places_;  // else, what is lost by that
 };
 
 }  // namespace weyl

@@ -109,9 +109,7 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
   for (const Claim& claim : symmetry.exact) {
     claims.push_back(transformation_of(claim, inputs));
   }
-  const bool places =
-      carrier == Carrier::points || (schema.interface.group && matrix_size(*schema.interface.group) > D);
-  if (centred && places) {
+  if (centred && has_places(schema.interface)) {
     claims.push_back(far_translations(inputs));
   }
   // What is not claimed must show.
