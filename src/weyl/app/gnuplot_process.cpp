@@ -3,13 +3,9 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -19,6 +15,7 @@
 #include "weyl/core/find_program.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/read_file.h"
+#include "weyl/core/temporary_folder.h"
 
 extern char** environ;
 
@@ -26,33 +23,6 @@ namespace weyl {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder of this process and user alone, removed with what is in it.
-class PrivateFolder {
- public:
-  PrivateFolder() {
-    std::error_code error;
-    const fs::path place = fs::temp_directory_path(error);
-    path_ = (error ? fs::path("/tmp") : fs::absolute(place)) / "weyl-plot-XXXXXX";
-    std::string name = path_.string();
-    require<DataError>(
-        ::mkdtemp(name.data()) != nullptr, path_.parent_path().string(),
-        ": must be writable for a plot, but no folder can be made there: ", std::strerror(errno));
-    path_ = name;
-  }
-  ~PrivateFolder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-
-  std::string path() const { return path_.string(); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 /// The environment without what steers gnuplot.
 std::vector<char*> quiet_environment() {
@@ -73,14 +43,8 @@ struct Outcome {
   std::string talk;  // stdout and stderr
 };
 
-std::string contents_of(const std::string& path) {
-  FileContents found = read_file(path, std::numeric_limits<size_t>::max());
-  require<DataError>(found.fault.empty(), path, ": ", found.fault);
-  return std::move(found.text);
-}
-
 /// Runs gnuplot in a folder, with its default settings.
-Outcome run_gnuplot(const PrivateFolder& folder, std::vector<std::string> arguments) {
+Outcome run_gnuplot(const TemporaryFolder& folder, std::vector<std::string> arguments) {
   Outcome outcome;
   const std::string program = find_program("gnuplot"), talk = folder / "talk.txt";
   if (program.empty()) {
@@ -181,7 +145,7 @@ std::string gnuplot_tic_label(std::string_view words) {
 
 void draw_script(const std::string& script, const std::vector<std::string>& endings,
                  const std::string& path) {
-  const PrivateFolder folder;
+  const TemporaryFolder folder("plot");
   write_file_atomically(folder / "script.gp", script);
   const Outcome outcome = run_gnuplot(folder, {"script.gp"});
   require<Error>(outcome.started, "gnuplot: must be installed to draw plots (Debian package gnuplot-nox)");
@@ -204,7 +168,7 @@ void draw_script(const std::string& script, const std::vector<std::string>& endi
 }
 
 std::string gnuplot_version() {
-  const PrivateFolder folder;
+  const TemporaryFolder folder("plot");
   const Outcome outcome = run_gnuplot(folder, {"--version"});
   return outcome.started && outcome.code == 0 ? first_line(outcome.talk) : "";
 }

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cerrno>
+#include <limits>
 #include <system_error>
+#include <utility>
 
 #include "weyl/core/check.h"
 
@@ -59,6 +61,12 @@ FileContents read_file(const std::string& path, size_t most) {
   FileContents found = contents_of(descriptor, most);
   ::close(descriptor);
   return found;
+}
+
+std::string contents_of(const std::string& path) {
+  FileContents found = read_file(path, std::numeric_limits<size_t>::max());
+  require<DataError>(found.fault.empty(), path, ": ", found.fault);
+  return std::move(found.text);
 }
 
 }  // namespace weyl

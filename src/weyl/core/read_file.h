@@ -14,4 +14,7 @@ struct FileContents {
 /// begin, a device never end; neither blocks), it has more than `most` bytes.
 FileContents read_file(const std::string& path, size_t most);
 
+/// The contents of a file of any size. DataError: the path and the fault.
+std::string contents_of(const std::string& path);
+
 }  // namespace weyl

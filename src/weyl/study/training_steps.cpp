@@ -3,11 +3,10 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 #include "weyl/core/check.h"
+#include "weyl/core/temporary_folder.h"
 #include "weyl/train/accumulate.h"
 #include "weyl/train/journal.h"
 #include "weyl/train/loading.h"
@@ -15,24 +14,6 @@
 
 namespace weyl {
 namespace {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "weyl-bench-XXXXXX").string()) {
-    require<DataError>(::mkdtemp(path_.data()) != nullptr,
-                       "bench: a temporary folder must be made, got none at ", path_);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// The next batch; after an epoch's last one the next epoch begins, so that its batches are made ahead.
 Batch next_batch(Loader& loader) {
@@ -60,7 +41,7 @@ StepTimes time_training_steps(Model& model, const Task* task, std::shared_ptr<co
                               const TrainOptions& options, int64_t steps) {
   require<ConfigError>(steps >= 1, "bench: steps must be at least 1, got ", steps);
   require<DataError>(data->size() > 0, "bench: the data set must have samples, got none");
-  const TemporaryFolder folder;
+  const TemporaryFolder folder("bench");
   Journal journal(folder.path(), {});
   Loader loader(std::move(data), loader_options(options, model), static_cast<uint64_t>(options.seed));
   Optimiser optimiser(model.parameters(), options.optimiser);

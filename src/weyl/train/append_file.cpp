@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
 #include "weyl/core/check.h"
@@ -101,12 +100,7 @@ std::string set_aside(const std::string& path) {
 }
 
 std::string read_if_there(const std::string& path) {
-  if (is_absent(path)) {
-    return {};
-  }
-  FileContents found = read_file(path, std::numeric_limits<size_t>::max());
-  require<DataError>(found.fault.empty(), path, ": ", found.fault);
-  return std::move(found.text);
+  return is_absent(path) ? "" : contents_of(path);
 }
 
 }  // namespace weyl

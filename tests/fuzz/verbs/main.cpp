@@ -8,11 +8,8 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/ones.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -21,7 +18,7 @@
 #include "tests/fuzz/verbs/mutate.h"
 #include "tests/fuzz/verbs/server.h"
 #include "weyl/core/check.h"
-#include "weyl/core/new_files.h"
+#include "weyl/core/temporary_folder.h"
 #include "weyl/program.h"
 
 namespace {
@@ -38,38 +35,22 @@ Limits limits_of(const Case& c) {
   return limits;
 }
 
-/// A folder of its own, gone at the end.
-class Scratch {
- public:
-  Scratch() : path_((fs::temp_directory_path() / "weyl-fuzz-XXXXXX").string()) {
-    require<Error>(mkdtemp(path_.data()) != nullptr, path_, ": a temporary folder must be made, but cannot");
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  Ended run(const Case& c) const {
-    const fs::path folder = fs::path(path_) / "work";
-    fs::remove_all(folder);
-    write_files(c, folder);
-    return run_forked(folder.string(), limits_of(c), [&] {
-      std::vector<std::string> words{"weyl"};
-      words.insert(words.end(), c.command.begin(), c.command.end());
-      std::vector<char*> argv;
-      for (std::string& word : words) {
-        argv.push_back(word.data());
-      }
-      argv.push_back(nullptr);
-      return run_program(static_cast<int>(words.size()), argv.data(), built_in_systems());
-    });
-  }
-
- private:
-  std::string path_;
-};
+/// Runs a case in a folder of its own in `scratch`.
+Ended run(const TemporaryFolder& scratch, const Case& c) {
+  const std::string folder = scratch / "work";
+  fs::remove_all(folder);
+  write_files(c, folder);
+  return run_forked(folder, limits_of(c), [&] {
+    std::vector<std::string> words{"weyl"};
+    words.insert(words.end(), c.command.begin(), c.command.end());
+    std::vector<char*> argv;
+    for (std::string& word : words) {
+      argv.push_back(word.data());
+    }
+    argv.push_back(nullptr);
+    return run_program(static_cast<int>(words.size()), argv.data(), built_in_systems());
+  });
+}
 
 /// What was seen of all runs.
 struct Table {
@@ -102,10 +83,10 @@ void tell(const Case& c, const Ended& ended, const std::string& where) {
 }
 
 int again(const std::string& folder) {
-  const Scratch scratch;
+  const TemporaryFolder scratch("fuzz");
   Table table;
   for (const Case& c : read_cases(folder)) {
-    const Ended ended = scratch.run(c);
+    const Ended ended = run(scratch, c);
     table.add(ended);
     if (!ended.fault().empty()) {
       ++table.faults;
@@ -119,9 +100,9 @@ int again(const std::string& folder) {
 int change(const std::string& folder, double seconds, const std::string& failures, uint64_t seed) {
   const std::vector<Case> cases = read_cases(folder);
   require<DataError>(!cases.empty(), folder, ": must have cases, has none");
-  const Scratch scratch;
+  const TemporaryFolder scratch("fuzz");
   for (const Case& c : cases) {  // a case that fails by itself shows nothing
-    const Ended ended = scratch.run(c);
+    const Ended ended = run(scratch, c);
     require<DataError>(ended.code == 0, folder, ": case ", c.name, " must end with 0, ended with ",
                        ended.code, ": ", ended.err);
   }
@@ -140,7 +121,7 @@ int change(const std::string& folder, double seconds, const std::string& failure
         changed.mutate[static_cast<size_t>(stream.below(static_cast<int64_t>(changed.mutate.size())))];
     std::string& bytes = changed.files.at(name);
     bytes = mutated_file(bytes, {stream, others, std::max(kLongest, bytes.size())});
-    const Ended ended = scratch.run(changed);
+    const Ended ended = run(scratch, changed);
     table.add(ended);
     const std::string fault = ended.fault();
     if (!fault.empty()) {

@@ -12,7 +12,7 @@
 
 namespace weyl {
 
-/// Bytes that deflate codes in one, at most.
+/// Bytes that deflate, gzip's method and HDF5's, codes in one, at most.
 constexpr uint64_t most_gzip_ratio = 1032;
 
 /// Whether a file begins as gzip does.

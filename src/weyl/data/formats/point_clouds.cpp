@@ -14,11 +14,11 @@
 #include "weyl/core/child_process.h"
 #include "weyl/core/mapped_file.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/formats/gzip.h"
 
 namespace weyl {
 namespace {
 
-constexpr uint64_t kMostRatio = 1032;  // bytes that deflate codes in one
 constexpr uint64_t kPoint = 3 * sizeof(float);
 constexpr uint64_t kDecoded = 1UL << 20U;    // bytes of a file, at the best ratio, that take a second at most
 constexpr uint64_t kMetadata = 1UL << 26U;   // bytes that the library may take before sizes are known
@@ -86,7 +86,7 @@ Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_si
   std::vector<hsize_t> sizes(axes);
   H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
   uint64_t values = 1;
-  const uint64_t most = kMostRatio * static_cast<uint64_t>(file_size);
+  const uint64_t most = most_gzip_ratio * static_cast<uint64_t>(file_size);
   for (const hsize_t n : sizes) {
     require<DataError>(n == 0 || values <= most / n, where, ": '", name,
                        "' is larger than the file can hold");
@@ -94,8 +94,8 @@ Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_si
     result.shape.push_back(static_cast<int64_t>(n));
   }
   const uint64_t stored = H5Dget_storage_size(result.set);  // what is never written takes no room in the file
-  require<DataError>(values * H5Tget_size(type) <= kMostRatio * stored, where, ": '", name, "' has ", values,
-                     " numbers, more than the ", stored, " bytes that are stored of it can hold");
+  require<DataError>(values * H5Tget_size(type) <= most_gzip_ratio * stored, where, ": '", name, "' has ",
+                     values, " numbers, more than the ", stored, " bytes that are stored of it can hold");
   // A chunk may be larger than the data set.
   if (H5Pget_layout(creation) == H5D_CHUNKED) {
     std::vector<hsize_t> chunk(axes);

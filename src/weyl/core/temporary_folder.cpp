@@ -1,0 +1,29 @@
+#include "weyl/core/temporary_folder.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+
+namespace fs = std::filesystem;
+
+TemporaryFolder::TemporaryFolder(const std::string& purpose) {
+  std::error_code error;
+  const fs::path found = fs::temp_directory_path(error);
+  const fs::path place = error ? fs::path("/tmp") : fs::absolute(found);
+  path_ = (place / ("weyl-" + purpose + "-XXXXXX")).string();
+  require<DataError>(::mkdtemp(path_.data()) != nullptr, place.string(), ": must be writable for a ", purpose,
+                     ", but no folder can be made there: ", std::strerror(errno));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+}  // namespace weyl
