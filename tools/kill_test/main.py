@@ -19,6 +19,8 @@ import whole
 from killer import Killer
 from table import Table
 
+# Exit codes that leave nothing unfinished; minus a signal's number for a process that it ended.
+TIDY = (0, 5, 128 + signal.SIGINT, -signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP)
 REMOVING = ("unlink", "unlinkat", "rmdir")  # when these fail, something stays until the next call
 
 
@@ -130,7 +132,7 @@ class Test:
             row, code, _, faults = killer.kill(command, self.place.seconds[verb.name], lambda: any(out.iterdir()))
         faults += self.place.faults_of_outputs(verb, out)
         litter = whole.unfinished(out)
-        if litter and code in (0, 5):
+        if litter and code in TIDY:
             faults.append("litter: " + " ".join(litter))
         found, remarks = self.place.finish_verb(verb, folder)
         remarks += ["a file in the making is left"] if litter else []

@@ -104,6 +104,7 @@ int run_program(int argc, char** argv, const Systems& systems) {
   keep_freed_memory();
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit (ulimit -f) is an error that names the file
   const VisibleOutput visible_output;
+  leave_nothing_unfinished();
   catch_lost_files();
   int code = run_command({argv + (argc > 0 ? 1 : 0), argv + argc}, systems);
   std::cout << std::flush;

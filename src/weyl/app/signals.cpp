@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <cstring>
 #include <initializer_list>
 #include <string_view>
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/core/mapped_file.h"
+#include "weyl/core/unfinished_file.h"
 
 namespace weyl {
 namespace {
@@ -21,20 +21,30 @@ static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal hand
 
 extern "C" void ask_to_stop(int signal) {
   if (requested.exchange(true) && signal == SIGINT) {
+    remove_unfinished_files();
     constexpr char message[] = "\nweyl: stopped at once; the last checkpoint is whole\n";
     [[maybe_unused]] const auto n = write(STDERR_FILENO, message, sizeof message - 1);
     _exit(128 + SIGINT);
   }
 }
 
+void end_by(int signal) {
+  struct sigaction action{};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+  raise(signal);  // comes when the handler has returned
+}
+
+extern "C" void end_without_litter(int signal) {
+  remove_unfinished_files();
+  end_by(signal);
+}
+
 /// Calls nothing but what a handler may: write, sigaction, raise, _exit, and copies.
 extern "C" void leave_for_lost_file(int signal, siginfo_t* info, void*) {
   const char* line = info->si_code > 0 ? lost_file(info->si_addr) : nullptr;  // else another process sent it
   if (line == nullptr) {
-    struct sigaction action{};
-    action.sa_handler = SIG_DFL;
-    sigaction(signal, &action, nullptr);
-    raise(signal);  // comes when this handler has returned
+    end_by(signal);
     return;
   }
   char message[8192];
@@ -50,21 +60,36 @@ extern "C" void leave_for_lost_file(int signal, siginfo_t* info, void*) {
   _exit(exit_data);
 }
 
+void handle(int signal, void (*handler)(int)) {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;  // file writes must not fail half-way
+  sigaction(signal, &action, nullptr);
+}
+
+bool is_ignored(int signal) {
+  struct sigaction now{};
+  return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
 void catch_signals() {
-  struct sigaction action;
-  std::memset(&action, 0, sizeof action);
-  action.sa_handler = ask_to_stop;
-  action.sa_flags = SA_RESTART;  // file writes must not fail half-way
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
-    sigaction(signal, &action, nullptr);
+    handle(signal, ask_to_stop);
   }
-  struct sigaction hangup;
-  if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
-    sigaction(SIGHUP, &action, nullptr);
+  if (!is_ignored(SIGHUP)) {
+    handle(SIGHUP, ask_to_stop);
   }
   std::signal(SIGPIPE, SIG_IGN);
+}
+
+void leave_nothing_unfinished() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (!is_ignored(signal)) {
+      handle(signal, end_without_litter);
+    }
+  }
 }
 
 void catch_lost_files() {

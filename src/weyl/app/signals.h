@@ -10,6 +10,10 @@ void catch_signals();
 /// Whether a stop was asked for. Any thread may ask.
 bool stop_requested();
 
+/// From here on SIGINT, SIGTERM and SIGHUP remove the files in the making (core/atomic_file.h) before they end the
+/// process as they would; what is ignored stays ignored. For the verbs that do not call catch_signals.
+void leave_nothing_unfinished();
+
 /// From here on a mapped file (core/mapped_file.h) that can no longer be read ends the program with one line that
 /// names it and exit code 3. Every other SIGBUS does what it did.
 void catch_lost_files();

@@ -11,7 +11,6 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/sync_folder.h"
-#include "weyl/core/unfinished_file.h"
 
 namespace weyl {
 namespace {
@@ -76,6 +75,7 @@ AtomicFile::AtomicFile(const std::string& path, Existing existing)
   static std::atomic<unsigned> counter{0};
   do {
     temporary_ = unfinished_name(target_, counter++);
+    unfinished_.emplace(temporary_);
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && errno == EEXIST);
   require<DataError>(descriptor_ >= 0, path_, ": cannot write: ", reason(errno));

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "weyl/core/unfinished_file.h"
 
 namespace weyl {
 
@@ -16,9 +19,9 @@ enum class Existing {
 
 /// A file under a temporary name (PATH.<process>-<n>.tmp) beside its place until `commit` syncs it, renames
 /// it and syncs the folder: PATH is whole or untouched, also when the disk is full or the process dies.
-/// Without a commit the destructor removes the temporary file. Every member throws DataError with PATH and the system's reason (no space left,
-/// read-only, no permission). A process that may meet a file size limit (ulimit -f) must ignore SIGXFSZ to
-/// see an error instead of dying.
+/// Without a commit the destructor removes the temporary file, and `remove_unfinished_files` when a signal ends the
+/// process. Every member throws DataError with PATH and the system's reason (no space left, read-only, no permission).
+/// A process that may meet a file size limit (ulimit -f) must ignore SIGXFSZ to see an error instead of dying.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path, Existing existing = Existing::replace);
@@ -36,6 +39,7 @@ class AtomicFile {
   std::string path_;
   Existing existing_;
   std::string target_, temporary_;
+  std::optional<UnfinishedFile> unfinished_;
   int descriptor_ = -1;
 };
 
