@@ -19,9 +19,9 @@ struct Material {
 /// cut, doubled, moved or taken from another file, brackets nested deeply, one piece repeated very often.
 std::string mutated_bytes(std::string bytes, const Material& material);
 
-/// The same for a file by its kind, which its first bytes tell: inside of a zip archive, a gzip stream, a PNG picture or a
-/// safetensors header, which is then closed again with the right sizes and checksums, so that what lies behind these is
-/// reached too.
+/// The same for a file by its kind, which its first bytes tell: inside of a zip archive, a gzip stream, a PNG picture, an
+/// HDF5 file or a safetensors header, which is then closed again with the right sizes and checksums, so that what lies
+/// behind these is reached too.
 std::string mutated_file(const std::string& bytes, const Material& material);
 
 }  // namespace weyl::fuzz

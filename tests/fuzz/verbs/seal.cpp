@@ -1,11 +1,15 @@
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tests/fuzz/verbs/mutate.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/data/formats/zip_archive.h"
+
+// Of libhdf5, which exports it but whose headers do not declare it: the checksum of the format's version 2.
+extern "C" uint32_t H5_checksum_lookup3(const void* key, size_t length, uint32_t start);
 
 namespace weyl::fuzz {
 namespace {
@@ -102,6 +106,40 @@ std::string in_png(const std::string& file, const Material& material) {
          file.substr(at + frame + length);
 }
 
+/// Writes the checksum of [begin, end) after it, where the file has room for one.
+void seal_hdf5_block(std::string& file, size_t begin, size_t end) {
+  if (begin < end && end + sizeof(uint32_t) <= file.size()) {
+    const uint32_t sum = H5_checksum_lookup3(file.data() + begin, end - begin, 0);
+    std::memcpy(file.data() + end, &sum, sizeof sum);
+  }
+}
+
+/// Changes bytes anywhere and puts right the checksums of the superblock and of the object headers, which hold the
+/// shapes, types, filters and places of all data. Files of the format's version 1 have none.
+std::string in_hdf5(const std::string& bytes, const Material& material) {
+  constexpr size_t superblock = 44, flags_at = 5, fixed = 6, times = 16, attributes = 4;
+  std::string file = mutated_bytes(bytes, material);
+  if (file.size() > superblock && (file[8] == 2 || file[8] == 3)) {
+    seal_hdf5_block(file, 0, superblock);
+  }
+  for (size_t at = 0; (at = file.find("OHDR", at)) != std::string::npos; at += 4) {
+    if (at + fixed > file.size()) {
+      break;
+    }
+    const auto flags = static_cast<uint8_t>(file[at + flags_at]);
+    const size_t begin =
+        at + fixed + ((flags & 0x20U) != 0 ? times : 0) + ((flags & 0x10U) != 0 ? attributes : 0);
+    const size_t width = size_t{1} << (flags & 3U);
+    if (begin + width > file.size()) {
+      continue;
+    }
+    uint64_t length = 0;
+    std::memcpy(&length, file.data() + begin, width);
+    seal_hdf5_block(file, at, begin + width + std::min<uint64_t>(length, file.size()));
+  }
+  return file;
+}
+
 bool is_safetensors(const std::string& file) {
   uint64_t length = 0;
   if (file.size() < 10) {
@@ -144,6 +182,9 @@ std::string mutated_file(const std::string& bytes, const Material& material) {
     }
     if (!raw && bytes.starts_with("\x89PNG")) {
       return in_png(bytes, material);
+    }
+    if (!raw && bytes.starts_with("\x89HDF")) {
+      return in_hdf5(bytes, material);
     }
     if (!raw && is_safetensors(bytes)) {
       return in_safetensors(bytes, material);

@@ -10,9 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
 
@@ -44,22 +42,12 @@ class Talk {
   int file_;
 };
 
-/// Of this process, in bytes: the line "VmData: N kB" of /proc/self/status.
-int64_t data_now() {
+/// Bytes of this process that RLIMIT_DATA counts: the line "VmData: N kB" of /proc/self/status.
+int64_t data_of_this_process() {
   std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmData:")) {
-      return 1024 * std::strtoll(line.c_str() + 7, nullptr, 10);
-    }
-  }
-  return 0;
-}
-
-int64_t resident_now() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) {
-      return 1024 * std::strtoll(line.c_str() + 6, nullptr, 10);
+  for (std::string word; status >> word;) {
+    if (int64_t kibibytes = 0; word == "VmData:" && status >> kibibytes) {
+      return 1024 * kibibytes;
     }
   }
   return 0;
@@ -81,6 +69,19 @@ int64_t resident_now() {
     _exit(99);
   }
   _exit(work());
+}
+
+/// Bytes that are resident at most in a copy that does nothing: a copy has fewer pages than its parent, those of files
+/// come when they are used.
+int64_t resident_of_a_copy() {
+  const pid_t child = fork();
+  require<Error>(child >= 0, "fork: must give a process, but did not");
+  if (child == 0) {
+    _exit(0);
+  }
+  rusage usage{};
+  wait4(child, nullptr, 0, &usage);
+  return 1024 * usage.ru_maxrss;
 }
 
 }  // namespace
@@ -114,7 +115,8 @@ std::string Ended::fault() const {
 
 Ended run_forked(const std::string& folder, const Limits& limits, const std::function<int()>& work) {
   const Talk out, err;
-  const int64_t data = data_now(), resident = resident_now();
+  static const int64_t resident = resident_of_a_copy();
+  const int64_t data = data_of_this_process();
   std::fflush(nullptr);
   const pid_t child = fork();
   require<Error>(child >= 0, "fork: must give a process, but did not");

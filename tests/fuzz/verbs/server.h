@@ -17,7 +17,7 @@ struct Ended {
   int code = 0;          // of the exit, -signal otherwise
   bool hung = false;     // beyond its seconds
   double seconds = 0;    // of the processor
-  int64_t memory = 0;    // the most that was resident, beyond this process's own
+  int64_t memory = 0;    // the most that was resident, beyond that of a copy that ends at once
   std::string out, err;  // their beginnings
   /// Why it may not end so; empty: as it should.
   std::string fault() const;
