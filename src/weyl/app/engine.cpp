@@ -5,6 +5,10 @@
 #include "weyl/app/engine.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <climits>
@@ -39,13 +43,41 @@ void* open_library(const char* name, char (&path)[2 * PATH_MAX], const char*& sa
   return handle;
 }
 
+// Whether LibTorch's initialisers have the room that they need, and 64 MiB are left to begin with, tried in a copy of this
+// process: where addresses are limited (ulimit -v) they, and the loader, which gives a thread its variables when they are
+// first used, end the process themselves when they have not.
+bool has_room_for(const char* name) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return true;
+  }
+  const pid_t copy = fork();
+  if (copy == 0) {
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    const int nothing = open("/dev/null", O_WRONLY);
+    if (nothing >= 0) {
+      dup2(nothing, STDERR_FILENO);
+    }
+    char path[2 * PATH_MAX];
+    const char* said = "";
+    open_library(name, path,
+                 said);  // what it said, if it could not be opened for another reason, is said again
+    _exit(mmap(nullptr, 1 << 26, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? 1 : 0);
+  }
+  int status = 0;
+  return copy < 0 || waitpid(copy, &status, 0) != copy || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   char path[2 * PATH_MAX], base_path[2 * PATH_MAX];
   const char *said = "", *base_said = "";
-  void* const library = open_library(WEYL_LIBRARY, path, said);
-  if (library != nullptr) {
+  void* library = nullptr;
+  if (!has_room_for(WEYL_LIBRARY)) {
+    said = "cannot allocate memory";
+  } else if ((library = open_library(WEYL_LIBRARY, path, said)) != nullptr) {
     if (const auto engine = reinterpret_cast<decltype(&weyl_engine)>(dlsym(library, "weyl_engine"))) {
       // Without LibTorch's destructors, which take 65 ms for nothing.
       _exit(engine(argc, argv));

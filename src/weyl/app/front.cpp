@@ -21,6 +21,7 @@
 #include "weyl/app/command_line.h"
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
+#include "weyl/app/out_of_memory.h"
 #include "weyl/app/signals.h"
 #include "weyl/app/verbs.h"
 #include "weyl/app/visible_output.h"
@@ -92,6 +93,7 @@ int main(int argc, char** argv) {
   occupy_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit (ulimit -f) is an error that names the file
   const VisibleOutput visible_output;
+  leave_when_out_of_memory();
   catch_lost_files();
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {

@@ -16,6 +16,8 @@
 #include "weyl/app/engine.h"
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
+#include "weyl/app/out_of_memory.h"
+#include "weyl/app/report_torch.h"
 #include "weyl/app/signals.h"
 #include "weyl/app/verbs.h"
 #include "weyl/app/visible_output.h"
@@ -56,15 +58,6 @@ void prepare(const C& command) {
   }
 }
 
-int report_torch(const c10::Error& error) {
-  const std::string message = error.what_without_backtrace();
-  if (message.find("can't allocate memory") != std::string::npos ||
-      message.find("out of memory") != std::string::npos) {
-    return report(std::bad_alloc());
-  }
-  return report(Error(message));
-}
-
 int run_command(const std::vector<std::string>& arguments, const Systems& systems) {
   try {
     const Parsed parsed = parse_command_line(arguments);
@@ -81,10 +74,8 @@ int run_command(const std::vector<std::string>& arguments, const Systems& system
           return run_with(c, systems);
         },
         *parsed.command);
-  } catch (const c10::Error& error) {
-    return report_torch(error);
   } catch (const std::exception& error) {
-    return report(error);
+    return report_torch(error);
   }
 }
 
@@ -105,6 +96,7 @@ int run_program(int argc, char** argv, const Systems& systems) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit (ulimit -f) is an error that names the file
   const VisibleOutput visible_output;
   leave_nothing_unfinished();
+  leave_when_out_of_memory();
   catch_lost_files();
   int code = run_command({argv + (argc > 0 ? 1 : 0), argv + argc}, systems);
   std::cout << std::flush;
@@ -119,5 +111,6 @@ int run_program(int argc, char** argv, const Systems& systems) {
 }  // namespace weyl
 
 int weyl_engine(int argc, char** argv) {
+  weyl::leave_when_a_library_exits();
   return weyl::run_program(argc, argv, weyl::built_in_systems());
 }

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <new>
 #include <string>
+#include <system_error>
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/verbs.h"
@@ -27,6 +28,11 @@ int report(const std::exception& error) {
     // A question about a path that the system does not answer: no permission, a name too long, a broken disk.
     code = exit_data;
     line = failed->path1().string() + ": " + failed->code().message();
+  } else if (const auto* lack = dynamic_cast<const std::system_error*>(&error);
+             lack != nullptr && (lack->code() == std::errc::resource_unavailable_try_again ||
+                                 lack->code() == std::errc::not_enough_memory)) {
+    code = exit_memory;
+    line = "out of memory: a thread could not be started; take fewer (--threads)";
   }
   for (char& c : line) {
     if (c == '\n' || c == '\r') {

@@ -20,6 +20,7 @@
 #include "weyl/app/overlays.h"
 #include "weyl/app/pictures.h"
 #include "weyl/app/progress.h"
+#include "weyl/app/report_torch.h"
 #include "weyl/app/signals.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
@@ -239,7 +240,7 @@ int say_interrupted(const TrainResult& result, bool json) {
     }
     code = say_interrupted(result, json);
   } catch (const std::exception& reason) {
-    code = report(reason);
+    code = report_torch(reason);
   }
   std::cout << std::flush;
   flush_log();

@@ -41,7 +41,7 @@ int run(const PlotCommand& command);
 int run(const DoctorCommand& command);
 
 /// Prints `weyl: <message>` (one line) on stderr and returns the exit code of this kind of error: ConfigError
-/// 2, DataError and filesystem_error 3, MemoryError and std::bad_alloc 4, anything else 1.
+/// 2, DataError and filesystem_error 3, MemoryError, std::bad_alloc and a thread that cannot start 4, anything else 1.
 int report(const std::exception& error);
 
 }  // namespace weyl

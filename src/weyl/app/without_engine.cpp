@@ -2,7 +2,6 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
-#include <new>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "weyl/app/command_line.h"
 #include "weyl/app/engine.h"
 #include "weyl/app/verbs.h"
+#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -36,7 +36,7 @@ std::string what_is_missing(const std::string& library, const std::string& said)
 int answer(const std::vector<std::string>& arguments, const std::string& library, const std::string& said) {
   for (const char* no_room : {"failed to map segment", "annot allocate memory"}) {
     if (said.find(no_room) != std::string::npos) {
-      throw std::bad_alloc();
+      throw MemoryError("out of memory: LibTorch needs more than this process may take (ulimit -v)");
     }
   }
   const std::string reason = what_is_missing(library, said);

@@ -86,17 +86,20 @@ int64_t resident_of_a_copy() {
 
 }  // namespace
 
-std::string Ended::fault() const {
+std::string Ended::fault(bool may_ask_for_memory) const {
   if (hung) {
     return "took more than its time";
   }
   if (code < 0) {
     return "ended by signal " + std::to_string(-code);
   }
-  if (code > 5) {
+  if (code == 1 || code > 5) {
     return "ended with the exit code " + std::to_string(code);
   }
   const std::string_view lines = err;
+  if (code == 4 && !may_ask_for_memory && lines.find("MiB of memory") == std::string_view::npos) {
+    return "took more than its memory";
+  }
   for (const std::string_view sign : {"terminate called", "LOG ERROR", "Exception raised from", "frame #"}) {
     if (lines.find(sign) != std::string_view::npos) {
       return "said \"" + std::string(sign) + "\"";

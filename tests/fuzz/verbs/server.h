@@ -19,8 +19,10 @@ struct Ended {
   double seconds = 0;    // of the processor
   int64_t memory = 0;    // the most that was resident, beyond that of a copy that ends at once
   std::string out, err;  // their beginnings
-  /// Why it may not end so; empty: as it should.
-  std::string fault() const;
+  /// Why it may not end so; empty: as it should. Out of memory is a fault unless the program saw it coming and named
+  /// the figures, or the run may ask for any memory, as a config with a wide model does. So is the exit code 1, which no
+  /// verb of a case has: what nobody foresaw ends with it.
+  std::string fault(bool may_ask_for_memory) const;
 };
 
 /// Runs work() in a forked copy of this process, in `folder`, with nothing on standard input; what it says is kept.

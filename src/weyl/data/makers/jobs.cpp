@@ -39,8 +39,13 @@ bool run_samples(int64_t count, int64_t threads, const JobHooks& hooks,
   };
   {
     std::vector<std::jthread> pool;
-    for (int64_t i = 0; i < workers; ++i) {
-      pool.emplace_back(work);
+    try {
+      for (int64_t i = 0; i < workers; ++i) {
+        pool.emplace_back(work);
+      }
+    } catch (...) {  // no room for another thread: those that work already must not go on to the end
+      stopped = true;
+      throw;
     }
     std::unique_lock lock(mutex);
     while (!changed.wait_for(lock, std::chrono::milliseconds(100), [&] { return running == 0; })) {
