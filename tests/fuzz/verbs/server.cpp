@@ -93,10 +93,11 @@ std::string Ended::fault(bool may_ask_for_memory) const {
   if (code < 0) {
     return "ended by signal " + std::to_string(-code);
   }
-  if (code == 1 || code > 5) {
+  const std::string_view lines = err;
+  const bool diverged = lines.find("train: loss and gradient must be finite") != std::string_view::npos;
+  if ((code == 1 && !diverged) || code > 5) {
     return "ended with the exit code " + std::to_string(code);
   }
-  const std::string_view lines = err;
   if (code == 4 && !may_ask_for_memory && lines.find("MiB of memory") == std::string_view::npos) {
     return "took more than its memory";
   }

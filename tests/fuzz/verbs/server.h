@@ -20,8 +20,8 @@ struct Ended {
   int64_t memory = 0;    // the most that was resident, beyond that of a copy that ends at once
   std::string out, err;  // their beginnings
   /// Why it may not end so; empty: as it should. Out of memory is a fault unless the program saw it coming and named
-  /// the figures, or the run may ask for any memory, as a config with a wide model does. So is the exit code 1, which no
-  /// verb of a case has: what nobody foresaw ends with it.
+  /// the figures, or the run may ask for any memory, as a config with a wide model does. So is the exit code 1, what
+  /// nobody foresaw, but of a training that diverges.
   std::string fault(bool may_ask_for_memory) const;
 };
 
