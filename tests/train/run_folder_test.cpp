@@ -52,6 +52,17 @@ TEST_F(RunFolderTest, IsNeverOverwritten) {
   EXPECT_THROW(RunFolder::create("/proc/run", "x"), DataError);  // no folder can be made there
 }
 
+// The reason was asked for before the folder was: "File exists", of the folder above.
+TEST_F(RunFolderTest, NamesTheSystemsReasonForAFolderThatCannotBeMade) {
+  std::ofstream("file") << "";
+  try {
+    RunFolder::create("file/a/run", "x");
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_STREQ(error.what(), "file/a: folder cannot be made: Not a directory");
+  }
+}
+
 TEST_F(RunFolderTest, IsLockedWhileOneUsesIt) {
   {
     const auto run = RunFolder::create("run", "x");

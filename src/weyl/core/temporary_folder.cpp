@@ -17,7 +17,8 @@ TemporaryFolder::TemporaryFolder(const std::string& purpose) {
   const fs::path found = fs::temp_directory_path(error);
   const fs::path place = error ? fs::path("/tmp") : fs::absolute(found);
   path_ = (place / ("weyl-" + purpose + "-XXXXXX")).string();
-  require<DataError>(::mkdtemp(path_.data()) != nullptr, place.string(), ": must be writable for a ", purpose,
+  const bool made = ::mkdtemp(path_.data()) != nullptr;
+  require<DataError>(made, place.string(), ": must be writable for a ", purpose,
                      ", but no folder can be made there: ", std::strerror(errno));
 }
 

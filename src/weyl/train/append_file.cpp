@@ -83,7 +83,8 @@ void AppendFile::append(std::string_view record) {
 }
 
 void AppendFile::sync() {
-  require<DataError>(::fsync(descriptor_) == 0, path_, ": cannot be synced: ", std::strerror(errno));
+  const bool synced = ::fsync(descriptor_) == 0;
+  require<DataError>(synced, path_, ": cannot be synced: ", std::strerror(errno));
 }
 
 std::string set_aside(const std::string& path) {
@@ -93,8 +94,8 @@ std::string set_aside(const std::string& path) {
   for (int number = 2; fs::exists(fs::symlink_status(aside, error)); ++number) {
     aside = text(path, ".damaged-", number);
   }
-  require<DataError>(::rename(path.c_str(), aside.c_str()) == 0, path, ": cannot be renamed to ", aside, ": ",
-                     std::strerror(errno));
+  const bool renamed = ::rename(path.c_str(), aside.c_str()) == 0;
+  require<DataError>(renamed, path, ": cannot be renamed to ", aside, ": ", std::strerror(errno));
   sync_folder(fs::path(path).parent_path().string());
   return aside;
 }

@@ -22,8 +22,8 @@ void sync(const std::string& folder) {
 }
 
 void rename_folder(const std::string& from, const std::string& to) {
-  require<DataError>(::rename(from.c_str(), to.c_str()) == 0, to, ": cannot be renamed from ", from, ": ",
-                     std::strerror(errno));
+  const bool renamed = ::rename(from.c_str(), to.c_str()) == 0;
+  require<DataError>(renamed, to, ": cannot be renamed from ", from, ": ", std::strerror(errno));
 }
 
 // Both names keep a folder at any instant. False where the system has no such call.

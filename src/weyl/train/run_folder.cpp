@@ -31,8 +31,8 @@ void make_parents(const fs::path& path) {
     return;
   }
   make_parents(parent);
-  require<DataError>(::mkdir(parent.c_str(), 0755) == 0 || errno == EEXIST, parent.string(),
-                     ": folder cannot be made: ", std::strerror(errno));
+  const bool made = ::mkdir(parent.c_str(), 0755) == 0 || errno == EEXIST;
+  require<DataError>(made, parent.string(), ": folder cannot be made: ", std::strerror(errno));
   sync_folder(parent.parent_path().string());
 }
 
