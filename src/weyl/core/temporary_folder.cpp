@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <system_error>
 
 #include "weyl/core/check.h"
@@ -23,8 +24,11 @@ TemporaryFolder::TemporaryFolder(const std::string& purpose) {
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  fs::remove_all(path_, error);
+  try {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  } catch (const std::bad_alloc&) {  // a destructor must not throw: the folder is left
+  }
 }
 
 }  // namespace weyl

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <utility>
 
 #include "weyl/core/check.h"
@@ -51,8 +52,11 @@ CheckpointFolder::CheckpointFolder(std::string run) : run_(std::move(run)), path
 }
 
 CheckpointFolder::~CheckpointFolder() {
-  std::error_code error;
-  fs::remove_all(path_, error);
+  try {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  } catch (const std::bad_alloc&) {  // a destructor must not throw: the folder is left, and cleared on resume
+  }
 }
 
 void CheckpointFolder::commit() {
