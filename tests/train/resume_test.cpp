@@ -189,17 +189,20 @@ TEST_F(ResumeTest, DamagedTelemetryIsSetAside) {
 
 TEST_F(ResumeTest, OtherDataAreRefusedUnlessTheUserSaysSo) {
   train_until("run", 4);
-  const auto refusal = [&] {
+  TrainRequest longer;
+  longer.budget = {"train.epochs=7"};
+  const auto refusal = [&](const TrainRequest& request = {}) {
     Notes notes;
     try {
-      go_on("run", notes);
+      go_on("run", notes, request);
     } catch (const DataError& error) {
       return std::string(error.what());
     }
     return std::string("accepted");
   };
   make(2);
-  const std::string before = read_if_there(folder_ / "run/environment.json");
+  const std::string before = read_if_there(folder_ / "run/environment.json"),
+                    config = read_if_there(folder_ / "run/config.toml");
   EXPECT_TRUE(has(refusal(),
                   "run: data must be those that the run was trained on, but its train split holds other "
                   "values, its valid split holds other values, its test split holds other values "
@@ -207,7 +210,9 @@ TEST_F(ResumeTest, OtherDataAreRefusedUnlessTheUserSaysSo) {
       << refusal();
   make(1, 16);  // two batches an epoch, both of which the second epoch has seen
   EXPECT_TRUE(has(refusal(), "its train split has 16 samples, it had 40")) << refusal();
+  EXPECT_TRUE(has(refusal(longer), "its train split has 16 samples, it had 40")) << refusal(longer);
   EXPECT_EQ(read_if_there(folder_ / "run/environment.json"), before);
+  EXPECT_EQ(read_if_there(folder_ / "run/config.toml"), config);
   EXPECT_EQ(read_checkpoint(folder_ / "run").state.step, 4);
   Notes notes;
   TrainRequest request;

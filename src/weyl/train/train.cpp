@@ -172,8 +172,7 @@ Json environment_of(const RunFolder& run, TrainObserver& observer) {
   }
 }
 
-// The recipe of a run with the budget that it has now: as config.toml has it, unless the caller asks for another,
-// which is then written there.
+// The recipe of a run with the budget that it has now: as config.toml has it, unless the caller asks for another.
 Recipe with_budget(Recipe recipe, const RunFolder& run, const TrainRequest& request,
                    const ModelOptions& known) {
   const std::string file = run.file("config.toml");
@@ -188,7 +187,6 @@ Recipe with_budget(Recipe recipe, const RunFolder& run, const TrainRequest& requ
     read_toml_text(write_toml([&](Fields& f) { fields(f, recipe); }), file, request.budget,
                    [&](Fields& f) { fields(f, changed); });
     take_budget(changed.train, recipe.train);
-    write_config(run, recipe);
   }
   return recipe;
 }
@@ -266,6 +264,9 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
   Prepared prepared = prepare(recipe, request, data_of_run(recipe.data, path), from);
   const bool refuse = from != nullptr && !request.data_changed;
   const bool changed = compare_data(run, began, prepared, refuse, request);
+  if (!request.budget.empty()) {
+    write_config(run, recipe);  // a refused resume has changed nothing
+  }
   if (from != nullptr) {
     from->data_changed = changed || request.data_changed;
     if (!from->instead.empty()) {
