@@ -178,6 +178,34 @@ TEST(Journal, SetsDamagedFilesAside) {
   }
 }
 
+// It was set aside, and a new one begun.
+TEST(Journal, AFileThatTheSystemDoesNotOpenIsNotDamaged) {
+  const Folder folder;
+  int64_t bytes = 0;
+  {
+    Journal first(folder / "", {"mse"});
+    steps(first, 1, 3);
+    bytes = first.sync_metrics();
+  }
+  fs::remove(folder / "timing.csv");  // read before anything can be set aside
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const rlimit none{0, limit.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  std::string message;
+  try {
+    const Journal second(folder / "", {"mse"}, 3, bytes);
+  } catch (const UnreadableError& error) {
+    message = error.what();
+  } catch (const DataError& error) {
+    message = std::string("taken for damage: ") + error.what();
+  }
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  EXPECT_EQ(message, (folder / "metrics.csv") + ": cannot be opened: Too many open files");
+  EXPECT_TRUE(fs::exists(folder / "metrics.csv"));
+  EXPECT_FALSE(fs::exists(folder / "metrics.csv.damaged"));
+}
+
 TEST(Journal, KnowsItsSecondsFromADamagedFileToo) {
   const Folder folder;
   int64_t bytes = 0;

@@ -97,32 +97,32 @@ TEST_F(ResumeTest, ADamagedCheckpointFallsBackToTheOneBefore) {
     std::function<void(const std::string& last)> damage;
   };
   const auto state = [](const std::string& last) { return last + "/state.safetensors"; };
-  for (const Case& c :
-       std::vector<Case>{{"header", [&](const std::string& last) { flip(state(last), 0); }},
-                         {"cut off", [&](const std::string& last) { fs::resize_file(state(last), 5000); }},
-                         {"empty", [&](const std::string& last) { fs::resize_file(state(last), 0); }},
-                         {"no state", [&](const std::string& last) { fs::remove(state(last)); }},
-                         {"an empty folder",
-                          [&](const std::string& last) {
-                            fs::remove_all(last);
-                            fs::create_directory(last);
-                          }},
-                         {"a file",
-                          [&](const std::string& last) {
-                            fs::remove_all(last);
-                            std::ofstream(last) << "x";
-                          }},
-                         {"no folder", [&](const std::string& last) { fs::remove_all(last); }},
-                         {"a weight",
-                          [&](const std::string& last) {
-                            for (const auto& [name, t] : load_tensors(state(last))) {
-                              if (t.is_floating_point()) return to_nan(state(last), name);
-                            }
-                          }},
-                         {"the optimiser", [&](const std::string& last) {
-                            const NamedTensors tensors = load_tensors(state(last));
-                            to_nan(state(last), tensors.lower_bound("optimiser.second.")->first);
-                          }}}) {
+  for (const Case& c : std::vector<Case>{
+           {"header", [&](const std::string& last) { flip(state(last), 0); }},
+           {"cut off", [&](const std::string& last) { fs::resize_file(state(last), 5000); }},
+           {"empty", [&](const std::string& last) { fs::resize_file(state(last), 0); }},
+           {"no state", [&](const std::string& last) { fs::remove(state(last)); }},
+           {"an empty folder",
+            [&](const std::string& last) {
+              fs::remove_all(last);
+              fs::create_directory(last);
+            }},
+           {"a file",
+            [&](const std::string& last) {
+              fs::remove_all(last);
+              std::ofstream(last) << "x";
+            }},
+           {"no folder", [&](const std::string& last) { fs::remove_all(last); }},
+           {"a weight",
+            [&](const std::string& last) {
+              for (const auto& [name, t] : load_tensors(state(last))) {
+                if (t.is_floating_point()) return to_nan(state(last), name);
+              }
+            }},
+           {"the optimiser", [&](const std::string& last) {
+              const NamedTensors tensors = load_tensors(state(last));
+              to_nan(state(last), tensors.lower_bound("optimiser.second.")->first);
+            }}}) {
     fs::remove_all(folder_ / "run");
     train_until("run", 8);  // last: step 8, previous: step 6
     ASSERT_EQ(read_checkpoint(folder_ / "run").state.step, 8);
@@ -167,6 +167,27 @@ TEST_F(ResumeTest, NoWholeCheckpointIsOneLineThatNamesBoth) {
     EXPECT_TRUE(has(error.what(), "run/previous/state.safetensors: ")) << error.what();
   }
   EXPECT_TRUE(fs::exists(folder_ / "run/last"));  // nothing was moved
+}
+
+// It may be whole: the training ended from the checkpoint before it, and the newer one was set aside.
+TEST_F(ResumeTest, ACheckpointThatTheSystemDoesNotOpenIsNotDamaged) {
+  for (const char* name : {"last/state.safetensors"}) {
+    fs::remove_all(folder_ / "run");
+    train_until("run", 4);
+    const std::string file = folder_ / ("run/" + std::string(name));
+    fs::remove(file);
+    fs::create_symlink(fs::path(file).filename(), file);  // nobody can open a link to itself, root neither
+    Notes notes;
+    try {
+      go_on("run", notes);
+      FAIL() << name;
+    } catch (const UnreadableError& error) {
+      EXPECT_EQ(error.what(), file + ": cannot open: Too many levels of symbolic links");
+    }
+    EXPECT_TRUE(fs::is_symlink(file));
+    EXPECT_FALSE(fs::exists(folder_ / "run/last.damaged"));
+    EXPECT_EQ(notes.all(), "");
+  }
 }
 
 TEST_F(ResumeTest, DamagedTelemetryIsSetAside) {

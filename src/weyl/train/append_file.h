@@ -35,7 +35,7 @@ class AppendFile {
 /// renamed.
 std::string set_aside(const std::string& path);
 
-/// The whole contents; DataError when it cannot be read, empty when it does not exist.
+/// The whole contents (contents_of, with its errors); empty when it does not exist.
 std::string read_if_there(const std::string& path);
 
 }  // namespace weyl

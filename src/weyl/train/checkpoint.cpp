@@ -292,6 +292,8 @@ Resumed read_checkpoint(const std::string& run, const Systems& systems) {
                                ", of step ", resumed.state.step);
       }
       return resumed;
+    } catch (const UnreadableError&) {
+      throw;
     } catch (const DataError& error) {
       wrong += (wrong.empty() ? "" : "; ") + std::string(error.what());
     }

@@ -115,6 +115,8 @@ void mend(const std::string& path, std::vector<std::string>& damages, const std:
       require<DataError>(fs::is_regular_file(path, error), path, ": must be a file, got something else");
     }
     check();
+  } catch (const UnreadableError&) {
+    throw;
   } catch (const DataError& damage) {
     damages.push_back(fs::exists(status) ? text(damage.what(), "; it is set aside as ", set_aside(path),
                                                 " and a new one begins")
