@@ -113,6 +113,9 @@ TEST_F(ResumeTest, ADamagedCheckpointFallsBackToTheOneBefore) {
               std::ofstream(last) << "x";
             }},
            {"no folder", [&](const std::string& last) { fs::remove_all(last); }},
+           {"a bit of the model", [&](const std::string& last) { flip(last + "/model.safetensors", 1); }},
+           {"the model cut off",
+            [&](const std::string& last) { fs::resize_file(last + "/model.safetensors", 5000); }},
            {"a weight",
             [&](const std::string& last) {
               for (const auto& [name, t] : load_tensors(state(last))) {
@@ -171,7 +174,7 @@ TEST_F(ResumeTest, NoWholeCheckpointIsOneLineThatNamesBoth) {
 
 // It may be whole: the training ended from the checkpoint before it, and the newer one was set aside.
 TEST_F(ResumeTest, ACheckpointThatTheSystemDoesNotOpenIsNotDamaged) {
-  for (const char* name : {"last/state.safetensors"}) {
+  for (const char* name : {"last/state.safetensors", "last/model.safetensors"}) {
     fs::remove_all(folder_ / "run");
     train_until("run", 4);
     const std::string file = folder_ / ("run/" + std::string(name));

@@ -251,6 +251,14 @@ Resumed read_state(const std::string& where, const Systems& systems) {
   return resumed;
 }
 
+// Compares the model beside a state, where there is one, with its checksums.
+void verify_model(const std::string& file) {
+  std::error_code error;
+  if (std::filesystem::symlink_status(file, error).type() != std::filesystem::file_type::not_found) {
+    SafetensorsFile(file).verify();
+  }
+}
+
 // Puts a checkpoint into a model of shapes alone, as a training will do with a real one.
 void rehearse(const Resumed& resumed, const Systems& systems) {
   const std::string& where = resumed.file;
@@ -287,6 +295,7 @@ Resumed read_checkpoint(const std::string& run, const Systems& systems) {
     try {
       Resumed resumed = read_state(folder + "/state.safetensors", systems);
       rehearse(resumed, systems);
+      verify_model(folder + "/model.safetensors");
       if (!wrong.empty()) {
         resumed.instead = text(wrong, "; the run goes on from the checkpoint before it, ", folder,
                                ", of step ", resumed.state.step);
