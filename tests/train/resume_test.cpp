@@ -172,6 +172,36 @@ TEST_F(ResumeTest, NoWholeCheckpointIsOneLineThatNamesBoth) {
   EXPECT_TRUE(fs::exists(folder_ / "run/last"));  // nothing was moved
 }
 
+// It was found after the training alone, which then ended with exit code 3.
+TEST_F(ResumeTest, ADamagedBestModelIsSetAside) {
+  for (const char* what : {"a bit", "cut off", "missing"}) {
+    fs::remove_all(folder_ / "run");
+    train_until("run", 8);
+    const std::string file = folder_ / "run/best/model.safetensors";
+    ASSERT_TRUE(fs::exists(file));
+    if (std::string(what) == "a bit") {
+      flip(file, 1);
+    } else if (std::string(what) == "cut off") {
+      fs::resize_file(file, 2000);
+    } else {
+      fs::remove(file);
+    }
+    Notes notes;
+    const TrainResult result = go_on("run", notes);
+    EXPECT_EQ(result.ending, Ending::finished) << what;
+    ASSERT_EQ(notes.lines.size(), 1u) << notes.all();
+    EXPECT_TRUE(has(notes.all(), file + ": ")) << notes.all();
+    EXPECT_TRUE(has(notes.all(), "the best model of the validations from now on takes its place"));
+    EXPECT_EQ(fs::exists(file + ".damaged"), std::string(what) != "missing");
+    EXPECT_EQ(result.best.value().step, 9) << what;
+    EXPECT_EQ(read_summary(SafetensorsFile(file).header(), file).step, 9);
+    Notes again;
+    go_on("run", again);
+    EXPECT_TRUE(has(again.all(), "is finished")) << again.all();
+    EXPECT_FALSE(has(again.all(), "best model")) << again.all();
+  }
+}
+
 // It may be whole: the training ended from the checkpoint before it, and the newer one was set aside.
 TEST_F(ResumeTest, ACheckpointThatTheSystemDoesNotOpenIsNotDamaged) {
   for (const char* name : {"last/state.safetensors", "last/model.safetensors"}) {

@@ -225,6 +225,25 @@ bool compare_data(const RunFolder& run, Json began, const Prepared& prepared, bo
   return !changes.empty();
 }
 
+// Sets a best model aside that is damaged or missing, and says so: the next validation's takes its place.
+void mend_best(const RunFolder& run, TrainState& state, TrainObserver& observer) {
+  const std::string file = run.file("best/model.safetensors");
+  std::error_code error;
+  const bool there = fs::exists(fs::symlink_status(file, error));
+  if (!there && !state.best) {
+    return;
+  }
+  try {
+    SafetensorsFile(file).verify();
+  } catch (const UnreadableError&) {
+    throw;
+  } catch (const DataError& damage) {
+    observer.noted(text(damage.what(), there ? "; it is set aside as " + set_aside(file) : "",
+                        "; the best model of the validations from now on takes its place"));
+    state.best.reset();
+  }
+}
+
 }  // namespace
 
 TrainResult train(const Recipe& recipe, const TrainRequest& request) {
@@ -269,6 +288,7 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
   }
   if (from != nullptr) {
     from->data_changed = changed || request.data_changed;
+    mend_best(run, from->state, observer);
     if (!from->instead.empty()) {
       observer.noted(from->instead);
       std::error_code error;
