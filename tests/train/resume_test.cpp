@@ -277,6 +277,28 @@ TEST_F(ResumeTest, OtherDataAreRefusedUnlessTheUserSaysSo) {
   EXPECT_NE(refusal().find("accepted"), std::string::npos);  // these are its data now
 }
 
+// Nothing was said, and any data were taken.
+TEST_F(ResumeTest, AMissingEnvironmentIsOneLine) {
+  for (const char* contents : {"none", "", "[]"}) {
+    fs::remove_all(folder_ / "run");
+    train_until("run", 4);
+    const std::string file = folder_ / "run/environment.json";
+    fs::remove(file);
+    if (std::string(contents) != "none") {
+      std::ofstream(file) << contents;
+    }
+    Notes notes;
+    go_on("run", notes);
+    ASSERT_EQ(notes.lines.size(), 1u) << contents << ": " << notes.all();
+    EXPECT_TRUE(has(notes.all(), file + ": ")) << notes.all();
+    EXPECT_TRUE(has(notes.all(),
+                    "; the data and the machine cannot be compared with those that the run began "
+                    "with, and a new one is written"))
+        << notes.all();
+    EXPECT_NE(Json::parse(read_if_there(file), file).find("data"), nullptr);
+  }
+}
+
 TEST_F(ResumeTest, DataMayMoveAndARunWithoutAFingerprintGetsOne) {
   train_through("through");
   train_until("run", 4);
@@ -353,6 +375,7 @@ TEST_F(ResumeTest, ARunWithoutACheckpointStartsFromItsBeginning) {
   Notes notes;
   EXPECT_EQ(go_on("early", notes).steps, 9);
   EXPECT_TRUE(has(notes.all(), "has no checkpoint yet: the run starts from its beginning")) << notes.all();
+  EXPECT_FALSE(has(notes.all(), "environment.json")) << notes.all();
   expect_same_bits(folder_ / "through", folder_ / "early");
   EXPECT_FALSE(fs::exists(folder_ / "early/environment.json.4194305-0.tmp"));
   EXPECT_FALSE(read_if_there(folder_ / "early/environment.json").empty());

@@ -160,16 +160,26 @@ TrainObserver& observer_of(const TrainRequest& request) {
   return request.observer != nullptr ? *request.observer : nobody;
 }
 
-// What environment.json says; null when it is not there or, which is noted, damaged.
-Json environment_of(const RunFolder& run, TrainObserver& observer) {
-  const std::string file = run.file("environment.json");
-  const std::string source = read_if_there(file);
-  try {
-    return source.empty() ? Json() : Json::parse(source, file);
-  } catch (const DataError& error) {
-    observer.noted(text(error.what(), "; it is set aside as ", set_aside(file), " and a new one is written"));
-    return {};
+// What environment.json says; null, which is noted, when it is damaged, or missing in a run that has come to a
+// checkpoint.
+Json environment_of(const RunFolder& run, bool has_checkpoint, TrainObserver& observer) {
+  const std::string file = run.file("environment.json"), source = read_if_there(file);
+  std::string wrong = file + ": is missing or empty";
+  if (!source.empty()) {
+    try {
+      Json json = Json::parse(source, file);
+      require<DataError>(json.is_object(), file, ": must be a JSON object");
+      return json;
+    } catch (const DataError& error) {
+      wrong = text(error.what(), "; it is set aside as ", set_aside(file));
+    }
   }
+  if (has_checkpoint || !source.empty()) {
+    observer.noted(wrong +
+                   "; the data and the machine cannot be compared with those that the run began with, and a "
+                   "new one is written");
+  }
+  return {};
 }
 
 // The recipe of a run with the budget that it has now: as config.toml has it, unless the caller asks for another.
@@ -277,7 +287,7 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
   const Recipe recipe = with_budget(
       resumed ? resumed->recipe : read_recipe(run.file("config.toml"), {}, known), run, request, known);
   check(recipe, request.device);
-  const Json began = environment_of(run, observer);
+  const Json began = environment_of(run, resumed.has_value(), observer);
   compare_machines(began, recipe, request);
   Resumed* from = resumed ? &*resumed : nullptr;
   Prepared prepared = prepare(recipe, request, data_of_run(recipe.data, path), from);
