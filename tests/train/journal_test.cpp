@@ -133,6 +133,10 @@ TEST(Journal, SetsDamagedFilesAside) {
     fs::remove(path);
     fs::create_directory(path);
   };
+  const auto link_instead = [](const std::string& path) {  // with the same contents elsewhere
+    fs::rename(path, path + ".elsewhere");
+    fs::create_symlink(path + ".elsewhere", path);
+  };
   const auto shorter = [](const std::string& path) { fs::resize_file(path, 40); };
   struct Case {
     const char* file;
@@ -145,12 +149,15 @@ TEST(Journal, SetsDamagedFilesAside) {
                                          {metrics, word},
                                          {metrics, shorter},
                                          {metrics, folder_instead},
+                                         {metrics, link_instead},
                                          {times, garbage},
                                          {times, word},
                                          {times, folder_instead},
+                                         {times, link_instead},
                                          {events, flip},
                                          {events, garbage},
-                                         {events, folder_instead}}) {
+                                         {events, folder_instead},
+                                         {events, link_instead}}) {
     const Folder folder;
     int64_t bytes = 0;
     {

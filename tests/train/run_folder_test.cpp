@@ -93,6 +93,34 @@ TEST_F(RunFolderTest, IsLockedByNothingThatCanBeDeleted) {
   EXPECT_THROW(RunFolder::open("moved"), DataError);
 }
 
+TEST_F(RunFolderTest, IsNotOpenedWithALinkWhereATrainingWrites) {
+  fs::create_directories("run/best");
+  std::ofstream("run/config.toml") << "";
+  std::ofstream("file") << "";
+  fs::create_directory("elsewhere");
+  for (const char* name : {"environment.json", "README.md", "log.txt", "metrics.csv", "timing.csv", "plots",
+                           "events.out.tfevents.0.weyl", "best/model.safetensors"}) {
+    for (const char* target : {"file", "elsewhere", "nowhere"}) {
+      fs::create_symlink(root_ / target, fs::path("run") / name);
+      try {
+        RunFolder::open("run");
+        ADD_FAILURE() << name;
+      } catch (const DataError& error) {
+        EXPECT_EQ(error.what(),
+                  "run/" + std::string(name) + ": must not be a symbolic link, since a run writes into it");
+      }
+      fs::remove(fs::path("run") / name);
+    }
+  }
+  fs::remove("run/best");
+  fs::create_symlink(root_ / "elsewhere", "run/best");
+  EXPECT_THROW(RunFolder::open("run"), DataError);
+  fs::remove("run/best");
+  fs::create_symlink(root_ / "file", "run/notes.txt");  // the user's own
+  fs::create_symlink("run", "link");
+  EXPECT_EQ(RunFolder::open("link").path(), "link");
+}
+
 TEST_F(RunFolderTest, IsMadeInWhatAKilledTrainingLeft) {
   fs::create_directory("half");
   std::ofstream("half/.lock") << "";  // of older versions

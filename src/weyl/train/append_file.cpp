@@ -27,8 +27,9 @@ bool is_absent(const std::string& path) {
 
 AppendFile::AppendFile(std::string path, int64_t size) : path_(std::move(path)) {
   new_ = is_absent(path_);
-  // O_NONBLOCK: opening a pipe that nobody reads would wait for ever.
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
+  // O_NONBLOCK: opening a pipe that nobody reads would wait for ever. O_NOFOLLOW: a link may lead to any file.
+  descriptor_ =
+      ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0644);
   require<DataError>(descriptor_ >= 0, path_, ": cannot be opened for writing: ", std::strerror(errno));
   struct stat status{};
   const bool known = ::fstat(descriptor_, &status) == 0;

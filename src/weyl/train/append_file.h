@@ -12,7 +12,7 @@ namespace weyl {
 /// reason.
 class AppendFile {
  public:
-  /// Opens or creates a file and cuts it to `size` bytes when given; DataError when it is shorter.
+  /// Opens or creates a file and cuts it to `size` bytes when given; DataError when it is shorter, or a symbolic link.
   explicit AppendFile(std::string path, int64_t size = -1);
   ~AppendFile();
   AppendFile(AppendFile&& other) noexcept;

@@ -229,7 +229,7 @@ void save_best(const std::string& run, const SavedModel& saved, const TrainState
   if (made) {
     sync_folder(run);
   }
-  save_model(run + "/best/model.safetensors", saved, summary);
+  save_model(run + "/best/model.safetensors", saved, summary, Existing::replace_link);
 }
 
 namespace {

@@ -112,7 +112,8 @@ void mend(const std::string& path, std::vector<std::string>& damages, const std:
   const fs::file_status status = fs::symlink_status(path, error);
   try {
     if (fs::exists(status)) {
-      require<DataError>(fs::is_regular_file(path, error), path, ": must be a file, got something else");
+      require<DataError>(fs::is_regular_file(status), path, ": must be a file, got ",
+                         fs::is_symlink(status) ? "a symbolic link" : "something else");
     }
     check();
   } catch (const UnreadableError&) {

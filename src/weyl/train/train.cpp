@@ -106,7 +106,8 @@ void write_card(const RunFolder& run, const SavedModel& saved, const TrainResult
     }
   }
   const std::string name = fs::path(run.path()).filename().string();
-  write_file_atomically(run.file("README.md"), model_card(name, summary, results, saved.task->notes()));
+  write_file_atomically(run.file("README.md"), model_card(name, summary, results, saved.task->notes()),
+                        Existing::replace_link);
 }
 
 TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resumed,
@@ -148,11 +149,12 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
 }
 
 void write_config(const RunFolder& run, Recipe recipe) {
-  write_file_atomically(run.file("config.toml"), write_toml([&](Fields& f) { fields(f, recipe); }));
+  write_file_atomically(run.file("config.toml"), write_toml([&](Fields& f) { fields(f, recipe); }),
+                        Existing::replace_link);
 }
 
 void write_environment(const RunFolder& run, const Json& json) {
-  write_file_atomically(run.file("environment.json"), json.dump() + "\n");
+  write_file_atomically(run.file("environment.json"), json.dump() + "\n", Existing::replace_link);
 }
 
 TrainObserver& observer_of(const TrainRequest& request) {
