@@ -243,7 +243,7 @@ int say_interrupted(const TrainResult& result, bool json) {
     code = report(reason);
   }
   std::cout << std::flush;
-  flush_log();
+  end_log(code != exit_interrupted);
   std::fflush(nullptr);
   _exit(code);
 }
