@@ -191,7 +191,7 @@ TEST_F(ResumeTest, ADamagedBestModelIsSetAside) {
     EXPECT_EQ(result.ending, Ending::finished) << what;
     ASSERT_EQ(notes.lines.size(), 1u) << notes.all();
     EXPECT_TRUE(has(notes.all(), file + ": ")) << notes.all();
-    EXPECT_TRUE(has(notes.all(), "the best model of the validations from now on takes its place"));
+    EXPECT_TRUE(has(notes.all(), "; last/ stands for the best model until the next validation"));
     EXPECT_EQ(fs::exists(file + ".damaged"), std::string(what) != "missing");
     EXPECT_EQ(result.best.value().step, 9) << what;
     EXPECT_EQ(read_summary(SafetensorsFile(file).header(), file).step, 9);

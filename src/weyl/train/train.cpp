@@ -237,7 +237,7 @@ bool compare_data(const RunFolder& run, Json began, const Prepared& prepared, bo
   return !changes.empty();
 }
 
-// Sets a best model aside that is damaged or missing, and says so: the next validation's takes its place.
+// Sets a best model aside that is damaged, or notes that it is missing: the next validation's takes its place.
 void mend_best(const RunFolder& run, TrainState& state, TrainObserver& observer) {
   const std::string file = run.file("best/model.safetensors");
   std::error_code error;
@@ -251,7 +251,7 @@ void mend_best(const RunFolder& run, TrainState& state, TrainObserver& observer)
     throw;
   } catch (const DataError& damage) {
     observer.noted(text(damage.what(), there ? "; it is set aside as " + set_aside(file) : "",
-                        "; the best model of the validations from now on takes its place"));
+                        "; last/ stands for the best model until the next validation"));
     state.best.reset();
   }
 }
@@ -295,9 +295,6 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
   Prepared prepared = prepare(recipe, request, data_of_run(recipe.data, path), from);
   const bool refuse = from != nullptr && !request.data_changed;
   const bool changed = compare_data(run, began, prepared, refuse, request);
-  if (!request.budget.empty()) {
-    write_config(run, recipe);  // a refused resume has changed nothing
-  }
   if (from != nullptr) {
     from->data_changed = changed || request.data_changed;
     mend_best(run, from->state, observer);
@@ -308,6 +305,9 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
         observer.noted(text("the damaged checkpoint is set aside as ", set_aside(last)));
       }
     }
+  }
+  if (!request.budget.empty()) {
+    write_config(run, recipe);  // a refused resume has changed nothing
   }
   return run_in(run, std::move(prepared), from, request);
 }
