@@ -110,6 +110,49 @@ TEST_F(Injection, PlotOfAReceivedRunInItsFolder) {
   EXPECT_EQ(contents(precious), "precious");
 }
 
+// `train --resume` wrote its log, card, config and best model into what these led to.
+TEST_F(Injection, ResumeOfAReceivedRunFollowsNoLink) {
+  for (const char* name : {"README.md", "config.toml", "environment.json", "log.txt", "metrics.csv",
+                           "timing.csv", "events.out.tfevents.0.weyl", "best/model.safetensors"}) {
+    const std::string run = received("linked"), precious = at("precious");
+    fs::remove_all(precious);
+    fs::rename(run + "/" + name, precious);
+    const std::string before = contents(precious);
+    fs::create_symlink(precious, run + "/" + name);
+    const Outcome outcome = weyl("train --resume linked train.steps=8 --threads 1");
+    EXPECT_EQ(contents(precious), before) << name;
+    EXPECT_EQ(outcome.code, 3) << outcome.err;
+    EXPECT_EQ(outcome.err, "weyl: linked/" + std::string(name) +
+                               ": must not be a symbolic link, since a run writes into it\n");
+  }
+  for (const char* name : {"best", "plots"}) {
+    const std::string run = received("linked"), precious = at("precious");
+    fs::remove_all(precious);
+    fs::create_directory(precious);
+    for (const char* file : {"model.safetensors", "learning_curve.png", "parity_displacement.csv"}) {
+      std::ofstream(precious + "/" + file) << "precious";
+    }
+    fs::remove_all(run + "/" + name);
+    fs::create_directory_symlink(precious, run + "/" + name);
+    EXPECT_EQ(weyl("train --resume linked train.steps=8 --threads 1").code, 3) << name;
+    if (std::string(name) == "plots") {
+      EXPECT_EQ(weyl("plot linked").code, 3);
+    }
+    for (const auto& entry : fs::directory_iterator(precious)) {
+      EXPECT_EQ(contents(entry.path()), "precious") << entry.path();
+    }
+  }
+  // What has the name of a table of plots/ is replaced.
+  const std::string run = received("linked"), precious = at("precious");
+  fs::remove_all(precious);
+  std::ofstream(precious) << "precious";
+  fs::remove(run + "/plots/parity_displacement.csv");
+  fs::create_symlink(precious, run + "/plots/parity_displacement.csv");
+  EXPECT_EQ(weyl("train --resume linked train.steps=8 --threads 1").code, 0);
+  EXPECT_EQ(contents(precious), "precious");
+  EXPECT_FALSE(fs::is_symlink(run + "/plots/parity_displacement.csv"));
+}
+
 TEST_F(Injection, WhatAReceivedRunSaysActsOnNoTerminal) {
   const std::string escape = "\x1b]0;owned\x07\x1b[31mred", run = received("escapes");
   std::ofstream(run + "/metrics.csv")

@@ -21,7 +21,7 @@ TEST(Child, DISABLED_LogsToTheFileOfItsArgument) {
   for (int i = 0; i < 200; ++i) {
     say("line " + std::to_string(i) + std::string(100, '.'));
   }
-  flush_log();
+  end_log(std::getenv("WEYL_TEST_FAILED") != nullptr);
   ::_exit(7);
 }
 
@@ -52,6 +52,20 @@ TEST(Log, OfAFullDiskIsOneLineOfOurs) {
             "weyl: /dev/full: the log must be writable, but lines of it are lost: No space left on device\n");
   // The talk itself goes on.
   EXPECT_EQ(lines(log_to("/dev/full", "", "").err), 201);
+}
+
+// A verb that the full disk ends says so itself: the log's line stood beside it.
+TEST(Log, OfAVerbThatFailedSaysNothingMore) {
+  const Logged full = log_to("/dev/full", "WEYL_TEST_QUIET=1 WEYL_TEST_FAILED=1", "");
+  EXPECT_EQ(full.code, 7);
+  EXPECT_EQ(full.err, "");
+}
+
+TEST(Log, ThatTookNoLineLeavesNoFile) {
+  const std::string file = scratch("log-empty") + "/log.txt";
+  EXPECT_EQ(log_to(file, "trap '' XFSZ; ulimit -f 0;", "2>/dev/null").code, 7);
+  EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(file).parent_path()));
+  EXPECT_FALSE(std::filesystem::exists(file));
 }
 
 TEST(Log, BeyondAFileSizeLimitIsOneLineOfOurs) {

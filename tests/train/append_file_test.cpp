@@ -43,6 +43,20 @@ TEST(AppendFile, AFileThatCannotBeLookedAtIsNotAbsent) {
   EXPECT_EQ(read_if_there(folder / "none"), "");
 }
 
+TEST(AppendFile, ALinkIsNotFollowed) {
+  const Folder folder;
+  std::ofstream(folder / "precious") << "precious";
+  for (const char* target : {"precious", "nowhere"}) {
+    const std::string link = folder / ("to_" + std::string(target));
+    std::filesystem::create_symlink(target, link);
+    EXPECT_EQ(message_of<DataError>([&] { AppendFile file(link, 0); }),
+              link + ": cannot be opened for writing: Too many levels of symbolic links");
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+  }
+  EXPECT_EQ(read_if_there(folder / "precious"), "precious");
+  EXPECT_FALSE(std::filesystem::exists(folder / "nowhere"));
+}
+
 // Opening a pipe that nobody reads, or writes to, waited for ever.
 TEST(AppendFile, APipeIsRefusedWithoutWaiting) {
   const Folder folder;

@@ -50,6 +50,25 @@ TEST(Budget, SaysWhatFollowsForTheSchedule) {
   EXPECT_FALSE(has(plateau, "other bits")) << plateau;
 }
 
+TEST(Budget, OfWhichMoreIsSpentMovesNoSchedule) {
+  TrainOptions before{.steps = 10}, after{.steps = 5};
+  before.schedule.name = after.schedule.name = ScheduleLaw::cosine;
+  EXPECT_EQ(change_of_budget(before, after, {}, {.step = 10}),
+            "the budget is now 5 steps, it was 10 steps; the run is past it");
+}
+
+// Twice a budget that was made smaller was finished again.
+TEST(Budget, TheAdviceIsToTrainOn) {
+  const auto advice = [](const TrainOptions& options, const Elapsed& now) {
+    const std::string line = finished_text("run", options, now, false);
+    return line.substr(line.find("--resume run") + 12);
+  };
+  EXPECT_EQ(advice({.steps = 5}, {.step = 10, .epoch = 2}), " train.steps=20");
+  EXPECT_EQ(advice({.epochs = 2}, {.step = 10, .epoch = 4.25}), " train.epochs=10");
+  EXPECT_EQ(advice({.max_seconds = 30}, {.step = 10, .seconds = 80}), " train.max_seconds=160");
+  EXPECT_EQ(advice({.epochs = 1, .steps = 5}, {.step = 10, .epoch = 2}), " train.epochs=4 train.steps=20");
+}
+
 TEST(Budget, AFinishedRunSaysOfWhatAndHowToTrainOn) {
   EXPECT_EQ(finished_text("runs/a", {.epochs = 4}, {.step = 36, .epoch = 4}, false),
             "runs/a is finished: step 36, 4 of 4 epochs; train on with, say: weyl train --resume runs/a "

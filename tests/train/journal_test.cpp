@@ -133,6 +133,10 @@ TEST(Journal, SetsDamagedFilesAside) {
     fs::remove(path);
     fs::create_directory(path);
   };
+  const auto link_instead = [](const std::string& path) {  // with the same contents elsewhere
+    fs::rename(path, path + ".elsewhere");
+    fs::create_symlink(path + ".elsewhere", path);
+  };
   const auto shorter = [](const std::string& path) { fs::resize_file(path, 40); };
   struct Case {
     const char* file;
@@ -145,12 +149,15 @@ TEST(Journal, SetsDamagedFilesAside) {
                                          {metrics, word},
                                          {metrics, shorter},
                                          {metrics, folder_instead},
+                                         {metrics, link_instead},
                                          {times, garbage},
                                          {times, word},
                                          {times, folder_instead},
+                                         {times, link_instead},
                                          {events, flip},
                                          {events, garbage},
-                                         {events, folder_instead}}) {
+                                         {events, folder_instead},
+                                         {events, link_instead}}) {
     const Folder folder;
     int64_t bytes = 0;
     {
@@ -176,6 +183,34 @@ TEST(Journal, SetsDamagedFilesAside) {
     EXPECT_TRUE(third.damages().empty());
     EXPECT_EQ(set_aside(path), path + ".damaged-2");
   }
+}
+
+// It was set aside, and a new one begun.
+TEST(Journal, AFileThatTheSystemDoesNotOpenIsNotDamaged) {
+  const Folder folder;
+  int64_t bytes = 0;
+  {
+    Journal first(folder / "", {"mse"});
+    steps(first, 1, 3);
+    bytes = first.sync_metrics();
+  }
+  fs::remove(folder / "timing.csv");  // read before anything can be set aside
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const rlimit none{0, limit.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  std::string message;
+  try {
+    const Journal second(folder / "", {"mse"}, 3, bytes);
+  } catch (const UnreadableError& error) {
+    message = error.what();
+  } catch (const DataError& error) {
+    message = std::string("taken for damage: ") + error.what();
+  }
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  EXPECT_EQ(message, (folder / "metrics.csv") + ": cannot be opened: Too many open files");
+  EXPECT_TRUE(fs::exists(folder / "metrics.csv"));
+  EXPECT_FALSE(fs::exists(folder / "metrics.csv.damaged"));
 }
 
 TEST(Journal, KnowsItsSecondsFromADamagedFileToo) {

@@ -97,32 +97,35 @@ TEST_F(ResumeTest, ADamagedCheckpointFallsBackToTheOneBefore) {
     std::function<void(const std::string& last)> damage;
   };
   const auto state = [](const std::string& last) { return last + "/state.safetensors"; };
-  for (const Case& c :
-       std::vector<Case>{{"header", [&](const std::string& last) { flip(state(last), 0); }},
-                         {"cut off", [&](const std::string& last) { fs::resize_file(state(last), 5000); }},
-                         {"empty", [&](const std::string& last) { fs::resize_file(state(last), 0); }},
-                         {"no state", [&](const std::string& last) { fs::remove(state(last)); }},
-                         {"an empty folder",
-                          [&](const std::string& last) {
-                            fs::remove_all(last);
-                            fs::create_directory(last);
-                          }},
-                         {"a file",
-                          [&](const std::string& last) {
-                            fs::remove_all(last);
-                            std::ofstream(last) << "x";
-                          }},
-                         {"no folder", [&](const std::string& last) { fs::remove_all(last); }},
-                         {"a weight",
-                          [&](const std::string& last) {
-                            for (const auto& [name, t] : load_tensors(state(last))) {
-                              if (t.is_floating_point()) return to_nan(state(last), name);
-                            }
-                          }},
-                         {"the optimiser", [&](const std::string& last) {
-                            const NamedTensors tensors = load_tensors(state(last));
-                            to_nan(state(last), tensors.lower_bound("optimiser.second.")->first);
-                          }}}) {
+  for (const Case& c : std::vector<Case>{
+           {"header", [&](const std::string& last) { flip(state(last), 0); }},
+           {"cut off", [&](const std::string& last) { fs::resize_file(state(last), 5000); }},
+           {"empty", [&](const std::string& last) { fs::resize_file(state(last), 0); }},
+           {"no state", [&](const std::string& last) { fs::remove(state(last)); }},
+           {"an empty folder",
+            [&](const std::string& last) {
+              fs::remove_all(last);
+              fs::create_directory(last);
+            }},
+           {"a file",
+            [&](const std::string& last) {
+              fs::remove_all(last);
+              std::ofstream(last) << "x";
+            }},
+           {"no folder", [&](const std::string& last) { fs::remove_all(last); }},
+           {"a bit of the model", [&](const std::string& last) { flip(last + "/model.safetensors", 1); }},
+           {"the model cut off",
+            [&](const std::string& last) { fs::resize_file(last + "/model.safetensors", 5000); }},
+           {"a weight",
+            [&](const std::string& last) {
+              for (const auto& [name, t] : load_tensors(state(last))) {
+                if (t.is_floating_point()) return to_nan(state(last), name);
+              }
+            }},
+           {"the optimiser", [&](const std::string& last) {
+              const NamedTensors tensors = load_tensors(state(last));
+              to_nan(state(last), tensors.lower_bound("optimiser.second.")->first);
+            }}}) {
     fs::remove_all(folder_ / "run");
     train_until("run", 8);  // last: step 8, previous: step 6
     ASSERT_EQ(read_checkpoint(folder_ / "run").state.step, 8);
@@ -169,6 +172,57 @@ TEST_F(ResumeTest, NoWholeCheckpointIsOneLineThatNamesBoth) {
   EXPECT_TRUE(fs::exists(folder_ / "run/last"));  // nothing was moved
 }
 
+// It was found after the training alone, which then ended with exit code 3.
+TEST_F(ResumeTest, ADamagedBestModelIsSetAside) {
+  for (const char* what : {"a bit", "cut off", "missing"}) {
+    fs::remove_all(folder_ / "run");
+    train_until("run", 8);
+    const std::string file = folder_ / "run/best/model.safetensors";
+    ASSERT_TRUE(fs::exists(file));
+    if (std::string(what) == "a bit") {
+      flip(file, 1);
+    } else if (std::string(what) == "cut off") {
+      fs::resize_file(file, 2000);
+    } else {
+      fs::remove(file);
+    }
+    Notes notes;
+    const TrainResult result = go_on("run", notes);
+    EXPECT_EQ(result.ending, Ending::finished) << what;
+    ASSERT_EQ(notes.lines.size(), 1u) << notes.all();
+    EXPECT_TRUE(has(notes.all(), file + ": ")) << notes.all();
+    EXPECT_TRUE(has(notes.all(), "; last/ stands for the best model until the next validation"));
+    EXPECT_EQ(fs::exists(file + ".damaged"), std::string(what) != "missing");
+    EXPECT_EQ(result.best.value().step, 9) << what;
+    EXPECT_EQ(read_summary(SafetensorsFile(file).header(), file).step, 9);
+    Notes again;
+    go_on("run", again);
+    EXPECT_TRUE(has(again.all(), "is finished")) << again.all();
+    EXPECT_FALSE(has(again.all(), "best model")) << again.all();
+  }
+}
+
+// It may be whole: the training ended from the checkpoint before it, and the newer one was set aside.
+TEST_F(ResumeTest, ACheckpointThatTheSystemDoesNotOpenIsNotDamaged) {
+  for (const char* name : {"last/state.safetensors", "last/model.safetensors"}) {
+    fs::remove_all(folder_ / "run");
+    train_until("run", 4);
+    const std::string file = folder_ / ("run/" + std::string(name));
+    fs::remove(file);
+    fs::create_symlink(fs::path(file).filename(), file);  // nobody can open a link to itself, root neither
+    Notes notes;
+    try {
+      go_on("run", notes);
+      FAIL() << name;
+    } catch (const UnreadableError& error) {
+      EXPECT_EQ(error.what(), file + ": cannot open: Too many levels of symbolic links");
+    }
+    EXPECT_TRUE(fs::is_symlink(file));
+    EXPECT_FALSE(fs::exists(folder_ / "run/last.damaged"));
+    EXPECT_EQ(notes.all(), "");
+  }
+}
+
 TEST_F(ResumeTest, DamagedTelemetryIsSetAside) {
   recipe_.train.save_every_steps = 3;
   train_through("through");
@@ -189,17 +243,20 @@ TEST_F(ResumeTest, DamagedTelemetryIsSetAside) {
 
 TEST_F(ResumeTest, OtherDataAreRefusedUnlessTheUserSaysSo) {
   train_until("run", 4);
-  const auto refusal = [&] {
+  TrainRequest longer;
+  longer.budget = {"train.epochs=7"};
+  const auto refusal = [&](const TrainRequest& request = {}) {
     Notes notes;
     try {
-      go_on("run", notes);
+      go_on("run", notes, request);
     } catch (const DataError& error) {
       return std::string(error.what());
     }
     return std::string("accepted");
   };
   make(2);
-  const std::string before = read_if_there(folder_ / "run/environment.json");
+  const std::string before = read_if_there(folder_ / "run/environment.json"),
+                    config = read_if_there(folder_ / "run/config.toml");
   EXPECT_TRUE(has(refusal(),
                   "run: data must be those that the run was trained on, but its train split holds other "
                   "values, its valid split holds other values, its test split holds other values "
@@ -207,7 +264,9 @@ TEST_F(ResumeTest, OtherDataAreRefusedUnlessTheUserSaysSo) {
       << refusal();
   make(1, 16);  // two batches an epoch, both of which the second epoch has seen
   EXPECT_TRUE(has(refusal(), "its train split has 16 samples, it had 40")) << refusal();
+  EXPECT_TRUE(has(refusal(longer), "its train split has 16 samples, it had 40")) << refusal(longer);
   EXPECT_EQ(read_if_there(folder_ / "run/environment.json"), before);
+  EXPECT_EQ(read_if_there(folder_ / "run/config.toml"), config);
   EXPECT_EQ(read_checkpoint(folder_ / "run").state.step, 4);
   Notes notes;
   TrainRequest request;
@@ -216,6 +275,28 @@ TEST_F(ResumeTest, OtherDataAreRefusedUnlessTheUserSaysSo) {
   EXPECT_TRUE(has(notes.all(), "the data are not those that the run began with: its train split has 16"))
       << notes.all();
   EXPECT_NE(refusal().find("accepted"), std::string::npos);  // these are its data now
+}
+
+// Nothing was said, and any data were taken.
+TEST_F(ResumeTest, AMissingEnvironmentIsOneLine) {
+  for (const char* contents : {"none", "", "[]"}) {
+    fs::remove_all(folder_ / "run");
+    train_until("run", 4);
+    const std::string file = folder_ / "run/environment.json";
+    fs::remove(file);
+    if (std::string(contents) != "none") {
+      std::ofstream(file) << contents;
+    }
+    Notes notes;
+    go_on("run", notes);
+    ASSERT_EQ(notes.lines.size(), 1u) << contents << ": " << notes.all();
+    EXPECT_TRUE(has(notes.all(), file + ": ")) << notes.all();
+    EXPECT_TRUE(has(notes.all(),
+                    "; the data and the machine cannot be compared with those that the run began "
+                    "with, and a new one is written"))
+        << notes.all();
+    EXPECT_NE(Json::parse(read_if_there(file), file).find("data"), nullptr);
+  }
 }
 
 TEST_F(ResumeTest, DataMayMoveAndARunWithoutAFingerprintGetsOne) {
@@ -294,6 +375,7 @@ TEST_F(ResumeTest, ARunWithoutACheckpointStartsFromItsBeginning) {
   Notes notes;
   EXPECT_EQ(go_on("early", notes).steps, 9);
   EXPECT_TRUE(has(notes.all(), "has no checkpoint yet: the run starts from its beginning")) << notes.all();
+  EXPECT_FALSE(has(notes.all(), "environment.json")) << notes.all();
   expect_same_bits(folder_ / "through", folder_ / "early");
   EXPECT_FALSE(fs::exists(folder_ / "early/environment.json.4194305-0.tmp"));
   EXPECT_FALSE(read_if_there(folder_ / "early/environment.json").empty());

@@ -52,6 +52,17 @@ TEST_F(RunFolderTest, IsNeverOverwritten) {
   EXPECT_THROW(RunFolder::create("/proc/run", "x"), DataError);  // no folder can be made there
 }
 
+// The reason was asked for before the folder was: "File exists", of the folder above.
+TEST_F(RunFolderTest, NamesTheSystemsReasonForAFolderThatCannotBeMade) {
+  std::ofstream("file") << "";
+  try {
+    RunFolder::create("file/a/run", "x");
+    FAIL();
+  } catch (const DataError& error) {
+    EXPECT_STREQ(error.what(), "file/a: folder cannot be made: Not a directory");
+  }
+}
+
 TEST_F(RunFolderTest, IsLockedWhileOneUsesIt) {
   {
     const auto run = RunFolder::create("run", "x");
@@ -80,6 +91,34 @@ TEST_F(RunFolderTest, IsLockedByNothingThatCanBeDeleted) {
   EXPECT_THROW(RunFolder::open("link"), DataError);
   fs::rename("run", "moved");
   EXPECT_THROW(RunFolder::open("moved"), DataError);
+}
+
+TEST_F(RunFolderTest, IsNotOpenedWithALinkWhereATrainingWrites) {
+  fs::create_directories("run/best");
+  std::ofstream("run/config.toml") << "";
+  std::ofstream("file") << "";
+  fs::create_directory("elsewhere");
+  for (const char* name : {"environment.json", "README.md", "log.txt", "metrics.csv", "timing.csv", "plots",
+                           "events.out.tfevents.0.weyl", "best/model.safetensors"}) {
+    for (const char* target : {"file", "elsewhere", "nowhere"}) {
+      fs::create_symlink(root_ / target, fs::path("run") / name);
+      try {
+        RunFolder::open("run");
+        ADD_FAILURE() << name;
+      } catch (const DataError& error) {
+        EXPECT_EQ(error.what(),
+                  "run/" + std::string(name) + ": must not be a symbolic link, since a run writes into it");
+      }
+      fs::remove(fs::path("run") / name);
+    }
+  }
+  fs::remove("run/best");
+  fs::create_symlink(root_ / "elsewhere", "run/best");
+  EXPECT_THROW(RunFolder::open("run"), DataError);
+  fs::remove("run/best");
+  fs::create_symlink(root_ / "file", "run/notes.txt");  // the user's own
+  fs::create_symlink("run", "link");
+  EXPECT_EQ(RunFolder::open("link").path(), "link");
 }
 
 TEST_F(RunFolderTest, IsMadeInWhatAKilledTrainingLeft) {

@@ -4,10 +4,12 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <atomic>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <system_error>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -15,20 +17,24 @@
 namespace weyl {
 namespace {
 
-/// The last file added.
-std::string& log_file() {
-  static std::string path;
-  return path;
+/// The last file added, and why the first line that it did not take was lost. Several threads may log.
+struct LogFile {
+  std::mutex mutex;
+  std::string path, fault;
+};
+
+LogFile& log_file() {
+  static LogFile file;
+  return file;
 }
 
-/// spdlog's own words never reach the user: the first line that a file cannot take is said once, in ours; work goes on.
-void say_lines_are_lost(const std::string& fault) {
-  static std::atomic_flag said;
-  if (!said.test_and_set()) {
+/// spdlog's own words never reach the user: work goes on, and end_log says it in ours.
+void note_lost_line(const std::string& fault) {
+  LogFile& file = log_file();
+  const std::scoped_lock lock(file.mutex);
+  if (file.fault.empty()) {
     const size_t reason = fault.rfind(": ");
-    std::fprintf(stderr, "weyl: %s: the log must be writable, but lines of it are lost: %s\n",
-                 log_file().c_str(),
-                 printable(reason == std::string::npos ? fault : fault.substr(reason + 2)).c_str());
+    file.fault = reason == std::string::npos ? fault : fault.substr(reason + 2);
   }
 }
 
@@ -40,7 +46,7 @@ spdlog::logger& logger() {
     made->set_level(spdlog::level::debug);
     sink->set_level(spdlog::level::info);
     made->flush_on(spdlog::level::info);
-    made->set_error_handler(say_lines_are_lost);
+    made->set_error_handler(note_lost_line);
     return made;
   }();
   return *instance;
@@ -57,7 +63,7 @@ void add_log_file(const std::string& path) {
     auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
     sink->set_pattern("%Y-%m-%d %H:%M:%S %l %v");
     sink->set_level(spdlog::level::info);
-    log_file() = path;
+    log_file().path = path;
     logger().sinks().push_back(sink);
   } catch (const spdlog::spdlog_ex& error) {
     throw DataError(text(path, ": the log must be writable: ", error.what()));
@@ -70,8 +76,18 @@ void log(LogLevel level, std::string_view message) {
   logger().log(levels[static_cast<int>(level)], "{}", visible(message));
 }
 
-void flush_log() {
+void end_log(bool failed) {
   logger().flush();
+  LogFile& file = log_file();
+  const std::scoped_lock lock(file.mutex);
+  if (!file.fault.empty() && !failed) {
+    std::fprintf(stderr, "weyl: %s: the log must be writable, but lines of it are lost: %s\n",
+                 file.path.c_str(), printable(file.fault).c_str());
+  }
+  std::error_code error;
+  if (std::filesystem::is_regular_file(file.path, error) && std::filesystem::is_empty(file.path, error)) {
+    std::filesystem::remove(file.path, error);
+  }
 }
 
 }  // namespace weyl

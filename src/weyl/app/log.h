@@ -26,6 +26,8 @@ inline void warn_if_any(std::string_view message) {
     warn(message);
   }
 }
-void flush_log();
+/// The last call: says in one line when lines of the file were lost, unless the verb has `failed` with a line of its own
+/// (on a full disk, say), and removes the file if it is empty.
+void end_log(bool failed);
 
 }  // namespace weyl

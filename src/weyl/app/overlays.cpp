@@ -62,7 +62,8 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
     const auto bytes = [](const Tensor& mask) { return mask.to(at::kCPU, at::kByte).contiguous(); };
     save_tensors(text(folder, "/overlay_", i, ".safetensors"),
                  {{"image", picture(image)}, {"truth", bytes(truth)}, {"prediction", bytes(said)}},
-                 {{"format", "weyl.overlay"}, {"classes", classes}, {"title", title}});
+                 {{"format", "weyl.overlay"}, {"classes", classes}, {"title", title}},
+                 Existing::replace_link);
   }
 }
 

@@ -103,7 +103,7 @@ int run_program(int argc, char** argv, const Systems& systems) {
   if (!std::cout.good() && code == exit_done) {
     code = report(DataError("stdout: must be writable, but a write failed"));
   }
-  flush_log();
+  end_log(code != exit_done && code != exit_interrupted);
   std::fflush(nullptr);
   return code;
 }

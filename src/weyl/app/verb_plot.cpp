@@ -4,11 +4,15 @@
 #include "weyl/app/pictures.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/json.h"
+#include "weyl/train/run_folder.h"
 
 namespace weyl {
 
 int run(const PlotCommand& command) {
-  const std::string out = command.out.empty() ? command.run + "/plots" : command.out;
+  const std::string plots = command.run + "/plots", out = command.out.empty() ? plots : command.out;
+  if (command.out.empty()) {
+    require_no_link(plots);
+  }
   const auto files = draw_run(command.run, out);
   if (command.talk.json) {
     Json list = Json::array();

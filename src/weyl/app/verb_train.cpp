@@ -171,7 +171,8 @@ void write_parity(const Predictor& predictor, std::shared_ptr<const Dataset> tes
       const auto& [labels, predictions] = found->second;
       std::string file = visible("parity_" + label.name + ".csv");
       std::replace(file.begin(), file.end(), '/', '_');
-      write_file_atomically(folder + "/" + file, parity_csv(label, labels, predictions, limit));
+      write_file_atomically(folder + "/" + file, parity_csv(label, labels, predictions, limit),
+                            Existing::replace_link);
     }
   }
 }
@@ -189,7 +190,7 @@ void write_confusion(const Confusion& confusion, const std::string& folder) {
     csv += std::to_string(confusion.counts[i]);
   }
   std::filesystem::create_directories(folder);
-  write_file_atomically(folder + "/confusion.csv", csv + "\n");
+  write_file_atomically(folder + "/confusion.csv", csv + "\n", Existing::replace_link);
 }
 
 struct Row {
@@ -243,7 +244,7 @@ int say_interrupted(const TrainResult& result, bool json) {
     code = report_torch(reason);
   }
   std::cout << std::flush;
-  flush_log();
+  end_log(code != exit_interrupted);
   std::fflush(nullptr);
   _exit(code);
 }

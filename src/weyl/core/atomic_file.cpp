@@ -106,7 +106,8 @@ void AtomicFile::write(std::string_view contents) {
 }
 
 void AtomicFile::commit() {
-  require<DataError>(::fsync(descriptor_) == 0, path_, ": cannot write: ", reason(errno));
+  const bool synced = ::fsync(descriptor_) == 0;
+  require<DataError>(synced, path_, ": cannot write: ", reason(errno));
   const int closed = ::close(descriptor_);
   descriptor_ = -1;
   require<DataError>(closed == 0, path_, ": cannot write: ", reason(errno));

@@ -30,6 +30,13 @@ class DataError : public Error {
   using Error::Error;
 };
 
+/// A file that is there, but that the system does not open or read (too many open files, no permission, a broken
+/// disk): it may be whole, so nobody takes it for damaged.
+class UnreadableError : public DataError {
+ public:
+  using DataError::DataError;
+};
+
 /// The parts of a message, streamed one after the other.
 template <class... Parts>
 std::string text(const Parts&... parts) {

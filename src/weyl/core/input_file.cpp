@@ -8,12 +8,13 @@
 #include <system_error>
 
 #include "weyl/core/check.h"
+#include "weyl/core/read_file.h"
 
 namespace weyl {
 namespace {
 
-std::string reason(int error) {
-  return std::generic_category().message(error);
+[[noreturn]] void refuse(const std::string& path, const char* what, int error) {
+  throw_unread(text(path, what, std::generic_category().message(error)), error);
 }
 
 }  // namespace
@@ -21,12 +22,16 @@ std::string reason(int error) {
 InputFile::InputFile(const std::string& path) : path_(path) {
   // O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  require<DataError>(descriptor_ >= 0, path, ": cannot open: ", reason(errno));
+  if (descriptor_ < 0) {
+    refuse(path, ": cannot open: ", errno);
+  }
   struct stat status{};
   const int error = ::fstat(descriptor_, &status) == 0 ? 0 : errno;
   if (error != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor_);
-    require<DataError>(error == 0, path, ": cannot read: ", reason(error));
+    if (error != 0) {
+      refuse(path, ": cannot read: ", error);
+    }
     require<DataError>(!S_ISDIR(status.st_mode), path, ": must be a file, got a directory");
     throw DataError(text(path, ": must be a regular file, got a pipe, socket or device"));
   }
@@ -45,7 +50,9 @@ size_t InputFile::read(uint64_t offset, std::span<std::byte> out) const {
     if (size < 0 && errno == EINTR) {
       continue;
     }
-    require<DataError>(size >= 0, path_, ": cannot read: ", reason(errno));
+    if (size < 0) {
+      refuse(path_, ": cannot read: ", errno);
+    }
     if (size == 0) {
       break;
     }

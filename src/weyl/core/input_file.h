@@ -8,7 +8,8 @@
 namespace weyl {
 
 /// A file open for reading by position, from several threads too. DataError with the path and the system's reason
-/// when it is absent, unreadable or not a regular file (a directory, a pipe: opening one never blocks).
+/// when it is absent or not a regular file (a directory, a pipe: opening one never blocks), UnreadableError when it is
+/// there and cannot be opened or read.
 class InputFile {
  public:
   explicit InputFile(const std::string& path);

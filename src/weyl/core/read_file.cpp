@@ -15,17 +15,17 @@
 namespace weyl {
 namespace {
 
-std::string reason(int error) {
-  return std::generic_category().message(error);
+FileContents unread(const char* what, int error) {
+  return {"", what + std::generic_category().message(error), error};
 }
 
 FileContents contents_of(int descriptor, size_t most) {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) {
-    return {"", "cannot be read: " + reason(errno)};
+    return unread("cannot be read: ", errno);
   }
   if (S_ISDIR(status.st_mode)) {
-    return {"", "cannot be read: " + reason(EISDIR)};
+    return {"", "cannot be read: Is a directory"};
   }
   if (!S_ISREG(status.st_mode)) {
     return {"", "must be a regular file, got a pipe, socket or device"};
@@ -38,7 +38,7 @@ FileContents contents_of(int descriptor, size_t most) {
       continue;
     }
     if (size < 0) {
-      return {"", "cannot be read: " + reason(errno)};
+      return unread("cannot be read: ", errno);
     }
     if (size == 0) {
       return found;
@@ -56,7 +56,7 @@ FileContents read_file(const std::string& path, size_t most) {
   // O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) {
-    return {"", "cannot be opened: " + reason(errno)};
+    return unread("cannot be opened: ", errno);
   }
   FileContents found = contents_of(descriptor, most);
   ::close(descriptor);
@@ -65,8 +65,16 @@ FileContents read_file(const std::string& path, size_t most) {
 
 std::string contents_of(const std::string& path) {
   FileContents found = read_file(path, std::numeric_limits<size_t>::max());
+  if (found.error != 0) {
+    throw_unread(text(path, ": ", found.fault), found.error);
+  }
   require<DataError>(found.fault.empty(), path, ": ", found.fault);
   return std::move(found.text);
+}
+
+void throw_unread(const std::string& message, int error) {
+  require<UnreadableError>(error == ENOENT || error == ENOTDIR, message);
+  throw DataError(message);
 }
 
 }  // namespace weyl

@@ -66,6 +66,12 @@ void SafetensorsFile::verify(const std::string& name) const {
   }
 }
 
+void SafetensorsFile::verify() const {
+  for (const auto& [name, tensor] : header().tensors) {
+    verify(name);
+  }
+}
+
 /// The bytes of a tensor from `begin`, a multiple of checksum_block, on.
 void SafetensorsFile::read_block(const std::string& name, const TensorEntry& tensor, uint64_t begin,
                                  std::span<std::byte> out) const {

@@ -57,6 +57,7 @@ class SafetensorsFile {
   std::vector<std::byte> bytes(const std::string& name) const;     // of one tensor
   void read(const std::string& name, std::span<std::byte>) const;  // the same into memory of its size
   void verify(const std::string& name) const;                      // the same, for the checksums alone
+  void verify() const;                                             // of all tensors
 
  private:
   void read_block(const std::string& name, const TensorEntry& tensor, uint64_t begin,

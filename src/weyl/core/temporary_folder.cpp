@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <system_error>
 
 #include "weyl/core/check.h"
@@ -17,13 +18,17 @@ TemporaryFolder::TemporaryFolder(const std::string& purpose) {
   const fs::path found = fs::temp_directory_path(error);
   const fs::path place = error ? fs::path("/tmp") : fs::absolute(found);
   path_ = (place / ("weyl-" + purpose + "-XXXXXX")).string();
-  require<DataError>(::mkdtemp(path_.data()) != nullptr, place.string(), ": must be writable for a ", purpose,
+  const bool made = ::mkdtemp(path_.data()) != nullptr;
+  require<DataError>(made, place.string(), ": must be writable for a ", purpose,
                      ", but no folder can be made there: ", std::strerror(errno));
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  fs::remove_all(path_, error);
+  try {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  } catch (const std::bad_alloc&) {  // a destructor must not throw: the folder is left
+  }
 }
 
 }  // namespace weyl

@@ -27,8 +27,9 @@ bool is_absent(const std::string& path) {
 
 AppendFile::AppendFile(std::string path, int64_t size) : path_(std::move(path)) {
   new_ = is_absent(path_);
-  // O_NONBLOCK: opening a pipe that nobody reads would wait for ever.
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
+  // O_NONBLOCK: opening a pipe that nobody reads would wait for ever. O_NOFOLLOW: a link may lead to any file.
+  descriptor_ =
+      ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0644);
   require<DataError>(descriptor_ >= 0, path_, ": cannot be opened for writing: ", std::strerror(errno));
   struct stat status{};
   const bool known = ::fstat(descriptor_, &status) == 0;
@@ -83,7 +84,8 @@ void AppendFile::append(std::string_view record) {
 }
 
 void AppendFile::sync() {
-  require<DataError>(::fsync(descriptor_) == 0, path_, ": cannot be synced: ", std::strerror(errno));
+  const bool synced = ::fsync(descriptor_) == 0;
+  require<DataError>(synced, path_, ": cannot be synced: ", std::strerror(errno));
 }
 
 std::string set_aside(const std::string& path) {
@@ -93,8 +95,8 @@ std::string set_aside(const std::string& path) {
   for (int number = 2; fs::exists(fs::symlink_status(aside, error)); ++number) {
     aside = text(path, ".damaged-", number);
   }
-  require<DataError>(::rename(path.c_str(), aside.c_str()) == 0, path, ": cannot be renamed to ", aside, ": ",
-                     std::strerror(errno));
+  const bool renamed = ::rename(path.c_str(), aside.c_str()) == 0;
+  require<DataError>(renamed, path, ": cannot be renamed to ", aside, ": ", std::strerror(errno));
   sync_folder(fs::path(path).parent_path().string());
   return aside;
 }

@@ -12,7 +12,7 @@ namespace weyl {
 /// reason.
 class AppendFile {
  public:
-  /// Opens or creates a file and cuts it to `size` bytes when given; DataError when it is shorter.
+  /// Opens or creates a file and cuts it to `size` bytes when given; DataError when it is shorter, or a symbolic link.
   explicit AppendFile(std::string path, int64_t size = -1);
   ~AppendFile();
   AppendFile(AppendFile&& other) noexcept;
@@ -35,7 +35,7 @@ class AppendFile {
 /// renamed.
 std::string set_aside(const std::string& path);
 
-/// The whole contents; DataError when it cannot be read, empty when it does not exist.
+/// The whole contents (contents_of, with its errors); empty when it does not exist.
 std::string read_if_there(const std::string& path);
 
 }  // namespace weyl

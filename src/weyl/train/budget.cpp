@@ -1,5 +1,7 @@
 #include "weyl/train/budget.h"
 
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 
 #include "weyl/core/check.h"
@@ -58,6 +60,9 @@ std::string change_of_budget(const TrainOptions& before, const TrainOptions& aft
                              const Schedule::State& state, const Elapsed& now) {
   const std::string budget =
       text("the budget is now ", budget_text(after), ", it was ", budget_text(before), "; ");
+  if (Schedule(after).finished(now)) {
+    return budget + "the run is past it";
+  }
   const auto name = std::string(names_of(after.schedule.name)[static_cast<size_t>(after.schedule.name)]);
   if (after.schedule.name != ScheduleLaw::cosine && after.schedule.name != ScheduleLaw::linear) {
     return budget + text("the ", name, " schedule does not depend on it");
@@ -88,16 +93,17 @@ std::string finished_text(const std::string& run, const TrainOptions& o, const E
     return text(run, " is finished: ", done, ", and ", count_of(o.patience.value_or(0), "validation"),
                 " without improvement (train.patience), after which it does not go on");
   }
-  // Twice of what is spent, as an example.
+  // Twice the budget as an example, or twice what is spent where that is past it.
+  const auto twice = [](auto budget, auto spent) { return 2 * (spent < 2 * budget ? budget : spent); };
   std::string more;
   if (o.epochs && now.epoch >= static_cast<double>(*o.epochs)) {
-    more += text(" train.epochs=", 2 * *o.epochs);
+    more += text(" train.epochs=", twice(*o.epochs, static_cast<int64_t>(std::ceil(now.epoch))));
   }
   if (o.steps && now.step >= *o.steps) {
-    more += text(" train.steps=", 2 * *o.steps);
+    more += text(" train.steps=", twice(*o.steps, now.step));
   }
   if (o.max_seconds && now.seconds >= *o.max_seconds) {
-    more += text(" train.max_seconds=", short_number(2 * *o.max_seconds));
+    more += text(" train.max_seconds=", short_number(twice(*o.max_seconds, now.seconds)));
   }
   return text(run, " is finished: ", done, "; train on with, say: weyl train --resume ", run, more);
 }

@@ -229,7 +229,7 @@ void save_best(const std::string& run, const SavedModel& saved, const TrainState
   if (made) {
     sync_folder(run);
   }
-  save_model(run + "/best/model.safetensors", saved, summary);
+  save_model(run + "/best/model.safetensors", saved, summary, Existing::replace_link);
 }
 
 namespace {
@@ -249,6 +249,14 @@ Resumed read_state(const std::string& where, const Systems& systems) {
   resumed.average = take_out(resumed.weights, average_prefix);
   resumed.task = take_out(resumed.weights, task_prefix);
   return resumed;
+}
+
+// Compares the model beside a state, where there is one, with its checksums.
+void verify_model(const std::string& file) {
+  std::error_code error;
+  if (std::filesystem::symlink_status(file, error).type() != std::filesystem::file_type::not_found) {
+    SafetensorsFile(file).verify();
+  }
 }
 
 // Puts a checkpoint into a model of shapes alone, as a training will do with a real one.
@@ -287,11 +295,14 @@ Resumed read_checkpoint(const std::string& run, const Systems& systems) {
     try {
       Resumed resumed = read_state(folder + "/state.safetensors", systems);
       rehearse(resumed, systems);
+      verify_model(folder + "/model.safetensors");
       if (!wrong.empty()) {
         resumed.instead = text(wrong, "; the run goes on from the checkpoint before it, ", folder,
                                ", of step ", resumed.state.step);
       }
       return resumed;
+    } catch (const UnreadableError&) {
+      throw;
     } catch (const DataError& error) {
       wrong += (wrong.empty() ? "" : "; ") + std::string(error.what());
     }

@@ -73,7 +73,8 @@ struct Resumed {
 };
 
 /// The newest checkpoint of a run from which a training can go on, all of whose parts fit one another: RUN/last, or
-/// RUN/previous when that one is damaged. DataError when there is none: what is wrong with each.
+/// RUN/previous when that one is damaged. DataError when there is none: what is wrong with each. UnreadableError when
+/// the system does not open or read a file of it: that is no damage, and no reason to fall back.
 Resumed read_checkpoint(const std::string& run, const Systems& systems = built_in_systems());
 
 }  // namespace weyl

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <utility>
 
 #include "weyl/core/check.h"
@@ -22,8 +23,8 @@ void sync(const std::string& folder) {
 }
 
 void rename_folder(const std::string& from, const std::string& to) {
-  require<DataError>(::rename(from.c_str(), to.c_str()) == 0, to, ": cannot be renamed from ", from, ": ",
-                     std::strerror(errno));
+  const bool renamed = ::rename(from.c_str(), to.c_str()) == 0;
+  require<DataError>(renamed, to, ": cannot be renamed from ", from, ": ", std::strerror(errno));
 }
 
 // Both names keep a folder at any instant. False where the system has no such call.
@@ -51,8 +52,11 @@ CheckpointFolder::CheckpointFolder(std::string run) : run_(std::move(run)), path
 }
 
 CheckpointFolder::~CheckpointFolder() {
-  std::error_code error;
-  fs::remove_all(path_, error);
+  try {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  } catch (const std::bad_alloc&) {  // a destructor must not throw: the folder is left, and cleared on resume
+  }
 }
 
 void CheckpointFolder::commit() {

@@ -112,9 +112,12 @@ void mend(const std::string& path, std::vector<std::string>& damages, const std:
   const fs::file_status status = fs::symlink_status(path, error);
   try {
     if (fs::exists(status)) {
-      require<DataError>(fs::is_regular_file(path, error), path, ": must be a file, got something else");
+      require<DataError>(fs::is_regular_file(status), path, ": must be a file, got ",
+                         fs::is_symlink(status) ? "a symbolic link" : "something else");
     }
     check();
+  } catch (const UnreadableError&) {
+    throw;
   } catch (const DataError& damage) {
     damages.push_back(fs::exists(status) ? text(damage.what(), "; it is set aside as ", set_aside(path),
                                                 " and a new one begins")

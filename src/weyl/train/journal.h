@@ -57,6 +57,7 @@ class Journal {
  public:
   /// Begins (`step` 0) or continues a run's journal. metrics.csv is cut to `metrics_bytes`, the others to
   /// `step`. A file that is damaged is set aside (set_aside) and a new one begins: no training depends on it.
+  /// UnreadableError: one that the system does not open or read stays as it is.
   Journal(const std::string& folder, const std::vector<std::string>& metrics, int64_t step = 0,
           int64_t metrics_bytes = 0);
 

@@ -31,8 +31,8 @@ void make_parents(const fs::path& path) {
     return;
   }
   make_parents(parent);
-  require<DataError>(::mkdir(parent.c_str(), 0755) == 0 || errno == EEXIST, parent.string(),
-                     ": folder cannot be made: ", std::strerror(errno));
+  const bool made = ::mkdir(parent.c_str(), 0755) == 0 || errno == EEXIST;
+  require<DataError>(made, parent.string(), ": folder cannot be made: ", std::strerror(errno));
   sync_folder(parent.parent_path().string());
 }
 
@@ -69,6 +69,13 @@ bool is_unused(const std::string& path) {
   readable(!error);
   return true;
 }
+
+// What a run writes under a name of its own; in plots/ whatever has a picture's name is replaced, links too.
+constexpr const char* written[] = {"config.toml", "environment.json",
+                                   "README.md",   "log.txt",
+                                   "metrics.csv", "timing.csv",
+                                   "best",        "best/model.safetensors",
+                                   "plots",       "events.out.tfevents.0.weyl"};
 
 bool is_another_living_process(long process) {
   return process != ::getpid() && (::kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
@@ -132,6 +139,9 @@ RunFolder RunFolder::open(const std::string& path) {
   require<DataError>(
       is_run_folder(path), path, ": must be a run folder, but has no config.toml",
       is_unused(path) ? text("; begin one in it with `weyl train CONFIG --out ", path, "`") : "");
+  for (const char* name : written) {
+    require_no_link(path + "/" + name);
+  }
   return RunFolder(path);
 }
 
@@ -148,6 +158,12 @@ void RunFolder::clear_litter() const {
       }
     }
   }
+}
+
+void require_no_link(const std::string& path) {
+  std::error_code error;
+  require<DataError>(!fs::is_symlink(path, error), path,
+                     ": must not be a symbolic link, since a run writes into it");
 }
 
 bool is_run_folder(const std::string& path) {

@@ -19,7 +19,8 @@ class RunFolder {
   /// The part of `create` that can be asked before anything costly: ConfigError when `out` is there and used.
   static void require_new(const std::string& out);
 
-  /// An existing one. DataError: no such folder, no config.toml in it, another training is using it.
+  /// An existing one. DataError: no such folder, no config.toml in it, another training is using it, or a name that a
+  /// training writes in it is a symbolic link, by which a folder from others could have any file overwritten.
   static RunFolder open(const std::string& path);
 
   ~RunFolder();
@@ -39,6 +40,9 @@ class RunFolder {
   std::string path_;
   int lock_ = -1;
 };
+
+/// DataError when a file or folder that a run writes is a symbolic link.
+void require_no_link(const std::string& path);
 
 /// Whether a path is a folder that `create` made.
 bool is_run_folder(const std::string& path);

@@ -106,7 +106,8 @@ void write_card(const RunFolder& run, const SavedModel& saved, const TrainResult
     }
   }
   const std::string name = fs::path(run.path()).filename().string();
-  write_file_atomically(run.file("README.md"), model_card(name, summary, results, saved.task->notes()));
+  write_file_atomically(run.file("README.md"), model_card(name, summary, results, saved.task->notes()),
+                        Existing::replace_link);
 }
 
 TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resumed,
@@ -148,11 +149,12 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
 }
 
 void write_config(const RunFolder& run, Recipe recipe) {
-  write_file_atomically(run.file("config.toml"), write_toml([&](Fields& f) { fields(f, recipe); }));
+  write_file_atomically(run.file("config.toml"), write_toml([&](Fields& f) { fields(f, recipe); }),
+                        Existing::replace_link);
 }
 
 void write_environment(const RunFolder& run, const Json& json) {
-  write_file_atomically(run.file("environment.json"), json.dump() + "\n");
+  write_file_atomically(run.file("environment.json"), json.dump() + "\n", Existing::replace_link);
 }
 
 TrainObserver& observer_of(const TrainRequest& request) {
@@ -160,20 +162,29 @@ TrainObserver& observer_of(const TrainRequest& request) {
   return request.observer != nullptr ? *request.observer : nobody;
 }
 
-// What environment.json says; null when it is not there or, which is noted, damaged.
-Json environment_of(const RunFolder& run, TrainObserver& observer) {
-  const std::string file = run.file("environment.json");
-  const std::string source = read_if_there(file);
-  try {
-    return source.empty() ? Json() : Json::parse(source, file);
-  } catch (const DataError& error) {
-    observer.noted(text(error.what(), "; it is set aside as ", set_aside(file), " and a new one is written"));
-    return {};
+// What environment.json says; null, which is noted, when it is damaged, or missing in a run that has come to a
+// checkpoint.
+Json environment_of(const RunFolder& run, bool has_checkpoint, TrainObserver& observer) {
+  const std::string file = run.file("environment.json"), source = read_if_there(file);
+  std::string wrong = file + ": is missing or empty";
+  if (!source.empty()) {
+    try {
+      Json json = Json::parse(source, file);
+      require<DataError>(json.is_object(), file, ": must be a JSON object");
+      return json;
+    } catch (const DataError& error) {
+      wrong = text(error.what(), "; it is set aside as ", set_aside(file));
+    }
   }
+  if (has_checkpoint || !source.empty()) {
+    observer.noted(wrong +
+                   "; the data and the machine cannot be compared with those that the run began with, and a "
+                   "new one is written");
+  }
+  return {};
 }
 
-// The recipe of a run with the budget that it has now: as config.toml has it, unless the caller asks for another,
-// which is then written there.
+// The recipe of a run with the budget that it has now: as config.toml has it, unless the caller asks for another.
 Recipe with_budget(Recipe recipe, const RunFolder& run, const TrainRequest& request,
                    const ModelOptions& known) {
   const std::string file = run.file("config.toml");
@@ -188,7 +199,6 @@ Recipe with_budget(Recipe recipe, const RunFolder& run, const TrainRequest& requ
     read_toml_text(write_toml([&](Fields& f) { fields(f, recipe); }), file, request.budget,
                    [&](Fields& f) { fields(f, changed); });
     take_budget(changed.train, recipe.train);
-    write_config(run, recipe);
   }
   return recipe;
 }
@@ -227,6 +237,25 @@ bool compare_data(const RunFolder& run, Json began, const Prepared& prepared, bo
   return !changes.empty();
 }
 
+// Sets a best model aside that is damaged, or notes that it is missing: the next validation's takes its place.
+void mend_best(const RunFolder& run, TrainState& state, TrainObserver& observer) {
+  const std::string file = run.file("best/model.safetensors");
+  std::error_code error;
+  const bool there = fs::exists(fs::symlink_status(file, error));
+  if (!there && !state.best) {
+    return;
+  }
+  try {
+    SafetensorsFile(file).verify();
+  } catch (const UnreadableError&) {
+    throw;
+  } catch (const DataError& damage) {
+    observer.noted(text(damage.what(), there ? "; it is set aside as " + set_aside(file) : "",
+                        "; last/ stands for the best model until the next validation"));
+    state.best.reset();
+  }
+}
+
 }  // namespace
 
 TrainResult train(const Recipe& recipe, const TrainRequest& request) {
@@ -260,7 +289,7 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
   const Recipe recipe = with_budget(
       resumed ? resumed->recipe : read_recipe(run.file("config.toml"), {}, known), run, request, known);
   check(recipe, request.device);
-  const Json began = environment_of(run, observer);
+  const Json began = environment_of(run, resumed.has_value(), observer);
   compare_machines(began, recipe, request);
   Resumed* from = resumed ? &*resumed : nullptr;
   Prepared prepared = prepare(recipe, request, data_of_run(recipe.data, path), from);
@@ -268,6 +297,7 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
   const bool changed = compare_data(run, began, prepared, refuse, request);
   if (from != nullptr) {
     from->data_changed = changed || request.data_changed;
+    mend_best(run, from->state, observer);
     if (!from->instead.empty()) {
       observer.noted(from->instead);
       std::error_code error;
@@ -275,6 +305,9 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
         observer.noted(text("the damaged checkpoint is set aside as ", set_aside(last)));
       }
     }
+  }
+  if (!request.budget.empty()) {
+    write_config(run, recipe);  // a refused resume has changed nothing
   }
   return run_in(run, std::move(prepared), from, request);
 }
