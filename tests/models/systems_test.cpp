@@ -81,7 +81,7 @@ TEST(Systems, AProgramsOwnIsReadFromConfigsAndWritten) {
 }
 
 TEST(Systems, AProgramsOwnIsTrainedSavedAndLoaded) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const Systems systems = with_push();
   Recipe recipe = small_recipe();
   recipe.model = options_of(systems);

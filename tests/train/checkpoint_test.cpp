@@ -45,7 +45,7 @@ class CheckpointTest : public testing::Test {
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     return message;
   }
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   Recipe recipe_;
   Splits data_;
   SavedModel saved_;
@@ -198,7 +198,7 @@ TEST(CheckpointFormat, Version1LoadsForEver) {
   EXPECT_NEAR(evaluate(*saved.model, *saved.task, small_set(20, 3)).metrics.at("mse").value, version1_mse,
               1e-6);
   // Training goes on from it, too.
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::filesystem::copy(version1, folder / "run", std::filesystem::copy_options::recursive);
   Resumed resumed = read_checkpoint(folder / "run");
   EXPECT_EQ(resumed.state.step, version1_steps);

@@ -67,7 +67,7 @@ int exit_code(pid_t child) {
 }
 
 TEST(Kill, AtRandomInstantsLosesNothing) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto begin = std::chrono::steady_clock::now();
   ASSERT_EQ(exit_code(start_child(folder / "through")), 0);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -106,7 +106,7 @@ TEST(Kill, AtRandomInstantsLosesNothing) {
 }
 
 TEST(Kill, AFullDiskIsOneLineAndLeavesTheLastCheckpointWhole) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   train_small(recipe_of_the_child(), folder / "run", small_data(), nullptr, stop_after(20));
   const auto before = bits_of(folder / "run");
   EXPECT_EQ(exit_code(start_child(folder / "run", "6000")), 3);  // no checkpoint fits

@@ -91,7 +91,7 @@ std::pair<int, double> leave(const std::string& run, const std::string& split, i
 }
 
 TEST(Leave, WithinAStepSavesTheStateBeforeIt) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   train_small(small_recipe(), folder / "through");
   const auto [code, seconds] = leave(folder / "run", "train", 12);  // two batches a step
   EXPECT_EQ(code, 5);
@@ -108,7 +108,7 @@ TEST(Leave, WithinAStepSavesTheStateBeforeIt) {
 }
 
 TEST(Leave, WithinAValidationIsResumedWithThatValidation) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   train_small(small_recipe(), folder / "through");
   // Each validation has three batches, and one sample is looked at before the first step.
   for (const int64_t batches : {2, 5, 1}) {
@@ -120,7 +120,7 @@ TEST(Leave, WithinAValidationIsResumedWithThatValidation) {
 }
 
 TEST(Leave, WithinTheTestLosesNothing) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const TrainResult through = train_small(small_recipe(), folder / "through");
   EXPECT_EQ(leave(folder / "run", "test", 1).first, 5);
   expect_same_bits(folder / "through", folder / "run");

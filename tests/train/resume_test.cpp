@@ -65,7 +65,7 @@ class ResumeTest : public testing::Test {
     request.observer = &notes;
     return resume(folder_ / run, request);
   }
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   Recipe recipe_;
 };
 

@@ -14,18 +14,18 @@
 namespace weyl {
 
 /// A folder that lives as long as this does.
-struct TemporaryFolder {
+struct ScratchFolder {
   std::filesystem::path path;
-  TemporaryFolder() {
+  ScratchFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "weyl-train-XXXXXX").string();
     path = ::mkdtemp(name.data());
   }
-  ~TemporaryFolder() {
+  ~ScratchFolder() {
     std::error_code error;
     std::filesystem::remove_all(path, error);
   }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
   std::string operator/(const std::string& name) const { return (path / name).string(); }
 };
 

@@ -32,7 +32,7 @@ class TrainTest : public testing::Test {
     r.out = folder_ / out;
     return r;
   }
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
   Recipe recipe_;
 };
 

@@ -14,7 +14,7 @@ namespace weyl {
 namespace {
 
 TEST(Trainer, Learns) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Recipe recipe = small_recipe();
   recipe.train.epochs = 40;
   recipe.train.augment = Augmentation::none;
@@ -43,7 +43,7 @@ TEST(Trainer, Learns) {
 }
 
 TEST(Trainer, SameSeedSameBitsOtherSeedOtherBits) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Recipe recipe = small_recipe();
   train_small(recipe, folder / "a");
   train_small(recipe, folder / "b");
@@ -56,7 +56,7 @@ TEST(Trainer, SameSeedSameBitsOtherSeedOtherBits) {
 class Resuming : public testing::TestWithParam<int> {};
 
 TEST_P(Resuming, GivesTheBitsOfARunThatWentThrough) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const Recipe recipe = small_recipe();
   train_small(recipe, folder / "through");
   int parts = 0;
@@ -74,7 +74,7 @@ TEST_P(Resuming, GivesTheBitsOfARunThatWentThrough) {
 INSTANTIATE_TEST_SUITE_P(AfterSteps, Resuming, testing::Values(1, 3, 7));
 
 TEST(Trainer, ResumingAFinishedRunOnlyReports) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto first = train_small(small_recipe(), folder / "run");
   const auto before = bits_of(folder / "run");
   const auto again = train_small(small_recipe(), folder / "run");
@@ -85,7 +85,7 @@ TEST(Trainer, ResumingAFinishedRunOnlyReports) {
 }
 
 TEST(Trainer, AccumulationIsOneLargerBatch) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Recipe recipe = small_recipe();
   recipe.train.precision = Precision::float64;
   recipe.train.steps = 3;
@@ -119,7 +119,7 @@ TEST(Trainer, AccumulationIsOneLargerBatch) {
 }
 
 TEST(Trainer, ABudgetOfNoTimeLeavesAModelAllTheSame) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Recipe recipe = small_recipe();
   recipe.train.epochs.reset();
   recipe.train.max_seconds = 0;
@@ -130,7 +130,7 @@ TEST(Trainer, ABudgetOfNoTimeLeavesAModelAllTheSame) {
 }
 
 TEST(Trainer, EndsWhenPatienceRunsOut) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Recipe recipe = small_recipe();
   recipe.train.epochs = 1000;
   recipe.train.patience = 2;
@@ -143,7 +143,7 @@ TEST(Trainer, EndsWhenPatienceRunsOut) {
 }
 
 TEST(Trainer, StopsAtALossThatIsNotFiniteAndSavesTheStateBefore) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Recipe recipe = small_recipe();
   Splits data = small_data();
   Batch all = dynamic_cast<const InMemory&>(*data.train).all();
@@ -169,7 +169,7 @@ TEST(Trainer, StopsAtALossThatIsNotFiniteAndSavesTheStateBefore) {
 }
 
 TEST(Trainer, RefusesWhatCannotRun) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Recipe recipe = small_recipe();
   recipe.train.precision = Precision::bf16;
   EXPECT_THROW(train_small(recipe, folder / "run"), ConfigError);
@@ -194,7 +194,7 @@ TEST(Trainer, TellsItsObserver) {
     }
     void saved(const std::string&, int64_t) override { ++saves; }
   } log;
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Recipe recipe = small_recipe();
   recipe.train.save_every_steps = 5;
   train_small(recipe, folder / "run", small_data(), &log);
