@@ -108,6 +108,28 @@ TEST_F(DamagedFiles, VerifyReadsAllFilesOfARun) {
   EXPECT_EQ(weyl("info --verify broken/best").code, 0);
 }
 
+// A fallback leaves last.damaged/ for whoever wants to look at it; the run itself is whole again.
+TEST_F(DamagedFiles, VerifyPassesOverWhatWasSetAside) {
+  fs::copy(folder() + "/run", folder() + "/fallen", fs::copy_options::recursive);
+  for (const char* name : {"last.damaged", "last.damaged-2"}) {
+    fs::copy(folder() + "/run/last", folder() + "/fallen/" + name, fs::copy_options::recursive);
+    put("fallen/" + std::string(name) + "/state.safetensors", "damaged");
+  }
+  const Outcome outcome = weyl("info --verify fallen");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.find("damaged"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("fallen/last/state.safetensors  as it was written: "), std::string::npos);
+  EXPECT_NE(outcome.err.find("fallen/last.damaged, fallen/last.damaged-2: not verified"), std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(outcome.err.find('\n'), outcome.err.size() - 1) << outcome.err;
+  EXPECT_EQ(weyl("info --verify fallen --quiet").err, "");
+  expect_refused(weyl("info --verify fallen/last.damaged"), "fallen/last.damaged/state.safetensors");
+  fs::remove_all(folder() + "/fallen/last");
+  fs::remove_all(folder() + "/fallen/previous");
+  fs::remove_all(folder() + "/fallen/best");
+  EXPECT_EQ(weyl("info --verify fallen").code, 3);
+}
+
 TEST_F(DamagedFiles, VerifyTakesFilesAndRunsAlone) {
   EXPECT_EQ(weyl("info --verify c.toml").code, 2);
   EXPECT_EQ(weyl("info --verify run/best/model.safetensors train.steps=3").code, 2);

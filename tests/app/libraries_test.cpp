@@ -97,6 +97,35 @@ TEST(Libraries, ProgramsOfTheCurrentFolderNeverRun) {
   }
 }
 
+// With an empty or relative entry the user's LD_LIBRARY_PATH means the current folder, mostly without his meaning it; what
+// is opened while the program runs is then not opened, nor are the libraries that it needs.
+TEST(Libraries, OpenedLaterNeverComeFromAnEntryThatIsTheCurrentFolder) {
+  const std::string folder = scratch("planted-later"), weyl = "'" WEYL_BINARY_DIR "/bin/weyl' ";
+  fs::create_directories(folder + "/below");
+  for (const char* name : {"/libxtb.so.6", "/libRDKitGraphMol.so.1"}) {
+    fs::copy_file(WEYL_PLANTED_LIBRARY, folder + name);
+    fs::copy_file(WEYL_PLANTED_LIBRARY, folder + "/below" + name);
+  }
+  const auto optional = [&](const std::string& path) {
+    const Outcome outcome = shell("LD_LIBRARY_PATH='" + path + "' " + weyl + "doctor --json", folder);
+    EXPECT_EQ(outcome.code, 0) << path << "\n" << outcome.out << outcome.err;
+    EXPECT_FALSE(fs::remove(folder + "/PWNED")) << path;
+    return Json::parse(outcome.out, "doctor").find("optional")->dump();
+  };
+  for (const char* path :
+       {":/nowhere", "/nowhere:", "/nowhere::/elsewhere", ":", ";/nowhere", ".", "below"}) {
+    EXPECT_EQ(Json::parse(optional(path), path).find("xtb")->string_or("none"), "none") << path;
+    const Outcome made = shell("LD_LIBRARY_PATH='" + std::string(path) + "' " + weyl +
+                                   "data make molecules --out made molecule=ethanol",
+                               folder);
+    EXPECT_EQ(made.code, 2) << path;
+    EXPECT_NE(made.err.find("LD_LIBRARY_PATH: its entries must be absolute folders"), std::string::npos)
+        << made.err;
+    EXPECT_FALSE(fs::remove(folder + "/PWNED")) << path;
+  }
+  EXPECT_EQ(optional("/nowhere:/elsewhere"), optional(""));
+}
+
 /// A copy of the program, as links to what it needs, without one file.
 std::string without(const std::string& missing) {
   std::string folder = scratch("without-" + fs::path(missing).filename().string());

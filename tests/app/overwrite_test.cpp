@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "tests/app/atoms.h"
 #include "tests/app/nbody.h"
 #include "tests/app/refusals.h"
 
@@ -70,12 +71,41 @@ TEST_F(OverwriteProgram, PredictReplacesNoFile) {
 }
 
 TEST_F(OverwriteProgram, AFileThatAppearsWhilePredictWorksIsKept) {
-  const Outcome outcome =
-      weyl("predict run data/test.safetensors --out race.safetensors & pid=$!; echo theirs > '" +
-           at("race.safetensors") + "'; wait $pid; exit $?;#");
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_EQ(contents(at("race.safetensors")), "theirs\n");
-  fs::remove(at("race.safetensors"));
+  // Frames are streamed: the output stands under its temporary name from the first one on, when the look before the
+  // work is over.
+  const std::string own = atoms::prepared("overwrite-race");
+  const Outcome trained = weyl_program("train c.toml train.steps=2 --out run --threads 1", own);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  {
+    const std::string some = contents(own + "/data/valid.xyz");
+    std::ofstream many(own + "/many.xyz");
+    for (int i = 0; i < 2000; ++i) {
+      many << some;
+    }
+  }
+  const auto at_work = [&] {
+    return std::ranges::any_of(fs::directory_iterator(own), [](const fs::directory_entry& entry) {
+      return entry.path().filename().string().starts_with("race.xyz.");
+    });
+  };
+  FILE* program = popen(
+      ("cd '" + own +
+       "' && '" WEYL_BINARY_DIR "/bin/weyl' predict run many.xyz --out race.xyz --threads 1 > said 2>&1")
+          .c_str(),
+      "r");
+  ASSERT_NE(program, nullptr);
+  for (int i = 0; i < 3000 && !at_work(); ++i) {
+    usleep(10'000);
+  }
+  const bool in_time = at_work();
+  std::ofstream(own + "/race.xyz") << "theirs";
+  const int status = pclose(program);
+  EXPECT_TRUE(in_time);
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : 128, 2);
+  EXPECT_NE(contents(own + "/said").find("race.xyz: exists already and is not replaced"), std::string::npos)
+      << contents(own + "/said");
+  EXPECT_EQ(contents(own + "/race.xyz"), "theirs");
+  EXPECT_FALSE(at_work());
 }
 
 TEST_F(OverwriteProgram, OfTwoPredictionsOneIsKeptWhole) {

@@ -56,6 +56,36 @@ TEST(Origin, DoesNotDependOnTheBatch) {
   EXPECT_TRUE(at::equal(to_origin(alone).graphs[0], to_origin(among).graphs[1]));
 }
 
+TEST(Origin, DoesNotDependOnAGraphThatIsNotFinite) {
+  const Points alone = cloud({2}, {1e5, 2, 3, 1e5 + 2, 2, 4});
+  const Points among = cloud({1, 2}, {NAN, 1, 2, 1e5, 2, 3, 1e5 + 2, 2, 4});
+  const Shift shift = to_origin(among);
+  ASSERT_FALSE(shift.none());
+  EXPECT_TRUE(at::equal(to_origin(alone).graphs[0], shift.graphs[1]));
+  EXPECT_EQ(largest(shift.graphs[0]), 0);
+}
+
+// Their extent is far below what float64 resolves where they are.
+TEST(Origin, PlacesThatDifferByNextToNothingComeToTheOrigin) {
+  for (const double apart : {1e-310, 5e-324, 1e-200}) {
+    const Points points = cloud({2}, {1e5, 0, 0, 1e5, 0, apart});
+    const Tensor moved = places(shifted({points, {}}, to_origin(points), bare()));
+    EXPECT_LT(largest(moved), 1e-9) << apart;
+    EXPECT_EQ((moved[1][2] - moved[0][2]).item<double>(), apart);
+  }
+}
+
+TEST(Origin, PlacesWhoseExtentOverflowsStay) {
+  EXPECT_TRUE(to_origin(cloud({2}, {1.7e308, 0, 0, -1.7e308, 0, 0})).none());
+  EXPECT_TRUE(to_origin(cloud({2}, {1.7e308, 0, 0, 1.7e308, 1, 0})).none());
+}
+
+TEST(Origin, KnowsTheExtents) {
+  const Shift shift = to_origin(cloud({2, 1, 2}, {1e5, 2, 3, 1e5 + 2, 2, 4, 1e6, 0, 0, 0, 0, 0, 0, -7, 0}));
+  EXPECT_TRUE(at::equal(shift.extents, at::tensor({2.0, 1.0, 7.0}, at::kDouble)));
+  EXPECT_TRUE(at::equal(shift.back().extents, shift.extents));
+}
+
 TEST(Origin, WrapsNodesThatAreFarOutsideTheirCell) {
   Points points = cloud({2}, {0.25, 0.25, 0, 0.75, 0.75, 0.5});
   points.cell = at::tensor({2.0, 0.0, 0.0, 1.0, 3.0, 0.0, 7.0, 7.0, 7.0}, at::kDouble).view({1, 3, 3});

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -13,6 +14,8 @@
 #include <vector>
 
 #include "weyl/app/signals.h"
+#include "weyl/core/atomic_file.h"
+#include "weyl/core/available_memory.h"
 #include "weyl/core/input_file.h"
 
 namespace weyl {
@@ -47,6 +50,58 @@ TEST(MappedFileDeathTest, AShortenedFileEndsTheProgramWithALineThatNamesIt) {
   EXPECT_EXIT(read(), testing::ExitedWithCode(3),
               "^weyl: .*lost: must stay as it is while it is read, but was shortened, or its disk failed\n$");
 }
+
+TEST(MappedFileDeathTest, ThatLineShowsWhatWouldActInAName) {
+  const Temporary lost("\x1b]0;owned\x07\nlost");
+  const auto read = [&] {
+    catch_lost_files();
+    const MappedFile file(lost.path);
+    fs::resize_file(lost.path, 0);
+    _exit(sum(file.bytes()) != 0 ? 0 : 1);
+  };
+  EXPECT_EXIT(read(), testing::ExitedWithCode(3),
+              R"(^weyl: [^[:cntrl:]]*\\x1b\]0;owned\\x07\\x0alost: must stay as it is[^[:cntrl:]]*
+$)");
+}
+
+TEST(MappedFileDeathTest, ThatEndLeavesNothingUnfinished) {
+  const Temporary lost("litter");
+  const auto read = [&] {
+    catch_lost_files();
+    const MappedFile file(lost.path);
+    AtomicFile made(lost.path + ".out");
+    made.write("half");
+    fs::resize_file(lost.path, 0);
+    _exit(sum(file.bytes()) != 0 ? 0 : 1);
+  };
+  EXPECT_EXIT(read(), testing::ExitedWithCode(3), "must stay as it is");
+  const std::string stem = fs::path(lost.path).filename().string() + ".out";
+  for (const auto& entry : fs::directory_iterator(fs::temp_directory_path())) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with(stem)) << entry.path();
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__)  // which takes more addresses than that
+// Few addresses (ulimit -v) are a lack of memory (exit code 4), no fault of the file.
+TEST(MappedFileDeathTest, AFileThatFindsNoAddressesIsALackOfMemory) {
+  const Temporary large("large");
+  fs::resize_file(large.path, uint64_t{16} << 30);  // all of it a hole
+  const auto map = [&] {
+    constexpr rlim_t limit = rlim_t{8} << 30;
+    const rlimit addresses{limit, limit};
+    ::setrlimit(RLIMIT_AS, &addresses);
+    try {
+      const MappedFile file(large.path);
+    } catch (const MemoryError& error) {
+      _exit(std::string_view(error.what()).starts_with(large.path + ": cannot map: ") ? 4 : 1);
+    } catch (const std::exception&) {
+      _exit(3);
+    }
+    _exit(0);
+  };
+  EXPECT_EXIT(map(), testing::ExitedWithCode(4), "");
+}
+#endif
 
 // Without the handler, as any program that links the library: the library installs none.
 TEST(MappedFileDeathTest, TheLibraryAloneLeavesTheSignalAsItIs) {

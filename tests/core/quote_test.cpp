@@ -24,6 +24,7 @@ TEST(Visible, WritesOutWhatActs) {
                     "gnp"),
             "exe.\\u202egnp");  // turns the direction of writing
   EXPECT_EQ(visible("\xe2\x80\xa8"), "\\u2028");
+  EXPECT_EQ(visible("a\u200eb\u200fc\u061cd"), "a\\u200eb\\u200fc\\u061cd");  // marks of direction
 }
 
 TEST(Visible, WritesOutBytesThatAreNoUtf8) {
@@ -43,9 +44,11 @@ TEST(CsvCell, NeverBeginsAFormulaAndReadsBack) {
   EXPECT_EQ(csv_cell("@SUM(1,2)"), "\"'@SUM(1,2)\"");
   EXPECT_EQ(csv_cell("a \"b\""), "\"a \"\"b\"\"\"");
   EXPECT_EQ(csv_cell("two\nlines\x1b"), "two\\x0alines\\x1b");
+  EXPECT_EQ(csv_cell("x;=cmd"), "\"x;=cmd\"");   // another cell where ; separates them
+  EXPECT_EQ(csv_cell("x\t=cmd"), "x\\x09=cmd");  // no tab is left to separate any
   std::string line;
-  const std::vector<std::string> words{"=1+1",     "+a", "-b", "@c,d", "plain", "", "say \"hi\", you",
-                                       "'quoted'", "Å"};
+  const std::vector<std::string> words{"=1+1", "+a",       "-b", "@c,d", "plain", "", "say \"hi\", you",
+                                       "x;=y", "'quoted'", "Å"};
   for (const std::string& word : words) {
     line += line.empty() ? "" : ",";
     line += csv_cell(word);

@@ -6,6 +6,7 @@
 
 #include "tests/predict/subjects.h"
 #include "weyl/core/worst_of.h"
+#include "weyl/tasks/completion.h"
 
 namespace weyl {
 namespace {
@@ -165,6 +166,70 @@ TEST(Predictor, SaysThatAModelKnowsTheOrigin) {
     return note.find("not exact under translations") != std::string::npos;
   }));
   EXPECT_TRUE(Predictor(potential("transformer", *data)).notes().empty());
+}
+
+/// Graphs of two hydrogens, each with its place and its extent.
+Points pairs(const std::vector<std::pair<double, double>>& places_and_extents) {
+  std::vector<double> positions;
+  for (const auto& [place, extent] : places_and_extents) {
+    positions.insert(positions.end(), {place, 0, 0, place, extent, 0});
+  }
+  Points points;
+  points.graphs = Segments::of_sizes(std::vector<int64_t>(places_and_extents.size(), 2));
+  points.positions = at::tensor(positions, at::kDouble).view({-1, 3});
+  points.types = at::zeros({points.nodes()}, at::kLong);
+  return points;
+}
+
+TEST(Predictor, DoubtsEachSampleByItsOwnExtent) {
+  const auto data = set();
+  Subject subject = potential("transformer", *data);
+  subject.recipe.model.system.get_if<transformer::Options>()->centre = false;
+  const ModelOptions options = subject.recipe.model;
+  subject.model = build(options, subject.task->interface(data->schema()));
+  ASSERT_EQ(subject.model->dtype(), at::kFloat);
+  const Predictor predictor(std::move(subject));
+  EXPECT_EQ(predictor.doubt(pairs({{0, 2}, {1000, 2}, {0, 1e4}})), "");
+  for (const Points& input : {pairs({{1e5, 2}}), pairs({{1e5, 2}, {0, 1e4}}), pairs({{0, 1e4}, {-1e5, 2}}),
+                              pairs({{20, 0.01}, {0, 2}})}) {
+    EXPECT_NE(predictor.doubt(input).find("not exact under translations"), std::string::npos);
+  }
+  // In float64 nothing is lost, and nothing by a model that is exact.
+  Subject wide = potential("transformer", *data);
+  {
+    const BuildOn float64(at::kCPU, at::kDouble);
+    wide.model = build(options, wide.task->interface(data->schema()));
+  }
+  EXPECT_EQ(Predictor(std::move(wide)).doubt(pairs({{1e5, 2}})), "");
+  Subject exact = potential("transformer", *data);
+  exact.model->to(at::kFloat);
+  EXPECT_EQ(Predictor(std::move(exact)).doubt(pairs({{1e5, 2}})), "");
+}
+
+// A pose far away in a chain of small steps: its rotations do not make it large.
+TEST(Predictor, DoubtsPosesByTheirTranslationsAlone) {
+  lie::Options options;
+  options.variant = lie::Variant::A;
+  Schema schema;
+  schema.interface.group = LieGroup::se3;
+  schema.interface.dimension = 3;
+  schema.interface.typical_nodes = 2;
+  Subject subject;
+  subject.recipe.model.system = options;
+  subject.schema = schema;
+  subject.model = build(subject.recipe.model, Completion({}).interface(schema));
+  const Predictor predictor(std::move(subject));
+  Poses poses;
+  poses.group = LieGroup::se3;
+  poses.graphs = Segments::of_sizes(std::vector<int64_t>{2, 2});
+  poses.elements = at::eye(4, at::kDouble).repeat({4, 1, 1});
+  poses.elements[1][0][3] = 0.01;
+  poses.elements[3][0][3] = 5.0;
+  EXPECT_EQ(predictor.doubt(poses), "");
+  poses.elements.slice(0, 0, 2).select(1, 1).select(1, 3).add_(50);
+  EXPECT_NE(predictor.doubt(poses).find("not exact under translations"), std::string::npos);
+  poses.elements.slice(0, 0, 2).select(1, 1).select(1, 3).fill_(1);
+  EXPECT_EQ(predictor.doubt(poses), "");
 }
 
 TEST(Predictor, NamesTheSampleThatIsRefused) {

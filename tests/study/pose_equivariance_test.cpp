@@ -52,6 +52,17 @@ TEST(PoseEquivariance, OfThePredictionWithItsControl) {
   }
 }
 
+// The data of a run may lie anywhere: rounded to float32 at 1e8 they would be other data.
+TEST(PoseEquivariance, OfSamplesFarFromTheOriginIsThatOfOthers) {
+  const Schema schema = schema_of(LieGroup::se3);
+  Batch samples = random_tokens(schema, 12, 7, 4);
+  std::get<Poses>(samples.input).elements.slice(1, 0, 3).select(2, 3).add_(1e8);
+  const auto found =
+      pose_equivariance(*model_of(LieGroup::se3, lie::Variant::G), Completion({}), samples, schema);
+  EXPECT_LE(found.flips, 6);
+  EXPECT_LT(found.mean_square, 4e-10);
+}
+
 TEST(PoseEquivariance, InFloat64TheErrorIsThatOfFloat64) {
   const Schema schema = schema_of(LieGroup::aff2);
   const Batch samples = random_tokens(schema, 8, 7, 4);

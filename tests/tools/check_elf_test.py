@@ -20,6 +20,10 @@ Elf file type is DYN (Position-Independent Executable file)
  0x0000000000000001 (NEEDED)             Shared library: [libweyl_base.so]
  0x000000000000001d (RUNPATH)            Library runpath: [$ORIGIN/../lib:$ORIGIN:/opt/torch/lib]
  0x000000006ffffffb (FLAGS_1)            Flags: NOW PIE
+     6: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND __stack_chk_fail@GLIBC_2.4 (4)
+     7: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND __snprintf_chk@GLIBC_2.3.4 (5)
+     8: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND vsnprintf@GLIBC_2.2.5 (6)
+     9: 0000000000004010    40 FUNC    GLOBAL DEFAULT   14 own_chk
 """
 
 # What is put in the place of what, and what the message must hold.
@@ -43,6 +47,8 @@ FAULTS = [
     ("no RELRO", "GNU_RELRO", "LOAD", "RELRO"),
     ("partial RELRO", "NOW PIE", "PIE", "RELRO"),
     ("an executable stack", "RW  0x10", "RWE 0x10", "executable stack"),
+    ("no guard on the stack", "__stack_chk_fail@", "__stack_chk_fails@", "no guard on its stack"),
+    ("no checked call", "__snprintf_chk@", "snprintf@", "calls the C library unchecked"),
 ]
 
 
@@ -61,7 +67,7 @@ def check(said, *options, readelf=None):
 
 
 class CheckElf(unittest.TestCase):
-    options = ("--hardened", "--outside", "/home/me/weyl")
+    options = ("--hardened", "--fortified", "--outside", "/home/me/weyl")
 
     def test_a_good_file_passes(self):
         code, said = check(GOOD, *self.options)
@@ -76,9 +82,14 @@ class CheckElf(unittest.TestCase):
         for what, before, after, message in FAULTS:
             with self.subTest(what):
                 self.assertIn(before, GOOD)
-                found = set(check_elf.faults(GOOD.replace(before, after), ["/home/me/weyl"], [], hardened=True))
+                found = set(check_elf.faults(GOOD.replace(before, after), ["/home/me/weyl"], [],
+                                             hardened=True, fortified=True))
                 self.assertEqual(len(found), 1, found)
                 self.assertIn(message, found.pop())
+
+    def test_a_file_that_formats_nothing_needs_no_checked_call(self):
+        code, said = check(GOOD.replace("__snprintf_chk", "memcpy").replace("vsnprintf", "memmove"), *self.options)
+        self.assertEqual(code, 0, said)
 
     def test_a_folder_that_the_install_was_told_passes(self):
         said = GOOD.replace("/opt/torch/lib", "/home/me/weyl/torch/lib")

@@ -40,13 +40,14 @@ extern "C" void end_without_litter(int signal) {
   end_by(signal);
 }
 
-/// Calls nothing but what a handler may: write, sigaction, raise, _exit, and copies.
+/// Calls nothing but what a handler may: write, unlink, sigaction, raise, _exit, and copies.
 extern "C" void leave_for_lost_file(int signal, siginfo_t* info, void*) {
   const char* line = info->si_code > 0 ? lost_file(info->si_addr) : nullptr;  // else another process sent it
   if (line == nullptr) {
     end_by(signal);
     return;
   }
+  remove_unfinished_files();
   char message[8192];
   char* end = message;
   const auto add = [&](std::string_view part) {

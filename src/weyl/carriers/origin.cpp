@@ -6,6 +6,7 @@
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/linalg_pinv.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -56,9 +57,11 @@ Tensor wrap_of(const Points& points, int64_t g, const Tensor& places) {
 }
 
 /// The shift of one graph, for its places (n, D), into s (D): minus their mean, on a grid of a power of two that is no
-/// smaller than twice their extent; of one place, or several at one, no smaller than 2.
-void shift_of(const double* places, int64_t n, int64_t dimension, double* s) {
-  double extent = 0;
+/// smaller than twice their extent and than the distance of neighbouring numbers of float64 there; of one place, or
+/// several at one, no smaller than 2. Returns the extent, 1 for one place. What overflows stays: s is 0.
+double shift_of(const double* places, int64_t n, int64_t dimension, double* s) {
+  double extent = 0, most = 0;
+  bool finite = true;
   for (int64_t k = 0; k < dimension; ++k) {
     double low = INFINITY, high = -INFINITY, sum = 0;
     for (int64_t i = 0; i < n; ++i) {
@@ -69,11 +72,16 @@ void shift_of(const double* places, int64_t n, int64_t dimension, double* s) {
     }
     s[k] = -sum / static_cast<double>(n);
     extent = std::max(extent, high - low);
+    most = std::max({most, std::abs(low), std::abs(high)});
+    finite = finite && std::isfinite(sum);
   }
-  const double step = extent > 0 ? std::exp2(std::ceil(std::log2(extent)) + 1) : 2;
+  const double wanted = extent > 0 ? std::exp2(std::ceil(std::log2(extent)) + 1) : 2,
+               step = std::max(wanted, most - std::nextafter(most, 0.0));
+  finite = finite && std::isfinite(step);
   for (int64_t k = 0; k < dimension; ++k) {
-    s[k] = std::nearbyint(s[k] / step) * step;
+    s[k] = finite ? std::nearbyint(s[k] / step) * step : 0;
   }
+  return extent > 0 ? extent : 1;
 }
 
 /// `x` with the shift of its rows added to what has a place.
@@ -122,21 +130,22 @@ bool has_places(const Interface& interface) {
 Shift to_origin(const Input& input) {
   const at::NoGradGuard no_grad;
   const Tensor places = places_of(input);
-  if (!places.defined() || places.numel() == 0 || !at::isfinite(places).all().item<bool>()) {
+  if (!places.defined() || places.numel() == 0) {
     return {};
   }
   const Segments& graphs = graphs_of(input);
   const int64_t D = places.size(1);
   const auto* points = std::get_if<Points>(&input);
   const bool cells = points != nullptr && points->cell.defined() && points->pbc.defined() && D == 3;
-  const Shift shift{at::zeros_like(places), at::zeros({graphs.count(), D}, at::kDouble)};
+  const Shift shift{at::zeros_like(places), at::zeros({graphs.count(), D}, at::kDouble),
+                    at::ones({graphs.count()}, at::kDouble)};
   bool moved = false;
   for (int64_t g = 0; g < graphs.count(); ++g) {
     const int64_t begin = graphs.offsets[g], n = graphs.size(g);
-    if (n == 0) {
+    Tensor own = places.slice(0, begin, begin + n);
+    if (n == 0 || !at::isfinite(own).all().item<bool>()) {
       continue;
     }
-    Tensor own = places.slice(0, begin, begin + n);
     const Tensor wrap = cells ? wrap_of(*points, g, own) : Tensor();
     if (wrap.defined()) {
       own = (own + wrap).contiguous();
@@ -144,7 +153,7 @@ Shift to_origin(const Input& input) {
       moved = true;
     }
     auto* s = shift.graphs.mutable_data_ptr<double>() + g * D;
-    shift_of(own.const_data_ptr<double>(), n, D, s);
+    shift.extents.mutable_data_ptr<double>()[g] = shift_of(own.const_data_ptr<double>(), n, D, s);
     if (std::any_of(s, s + D, [](double x) { return x != 0; })) {
       shift.nodes.slice(0, begin, begin + n).add_(shift.graphs.select(0, g));
       moved = true;

@@ -42,6 +42,7 @@ TensorFile read_tensor_file(const std::string& path, Values values = Values::any
 
 /// Writes a batch as such a file, float tensors in their own dtype. DataError: see write_safetensors.
 void write_tensor_file(const std::string& path, const Batch& batch, const Schema& schema,
-                       std::map<std::string, std::string> metadata = {});
+                       std::map<std::string, std::string> metadata = {},
+                       Existing existing = Existing::replace);
 
 }  // namespace weyl

@@ -11,7 +11,7 @@
 namespace weyl {
 
 void write_tensor_file(const std::string& path, const Batch& batch, const Schema& schema,
-                       std::map<std::string, std::string> metadata) {
+                       std::map<std::string, std::string> metadata, Existing existing) {
   NamedTensors tensors;
   const auto add = [&](const std::string& name, const Tensor& t) {
     if (t.defined()) {
@@ -46,7 +46,7 @@ void write_tensor_file(const std::string& path, const Batch& batch, const Schema
   if (!schema.interface.length_unit.empty()) {
     metadata["length_unit"] = schema.interface.length_unit;
   }
-  save_tensors(path, tensors, metadata);
+  save_tensors(path, tensors, metadata, existing);
 }
 
 }  // namespace weyl

@@ -75,10 +75,10 @@ AtomicFile::AtomicFile(const std::string& path, Existing existing)
   static std::atomic<unsigned> counter{0};
   do {
     temporary_ = unfinished_name(target_, counter++);
-    unfinished_.emplace(temporary_);
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && errno == EEXIST);
   require<DataError>(descriptor_ >= 0, path_, ": cannot write: ", reason(errno));
+  unfinished_.emplace(temporary_);  // not before: under that name another process may have a file of its own
 }
 
 AtomicFile::~AtomicFile() {

@@ -2,6 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 
@@ -16,6 +20,20 @@ std::filesystem::path library_folder() {
                        "LD_LIBRARY_PATH: weyl's own library must be found by an absolute path, was by ",
                        quote(file.string()));
   return file.parent_path();
+}
+
+void require_absolute_library_path() {
+  const char* set = std::getenv("LD_LIBRARY_PATH");
+  const std::string_view all = set != nullptr ? set : "";
+  bool absolute = true;
+  for (size_t begin = 0, end = 0; !all.empty() && end < all.size(); begin = end + 1) {
+    end = std::min(all.find_first_of(":;", begin), all.size());
+    absolute = absolute && all.substr(begin, end - begin).starts_with('/');
+  }
+  require<ConfigError>(
+      absolute,
+      "LD_LIBRARY_PATH: its entries must be absolute folders, empty ones are the current folder, is ",
+      quote(all));
 }
 
 }  // namespace weyl

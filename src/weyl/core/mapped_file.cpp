@@ -3,13 +3,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <system_error>
 
+#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
+#include "weyl/core/quote.h"
 
 namespace weyl {
 
@@ -46,15 +47,16 @@ MappedFile::MappedFile(const std::string& path) {
   if (file.size() == 0) {
     return;  // nothing can be mapped
   }
-  line_ = path + ": must stay as it is while it is read, but was shortened, or its disk failed";
-  std::ranges::replace(line_, '\n', ' ');
+  line_ = visible(path) + ": must stay as it is while it is read, but was shortened, or its disk failed";
   place_ = &Place::take();
   const auto size = static_cast<size_t>(file.size());
   void* begin = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
   if (begin == MAP_FAILED) {
     const int error = errno;
     place_->taken = false;
-    throw DataError(text(path, ": cannot map: ", std::generic_category().message(error)));
+    const std::string said = text(path, ": cannot map: ", std::generic_category().message(error));
+    require<MemoryError>(error != ENOMEM && error != EAGAIN, said);
+    throw DataError(said);
   }
   bytes_ = {static_cast<const std::byte*>(begin), size};
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));

@@ -7,7 +7,8 @@
 namespace weyl {
 
 /// A whole file mapped read-only, for formats that are parsed in place; what is read once from the front, and our
-/// own tensor files, are read by InputFile. DataError as InputFile's. An empty file is an empty span.
+/// own tensor files, are read by InputFile. DataError as InputFile's; MemoryError: there are not enough addresses for it.
+/// An empty file is an empty span.
 ///
 /// When another program shortens the file, or its disk fails, the system answers the next read with SIGBUS: a
 /// program that wants to end with a line that names the file installs a handler that asks `lost_file` (the

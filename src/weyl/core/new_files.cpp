@@ -35,12 +35,15 @@ void NewFiles::add_split(const std::string& folder, const std::string& split, co
   add((fs::path(folder) / (split + ending)).string());
 }
 
-bool NewFiles::keep_if(const std::function<bool()>& write) const {
+bool NewFiles::keep_if(const std::function<bool(const Written& written)>& write) const {
   std::vector<fs::path> made;
+  std::vector<char> ours(paths_.size(), 0);  // not of bool: threads write to neighbours
   const auto remove = [&] {
     std::error_code failure;
-    for (const auto& path : paths_) {
-      fs::remove(path, failure);
+    for (size_t i = 0; i < paths_.size(); ++i) {
+      if (ours[i] != 0) {
+        fs::remove(paths_[i], failure);
+      }
     }
     for (auto folder = made.rbegin(); folder != made.rend(); ++folder) {
       fs::remove(*folder, failure);  // unless others have put something there
@@ -50,7 +53,7 @@ bool NewFiles::keep_if(const std::function<bool()>& write) const {
     for (const auto& path : paths_) {
       make_folder(fs::path(path).parent_path(), made);
     }
-    const bool whole = write();
+    const bool whole = write([&](size_t i) { ours.at(i) = 1; });
     if (!whole) {
       remove();
     }
@@ -62,9 +65,10 @@ bool NewFiles::keep_if(const std::function<bool()>& write) const {
 }
 
 void NewFiles::write_each(const std::function<void(size_t i)>& write) const {
-  keep_if([&] {
+  keep_if([&](const Written& written) {
     for (size_t i = 0; i < paths_.size(); ++i) {
       write(i);
+      written(i);
     }
     return true;
   });

@@ -37,10 +37,10 @@ Character first_character(std::string_view text) {
   return code < least[bytes] || surrogate || code > 0x10ffff ? Character{} : Character{code, bytes};
 }
 
-/// Delete and C1; separators of lines and paragraphs; embeddings, overrides and isolates of direction.
+/// Delete and C1; separators of lines and paragraphs; marks, embeddings, overrides and isolates of direction.
 bool acts(uint32_t code) {
-  return (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
-         (code >= 0x2066 && code <= 0x2069);
+  return (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0x200e || code == 0x200f ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
 constexpr std::string_view formula_starts = "=+-@";
@@ -85,7 +85,7 @@ std::string csv_cell(std::string_view text) {
   if (!cell.empty() && formula_starts.find(cell.front()) != std::string_view::npos) {
     cell.insert(cell.begin(), '\'');
   }
-  if (cell.find_first_of(",\"") == std::string::npos) {
+  if (cell.find_first_of(",;\"") == std::string::npos) {
     return cell;
   }
   std::string quoted(1, '"');

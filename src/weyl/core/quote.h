@@ -21,8 +21,9 @@ std::string quote(std::string_view text, size_t most = 80);
 /// have in place of them. `keep` names control characters of ASCII that stay.
 std::string visible(std::string_view text, std::string_view keep = {});
 
-/// A text as one cell of a CSV file, on one line (`visible`), in double quotes where it has commas or quotes. One that
-/// begins with = + - or @, which a spreadsheet would run as a formula, gets an apostrophe in front.
+/// A text as one cell of a CSV file, on one line (`visible`), in double quotes where it has commas, quotes or semicolons
+/// (by which some spreadsheets tell cells apart). One that begins with = + - or @, which a spreadsheet would run as a
+/// formula, gets an apostrophe in front.
 std::string csv_cell(std::string_view text);
 
 /// The cells of a line of such a file, as they were before csv_cell.

@@ -2,12 +2,14 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
 
 #include "weyl/carriers/consistency.h"
+#include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
 #include "weyl/train/each_batch.h"
 
@@ -36,16 +38,14 @@ std::vector<std::string> Predictor::notes() const {
 }
 
 std::string Predictor::doubt(const Input& input) const {
-  constexpr double kFar = 1024;  // of their extent: ten of float32's 24 bits
+  constexpr double kFar = 1024;  // of the extent of their graph: ten of float32's 24 bits
   const bool rounds = !note_on_places_.empty() && model().dtype() == at::kFloat;
   const Shift shift = rounds ? to_origin(input) : Shift{};
   if (shift.none()) {
     return "";
   }
-  const Input near = shifted({input, {}}, shift, schema_of(interface())).input;
-  const Tensor places = std::holds_alternative<Points>(near) ? std::get<Points>(near).positions
-                                                             : std::get<Poses>(near).elements;
-  const bool far = shift.graphs.abs().max().item<double>() > kFar * places.abs().max().item<double>();
+  const Tensor extents = at::index_select(shift.extents, 0, graphs_of(input).index.to(at::kCPU));  // (N)
+  const bool far = shift.nodes.abs().amax(1).gt(kFar * extents).any().item<bool>();
   return far ? note_on_places_ : "";
 }
 

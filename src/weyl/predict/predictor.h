@@ -51,8 +51,8 @@ class Predictor {
   const std::vector<Quantity>& outputs() const { return outputs_; }
   /// What everyone who uses them must know, a sentence each.
   std::vector<std::string> notes() const;
-  /// What is lost of samples that are far from the origin, where the model is not exact under translations: a sentence;
-  /// empty: nothing.
+  /// What is lost of samples that are farther from the origin than 1,024 times their own extent, where the model is not
+  /// exact under translations: a sentence; empty: nothing.
   std::string doubt(const Input& input) const;
 
   /// Predicts for a batch of any size and dtype, on the CPU or the device: one tensor for each of `outputs`, by name,

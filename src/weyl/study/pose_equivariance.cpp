@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "weyl/carriers/origin.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
@@ -36,10 +37,11 @@ PoseEquivariance pose_equivariance(Model& model, const Task& task, const Batch& 
   const auto predict = [&](const Batch& batch) {
     return task.predict(model, to(batch, model.device(), dtype));
   };
-  const Batch rounded = to({samples.input, {}}, at::kCPU, dtype);
-  const Batch wide = to(rounded, at::kCPU, at::kDouble);
   Schema inputs = schema;
   inputs.labels.clear();
+  const Shift shift = exact_under_translations(model) ? to_origin(samples.input) : Shift{};
+  const Batch rounded = to(shifted({samples.input, {}}, shift, inputs), at::kCPU, dtype);
+  const Batch wide = to(rounded, at::kCPU, at::kDouble);
   const Named still = predict(rounded);
   const auto bases = largest_rows(still.at("gap"), given->graphs);
 

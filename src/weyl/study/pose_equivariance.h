@@ -21,8 +21,9 @@ struct PoseEquivariance {
 bool predicts_poses(const Task& task, const Model& model);
 
 /// `elements` for each sample, drawn as the first elements of the sequences are: rotations uniform,
-/// translations N(0, spread^2), affine maps R exp(S). Samples are rounded to the model's dtype, moved in
-/// float64, rounded once; everything behind the model is float64. In the model's present dtype and mode.
+/// translations N(0, spread^2), affine maps R exp(S). Samples are brought near the origin where the model is exact under
+/// left motions (to_origin), rounded to its dtype, moved in float64, rounded once; everything behind the model is
+/// float64. In the model's present dtype and mode.
 PoseEquivariance pose_equivariance(Model& model, const Task& task, const Batch& samples, const Schema& schema,
                                    uint64_t seed = 0, int64_t elements = 10, double spread = 3);
 

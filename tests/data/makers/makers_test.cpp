@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "tests/data/folder.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/alternatives.h"
 #include "weyl/core/check.h"
+#include "weyl/core/read_file.h"
 
 namespace weyl {
 namespace {
@@ -70,6 +72,34 @@ TEST(Makers, PlansAreCarriedOut) {
   const MakerPlan small = plan_of(NbodyMakerOptions{.train = 2, .valid = 1, .test = 0, .steps = 200});
   EXPECT_TRUE(small.make(folder / "made", {}));
   EXPECT_TRUE(std::filesystem::exists(folder / "made/valid.safetensors"));
+}
+
+// Makers look before they work, which may take hours, and again when they write: at what another process put there.
+TEST(Makers, KeepAFileThatAppearsWhileTheyWork) {
+  namespace fs = std::filesystem;
+  const auto expect_kept = [](const MakerPlan& plan, const std::string& name) {
+    const Folder folder;
+    const std::string theirs = folder / name;
+    JobHooks hooks;
+    hooks.report = [&](int64_t, int64_t) {
+      fs::create_directories(fs::path(theirs).parent_path());
+      std::ofstream(theirs) << "theirs";
+    };
+    EXPECT_EQ(message_of<ConfigError>([&] { plan.make(folder.path(), hooks); }),
+              theirs + ": exists already and is not replaced; choose another name");
+    EXPECT_EQ(contents_of(theirs), "theirs");
+    const auto is_file = [](const fs::directory_entry& entry) { return entry.is_regular_file(); };
+    EXPECT_EQ(std::ranges::count_if(fs::recursive_directory_iterator(folder.path()), is_file), 1) << name;
+  };
+  expect_kept(plan_of(NbodyMakerOptions{.train = 1, .valid = 1, .test = 1, .steps = 200}),
+              "test.safetensors");
+  expect_kept(plan_of(PoseSequencesMakerOptions{.train = 2, .valid = 2, .test = 2}), "valid.safetensors");
+  expect_kept(plan_of(SolidsMakerOptions{.train = 2, .test = 2, .points = 8}), "test0.h5");
+  expect_kept(plan_of(SolidsMakerOptions{.train = 1, .test = 1, .format = SolidsFormat::off}),
+              "box/test/box_0001.off");
+  expect_kept(plan_of(LesionsMakerOptions{.count = 1, .height = 32, .width = 32}),
+              "PH2 Dataset images/IMD001/IMD001_lesion/IMD001_lesion.bmp");
+  expect_kept(plan_of(PhantomsMakerOptions{.count = 1, .size = {8, 8, 8}}), "dataset.json");
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ std::vector<std::string> to_npz(FrameReader& reader, const std::string& out,
       }
       require<DataError>(!content.energy_unit.empty() || (content.energy.empty() && content.forces.empty()),
                          reader.where(), ": the unit of energies is not known, say from=UNIT");
-      writer.emplace(out, content);
+      writer.emplace(out, content, Existing::keep);
     }
     writer->write(frame);
     add_dropped(dropped, frame, content);
@@ -207,7 +207,7 @@ std::vector<std::string> convert_frames(const std::string& in, const std::string
                        ": exists already; remove it or choose another name");
   const auto reader = open_frames(in);
   if (is_xyz(out)) {
-    ExtendedXyzWriter writer(out);
+    ExtendedXyzWriter writer(out, Existing::keep);
     each_frame_for_xyz(*reader, options, [&](const AtomsFrame& frame) { writer.write(frame); });
     writer.commit();
     return {};

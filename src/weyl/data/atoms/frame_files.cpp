@@ -64,10 +64,10 @@ SplitIndices FrameFiles::split(const std::string& path, const std::string& folde
       file_of[static_cast<size_t>(frame)] = i;
     }
   }
-  files.keep_if([&] {
+  files.keep_if([&](const NewFiles::Written& written) {
     std::vector<std::unique_ptr<ExtendedXyzWriter>> writers;
     for (size_t i = 0; i < filled.size(); ++i) {
-      writers.push_back(std::make_unique<ExtendedXyzWriter>(files.path(i)));
+      writers.push_back(std::make_unique<ExtendedXyzWriter>(files.path(i), Existing::keep));
     }
     const auto reader = open_frames(path);
     size_t i = 0;
@@ -75,8 +75,9 @@ SplitIndices FrameFiles::split(const std::string& path, const std::string& folde
       require<DataError>(i < file_of.size(), path, ": must not change while it is read");
       writers[file_of[i++]]->write(frame);
     });
-    for (const auto& writer : writers) {
-      writer->commit();
+    for (size_t part = 0; part < writers.size(); ++part) {
+      writers[part]->commit();
+      written(part);
     }
     return true;
   });

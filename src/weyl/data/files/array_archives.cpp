@@ -51,7 +51,7 @@ Converted ArrayArchives::convert(const std::string& in, const std::string& out) 
     }
     tensors.push_back({name, array.type, array.shape, array.bytes});
   }
-  write_safetensors(out, tensors, metadata);
+  write_safetensors(out, tensors, metadata, Existing::keep);
   return {{out}, {}};
 }
 
@@ -76,7 +76,7 @@ Converted TensorFiles::convert(const std::string& in, const std::string& out) {
     arrays.push_back({metadata_name,
                       {ElementType::u8, {static_cast<int64_t>(bytes.size())}, {bytes.begin(), bytes.end()}}});
   }
-  write_npz(out, arrays);
+  write_npz(out, arrays, false, Existing::keep);
   return {{out}, {}};
 }
 

@@ -42,7 +42,7 @@ Converted convert_as_tensors(const std::string& in, const std::string& out, cons
   std::vector<int64_t> all(data->size());
   std::iota(all.begin(), all.end(), 0);
   write_tensor_file(out, data->batch(all), data->schema(),
-                    {{"converted_from", fs::path(in).filename().string()}});
+                    {{"converted_from", fs::path(in).filename().string()}}, Existing::keep);
   return {{out}, {}};
 }
 

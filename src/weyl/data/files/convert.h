@@ -21,7 +21,7 @@ namespace weyl {
 /// other pair, for options that the conversion has not; DataError for a broken file.
 Converted convert(const std::string& in, const std::string& out, const OptionTexts& options = {});
 
-/// For the formats: ConfigError when a path is there already.
+/// For the formats: ConfigError when a path is there already, before any work; it is then written with Existing::keep.
 void require_new(const std::string& path);
 
 }  // namespace weyl

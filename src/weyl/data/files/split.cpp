@@ -15,10 +15,11 @@ namespace {
 /// A file of samples that are no tensors yet, as carrier tensor files.
 SplitIndices split_as_tensors(const std::string& path, const std::string& folder, const SplitOptions& options,
                               const Dataset& data) {
-  return write_parts(
-      folder, options, data.size(), [&](const std::string& out, const std::vector<int64_t>& samples) {
-        write_tensor_file(out, data.batch(samples), data.schema(), split_metadata(path, options));
-      });
+  return write_parts(folder, options, data.size(),
+                     [&](const std::string& out, const std::vector<int64_t>& samples) {
+                       write_tensor_file(out, data.batch(samples), data.schema(),
+                                         split_metadata(path, options), Existing::keep);
+                     });
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ std::vector<const std::vector<int64_t>*> add_parts(NewFiles& files, const std::s
                                                    const SplitIndices& parts, const std::string& ending);
 
 /// For the formats: draws the parts of `size` samples and writes those that are not empty, each by
-/// write(path, samples), to `<folder>/<split>.safetensors`.
+/// write(path, samples), with Existing::keep, to `<folder>/<split>.safetensors`.
 SplitIndices write_parts(
     const std::string& folder, const SplitOptions& options, int64_t size,
     const std::function<void(const std::string& path, const std::vector<int64_t>& samples)>& write);

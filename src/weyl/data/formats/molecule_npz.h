@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "weyl/core/atomic_file.h"
 #include "weyl/data/formats/array.h"
 #include "weyl/data/formats/frame_reader.h"
 #include "weyl/data/formats/npy.h"
@@ -78,7 +79,7 @@ struct Rmd17Content {
 /// energies, forces.
 class Rmd17Writer {
  public:
-  explicit Rmd17Writer(std::string path, Rmd17Content content = {});
+  explicit Rmd17Writer(std::string path, Rmd17Content content = {}, Existing existing = Existing::replace);
   /// DataError: other atoms than the first frame's, a cell, a value or a column that is not there or not of
   /// numbers.
   void write(const AtomsFrame& frame);
@@ -88,6 +89,7 @@ class Rmd17Writer {
  private:
   std::string path_;
   Rmd17Content content_;
+  Existing existing_;
   std::vector<int> numbers_;
   std::vector<double> coords_, energies_, forces_;
   int64_t frames_ = 0;

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/formats/array_values.h"
@@ -28,8 +27,8 @@ std::vector<std::byte> text_bytes(std::string_view said) {
 
 }  // namespace
 
-Rmd17Writer::Rmd17Writer(std::string path, Rmd17Content content)
-    : path_(std::move(path)), content_(std::move(content)) {}
+Rmd17Writer::Rmd17Writer(std::string path, Rmd17Content content, Existing existing)
+    : path_(std::move(path)), content_(std::move(content)), existing_(existing) {}
 
 void Rmd17Writer::write(const AtomsFrame& frame) {
   check_frame(frame, path_);
@@ -86,7 +85,7 @@ void Rmd17Writer::commit() {
   for (const auto& [name, bytes] : files) {
     members.push_back({name, bytes});
   }
-  AtomicFile file(path_);
+  AtomicFile file(path_, existing_);
   file.write(zip_bytes(members, false));
   file.commit();
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "weyl/core/atomic_file.h"
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/mapped_file.h"
@@ -57,8 +56,8 @@ std::vector<std::byte> npz_bytes(std::span<const NamedArray> arrays, bool deflat
   return zip_bytes(members, deflate);
 }
 
-void write_npz(const std::string& path, std::span<const NamedArray> arrays, bool deflate) {
-  AtomicFile file(path);
+void write_npz(const std::string& path, std::span<const NamedArray> arrays, bool deflate, Existing existing) {
+  AtomicFile file(path, existing);
   file.write(npz_bytes(arrays, deflate));
   file.commit();
 }

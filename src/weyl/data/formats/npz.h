@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "weyl/core/atomic_file.h"
 #include "weyl/data/formats/array.h"
 #include "weyl/data/formats/npy.h"
 
@@ -35,6 +36,7 @@ std::vector<NamedArray> read_npz(const std::string& path, uint64_t limit = npz_l
 std::vector<std::byte> npz_bytes(std::span<const NamedArray> arrays, bool deflate = false);
 
 /// Writes them atomically (core/atomic_file.h).
-void write_npz(const std::string& path, std::span<const NamedArray> arrays, bool deflate = false);
+void write_npz(const std::string& path, std::span<const NamedArray> arrays, bool deflate = false,
+               Existing existing = Existing::replace);
 
 }  // namespace weyl

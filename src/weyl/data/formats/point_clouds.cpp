@@ -9,7 +9,6 @@
 #include <mutex>
 #include <utility>
 
-#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/child_process.h"
 #include "weyl/core/mapped_file.h"
@@ -193,7 +192,7 @@ PointClouds read_point_clouds(const std::string& path, uint64_t limit) {
   return parse_point_clouds(file.bytes(), path, limit);
 }
 
-void write_point_clouds(const std::string& path, const PointClouds& clouds) {
+void write_point_clouds(const std::string& path, const PointClouds& clouds, Existing existing) {
   const auto count = static_cast<hsize_t>(clouds.count()), points = static_cast<hsize_t>(clouds.points);
   require(count > 0 && points > 0 && clouds.positions.size() == count * points * 3,
           "write_point_clouds: there must be (", count, ", ", points, ", 3) positions, got ",
@@ -214,7 +213,7 @@ void write_point_clouds(const std::string& path, const PointClouds& clouds) {
     image.resize(size);
     H5Fget_file_image(file, image.data(), image.size());
   }
-  AtomicFile out(path);
+  AtomicFile out(path, existing);
   out.write(image);
   out.commit();
 }

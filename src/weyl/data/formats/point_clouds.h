@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "weyl/core/atomic_file.h"
+
 namespace weyl {
 
 /// Point clouds with one class each, as ModelNet is given out in HDF5: data sets `data` (S, P, 3) of real
@@ -33,6 +35,7 @@ PointClouds parse_point_clouds(std::span<const std::byte> bytes, std::string_vie
 PointClouds read_point_clouds(const std::string& path, uint64_t limit = point_clouds_limit);
 
 /// Writes one atomically; equal clouds give equal bytes. ShapeError: sizes that do not fit.
-void write_point_clouds(const std::string& path, const PointClouds& clouds);
+void write_point_clouds(const std::string& path, const PointClouds& clouds,
+                        Existing existing = Existing::replace);
 
 }  // namespace weyl

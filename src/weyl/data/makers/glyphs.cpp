@@ -151,7 +151,7 @@ bool make_glyphs(const GlyphsMakerOptions& options, const std::string& folder, c
     return false;
   }
   files.write_each([&](size_t k) {
-    AtomicFile file(files.path(k));
+    AtomicFile file(files.path(k), Existing::keep);
     for (int64_t i = 0; i < parts[k].count; i += kChunk) {
       const int64_t n = std::min(kChunk, parts[k].count - i);
       file.write(amat_text(std::span(parts[k].pixels).subspan(i * amat_pixels, n * amat_pixels),

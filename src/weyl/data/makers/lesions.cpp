@@ -84,8 +84,9 @@ bool make_lesions(const LesionsMakerOptions& options, const std::string& folder,
   if (!whole) {
     return false;
   }
-  files.write_each(
-      [&](size_t i) { write_image(files.path(i), i % 2 == 0 ? made[i / 2].image : made[i / 2].mask); });
+  files.write_each([&](size_t i) {
+    write_image(files.path(i), i % 2 == 0 ? made[i / 2].image : made[i / 2].mask, Existing::keep);
+  });
   return true;
 }
 

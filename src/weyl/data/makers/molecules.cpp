@@ -164,10 +164,10 @@ bool make_molecules(const MoleculesMakerOptions& given, const std::string& folde
   }
   files.write_each([&](size_t at) {
     if (at == parts.size()) {
-      write_file_atomically(files.path(at), options + "\n");
+      write_file_atomically(files.path(at), options + "\n", Existing::keep);
       return;
     }
-    ExtendedXyzWriter writer(files.path(at));
+    ExtendedXyzWriter writer(files.path(at), Existing::keep);
     for (const int64_t i : parts[at].frames) {
       const int64_t w = ((i + 1) * o.walkers - 1) / o.frames;  // the walker whose range holds it
       writer.write(walkers[w]->frame(i - w * o.frames / o.walkers));

@@ -60,7 +60,8 @@ void write(const NbodyMakerOptions& o, const NbodyJob& job, const char* split, c
        {"speed", text(o.speed)},
        {"time_step", "0.001"},
        {"frame_interval", text(kNbodyTimeStep * static_cast<double>(o.every))},
-       {"units", "reduced: masses 1, charges +-1, strength of the Coulomb force 1"}});
+       {"units", "reduced: masses 1, charges +-1, strength of the Coulomb force 1"}},
+      Existing::keep);
 }
 
 }  // namespace

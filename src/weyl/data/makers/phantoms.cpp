@@ -216,20 +216,23 @@ bool make_phantoms(const PhantomsMakerOptions& o, const std::string& folder, con
     files.add((fs::path(folder) / c.image).string());
     files.add((fs::path(folder) / c.label).string());
   }
-  return files.keep_if([&] {
+  return files.keep_if([&](const NewFiles::Written& written) {
     const bool whole = run_samples(o.count, o.threads, hooks, [&](int64_t i, const auto&) {
       const Phantom phantom = make_phantom(o, i);
       NiftiHeader header = header_of(o);
       header.type = ElementType::u8;
       write_nifti((fs::path(folder) / index.training[i].label).string(), header,
-                  std::as_bytes(std::span(phantom.mask)));
+                  std::as_bytes(std::span(phantom.mask)), Existing::keep);
+      written(2 * i + 2);
       header.type = ElementType::i16;
       header.shape.push_back(kModalities);
       write_nifti((fs::path(folder) / index.training[i].image).string(), header,
-                  std::as_bytes(std::span(phantom.image)));
+                  std::as_bytes(std::span(phantom.image)), Existing::keep);
+      written(2 * i + 1);
     });
     if (whole) {
-      write_file_atomically((fs::path(folder) / "dataset.json").string(), decathlon_json(index));
+      write_file_atomically(files.path(0), decathlon_json(index), Existing::keep);
+      written(0);
     }
     return whole;
   });

@@ -223,7 +223,8 @@ void write(const PoseSequencesMakerOptions& o, std::span<const PoseSequence> seq
                      {"spread", text(o.spread)},
                      {"step", text(o.step)},
                      {"noise", text(o.noise)},
-                     {"units", "translations in a unit of length of its own, rotations as matrices"}});
+                     {"units", "translations in a unit of length of its own, rotations as matrices"}},
+                    Existing::keep);
 }
 
 }  // namespace

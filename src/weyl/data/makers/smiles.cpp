@@ -38,6 +38,7 @@ Module::Module() {
   }
   void* handle = nullptr;
   try {
+    require_absolute_library_path();
     handle = dlopen((library_folder() / name).c_str(), RTLD_NOW | RTLD_LOCAL);
   } catch (const ConfigError& error) {
     fault = text("which cannot be opened: ", error.what());

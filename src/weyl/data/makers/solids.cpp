@@ -133,12 +133,11 @@ bool make_solids(const SolidsMakerOptions& o, const std::string& folder, const J
       clouds.push_back(&part.clouds);
     }
   }
-  return files.keep_if([&] {
-    for (size_t i = 0; i < paths.size(); ++i) {
-      meshes ? write_file_atomically(paths[i], texts[i]) : write_point_clouds(paths[i], *clouds[i]);
-    }
-    return true;
+  files.write_each([&](size_t i) {
+    meshes ? write_file_atomically(paths[i], texts[i], Existing::keep)
+           : write_point_clouds(paths[i], *clouds[i], Existing::keep);
   });
+  return true;
 }
 
 }  // namespace weyl

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "weyl/core/check.h"
+#include "weyl/core/library_folder.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/formats/elements.h"
@@ -21,6 +22,7 @@ constexpr int kIterations = 250, kMoreIterations = 1000;
 /// The functions of xtb.h, API 1.0: handles are pointers; lengths Bohr, energies Hartree.
 struct Library {
   void* handle = nullptr;
+  std::string fault = "install the package libxtb6, on Debian: apt-get install libxtb6";
   int (*api_version)() = nullptr;
   void* (*new_environment)() = nullptr;
   void (*del_environment)(void**) = nullptr;
@@ -65,7 +67,13 @@ Library::Library() {
   flags |= RTLD_DEEPBIND;  // LibTorch exports a BLAS of its own; the sanitizer refuses the flag
 #endif
   // A name without a folder: the loader looks in the library's RUNPATH, which has no empty or relative entry
-  // (tools/check_runpath.py), in the user's LD_LIBRARY_PATH and in the system's folders.
+  // (tools/check_elf.py), in the user's LD_LIBRARY_PATH and in the system's folders.
+  try {
+    require_absolute_library_path();
+  } catch (const ConfigError& error) {
+    fault = error.what();
+    return;
+  }
   handle = dlopen("libxtb.so.6", flags);
   if (handle == nullptr) {
     return;
@@ -130,8 +138,8 @@ std::string xtb_version() {
 
 void require_xtb() {
   require<ConfigError>(library().handle != nullptr,
-                       "molecules: the xtb library (libxtb.so.6) is needed to label geometries; install the "
-                       "package libxtb6, on Debian: apt-get install libxtb6");
+                       "molecules: the xtb library (libxtb.so.6) is needed to label geometries; ",
+                       library().fault);
 }
 
 /// The library's environment, molecule and calculator of one molecule.

@@ -11,10 +11,11 @@ namespace weyl {
 /// The heaviest element of GFN2-xTB: radon.
 constexpr int kHeaviestOfXtb = 86;
 
-/// "API 1.0.0" of the xtb library of this machine; empty when there is none. Looks for it once.
+/// "API 1.0.0" of the xtb library of this machine; empty when there is none, or when the loader would look for it in the
+/// current folder too (require_absolute_library_path). Looks for it once.
 std::string xtb_version();
 
-/// ConfigError naming the package to install when there is no xtb library.
+/// ConfigError when there is no xtb library, with the package to install, or with what LD_LIBRARY_PATH must be.
 void require_xtb();
 
 /// GFN2-xTB of Bannwarth, Ehlert and Grimme (JCTC 2019, 15, 1652), a self-consistent tight-binding method,

@@ -246,7 +246,8 @@ std::vector<std::string> convert_nbody(const std::string& originals, const std::
                   {"converted_from", fs::path(originals).filename().string()},
                   {"particles", std::to_string(t.positions.size(2))},
                   {"frame_interval", text(t.interval)},
-                  {"units", "reduced: masses 1, charges +-1, strength of the Coulomb force 1"}});
+                  {"units", "reduced: masses 1, charges +-1, strength of the Coulomb force 1"}},
+                 Existing::keep);
     written.push_back(files.path(i));
   });
   return written;

@@ -51,7 +51,7 @@ SplitIndices NbodyFiles::split(const std::string& path, const std::string& folde
                        for (const auto& [name, t] : tensors) {
                          part[name] = at::index_select(t, 0, rows);
                        }
-                       save_tensors(out, part, metadata);
+                       save_tensors(out, part, metadata, Existing::keep);
                      });
 }
 

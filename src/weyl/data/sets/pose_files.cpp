@@ -110,7 +110,7 @@ void convert_pose_file(const std::string& in, const std::string& out, const Pose
   if (!found.start.empty()) {
     metadata["first_timestamp"] = found.start;
   }
-  write_tensor_file(out, set->all(), set->schema(), std::move(metadata));
+  write_tensor_file(out, set->all(), set->schema(), std::move(metadata), Existing::keep);
 }
 
 bool PoseFiles::takes(const std::string& path, const DataOptions&) {

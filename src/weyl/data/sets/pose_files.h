@@ -16,7 +16,8 @@ namespace weyl {
 /// more tokens a window than there are poses, a hole in fewer than 4.
 std::shared_ptr<const InMemory> open_pose_file(const std::string& path, const PoseFileOptions& options = {});
 
-/// Writes it as a carrier tensor file; the metadata keep the source's name, format and first timestamp.
+/// Writes it as a new carrier tensor file; the metadata keep the source's name, format and first timestamp. ConfigError:
+/// it is there already.
 void convert_pose_file(const std::string& in, const std::string& out, const PoseFileOptions& options);
 
 }  // namespace weyl

@@ -75,10 +75,10 @@ SplitIndices TensorFiles::split(const std::string& path, const std::string& fold
   auto metadata = SafetensorsFile(path).header().metadata;
   metadata.erase("format");
   metadata.merge(split_metadata(path, options));
-  return write_parts(folder, options, all.batch.count(),
-                     [&](const std::string& out, const std::vector<int64_t>& samples) {
-                       write_tensor_file(out, take(all.batch, samples, all.schema), all.schema, metadata);
-                     });
+  return write_parts(
+      folder, options, all.batch.count(), [&](const std::string& out, const std::vector<int64_t>& samples) {
+        write_tensor_file(out, take(all.batch, samples, all.schema), all.schema, metadata, Existing::keep);
+      });
 }
 
 }  // namespace weyl
