@@ -1,0 +1,70 @@
+// What training and evaluation make of samples that are far from the origin.
+#include "weyl/train/loading.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/train/small_training.h"
+#include "weyl/carriers/loader.h"
+#include "weyl/train/evaluate.h"
+
+namespace weyl {
+namespace {
+
+constexpr double kFar = 1e8;  // where float32's neighbours are 8 apart, float64's 1.5e-8
+
+std::shared_ptr<const Dataset> moved(const Dataset& data, double by, at::ScalarType rounded = at::kDouble) {
+  std::vector<int64_t> every(data.size());
+  std::iota(every.begin(), every.end(), int64_t{0});
+  Batch batch = data.batch(every);
+  auto& points = std::get<Points>(batch.input);
+  points.positions = (points.positions.to(at::kDouble) + by).to(rounded).to(at::kDouble);
+  return std::make_shared<InMemory>(std::move(batch), data.schema());
+}
+
+/// A model that is exact under translations, or one that is not.
+SavedModel model_of(bool exact) {
+  Recipe recipe = small_recipe();
+  recipe.model.system.get_if<transformer::Options>()->centre = exact;
+  SavedModel saved = small_model(recipe, small_data());
+  EXPECT_EQ(exact_under_translations(*saved.model), exact);
+  EXPECT_EQ(saved.model->dtype(), at::kFloat);
+  return saved;
+}
+
+/// The places that training sees, in the order of its batches.
+Tensor places(const std::shared_ptr<const Dataset>& data, const SavedModel& saved) {
+  TrainOptions options = saved.recipe.train;
+  options.augment = Augmentation::none;
+  Loader loader(data, loader_options(options, *saved.model), 3);
+  loader.start(0);
+  std::vector<Tensor> parts;
+  while (const auto batch = loader.next()) {
+    parts.push_back(std::get<Points>(batch->input).positions.to(at::kDouble));
+  }
+  return at::cat(parts);
+}
+
+TEST(Loading, TrainingSeesFarSamplesAsThoseAtTheOrigin) {
+  const auto here = small_set(20, 4), there = moved(*here, kFar);
+  const SavedModel saved = model_of(true);
+  EXPECT_LT((places(there, saved) - places(here, saved)).abs().max().item<double>(), 1e-6);
+  // Where the origin matters samples stay.
+  EXPECT_GT(places(there, model_of(false)).min().item<double>(), kFar / 2);
+}
+
+TEST(Loading, EvaluationMeasuresFarSamplesAsThoseAtTheOrigin) {
+  const auto here = small_set(20, 4);
+  const SavedModel saved = model_of(true);
+  const auto mse = [&](const std::shared_ptr<const Dataset>& data) {
+    return evaluate(*saved.model, *saved.task, data, {.batch = 8}).metrics.at("mse").value;
+  };
+  const double near = mse(here);
+  EXPECT_NEAR(mse(moved(*here, kFar)), near, 1e-5 * near);
+  // What rounding to float32 where they are would do.
+  EXPECT_GT(std::abs(mse(moved(*here, kFar, at::kFloat)) - near), 1e-3 * near);
+}
+
+}  // namespace
+}  // namespace weyl
