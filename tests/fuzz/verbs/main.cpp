@@ -29,19 +29,23 @@ namespace fs = std::filesystem;
 
 constexpr size_t kLongest = 1 << 17;  // bytes of a changed file: what is quadratic takes its time by then
 
+/// A config may ask for a model of any size.
+bool changes_config(const Case& c) {
+  return std::ranges::any_of(c.mutate, [](const std::string& file) { return file.ends_with(".toml"); });
+}
+
 /// Many times what sound files of this length take: a quadratic reader of 10 ns a pair of bytes takes minutes.
 Limits limits_of(const Case& c) {
   const std::string& verb = c.command.front();
   const bool trains = verb == "train", has_model = verb == "predict" || verb == "eval";
   Limits limits;
-  limits.seconds = trains ? 5 : has_model ? 2 : 1;
+  limits.seconds = changes_config(c) ? 20 : trains ? 5 : has_model ? 2 : 1;
   return limits;
 }
 
-/// Why a run of a case may not end so; a config may ask for a model of any size.
+/// Why a run of a case may not end so.
 std::string fault_of(const Case& c, const Ended& ended) {
-  const auto is_config = [](const std::string& file) { return file.ends_with(".toml"); };
-  return ended.fault(std::ranges::any_of(c.mutate, is_config));
+  return ended.fault(changes_config(c));
 }
 
 /// Runs a case in a folder of its own in `scratch`.
@@ -130,9 +134,9 @@ int change(const std::string& folder, double seconds, const std::string& failure
         changed.mutate[static_cast<size_t>(stream.below(static_cast<int64_t>(changed.mutate.size())))];
     std::string& bytes = changed.files.at(name);
     bytes = mutated_file(bytes, {stream, others, std::max(kLongest, bytes.size())});
+    changed.mutate = {name};
     const Ended ended = run(scratch, changed);
     table.add(ended);
-    changed.mutate = {name};
     const std::string fault = fault_of(changed, ended);
     if (!fault.empty()) {
       ++table.faults;

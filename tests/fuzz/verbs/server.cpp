@@ -130,7 +130,7 @@ Ended run_forked(const std::string& folder, const Limits& limits, const std::fun
   Ended ended;
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
   pollfd wait{handle, POLLIN, 0};
-  if (handle >= 0 && poll(&wait, 1, static_cast<int>(5000 * limits.seconds)) == 0) {
+  if (handle >= 0 && poll(&wait, 1, static_cast<int>(60'000 + 1000 * limits.seconds)) == 0) {
     ended.hung = true;
     kill(child, SIGKILL);
   }

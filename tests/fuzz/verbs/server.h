@@ -8,7 +8,7 @@ namespace weyl::fuzz {
 
 /// What a run of the program may take.
 struct Limits {
-  double seconds = 2;          // of the processor; five times as many of the clock
+  double seconds = 2;          // of the processor; of the clock a minute more
   int64_t memory = 1LL << 30;  // bytes beyond those of this process
 };
 
