@@ -49,7 +49,7 @@ TEST(Bench, TimesEverySideAndLeavesTheWeights) {
   schema.interface.features.push_back(
       {.name = "charge", .level = Level::node, .kind = Kind::scalar, .channels = 1});
   schema.interface.outputs.push_back(
-      {.name = "energy", .level = Level::graph, .kind = Kind::scalar, .channels = 1});
+      {.name = "energy", .level = Level::graph, .kind = Kind::scalar, .channels = 8});
   platonic::Options options;
   options.width = 48;
   options.heads = 12;
