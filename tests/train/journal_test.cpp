@@ -208,7 +208,7 @@ TEST(Journal, AFileThatTheSystemDoesNotOpenIsNotDamaged) {
     message = std::string("taken for damage: ") + error.what();
   }
   ::setrlimit(RLIMIT_NOFILE, &limit);
-  EXPECT_EQ(message, (folder / "metrics.csv") + ": cannot be opened: Too many open files");
+  EXPECT_EQ(message, (folder / "") + "/metrics.csv: cannot be opened: Too many open files");
   EXPECT_TRUE(fs::exists(folder / "metrics.csv"));
   EXPECT_FALSE(fs::exists(folder / "metrics.csv.damaged"));
 }
