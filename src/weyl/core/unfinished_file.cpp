@@ -43,7 +43,7 @@ std::optional<long> take_number(std::string_view& name, char mark) {
 
 }  // namespace
 
-UnfinishedFile::UnfinishedFile(const std::string& path) : slot_(0) {
+UnfinishedFile::UnfinishedFile(const std::string& path) {
   const std::span<Slot> all = slots();
   if (path.size() >= PATH_MAX) {
     slot_ = all.size();

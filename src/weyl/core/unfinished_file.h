@@ -20,7 +20,7 @@ class UnfinishedFile {
   UnfinishedFile& operator=(const UnfinishedFile&) = delete;
 
  private:
-  size_t slot_;
+  size_t slot_ = 0;
 };
 
 /// Removes what this process has in the making, when a signal ends it: a handler may call this, nothing here takes a lock or
