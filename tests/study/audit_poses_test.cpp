@@ -195,9 +195,9 @@ class Steep : public RelativePoses {
  public:
   using RelativePoses::RelativePoses;
   Named forward(const Poses& poses) override {
-    const Tensor t = poses.elements.slice(1, 0, 2).select(2, 2).reshape({-1, 5, 2});
+    const Tensor t = poses.elements.slice(1, 0, 2).select(2, 2).reshape({-1, 5, 2}).to(at::kDouble);
     const Tensor squares = (t.unsqueeze(2) - t.unsqueeze(1)).square().sum({2, 3});
-    return {{"gap", (1e3 * squares).sin().view({-1, 1})}};
+    return {{"gap", (1e3 * squares).sin().view({-1, 1}).to(poses.elements.scalar_type())}};
   }
 };
 
@@ -214,6 +214,18 @@ TEST(AuditOfPoses, DoesNotCountWhatRoundingOfTheInputDoes) {
   elements.slice(1, 0, 2).select(2, 2).add_(1000);
   const AuditReport report = audit(model, nullptr, samples, schema, options);
   EXPECT_TRUE(report.passed) << report.claims[0].error;
+}
+
+TEST(AuditOfPoses, DoesNotCountWhatRoundingToFloat32Does) {
+  at::manual_seed(1);
+  Interface interface = poses_interface(LieGroup::se2);
+  interface.outputs = {{"gap"}};
+  Steep model(interface);
+  const AuditReport report = audited(model, LieGroup::se2);
+  EXPECT_EQ(report.claims.size(), 3u * 2);
+  for (const AuditClaim& c : report.claims) {
+    EXPECT_TRUE(c.passed) << c.group << " " << c.dtype << " " << c.error;
+  }
 }
 
 TEST(PoseTransformations, NeedPoses) {

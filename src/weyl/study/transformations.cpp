@@ -252,9 +252,9 @@ Transformation far_translations(const Schema& schema) {
                         [sum, like = far.input](const Named& values, std::span<const Quantity> quantities) {
                           return shifted(values, quantities, sum, like);
                         }};
-            if (poses != nullptr) {  // their translations lie on no grid: the sum was rounded
-              moved.before = transform(far, {motions.linear, -motions.translation}, schema);
-              moved.displaced = true;
+            if (poses != nullptr) {  // on no grid: the sum was rounded, and is again to the samples' dtype
+              const Batch seen = to(moved.batch, at::kCPU, poses->elements.scalar_type());
+              moved.before = shifted(to(seen, at::kCPU, at::kDouble), {-sum.nodes, -sum.graphs}, schema);
             }
             return moved;
           }};
