@@ -1,4 +1,5 @@
 // What `weyl train --resume` meets: damage, changes, litter, and a run that is at its end.
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include "tests/train/small_training.h"
@@ -296,6 +297,33 @@ TEST_F(ResumeTest, AMissingEnvironmentIsOneLine) {
                     "with, and a new one is written"))
         << notes.all();
     EXPECT_NE(Json::parse(read_if_there(file), file).find("data"), nullptr);
+  }
+}
+
+// The C++ runtime ended the process when so many could not be started.
+TEST_F(ResumeTest, ANumberOfThreadsThatNobodyHasIsRefused) {
+  train_until("run", 4);
+  const std::string file = folder_ / "run/environment.json";
+  const Json whole = Json::parse(read_if_there(file), file);
+  const int before = at::get_num_threads();
+  for (const double number : {2147483647.0, 0.0, 1.5}) {
+    Json changed = whole;
+    changed.set("threads", number);
+    std::ofstream(file) << changed.dump();
+    Notes notes;
+    try {
+      go_on("run", notes);
+      ADD_FAILURE() << number << " was taken";
+    } catch (const DataError& error) {
+      EXPECT_TRUE(has(error.what(), file + ": threads must be a whole number from 1 to 1024, got "))
+          << error.what();
+    }
+    EXPECT_EQ(at::get_num_threads(), before);
+    TrainRequest request;
+    request.threads = before;
+    fs::remove_all(folder_ / "copy");
+    fs::copy(folder_ / "run", folder_ / "copy", fs::copy_options::recursive);
+    EXPECT_EQ(go_on("copy", notes, request).ending, Ending::finished);
   }
 }
 

@@ -3,12 +3,13 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
-#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
+#include "weyl/core/quote.h"
 #include "weyl/core/random.h"
 #include "weyl/data/open.h"
 #include "weyl/train/append_file.h"
@@ -203,10 +204,15 @@ Recipe with_budget(Recipe recipe, const RunFolder& run, const TrainRequest& requ
   return recipe;
 }
 
-// Threads as the run began with, and a line when the machine is another.
-void compare_machines(const Json& began, const Recipe& recipe, const TrainRequest& request) {
+// Threads as the run began with, and a line when the machine is another. DataError: no number of threads.
+void compare_machines(const RunFolder& run, const Json& began, const Recipe& recipe,
+                      const TrainRequest& request) {
   if (const Json* threads = began.find("threads"); threads != nullptr && request.threads == 0) {
-    at::set_num_threads(static_cast<int>(std::clamp(threads->number_or(1), 1.0, 1024.0)));
+    const double number = threads->number_or(0);
+    require<DataError>(number >= 1 && number <= 1024 && number == std::floor(number),
+                       run.file("environment.json"), ": threads must be a whole number from 1 to 1024, got ",
+                       printable(threads->dump(), 40), "; --threads N gives another");
+    at::set_num_threads(static_cast<int>(number));
   }
   const std::string changed = differences(environment(request.device, recipe.train.precision), began);
   if (!changed.empty()) {
@@ -290,7 +296,7 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
       resumed ? resumed->recipe : read_recipe(run.file("config.toml"), {}, known), run, request, known);
   check(recipe, request.device);
   const Json began = environment_of(run, resumed.has_value(), observer);
-  compare_machines(began, recipe, request);
+  compare_machines(run, began, recipe, request);
   Resumed* from = resumed ? &*resumed : nullptr;
   Prepared prepared = prepare(recipe, request, data_of_run(recipe.data, path), from);
   const bool refuse = from != nullptr && !request.data_changed;
