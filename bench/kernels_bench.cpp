@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -13,6 +14,7 @@
 #include "tests/oracles/kernel_cases.h"
 #include "weyl/core/worst_of.h"
 #include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/autograd/parallel.h"
 
 namespace weyl {
 namespace {
@@ -62,6 +64,19 @@ void run(benchmark::State& state, const KernelCase& c, bool gradients) {
   state.counters["error"] = error;
 }
 
+/// What it takes to wake the engine's threads and to wait for them, after so many microseconds of work on one thread:
+/// what worker_grain (ops/autograd/parallel.h) is measured by.
+void meet(benchmark::State& state) {
+  for (auto _ : state) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < std::chrono::microseconds(state.range(0))) {
+    }
+    const auto start = std::chrono::steady_clock::now();
+    for_workers(at::get_num_threads(), [](int64_t) {});
+    state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+}
+
 }  // namespace
 }  // namespace weyl
 
@@ -79,6 +94,13 @@ int main(int argc, char** argv) {
       }
     }
   }
+  benchmark::RegisterBenchmark("parallel/meet_after_us", weyl::meet)
+      ->Arg(0)
+      ->Arg(50)
+      ->Arg(500)
+      ->UseManualTime()
+      ->Unit(benchmark::kMicrosecond)
+      ->Iterations(1000);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
 }

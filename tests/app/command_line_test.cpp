@@ -88,6 +88,10 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
   const auto predict = expect<PredictCommand>({"predict", "m", "d", "--out", "o", "--gradient"});
   EXPECT_EQ(predict.model + predict.data + predict.out, "mdo");
   EXPECT_TRUE(predict.gradient);
+  EXPECT_TRUE(predict.others.empty());
+  const auto several = expect<PredictCommand>({"predict", "m", "n", "p", "d", "--out", "o"});
+  EXPECT_EQ(several.model + several.data, "md");
+  EXPECT_EQ(several.others, (std::vector<std::string>{"n", "p"}));
   EXPECT_FALSE(predict.force);
   EXPECT_TRUE(expect<PredictCommand>({"predict", "m", "d", "--out", "o", "--force"}).force);
 
@@ -95,6 +99,9 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
   EXPECT_EQ(audit.subject.overrides.size(), 1u);
   EXPECT_EQ(audit.samples, 8);
 
+  EXPECT_TRUE(expect<EvalCommand>({"eval", "m", "--as-is"}).as_is);
+  EXPECT_TRUE(expect<PredictCommand>({"predict", "m", "d", "--out", "o", "--as-is"}).as_is);
+  EXPECT_FALSE(expect<EvalCommand>({"eval", "m"}).as_is);
   EXPECT_EQ(expect<InfoCommand>({"info", "m"}).subject.path, "m");
   const auto import = expect<ImportCommand>(
       {"import", "w", "--config", "c", "a=1", "--energy-unit", "kcal/mol", "--out", "o"});
@@ -113,6 +120,9 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
   EXPECT_TRUE(expect<ConfigSchemaCommand>({"config", "schema", "--markdown"}).markdown);
   EXPECT_EQ(expect<ConfigExplainCommand>({"config", "explain", "train.batch"}).key, "train.batch");
   EXPECT_EQ(expect<ConfigCheckCommand>({"config", "check", "a.toml", "x=1"}).config.overrides.size(), 1u);
+  EXPECT_EQ(expect<ConfigNewCommand>({"config", "new", "--data", "d", "--task", "property"}).task,
+            "property");
+  EXPECT_EQ(expect<ConfigNewCommand>({"config", "new", "d", "--out", "c.toml"}).data, "d");
 
   const auto bench = expect<BenchCommand>({"bench", "a.toml", "--compare", "b.toml", "c.toml", "x=1"});
   EXPECT_EQ(bench.compare, (std::vector<std::string>{"b.toml", "c.toml"}));
@@ -179,7 +189,7 @@ TEST(CommandLine, HelpListsTheFileFormats) {
 
 TEST(CommandLine, DoesNotKnowVerbsThatAreNotBuilt) {
   const std::string help = parse({"--help"}).out;
-  for (const char* verb : {"scale", "md", "serve", "new", "report", "completion"}) {
+  for (const char* verb : {"scale", "md", "serve", "new", "report"}) {
     error_of({verb});
     EXPECT_EQ(help.find(std::string("\n  ") + verb), std::string::npos) << verb;
   }

@@ -71,6 +71,18 @@ TEST(Front, AnswersConfigWithoutTheEngine) {
   const Outcome check = weyl_program("config check c.toml train.epochs=5", folder);
   EXPECT_EQ(check.code, 0) << check.err;
   EXPECT_NE(check.out.find("epochs = 5"), std::string::npos);
+  const Outcome idle =
+      weyl_program("config check c.toml model.system=platonic model.platonic.linear_norm=mean", folder);
+  EXPECT_EQ(idle.code, 2);
+  EXPECT_EQ(idle.out, "");
+  EXPECT_EQ(lines(idle.err), 1) << idle.err;
+  EXPECT_NE(idle.err.find("model.platonic.linear_norm: has no effect with attention = \"softmax\""),
+            std::string::npos)
+      << idle.err;
+  const Outcome unknown = weyl_program("config check c.toml train.rate=1e-4", folder);
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_NE(unknown.err.find("unknown key; did you mean 'train.optimiser.rate'?"), std::string::npos)
+      << unknown.err;
   const Outcome schema = weyl_program("config schema", folder);
   EXPECT_NE(Json::parse(schema.out, "schema").find("properties"), nullptr);
   const Outcome json = weyl_program("config explain train.batch --json", folder);

@@ -43,6 +43,38 @@ TEST(Gnuplot, DrawsPngAndSvgAndSkipsWhatIsNotFinite) {
   EXPECT_NE(drawn.find("a title's quote"), std::string::npos);
 }
 
+TEST(Gnuplot, ShowsZerosOnALogarithmicAxis) {
+  Figure figure{"zeros", "step", "error", {{"error", {0, 1, 2}, {1, 0.1, 0}}}, true};
+  draw(figure, place("zeros"));
+  EXPECT_NE(contents(place("zeros.svg")).find("error: 0"), std::string::npos);
+  figure.series[0].y = {0, 0, 0};  // nothing above zero: a linear axis
+  draw(figure, place("only_zeros"));
+  figure.series[0].y = {1, 0.1, -1};
+  draw(figure, place("negative"));
+  EXPECT_EQ(contents(place("negative.svg")).find("error: 0"), std::string::npos);
+}
+
+TEST(Gnuplot, DrawsPanelsWithAKeyEachOrOneForAll) {
+  const Figure a{"first", "step", "loss", {{"one", {0, 1}, {1, 0.1}}, {"two", {0, 1}, {2, 0.2}}}, true};
+  const Figure b{"second", "s", "loss", {{"one", {0, 9}, {1, 0.1}}, {"two", {0, 5}, {2, 0.2}}}, true};
+  const Figure empty{"third", "s", "loss", {{"one", {NAN}, {1}}}};
+  draw(Panels{"page's title", {a, b, empty}}, place("panels"));
+  draw(Panels{"page's title", {a, b, b}, true}, place("one_key"));
+  const auto times = [&](const char* file, const std::string& words) {
+    const std::string svg = contents(place(file));
+    size_t count = 0;
+    for (size_t at = svg.find(words); at != std::string::npos; at = svg.find(words, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_GE(times("panels.svg", "page's title"), 1u);
+  EXPECT_GE(times("panels.svg", "second"), 1u);
+  EXPECT_GE(times("one_key.svg", ">two</"), 1u);
+  EXPECT_EQ(times("panels.svg", ">two</"), 2 * times("one_key.svg", ">two</"));
+  EXPECT_THROW(draw(Panels{"page", {empty, empty}}, place("none")), Error);
+}
+
 TEST(Gnuplot, DrawsAConstantAndADiagonal) {
   Figure figure{"parity", "label", "prediction", {{"y", {1, 1}, {1, 1}, true}}};
   figure.diagonal = true;
@@ -50,11 +82,29 @@ TEST(Gnuplot, DrawsAConstantAndADiagonal) {
   EXPECT_TRUE(std::filesystem::exists(place("parity.svg")));
 }
 
+// Six digits do not tell the ends of such an axis apart, and gnuplot refuses an empty range.
+TEST(Gnuplot, DrawsLargeNumbersThatLieCloseTogether) {
+  Figure figure{
+      "energies", "label", "prediction", {{"y", {-12345678, -12345677}, {-12345677.5, -12345677}, true}}};
+  figure.diagonal = true;
+  draw(figure, place("energies"));
+  EXPECT_TRUE(std::filesystem::exists(place("energies.png")));
+  Figure constant{"one energy", "step", "energy", {{"y", {3e18, 3e18}, {-3e18, -3e18}}}};
+  draw(constant, place("constant"));
+  constant.diagonal = true;
+  draw(constant, place("constant_diagonal"));
+  EXPECT_TRUE(std::filesystem::exists(place("constant_diagonal.png")));
+}
+
 TEST(Gnuplot, DrawsASinglePoint) {
   Figure figure{"one", "step", "loss", {{"train", {5}, {0.3}}}};
   figure.log_y = true;
   draw(figure, place("one"));
   EXPECT_TRUE(std::filesystem::exists(place("one.png")));
+  std::ifstream file(place("one.svg"));
+  const std::string svg{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(svg.find(">0.1<"), std::string::npos);  // numbers at the logarithmic axis
+  EXPECT_NE(svg.find(">1<"), std::string::npos);
 }
 
 TEST(Gnuplot, RefusesAFigureWithoutPointsAndAFolderThatIsNotThere) {

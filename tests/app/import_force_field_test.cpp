@@ -40,7 +40,6 @@ name = "force_field"
 system = "geomformer"
 [model.geomformer]
 width = 12
-heads = 3
 blocks = 2
 kernels = 6
 )" << model;
@@ -103,7 +102,7 @@ double error(const Tensor& a, const Tensor& b) {
   return a.sizes() == b.sizes() ? ((a - b).abs().max() / b.abs().max()).item<double>() : INFINITY;
 }
 
-const char* const et = "preset = \"et\"\n";
+const char* const et = "preset = \"et\"\nheads = 3\n";
 const char* const painn = "preset = \"painn\"\nhead_hidden = 6\n";
 
 void expect_a_working_potential(const std::string& name, const std::string& model) {
@@ -149,11 +148,65 @@ TEST(ImportForceField, TakesTheCheckpointsOfTorchMdNetsTraining) {
   const auto plain = golden.predict();
   EXPECT_TRUE(at::equal(plain.energy, predicted.energy));
   EXPECT_TRUE(at::equal(plain.forces, predicted.forces));
-  // Weights of another model than the config's: one line that names the tensor.
-  const Outcome other = golden.import("model.geomformer.blocks=1", checkpoint);
+}
+
+/// What the checkpoint says of its model is compared with the config, key by key; of a bare state dict a tensor is named.
+TEST(ImportForceField, RefusesAConfigThatTheCheckpointContradicts) {
+  const Golden golden("torchmd_et", et);
+  const std::string checkpoint = WEYL_SOURCE_DIR "/tests/fixtures/pytorch/torchmd_et.ckpt";
+  const auto refuses = [&](const std::string& file, const std::string& options, const std::string& said) {
+    const Outcome other = golden.import(options, file);
+    EXPECT_EQ(other.code, 3) << options;
+    EXPECT_NE(other.err.find(said), std::string::npos) << options << "\n" << other.err;
+    EXPECT_EQ(std::ranges::count(other.err, '\n'), 1) << other.err;
+    EXPECT_FALSE(std::filesystem::exists(golden.folder + "/m.safetensors"));
+  };
+  const std::string is = "torchmd_et.ckpt: hyper_parameters: '", ours = ", the config's model.geomformer.";
+  refuses(checkpoint, "model.geomformer.blocks=1", is + "num_layers' is 2" + ours + "blocks is 1");
+  refuses("w.safetensors", "model.geomformer.blocks=1", "layers.1.");
+  // Nothing of these shows in a tensor's shape.
+  refuses(checkpoint, "model.geomformer.heads=4", is + "num_heads' is 3" + ours + "heads is 4");
+  refuses(checkpoint, "model.geomformer.cutoff.radius=6",
+          is + "cutoff_upper' is 5" + ours + "cutoff.radius is 6");
+  refuses(checkpoint, "model.geomformer.cutoff.lower=1",
+          is + "cutoff_lower' is 0" + ours + "cutoff.lower is 1");
+  refuses(checkpoint, "model.geomformer.vector_cutoff=false",
+          is + "vector_cutoff' is true" + ours + "vector_cutoff is false");
+  refuses(checkpoint,
+          "'data.molecules.elements=[\"Ne\",\"H\",\"He\",\"Li\",\"Be\",\"B\",\"N\",\"C\",\"O\",\"F\"]'",
+          "type 6 of the config's elements is N");
+  const Golden painned("schnetpack_painn", painn);
+  const Outcome other = painned.import("model.geomformer.cutoff.radius=4");
   EXPECT_EQ(other.code, 3);
-  EXPECT_NE(other.err.find("layers.1."), std::string::npos) << other.err;
-  EXPECT_EQ(std::ranges::count(other.err, '\n'), 1) << other.err;
+  EXPECT_NE(other.err.find("'representation.cutoff_fn.cutoff' is 5" + ours + "cutoff.radius is 4"),
+            std::string::npos)
+      << other.err;
+}
+
+/// The optimiser of the checkpoint has moved the rows of H, C, N and O alone: fluorine is refused, as by a force field
+/// that was trained here.
+TEST(ImportForceField, ElementsThatTheWeightsWereNotTrainedOnAreUnseen) {
+  const Golden golden("torchmd_et", et);
+  const std::string hydrogen = "1\nProperties=species:S:1:pos:R:3\nH 0 0 0\n",
+                    fluorine = "2\nProperties=species:S:1:pos:R:3\nH 0 0 0\nF 0 0 1\n";
+  std::ofstream(golden.folder + "/f.xyz") << fluorine;
+  std::ofstream(golden.folder + "/h.xyz") << hydrogen;
+  const auto predicts = [&](const std::string& frames) {
+    return weyl_program("predict m.safetensors " + frames + " --out q.xyz --force", golden.folder);
+  };
+  const Outcome imported = golden.import("", WEYL_SOURCE_DIR "/tests/fixtures/pytorch/torchmd_et.ckpt");
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  EXPECT_NE(imported.err.find("trained on H, C, N, O; other types count as unseen"), std::string::npos)
+      << imported.err;
+  EXPECT_EQ(predicts("h.xyz").code, 0);
+  const Outcome refused = predicts("f.xyz");
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_NE(refused.err.find("a node is of type 9 (F), of which the training data had none"),
+            std::string::npos)
+      << refused.err;
+  // A bare state dict does not say: every element counts as seen, as before.
+  ASSERT_EQ(golden.import().code, 0);
+  EXPECT_EQ(predicts("f.xyz").code, 0);
 }
 
 TEST(ImportForceField, ALargeMeanTakesNothingFromFloat32Energies) {

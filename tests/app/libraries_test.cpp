@@ -18,20 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a command of the shell prints, in `folder`.
-Outcome shell(const std::string& command, const std::string& folder) {
-  Outcome outcome;
-  const std::string out = folder + "/.out", err = folder + "/.err";
-  const int status =
-      std::system(("cd '" + folder + "' && { " + command + "; } > '" + out + "' 2> '" + err + "'").c_str());
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-  outcome.out = contents(out);
-  outcome.err = contents(err);
-  fs::remove(out);
-  fs::remove(err);
-  return outcome;
-}
-
 std::string self() {
   return fs::read_symlink("/proc/self/exe").string();
 }

@@ -37,12 +37,20 @@ std::string without_seconds(const std::string& json) {
   return json.substr(0, begin) + json.substr(end);
 }
 
-void age_model(const std::string& path) {
+/// A text without the line that gives a key.
+std::string without_key(std::string text, const std::string& key) {
+  const size_t at = text.find("\n" + key + " = ");
+  EXPECT_NE(at, std::string::npos) << text;
+  return text.erase(at, text.find('\n', at + 1) - at);
+}
+
+template <class F>
+void age_model(const std::string& path, const F& older) {
   const std::string old = path + ".old";
   {
     const SafetensorsFile file(path);
     auto metadata = file.header().metadata;
-    metadata["recipe"] = aged(metadata.at("recipe"));
+    metadata["recipe"] = older(metadata.at("recipe"));
     std::vector<TensorBytes> tensors;
     std::map<std::string, std::vector<std::byte>> bytes;  // what they point into
     for (const auto& [name, entry] : file.header().tensors) {
@@ -78,7 +86,7 @@ TEST(OldNames, RunsAndModelsOfBefore) {
   std::filesystem::rename(run + "/config.toml.new", run + "/config.toml");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(run)) {
     if (entry.path().extension() == ".safetensors") {
-      age_model(entry.path().string());
+      age_model(entry.path().string(), aged);
     }
   }
   const Outcome after = weyl_program("eval run --threads 1 --json", folder);
@@ -92,6 +100,44 @@ TEST(OldNames, RunsAndModelsOfBefore) {
     EXPECT_EQ(done.code, 0) << verb << ": " << done.err;
     EXPECT_EQ(count(done.err, was), 1U) << verb << ": " << done.err;
   }
+}
+
+// Model C had GELU before `score_activation` was there: runs and models that lack it go on with GELU.
+TEST(OldNames, RunsAndModelsOfBeforeAKeyWasThere) {
+  const std::string folder = scratch("old-keys"), run = folder + "/run";
+  ASSERT_EQ(
+      weyl_program("data make pose_sequences --out data group=se2 train=16 valid=4 test=4", folder).code, 0);
+  const Outcome trained =
+      weyl_program("train '" WEYL_SOURCE_DIR
+                   "/configs/completion/se2.toml' data.pose_sequences.path=data train.epochs=2 train.batch=8 "
+                   "model.lie.variant=C model.lie.score_activation=gelu --threads 1 --out run",
+                   folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const auto evaluated = [&] {
+    const Outcome done = weyl_program("eval run --threads 1 --json", folder);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return without_seconds(done.out);
+  };
+  const auto rewrite = [&](const auto& change) {
+    std::ofstream(run + "/config.toml.new") << change(contents(run + "/config.toml"));
+    std::filesystem::rename(run + "/config.toml.new", run + "/config.toml");
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(run)) {
+      if (entry.path().extension() == ".safetensors") {
+        age_model(entry.path().string(), change);
+      }
+    }
+  };
+  const std::string before = evaluated();
+  rewrite([](std::string text) {  // control: these weights with ReLU answer otherwise
+    const std::string gelu = "score_activation = \"gelu\"";
+    EXPECT_NE(text.find(gelu), std::string::npos) << text;
+    return text.replace(text.find(gelu), gelu.size(), "score_activation = \"relu\"");
+  });
+  EXPECT_NE(evaluated(), before);
+  rewrite([](const std::string& text) { return without_key(text, "score_activation"); });
+  EXPECT_EQ(evaluated(), before);
+  const Outcome config = weyl_program("config check run/config.toml", folder);
+  EXPECT_NE(config.out.find("score_activation = \"gelu\""), std::string::npos) << config.out << config.err;
 }
 
 }  // namespace

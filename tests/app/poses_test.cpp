@@ -70,6 +70,12 @@ TEST(PosesProgram, TrainsCompletesAndAuditsSequencesOfPoses) {
   const Outcome trained = weyl_program(
       "train " + config + " data.pose_sequences.path=sequences train.epochs=2 --out run --json", folder);
   ASSERT_EQ(trained.code, 0) << trained.err;
+  // Lengths and angles are drawn apart.
+  EXPECT_TRUE(contents(folder + "/run/plots/parity_element_translation.csv")
+                  .starts_with("element_translation,predicted element_translation\n"));
+  EXPECT_TRUE(contents(folder + "/run/plots/parity_element_rotation.csv")
+                  .starts_with("element_rotation / rad,predicted element_rotation / rad\n"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/run/plots/parity_element.csv"));
   const Json result = Json::parse(trained.out, "stdout");
   EXPECT_EQ(result.find("best")->find("metric")->string_or(""), "pose_error");
   EXPECT_NE(result.find("test")->find("metrics")->find("flanking_accuracy"), nullptr);
@@ -186,6 +192,59 @@ TEST(PosesProgram, RefusesInOneLine) {
     EXPECT_FALSE(std::filesystem::exists(folder + "/x.safetensors"));
     EXPECT_FALSE(std::filesystem::exists(folder + "/x"));
   }
+}
+
+TEST(PosesProgram, FillsTheGapOfATrajectoryInItsPlace) {
+  const std::string folder = scratch("pose-filled");
+  std::string rows, there;
+  for (int k = 0; k < 40; ++k) {
+    const double a = 0.05 * k;
+    const std::string row = std::to_string(100 + 0.5 * k) + " " + std::to_string(0.3 * k) + " " +
+                            std::to_string(std::sin(a)) + " 0 0 0 " + std::to_string(std::sin(a)) + " " +
+                            std::to_string(std::cos(a)) + "\n";
+    rows += row;
+    there += k < 8 && k != 3 ? row : "";
+  }
+  std::filesystem::create_directories(folder + "/gaps");
+  std::ofstream(folder + "/all.txt") << rows;
+  std::ofstream(folder + "/seven.txt") << there;
+  for (const std::string name : {"train", "valid", "test"}) {
+    ASSERT_EQ(
+        weyl_program("data convert all.txt gaps/" + name + ".safetensors length=8 stride=4 hole=true", folder)
+            .code,
+        0);
+  }
+  const Outcome trained =
+      weyl_program("train " WEYL_SOURCE_DIR
+                   "/configs/completion/se3.toml data.pose_sequences.path=gaps train.epochs=2 "
+                   "train.batch=8 --out run",
+                   folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  for (const std::string end : {"tum", "kitti"}) {
+    const Outcome filled = weyl_program("predict run seven.txt --out filled." + end, folder);
+    ASSERT_EQ(filled.code, 0) << filled.err;
+    EXPECT_NE(filled.err.find(" of 8 is the one that was missing"), std::string::npos) << filled.err;
+    const Outcome seen = weyl_program("data inspect filled." + end + " --json", folder);
+    ASSERT_EQ(seen.code, 0) << seen.err;
+    EXPECT_LT(Json::parse(seen.out, "stdout").find("group")->find("residual")->number_or(1), 1e-14);
+  }
+  // Every timestamp of the input is there, and one more between two of them.
+  std::ifstream written(folder + "/filled.tum"), given(folder + "/seven.txt");
+  std::vector<std::string> stamps, kept;
+  for (std::string line; std::getline(written, line);) {
+    stamps.push_back(line.substr(0, line.find(' ')));
+  }
+  for (std::string line; std::getline(given, line);) {
+    kept.push_back(line.substr(0, line.find(' ')));
+  }
+  ASSERT_EQ(stamps.size(), 8u);
+  EXPECT_TRUE(std::ranges::includes(stamps, kept));
+  EXPECT_TRUE(std::ranges::is_sorted(stamps));
+  EXPECT_EQ(std::ranges::adjacent_find(stamps), stamps.end());
+  // Where there are no times TUM cannot be written, and where a file is it stays.
+  EXPECT_EQ(weyl_program("predict run filled.kitti --out other.tum", folder).code, 2);
+  EXPECT_EQ(weyl_program("predict run gaps/test.safetensors --out other.tum", folder).code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder + "/other.tum"));
 }
 
 }  // namespace

@@ -117,6 +117,45 @@ TEST(PredictFrames, KeepsEveryColumnAndValueToTheBit) {
   EXPECT_EQ(twice[0], after[0]);
 }
 
+double value_of(const AtomsFrame& frame, const std::string& name) {
+  for (const FrameValue& value : frame.values) {
+    if (value.name == name) {
+      return std::get<std::vector<double>>(value.values).at(0);
+    }
+  }
+  ADD_FAILURE() << "no value " << name;
+  return 0;
+}
+
+TEST(PredictFrames, SeveralModelsGiveMeanAndDeviationInTheFilesUnits) {
+  const std::string folder = prepared("predict-several");
+  for (const std::string seed : {"1", "2"}) {
+    const Outcome trained = weyl_program(
+        "train c.toml --seed " + seed + " train.steps=2 --out run" + seed + " " + periodic_model, folder);
+    ASSERT_EQ(trained.code, 0) << trained.err;
+  }
+  std::ofstream(folder + "/eV.xyz") << "3\nProperties=species:S:1:pos:R:3\nO 0 0 0\nH 1 0 0\nH 0 1.1 0\n";
+  std::ofstream(folder + "/kcal.xyz")
+      << "3\nProperties=species:S:1:pos:R:3 energy_unit=kcal/mol\nO 0 0 0\nH 1 0 0\nH 0 1.1 0\n";
+  const auto predicted = [&](const std::string& models, const std::string& data) {
+    const Outcome done =
+        weyl_program("predict " + models + " " + data + ".xyz --out out.xyz --force", folder);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return read(folder + "/out.xyz").at(0);
+  };
+  const double a = value_of(predicted("run1", "eV"), "weyl_energy"),
+               b = value_of(predicted("run2", "eV"), "weyl_energy");
+  const AtomsFrame both = predicted("run1 run2", "eV");
+  EXPECT_NEAR(value_of(both, "weyl_energy"), (a + b) / 2, 1e-9);
+  EXPECT_NEAR(value_of(both, "weyl_energy_std"), std::abs(a - b) / 2, 1e-9);
+  EXPECT_GT(std::abs(a - b), 1e-6);
+  EXPECT_TRUE(std::any_of(both.columns.begin(), both.columns.end(),
+                          [](const AtomColumn& c) { return c.name == "weyl_forces_std" && c.width == 3; }));
+  const AtomsFrame other = predicted("run1 run2", "kcal");
+  const double factor = unit_factor("eV", "kcal/mol");
+  EXPECT_NEAR(value_of(other, "weyl_energy_std"), factor * value_of(both, "weyl_energy_std"), 1e-6);
+}
+
 using Matrix = std::array<double, 9>;
 
 /// x -> (1 + e) x of places and lattice vectors.

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -54,6 +55,20 @@ inline Outcome weyl_program(const std::string& arguments, const std::string& fol
   outcome.cpu_seconds = cpu_seconds_of_children() - cpu;
   outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   outcome.err = contents(err);
+  return outcome;
+}
+
+/// What a command of the shell prints, in `folder`.
+inline Outcome shell(const std::string& command, const std::string& folder) {
+  Outcome outcome;
+  const std::string out = folder + "/.out", err = folder + "/.err";
+  const int status =
+      std::system(("cd '" + folder + "' && { " + command + "; } > '" + out + "' 2> '" + err + "'").c_str());
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  outcome.out = contents(out);
+  outcome.err = contents(err);
+  std::filesystem::remove(out);
+  std::filesystem::remove(err);
   return outcome;
 }
 

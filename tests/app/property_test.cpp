@@ -102,11 +102,12 @@ batch = 12
 rate = 1e-2
 )";
 
-const std::map<std::string, std::string> systems{{"geomformer", ""},
-                                                 {"et", "model.geomformer.preset=et"},
-                                                 {"painn", "model.geomformer.preset=painn"},
-                                                 {"platonic", "model.system=platonic"},
-                                                 {"transformer", "model.system=transformer"}};
+const std::map<std::string, std::string> systems{
+    {"geomformer", ""},
+    {"et", "model.geomformer.preset=et"},
+    {"painn", "model.geomformer.preset=painn model.geomformer.heads=8"},
+    {"platonic", "model.system=platonic"},
+    {"transformer", "model.system=transformer"}};
 
 /// One folder, in which every system was trained under its name, for all tests.
 class PropertyProgram : public testing::Test {
@@ -164,6 +165,22 @@ TEST_F(PropertyProgram, EverySystemLearnsNumbersInTheirUnits) {
     EXPECT_EQ(out[0].column("weyl_forces"), nullptr);
   }
   EXPECT_EQ(errors.size(), 2 * systems.size());  // these are different models
+}
+
+/// The error of any one property is called `mae`: runs that learn different ones of the same molecules are not compared.
+TEST_F(PropertyProgram, RunsOfOtherTargetsAreNotCompared) {
+  for (const std::string target : {"alpha", "mu"}) {
+    const Outcome done = weyl_program("train c.toml --out of-" + target + " model.system=transformer " +
+                                          "'task.property.targets=[\"" + target + "\"]'",
+                                      folder);
+    ASSERT_EQ(done.code, 0) << done.err;
+  }
+  const Outcome compared = weyl_program("compare of-alpha of-mu --json", folder);
+  EXPECT_EQ(compared.code, 1) << compared.err;
+  EXPECT_EQ(Json::parse(compared.out, "compare").find("same_test_data")->dump(), "false");
+  EXPECT_NE(compared.err.find("of-alpha: alpha"), std::string::npos) << compared.err;
+  EXPECT_NE(compared.err.find("of-mu: mu"), std::string::npos) << compared.err;
+  EXPECT_EQ(weyl_program("compare transformer et", folder).code, 0);
 }
 
 /// Two molecules far from each other in one frame: an extensive number is the sum, an intensive one the mean.

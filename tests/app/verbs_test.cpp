@@ -129,6 +129,21 @@ TEST_F(Verbs, Eval) {
   EXPECT_EQ(weyl("eval run/best/model.safetensors --data data --split valid --dtype float64").code, 0);
 }
 
+TEST_F(Verbs, BenchTimesAStepByThreads) {
+  const Json two = object(weyl("bench c.toml --repeats 1 --threads 2 --json"), {"cases"});
+  const Json& found = two.find("cases")->items().at(0);
+  EXPECT_EQ(found.find("threads")->number_or(0), 2);
+  const Json& times = *found.find("step_ms_by_threads");
+  EXPECT_EQ(times.members().size(), 2U);
+  for (const char* number : {"1", "2"}) {
+    ASSERT_NE(times.find(number), nullptr) << number;
+    EXPECT_GT(times.find(number)->number_or(0), 0) << number;
+  }
+  // Somebody who says one thread gets no more, not even to compare.
+  const Json one = object(weyl("bench c.toml --repeats 1 --threads 1 --json"), {"cases"});
+  EXPECT_EQ(one.find("cases")->items().at(0).find("step_ms_by_threads")->members().size(), 1U);
+}
+
 TEST_F(Verbs, ARunFindsItsDataFromAnyFolder) {
   const std::string elsewhere = scratch("elsewhere"), run = folder() + "/run";
   const auto mse = [](const Json& json) {
@@ -160,6 +175,23 @@ TEST_F(Verbs, Predict) {
   EXPECT_EQ(file.entry("node_vectors").shape, (std::vector<int64_t>{40, 1, 3}));
   EXPECT_EQ(weyl("predict run data/none.safetensors --out x.safetensors").code, 3);
   EXPECT_EQ(weyl("predict run data/test.safetensors --out x.txt").code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder() + "/x.safetensors"));
+}
+
+TEST_F(Verbs, PredictWithSeveralModels) {
+  const Outcome outcome = weyl("predict run run data/test.safetensors --out several.safetensors --json");
+  object(outcome, {"samples", "seconds", "out"});
+  const SafetensorsFile file(folder() + "/several.safetensors");
+  EXPECT_EQ(file.entry("displacement_std").shape, (std::vector<int64_t>{40, 1, 3}));
+  EXPECT_EQ(file.entry("node_vectors").shape, (std::vector<int64_t>{40, 1, 3}));
+  EXPECT_EQ(weyl("predict run run data/test.safetensors --out x.safetensors --gradient").code, 2);
+  EXPECT_EQ(weyl("predict run --out x.safetensors").code, 2);
+  EXPECT_EQ(weyl("predict run none data/test.safetensors --out x.safetensors").code, 3);
+  // Every model's files are inputs, which --force does not replace.
+  const Outcome over = weyl(
+      "predict run run/last/model.safetensors data/test.safetensors --force --out "
+      "run/last/model.safetensors");
+  EXPECT_EQ(over.code, 2) << over.err;
   EXPECT_FALSE(std::filesystem::exists(folder() + "/x.safetensors"));
 }
 
@@ -211,7 +243,12 @@ TEST_F(Verbs, Plot) {
   EXPECT_TRUE(std::filesystem::exists(folder() + "/pictures/learning_curve.png"));
   std::ifstream svg(folder() + "/pictures/learning_curve.svg");
   const std::string drawn((std::istreambuf_iterator<char>(svg)), {});
-  EXPECT_NE(drawn.find("loss, mse ("), std::string::npos);
+  for (const char* words : {"Learning curve of run", "training loss", "validation mse, best ", ">mse / "}) {
+    EXPECT_NE(drawn.find(words), std::string::npos) << words;
+  }
+  std::ifstream parity(folder() + "/pictures/parity_displacement.svg");
+  const std::string pairs((std::istreambuf_iterator<char>(parity)), {});
+  EXPECT_NE(pairs.find("Test split, run: MAE "), std::string::npos);
 }
 
 TEST_F(Verbs, Doctor) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "tests/config/kitchen.h"
@@ -10,6 +11,18 @@ namespace weyl {
 namespace {
 
 using Json = nlohmann::json;
+
+/// On, off, or as the rest has it.
+enum class Lamp { automatic, off, on };
+constexpr auto names_of(Lamp) {
+  return std::array<std::string_view, 3>{"auto", "false", "true"};
+}
+struct Room {
+  Lamp lamp = Lamp::automatic;
+};
+void fields(Fields& f, Room& r) {
+  f("lamp", r.lamp, "gives light");
+}
 
 Visit visit(Kitchen& k) {
   return [&k](Fields& f) { fields(f, k); };
@@ -119,6 +132,46 @@ TEST(Explain, NamesTheNearestKeyOnAMiss) {
   EXPECT_EQ(explained("minutes"),
             "minutes: must be a key or table of the config; there are clock.minutes, alarm.minutes, "
             "bell.minutes, dishes.timer.minutes, induction.timer.minutes");
+}
+
+// Where names of a choice are true and false, they are the booleans that they look like.
+TEST(Choice, MayHaveTrueAndFalseBesideAWord) {
+  Room room;
+  const Visit visit_room = [&room](Fields& f) { fields(f, room); };
+  const auto read = [&](const std::string& toml, std::vector<std::string> overrides = {}) {
+    room = {};
+    read_toml_text(toml, "r.toml", overrides, visit_room);
+    return room.lamp;
+  };
+  EXPECT_EQ(read(""), Lamp::automatic);
+  EXPECT_EQ(read("lamp = true"), Lamp::on);
+  EXPECT_EQ(read("lamp = false"), Lamp::off);
+  EXPECT_EQ(read("lamp = 'auto'"), Lamp::automatic);
+  EXPECT_EQ(read("lamp = true", {"lamp=false"}), Lamp::off);
+  EXPECT_EQ(read("lamp = true", {"lamp=auto"}), Lamp::automatic);
+  for (const char* wrong : {"lamp = 1", "lamp = 'on'"}) {
+    try {
+      read(wrong);
+      FAIL() << wrong;
+    } catch (const ConfigError& error) {
+      EXPECT_NE(std::string(error.what()).find("lamp: must be \"auto\", false or true, got "),
+                std::string::npos)
+          << error.what();
+    }
+  }
+  for (const auto& [lamp, line] : {std::pair(Lamp::automatic, "lamp = \"auto\"\n"),
+                                   {Lamp::off, "lamp = false\n"},
+                                   {Lamp::on, "lamp = true\n"}}) {
+    room.lamp = lamp;
+    const std::string written = write_toml(visit_room);
+    EXPECT_EQ(written, line);
+    EXPECT_EQ(read(written), lamp);
+  }
+  room = {};
+  const Json lamp = Json::parse(describe_json_schema(visit_room)).at("properties").at("lamp");
+  EXPECT_EQ(lamp.at("enum"), Json::array({"auto", false, true}));
+  EXPECT_FALSE(lamp.contains("type"));
+  EXPECT_EQ(lamp.at("default"), "auto");
 }
 
 }  // namespace

@@ -39,6 +39,12 @@ foreach(folder kernels app data/makers)
   endif()
 endforeach()
 
+foreach(file share/weyl/configs/nbody/platonic.toml share/doc/weyl/LICENSE)
+  if(NOT EXISTS "${prefix}/${file}")
+    message(FATAL_ERROR "${file} is not installed")
+  endif()
+endforeach()
+
 # As some systems do by default, a program is linked to the libraries alone that it uses itself.
 foreach(project tests/consumer examples)
   string(MAKE_C_IDENTIFIER "${project}" tree)

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <iterator>
 
 #include "weyl/core/check.h"
@@ -16,6 +17,16 @@ namespace weyl {
 namespace {
 
 namespace fs = std::filesystem;
+
+TEST(ChecksumNumber, IsThatOfTheTextAndGoesOnFromASeed) {
+  const std::string one = "one", two = "two";
+  const auto bytes = [](const std::string& s) { return std::as_bytes(std::span(s)); };
+  EXPECT_EQ(checksum(bytes(one)),
+            text(std::hex, std::setw(16), std::setfill('0'), checksum_number(bytes(one))));
+  EXPECT_NE(checksum_number(bytes(one), checksum_number(bytes(two))),
+            checksum_number(bytes(two), checksum_number(bytes(one))));
+  EXPECT_NE(checksum_number({}, 1), checksum_number({}, 2));
+}
 
 class Checksums : public testing::Test {
  protected:

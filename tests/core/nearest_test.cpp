@@ -23,5 +23,16 @@ TEST(Nearest, FindsWhatWasMeantAndNothingFarOff) {
   EXPECT_EQ(nearest(std::string(1000000, 'a'), words), "");
 }
 
+TEST(Nearest, AmongManyWordsASlipMustBeSmall) {
+  const std::vector<std::string> words{"rate", "weight_decay", "epochs", "set", "path"};
+  EXPECT_EQ(nearest_spelling("ratte", words), "rate");
+  EXPECT_EQ(nearest_spelling("Weight-dcay", words), "weight_decay");
+  EXPECT_EQ(nearest_spelling("epohcs", words), "epochs");
+  EXPECT_EQ(nearest_spelling("settings", words), "");  // a beginning is not enough
+  EXPECT_EQ(nearest_spelling("bet", words), "");       // nor is one letter of three
+  EXPECT_EQ(nearest_spelling("weight", words), "");
+  EXPECT_EQ(nearest("weight", words), "weight_decay");
+}
+
 }  // namespace
 }  // namespace weyl

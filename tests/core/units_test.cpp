@@ -59,7 +59,7 @@ TEST(Units, WhatIsNoUnit) {
   const auto fault = [](const std::string& unit) {
     return message_of<ConfigError>([&] { parse_unit(unit); });
   };
-  EXPECT_EQ(fault("eVs"), "unit 'eVs': unknown name 'eVs'");
+  EXPECT_EQ(fault("furlong"), "unit 'furlong': unknown name 'furlong'");
   EXPECT_EQ(fault(""), "unit '': a name is missing at the end");
   EXPECT_EQ(fault("eV/"), "unit 'eV/': a name is missing at the end");
   EXPECT_EQ(fault("eV//A"), "unit 'eV//A': a name is missing before '/A'");
@@ -69,6 +69,43 @@ TEST(Units, WhatIsNoUnit) {
   EXPECT_NE(fault("A^99"), "");
   EXPECT_NE(fault(std::string(1000, '(')), "");
   EXPECT_NE(fault("\xff\x01").find("unknown name '\\xff\\x01'"), std::string::npos);
+}
+
+TEST(Units, WhatIsMeantIsSuggested) {
+  const auto fault = [](const std::string& unit) {
+    return message_of<ConfigError>([&] { parse_unit(unit); });
+  };
+  EXPECT_EQ(fault("hartre"), "unit 'hartre': unknown name 'hartre'; did you mean 'Hartree'?");
+  EXPECT_EQ(fault("kcal/mole"), "unit 'kcal/mole': unknown name 'mole'; did you mean 'mol'?");
+  EXPECT_EQ(fault("EV"), "unit 'EV': unknown name 'EV'; did you mean 'eV'?");
+  EXPECT_EQ(fault("kB"), "unit 'kB': unknown name 'kB'; did you mean 'kbar'?");  // VASP's
+}
+
+TEST(Units, OfAtomsAreOfTheirThingAndSize) {
+  const auto fault = [](const std::string& unit, const std::string& like) {
+    return message_of<ConfigError>([&] { check_unit(unit, like); });
+  };
+  for (const auto& [unit, like] : {std::pair{"kcal/mol", "eV"},
+                                   {"J", "eV"},
+                                   {"kJ/mol", "meV"},
+                                   {"Hartree/Bohr", "eV/Angstrom"},
+                                   {"kcal/mol/A", "eV/Angstrom"},
+                                   {"GPa", "eV/Angstrom^3"},
+                                   {"kbar", "eV/Angstrom^3"}}) {
+    EXPECT_EQ(fault(unit, like), "") << unit;
+  }
+  EXPECT_NE(fault("kcal", "eV").find("unit 'kcal': must be of one molecule's size, got 2.61"),
+            std::string::npos)
+      << fault("kcal", "eV");
+  EXPECT_TRUE(fault("kcal", "eV").ends_with("; did you mean 'kcal/mol'?")) << fault("kcal", "eV");
+  EXPECT_TRUE(fault("kJ", "eV").ends_with("; did you mean 'kJ/mol'?"));
+  EXPECT_TRUE(fault("cal", "eV").ends_with("; did you mean 'cal/mol'?"));
+  EXPECT_TRUE(fault("kcal/A", "eV/Angstrom").ends_with("; did you mean 'kcal/mol/A'?"));
+  EXPECT_EQ(fault("Hartree", "eV/Angstrom"),
+            "units: 'Hartree' and 'eV/Angstrom' measure different things; did you mean 'Hartree/Angstrom'?");
+  EXPECT_TRUE(fault("eV", "eV/Angstrom^3").ends_with("; did you mean 'eV/Angstrom^3'?"));
+  EXPECT_EQ(fault("A", "eV"), "units: 'A' and 'eV' measure different things");
+  EXPECT_EQ(fault("furlong", "eV"), "unit 'furlong': unknown name 'furlong'");
 }
 
 }  // namespace

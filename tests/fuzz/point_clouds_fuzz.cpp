@@ -34,5 +34,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
   } catch (const weyl::DataError&) {
   }
+  try {  // the same by other names: values of any type and shape
+    const std::vector<std::vector<std::string>> wanted{{"positions", "data"}, {"label"}};
+    for (const auto& [name, array] : weyl::parse_hdf5_arrays({reinterpret_cast<const std::byte*>(data), size},
+                                                             "input", wanted, 1 << 24)) {
+      if (weyl::byte_count(array.type, array.shape) != array.bytes.size()) {
+        std::abort();
+      }
+    }
+  } catch (const weyl::DataError&) {
+  }
   return 0;
 }

@@ -1,6 +1,7 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
+#include "weyl/data/formats/checkpoint_record.h"
 #include "weyl/data/formats/pytorch_zip.h"
 #include "weyl/data/formats/weights.h"
 
@@ -8,10 +9,15 @@ namespace {
 
 std::vector<weyl::NamedArray> parse(std::span<const std::byte> input) {
   if (input.size() > 1 && input[0] == std::byte{'P'} && input[1] == std::byte{'K'}) {
+    weyl::parse_hyper_parameters(input, "input");
+    weyl::parse_trained_rows(input, 2, 3, "input");
     return weyl::parse_pytorch_zip(input, "input");
   }
   // Input that is no zip archive is the pickle of one, so that checksums do not keep the fuzzer out.
   const auto storage = [](std::string_view) { return std::vector<std::byte>(256, std::byte{1}); };
+  const weyl::Pickle pickle = weyl::parse_pickle(input, "input");
+  weyl::hyper_parameters_of(pickle);
+  weyl::pickled_tensors_of(pickle, "optimizer_states", "input");
   constexpr uint64_t limit = 1 << 20;
   return weyl::parse_pytorch_pickle(input, storage, input.size() % 2 == 0, limit, "input");
 }

@@ -100,31 +100,81 @@ TEST(Module, ShapesAloneOnTheMetaDevice) {
   EXPECT_TRUE(huge.parameters()[0].tensor.is_meta());
 }
 
+// Below a prefix is what a dot stands after: "second" has second.0.weight, "fi" has nothing.
+TEST(Module, FreezesWhatStandsBelowAPrefix) {
+  Tree tree;
+  EXPECT_EQ(tree.freeze("fi"), 0);
+  EXPECT_EQ(tree.freeze("second.0.weight.x"), 0);
+  EXPECT_EQ(tree.freeze(""), 0);
+  EXPECT_EQ(tree.freeze("first"), 4);
+  EXPECT_EQ(tree.freeze("scale"), 1);
+  std::vector<std::string> frozen;
+  for (const Parameter& p : tree.parameters()) {
+    if (p.frozen) {
+      frozen.push_back(p.name);
+      EXPECT_FALSE(p.tensor.requires_grad()) << p.name;
+    }
+  }
+  EXPECT_EQ(frozen, (std::vector<std::string>{"scale", "first.0.weight", "first.0.bias", "first.2.weight",
+                                              "first.2.bias"}));
+  EXPECT_FALSE(tree.scale.requires_grad());
+  EXPECT_TRUE(tree.second->parameters()[0].tensor.requires_grad());
+  EXPECT_EQ(tree.parameter_count(), 3 + (15 + 5) + (10 + 2) + 4);  // what is frozen is a parameter still
+  // A module that is frozen as a whole stays in evaluation mode, the others follow.
+  tree.train(true);
+  EXPECT_TRUE(tree.training());
+  EXPECT_FALSE(tree.first->training());
+  EXPECT_TRUE(tree.second->training());
+  Tree other;
+  EXPECT_EQ(other.freeze("second"), 1);
+  EXPECT_FALSE(other.second->training());
+  EXPECT_TRUE(other.first->training());
+}
+
 TEST(Derived, IsMadeOnceInEvaluationAndEachTimeInTraining) {
   Derived derived;
+  const Tensor weight = at::ones({2});
   std::atomic<int> made = 0;
   const auto make = [&] {
     ++made;
     return at::ones({2});
   };
-  derived.get(true, make);
-  derived.get(true, make);
+  derived.get(true, weight, make);
+  derived.get(true, weight, make);
   EXPECT_EQ(made, 2);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&] { EXPECT_EQ(derived.get(false, make).sum().item<float>(), 2); });
+    threads.emplace_back([&] { EXPECT_EQ(derived.get(false, weight, make).sum().item<float>(), 2); });
   }
   for (auto& t : threads) {
     t.join();
   }
   EXPECT_EQ(made, 3);
   derived.drop();
-  derived.get(false, make);
+  derived.get(false, weight, make);
   EXPECT_EQ(made, 4);
   const UseReferences anew;
-  derived.get(false, make);
-  derived.get(false, make);
+  derived.get(false, weight, make);
+  derived.get(false, weight, make);
   EXPECT_EQ(made, 6);
+}
+
+// One rule for what follows from weights and for the weights themselves: a gradient for each that requires one.
+TEST(Derived, KeepsItsGraphToWeightsThatRequireGradients) {
+  const Derived derived;
+  const Tensor weight = at::ones({2}).requires_grad_(), other = at::ones({2});
+  const auto make = [&] { return weight * other; };
+  EXPECT_TRUE(derived.get(false, {weight, other}, make).requires_grad());
+  EXPECT_TRUE(derived.get(false, {at::Tensor(), weight}, make).requires_grad());
+  EXPECT_TRUE(derived.get(true, other, make).requires_grad());
+  EXPECT_FALSE(derived.get(false, other, make).requires_grad());  // a constant, kept
+  {
+    const at::NoGradGuard quiet;
+    EXPECT_FALSE(derived.get(false, weight, make).requires_grad());
+  }
+  EXPECT_TRUE(derived.get(false, weight, make).requires_grad());
+  weight.set_requires_grad(false);
+  EXPECT_FALSE(derived.get(false, weight, make).requires_grad());
 }
 
 }  // namespace

@@ -66,11 +66,13 @@ inline KernelCase lie_map_case(LieGroup group, int64_t rows, double scale) {
 }
 
 inline KernelCase pair_network_case(int64_t pairs, int64_t coordinates, int64_t heads, int64_t hidden,
-                                    bool timed = false) {
+                                    bool timed = false,
+                                    lie::ScoreActivation law = lie::ScoreActivation::gelu) {
   const at::Tensor present = noise({pairs}, 6) > -1;
-  return {"pair_network/" + std::to_string(pairs) + "x" + std::to_string(coordinates),
+  return {std::string("pair_network/") + (law == lie::ScoreActivation::relu ? "relu/" : "") +
+              std::to_string(pairs) + "x" + std::to_string(coordinates),
           [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
-            return {lie::pair_network(x[0], present, x[1], x[2], x[3], x[4])};
+            return {lie::pair_network(x[0], present, x[1], x[2], x[3], x[4], law)};
           },
           {noise({pairs, coordinates}, 1), noise({heads * hidden, coordinates}, 2, 0.5),
            noise({heads * hidden}, 3), noise({heads, hidden}, 4), noise({heads}, 5)},
@@ -94,6 +96,7 @@ inline void add_lie_cases(std::vector<KernelCase>& cases) {
   cases.push_back(pair_attention_case({7, 0, 1, 70, 2}, 3, 5));
   for (const int64_t coordinates : {1, 3, 6, 12}) {
     cases.push_back(pair_network_case(37, coordinates, 3, 5));
+    cases.push_back(pair_network_case(37, coordinates, 3, 5, false, lie::ScoreActivation::relu));
   }
   cases.push_back(pair_network_case(0, 3, 2, 4));
   cases.push_back(pair_network_case(700, 6, 2, 8));

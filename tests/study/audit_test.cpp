@@ -223,7 +223,16 @@ TEST(Audit, DoesNotCountWhatTheInputLostBefore) {
 TEST(Audit, FailsAConstantOutput) {
   const AuditReport report = audit_liar(Liar::Does::constant, {rotoreflections, permutations});
   EXPECT_FALSE(report.passed);
-  EXPECT_FALSE(report.claims.front().passed);
+  ASSERT_FALSE(report.claims.empty());
+  for (const AuditClaim& claim : report.claims) {
+    EXPECT_TRUE(claim.constant);
+    EXPECT_FALSE(claim.passed);
+    EXPECT_EQ(claim.error, 1);  // a number, which infinity is not in JSON
+  }
+  for (const AuditClaim& claim :
+       audit_liar(Liar::Does::sees_length, {rotoreflections, permutations}).claims) {
+    EXPECT_FALSE(claim.constant);
+  }
 }
 
 TEST(Audit, FailsAControlThatDoesNotShow) {

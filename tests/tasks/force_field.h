@@ -55,7 +55,7 @@ inline ModelOptions small(const char* system) {
     p.heads = 12;
     p.blocks = 2;
     p.ffn_factor = 2;
-    p.position_vector = true;
+    p.position_vector = platonic::PositionVector::on;
     o.system = p;
   } else if (std::string(system) != "transformer") {
     const bool own = std::string(system) == "geomformer";

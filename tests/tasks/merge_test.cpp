@@ -2,8 +2,10 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "weyl/core/check.h"
@@ -233,6 +235,42 @@ void expect_equal(const Meter& found, const Meter& expected, const std::set<std:
       expect_equal(tables[t].rows[r].second, expected_tables[t].rows[r].second, exact, where);
     }
   }
+}
+
+// The columns of a run's metrics.csv, and what train.best may name, are known before a sample is measured.
+TEST(Meters, NameAllThatTheyMayMeasure) {
+  for (const Case& c : cases()) {
+    Schema data;  // labels as the batches have them
+    for (const Seen& part : c.parts) {
+      for (const auto& [name, label] : part.batch.labels) {
+        data.labels.push_back({.name = name});
+      }
+    }
+    std::map<std::string, bool> named;
+    for (const MetricName& metric : c.make()->names(data)) {
+      EXPECT_TRUE(named.emplace(metric.name, metric.lower_is_better).second) << c.task << " " << metric.name;
+    }
+    std::set<std::string> measured;
+    for (int64_t end = 1; end <= kParts; ++end) {
+      for (const auto& [name, metric] : metered(c, 0, end)->values()) {
+        EXPECT_TRUE(named.contains(name)) << c.task << " " << name;
+        measured.insert(name);
+        const bool error = name.find("mae") != std::string::npos || name.find("mse") != std::string::npos ||
+                           name.find("error") != std::string::npos || name == "cross_entropy" ||
+                           name == "outside_chart";
+        EXPECT_EQ(named[name], error) << c.task << " " << name;
+      }
+    }
+    EXPECT_EQ(measured.size(), named.size()) << c.task;  // and no other
+  }
+}
+
+// A class that the first samples lack is named all the same.
+TEST(Meters, NameClassesThatDoNotOccur) {
+  const Case c = classification();
+  EXPECT_FALSE(metered(c, 0, 1)->values().contains("accuracy_2"));
+  const auto names = c.make()->names({});
+  EXPECT_TRUE(std::ranges::any_of(names, [](const MetricName& m) { return m.name == "accuracy_2"; }));
 }
 
 TEST(Merge, OfHalvesIsTheWhole) {

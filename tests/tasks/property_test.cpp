@@ -107,6 +107,7 @@ TEST(Property, FitsEachTargetByItself) {
 }
 
 TEST(Property, NormalisesByMeanAndDeviation) {
+  const BuildOn wide(at::kCPU, at::kDouble);
   const auto data = set();
   const Batch batch = all_of(*data);
   const Tensor t = batch.labels.at("gap");

@@ -115,6 +115,8 @@ TEST_F(CheckpointTest, HostileFilesAreOneLine) {
   }
   EXPECT_TRUE(has(loading([&](NamedTensors&, Metadata& m) { m["carrier"] = "strings"; }), "carrier must be"));
   EXPECT_TRUE(has(loading([&](NamedTensors&, Metadata& m) { m["symmetry"] = "{"; }), "must be valid JSON"));
+  EXPECT_TRUE(has(loading([&](NamedTensors&, Metadata& m) { m["trained_on"] = "{\"spacing\": {}}"; }),
+                  "metadata 'trained_on': 'spacing' must have"));
   EXPECT_TRUE(
       has(loading([&](NamedTensors&, Metadata& m) { m["recipe"] += "\nnonsense = 1\n"; }), "nonsense"));
   EXPECT_TRUE(

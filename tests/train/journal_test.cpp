@@ -81,10 +81,12 @@ TEST(CsvFile, ReaderNamesTheLine) {
   }
 }
 
-void steps(Journal& journal, int64_t from, int64_t to) {
+// Rows with these metrics, or an mse in every other row.
+void steps(Journal& journal, int64_t from, int64_t to, const std::map<std::string, double>& valid = {}) {
   for (int64_t step = from; step <= to; ++step) {
     JournalRow row{.step = step, .epoch = 0.1 * static_cast<double>(step), .rate = 1e-3, .loss = 1.0 / step};
-    if (step % 2 == 0) {
+    row.valid = valid;
+    if (valid.empty() && step % 2 == 0) {
       row.valid = {{"mse", 0.5 / static_cast<double>(step)}};
     }
     journal.record(row);
@@ -116,6 +118,67 @@ TEST(Journal, ContinuesWhereACheckpointWas) {
   // Events have the wall clock in them, but the same records.
   EXPECT_EQ(fs::file_size(again / "events.out.tfevents.0.weyl"),
             fs::file_size(through / "events.out.tfevents.0.weyl"));
+}
+
+// Older versions took the columns from one sample: those of classes that it lacked were not there.
+TEST(Journal, GivesAnOlderTableTheColumnsThatItLacks) {
+  const Folder folder;
+  int64_t bytes = 0;
+  {
+    Journal first(folder / "", {"accuracy", "gone"});
+    JournalRow row{
+        .step = 1, .epoch = 1, .rate = 0.1, .loss = 2, .gradient_norm = 1, .valid = {{"accuracy", 0.5}}};
+    row.valid["gone"] = NAN;
+    first.record(row);
+    row.step = 2;
+    row.valid.clear();
+    first.record(row);
+    bytes = first.sync_metrics();
+    row.step = 3;
+    first.record(row);  // lost: the checkpoint is from step 2
+  }
+  const std::vector<std::string> names{"accuracy", "accuracy_cat", "accuracy_dog"};
+  for (int resumed = 0; resumed < 2;
+       ++resumed) {  // and killed before the next checkpoint: `bytes` is of the old table
+    Journal second(folder / "", names, 2, bytes);
+    EXPECT_TRUE(second.damages().empty());
+    steps(second, 3, 3, {{"accuracy_cat", 0.25}});
+    const CsvTable table = read_csv(folder / "metrics.csv");
+    EXPECT_EQ(table.columns,
+              (std::vector<std::string>{"step", "epoch", "rate", "loss", "gradient_norm", "valid_accuracy",
+                                        "valid_accuracy_cat", "valid_accuracy_dog", "valid_gone"}));
+    EXPECT_EQ(table.columns, second.columns());
+    ASSERT_EQ(table.rows.size(), 3u) << resumed;
+    EXPECT_EQ(table.rows[0][5], 0.5);
+    EXPECT_TRUE(std::isnan(table.rows[0][6]));
+    EXPECT_EQ(table.rows[2][6], 0.25);
+    EXPECT_EQ(table.rows[2][0], 3);
+    const std::string contents = read_if_there(folder / "metrics.csv");
+    EXPECT_NE(contents.find("\n1,1,0.1,2,1,0.5,,,nan\n2,1,0.1,2,1,,,,\n"), std::string::npos) << contents;
+    if (resumed == 1) {  // what the next checkpoint remembers is of the new one
+      const int64_t now = second.sync_metrics();
+      Journal third(folder / "", names, 3, now);
+      EXPECT_EQ(read_if_there(folder / "metrics.csv"), contents);
+    }
+  }
+}
+
+TEST(Journal, AMetricThatNobodyNamedGetsAColumn) {
+  const Folder folder;
+  Journal journal(folder / "", {"mse"});
+  steps(journal, 1, 2);
+  steps(journal, 3, 3, {{"mse", 0.5}, {"b,c", 4}});
+  steps(journal, 4, 4, {{"b,c", 5}});
+  const CsvTable table = read_csv(folder / "metrics.csv");
+  ASSERT_EQ(table.columns.size(), 7u);
+  EXPECT_EQ(table.columns[6], "valid_b,c");
+  ASSERT_EQ(table.rows.size(), 4u);
+  EXPECT_TRUE(std::isnan(table.rows[1][6]));
+  EXPECT_EQ(table.rows[2][6], 4);
+  EXPECT_EQ(table.rows[3][6], 5);
+  Journal again(folder / "", {"mse"}, 4, journal.sync_metrics());
+  EXPECT_EQ(read_csv(folder / "metrics.csv").columns, table.columns);
+  EXPECT_EQ(read_csv(folder / "metrics.csv").rows.size(), 4u);
 }
 
 // No training depends on what it wrote down: whatever is wrong with a file, it is kept beside, and the run goes on.

@@ -30,7 +30,8 @@ std::string message(const std::string& path, const std::vector<std::string>& ove
 // What follows the path in the message of each broken config. Where toml++ words the rest, the beginning is
 // enough.
 const std::map<std::string, std::string> kMessages{
-    {"unknown_key", ":3: train.learning_rate: unknown key; the keys here are "},
+    {"unknown_key",
+     ":3: train.learning_rate: unknown key; did you mean 'train.optimiser.rate' (largest learning rate)?"},
     {"misspelt_key", ":2: train.epohcs: unknown key; did you mean 'epochs'?"},
     {"misspelt_table", ":1: train.optimizer: unknown key; did you mean 'optimiser'?"},
     {"unknown_section",

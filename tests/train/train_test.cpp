@@ -193,6 +193,75 @@ TEST_F(TrainTest, WritesNothingWhenItCannotStart) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
 }
 
+/// What an observer is told of.
+struct Notes : TrainObserver {
+  std::string lines;
+  void noted(const std::string& line) override { lines += line + "\n"; }
+};
+
+TEST_F(TrainTest, SaysWhatIsOddAboutTheData) {
+  Notes sound;
+  TrainRequest r = request("sound");
+  r.observer = &sound;
+  train(recipe_, r);
+  EXPECT_EQ(sound.lines, "");
+  // The validation samples are training samples, two of which have labels that are far off.
+  Splits data = small_data();
+  Batch all = dynamic_cast<const InMemory&>(*data.train).all();
+  all.labels["displacement"] = all.labels["displacement"].clone();
+  all.labels["displacement"][3] = 1e6;
+  data.train = std::make_shared<InMemory>(all, data.train->schema());
+  const std::vector<int64_t> some{5, 9, 12};
+  data.valid = std::make_shared<InMemory>(data.train->batch(some), data.train->schema());
+  Notes odd;
+  TrainRequest own = request("odd");
+  own.data = data;
+  own.observer = &odd;
+  recipe_.train.epochs = 1;
+  train(recipe_, own);
+  EXPECT_NE(odd.lines.find("train: displacement: 1 of 70 samples has a norm beyond 20 times the median"),
+            std::string::npos)
+      << odd.lines;
+  EXPECT_NE(odd.lines.find(
+                "valid: 3 of 3 samples have the inputs of a sample of train: sample 0 those of sample 5, "
+                "sample 1 those of sample 9, sample 2 those of sample 12\n"),
+            std::string::npos)
+      << odd.lines;
+  Notes again;  // whoever goes on with a run has read them
+  own.observer = &again;
+  resume(folder_ / "odd", own);
+  EXPECT_EQ(again.lines.find("inputs of a sample"), std::string::npos) << again.lines;
+}
+
+TEST_F(TrainTest, NamesTheLabelThatSpoilsTheStatistics) {
+  Splits data = small_data();
+  Batch all = dynamic_cast<const InMemory&>(*data.train).all();
+  all.labels["displacement"] = all.labels["displacement"].clone();
+  all.labels["displacement"][3] = 1e300;
+  data.train = std::make_shared<InMemory>(all, data.train->schema());
+  TrainRequest own = request("run");
+  own.data = data;
+  std::string message;
+  try {
+    train(recipe_, own);
+  } catch (const DataError& error) {
+    message = error.what();
+  }
+  EXPECT_NE(message.find("sample 0 has displacement of up to 1e+300"), std::string::npos) << message;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
+}
+
+TEST_F(TrainTest, RefusesFeaturesThatAreLearned) {
+  Splits data = small_data();
+  Schema schema = data.train->schema();
+  schema.interface.features[1].name = "displacement";
+  data.train = std::make_shared<InMemory>(dynamic_cast<const InMemory&>(*data.train).all(), schema);
+  TrainRequest own = request("run");
+  own.data = data;
+  EXPECT_THROW(train(recipe_, own), ConfigError);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
+}
+
 TEST_F(TrainTest, RunsWithoutValidationAndTestData) {
   std::filesystem::remove(folder_ / "data/valid.safetensors");
   std::filesystem::remove(folder_ / "data/test.safetensors");

@@ -142,30 +142,89 @@ TEST(Trainer, EndsWhenPatienceRunsOut) {
   EXPECT_EQ(train_small(recipe, folder / "run").steps, result.steps);
 }
 
-TEST(Trainer, StopsAtALossThatIsNotFiniteAndSavesTheStateBefore) {
-  const ScratchFolder folder;
-  Recipe recipe = small_recipe();
+/// What a training says that ends at a step whose loss is not finite, and whether data are at fault. `spoil` changes the
+/// training set, to which the task was fitted before.
+struct Failure {
+  std::string message;
+  bool of_data = false;
+};
+template <class F>
+Failure failure(const std::string& run, Recipe recipe, F spoil) {
   Splits data = small_data();
   Batch all = dynamic_cast<const InMemory&>(*data.train).all();
-  all.labels["displacement"] = all.labels["displacement"].clone();
-  all.labels["displacement"][7] = 1e300;  // finite, but not its square
+  for (auto& [name, label] : all.labels) {
+    label = label.clone();
+  }
+  spoil(all);
   SavedModel saved = small_model(recipe, data);
   data.train = std::make_shared<InMemory>(all, data.train->schema());
-  std::filesystem::create_directories(folder / "run");
-  Trainer trainer(std::move(saved), data, folder / "run");
+  std::filesystem::create_directories(run);
+  Trainer trainer(std::move(saved), data, run);
   try {
     trainer.run();
-    FAIL();
+  } catch (const DataError& e) {
+    return {e.what(), true};
   } catch (const Error& e) {
-    const std::string message = e.what();
-    EXPECT_NE(message.find("loss and gradient must be finite, got inf"), std::string::npos) << message;
-    EXPECT_EQ(message.find('\n'), std::string::npos);
+    return {e.what(), false};
   }
+  return {};
+}
+
+/// The sample that has a node.
+int64_t sample_of(int64_t node) {
+  const Splits data = small_data();
+  const Batch& all = dynamic_cast<const InMemory&>(*data.train).all();
+  return std::get<Points>(all.input).graphs.index[node].item<int64_t>();
+}
+
+TEST(Trainer, StopsAtALossThatIsNotFiniteAndSavesTheStateBefore) {
+  const ScratchFolder folder;
+  const auto [message, of_data] = failure(folder / "run", small_recipe(), [](Batch& all) {
+    all.labels["displacement"][7] = 1e300;  // finite, but not its square
+  });
+  EXPECT_NE(message.find("loss and gradient must be finite, got inf"), std::string::npos) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+  EXPECT_TRUE(of_data);
+  EXPECT_NE(message.find(text("one sample is at fault: sample ", sample_of(7),
+                              " alone gives a loss of inf, with "
+                              "displacement of up to 1e+300")),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(message.find("rate"), std::string::npos) << message;
   const auto resumed = read_checkpoint(folder / "run");
   EXPECT_LT(resumed.state.step, 5);
   for (const auto& [name, t] : resumed.weights) {
     EXPECT_TRUE(at::isfinite(t).all().item<bool>()) << name;
   }
+}
+
+TEST(Trainer, NamesAllSamplesThatOverflow) {
+  const ScratchFolder folder;
+  Recipe recipe = small_recipe();
+  recipe.train.batch = 70;  // all in one step
+  const auto [message, of_data] = failure(folder / "run", recipe, [](Batch& all) {
+    all.labels["displacement"][7] = 1e300;
+    all.labels["displacement"][100] = -1e300;
+  });
+  EXPECT_TRUE(of_data);
+  EXPECT_NE(message.find("2 samples are at fault: sample "), std::string::npos) << message;
+  for (const int64_t node : {7, 100}) {
+    EXPECT_NE(message.find(text("sample ", sample_of(node), " alone")), std::string::npos) << message;
+  }
+}
+
+TEST(Trainer, SpeaksOfTheRateWhereTheWeightsDiverge) {
+  const ScratchFolder folder;
+  Recipe recipe = small_recipe();
+  recipe.train.optimiser.rate = 1e35;
+  recipe.train.schedule.warmup = 0;
+  recipe.train.average.reset();
+  const auto [message, of_data] = failure(folder / "run", recipe, [](Batch&) {});
+  EXPECT_FALSE(of_data);
+  EXPECT_NE(message.find("loss and gradient must be finite"), std::string::npos) << message;
+  EXPECT_NE(message.find("the weights have diverged: a smaller train.optimiser.rate"), std::string::npos)
+      << message;
+  EXPECT_EQ(message.find("sample"), std::string::npos) << message;
 }
 
 TEST(Trainer, RefusesWhatCannotRun) {

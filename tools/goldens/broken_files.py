@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes tests/fixtures/broken/{safetensors,npy,npz,pytorch,poses}/: files that must be refused with one line each.
+"""Writes tests/fixtures/broken/{safetensors,npy,npz,pytorch,poses,ply,points}/: files that must be refused with one line each.
 
 `python tools/goldens/broken_files.py` needs nothing but Python. tests/data/formats/broken_files_test.cpp says what each
 message must name; it fails when a file here has no entry there.
 """
 import io
 import json
+import math
 import pickle
 import shutil
 import struct
@@ -13,7 +14,7 @@ import zipfile
 from pathlib import Path
 
 root = Path(__file__).resolve().parents[2] / "tests" / "fixtures" / "broken"
-for kind in ("safetensors", "npy", "npz", "pytorch", "poses"):
+for kind in ("safetensors", "npy", "npz", "pytorch", "poses", "ply", "points"):
     shutil.rmtree(root / kind, ignore_errors=True)
 
 
@@ -224,3 +225,75 @@ write("poses/wrong_order.csv", b"#timestamp [ns],p_x,p_y,p_z,q_x,q_y,q_z,q_w\n14
 write("poses/zero_quaternion.txt", b"1305031098.7 1.34 0.62 1.65 0 0 0 0\n")
 for path in sorted(root.rglob("*.*")):
     print(f"{path.stat().st_size:6d} {path.relative_to(root)}")
+
+
+# --- PLY and text of points ---------------------------------------------------------------------
+def ply(name, elements, body, encoding="ascii", begin="ply\n"):
+    head = begin + f"format {encoding} 1.0\n" + elements + "end_header\n"
+    write(f"ply/{name}.ply", head.encode() + (body if isinstance(body, bytes) else body.encode()))
+
+
+xyz = "property float x\nproperty float y\nproperty float z\n"
+two = "element vertex 2\n" + xyz
+faces = "element face 1\nproperty list uchar int vertex_indices\n"
+points = struct.pack("<6f", 0, 0, 0, 1, 2, 3)
+write("ply/empty.ply", b"")
+write("ply/not_ply.ply", b"OFF\n1 0 0\n0 0 0\n")
+write("ply/no_end_header.ply", b"ply\nformat ascii 1.0\nelement vertex 1\n")
+write("ply/no_format.ply", b"ply\nelement vertex 1\n" + xyz.encode() + b"end_header\n0 0 0\n")
+write("ply/long_line.ply", b"ply\ncomment " + b"x" * 5000 + b"\n")
+ply("other_format", two, "", "binary_middle_endian")
+ply("no_vertex", faces, "3 0 1 2\n")
+ply("no_points", "element vertex 0\n" + xyz, "")
+ply("no_z", "element vertex 1\nproperty float x\nproperty float y\n", "0 0\n")
+ply("list_z", "element vertex 1\nproperty float x\nproperty float y\nproperty list uchar float z\n", "0 0 1 0\n")
+ply("twice", two + "property float x\n", "0 0 0 0\n0 0 0 0\n")
+ply("unknown_type", "element vertex 1\nproperty half x\n", "0\n")
+ply("unknown_word", "vertices 2\n", "")
+ply("negative_count", "element vertex -1\n" + xyz, "")
+ply("huge_count", "element vertex 4000000000000000000\n" + xyz, points, "binary_little_endian")
+ply("huge_text", "element vertex 4000000000000000000\n" + xyz, "0 0 0\n")
+ply("cut", two, "0 0 0\n\n\n\n\n\n\n")
+ply("cut_binary", two, points[:-4], "binary_little_endian")
+ply("short_row", two, "0.0 0.0 0.0\n1.0 2.0\n")
+ply("long_row", two, "0 0 0\n1 2 3 4\n")
+ply("words", two, "0 0 0\n1 two 3\n")
+ply("not_finite", two, "0 0 0\n1 nan 3\n")
+ply("not_finite_binary", two, struct.pack("<6f", 0, 0, 0, 1, math.inf, 3), "binary_little_endian")
+ply("colour_above", two + "property uchar red\n", "0 0 0 255\n0 0 0 256\n")
+ply("cut_faces", two + faces, "0 0 0\n1 2 3\n")
+ply("cut_faces_binary", two + faces, points + b"\x03\0\0\0\0", "binary_little_endian")
+ply("huge_list", two + faces.replace("uchar", "uint"), points + b"\xff" * 8, "binary_little_endian")
+ply("negative_list", two + faces.replace("uchar", "int"), points + b"\xff" * 8, "binary_little_endian")
+ply("real_list", two + faces.replace("uchar", "float"), points, "binary_little_endian")
+ply("more_behind", two, points + b"\0\1", "binary_little_endian")
+ply("changed_line_ends", two, struct.pack("<6f", 0, 0, 0, 1, 2, 3).replace(b"\0\0\x80?", b"\r\n\0\x80?"), "binary_little_endian")
+
+for name, body in {
+    "empty": b"",
+    "only_comments": b"# nothing\n// here\n",
+    "only_names": b"x,y,z\n",
+    "two_columns": b"0 1\n1 2\n",
+    "fewer_columns": b"0 1 2 3\n1 2 3\n",
+    "more_columns": b"0 1 2\n1 2 3 4\n",
+    "fewer_commas": b"0,1,2\n1,2\n",
+    "empty_cell": b"0,1,2\n1,,2\n",
+    "trailing_comma": b"0,1,2,\n",
+    "two_in_a_cell": b"0,1,2\n1 5,2,3\n",
+    "mixed_separators": b"0 1 2\n1,2,3\n",
+    "semicolons": b"0;1;2\n1;2;3\n",
+    "decimal_commas": b"0,5 1,5 2,5\n",
+    "words": b"0 1 2\n0 one 2\n",
+    "not_finite": b"0 1 2\n\n0 nan 2\n",
+    "infinite": b"0 1 2\n0 1 -inf\n",
+    "too_large": b"0 1 2\n0 1 1e999\n",
+    "no_z": b"x y intensity\n0 1 2\n",
+    "x_twice": b"x y z x\n0 1 2 3\n",
+    "more_names": b"x y z red\n0 1 2\n",
+    "two_headers": b"x y z\nx y z\n0 1 2\n",
+    "molecule": b"3\nwater\nO 0 0 0\nH 0 0 1\nH 0 1 0\n",
+    "symbols": b"C 0 0 0\nH 0 0 1\n",
+    "counted": b"2\n0 1 2\n3 4 5\n",
+    "binary": b"\0\1\2\x1b[31m 1 2\n",
+}.items():
+    write(f"points/{name}.txt", body)

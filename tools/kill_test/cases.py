@@ -76,7 +76,7 @@ system = "steerable"
 orders = 4
 stages = [{ middle = 2, channels = 2, kernel = 5, pool = 4 }]
 attention = false
-encoder = { depth = 1, heads = 1 }
+encoder = { depth = 1 }
 [train]
 steps = 1
 batch = 4

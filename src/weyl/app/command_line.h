@@ -43,6 +43,7 @@ struct EvalCommand {
   std::string model;  // a run folder or a model file
   std::string data;   // empty: as the model's own config says
   std::string split = "test";
+  bool as_is = false;  // data that contradict what the model was trained on
   int64_t batch = 256;
   std::optional<int64_t> batch_tokens;
 };
@@ -51,9 +52,11 @@ struct PredictCommand {
   Talk talk;
   Machine machine;
   std::string model, data, out;
-  bool force = false;          // replace what is there, inputs excepted
-  bool gradient = false;       // d(sum of graph_scalars)/d(positions)
-  bool probabilities = false;  // into a folder: of each class too
+  std::vector<std::string> others;  // models that predict with the first
+  bool force = false;               // replace what is there, inputs excepted
+  bool as_is = false;               // data that contradict what the model was trained on
+  bool gradient = false;            // d(sum of graph_scalars)/d(positions)
+  bool probabilities = false;       // into a folder: of each class too
   int64_t batch = 256;
   std::optional<int64_t> batch_tokens;
 };
@@ -123,6 +126,12 @@ struct ConfigCheckCommand {
   ConfigArguments config;
 };
 
+struct ConfigNewCommand {
+  Talk talk;
+  std::string data, task, system;  // empty task or system: the one that fits
+  std::string out;                 // empty: stdout
+};
+
 struct BenchCommand {
   Talk talk;
   Machine machine;
@@ -131,19 +140,31 @@ struct BenchCommand {
   int64_t repeats = 9;
 };
 
+struct CompareCommand {
+  Talk talk;
+  std::vector<std::string> runs;
+  std::string out;  // empty: no picture
+};
+
 struct PlotCommand {
   Talk talk;
   std::string run, out;
+};
+
+struct CompletionCommand {
+  Talk talk;
+  std::string shell;  // bash, zsh or fish
 };
 
 struct DoctorCommand {
   Talk talk;
 };
 
-using Command = std::variant<TrainCommand, EvalCommand, PredictCommand, AuditCommand, InfoCommand,
-                             ImportCommand, DataMakeCommand, DataInspectCommand, DataConvertCommand,
-                             DataSplitCommand, ConfigSchemaCommand, ConfigExplainCommand, ConfigCheckCommand,
-                             BenchCommand, PlotCommand, DoctorCommand>;
+using Command =
+    std::variant<TrainCommand, EvalCommand, PredictCommand, AuditCommand, InfoCommand, ImportCommand,
+                 DataMakeCommand, DataInspectCommand, DataConvertCommand, DataSplitCommand,
+                 ConfigSchemaCommand, ConfigExplainCommand, ConfigCheckCommand, ConfigNewCommand,
+                 BenchCommand, CompareCommand, PlotCommand, CompletionCommand, DoctorCommand>;
 
 /// What the arguments came to: a command, or an answer (help, version, a usage error) with its exit code.
 struct Parsed {

@@ -87,6 +87,13 @@ void add_force(CLI::App& app, bool& force) {
   app.add_flag("--force", force, "replace a file that is there already; never one that this call reads");
 }
 
+void add_as_is(CLI::App& app, bool& as_is) {
+  app.add_flag(
+      "--as-is", as_is,
+      "take data though their spacing or the names of their channels or classes contradict what the model "
+      "was trained on");
+}
+
 void add_data(CLI::App& app, std::string& data, const std::string& help) {
   app.add_option("--data", data, help)->type_name("PATH");
 }
@@ -103,6 +110,11 @@ void add_fraction(CLI::App& app, const std::string& flag, double& fraction, cons
 void add_choice(CLI::App& app, const std::string& flag, std::string& choice,
                 const std::vector<std::string>& words, const std::string& help) {
   app.add_option(flag, choice, help)->check(one_of(words))->type_name(joined(words));
+}
+
+void add_word(CLI::App& app, const std::string& name, std::string& word,
+              const std::vector<std::string>& words, const std::string& help) {
+  app.add_option(name, word, help)->required()->check(one_of(words))->type_name(joined(words));
 }
 
 void add_batch(CLI::App& app, int64_t& batch, std::optional<int64_t>& tokens) {
@@ -133,7 +145,10 @@ void add_machine(CLI::App& app, Machine& machine, const std::string& dtype_help)
       ->check(CLI::Validator(check_device, "", "device"))
       ->type_name("cpu|cuda[:i]");
   add_dtype(app, machine.dtype, dtype_help);
-  add_threads(app, machine.threads, "threads, default all cores; results are reproducible at a given number");
+  add_threads(app, machine.threads,
+              "threads; default: what model and batch are worth, up to all cores (OMP_NUM_THREADS: that "
+              "many); results are "
+              "reproducible at a given number");
 }
 
 void add_talk(CLI::App& app, Talk& talk) {

@@ -31,6 +31,8 @@ void add_out(CLI::App& app, std::string& out, const std::string& type, const std
              bool required);
 /// --force, of a verb that replaces no file without it.
 void add_force(CLI::App& app, bool& force);
+/// --as-is, of a verb that puts a model to work on data.
+void add_as_is(CLI::App& app, bool& as_is);
 /// --data, in place of the data that a config names.
 void add_data(CLI::App& app, std::string& data, const std::string& help);
 
@@ -42,6 +44,10 @@ void add_fraction(CLI::App& app, const std::string& flag, double& fraction, cons
 /// A flag with one of a few words.
 void add_choice(CLI::App& app, const std::string& flag, std::string& choice,
                 const std::vector<std::string>& words, const std::string& help);
+
+/// One of a few words, by its place.
+void add_word(CLI::App& app, const std::string& name, std::string& word,
+              const std::vector<std::string>& words, const std::string& help);
 
 /// --batch, for verbs that only read their samples.
 void add_batch(CLI::App& app, int64_t& batch, std::optional<int64_t>& tokens);

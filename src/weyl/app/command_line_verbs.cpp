@@ -66,6 +66,7 @@ Verb add_eval(CLI::App& root) {
   add_model(app, c->model);
   add_data(app, c->data, "data folder or file, default that of the model's config");
   add_choice(app, "--split", c->split, {"train", "valid", "test"}, "which split, default test");
+  add_as_is(app, c->as_is);
   add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
   return draft.done();
@@ -75,24 +76,40 @@ Verb add_predict(CLI::App& root) {
   const auto draft = begin<PredictCommand>(
       root, "predict", "write a model's predictions for a data file",
       examples({"predict runs/platonic-1 data/nbody/test.safetensors --out predicted.safetensors",
+                "predict runs/a runs/b runs/c frames.xyz --out predicted.xyz",
                 "predict model.safetensors points.safetensors --out out.safetensors --gradient --dtype "
                 "float64"}));
   auto& [app, c] = draft;
-  add_model(app, c->model);
-  add_path(app, "DATA", c->data, "a data file, or .safetensors with the carrier's fields by name");
+  const auto paths = std::make_shared<std::vector<std::string>>();
+  app.add_option(
+         "RUN|MODEL ... DATA", *paths,
+         "run folders (their best checkpoints) or model files, of several the mean and the standard "
+         "deviation "
+         "(NAME_std) of each output; then a data file, or .safetensors with the carrier's fields by name")
+      ->required()
+      ->type_name("");
   add_out(
       app, c->out, "FILE|FOLDER",
-      "file to write (.safetensors); of images and volumes also a folder: a mask for each in the format of "
-      "its own file, classes of whole samples in predictions.csv; of atoms also .xyz or .extxyz: the input's "
-      "frames with weyl_energy, weyl_forces, ... beside what they have",
+      "file to write (.safetensors); of classes also a folder: those of whole samples in predictions.csv, of "
+      "images and volumes a mask for each in the format of its own file; of atoms also .xyz or .extxyz: the "
+      "input's "
+      "frames with weyl_energy, weyl_forces, ... beside what they have; of poses with one missing also .tum "
+      "or "
+      ".kitti: the trajectory with it",
       true);
   add_force(app, c->force);
+  add_as_is(app, c->as_is);
   app.add_flag("--probabilities", c->probabilities, "into a folder: also the probabilities of each class");
   app.add_flag("--gradient", c->gradient,
                "also the gradient of the sum of graph_scalars with respect to positions");
   add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
-  return draft.done();
+  return draft.done([paths](PredictCommand& p) {
+    require<ConfigError>(paths->size() >= 2, "takes RUN|MODEL and then DATA, got ", paths->size(), " path");
+    p.model = paths->front();
+    p.data = paths->back();
+    p.others.assign(paths->begin() + 1, paths->end() - 1);
+  });
 }
 
 Verb add_audit(CLI::App& root) {
@@ -176,6 +193,30 @@ Verb add_config_check(CLI::App& config) {
   return draft.done();
 }
 
+Verb add_config_new(CLI::App& config) {
+  const auto draft = begin<ConfigNewCommand>(
+      config, "new", "write a commented config that trains on your data",
+      examples(
+          {"config new --data frames.extxyz --out mine.toml", "config new --data data/images",
+           "config new --data data/nbody --system geomformer"},
+          "Everything is chosen from what the data hold and may be changed by hand; no file is replaced."));
+  auto& [app, c] = draft;
+  const auto path = std::make_shared<std::string>();
+  app.add_option("PATH", *path, "the same as --data PATH")->type_name("");
+  add_data(app, c->data, "data file or folder, of any format that `data inspect` lists");
+  add_choice(app, "--task", c->task,
+             {"force_field", "property", "classification", "segmentation", "completion", "trajectory"},
+             "what is learned; needed where the data have labels for several");
+  app.add_option("--system", c->system, "what learns, default the one that does best on such data")
+      ->type_name("SYSTEM");
+  add_out(app, c->out, "FILE", "config to write, default stdout", false);
+  return draft.done([path](ConfigNewCommand& n) {
+    require<ConfigError>(path->empty() || n.data.empty(), "takes --data PATH or PATH, got both");
+    n.data = n.data.empty() ? *path : n.data;
+    require<ConfigError>(!n.data.empty(), "needs --data PATH");
+  });
+}
+
 // Moves the overrides that a greedy list option swallowed: `--compare a.toml train.batch=4`.
 void move_overrides(std::vector<std::string>& from, std::vector<std::string>& to) {
   const auto is_override = [](const std::string& s) { return s.find('=') != std::string::npos; };
@@ -197,6 +238,20 @@ Verb add_bench(CLI::App& root) {
   return draft.done([](BenchCommand& b) { move_overrides(b.compare, b.config.overrides); });
 }
 
+Verb add_compare(CLI::App& root) {
+  const auto draft = begin<CompareCommand>(
+      root, "compare", "set runs beside one another: parameters, seconds, FLOPs, metrics, learning curves",
+      examples({"compare runs/platonic-1 runs/geomformer-1", "compare runs/* --out pictures --json"},
+               "Runs on different test data are not compared: exit code 1."));
+  auto& [app, c] = draft;
+  app.add_option("RUN", c->runs, "run folders, two or more")->required()->type_name("");
+  add_out(app, c->out, "DIR", "folder for the picture of the learning curves; without it none is drawn",
+          false);
+  return draft.done([](const CompareCommand& command) {
+    require<ConfigError>(command.runs.size() >= 2, "takes two runs or more, got ", command.runs.size());
+  });
+}
+
 Verb add_plot(CLI::App& root) {
   const auto draft = begin<PlotCommand>(root, "plot", "draw a run's pictures again (gnuplot)",
                                         examples({"plot runs/platonic-1 --out pictures"}));
@@ -204,6 +259,19 @@ Verb add_plot(CLI::App& root) {
   add_path(app, "RUN", c->run, "run folder");
   add_out(app, c->out, "DIR", "folder for the pictures, default RUN/plots", false);
   return draft.done();
+}
+
+Verb add_completion(CLI::App& root) {
+  const auto draft = begin<CompletionCommand>(
+      root, "completion", "print the script with which a shell completes weyl's words",
+      examples({"completion bash > ~/.local/share/bash-completion/completions/weyl",
+                "completion zsh > ~/.zfunc/_weyl",
+                "completion fish > ~/.config/fish/completions/weyl.fish"}));
+  auto& [app, c] = draft;
+  add_word(app, "SHELL", c->shell, {"bash", "zsh", "fish"}, "the shell");
+  return draft.done([](const CompletionCommand& command) {
+    require<ConfigError>(!command.talk.json, "the result is a script, which --json has no form for");
+  });
 }
 
 Verb add_doctor(CLI::App& root) {
@@ -221,12 +289,12 @@ std::vector<Verb> add_verbs(CLI::App& root) {
     verbs.push_back(std::move(verb));
   }
   CLI::App& config = add_group(
-      root, "config", "the config's keys: schema, explanation, check",
+      root, "config", "the config's keys: a new config, schema, explanation, check",
       examples({"config explain train.batch", "config check configs/nbody/platonic.toml train.epochs=5"}));
-  for (const auto add : {add_config_schema, add_config_explain, add_config_check}) {
+  for (const auto add : {add_config_new, add_config_schema, add_config_explain, add_config_check}) {
     verbs.push_back(add(config));
   }
-  for (const auto add : {add_bench, add_plot, add_doctor}) {
+  for (const auto add : {add_bench, add_compare, add_plot, add_completion, add_doctor}) {
     verbs.push_back(add(root));
   }
   return verbs;

@@ -76,6 +76,12 @@ std::optional<int> answer(const ConfigExplainCommand& c) {
 std::optional<int> answer(const ConfigCheckCommand& c) {
   return run(c, ModelOptions{});
 }
+std::optional<int> answer(const CompareCommand& c) {
+  return run(c);
+}
+std::optional<int> answer(const CompletionCommand& c) {
+  return run(c);
+}
 std::optional<int> answer(const DataMakeCommand& c) {
   return run(c);
 }

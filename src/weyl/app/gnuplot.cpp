@@ -3,92 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 #include "weyl/app/gnuplot_process.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
 namespace {
-
-const std::vector<std::string> png_and_svg{".png", ".svg"};
-
-/// What draws the same plots into both.
-std::string drawn_twice(const std::string& plots, const std::string& size, int font_size) {
-  std::string script;
-  for (const auto& [terminal, ending] :
-       {std::pair("pngcairo", ".png"), std::pair("svg dynamic background rgb 'white'", ".svg")}) {
-    script += text("set term ", terminal, " size ", size, " font 'DejaVu Sans,", font_size,
-                   "'\nset output 'picture", ending, "'\nplot ", plots, "\nset output\n");
-  }
-  return script;
-}
-
-bool usable(const Figure& figure, double x, double y) {
-  return std::isfinite(x) && std::isfinite(y) && (!figure.log_y || y > 0);
-}
-
-std::string script_of(const Figure& figure, const std::string& path) {
-  std::string data, plots;
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  double left = low, right = high, bottom = low, top = high;
-  size_t number = 0, drawn = 0;
-  for (const Series& s : figure.series) {
-    std::string block;
-    size_t points = 0;
-    for (size_t i = 0; i < std::min(s.x.size(), s.y.size()); ++i) {
-      if (usable(figure, s.x[i], s.y[i])) {
-        char line[64];
-        std::snprintf(line, sizeof line, "%.9g %.9g\n", s.x[i], s.y[i]);
-        block += line;
-        ++points;
-        left = std::min(left, s.x[i]);
-        right = std::max(right, s.x[i]);
-        bottom = std::min(bottom, s.y[i]);
-        top = std::max(top, s.y[i]);
-        low = std::min({low, s.x[i], s.y[i]});
-        high = std::max({high, s.x[i], s.y[i]});
-      }
-    }
-    if (block.empty()) {
-      continue;
-    }
-    const std::string name = "$data" + std::to_string(number++);
-    data += name + " << EOD\n" + block + "EOD\n";
-    plots += (plots.empty() ? "" : ", ") + name + " using 1:2 " +
-             (s.points      ? "with points pt 7 ps 0.35"
-              : points == 1 ? "with points pt 7 ps 1"  // a line needs two
-                            : "with lines lw 2") +
-             (s.title.empty() ? " notitle" : " title " + gnuplot_string(s.title));
-    ++drawn;
-  }
-  require<Error>(drawn > 0, path, ": a plot must have points to draw, got none");
-  std::string script = "reset\nset encoding utf8\n" + data;
-  script += "set title " + gnuplot_string(figure.title) + " noenhanced\nset xlabel " +
-            gnuplot_string(figure.x_label) + " noenhanced\nset ylabel " + gnuplot_string(figure.y_label) +
-            " noenhanced\n";
-  script +=
-      "set key noenhanced top " + std::string(figure.diagonal ? "left" : "right") +
-      "\nset grid back lt 1 lw 0.5 lc rgb '#dddddd'\nset border 3\nset tics nomirror\nset format y '%g'\n";
-  if (figure.log_y) {
-    script += "set logscale y\n";
-  }
-  // gnuplot warns of an empty range, and a warning counts as a failure here.
-  if (!(left < right)) {
-    script += text("set xrange [", left - 1, ":", right + 1, "]\n");
-  }
-  if (!(bottom < top)) {
-    script += text("set yrange [", figure.log_y ? bottom / 2 : bottom - 1, ":",
-                   figure.log_y ? 2 * top : top + 1, "]\n");
-  }
-  if (figure.diagonal) {
-    const double margin = high > low ? 0.03 * (high - low) : 1;
-    script += text("set size square\nset xrange [", low - margin, ":", high + margin, "]\nset yrange [",
-                   low - margin, ":", high + margin, "]\n");
-    plots = "x with lines lw 1 lc rgb '#888888' notitle, " + plots;
-  }
-  return script + drawn_twice(plots, figure.diagonal ? "640,640" : "900,560", 12);
-}
 
 std::string script_of(const ConfusionFigure& figure, const std::string& path) {
   const size_t k = figure.classes.size();
@@ -121,7 +41,7 @@ std::string script_of(const ConfusionFigure& figure, const std::string& path) {
   if (k <= 20) {
     plots += ", $cells using 1:2:(sprintf('%d', $4)):5 with labels tc rgb variable noenhanced";
   }
-  return script + drawn_twice(plots, "760,660", 11);
+  return script + into_png_and_svg("plot " + plots + "\n", 760, 660, 11);
 }
 
 constexpr uint8_t class_colours[][3] = {{0x00, 0xe5, 0x76}, {0xff, 0x40, 0x81}, {0xff, 0xd6, 0x00},
@@ -212,12 +132,8 @@ std::string script_of(const OverlayFigure& f, const std::string& path) {
 
 }  // namespace
 
-void draw(const Figure& figure, const std::string& path) {
-  draw_script(script_of(figure, path), png_and_svg, path);
-}
-
 void draw(const ConfusionFigure& figure, const std::string& path) {
-  draw_script(script_of(figure, path), png_and_svg, path);
+  draw_script(script_of(figure, path), {".png", ".svg"}, path);
 }
 
 void draw(const OverlayFigure& figure, const std::string& path) {

@@ -13,6 +13,8 @@ struct Series {
   bool points = false;  // dots instead of a line
 };
 
+/// On a logarithmic axis zeros are drawn as triangles at its lower end; with a value below zero, or none above, the axis
+/// is linear. Series have colours by their places, those without a point included, so that panels agree.
 struct Figure {
   std::string title, x_label, y_label;
   std::vector<Series> series;
@@ -20,9 +22,19 @@ struct Figure {
   bool diagonal = false;  // square axes with the line y = x
 };
 
+/// Figures beside one another, at most two in a row; with `one_key`, all in one row above one key for the series
+/// of the first.
+struct Panels {
+  std::string title;
+  std::vector<Figure> figures;
+  bool one_key = false;
+};
+
 /// Draws `path`.png and `path`.svg with gnuplot, as a process (app/gnuplot_process.h has what it does to names and files,
-/// and its errors). All words of a figure may come from elsewhere. A figure without a point is an Error too.
+/// and its errors). All words of a figure may come from elsewhere. A figure without a point is an Error too; a panel
+/// without one is left empty, unless all are.
 void draw(const Figure& figure, const std::string& path);
+void draw(const Panels& panels, const std::string& path);
 
 /// A square table of counts, rows from above the truth: colour by the share of a row, the count in each cell
 /// of up to 20 classes.

@@ -143,6 +143,16 @@ std::string gnuplot_tic_label(std::string_view words) {
   return quoted(std::move(label));
 }
 
+std::string into_png_and_svg(const std::string& plots, int width, int height, int font_size) {
+  std::string script;
+  for (const auto& [terminal, ending] :
+       {std::pair("pngcairo", ".png"), std::pair("svg dynamic background rgb 'white'", ".svg")}) {
+    script += text("set term ", terminal, " size ", width, ",", height, " font 'DejaVu Sans,", font_size,
+                   "'\nset output 'picture", ending, "'\n", plots, "set output\n");
+  }
+  return script;
+}
+
 void draw_script(const std::string& script, const std::vector<std::string>& endings,
                  const std::string& path) {
   const TemporaryFolder folder("plot");

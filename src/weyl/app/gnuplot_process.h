@@ -17,6 +17,9 @@ std::string gnuplot_tic_label(std::string_view words);
 /// How many characters of words gnuplot_string keeps.
 constexpr size_t most_gnuplot_characters = 120;
 
+/// What draws the same plots into picture.png and picture.svg, of `width` x `height` pixels.
+std::string into_png_and_svg(const std::string& plots, int width, int height, int font_size);
+
 /// Runs a script that draws a `picture` with each of these endings (.png, .svg) in its current folder, which is new, of
 /// this user alone and removed afterwards, and puts the pictures at `path` with the same endings, when all of them are
 /// there and whole. No name of ours reaches gnuplot, and gnuplot reads no settings of the user or the current folder. A

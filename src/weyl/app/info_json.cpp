@@ -93,6 +93,9 @@ Json info_json(const ModelSummary& s, const Recipe& recipe) {
   if (!s.interface.elements.empty()) {
     json.set("elements", list_of(s.interface.elements));
   }
+  if (!s.trained_on.empty()) {
+    json.set("trained_on", Json::parse(to_json_text(s.trained_on), "trained_on"));
+  }
   if (!s.task.empty()) {
     json.set("task", s.task);
     if (const auto notes = notes_of(recipe.task); !notes.empty()) {
@@ -135,6 +138,9 @@ std::string info_text(const Json& d) {
         all.size() <= most
             ? names(elements)
             : text(all.front().string_or(""), " .. ", all.back().string_or(""), " (", all.size(), ")"));
+  }
+  if (const Json* facts = d.find("trained_on")) {
+    row(out, "trained on", description(sample_facts(facts->dump(), "trained_on")));
   }
   if (const Json* flops = d.find("flops_per_token")) {
     row(out, "flops/token",

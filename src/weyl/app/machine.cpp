@@ -2,7 +2,10 @@
 
 #include <ATen/Context.h>
 
+#include <algorithm>
+
 #include "weyl/core/check.h"
+#include "weyl/train/threads.h"
 
 namespace weyl {
 
@@ -23,6 +26,15 @@ at::Device device_of(const Machine& machine) {
                          ": must be one of the ", std::to_string(count), " CUDA devices of this machine");
   }
   return device;
+}
+
+void take_threads_for(const Machine& machine, const Predictor& predictor, int64_t samples) {
+  const Model& model = predictor.model();
+  const int64_t at_once =
+      predictor.interface().grid ? std::min(samples, predictor.subject().recipe.train.batch) : samples;
+  const double tokens = std::min(static_cast<double>(at_once) * model.interface.typical_nodes,
+                                 static_cast<double>(predictor.options().batch_tokens));
+  take_threads(machine.threads, model.device(), predicting_flops(model, predictor.task(), tokens));
 }
 
 bool is_config(const std::string& path) {

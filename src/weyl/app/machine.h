@@ -28,6 +28,11 @@ PredictorOptions predictor_options(const Command& command) {
   return options;
 }
 
+/// As many threads as a batch of at most so many samples and tokens is worth, by the rule of train/threads.h, unless
+/// --threads or OMP_NUM_THREADS says how many. Results differ by rounding between numbers of threads, as between sizes of
+/// batches.
+void take_threads_for(const Machine& machine, const Predictor& predictor, int64_t samples);
+
 /// Whether an argument names a config rather than a model: it ends in ".toml".
 bool is_config(const std::string& path);
 

@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "weyl/app/log.h"
+#include "weyl/app/shown_metrics.h"
+#include "weyl/app/text_table.h"
 
 namespace weyl {
 
@@ -55,28 +57,21 @@ Json to_json(const Evaluation& evaluation) {
   return json;
 }
 
-namespace {
-
-// Characters of UTF-8 text: the bytes that begin one.
-size_t characters(const std::string& words) {
-  return static_cast<size_t>(
-      std::count_if(words.begin(), words.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-}  // namespace
-
-Metrics chief(const Metrics& metrics) {
-  if (metrics.size() <= 8) {
-    return metrics;
+std::string epoch_metrics_text(const Metrics& metrics, const std::vector<std::string>& headlines,
+                               int64_t width) {
+  std::vector<std::string> names;
+  for (const auto& [name, metric] : metrics) {
+    names.push_back(name);
   }
-  Metrics result;
-  for (const auto& entry : metrics) {
-    const auto within = [&](const auto& other) { return entry.first.starts_with(other.first + "_"); };
-    if (std::none_of(metrics.begin(), metrics.end(), within)) {
-      result.insert(entry);
+  std::string line;
+  for (const std::string& name : shown_metrics(names, headlines)) {
+    const std::string more = (line.empty() ? "" : "  ") + metrics_text({{name, metrics.at(name)}});
+    if (!line.empty() && static_cast<int64_t>(characters(line + more)) > width) {
+      break;
     }
+    line += more;
   }
-  return result;
+  return line;
 }
 
 std::string metrics_text(const Metrics& metrics) {
@@ -112,19 +107,7 @@ std::string table_text(const Breakdown& breakdown) {
     }
     cells.push_back(std::move(row));
   }
-  std::string result;
-  for (const auto& row : cells) {
-    for (size_t c = 0; c < row.size(); ++c) {
-      size_t width = 0;
-      for (const auto& other : cells) {
-        width = std::max(width, characters(other[c]));
-      }
-      const std::string space(width - characters(row[c]), ' ');
-      result += (c > 0 ? "  " : "") + (c == 0 ? row[c] + space : space + row[c]);
-    }
-    result += "\n";
-  }
-  return result;
+  return aligned(cells);
 }
 
 void say_notes(const std::vector<std::string>& notes) {

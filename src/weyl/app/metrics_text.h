@@ -18,8 +18,10 @@ Json to_json(const Confusion& confusion);
 Json to_json(const std::vector<Breakdown>& breakdowns);
 Json to_json(const Evaluation& evaluation);
 
-/// The metrics that are no part of another (as dice_1 is of dice) where there are more than eight; else all.
-Metrics chief(const Metrics& metrics);
+/// For people: up to three metrics (shown_metrics) in a row of text of at most `width` characters, the first even
+/// where it is longer.
+std::string epoch_metrics_text(const Metrics& metrics, const std::vector<std::string>& headlines,
+                               int64_t width);
 
 /// For people: the metrics in a row of text, "mse 0.0123 Å²  mae 0.08 Å".
 std::string metrics_text(const Metrics& metrics);

@@ -1,15 +1,20 @@
 #include "weyl/app/pictures.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <sstream>
 
 #include "weyl/app/gnuplot.h"
+#include "weyl/app/shown_metrics.h"
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/train/journal.h"
+#include "weyl/train/metric_terms.h"
 #include "weyl/train/model_summary.h"
+#include "weyl/train/run_folder.h"
 
 namespace weyl {
 namespace {
@@ -22,6 +27,7 @@ void keep(std::vector<std::string>& files, const std::string& path) {
 // What picked the best model; nothing without one.
 struct BestBy {
   std::string metric, unit;
+  double value = 0;
 };
 std::optional<BestBy> best_by(const std::string& run) {
   const std::string best = run + "/best/model.safetensors";
@@ -29,48 +35,99 @@ std::optional<BestBy> best_by(const std::string& run) {
     return {};
   }
   const ModelSummary s = read_summary(SafetensorsFile(best).header(), best);
-  return BestBy{s.metric, s.unit};
+  return BestBy{s.metric, s.unit, s.value};
 }
 
-constexpr int64_t most_curves = 7;  // loss and six metrics
-
-Figure learning_curve(const CsvTable& table, const std::string& run, const std::string& where) {
-  Figure figure;
-  figure.title = "Learning curve";
-  figure.x_label = "step";
-  // The key names the other curves.
-  const auto best = best_by(run);
-  figure.y_label = best ? text("loss, ", best->metric, " (", best->unit.empty() ? "no unit" : best->unit, ")")
-                        : "loss, metrics";
-  figure.log_y = true;
-  const int64_t step = table.column("step");
-  require<DataError>(step >= 0, where, ": must have a column 'step'");
-  const auto drawn = [](const std::string& name) { return name == "loss" || name.starts_with("valid_"); };
-  const bool few = std::count_if(table.columns.begin(), table.columns.end(), drawn) <= most_curves;
-  for (size_t c = 0; c < table.columns.size(); ++c) {
-    const std::string& name = table.columns[c];
-    const bool chief =
-        name == "loss" || name == "valid_cross_entropy" || !best || name == "valid_" + best->metric;
-    if (!drawn(name) || !(few || chief)) {
-      continue;
+// The metrics that it is made of, which may be a sum of some (train.best).
+std::vector<std::string> terms_of(const BestBy& best, const std::vector<std::string>& known) {
+  std::vector<std::string> names;
+  try {
+    for (const MetricTerm& term : metric_terms(best.metric, known)) {
+      names.push_back(term.name);
     }
-    Series series;
-    series.title = name == "loss" ? "train loss" : "validation " + name.substr(6);
-    for (const auto& row : table.rows) {
-      series.x.push_back(row[static_cast<size_t>(step)]);
-      series.y.push_back(row[c]);
-    }
-    figure.series.push_back(std::move(series));
+  } catch (const ConfigError&) {  // a table of another run
+    names = {best.metric};
   }
-  return figure;
+  return names;
+}
+
+std::string short_number(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.4g", value);
+  return buffer;
+}
+
+Series column_of(const CsvTable& table, size_t column, size_t step, std::string title) {
+  Series series{std::move(title), {}, {}};
+  for (const auto& row : table.rows) {
+    series.x.push_back(row[step]);
+    series.y.push_back(row[column]);
+  }
+  return series;
+}
+
+// The training loss, and each metric on axes of its own: their units differ.
+Panels learning_curve(const CsvTable& table, const std::string& run, const std::string& where) {
+  const int64_t step = table.column("step"), loss = table.column("loss");
+  require<DataError>(step >= 0 && loss >= 0, where, ": must have columns 'step' and 'loss'");
+  const auto best = best_by(run);
+  std::vector<std::string> metrics;
+  for (const std::string& name : table.columns) {
+    if (name.starts_with("valid_")) {
+      metrics.push_back(name.substr(6));
+    }
+  }
+  Panels panels;
+  panels.title = "Learning curve of " + run_name(run);
+  Figure training{"training loss", "step", "loss", {}, true};
+  training.series.push_back(column_of(table, static_cast<size_t>(loss), static_cast<size_t>(step), ""));
+  panels.figures.push_back(std::move(training));
+  for (const std::string& metric :
+       shown_metrics(metrics, best ? terms_of(*best, metrics) : std::vector<std::string>{})) {
+    const bool chief = best && metric == best->metric;
+    Figure figure{"validation " + metric,
+                  "step",
+                  metric + (chief ? " / " + (best->unit.empty() ? "no unit" : best->unit) : ""),
+                  {},
+                  true};
+    figure.title += chief ? ", best " + short_number(best->value) : "";
+    figure.series.push_back(column_of(table, static_cast<size_t>(table.column("valid_" + metric)),
+                                      static_cast<size_t>(step), ""));
+    panels.figures.push_back(std::move(figure));
+  }
+  return panels;
+}
+
+// Mean absolute error and the share of the variance that is explained, over what is drawn.
+std::string merits(const std::vector<double>& labels, const std::vector<double>& predictions) {
+  double error = 0, squared = 0, mean = 0, variance = 0, count = 0;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (std::isfinite(labels[i]) && std::isfinite(predictions[i])) {
+      error += std::abs(predictions[i] - labels[i]);
+      squared += (predictions[i] - labels[i]) * (predictions[i] - labels[i]);
+      mean += labels[i];
+      ++count;
+    }
+  }
+  if (count == 0) {
+    return "";
+  }
+  mean /= count;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (std::isfinite(labels[i]) && std::isfinite(predictions[i])) {
+      variance += (labels[i] - mean) * (labels[i] - mean);
+    }
+  }
+  return "MAE " + short_number(error / count) +
+         (variance > 0 ? ", R² " + short_number(1 - squared / variance) : "") + ", " + short_number(count) +
+         " values";
 }
 
 // The two columns say what they are, with units.
-Figure parity(const CsvTable& table, const std::string& where) {
+Figure parity(const CsvTable& table, const std::string& run, const std::string& where) {
   require<DataError>(table.columns.size() == 2, where, ": must have two columns, label and prediction, got ",
                      table.columns.size());
   Figure figure;
-  figure.title = "Parity on the test split";
   figure.x_label = table.columns[0];
   figure.y_label = table.columns[1];
   figure.diagonal = true;
@@ -79,14 +136,22 @@ Figure parity(const CsvTable& table, const std::string& where) {
     figure.series[0].x.push_back(row[0]);
     figure.series[0].y.push_back(row[1]);
   }
+  const std::string figures = merits(figure.series[0].x, figure.series[0].y);
+  figure.title = "Test split, " + run_name(run) + (figures.empty() ? "" : ": " + figures);
   return figure;
 }
 
-ConfusionFigure confusion(const CsvTable& table) {
-  ConfusionFigure figure{"Confusion on the test split", table.columns, {}};
-  for (const auto& row : table.rows) {
-    figure.counts.insert(figure.counts.end(), row.begin(), row.end());
+ConfusionFigure confusion(const CsvTable& table, const std::string& run) {
+  ConfusionFigure figure{"", table.columns, {}};
+  double right = 0, all = 0;
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    figure.counts.insert(figure.counts.end(), table.rows[i].begin(), table.rows[i].end());
+    for (size_t j = 0; j < table.rows[i].size(); ++j) {
+      all += table.rows[i][j];
+      right += i == j ? table.rows[i][j] : 0;
+    }
   }
+  figure.title = "Test split, " + run_name(run) + (all > 0 ? ": accuracy " + short_number(right / all) : "");
   return figure;
 }
 
@@ -152,12 +217,12 @@ std::vector<std::string> draw_run(const std::string& run, const std::string& out
   for (const std::string& csv : files_named(run + "/plots", "parity", ".csv")) {
     if (const CsvTable pairs = read_csv(csv); !pairs.rows.empty()) {
       const std::string picture = out + "/" + std::filesystem::path(csv).stem().string();
-      draw(parity(pairs, csv), picture);
+      draw(parity(pairs, run, csv), picture);
       keep(files, picture);
     }
   }
   if (const std::string csv = run + "/plots/confusion.csv"; std::filesystem::exists(csv)) {
-    draw(confusion(read_csv(csv)), out + "/confusion");
+    draw(confusion(read_csv(csv), run), out + "/confusion");
     keep(files, out + "/confusion");
   }
   for (const std::string& path : files_named(run + "/plots", "overlay_", ".safetensors")) {

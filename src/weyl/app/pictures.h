@@ -5,13 +5,12 @@
 
 namespace weyl {
 
-/// Draws what a run's files hold, as .png and .svg into `out`: learning_curve (metrics.csv; its axis names
-/// the metric of the best model and that metric's unit), and of each label parity_<label>
-/// (plots/parity_<label>.csv, written at the end of training; its two columns name the axes); of tasks with
-/// classes confusion (plots/confusion.csv: the classes' names, then their counts, a row for each true class);
-/// of segmentations overlay_<i>.png (plots/overlay_<i>.safetensors: see app/overlays.h). A learning curve
-/// with more than six metrics shows the loss, the metric of the best model and cross_entropy. Returns the
-/// files. DataError when the run has no metrics.csv with rows, or when its best model cannot be read.
+/// Draws what a run's files hold, as .png and .svg into `out`, each with the run's name and its figures of merit:
+/// learning_curve (metrics.csv: the training loss and up to three metrics, shown_metrics, on axes of their own), and of
+/// each label parity_<label> (plots/parity_<label>.csv, written at the end of training; its two columns name the axes);
+/// of tasks with classes confusion (plots/confusion.csv: the classes' names, then their counts, a row for each true
+/// class); of segmentations overlay_<i>.png (plots/overlay_<i>.safetensors: see app/overlays.h). Returns the files.
+/// DataError when the run has no metrics.csv with rows, or when its best model cannot be read.
 std::vector<std::string> draw_run(const std::string& run, const std::string& out);
 
 }  // namespace weyl

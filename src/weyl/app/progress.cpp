@@ -58,6 +58,12 @@ Progress::Style Progress::style_for_stderr(bool quiet) {
   return isatty(STDERR_FILENO) == 1 && !dumb ? Style::bar : Style::lines;
 }
 
+int64_t columns_of_stderr(int64_t otherwise) {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : otherwise;
+}
+
 Progress::Progress(std::string what, int64_t total, Style style, double seconds_between_lines)
     : what_(std::move(what)),
       total_(total),
@@ -87,9 +93,7 @@ void Progress::update(int64_t done, std::string_view note) {
     if (drawn_ && since < 0.1 && !finished) {
       return;
     }
-    winsize size{};
-    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    const size_t columns = known ? size.ws_col : 80;
+    const auto columns = static_cast<size_t>(columns_of_stderr(80));
     std::string line = progress_line(what_, done, total_, seconds, note, columns >= 100 ? 24 : 12);
     if (line.size() >= columns) {
       line.resize(columns - 1);

@@ -15,6 +15,9 @@ std::string clock_text(double seconds);
 std::string progress_line(std::string_view what, int64_t done, int64_t total, double seconds,
                           std::string_view note, int width);
 
+/// Characters that a line of the terminal has; `otherwise` where stderr is none.
+int64_t columns_of_stderr(int64_t otherwise);
+
 /// Progress on stderr: a bar that redraws itself on a terminal, else one line per interval, or nothing.
 class Progress {
  public:

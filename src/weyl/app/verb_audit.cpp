@@ -40,21 +40,23 @@ std::string scientific(double value) {
 
 void print(const AuditReport& report) {
   const auto line = [](const std::string& kind, const std::string& group, const std::string& output,
-                       const std::string& dtype, double error, const std::string& verdict) {
+                       const std::string& dtype, const std::string& error, const std::string& verdict) {
     std::cout << std::left << std::setw(9) << kind << std::setw(22) << group << std::setw(26) << output
-              << std::setw(9) << dtype << std::setw(9) << scientific(error) << verdict << "\n";
+              << std::setw(9) << dtype << std::setw(9) << error << verdict << "\n";
   };
   for (const AuditClaim& c : report.claims) {
-    line("claim", c.group, c.output, c.dtype, c.error,
-         (c.passed ? "PASS  (limit " : "FAIL  (limit ") + scientific(c.tolerance) + ")");
+    line("claim", c.group, c.output, c.dtype, c.constant ? "constant" : scientific(c.error),
+         c.constant ? "FAIL  (the same for all samples: nothing to divide an error by)"
+                    : (c.passed ? "PASS  (limit " : "FAIL  (limit ") + scientific(c.tolerance) + ")");
   }
   for (const AuditControl& c : report.controls) {
-    line("control", c.transformation, "", "", c.error,
+    line("control", c.transformation, "", "", scientific(c.error),
          (c.passed ? "PASS  (not claimed, must exceed " : "FAIL  (not claimed, must exceed ") +
              scientific(c.at_least) + ")");
   }
   for (const AuditMeasure& m : report.measures) {
-    line("measure", m.group, m.output, m.dtype, m.error, "(how far it is off; not judged)");
+    line("measure", m.group, m.output, m.dtype, m.constant ? "constant" : scientific(m.error),
+         "(how far it is off; not judged)");
   }
   std::cout << (report.passed ? "audit passed\n" : "audit FAILED\n");
 }
@@ -81,7 +83,8 @@ Json to_json(const AuditReport& report) {
                    .set("dtype", c.dtype)
                    .set("error", c.error)
                    .set("tolerance", c.tolerance)
-                   .set("passed", c.passed));
+                   .set("passed", c.passed)
+                   .set("constant", c.constant));
   }
   for (const AuditControl& c : report.controls) {
     controls.add(Json::object()
@@ -95,7 +98,8 @@ Json to_json(const AuditReport& report) {
                      .set("group", m.group)
                      .set("output", m.output)
                      .set("dtype", m.dtype)
-                     .set("error", m.error));
+                     .set("error", m.error)
+                     .set("constant", m.constant));
   }
   return Json::object()
       .set("passed", report.passed)
@@ -114,7 +118,8 @@ int run(const AuditCommand& command, const Systems& systems) {
                                           device, {}, systems)
                           : load_subject(path, device, {}, systems));
   const Subject& subject = predictor.subject();
-  warn_if_any(subject.recipe.old_names);
+  warn_if_any(subject.recipe.warning);
+  take_threads_for(command.machine, predictor, command.samples);
   const auto data = data_for(subject, command.data);
   const auto seed = static_cast<uint64_t>(command.seed);
   Batch samples;

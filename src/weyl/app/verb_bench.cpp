@@ -1,9 +1,12 @@
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <numeric>
+#include <sstream>
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
@@ -17,8 +20,10 @@
 #include "weyl/study/grid_samples.h"
 #include "weyl/study/random_molecules.h"
 #include "weyl/study/random_tokens.h"
+#include "weyl/study/thread_times.h"
 #include "weyl/study/training_steps.h"
 #include "weyl/train/loading.h"
+#include "weyl/train/threads.h"
 
 namespace weyl {
 namespace {
@@ -60,7 +65,34 @@ Batch first_batch(const std::shared_ptr<const Dataset>& data, const TrainOptions
   return loader.next().value();
 }
 
-Json to_json(const BenchCase& c, const StepTimes& parts) {
+// One, two and all threads, and last the number that is taken; where somebody says how many, none above.
+std::vector<int64_t> numbers_of_threads(int64_t all) {
+  std::vector<int64_t> numbers{1, all, at::get_num_threads()};
+  if (all >= 2) {
+    numbers.insert(numbers.begin(), 2);
+  }
+  return numbers;
+}
+
+std::string threads_text(int64_t number) {
+  return text(number, number == 1 ? " thread" : " threads");
+}
+
+void warn_of_threads(const std::string& name, const ThreadTimes& times) {
+  if (const int64_t fewer = times.fewer_and_faster(); fewer > 0) {
+    std::ostringstream line;
+    line << std::fixed << std::setprecision(2) << name << ": " << threads_text(fewer)
+         << ": a training step of " << times.step_ms.at(fewer) << " ms, with the " << times.threads
+         << " taken " << times.step_ms.at(times.threads) << " ms: --threads " << fewer << " is faster";
+    warn(line.str());
+  }
+}
+
+Json to_json(const BenchCase& c, const StepTimes& parts, const ThreadTimes& threads) {
+  Json by_threads = Json::object();
+  for (const auto& [number, ms] : threads.step_ms) {
+    by_threads.set(std::to_string(number), ms);
+  }
   const double per_step = 1e3 / static_cast<double>(parts.steps);
   Json json = Json::object();
   json.set("name", c.name)
@@ -84,6 +116,8 @@ Json to_json(const BenchCase& c, const StepTimes& parts) {
       .set("forward_over_matmul", c.forward_over_matmul.median)
       .set("train_step_over_matmul", c.train_step_over_matmul.median)
       .set("error", c.error)
+      .set("threads", threads.threads)
+      .set("step_ms_by_threads", by_threads)
       .set("train_step_parts_ms", Json::object()
                                       .set("batch", parts.batch * per_step)
                                       .set("forward", parts.forward * per_step)
@@ -93,7 +127,7 @@ Json to_json(const BenchCase& c, const StepTimes& parts) {
   return json;
 }
 
-void print(const BenchCase& c, const StepTimes& parts) {
+void print(const BenchCase& c, const StepTimes& parts, const ThreadTimes& threads) {
   const auto side = [](const char* name, const BenchSide& s) {
     const auto number = [](double x, int width) {  // not measured: nothing
       std::cout << std::setw(width);
@@ -139,6 +173,10 @@ void print(const BenchCase& c, const StepTimes& parts) {
   part("backward", parts.backward);
   part("optimiser", parts.optimiser);
   part("logging", parts.logging);
+  std::cout << "\n  taken: " << threads_text(threads.threads) << "; a training step by threads:";
+  for (const auto& [number, ms] : threads.step_ms) {
+    std::cout << " " << number << ": " << ms << " ms";
+  }
   std::cout << "\n" << std::defaultfloat;
 }
 
@@ -151,11 +189,13 @@ int run(const BenchCommand& command, const Systems& systems) {
   BenchOptions options;
   options.repeats = command.repeats;
   Json cases = Json::array();
+  const int64_t all = at::get_num_threads();
   for (const std::string& path : paths) {
+    const KeepThreads keep;
     require<ConfigError>(is_config(path), "weyl bench: must be given a config (.toml), got ", path);
     Subject subject = build_subject(read_recipe(path, command.config.overrides, options_of(systems)), device,
                                     dtype_of(command.machine.dtype), systems);
-    warn_if_any(subject.recipe.old_names);
+    warn_if_any(subject.recipe.warning);
     const auto data = bench_data(subject);
     std::vector<int64_t> first(static_cast<size_t>(
         subject.recipe.bench ? data->size() : std::min(subject.recipe.train.batch, data->size())));
@@ -166,6 +206,8 @@ int run(const BenchCommand& command, const Systems& systems) {
                             : first_batch(data, training, *subject.model);
     const Batch batch = to(drawn, device, subject.model->dtype());
     training.batch = batch.count();
+    take_threads(command.machine.threads, device,
+                 training_flops(*subject.model, subject.task.get(), static_cast<double>(batch.tokens())));
     const std::string name = std::filesystem::path(path).stem().string();
     say("timing " + name);
     const BenchCase result = bench(name, *subject.model, subject.task.get(), batch, options);
@@ -173,11 +215,16 @@ int run(const BenchCommand& command, const Systems& systems) {
     const auto steps = static_cast<int64_t>(std::min(200.0, 2000 / result.kernels.train_step_ms));
     const StepTimes parts = time_training_steps(*subject.model, subject.task.get(), data, training,
                                                 std::max(steps, command.repeats));
-    if (command.talk.json) {
-      cases.add(to_json(result, parts));
-    } else {
-      print(result, parts);
+    ThreadTimes threads{at::get_num_threads(), {}, {}};
+    if (device.is_cpu()) {  // elsewhere steps are not the threads' work
+      threads = time_threads(*subject.model, subject.task.get(), batch, numbers_of_threads(all));
     }
+    if (command.talk.json) {
+      cases.add(to_json(result, parts, threads));
+    } else {
+      print(result, parts, threads);
+    }
+    warn_of_threads(name, threads);
   }
   if (command.talk.json) {
     std::cout << Json::object().set("cases", cases).dump() << "\n";

@@ -6,6 +6,7 @@
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
+#include "weyl/train/label_features.h"
 #include "weyl/train/recipe.h"
 
 namespace weyl {
@@ -42,7 +43,9 @@ int run(const ConfigExplainCommand& command, const ModelOptions& known) {
 
 int run(const ConfigCheckCommand& command, const ModelOptions& known) {
   Recipe recipe = read_recipe(command.config.path, command.config.overrides, known);
-  warn_if_any(recipe.old_names);
+  require_features_are_no_labels(recipe);
+  warn_if_any(recipe.warning);
+  require_effects(recipe);
   const std::string resolved = write_toml([&](Fields& f) { fields(f, recipe); });
   if (command.talk.json) {
     std::cout

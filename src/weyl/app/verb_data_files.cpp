@@ -6,6 +6,7 @@
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/files/convert.h"
+#include "weyl/data/files/doubts.h"
 #include "weyl/data/files/split.h"
 
 namespace weyl {
@@ -35,6 +36,11 @@ int run(const DataConvertCommand& command) {
 int run(const DataSplitCommand& command) {
   const SplitIndices parts =
       split_file(command.path, command.out, {command.train, command.valid, command.seed});
+  Json warnings = Json::array();
+  for (const std::string& line : doubts_about_parts(command.out, parts)) {
+    warn(line);
+    warnings.add(line);
+  }
   const auto count = [](const std::vector<int64_t>& part) { return static_cast<int64_t>(part.size()); };
   if (command.talk.json) {
     std::cout << Json::object()
@@ -42,6 +48,7 @@ int run(const DataSplitCommand& command) {
                      .set("train", count(parts.train))
                      .set("valid", count(parts.valid))
                      .set("test", count(parts.test))
+                     .set("warnings", warnings)
                      .dump()
               << "\n";
   } else {

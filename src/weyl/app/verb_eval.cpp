@@ -1,6 +1,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "weyl/app/as_is.h"
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
 #include "weyl/app/machine.h"
@@ -14,16 +15,18 @@ namespace weyl {
 
 int run(const EvalCommand& command, const Systems& systems) {
   const Predictor predictor(command.model, predictor_options(command), systems);
-  warn_if_any(predictor.subject().recipe.old_names);
+  warn_if_any(predictor.subject().recipe.warning);
+  take_threads_for(command.machine, predictor, predictor.options().batch);
   require<ConfigError>(predictor.task() != nullptr, command.model,
                        ": must have a task to be measured by, but holds weights alone");
-  const auto data = open_data(predictor.subject().recipe, command.data, command.split);
+  const auto data = open_data(predictor.subject().recipe, command.data, command.split, Keep::on_disk);
+  const std::string where = command.data.empty() ? "the " + command.split + " split" : command.data;
   require_labels(*predictor.task(), data->schema());
+  check_facts(command.as_is, predictor.trained_on(), *data, where, FactsCompared::inputs_and_classes);
   for (const std::string& warning : data->schema().warnings) {
     warn(warning);
   }
   Progress progress("eval", data->size(), Progress::style_for_stderr(command.talk.quiet));
-  const std::string where = command.data.empty() ? "the " + command.split + " split" : command.data;
   const Evaluation evaluation =
       predictor.evaluate(data, where, {.progress = [&](int64_t done) { progress.update(done); }});
   progress.clear();

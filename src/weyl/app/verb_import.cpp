@@ -36,10 +36,24 @@ double energy_factor(const std::string& given, const std::string& unit) {
   require<ConfigError>(given.empty() || !unit.empty(),
                        "--energy-unit: needs a config with a task whose output is an energy in a known unit");
   try {
+    if (!given.empty()) {
+      check_unit(given, unit);
+    }
     return given.empty() ? 1 : unit_factor(given, unit);
   } catch (const ConfigError& error) {
     throw ConfigError(text("--energy-unit: must be an energy: ", error.what()));
   }
+}
+
+/// "H, C, N, O": the types that weights were trained on, by their elements where they have some.
+std::string trained_text(const std::vector<bool>& trained, const std::vector<std::string>& elements) {
+  std::string line;
+  for (size_t t = 0; t < trained.size(); ++t) {
+    if (trained[t]) {
+      line += (line.empty() ? "" : ", ") + (t < elements.size() ? elements[t] : "type " + std::to_string(t));
+    }
+  }
+  return line;
 }
 
 }  // namespace
@@ -58,13 +72,16 @@ int run(const ImportCommand& command, const Systems& systems) {
                     : wide        ? at::kDouble
                                   : at::kFloat,
                     systems);
-  warn_if_any(subject.recipe.old_names);
+  warn_if_any(subject.recipe.warning);
   const std::string unit = energy_unit_of(subject);
   OutputLaw law{.scale = energy_factor(command.energy_unit, unit)};
-  law.shift = law.scale * import_weights(*subject.model, weights, command.weights);
+  Imported imported =
+      import_weights(*subject.model, weights, command.weights, read_foreign_record(command.weights, weights));
+  law.shift = law.scale * imported.shift;
+  law.trained = std::move(imported.trained);
   const bool adopted = subject.task != nullptr && subject.task->adopt(subject.schema, law);
-  require<DataError>(adopted || law == OutputLaw{}, command.weights, ": energies are to be scaled by ",
-                     law.scale, " and shifted by ", law.shift,
+  require<DataError>(adopted || law.plain(), command.weights, ": energies are to be scaled by ", law.scale,
+                     " and shifted by ", law.shift,
                      ", which needs a config with the task force_field, or property with one target");
   SavedModel saved;
   saved.recipe = subject.recipe;
@@ -77,6 +94,10 @@ int run(const ImportCommand& command, const Systems& systems) {
   save_model(command.out, saved, overwrite.at(command.out));
   if (command.energy_unit.empty() && !unit.empty()) {
     say(text("energies of the weights are taken to be in ", unit, "; --energy-unit says otherwise"));
+  }
+  if (adopted && !law.trained.empty()) {
+    say("trained on " + trained_text(law.trained, subject.schema.interface.elements) +
+        "; other types count as unseen");
   }
   if (command.talk.json) {
     std::cout << info_json(summarise(saved), saved.recipe).set("out", command.out).dump() << "\n";

@@ -9,6 +9,7 @@
 #include "weyl/core/json.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/train/model_summary.h"
+#include "weyl/train/stored_recipe.h"
 
 namespace weyl {
 namespace {
@@ -77,7 +78,7 @@ std::optional<int> run_from_metadata(const InfoCommand& command, const ModelOpti
   recipe.model = known;
   try {
     warn_if_any(read_toml_text(summary.recipe, path + ": metadata 'recipe'", {},
-                               [&](Fields& f) { fields(f, recipe); }));
+                               [&](Fields& f) { fields_of_stored(f, recipe); }));
   } catch (const ConfigError& error) {
     throw DataError(error.what());
   }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "weyl/app/as_is.h"
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
 #include "weyl/app/machine.h"
@@ -20,6 +21,7 @@
 #include "weyl/predict/folder.h"
 #include "weyl/predict/frames.h"
 #include "weyl/predict/tensors.h"
+#include "weyl/predict/trajectory.h"
 #include "weyl/train/model_summary.h"
 #include "weyl/train/run_folder.h"
 
@@ -40,33 +42,65 @@ bool is_tensors(const std::string& path) {
 bool is_folder(const std::string& path) {
   return std::filesystem::path(path).extension().empty();
 }
+bool is_trajectory(const std::string& path) {
+  return is_written_trajectory(path);
+}
 bool is_frames(const std::string& path) {
   const std::string name = path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path;
   return name.ends_with(".xyz") || name.ends_with(".extxyz");
 }
 
+std::vector<std::string> models_of(const PredictCommand& command) {
+  std::vector<std::string> models{command.model};
+  models.insert(models.end(), command.others.begin(), command.others.end());
+  return models;
+}
+
 /// What the call reads: the data, the model's file and, of a run, what training needs.
 std::vector<std::string> inputs_of(const PredictCommand& command) {
   std::vector<std::string> inputs{command.data};
-  if (is_run_folder(command.model)) {
-    for (const char* name : {"best", "last", "previous", "config.toml", "environment.json"}) {
-      inputs.push_back(command.model + "/" + name);
+  for (const std::string& model : models_of(command)) {
+    if (is_run_folder(model)) {
+      for (const char* name : {"best", "last", "previous", "config.toml", "environment.json"}) {
+        inputs.push_back(model + "/" + name);
+      }
+    } else {
+      inputs.push_back(model);
     }
-  } else {
-    inputs.push_back(command.model);
   }
   return inputs;
+}
+
+/// The models' files without their folders, as the predictions' metadata name them.
+std::string files_of(const PredictCommand& command) {
+  std::string names;
+  for (const std::string& model : models_of(command)) {
+    names += (names.empty() ? "" : "\n") + std::filesystem::path(model_file(model)).filename().string();
+  }
+  return names;
+}
+
+Predictor predictor_of(const PredictCommand& command, const PredictorOptions& options,
+                       const Systems& systems) {
+  Predictor predictor(command.model, options, systems);
+  warn_if_any(predictor.subject().recipe.warning);
+  for (const std::string& other : command.others) {
+    predictor.join(Predictor(other, options, systems), command.model, other);
+  }
+  return predictor;
 }
 
 void check(const PredictCommand& command, const Overwrite& overwrite) {
   const std::string& out = command.out;
   require<ConfigError>(
-      is_tensors(out) || is_folder(out) || is_frames(out),
-      "--out: must be a .safetensors file or, for images and volumes, a folder, for atoms an "
-      ".xyz or .extxyz file, got '",
+      is_tensors(out) || is_folder(out) || is_frames(out) || is_trajectory(out),
+      "--out: must be a .safetensors file or, for classes, images and volumes, a folder, for atoms an "
+      ".xyz or .extxyz file, for poses a .tum or .kitti file, got '",
       out, "'");
   require<ConfigError>(!command.gradient || is_tensors(out),
                        "--gradient: needs --out with a .safetensors file");
+  require<ConfigError>(!command.gradient || command.others.empty(), "--gradient: is given of one model, got ",
+                       command.others.size() + 1);
   require<ConfigError>(!command.probabilities || is_folder(out), "--probabilities: ",
                        is_tensors(out) ? "a .safetensors file always holds them"
                                        : "needs --out with a folder or a .safetensors file");
@@ -83,6 +117,7 @@ void check(const PredictCommand& command, const Overwrite& overwrite) {
 Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite, const Predictor& predictor,
                        Progress& progress) {
   const auto data = open_for_prediction(predictor.subject(), command.data);
+  check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   progress.set_total(data->size());
   PredictionTensors tensors(predictor);
   const auto use = [&](const Batch& batch) {
@@ -107,7 +142,7 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
   if (data->size() == 0) {  // no rows, and yet every output by its name and shape
     use(data->batch({}));
   }
-  save_tensors(command.out, tensors.done(), prediction_metadata(predictor, model_file(command.model)),
+  save_tensors(command.out, tensors.done(), prediction_metadata(predictor, files_of(command)),
                overwrite.at(command.out));
   return result;
 }
@@ -115,6 +150,7 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
 Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite, const Predictor& predictor,
                       Progress& progress) {
   const auto data = open_for_prediction(predictor.subject(), command.data);
+  check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   progress.set_total(data->size());
   Predicted result;
   result.samples =
@@ -124,8 +160,28 @@ Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite,
   return result;
 }
 
+Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwrite,
+                          const Predictor& predictor, Progress& progress) {
+  const auto data = open_for_prediction(predictor.subject(), command.data);
+  check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
+  const FilledTrajectory filled =
+      predict_trajectory(predictor, data, command.data, command.out, overwrite.at(command.out),
+                         {.progress = [&](int64_t done) { progress.update(done); },
+                          .stop = stop_requested,
+                          .warn =
+                              [&](const std::string& doubt) {
+                                progress.clear();
+                                warn(doubt);
+                              }});
+  const bool stopped = filled.place < 0;
+  return {
+      stopped ? 0 : 1, stopped, "trajectories",
+      stopped ? "" : text("; pose ", filled.place + 1, " of ", filled.poses, " is the one that was missing")};
+}
+
 Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite, Predictor& predictor,
                       Progress& progress) {
+  check_no_facts(command.as_is);
   const auto reader = open_frames(frames_path(command.data));
   ExtendedXyzWriter out(command.out, overwrite.at(command.out));
   FrameCalls calls;
@@ -152,14 +208,16 @@ int run(const PredictCommand& command, const Systems& systems) {
   check(command, overwrite);
   PredictorOptions options = predictor_options(command);
   options.batch = is_folder(command.out) ? 1 : options.batch;  // each sample is a file of its own
-  Predictor predictor(command.model, options, systems);
-  warn_if_any(predictor.subject().recipe.old_names);
+  Predictor predictor = predictor_of(command, options, systems);
+  take_threads_for(command.machine, predictor, options.batch);
   say_notes(predictor.task() != nullptr ? predictor.task()->notes() : std::vector<std::string>{});
   catch_signals();
   Progress progress("predict", 0, Progress::style_for_stderr(command.talk.quiet));
   const Predicted done = is_tensors(command.out)  ? into_tensors(command, overwrite, predictor, progress)
                          : is_folder(command.out) ? into_folder(command, overwrite, predictor, progress)
-                                                  : into_frames(command, overwrite, predictor, progress);
+                         : is_trajectory(command.out)
+                             ? into_trajectory(command, overwrite, predictor, progress)
+                             : into_frames(command, overwrite, predictor, progress);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   progress.clear();
   if (done.stopped) {

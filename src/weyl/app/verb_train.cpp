@@ -1,5 +1,4 @@
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
-#include <map>
 #include <set>
 #include <sstream>
 
@@ -18,11 +16,13 @@
 #include "weyl/app/machine.h"
 #include "weyl/app/metrics_text.h"
 #include "weyl/app/overlays.h"
+#include "weyl/app/parity.h"
 #include "weyl/app/pictures.h"
 #include "weyl/app/progress.h"
 #include "weyl/app/report_torch.h"
 #include "weyl/app/signals.h"
 #include "weyl/app/verbs.h"
+#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/predict/predictor.h"
@@ -78,6 +78,10 @@ class Console : public TrainObserver {
                      label.unit.empty() ? "" : " (" + label.unit + ")");
     }
     say("labels: " + labels);
+    if (!start.taken.empty()) {
+      say(start.taken);
+    }
+    best_ = start.best;
     if (start.resumed_step > 0) {
       say(text("goes on from step ", start.resumed_step));
     }
@@ -100,9 +104,10 @@ class Console : public TrainObserver {
     clear();
     std::ostringstream line;
     line << "epoch " << number(tick.elapsed.epoch, "%.6g") << "  step " << tick.elapsed.step << "  "
-         << clock_text(tick.elapsed.seconds) << "  loss " << number(tick.loss) << "  valid "
-         << metrics_text(chief(metrics)) << (best ? "  (best)" : "");
-    say(line.str());
+         << clock_text(tick.elapsed.seconds) << "  loss " << number(tick.loss) << "  valid ";
+    const std::string last = best ? "  (best)" : "";
+    const auto used = static_cast<int64_t>(line.str().size() + last.size()) + 1;
+    say(line.str() + epoch_metrics_text(metrics, best_, columns_of_stderr(100) - used) + last);
   }
 
   void noted(const std::string& line) override {
@@ -123,59 +128,9 @@ class Console : public TrainObserver {
   Progress::Style style_;
   bool resumed_;
   Splits data_;
+  std::vector<std::string> best_;  // the metrics that pick the best model
   std::optional<Progress> progress_;
 };
-
-// "displacement / length", as an axis or a column is named.
-std::string with_unit(std::string name, const std::string& unit) {
-  if (!unit.empty()) {
-    name += unit.find_first_of("/ ") == std::string::npos ? " / " + unit : " / (" + unit + ")";
-  }
-  return name;
-}
-
-std::string parity_csv(const Quantity& label, const std::vector<Tensor>& labels,
-                       const std::vector<Tensor>& predictions, int64_t limit) {
-  const Tensor x = at::cat(labels), y = at::cat(predictions);
-  const int64_t every = (x.numel() + limit - 1) / limit;
-  std::string csv = csv_cell(with_unit(label.name, label.unit)) + "," +
-                    csv_cell(with_unit("predicted " + label.name, label.unit)) + "\n";
-  for (int64_t i = 0; i < x.numel(); i += every) {
-    csv += exact_text(x.data_ptr<double>()[i]) + "," + exact_text(y.data_ptr<double>()[i]) + "\n";
-  }
-  return csv;
-}
-
-// At most `limit` pairs of label and prediction, evenly taken, of each label that the task predicts as it
-// stands, for a parity plot: plots/parity_<label>.csv.
-void write_parity(const Predictor& predictor, std::shared_ptr<const Dataset> test, const std::string& folder,
-                  int64_t limit = 4000) {
-  const std::vector<Quantity> known = test->schema().labels;
-  if (std::all_of(known.begin(), known.end(), [](const Quantity& q) { return q.kind == Kind::category; })) {
-    return;  // classes have a table of their own
-  }
-  std::map<std::string, std::pair<std::vector<Tensor>, std::vector<Tensor>>> pairs;
-  predictor.each(std::move(test), "test data", [&](const Batch& batch) {
-    for (const auto& [name, value] : predictor(batch.input)) {
-      const auto label = batch.labels.find(name);
-      const bool numbers = label != batch.labels.end() && label->second.is_floating_point();
-      if (numbers && label->second.numel() == value.numel() && value.numel() > 0) {
-        pairs[name].first.push_back(label->second.reshape({-1}).to(at::kDouble).cpu());
-        pairs[name].second.push_back(value.reshape({-1}).to(at::kDouble).cpu());
-      }
-    }
-  });
-  for (const Quantity& label : known) {
-    if (const auto found = pairs.find(label.name); found != pairs.end()) {
-      std::filesystem::create_directories(folder);
-      const auto& [labels, predictions] = found->second;
-      std::string file = visible("parity_" + label.name + ".csv");
-      std::replace(file.begin(), file.end(), '/', '_');
-      write_file_atomically(folder + "/" + file, parity_csv(label, labels, predictions, limit),
-                            Existing::replace_link);
-    }
-  }
-}
 
 // plots/confusion.csv: the names of the classes, then a row of counts for each true class.
 void write_confusion(const Confusion& confusion, const std::string& folder) {
@@ -310,6 +265,7 @@ int run(const TrainCommand& command, const Systems& systems) {
     json.set("baselines", baselines).set("parameters", best->model().parameter_count());
     table.push_back({"test, this model", evaluation.metrics});
   }
+  write_file_atomically(result.run + "/result.json", json.dump() + "\n", Existing::replace_link);
   draw(result, best ? &*best : nullptr, console.data().test);
   if (command.talk.json) {
     std::cout << json.dump() << "\n";

@@ -13,11 +13,13 @@ struct System;
 using Systems = std::vector<System>;
 
 /// Each verb does what the command says, prints its result on stdout and returns the exit code. Errors are
-/// thrown. `known`, `systems`: those that configs and models may be of. The first five need no torch and are answered
+/// thrown. `known`, `systems`: those that configs and models may be of. The first seven need no torch and are answered
 /// by `weyl` itself.
 int run(const ConfigSchemaCommand& command, const ModelOptions& known);
 int run(const ConfigExplainCommand& command, const ModelOptions& known);
 int run(const ConfigCheckCommand& command, const ModelOptions& known);
+int run(const CompletionCommand& command);
+int run(const CompareCommand& command);
 /// What a model file or run is, from the file's metadata alone; empty when that is not enough (a config, foreign
 /// weights).
 std::optional<int> run_from_metadata(const InfoCommand& command, const ModelOptions& known);
@@ -26,6 +28,7 @@ int verify(const InfoCommand& command);
 /// When the engine cannot be started: what can be said without it, and that it is missing.
 int run_without_engine(const DoctorCommand& command, const std::string& reason);
 
+int run(const ConfigNewCommand& command, const ModelOptions& known);
 int run(const TrainCommand& command, const Systems& systems);
 int run(const EvalCommand& command, const Systems& systems);
 int run(const PredictCommand& command, const Systems& systems);

@@ -31,6 +31,7 @@ struct Schema {
   std::vector<std::string> unread;    // what the files have beside, which are no labels: for messages
   std::vector<std::string> warnings;  // doubts about the files, to be said before their use
   std::map<std::string, std::vector<std::string>> category_names;  // of the values of labels, where known
+  std::vector<std::string> channel_names;                          // of a grid, in their order, where known
 
   Carrier carrier() const { return carrier_of(interface); }
 };

@@ -41,6 +41,10 @@ class InMemory : public Dataset {
   Schema schema_;
 };
 
+/// Whether samples are read once and kept, or, where their format can be read from sample to sample (frames of atoms),
+/// read anew when they are asked for: then batches are best asked for in their order.
+enum class Keep { in_memory, on_disk };
+
 /// The splits of a data set; absent ones are null.
 struct Splits {
   std::shared_ptr<const Dataset> train, valid, test;

@@ -103,6 +103,20 @@ Tensor exponentials(LieGroup group, const Tensor& coordinates) {
   });
 }
 
+Tensor polar_coordinates(LieGroup group, const Tensor& elements) {
+  const Lie<double> lie(group);
+  const Tensor nearest = nearest_elements(group, elements);
+  const Rows rows = matrices(group, nearest);
+  const int64_t dof = degrees_of_freedom(group);
+  std::vector<double> g = compact(group);
+  Tensor coordinates = at::empty({rows.count(), dof}, at::kDouble);
+  for (int64_t i = 0; i < rows.count(); ++i) {
+    lie.from_matrix(rows[i], g);
+    lie.polar_log(g, {coordinates.mutable_data_ptr<double>() + i * dof, static_cast<size_t>(dof)});
+  }
+  return coordinates;
+}
+
 double least_chart_margin(LieGroup group, const Tensor& elements) {
   const Lie<double> lie(group);
   const Rows rows = matrices(group, elements);

@@ -22,6 +22,10 @@ Tensor random_elements(LieGroup group, int64_t count, double spread, Stream& str
 /// exp of physical coordinates (N, g), as matrices (N, m, m).
 Tensor exponentials(LieGroup group, const Tensor& coordinates);
 
+/// Physical coordinates (N, g) of the nearest elements, part by part (algebra/lie/group_list.h): the translation, the
+/// logarithms of the nearest rotation and of the stretch that is left (Lie::polar_log). ShapeError as nearest_elements.
+Tensor polar_coordinates(LieGroup group, const Tensor& elements);
+
 /// The smallest margin of the chart of the logarithm over relative poses g_i^-1 g_j of matrices (n, m, m) of
 /// one graph: all pairs up to 256 tokens, else neighbours alone. Infinite without a pair.
 double least_chart_margin(LieGroup group, const Tensor& elements);

@@ -12,6 +12,7 @@ class Subset : public Dataset {
  public:
   /// `schema`: that of the set, but for what is of the samples (typical_nodes).
   Subset(std::shared_ptr<const Dataset> all, std::vector<int64_t> samples, Schema schema);
+  const Dataset& whole() const { return *all_; }
   int64_t size() const override { return static_cast<int64_t>(samples_.size()); }
   const Schema& schema() const override { return schema_; }
   int64_t tokens(int64_t index) const override;
@@ -19,10 +20,10 @@ class Subset : public Dataset {
   Batch batch(std::span<const int64_t> indices) const override;
   double mended() const override { return all_->mended(); }
   std::string source(int64_t index) const override;
-
- private:
+  /// The index in the set of a sample of this part. ShapeError: there is no such sample.
   int64_t sample(int64_t index) const;
 
+ private:
   std::shared_ptr<const Dataset> all_;
   std::vector<int64_t> samples_;
   Schema schema_;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "weyl/config/description.h"
+#include "weyl/config/meant.h"
 #include "weyl/config/old_names.h"
 #include "weyl/config/toml_tree.h"
 #include "weyl/config/wording.h"
@@ -92,6 +93,18 @@ Json number_schema(const char* type, Range range) {
   return s;
 }
 
+/// Names that are `true` and `false` are booleans in TOML, so the values are of two types there.
+Json choice_schema(const std::vector<std::string>& names) {
+  Json values = Json::array();
+  bool booleans = false;
+  for (const std::string& name : names) {
+    const bool boolean = name == "true" || name == "false";
+    values.push_back(boolean ? Json(name == "true") : Json(name));
+    booleans |= boolean;
+  }
+  return booleans ? Json{{"enum", std::move(values)}} : Json{{"type", "string"}, {"enum", std::move(values)}};
+}
+
 Json list_schema(Json items) {
   return {{"type", "array"}, {"items", std::move(items)}};
 }
@@ -125,7 +138,7 @@ Json value_schema(const Description& d) {
     case Type::strings:
       return list_schema({{"type", "string"}});
     case Type::choice:
-      return {{"type", "string"}, {"enum", d.choices}};
+      return choice_schema(d.choices);
     case Type::table:
       return table_schema(d);
     case Type::tables:
@@ -218,20 +231,14 @@ std::string explain(const Visit& visit, std::string_view key) {
   if (!ends.empty()) {
     hint = "; there are " + joined(ends);
   } else {
-    std::string near = nearest(key, paths);
-    if (near.empty()) {  // the last word may be near one elsewhere
-      std::vector<std::string> words;
-      for (const auto* d : all) {
-        words.push_back(d->key);
-      }
-      const size_t dot = key.rfind('.');
-      const std::string word = nearest(dot == std::string_view::npos ? key : key.substr(dot + 1), words);
-      for (const auto* d : all) {
-        if (!word.empty() && d->key == word) {
-          near = d->path;
-          break;
-        }
-      }
+    const size_t dot = key.rfind('.');
+    const bool inside = dot != std::string_view::npos;
+    const Meant meant = meant_by(
+        {std::string(key.substr(0, inside ? dot : 0)), std::string(key.substr(inside ? dot + 1 : 0)), ""},
+        root);
+    std::string near = joined(meant.paths);
+    if (near.empty()) {
+      near = nearest(key, paths);  // a slip in a table's name
     }
     hint = near.empty() ? "" : text("; did you mean '", near, "'?");
   }

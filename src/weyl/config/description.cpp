@@ -18,6 +18,12 @@ class Describer final : public Fields {
     open_.back().renamed.emplace_back(old_key, key);
   }
 
+  void also_called(std::string_view key, std::initializer_list<std::string_view> words) override {
+    for (const std::string_view word : words) {
+      open_.back().also_called.emplace_back(word, key);
+    }
+  }
+
  protected:
   using Type = Description::Type;
 
@@ -47,7 +53,7 @@ class Describer final : public Fields {
   }
   void choice(std::string_view key, size_t& index, std::span<const std::string_view> names,
               std::string_view help) override {
-    auto& d = add(Type::choice, key, help, index < names.size() ? toml_string(names[index]) : "");
+    auto& d = add(Type::choice, key, help, index < names.size() ? toml_choice(names[index]) : "");
     d.choices.assign(names.begin(), names.end());
   }
 
@@ -76,7 +82,9 @@ class Describer final : public Fields {
   void leave_array() override {}
 
   bool enter_alternative(std::string_view name, bool, std::string_view) override {
-    open(make(Type::table, name, text("Options of `", choice_of(name), " = \"", name, "\"`.")));
+    Description d = make(Type::table, name, text("Options of `", choice_of(name), " = \"", name, "\"`."));
+    d.chosen_by = choice_of(name);
+    open(std::move(d));
     return true;
   }
 

@@ -21,7 +21,9 @@ struct Description {
   bool optional = false;                                     // `key = false` switches it off
   bool on = true;                                            // whether an optional is on by default
   std::vector<Description> children;                         // of a table, and of one item of `tables`
+  std::string chosen_by;                                     // of a table: the key beside it that chooses it
   std::vector<std::pair<std::string, std::string>> renamed;  // of its keys: the old name and the one now
+  std::vector<std::pair<std::string, std::string>> also_called;  // the word and the key (Fields::also_called)
 };
 
 /// All that a Visit shows, as one table without a key.

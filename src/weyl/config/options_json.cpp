@@ -31,7 +31,8 @@ class Collector final : public Fields {
   }
   void choice(std::string_view key, size_t& index, std::span<const std::string_view> names,
               std::string_view) override {
-    put(key, names[index]);
+    const std::string_view name = names[index];
+    put(key, name == "true" || name == "false" ? Json(name == "true") : Json(name));
   }
   Presence optional(std::string_view key, bool has_value, bool, std::string_view) override {
     if (!has_value) {

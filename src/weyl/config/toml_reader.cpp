@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "weyl/config/meant.h"
 #include "weyl/config/old_names.h"
 #include "weyl/config/toml.h"
 #include "weyl/config/toml_tree.h"
@@ -32,12 +33,15 @@ std::string shown(const TomlNode& node) {
 
 class Reader final : public Fields {
  public:
-  Reader(const TomlNode& root, std::string where, std::span<const std::string> overrides)
-      : where_(std::move(where)), overrides_(overrides) {
+  Reader(const TomlNode& root, std::string where, std::span<const std::string> overrides, const Visit& visit)
+      : where_(std::move(where)), overrides_(overrides), root_(root), visit_(visit) {
     frames_.push_back({root.as<TomlNode::Table>(), "", {}});
   }
 
-  void finish() { leave(); }
+  void finish() {
+    leave();
+    require<ConfigError>(idle_.empty(), idle_);
+  }
 
  protected:
   void boolean(std::string_view key, bool& v, std::string_view) override {
@@ -96,18 +100,21 @@ class Reader final : public Fields {
 
   void choice(std::string_view key, size_t& index, std::span<const std::string_view> names,
               std::string_view) override {
-    const auto* node = take(key);
-    if (!node) {
-      return;
+    if (const auto* node = take(key)) {
+      const auto* s = node->as<std::string>();
+      const auto* b = node->as<bool>();
+      require_that(s || b, *node, key, one_of(names));
+      const std::string given = s ? *s : *b ? "true" : "false";
+      const auto found = std::find(names.begin(), names.end(), given);
+      if (found == names.end()) {
+        const std::vector<std::string> candidates(names.begin(), names.end());
+        fail(*node, key, one_of(names), s ? nearest(given, candidates) : "");
+      }
+      index = static_cast<size_t>(found - names.begin());
     }
-    const auto* s = node->as<std::string>();
-    require_that(s, *node, key, one_of(names));
-    const auto found = std::find(names.begin(), names.end(), *s);
-    if (found == names.end()) {
-      const std::vector<std::string> candidates(names.begin(), names.end());
-      fail(*node, key, one_of(names), nearest(*s, candidates));
+    if (index < names.size()) {
+      frames_.back().choice = text(path(key), " = \"", names[index], '"');
     }
-    index = static_cast<size_t>(found - names.begin());
   }
 
   Presence optional(std::string_view key, bool has_value, bool is_struct, std::string_view) override {
@@ -169,7 +176,14 @@ class Reader final : public Fields {
 
   void leave_array() override { arrays_.pop_back(); }
 
-  bool enter_alternative(std::string_view name, bool, std::string_view help) override {
+  // A file may hold the tables of several alternatives; who sets a key of one that is not chosen behind a verb means
+  // something by it.
+  bool enter_alternative(std::string_view name, bool chosen, std::string_view help) override {
+    const auto* node = chosen ? nullptr : find(name);
+    const int64_t override = node ? override_in(*node) : -1;
+    if (override >= 0 && idle_.empty()) {
+      idle_ = text(place({0, override}), ": has no effect with ", frames_.back().choice);
+    }
     return enter(name, help);
   }
 
@@ -178,6 +192,7 @@ class Reader final : public Fields {
     const TomlNode::Table* table;
     std::string path;                          // "model.platonic", empty for the file itself
     std::set<std::string, std::less<>> known;  // keys that the struct has
+    std::string choice = {};                   // the last choice of the struct: "model.system = \"lie\""
   };
 
   const TomlNode* find(std::string_view key) const {
@@ -265,10 +280,20 @@ class Reader final : public Fields {
 
   [[noreturn]] void fail_unknown(const Frame& frame, const TomlEntry& entry) const {
     const std::vector<std::string> candidates(frame.known.begin(), frame.known.end());
-    const std::string near = nearest(entry.key, candidates);
+    // In items of lists, whose keys no path reaches, their own come first.
+    const bool item = frame.path.find('[') != std::string::npos;
+    std::string near = item ? nearest(entry.key, candidates) : "";
+    const Meant meant =
+        near.empty() ? meant_by({frame.path, entry.key, only_path_in(entry.node)}, describe(visit_), root_)
+                     : Meant{};
+    if (near.empty() && (meant.paths.empty() || meant.of_rest)) {
+      near = nearest(entry.key, candidates);  // a table that is not chosen
+    }
     std::string hint;
     if (!near.empty()) {
       hint = text("; did you mean '", near, "'?");
+    } else if (!meant.paths.empty()) {
+      hint = "; did you mean " + named(meant, frame.path);
     } else if (candidates.empty()) {
       hint = "; there are no keys here";
     } else {
@@ -277,8 +302,46 @@ class Reader final : public Fields {
     throw ConfigError(text(place(entry.place), ": ", one_line(path(entry.key)), ": unknown key", hint));
   }
 
+  // An override that put something into a value; -1: none has.
+  static int64_t override_in(const TomlNode& node) {
+    int64_t found = node.place.override;
+    if (const auto* table = node.as<TomlNode::Table>()) {
+      for (const TomlEntry& entry : *table) {
+        found = std::max(found, override_in(entry.node));
+      }
+    }
+    return found;
+  }
+
+  /// "rate" of {rate = 1e-3}, "a.b" of {a = {b = 1}}; empty where there is no one key alone.
+  static std::string only_path_in(const TomlNode& node) {
+    const auto* table = node.as<TomlNode::Table>();
+    if (table == nullptr || table->size() != 1) {
+      return "";
+    }
+    const std::string rest = only_path_in(table->front().node);
+    return table->front().key + (rest.empty() ? "" : "." + rest);
+  }
+
+  /// "'train.optimiser.rate'?"; a key of the table at hand that was misspelt without the table.
+  static std::string named(const Meant& meant, const std::string& table) {
+    if (const std::string& path = meant.paths.front(); meant.paths.size() == 1 && meant.help.empty()) {
+      const std::string own = table.empty() ? "" : table + ".";
+      const bool here = path.starts_with(own) && path.find('.', own.size()) == path.npos;
+      return text("'", here ? path.substr(own.size()) : path, "'?");
+    }
+    std::string names;
+    for (size_t i = 0; i < meant.paths.size(); ++i) {
+      names += text(i == 0 ? "" : i + 1 == meant.paths.size() ? " or " : ", ", "'", meant.paths[i], "'");
+    }
+    return names + (meant.help.empty() ? "?" : text(" (", one_line(meant.help, 120), ")?"));
+  }
+
   std::string where_;
   std::span<const std::string> overrides_;
+  std::string idle_;  // what is to be said of an override that nothing reads
+  const TomlNode& root_;
+  const Visit& visit_;
   std::vector<Frame> frames_;
   std::vector<std::pair<const TomlNode::List*, std::string>> arrays_;
   std::string or_else_, also_;  // what an optional may be beside its value: pending, and of the key at hand
@@ -300,7 +363,7 @@ std::string read_toml_text(std::string_view content, std::string_view where,
   for (size_t i = 0; i < overrides.size(); ++i) {
     apply_override(root, old_names.renamed(overrides[i]), static_cast<int64_t>(i));
   }
-  Reader reader(root, std::string(where), overrides);
+  Reader reader(root, std::string(where), overrides, visit);
   visit(reader);
   reader.finish();
   return old_names.warning(std::string(where));

@@ -40,7 +40,7 @@ class Writer final : public Fields {
               std::string_view) override {
     require<ConfigError>(index < names.size(), path(key), ": must be one of ", names.size(),
                          " values, got number ", index);
-    put(key, toml_string(names[index]));
+    put(key, toml_choice(names[index]));
   }
 
   Presence optional(std::string_view key, bool has_value, bool, std::string_view) override {

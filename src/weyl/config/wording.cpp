@@ -103,11 +103,15 @@ std::string joined(std::span<const std::string> words) {
   return out;
 }
 
+std::string toml_choice(std::string_view name) {
+  return name == "true" || name == "false" ? std::string(name) : toml_string(name);
+}
+
 std::string one_of(std::span<const std::string_view> names) {
   std::string out;
   for (size_t i = 0; i < names.size(); ++i) {
     out += i == 0 ? "" : i + 1 == names.size() ? " or " : ", ";
-    out += text('"', names[i], '"');
+    out += toml_choice(names[i]);
   }
   return out;
 }

@@ -37,7 +37,10 @@ std::string toml_list(const std::vector<T>& items, Write&& write) {
 /// "a, b, c".
 std::string joined(std::span<const std::string> words);
 
-/// `"a", "b" or "c"`.
+/// A name of a choice as TOML: a string, but `true` and `false`, which are booleans there.
+std::string toml_choice(std::string_view name);
+
+/// `"a", "b" or "c"`, each as `toml_choice` writes it.
 std::string one_of(std::span<const std::string_view> names);
 
 }  // namespace weyl

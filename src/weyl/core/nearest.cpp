@@ -33,9 +33,9 @@ std::string lower(std::string_view s) {
   return out;
 }
 
-}  // namespace
-
-std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+// `letters`: how many of the shorter word one slip is allowed in; `beginnings`: whether they are near too.
+std::string nearest(std::string_view word, std::span<const std::string> candidates, size_t letters,
+                    bool beginnings) {
   if (word.empty() || word.size() > 100) {
     return {};
   }
@@ -49,10 +49,12 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     }
     size_t d = distance(w, c);
     // Everything is near a word of one or two letters: only other case counts.
-    const size_t allowed = c.size() <= 2 ? 0 : std::max<size_t>(1, std::min(w.size(), c.size()) / 3);
+    const size_t shorter = std::min(w.size(), c.size());
+    const size_t allowed = c.size() <= 2 ? 0 : std::max<size_t>(beginnings ? 1 : 0, shorter / letters);
     if (d > allowed) {
       // A beginning of the other is near too, but never nearer than a slip of the fingers.
-      const bool begins = w.size() >= 3 && c.size() >= 3 && (c.starts_with(w) || w.starts_with(c));
+      const bool begins =
+          beginnings && w.size() >= 3 && c.size() >= 3 && (c.starts_with(w) || w.starts_with(c));
       if (!begins) {
         continue;
       }
@@ -64,6 +66,16 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     }
   }
   return best;
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  return nearest(word, candidates, 3, true);
+}
+
+std::string nearest_spelling(std::string_view word, std::span<const std::string> candidates) {
+  return nearest(word, candidates, 4, false);
 }
 
 }  // namespace weyl

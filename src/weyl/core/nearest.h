@@ -10,4 +10,7 @@ namespace weyl {
 /// meant.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
+/// The same where many words might be meant: a slip of one letter in four at most, and no beginnings.
+std::string nearest_spelling(std::string_view word, std::span<const std::string> candidates);
+
 }  // namespace weyl

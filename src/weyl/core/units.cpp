@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/core/nearest.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
 
@@ -91,6 +94,25 @@ constexpr NamedUnit units[] = {
     {"K", 1, kTemperature},
     {"atom", 1, kAtoms},
 };
+
+/// The words that other programs have for what has another name here.
+constexpr std::pair<std::string_view, std::string_view> names_elsewhere[] = {
+    {"kB", "kbar"}, {"kb", "kbar"}, {"a.u.", "Hartree' or 'Bohr"}, {"au", "Hartree' or 'Bohr"}};
+
+/// The end of a message about a name that is none.
+std::string meant_by(std::string_view word) {
+  for (const auto& [elsewhere, here] : names_elsewhere) {
+    if (word == elsewhere) {
+      return text("; did you mean '", here, "'?");
+    }
+  }
+  std::vector<std::string> names;
+  for (const NamedUnit& unit : units) {
+    names.emplace_back(unit.name);
+  }
+  const std::string near = nearest(word, names);
+  return near.empty() ? "" : text("; did you mean '", near, "'?");
+}
 
 /// to *= by^power
 void multiply(Unit& to, const Unit& by, int power) {
@@ -183,7 +205,7 @@ class UnitReader {
       return {};
     }
     const auto* found = std::ranges::find(units, word, &NamedUnit::name);
-    check(found != std::end(units), "unknown name ", quote(word, 20));
+    check(found != std::end(units), "unknown name ", quote(word, 20), meant_by(word));
     return {found->factor, found->dimension};
   }
 
@@ -201,6 +223,32 @@ double unit_factor(std::string_view from, std::string_view to) {
   require<ConfigError>(a.dimension == b.dimension, "units: ", quote(from, 40), " and ", quote(to, 40),
                        " measure different things");
   return a.factor / b.factor;
+}
+
+void check_unit(std::string_view unit, std::string_view like) {
+  const Unit found = parse_unit(unit), wanted = parse_unit(like);
+  if (found.dimension == kEnergy && wanted.dimension != kEnergy) {
+    auto rest = wanted.dimension;
+    for (size_t d = 0; d < rest.size(); ++d) {
+      rest[d] -= kEnergy[d];
+    }
+    const bool per_length = rest == Dimension{rest[0]} && rest[0] < 0;
+    require<ConfigError>(!per_length, "units: ", quote(unit, 40), " and ", quote(like, 40),
+                         " measure different things; did you mean '", unit, "/Angstrom",
+                         rest[0] == -1 ? "" : text("^", -rest[0]), "'?");
+  }
+  constexpr double kMoles = 1e19;  // a calorie is 2.6e19 eV, a joule, which programs in SI units have, 6.2e18
+  if (unit_factor(unit, like) > kMoles) {
+    std::string per_mole(unit);
+    for (const std::string_view name : {"kcal", "cal", "kJ"}) {
+      if (const size_t at = per_mole.find(name); at != std::string::npos) {
+        per_mole.insert(at + name.size(), "/mol");
+        break;
+      }
+    }
+    throw ConfigError(text("unit ", quote(unit, 40), ": must be of one molecule's size, got ",
+                           unit_factor(unit, like), " ", like, "; did you mean '", per_mole, "'?"));
+  }
 }
 
 bool same_unit(std::string_view a, std::string_view b) {

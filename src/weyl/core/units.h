@@ -17,8 +17,13 @@ struct Unit {
 /// Hartree (Ha, Eh), mHartree (mHa), Rydberg (Ry), cal, kcal, J, kJ; mol, a number (6.02214076e23); times fs,
 /// ps, ns, s, frequencies Hz, GHz, THz; masses amu (u, Da), me, g, kg; charges e, C; Debye; pressures Pa,
 /// kPa, MPa, GPa, bar, kbar, atm; K; atom (as in meV/atom). Names begin in either case where that means one
-/// thing (hartree, ev). CODATA 2022. ConfigError: what is no unit.
+/// thing (hartree, ev). CODATA 2022. ConfigError: what is no unit, with the nearest name.
 Unit parse_unit(std::string_view unit);
+
+/// ConfigError unless `unit` can be one of atoms and molecules for what `like` (eV, eV/Angstrom, ...) measures: what
+/// is no unit; what measures another thing, with the length that an energy lacks; cal, kcal and kJ that are not
+/// per mole, 1e22 times what is meant.
+void check_unit(std::string_view unit, std::string_view like);
 
 /// The number that a quantity in `from` is multiplied with to be in `to`. ConfigError when their dimensions
 /// differ.

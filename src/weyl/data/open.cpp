@@ -4,10 +4,12 @@
 
 #include "weyl/core/alternatives.h"
 #include "weyl/core/check.h"
+#include "weyl/data/files/advice.h"
 #include "weyl/data/files/format_words.h"
 #include "weyl/data/files/formats.h"
 #include "weyl/data/files/open_request.h"
 #include "weyl/data/sets/cifar10.h"
+#include "weyl/data/sets/clouds.h"
 #include "weyl/data/sets/decathlon.h"
 #include "weyl/data/sets/image_folder.h"
 #include "weyl/data/sets/modelnet.h"
@@ -66,14 +68,18 @@ Splits open(const ModelnetDataOptions& options, const Interface*) {
   return open_modelnet(options);
 }
 
-Splits open(const MoleculesDataOptions& options, const Interface*) {
-  return open_molecules(options);
+Splits open(const CloudsDataOptions& options, const Interface*) {
+  return open_clouds(options);
 }
-Splits open(const Md17DataOptions& options, const Interface*) {
-  return open_md17(options);
+
+Splits open(const MoleculesDataOptions& options, const Interface*, Keep keep) {
+  return open_molecules(options, keep);
 }
-Splits open(const Qm9DataOptions& options, const Interface*) {
-  return open_qm9(options);
+Splits open(const Md17DataOptions& options, const Interface*, Keep keep) {
+  return open_md17(options, keep);
+}
+Splits open(const Qm9DataOptions& options, const Interface*, Keep keep) {
+  return open_qm9(options, keep);
 }
 
 Schema declared(const MoleculesDataOptions& options, const Interface*) {
@@ -91,6 +97,9 @@ Schema declared(const DecathlonDataOptions& options, const Interface*) {
 Schema declared(const ModelnetDataOptions& options, const Interface*) {
   return modelnet_schema(options);
 }
+Schema declared(const CloudsDataOptions& options, const Interface*) {
+  return clouds_schema(options);
+}
 Schema declared(const PoseSequencesDataOptions& options, const Interface*) {
   return pose_sequences_schema(options);
 }
@@ -107,15 +116,23 @@ Schema declared_schema(const DataOptions& options, const Interface* interface) {
   return std::visit([&](const auto& o) { return declared(o, interface); }, options.set);
 }
 
-Splits open_splits(const DataOptions& options, const Interface* interface) {
-  return std::visit([&](const auto& o) { return open(o, interface); }, options.set);
+Splits open_splits(const DataOptions& options, const Interface* interface, Keep keep) {
+  return std::visit(
+      [&](const auto& o) {
+        if constexpr (requires { open(o, interface, keep); }) {
+          return open(o, interface, keep);
+        } else {
+          return open(o, interface);
+        }
+      },
+      options.set);
 }
 
 std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
-                                         const Interface* interface, Values values) {
+                                         const Interface* interface, Values values, Keep keep) {
   namespace fs = std::filesystem;
   require<DataError>(fs::exists(path), path, ": there is no such file");
-  const OpenRequest request{path, options, interface, values};
+  const OpenRequest request{path, options, interface, values, keep};
   std::shared_ptr<const Dataset> data;
   any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
     if constexpr (CanOpen<Format>) {
@@ -126,10 +143,14 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
     return data != nullptr;
   });
   if (data == nullptr && fs::is_directory(path)) {
-    const Splits splits = open_splits(all_of(options, path), interface);
+    const Splits splits = open_splits(all_of(options, path), interface, keep);
     data = splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
   }
-  require<DataError>(data != nullptr, path, ": must be ", list_of_formats(FormatUse::open, "a folder"));
+  if (data == nullptr) {
+    const std::string advice = advice_for(path);
+    throw DataError(text(
+        path, ": ", advice.empty() ? "must be " + list_of_formats(FormatUse::open, "a folder") : advice));
+  }
   return data;
 }
 

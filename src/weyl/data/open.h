@@ -16,7 +16,8 @@ Schema declared_schema(const DataOptions& options, const Interface* interface = 
 
 /// Opens the files that the options name; typical_nodes is the mean of the training split. DataError: which
 /// file is missing or broken, and the command that makes it.
-Splits open_splits(const DataOptions& options, const Interface* interface = nullptr);
+Splits open_splits(const DataOptions& options, const Interface* interface = nullptr,
+                   Keep keep = Keep::in_memory);
 
 /// Opens one file with all its samples, by the first of the formats of files/formats.h that takes it: as the
 /// options of its set say (defaults when they name another). A folder that no format takes as a whole (as
@@ -27,6 +28,6 @@ Splits open_splits(const DataOptions& options, const Interface* interface = null
 /// inspected. DataError lists the formats for a path of none.
 std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
                                          const Interface* interface = nullptr,
-                                         Values values = Values::checked);
+                                         Values values = Values::checked, Keep keep = Keep::in_memory);
 
 }  // namespace weyl

@@ -1,5 +1,7 @@
 #include "weyl/data/options.h"
 
+#include "weyl/config/idle.h"
+
 namespace weyl {
 
 void fields(Fields& f, NbodyDataOptions& o) {
@@ -102,6 +104,10 @@ void fields(Fields& f, ModelnetDataOptions& o) {
   f("path", o.path,
     "folder with train*.h5 and test*.h5, or CLASS/train/*.off and CLASS/test/*.off: made by `weyl data make "
     "solids`, or ModelNet");
+  f("variant", o.variant,
+    "which set is meant where the folder holds HDF5 files of several, as ScanObjectNN's do: what follows "
+    "`train` or "
+    "`training` in their names, such as objectdataset_augmentedrot_scale75");
   f("carrier", o.carrier, "voxels of the cube [-extent, extent]^3, or the points themselves");
   f("voxels", o.voxels, "cells along each axis of the grid", {1, 1024});
   f("points", o.points, "points of a sample; 0: all that the files have", {0, 1e6});
@@ -126,6 +132,44 @@ void fields(Fields& f, ModelnetDataOptions& o) {
     "moves and scales clouds of HDF5 files into the ball of radius 1, as is always done to meshes: no "
     "rotation takes them out of the grid");
   f("limit", o.limit, "MiB of positions that one HDF5 file may have", {1, 1e9});
+}
+
+void fields(Fields& f, CloudFeature& o) {
+  f("key", o.key,
+    "of an array of the file, or of columns: KEY, for vectors KEY_x, KEY_y, KEY_z or KEYx, KEYy, KEYz; "
+    "`normal` is "
+    "also nx, ny, nz, and `colour` red, green, blue. Must be given, and is the feature's name");
+  f("kind", o.kind, "scalar numbers, a vector that turns with the points, or the normal of a surface");
+  f("channels", o.channels, "how many numbers a scalar has: 3 of a colour", {1, 4096});
+}
+
+void fields(Fields& f, CloudsDataOptions& o) {
+  f("path", o.path,
+    "folder with a folder of clouds for each class, or with `labels`; or these in train, valid, test; or a "
+    "file "
+    "of many clouds, or train, valid and test of such");
+  f("labels", o.labels,
+    "CSV file in the folder with the columns `file` and `class`, and `split` (train, valid, test) where the "
+    "splits "
+    "are given; none: the folders are the classes");
+  f("positions", o.positions,
+    "name of the array of positions in .npz and HDF5, (points, 3) or (clouds, points, 3); none: the first "
+    "there is of "
+    "positions, points, pos, xyz, coords, data");
+  f("label", o.label,
+    "name of the array of classes, where no folder says them; none: the first there is of label, labels, "
+    "class, "
+    "classes, y, target");
+  f("columns", o.columns,
+    "what the columns of text are, x, y and z among them; none: as the file says, else x, y, z first");
+  f("features", o.features, "what points have beside their places");
+  f("classes", o.classes, "number of classes; 0: as many as there are, which a model cannot know", {0, 1e6});
+  f("points", o.points, "points drawn of each cloud, which keeps all when it has fewer; 0: all", {0, 1e9});
+  f("fit", o.fit, "moves and scales each cloud into the ball of radius 1");
+  f("train_fraction", o.train_fraction, "of the clouds, where the splits are not given", {0, 1});
+  f("valid_fraction", o.valid_fraction, "of the clouds; the rest is for testing", {0, 1});
+  f("seed", o.seed, "of the random splits and of the points that are drawn", {0, 9.2e18});
+  f("limit", o.limit, "MiB that the arrays of one .npz or HDF5 file may have", {1, 1e9});
 }
 
 void fields(Fields& f, DecathlonDataOptions& o) {
@@ -187,6 +231,19 @@ void fields(Fields& f, MoleculesDataOptions& o) {
     "of the files; none: what their format says, else eV. Labels and predictions are in eV");
   f("length_unit", o.length_unit,
     "of the files; none: what their format says, else Angstrom. The model's positions are in Angstrom");
+  f("force_unit", o.force_unit,
+    "of the files' forces, where it is not their energy by their length: Hartree/Bohr beside eV and "
+    "Angstrom, "
+    "...; none: what their format says, else energy_unit/length_unit. Labels are in eV/Angstrom");
+  f("stress_unit", o.stress_unit,
+    "of the files' stress (GPa, kbar, ...), or of the virial that `stress` names (eV); none: what their "
+    "format "
+    "says, else energy_unit/length_unit^3. Labels are in eV/Angstrom^3");
+  f("force_sign", o.force_sign,
+    "what the column of forces holds: forces, or the gradient of the energy, minus the forces");
+  f("stress_sign", o.stress_sign,
+    "when the files' pressures are positive: tension, as the labels, (1/volume) dE/dstrain, and ASE's; "
+    "compression, or vasp, which is the same: as VASP prints them");
   f("features", o.features, "keys of frames that the model is told of, one number each: charge, spin, ...");
   f("properties", o.properties, "values of frames that become labels, for task property");
   f("config_type", o.config_type, "key of the kind of a frame, of which `eval` makes a table");
@@ -220,7 +277,87 @@ void fields(Fields& f, PoseFileOptions& o) {
 }
 
 void fields(Fields& f, DataOptions& o) {
+  f.also_called("set", {"name", "type", "dataset", "data_set"});
   f.variant("set", o.set, "the data set");
+}
+
+namespace {
+
+constexpr const char* without_fractions = "beside train, valid and test, which count";
+
+/// What has no patches has none of their options.
+template <class Options>
+void refuse_image_input(const Options& o, std::vector<Conditional> options = {}) {
+  const bool points = o.input.carrier == ImageCarrier::points;
+  for (const char* key : {"patch", "patch_feature", "threshold"}) {
+    options.push_back({key, points, "with carrier = \"grid\""});
+  }
+  refuse_idle(std::string("data.") + Options::name_in_config, o, Options{}, options);
+}
+
+/// Frames are divided by counts where one of train and valid is given, else by fractions.
+template <class Options>
+void refuse_frames(const Options& o) {
+  const Conditional options[] = {
+      {"fractions", o.train == 0 && o.valid == 0 && o.test == 0, without_fractions}};
+  refuse_idle(std::string("data.") + Options::name_in_config, o, Options{}, options);
+}
+
+void refuse(const NbodyDataOptions&) {}
+void refuse(const TensorsDataOptions&) {}
+void refuse(const PoseSequencesDataOptions&) {}
+void refuse(const RotatedMnistDataOptions& o) {
+  refuse_image_input(o);
+}
+void refuse(const Cifar10DataOptions& o) {
+  refuse_image_input(o);
+}
+void refuse(const ImagesDataOptions& o) {
+  refuse_image_input(o, {{"mask_threshold", o.target == ImageTarget::mask, "with target = \"class\""}});
+}
+void refuse(const Ph2DataOptions& o) {
+  refuse_image_input(o, {{"fractions", o.train == 0 && o.valid == 0 && o.test == 0, without_fractions}});
+}
+void refuse(const ModelnetDataOptions& o) {
+  const bool grid = o.carrier == ShapeCarrier::grid;
+  const char* without_grid = "with carrier = \"points\"";
+  const Conditional options[] = {
+      {"voxels", grid, without_grid},
+      {"extent", grid, without_grid},
+      {"fill", grid, without_grid},
+      {"sigma", grid && o.fill == VoxelFill::density, grid ? "without fill = \"density\"" : without_grid}};
+  refuse_idle("data.modelnet", o, ModelnetDataOptions{}, options);
+}
+void refuse(const CloudsDataOptions& o) {
+  for (size_t k = 0; k < o.features.size(); ++k) {
+    const CloudFeature usual{.key = o.features[k].key, .kind = o.features[k].kind};
+    const Conditional options[] = {{"channels", usual.kind == CloudFeatureKind::scalar,
+                                    "with kind = \"vector\" or \"normal\", which have one vector each"}};
+    refuse_idle("data.clouds.features", o.features[k], usual, options);
+  }
+  const Conditional options[] = {{"label", o.labels.empty(), "beside labels, which says the classes"}};
+  refuse_idle("data.clouds", o, CloudsDataOptions{}, options);
+}
+void refuse(const DecathlonDataOptions& o) {
+  const Conditional options[] = {
+      {"normalise_over", o.normalise, "with normalise = false"},
+      {"fractions", o.train == 0 || o.valid == 0 || o.test == 0, without_fractions}};
+  refuse_idle("data.decathlon", o, DecathlonDataOptions{}, options);
+}
+void refuse(const MoleculesDataOptions& o) {
+  refuse_frames(o);
+}
+void refuse(const Md17DataOptions& o) {
+  refuse_frames(o);
+}
+void refuse(const Qm9DataOptions& o) {
+  refuse_frames(o);
+}
+
+}  // namespace
+
+void require_effects(const DataOptions& options) {
+  std::visit([](const auto& o) { refuse(o); }, options.set);
 }
 
 const std::string& path_of(const DataOptions& options) {

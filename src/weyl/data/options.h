@@ -119,6 +119,7 @@ constexpr const auto& names_of(VoxelFill) {
 struct ModelnetDataOptions {
   static constexpr const char* name_in_config = "modelnet";
   std::string path = "data/solids";
+  std::string variant;  // of several sets of HDF5 files in the folder (sets/modelnet_files.h)
   ShapeCarrier carrier = ShapeCarrier::grid;
   int64_t voxels = 32;  // cells along an axis
   int64_t points = 2048;
@@ -135,6 +136,39 @@ struct ModelnetDataOptions {
   int64_t limit = 4096;  // MiB of positions that one HDF5 file may have
 };
 void fields(Fields& f, ModelnetDataOptions& o);
+
+/// How a feature of points moves: not at all, with them, or as the normal of a surface.
+enum class CloudFeatureKind { scalar, vector, normal };
+constexpr auto names_of(CloudFeatureKind) {
+  return std::array<std::string_view, 3>{"scalar", "vector", "normal"};
+}
+
+/// What the points of a cloud have beside their places (sets/cloud_reader.h).
+struct CloudFeature {
+  std::string key;  // of an array, or of columns
+  CloudFeatureKind kind = CloudFeatureKind::scalar;
+  int64_t channels = 1;  // of a scalar
+
+  bool operator==(const CloudFeature&) const = default;
+};
+void fields(Fields& f, CloudFeature& o);
+
+/// Point clouds of one's own with their classes (sets/clouds.h): .npz, PLY, OFF, text, HDF5.
+struct CloudsDataOptions {
+  static constexpr const char* name_in_config = "clouds";
+  std::string path = "data/clouds";
+  std::string labels;                // a table of files and classes in the folder; empty: folders are classes
+  std::string positions, label;      // names of arrays; empty: the usual ones
+  std::vector<std::string> columns;  // of text without names
+  std::vector<CloudFeature> features;
+  int64_t classes = 0;    // 0: those there are; a model needs the number
+  int64_t points = 1024;  // at most, drawn; 0: all
+  bool fit = true;        // each cloud into the ball of radius 1
+  double train_fraction = 0.8, valid_fraction = 0.1;
+  int64_t seed = 0;      // of the splits and of the points
+  int64_t limit = 4096;  // MiB of arrays that one file may have
+};
+void fields(Fields& f, CloudsDataOptions& o);
 
 /// Which voxels of a volume its mean and deviation are taken over.
 enum class VoxelsCounted { nonzero, all };
@@ -177,14 +211,29 @@ constexpr auto names_of(MissingLabels) {
   return std::array<std::string_view, 2>{"error", "mask"};
 }
 
+/// What the column of forces holds: forces, or the gradient of the energy, which is minus them.
+enum class ForceSign { force, gradient };
+constexpr auto names_of(ForceSign) {
+  return std::array<std::string_view, 2>{"force", "gradient"};
+}
+/// When the diagonal of a file's stress is positive: under tension, as ours (conventions.md), or under
+/// compression, as VASP prints it.
+enum class StressSign { tension, compression, vasp };
+constexpr auto names_of(StressSign) {
+  return std::array<std::string_view, 3>{"tension", "compression", "vasp"};
+}
+
 /// Atoms with energies, forces, stress and properties, from any file of frames (sets/molecules.h).
 struct MoleculesDataOptions {
   static constexpr const char* name_in_config = "molecules";
   std::string path = "data/molecules";
   std::string energy, forces, stress;    // keys; empty: the usual ones
   std::string energy_unit, length_unit;  // of the files; empty: as their format says, else eV and Angstrom
-  std::vector<std::string> elements;     // symbols of the types in their order; none: 100 types, Z each
-  std::vector<std::string> features;     // keys of frames that the model is told of, such as charge
+  std::string force_unit, stress_unit;   // of the files; empty: as their format says, else of the two above
+  ForceSign force_sign = ForceSign::force;
+  StressSign stress_sign = StressSign::tension;
+  std::vector<std::string> elements;  // symbols of the types in their order; none: 100 types, Z each
+  std::vector<std::string> features;  // keys of frames that the model is told of, such as charge
   std::vector<FrameProperty> properties;
   std::string config_type = "config_type";  // key of the kind of a frame, for tables
   MissingLabels missing = MissingLabels::error;
@@ -218,14 +267,18 @@ struct Qm9DataOptions {
 };
 void fields(Fields& f, Qm9DataOptions& o);
 
-using DataSet =
-    std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions, RotatedMnistDataOptions,
-                 Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions, ModelnetDataOptions,
-                 DecathlonDataOptions, MoleculesDataOptions, Md17DataOptions, Qm9DataOptions>;
+using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions,
+                             RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions,
+                             ModelnetDataOptions, DecathlonDataOptions, MoleculesDataOptions, Md17DataOptions,
+                             Qm9DataOptions, CloudsDataOptions>;
 struct DataOptions {
   DataSet set;
 };
 void fields(Fields& f, DataOptions& o);
+
+/// ConfigError for an option that nothing reads as the others stand (config/idle.h); what depends on the files is
+/// taken to be read.
+void require_effects(const DataOptions& options);
 
 /// The folder or file that the options name.
 const std::string& path_of(const DataOptions& options);

@@ -7,6 +7,7 @@
 #include "weyl/carriers/batch.h"
 #include "weyl/carriers/quantity.h"
 #include "weyl/core/tensor_file.h"
+#include "weyl/models/foreign_record.h"
 #include "weyl/nn/module.h"
 
 namespace weyl {
@@ -42,12 +43,14 @@ struct Flops {
 /// Weights of another program, named and laid out as a model of ours has them.
 struct ForeignWeights {
   NamedTensors tensors;
-  double shift = 0;  // what their model adds to its output, once for a graph
+  double shift = 0;           // what their model adds to its output, once for a graph
+  std::vector<bool> trained;  // which types of nodes they were trained on; empty: not known, maybe all
 };
 
 /// A network on one carrier: from the features of `interface` to one tensor per output quantity, named as
-/// there, (L, c) scalars and (L, c, D) vectors, in the model's dtype. Takes all geometry from positions and
-/// cell and never detaches it, so that any output can be differentiated with respect to them.
+/// there, (L, c) scalars and (L, c, D) vectors, in the model's dtype; extensive ones of graphs, sums over
+/// nodes, in float64 (sum_nodes of nn/pooling.h). Takes all geometry from positions and cell and never
+/// detaches it, so that any output can be differentiated with respect to them.
 class Model : public Module {
  public:
   explicit Model(Interface interface) : interface(std::move(interface)) {}
@@ -67,9 +70,12 @@ class Model : public Module {
   /// Whether a model of points sees the images of a periodic cell.
   virtual bool periodic() const { return false; }
   /// A state dict of the system's authors (names without wrappers' prefixes) in our names and layouts, without
-  /// the tables and dead parts that have no parameter here; as it is where the names are ours. DataError:
-  /// tensors of unexpected shapes.
-  virtual ForeignWeights translated(const NamedTensors& state_dict) const { return {state_dict}; }
+  /// the tables and dead parts that have no parameter here; as it is where the names are ours. What the file says
+  /// beside its weights must be true of this model. DataError: tensors of unexpected shapes, a setting of `record` that
+  /// contradicts the options (key, the file's value, the option's).
+  virtual ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& /*record*/) const {
+    return {state_dict};
+  }
 
   const Interface interface;
 };

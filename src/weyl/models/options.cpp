@@ -19,6 +19,7 @@ void fields(Fields& f, ModelOptions& o) {
   for (const SystemOptions& known : o.known) {
     names.push_back(known.name());
   }
+  f.also_called("system", {"name", "type", "architecture", "arch"});
   f.alternatives(
       "system", chosen, names, "the architecture; its options stand in the table of its name",
       [&](size_t index) { o.system = o.known[index]; },
@@ -30,6 +31,14 @@ void fields(Fields& f, ModelOptions& o) {
           scratch.visit(f);
         }
       });
+}
+
+ModelOptions stored(ModelOptions known) {
+  known.system.as_stored();
+  for (SystemOptions& system : known.known) {
+    system.as_stored();
+  }
+  return known;
 }
 
 }  // namespace weyl

@@ -1,17 +1,50 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
+#include "weyl/carriers/quantity.h"
 #include "weyl/config/fields.h"
 
 namespace weyl {
 
+struct Interface;
+
+namespace detail {
+
+// Outside the class, whose members of the same names would hide the functions beside the options.
+template <class O>
+void require_effects_of(const O& options, const Interface* interface) {
+  if constexpr (requires { require_effects(options, interface); }) {
+    require_effects(options, interface);
+  }
+}
+template <class O>
+void set_stored(O& options) {
+  if constexpr (requires { as_stored(options); }) {
+    as_stored(options);
+  }
+}
+template <class O>
+std::optional<std::string> blinding_of(const O& options) {
+  if constexpr (requires { blinding(options); }) {
+    return blinding(options);
+  }
+  return std::nullopt;
+}
+
+}  // namespace detail
+
 /// The options of one system, whichever it is: any struct with a `name_in_config` and a `fields` of its own. A value:
-/// copies are deep.
+/// copies are deep. Beside a struct may stand, each where there is need:
+///   Options resolved(const Options&, const Interface&);  // decides by the interface what is left open ("auto")
+///   void as_stored(Options&);                            // values of the keys that a stored config may lack
+///   std::string blinding(const Options&);                // what keeps outputs from seeing the input
 class SystemOptions {
  public:
   template <OptionsStruct O>
@@ -24,6 +57,16 @@ class SystemOptions {
 
   std::string_view name() const { return held_->name(); }
   void visit(Fields& f) { held_->visit(f); }
+  /// ConfigError for an option that nothing reads as the others stand and that is not as its default or preset has it
+  /// (config/idle.h): what `void require_effects(const Options&, const Interface*)` beside a system's options says. A
+  /// system without that function refuses none. `interface`: the model's; null where it is not known yet, and then
+  /// what depends on it is taken to be read.
+  void require_effects(const Interface* interface) const { held_->require_effects(interface); }
+  void resolve(const Interface& interface) { held_->resolve(interface); }
+  void as_stored() { held_->as_stored(); }
+  /// One line that names the option; empty: no option does. Nothing: the system does not say, and may not be meant to
+  /// read positions.
+  std::optional<std::string> blinding() const { return held_->blinding(); }
   /// Null when they are another system's.
   template <OptionsStruct O>
   const O* get_if() const {
@@ -40,7 +83,11 @@ class SystemOptions {
     virtual std::unique_ptr<Any> clone() const = 0;
     virtual std::string_view name() const = 0;
     virtual void visit(Fields& f) = 0;
+    virtual void require_effects(const Interface* interface) const = 0;
     virtual const std::type_info& type() const = 0;
+    virtual void resolve(const Interface& interface) = 0;
+    virtual void as_stored() = 0;
+    virtual std::optional<std::string> blinding() const = 0;
   };
   template <class O>
   struct Of final : Any {
@@ -48,7 +95,17 @@ class SystemOptions {
     std::unique_ptr<Any> clone() const override { return std::make_unique<Of>(options); }
     std::string_view name() const override { return O::name_in_config; }
     void visit(Fields& f) override { fields(f, options); }
+    void require_effects(const Interface* interface) const override {
+      detail::require_effects_of(options, interface);
+    }
     const std::type_info& type() const override { return typeid(O); }
+    void resolve(const Interface& interface) override {
+      if constexpr (requires(const O& o) { resolved(o, interface); }) {
+        options = resolved(options, interface);
+      }
+    }
+    void as_stored() override { detail::set_stored(options); }
+    std::optional<std::string> blinding() const override { return detail::blinding_of(options); }
     O options;
   };
   std::unique_ptr<Any> held_;

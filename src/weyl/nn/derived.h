@@ -3,20 +3,31 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
 
-/// A tensor that follows from a module's parameters: made anew on each use in training, once (as a constant,
-/// without a graph) in evaluation mode, where only UseReferences makes it anew. Safe to use from several
-/// threads.
+/// Whether what is computed from weights must keep its graph back to them: in training mode, and in evaluation mode
+/// where gradients are on and one of them asks for its own. One rule for matrices, kernels and biases: a weight gets a
+/// gradient whenever it requires one. `weights` may hold undefined tensors.
+inline bool follows_weights(bool training, at::TensorList weights) {
+  return training ||
+         (at::GradMode::is_enabled() && std::any_of(weights.begin(), weights.end(), [](const auto& w) {
+            return w.defined() && w.requires_grad();
+          }));
+}
+
+/// A tensor that follows from a module's parameters, its `weights`: made anew on each use where it must keep its graph
+/// back to them (follows_weights), else once, as a constant, which only UseReferences makes anew. Safe to use from
+/// several threads.
 class Derived {
  public:
   template <class Make>
-  at::Tensor get(bool training, Make make) const {
-    if (training) {
+  at::Tensor get(bool training, at::TensorList weights, Make make) const {
+    if (follows_weights(training, weights)) {
       return make();
     }
     const at::NoGradGuard constant;

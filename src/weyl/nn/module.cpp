@@ -156,8 +156,34 @@ at::Device Module::device() const {
   return all.empty() ? at::Device(at::kCPU) : all.front().tensor.device();
 }
 
+int64_t Module::freeze(std::string_view prefix) {
+  const int64_t found = freeze(prefix, "");
+  train(training_);
+  return found;
+}
+
+// `at` is this module's own name with its dot.
+int64_t Module::freeze(std::string_view prefix, const std::string& at) {
+  const auto within = [&](std::string_view name) {  // without a dot at its end
+    return name == prefix || (name.starts_with(prefix) && name.substr(prefix.size()).starts_with('.'));
+  };
+  int64_t found = 0;
+  for (Parameter& parameter : own_) {
+    if (within(at + parameter.name)) {
+      parameter.frozen = true;
+      parameter.tensor.set_requires_grad(false);
+      ++found;
+    }
+  }
+  for (const auto& [name, module] : children_) {
+    found += module->freeze(prefix, at + name + ".");
+  }
+  frozen_ = frozen_ || (!at.empty() && within(std::string_view(at).substr(0, at.size() - 1)));
+  return found;
+}
+
 void Module::train(bool on) {
-  training_ = on;
+  training_ = on && !frozen_;
   for (const auto& [name, module] : children_) {
     module->train(on);
   }

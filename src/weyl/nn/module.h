@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Parameter {
   bool decay = false;
   bool complex_pair = false;  // the last dimension (2) holds real and imaginary part of one number
   bool trainable = true;
+  bool frozen = false;  // keeps its value while others are trained (Module::freeze)
 };
 
 /// How a parameter is initialised.
@@ -55,10 +57,16 @@ class Module {
   at::Device device() const;
 
   /// Training mode switches dropout and drop path; evaluation mode may cache what is constant (expanded
-  /// kernels): weights are constants then, and get no gradient. Reaches every child. Weights must not be
-  /// changed in place in evaluation mode: call `train(false)` again after that.
+  /// kernels): what follows from weights that require no gradient, or while gradients are off (nn/derived.h). Reaches
+  /// every child but frozen ones, which stay in evaluation mode. Weights must not be changed in place in evaluation
+  /// mode: call `train(false)` again after that.
   void train(bool on = true);
   bool training() const { return training_; }
+
+  /// Freezes the parameters that are named `prefix`, or stand below it ("layers.0" holds "layers.0.mlp.weight", not
+  /// "layers.01.weight"): they require no gradient any more, and a module that stands there as a whole stays in
+  /// evaluation mode: no dropout, no statistics that move. Returns how many parameters there are.
+  int64_t freeze(std::string_view prefix);
 
  protected:
   /// Declares a parameter; made on the current construction device (see BuildOn) in its dtype. Random
@@ -82,9 +90,10 @@ class Module {
 
  private:
   void collect(const std::string& prefix, std::vector<Parameter>& into) const;
+  int64_t freeze(std::string_view prefix, const std::string& at);
   std::vector<Parameter> own_;
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> children_;
-  bool training_ = true;
+  bool training_ = true, frozen_ = false;
 };
 
 /// While one lives (thread-local), parameters are made on this device and dtype. The meta device builds

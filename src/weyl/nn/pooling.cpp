@@ -28,7 +28,7 @@ at::Tensor centred(const at::Tensor& x, const Segments& segments) {
 }
 
 at::Tensor sum_nodes(const at::Tensor& x, const Segments& graphs) {
-  return segment_sum(x.to(at::kDouble), graphs).to(x.scalar_type());
+  return segment_sum(x.to(at::kDouble), graphs);
 }
 
 at::Tensor pool_nodes(const at::Tensor& x, const Segments& graphs, Pooling law, double typical_nodes) {

@@ -27,8 +27,9 @@ at::Tensor centred(const at::Tensor& x, const Segments& segments);
 /// Number of nodes of each segment, at least 1, in the dtype of `like`: (B).
 at::Tensor counts_of(const Segments& segments, const at::Tensor& like);
 
-/// Sums over the nodes of each graph, (N, ...) -> (B, ...), added in float64 and rounded once: in float32 an
-/// energy of many atoms would lose what forces and relative energies are made of.
+/// Sums over the nodes of each graph, (N, ...) in any floating dtype -> (B, ...) in float64, in the order of the
+/// nodes: a graph gives the same bits alone and in a batch (on CPUs). In float32, 10^4 eV come in steps of 1 meV, and
+/// an energy of many atoms would lose what forces and relative energies are made of. Gradients come back in x's dtype.
 at::Tensor sum_nodes(const at::Tensor& x, const Segments& graphs);
 
 at::Tensor pool_nodes(const at::Tensor& x, const Segments& graphs, Pooling law, double typical_nodes);

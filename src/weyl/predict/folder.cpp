@@ -43,16 +43,22 @@ class Writer {
       return;
     }
     const Tensor p = predictions.at("probabilities")[row].to(at::kCPU, at::kDouble);
+    const auto deviations = predictions.find("probabilities_std");  // of several models
     if (table_.empty()) {
       table_ = "sample,source,class";
-      for (int64_t k = 0; k < p.size(0); ++k) {
-        table_ += ",p_" + std::to_string(k);
+      for (const char* ending : {"", "_std"}) {
+        for (int64_t k = 0; k < p.size(0) && (*ending == '\0' || deviations != predictions.end()); ++k) {
+          table_ += ",p_" + std::to_string(k) + ending;
+        }
       }
     }
     table_ += "\n" + std::to_string(sample) + "," + csv_cell(data_.source(sample)) + "," +
               std::to_string(predictions.at("class")[row].item<int64_t>());
     for (int64_t k = 0; k < p.size(0); ++k) {
       table_ += "," + exact_text(p[k].item<double>());
+    }
+    for (int64_t k = 0; k < p.size(0) && deviations != predictions.end(); ++k) {
+      table_ += "," + exact_text(deviations->second[row][k].item<double>());
     }
   }
 
@@ -76,7 +82,7 @@ class Writer {
       std::string stem = stem_of(source);
       while (!taken.insert(stem).second ||
              (probabilities_ && !taken.insert(stem + "_probabilities").second)) {
-        stem += "_" + std::to_string(sample);
+        stem += text("_", sample);
       }
       stems_.push_back(folder_ + "/" + stem);
       overwrite_.at(prediction_path(source, stems_.back()));
@@ -113,10 +119,11 @@ int64_t predict_into_folder(const Predictor& predictor, std::shared_ptr<const Da
                             const std::string& where, const std::string& folder, bool probabilities,
                             Overwrite overwrite, const PredictorCalls& calls) {
   const auto gives = [&](const char* name) { return find_quantity(predictor.outputs(), name) != nullptr; };
+  const bool classes = gives("class") || (predictor.interface().grid && gives("mask"));
   require<ConfigError>(
-      predictor.interface().grid && gives("probabilities") && (gives("mask") || gives("class")),
-      "a folder takes the classes of images and volumes alone, this model gives others: give a .safetensors "
-      "file");
+      gives("probabilities") && classes,
+      "a folder takes classes alone, of samples or of the cells of images and volumes, this model gives "
+      "others: give a .safetensors file");
   Writer writer(folder, *data, gives("mask"), probabilities, std::move(overwrite));
   std::error_code error;
   fs::create_directories(folder, error);

@@ -12,12 +12,11 @@
 #include "weyl/data/atoms/shortest_distance.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/potential_keys.h"
+#include "weyl/predict/ensemble.h"
 #include "weyl/train/each_batch.h"
 
 namespace weyl {
 namespace {
-
-constexpr const char* kPrefix = "weyl_";
 
 /// What is written: a prediction and the factor to the file's units.
 struct Written {
@@ -27,8 +26,8 @@ struct Written {
   bool operator==(const Written&) const = default;
 };
 
-/// The unit that each prediction has in the file: that of its energies and lengths, that of a value of the
-/// same name, or else its own.
+/// The unit that each prediction has in the file: that of its energies and lengths, that which it or the layout
+/// says of its forces and stress, that of a value of the same name, or else its own.
 std::vector<Written> written(const std::vector<Quantity>& quantities, const FrameUnits& units,
                              const FrameReader& reader) {
   std::vector<Written> result;
@@ -36,12 +35,13 @@ std::vector<Written> written(const std::vector<Quantity>& quantities, const Fram
     if (q.level != Level::graph && q.level != Level::node) {
       continue;
     }
-    const std::string said(reader.unit_of(q.name));
-    const std::string to = q.name == "energy"   ? units.energy
-                           : q.name == "forces" ? units.energy + "/(" + units.length + ")"
-                           : q.name == "stress" ? units.energy + "/(" + units.length + ")^3"
-                           : said.empty()       ? q.unit
-                                                : said;
+    const std::string name = without_deviation(quantities, q.name);
+    const std::string said(reader.unit_of(name));
+    const std::string to = name == "energy"   ? units.energy
+                           : name == "forces" ? units.forces
+                           : name == "stress" ? units.stress
+                           : said.empty()     ? q.unit
+                                              : said;
     result.push_back({q, q.unit.empty() || q.unit == to ? 1 : unit_factor(q.unit, to), to});
   }
   return result;
@@ -49,11 +49,23 @@ std::vector<Written> written(const std::vector<Quantity>& quantities, const Fram
 
 /// What numbers in other units than eV and Angstrom must say.
 void say_units(AtomsFrame& frame, const FrameUnits& units) {
-  if (same_unit(units.energy, energy_unit_of_models) && same_unit(units.length, length_unit_of_models)) {
-    return;
+  const bool plain =
+      same_unit(units.energy, energy_unit_of_models) && same_unit(units.length, length_unit_of_models);
+  const bool forces = !same_unit(units.forces, force_unit_of(units)),
+             stress = !same_unit(units.stress, stress_unit_of(units));
+  const auto say = [&](std::string_view key, const std::string& unit) {
+    frame.set(FrameValue{std::string(key), {}, std::vector{unit}});
+  };
+  if (!plain || forces || stress) {
+    say(energy_unit_key, units.energy);
+    say(length_unit_key, units.length);
   }
-  frame.set(FrameValue{std::string(energy_unit_key), {}, std::vector{units.energy}});
-  frame.set(FrameValue{std::string(length_unit_key), {}, std::vector{units.length}});
+  if (forces) {
+    say(force_unit_key, units.forces);
+  }
+  if (stress) {
+    say(stress_unit_key, units.stress);
+  }
 }
 
 /// Rows [begin, end) of a prediction as a column of a frame, or its row `begin` as a value.
@@ -80,7 +92,7 @@ void put(AtomsFrame& frame, const Written& what, const Tensor& values, int64_t b
     }
     all = std::move(reals);
   }
-  const std::string name = kPrefix + q.name;
+  const std::string name = std::string(prediction_prefix) + q.name;
   if (q.level == Level::node) {
     frame.set(AtomColumn{name, rows.numel() / (end - begin), std::move(all)});
     return;
@@ -171,6 +183,12 @@ class WaitingFrames {
     for (AtomsFrame& frame : frames_) {
       bonds_to_value(frame);
       say_units(frame, units_);
+      if (layout_.compression && frame.value("weyl_stress") != nullptr) {
+        frame.set(FrameValue{"weyl_stress_sign", {}, std::vector<std::string>{"positive under tension"}});
+      }
+      if (layout_.gradients && frame.column("weyl_forces") != nullptr) {
+        frame.set(FrameValue{"weyl_forces_sign", {}, std::vector<std::string>{"minus the gradient"}});
+      }
       if (direct_) {
         frame.set(FrameValue{"weyl_forces_kind", {}, std::vector<std::string>{"direct, not conservative"}});
       }

@@ -11,6 +11,7 @@
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
+#include "weyl/predict/ensemble.h"
 #include "weyl/train/each_batch.h"
 
 namespace weyl {
@@ -24,9 +25,33 @@ Predictor::Predictor(Subject subject, const PredictorOptions& options)
   for (const Parameter& p : model().parameters()) {  // only gradients by positions are ever asked for
     p.tensor.requires_grad_(false);
   }
-  outputs_ = task() != nullptr ? task()->predictions(interface()) : interface().outputs;
+  set_outputs();
   centres_ = exact_under_translations(model());
   note_on_places_ = note_on_places(model());
+}
+
+void Predictor::set_outputs() {
+  own_outputs_ = task() != nullptr ? task()->predictions(interface()) : interface().outputs;
+  outputs_ = others_.empty() ? own_outputs_ : ensemble_outputs(own_outputs_);
+}
+
+void Predictor::join(Predictor other, const std::string& first, const std::string& name) {
+  require_same_inputs_and_outputs(subject_, own_outputs_, first, other.subject_, other.own_outputs_, name);
+  require_same_data(subject_.trained_on, first, other.subject_.trained_on, name);
+  for (size_t i = 0; i < others_.size(); ++i) {  // the first may keep nothing
+    require_same_data(others_[i].subject_.trained_on, names_of_others_[i], other.subject_.trained_on, name);
+  }
+  others_.push_back(std::move(other));
+  names_of_others_.push_back(name);
+  set_outputs();
+}
+
+std::vector<SampleFacts> Predictor::trained_on() const {
+  std::vector<SampleFacts> facts{subject_.trained_on};
+  for (const Predictor& other : others_) {
+    facts.push_back(other.subject_.trained_on);
+  }
+  return facts;
 }
 
 std::vector<std::string> Predictor::notes() const {
@@ -34,10 +59,22 @@ std::vector<std::string> Predictor::notes() const {
   if (!note_on_places_.empty()) {
     notes.push_back(note_on_places_);
   }
+  for (const Predictor& other : others_) {
+    for (std::string& note : other.notes()) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
+        notes.push_back(std::move(note));
+      }
+    }
+  }
   return notes;
 }
 
 std::string Predictor::doubt(const Input& input) const {
+  for (const Predictor& other : others_) {
+    if (std::string doubt = other.doubt(input); !doubt.empty()) {
+      return doubt;
+    }
+  }
   constexpr double kFar = 1024;  // of the extent of their graph: ten of float32's 24 bits
   const bool rounds = !note_on_places_.empty() && model().dtype() == at::kFloat;
   const Shift shift = rounds ? to_origin(input) : Shift{};
@@ -50,12 +87,24 @@ std::string Predictor::doubt(const Input& input) const {
 }
 
 Named Predictor::operator()(const Input& input) const {
+  if (others_.empty()) {
+    return alone(input);
+  }
+  const at::NoGradGuard no_grad;
+  std::vector<Named> members{alone(input)};
+  for (const Predictor& other : others_) {
+    members.push_back(other.alone(input));
+  }
+  return ensemble_predictions(members, own_outputs_);
+}
+
+Named Predictor::alone(const Input& input) const {
   const at::NoGradGuard no_grad;
   const bool here = task() != nullptr && task()->moves_inputs();
   const Shift shift = shift_of(input);
   const Input ready = placed(input, shift, here ? at::Device(at::kCPU) : model().device());
   const Named values = task() != nullptr ? task()->predict(model(), {ready, {}}) : model()(ready);
-  return shifted(values, outputs_, shift.back(), ready);
+  return shifted(values, own_outputs_, shift.back(), ready);
 }
 
 Shift Predictor::shift_of(const Input& input) const {
@@ -72,6 +121,7 @@ Input Predictor::placed(const Input& input, const Shift& shift, at::Device devic
 }
 
 Tensor Predictor::gradient(const Input& input, std::string_view where) const {
+  require<ConfigError>(others_.empty(), where, ": is given of one model, got ", others_.size() + 1);
   require<ConfigError>(std::holds_alternative<Points>(input), where, ": the data must be points");
   Input ready = placed(input, shift_of(input), model().device());
   auto* points = std::get_if<Points>(&ready);
@@ -97,7 +147,10 @@ void Predictor::give_stress() {
   auto more = task() != nullptr ? task()->with_stress() : nullptr;
   if (more != nullptr) {
     subject_.task = std::move(more);
-    outputs_ = task()->predictions(interface());
+    set_outputs();
+  }
+  for (Predictor& other : others_) {
+    other.give_stress();
   }
 }
 
@@ -131,6 +184,7 @@ int64_t Predictor::each(std::shared_ptr<const Dataset> data, const std::string& 
 
 Evaluation Predictor::evaluate(std::shared_ptr<const Dataset> data, const std::string& where,
                                const PredictorCalls& calls) const {
+  require<ConfigError>(others_.empty(), where, ": one model is measured at a time, got ", others_.size() + 1);
   require<ConfigError>(task() != nullptr, where, ": the model must have a task to be measured by");
   return weyl::evaluate(model(), *task(), std::move(data), bounds(where, calls));
 }

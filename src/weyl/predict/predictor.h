@@ -41,12 +41,19 @@ class Predictor {
   /// For a model that is built already; where its task is not fitted, predictions are the model's own outputs.
   explicit Predictor(Subject subject, const PredictorOptions& options = {});
 
+  /// Another model of the same inputs, which `name` stands for in messages, as `first` does for this one: from now on
+  /// predictions are means over all of them, beside their standard deviations (predict/ensemble.h). Batches are bounded
+  /// by the edges of the first. ConfigError: what the models are told or say, or the data that they were trained on, differs.
+  void join(Predictor other, const std::string& first, const std::string& name);
+
   const Subject& subject() const { return subject_; }
   Model& model() const { return *subject_.model; }
   /// Null where predictions are the model's own outputs.
   const Task* task() const { return subject_.trained ? subject_.task.get() : nullptr; }
   const Interface& interface() const { return model().interface; }
   const PredictorOptions& options() const { return options_; }
+  /// What each model keeps of the data that it was trained on, this one first.
+  std::vector<SampleFacts> trained_on() const;
   /// What predictions are, with their units: the task's, else the model's outputs.
   const std::vector<Quantity>& outputs() const { return outputs_; }
   /// What everyone who uses them must know, a sentence each.
@@ -62,7 +69,7 @@ class Predictor {
   Named operator()(const Input& input) const;
 
   /// d(sum of the model's own scalar outputs of graphs)/d(positions), (N, D), on the CPU. ConfigError: the model has no
-  /// such output, or it does not depend on the positions; the input is not points.
+  /// such output, or it does not depend on the positions; the input is not points; there are several models.
   Tensor gradient(const Input& input, std::string_view where = "gradient") const;
 
   /// Where forces are gradients: predictions also hold the `stress` of periodic graphs, whatever was trained. Without
@@ -81,13 +88,17 @@ class Predictor {
                       const PredictorCalls& calls = {}) const;
 
  private:
+  Named alone(const Input& input) const;  // without the others
+  void set_outputs();
   Shift shift_of(const Input& input) const;
   Input placed(const Input& input, const Shift& shift, at::Device device) const;
   BatchOptions bounds(const std::string& where, const PredictorCalls& calls) const;
 
   Subject subject_;
   PredictorOptions options_;
-  std::vector<Quantity> outputs_;
+  std::vector<Quantity> own_outputs_, outputs_;  // of this model alone; of all together
+  std::vector<Predictor> others_;
+  std::vector<std::string> names_of_others_;
   bool centres_ = false;        // samples are brought near the origin: the model is exact under translations
   std::string note_on_places_;  // else, what is lost by that
 };

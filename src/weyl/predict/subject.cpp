@@ -66,7 +66,9 @@ Subject build_subject(Recipe recipe, at::Device device, std::optional<at::Scalar
     // As train/train.cpp does, so that a config's audit sees the weights that its training starts from.
     at::manual_seed(Stream(static_cast<uint64_t>(subject.recipe.train.seed), "weights").bits());
   }
+  subject.recipe.model.system.resolve(interface);
   subject.model = build(subject.recipe.model, interface, systems);
+  subject.recipe.model.system.require_effects(&interface);
   return subject;
 }
 
@@ -79,20 +81,21 @@ Subject load_subject(const std::string& path, at::Device device, std::optional<a
   subject.recipe = std::move(saved.recipe);
   subject.recipe.data = data_of_run(subject.recipe.data, path);
   subject.model = std::move(saved.model);
+  subject.trained_on = std::move(saved.trained_on);
   subject.task = std::move(saved.task);
   subject.trained = true;
   return subject;
 }
 
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
-                                         const std::string& split) {
+                                         const std::string& split, Keep keep) {
   if (!path.empty() && !std::filesystem::is_directory(path)) {
-    auto data = open_file(path, recipe.data, interface_of(recipe));
+    auto data = open_file(path, recipe.data, interface_of(recipe), Values::checked, keep);
     require_same_carrier(path, data->schema(), schema_of(recipe));
     return data;
   }
   const Splits splits =
-      open_splits(path.empty() ? recipe.data : all_of(recipe.data, path), interface_of(recipe));
+      open_splits(path.empty() ? recipe.data : all_of(recipe.data, path), interface_of(recipe), keep);
   const auto& chosen = split == "train" ? splits.train : split == "valid" ? splits.valid : splits.test;
   require<DataError>(chosen != nullptr, path.empty() ? "the data set" : path, ": must have a ", split,
                      " split, but has none");

@@ -14,6 +14,7 @@ struct Subject {
   Recipe recipe;
   Schema schema;  // of its inputs
   std::shared_ptr<Model> model;
+  SampleFacts trained_on;      // what is known of the data that it was trained on; of a config: nothing
   std::unique_ptr<Task> task;  // null: a config with an [interface], weights without a task
   bool trained = false;        // else the task is not fitted
 };
@@ -21,7 +22,8 @@ struct Subject {
 /// What the inputs of a recipe are: its [interface], else what its data set declares.
 Schema schema_of(const Recipe& recipe);
 
-/// The untrained model of a recipe on `device` (meta: shapes only), its weights drawn from train.seed.
+/// The untrained model of a recipe on `device` (meta: shapes only), its weights drawn from train.seed. ConfigError: also
+/// an option of the model that nothing reads (SystemOptions::require_effects).
 Subject build_subject(Recipe recipe, at::Device device, std::optional<at::ScalarType> dtype,
                       const Systems& systems = built_in_systems());
 
@@ -32,7 +34,7 @@ Subject load_subject(const std::string& path, at::Device device, std::optional<a
 /// The data set in `path` (a folder with splits, or a file: all its samples) or, when that is empty, the recipe's.
 /// DataError when the split is absent.
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
-                                         const std::string& split);
+                                         const std::string& split, Keep keep = Keep::in_memory);
 
 /// A file (or folder) of inputs, labels not needed, checked against what the model is told. DataError.
 std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path);

@@ -3,8 +3,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/isfinite.h>
 
-#include <filesystem>
-
 #include "weyl/carriers/quantity_json.h"
 #include "weyl/core/check.h"
 #include "weyl/core/version.h"
@@ -78,10 +76,11 @@ NamedTensors PredictionTensors::done() const {
   return tensors;
 }
 
-std::map<std::string, std::string> prediction_metadata(const Predictor& predictor, const std::string& model) {
+std::map<std::string, std::string> prediction_metadata(const Predictor& predictor,
+                                                       const std::string& models) {
   std::map<std::string, std::string> metadata{{"format", "weyl.predictions"},
                                               {"weyl_version", version()},
-                                              {"model", std::filesystem::path(model).filename().string()},
+                                              {"model", models},
                                               {"outputs", quantities_json(predictor.outputs()).dump()}};
   for (const std::string& note : predictor.notes()) {
     metadata["notes"] += (metadata["notes"].empty() ? "" : "\n") + note;

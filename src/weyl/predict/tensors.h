@@ -26,7 +26,7 @@ class PredictionTensors {
   std::map<std::string, std::vector<Tensor>> parts_;
 };
 
-/// Metadata of such a file: `format`, the program, the model's file, the outputs with their units, notes.
-std::map<std::string, std::string> prediction_metadata(const Predictor& predictor, const std::string& model);
+/// Metadata of such a file: `format`, the program, the models' files, the outputs with their units, notes.
+std::map<std::string, std::string> prediction_metadata(const Predictor& predictor, const std::string& models);
 
 }  // namespace weyl

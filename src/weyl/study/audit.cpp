@@ -11,6 +11,9 @@
 namespace weyl {
 namespace {
 
+/// In place of 0 / 0, which is no number for a report: as if it were wholly wrong.
+constexpr double error_of_constants = 1;
+
 /// What the exact claims cover.
 struct Covered {
   bool rotations = false, reflections = false, translations = false, permutations = false,
@@ -126,8 +129,10 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
         if (auditor.absent(i)) {
           continue;
         }
-        report.claims.push_back({claim.name, auditor.labels()[i], dtype_name(dtype), errors[i], tolerance,
-                                 errors[i] <= tolerance});
+        const bool constant = auditor.constant(i);
+        report.claims.push_back({claim.name, auditor.labels()[i], dtype_name(dtype),
+                                 constant ? error_of_constants : errors[i], tolerance,
+                                 !constant && errors[i] <= tolerance, constant});
       }
     }
   }
@@ -138,7 +143,9 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
     double worst = 0;
     for (size_t i = 0; i < errors.size(); ++i) {
       if (!group.empty() && !auditor.absent(i)) {
-        report.measures.push_back({group, auditor.labels()[i], dtype, errors[i]});
+        const bool constant = auditor.constant(i);
+        report.measures.push_back(
+            {group, auditor.labels()[i], dtype, constant ? error_of_constants : errors[i], constant});
       }
       worst = auditor.constant(i) ? worst : worst_of(worst, errors[i]);
     }

@@ -10,11 +10,13 @@ namespace weyl {
 /// "float64" or "float32", as reports name them.
 std::string dtype_name(at::ScalarType dtype);
 
-/// A claim of exactness, on one output in one dtype. Of a constant output the error is infinite.
+/// A claim of exactness, on one output in one dtype. A constant output, whose root mean square is nothing to divide by,
+/// fails with an error of 1, as one that is wholly wrong.
 struct AuditClaim {
   std::string group, output, dtype;
   double error = 0, tolerance = 0;
   bool passed = false;
+  bool constant = false;
 };
 
 /// A transformation that the model does not claim: its error (the largest over the outputs) must show.
@@ -28,7 +30,8 @@ struct AuditControl {
 /// output by output. Reported, never judged.
 struct AuditMeasure {
   std::string group, output, dtype;
-  double error = 0;
+  double error = 0;  // of a constant output 1
+  bool constant = false;
 };
 
 struct AuditReport {
@@ -57,10 +60,10 @@ constexpr double control_at_least = 1e-4;
 ///   error = max |f(g x) - g f(x)| / rms(f(x))
 ///
 /// over samples and group elements, every graph under an element of its own; the root mean square is that of
-/// the output over the samples, with its mean removed where it is a scalar or a place. Below 1e-8 the output
-/// is constant and fails. Finite groups are checked on every element, continuous ones on random elements,
-/// translations up to the extent of the data, with positions and shifts on a grid (2^-23 of their reach) on
-/// which their sum is exact in float32; an output that is an element of a Lie group is compared entry by
+/// the output over the samples, with its mean removed where it is a scalar or a place. Where it is below 1e-8, or is
+/// that in float64, the output is constant and fails. Finite groups are checked on every element, continuous ones on
+/// random elements, translations up to the extent of the data, with positions and shifts on a grid (2^-23 of their
+/// reach) on which their sum is exact in float32; an output that is an element of a Lie group is compared entry by
 /// entry. Poses moved from the left cannot be exact in float32: there f(x) is the float64 output of the x
 /// whose image the rounded poses are. Controls of points: a shear, always; a rotation, a reflection, a
 /// translation, a permutation where not claimed. Of poses, which are put on their group before: a right

@@ -12,6 +12,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/models/constant_weights.h"
 
 namespace weyl {
 namespace {
@@ -113,7 +114,22 @@ void Auditor::convert(at::ScalarType dtype) {
   model_.train(false);
 }
 
+/// In float32 an output that does not change is never quite constant: rounding differs from sample to sample.
+void Auditor::find_constants() {
+  dtype_ = at::kDouble;
+  convert(dtype_);
+  const std::vector<Tensor> values = evaluate(to(samples_, at::kCPU, dtype_));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Tensor rows =
+        may_be_absent(quantity(i)) ? at::index_select(values[i], 0, rows_with_values(values[i])) : values[i];
+    constant_.push_back(root_mean_square(rows, quantity(i), of_cells(i)) < constant_below);
+  }
+}
+
 void Auditor::set_dtype(at::ScalarType dtype) {
+  if (constant_.empty()) {
+    find_constants();
+  }
   dtype_ = dtype;
   convert(dtype);
   // The samples as the model sees them are the truth that is moved: rounding them is not the model's error.
@@ -138,7 +154,7 @@ bool Auditor::absent(size_t output) const {
 }
 
 bool Auditor::constant(size_t output) const {
-  return !(scales_[output] >= constant_below);
+  return constant_[output] || scales_[output] < constant_below;  // not a number is not constant
 }
 
 std::vector<double> Auditor::errors(const Transformation& transformation) {
@@ -166,6 +182,7 @@ std::vector<double> Auditor::errors(const Transformation& transformation) {
 
 std::vector<Tensor> Auditor::evaluate(const Batch& batch) {
   at::NoGradGuard no_grad;
+  const ConstantWeights constant(model_);
   const Batch placed = to(batch, model_.device(), dtype_);
   std::vector<Tensor> values;
   append(model_(placed.input), raw_, values);

@@ -23,7 +23,7 @@ class Auditor {
   void set_dtype(at::ScalarType dtype);
 
   const std::vector<std::string>& labels() const { return labels_; }
-  bool constant(size_t output) const;  // a root mean square below 1e-8
+  bool constant(size_t output) const;  // a root mean square below 1e-8, in this dtype or in float64
   bool absent(size_t output) const;    // no sample has it: a stress, and none has a volume
 
   /// max |f(g x) - g f(x)| / rms(f(x)) of each output, over samples and elements; of the cells of a grid the
@@ -38,6 +38,7 @@ class Auditor {
   }
   void convert(at::ScalarType dtype);
   void restore();
+  void find_constants();
   std::vector<Tensor> evaluate(const Batch& batch);
   std::vector<Tensor> outputs_before(const Moved& moved);
   Tensor those_present(const Tensor& values, size_t output) const;
@@ -55,6 +56,7 @@ class Auditor {
   at::ScalarType kept_dtype_, dtype_ = at::kFloat;
   bool kept_training_;
   std::vector<double> scales_;
+  std::vector<bool> constant_;   // in float64
   std::vector<Tensor> present_;  // rows (of graphs) of each output that are not NaN, where that is no fault
 };
 

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "weyl/core/worst_of.h"
+#include "weyl/models/constant_weights.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/study/allocation_peak.h"
 #include "weyl/study/flops.h"
@@ -52,6 +53,7 @@ struct Subject {
   }
   Named predict() {
     const at::NoGradGuard off;
+    const ConstantWeights constant(model);  // as a Predictor has them
     return task->predict(model, batch);
   }
   void train_step() {

@@ -101,6 +101,14 @@ class Accuracy : public Meter {
     return metrics;
   }
 
+  std::vector<MetricName> names(const Schema&) const override {
+    std::vector<MetricName> all{{"accuracy", false}, {"balanced_accuracy", false}, {"cross_entropy"}};
+    for (size_t i = 0; one_by_one_ && i < names_.size(); ++i) {
+      all.push_back({"accuracy_" + names_[i], false});
+    }
+    return all;
+  }
+
   std::optional<Confusion> confusion() const override {
     const auto* c = counts_.const_data_ptr<int64_t>();
     return Confusion{names_, {c, c + counts_.numel()}};

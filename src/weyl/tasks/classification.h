@@ -33,6 +33,7 @@ class Classification : public Task {
   std::unique_ptr<Meter> meter(const Interface& model) const override;
   std::string headline() const override { return "accuracy"; }
   bool lower_is_better() const override { return false; }
+  std::string loss_metric() const override { return "cross_entropy"; }
   /// "most frequent class": of the training set; its probabilities are the frequencies there.
   std::vector<std::pair<std::string, Metrics>> baselines(const Dataset& data) const override;
 

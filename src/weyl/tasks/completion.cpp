@@ -131,6 +131,14 @@ class PoseError : public Meter {
             {"outside_chart", {static_cast<double>(outside_) / n, ""}}};
   }
 
+  std::vector<MetricName> names(const Schema&) const override {
+    return {{"pose_error"},
+            {"pose_error_median"},
+            {"relative_error"},
+            {"flanking_accuracy", /*lower_is_better=*/false},
+            {"outside_chart"}};
+  }
+
  private:
   std::vector<double> errors_;
   double relative_ = 0;

@@ -181,6 +181,28 @@ Metrics ForceErrors::values() const {
   return by_config_type_.size(0) == 0 ? Metrics{} : metrics(by_config_type_.sum(0), options_);
 }
 
+// What the options ask for, and what else the data have labels of.
+std::vector<MetricName> ForceErrors::names(const Schema& data) const {
+  const auto there = [&](const char* label) { return find_quantity(data.labels, label) != nullptr; };
+  std::vector<MetricName> all;
+  if (options_.energy || there("energy")) {
+    for (const char* name : {"energy_mae", "energy_rmse", "energy_mae_per_atom", "energy_rmse_per_atom"}) {
+      all.push_back({name});
+    }
+  }
+  if (options_.forces || (options_.tells_forces && there("forces"))) {
+    const std::string force = options_.direct ? "direct_force" : "force";
+    all.push_back({force_mae(options_.direct)});
+    all.push_back({force + "_rmse"});
+    all.push_back({force + "_cosine", /*lower_is_better=*/false});
+  }
+  if (options_.stress || (options_.tells_stress && there("stress"))) {
+    all.push_back({"stress_mae"});
+    all.push_back({"stress_rmse"});
+  }
+  return all;
+}
+
 std::vector<Breakdown> ForceErrors::breakdowns(const Schema& data) const {
   Options none = options_;
   none.energy = none.forces = none.stress = false;

@@ -25,6 +25,7 @@ class ForceErrors : public Meter {
     bool direct = false;
     std::vector<std::string> elements;                  // names of types; of others their numbers
     bool energy = true, forces = true, stress = false;  // which are always in `values`, NaN without labels
+    bool tells_forces = true, tells_stress = true;      // what predictions hold beside energies
 
     bool operator==(const Options&) const = default;
   };
@@ -33,6 +34,7 @@ class ForceErrors : public Meter {
   void add(const Batch& batch, const Named& predictions) override;
   void merge(const Meter& other) override;
   Metrics values() const override;
+  std::vector<MetricName> names(const Schema& data) const override;
   std::vector<Breakdown> breakdowns(const Schema& data) const override;
 
   /// The name of the metric of forces: "force_mae", "direct_force_mae".

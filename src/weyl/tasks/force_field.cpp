@@ -84,7 +84,7 @@ ForceField::ForceField(ForceFieldOptions options) : options_(std::move(options))
   require<ConfigError>(!options_.stress || options_.forces == ForceSource::gradient,
                        "task.force_field.stress: needs forces = \"gradient\"");
   try {
-    unit_factor("eV", options_.units);
+    check_unit(options_.units, "eV");
   } catch (const ConfigError& error) {
     throw ConfigError(text("task.force_field.units: must be an energy: ", error.what()));
   }
@@ -141,8 +141,21 @@ void ForceField::fit(const Dataset& train) {
 }
 
 bool ForceField::adopt(const Schema& data, const OutputLaw& law) {
-  statistics_.adopt(data.interface.types, law.scale, law.shift);
+  statistics_.adopt(data.interface.types, law);
   return true;
+}
+
+bool ForceField::keep(const Task& before, const Interface& from, const Interface& to) {
+  const auto* other = dynamic_cast<const ForceField*>(&before);
+  if (other == nullptr || !other->statistics_.fitted()) {
+    return false;
+  }
+  statistics_.keep(other->statistics_, unit_factor_of(kEnergy, from, to));
+  return true;
+}
+
+void ForceField::refer(const Dataset& train, const Named& outputs) {
+  statistics_.refer(train, options_, outputs.at(kEnergy).select(1, 0));
 }
 
 NamedTensors ForceField::state() const {
@@ -175,7 +188,7 @@ ForceField::Answer ForceField::answer(Model& model, const Input& input, bool tra
   const Named outputs = model(points);
   const auto found = outputs.find(kEnergy);
   require(found != outputs.end(), "force_field: the model has no output 'energy'");
-  result.energy = found->second.select(1, 0);
+  result.energy = found->second.select(1, 0).to(at::kDouble);
   result.reference = statistics_.energies(points, model.interface);
   if (options_.forces == ForceSource::direct) {
     const auto forces = outputs.find(kForces);
@@ -200,9 +213,7 @@ ForceField::Answer ForceField::answer(Model& model, const Input& input, bool tra
 }
 
 Named ForceField::in_units(const Answer& answer) const {
-  Named result{
-      {kEnergy,
-       (answer.energy.detach().to(at::kDouble) * statistics_.scale() + answer.reference).unsqueeze(1)}};
+  Named result{{kEnergy, (answer.energy.detach() * statistics_.scale() + answer.reference).unsqueeze(1)}};
   if (answer.forces.defined()) {
     result[kForces] = (answer.forces.detach().to(at::kDouble) * statistics_.scale()).unsqueeze(1);
   }
@@ -227,17 +238,18 @@ Step ForceField::step(Model& model, const Batch& batch) const {
   }
   const Points& points = points_of(batch.input);
   const Answer a = answer(model, batch.input, training);
-  const auto dtype = a.energy.scalar_type();
+  const at::ScalarType dtype = points.positions.scalar_type();
   const Tensor atoms = counts_of(points.graphs, a.reference);
-  Tensor loss = a.energy.sum() * 0;  // keeps its graph when no label of the batch is known
+  Tensor loss = (a.energy.sum() * 0).to(dtype);  // keeps its graph when no label of the batch is known
   const auto add = [&](double weight, ErrorLaw law, const Tensor& said, const Tensor& target) {
     const Tensor known = at::isnan(target).logical_not();
-    loss = loss + weight * mean_error(law, options_.huber_delta, said - target.to(dtype), known);
+    const Tensor error = (said - target.to(said.scalar_type())).to(dtype);
+    loss = loss + weight * mean_error(law, options_.huber_delta, error, known);
   };
   if (options_.energy_weight > 0) {
     const Tensor size = options_.energy_per_atom ? atoms : at::ones({}, atoms.options());
     const Tensor target = (needed(batch, kEnergy).select(1, 0) - a.reference) / (statistics_.scale() * size);
-    add(options_.energy_weight, options_.energy_loss, a.energy / size.to(dtype), target);
+    add(options_.energy_weight, options_.energy_loss, a.energy / size, target);
   }
   if (learns_forces(options_)) {
     add(options_.force_weight, options_.force_loss, a.forces,
@@ -283,6 +295,8 @@ std::unique_ptr<ForceErrors> ForceField::errors(const std::string& energy_unit,
   o.report = options_.units;
   o.direct = options_.forces == ForceSource::direct;
   o.elements = elements;
+  o.tells_forces = options_.forces != ForceSource::none;
+  o.tells_stress = options_.stress;
   o.energy = o.forces = o.stress = false;
   for (const Quantity& q : labels()) {
     (q.name == kEnergy ? o.energy : q.name == kForces ? o.forces : o.stress) = true;

@@ -21,7 +21,8 @@ namespace weyl {
 ///        + w_S mean over components of l_S(V dsigma / (s n))
 ///
 /// with the differences d to the labels and the laws l of ErrorLaw. Labels that are NaN are left out of sums
-/// and counts. References and targets in float64, losses in the model's dtype, total energies in float64.
+/// and counts. Energies of graphs, references and targets in float64: their difference alone is rounded to the
+/// model's dtype, in which losses are.
 ///
 ///   predicts  energy, forces (unless none), stress (if asked for)
 ///   metrics   force_errors.h; the headline is the mean absolute error of forces, or of energies where no
@@ -41,6 +42,9 @@ class ForceField : public Task {
 
   void fit(const Dataset& train) override;
   bool adopt(const Schema& data, const OutputLaw& law) override;
+  bool keep(const Task& before, const Interface& from,
+            const Interface& to) override;  // of another force field
+  void refer(const Dataset& train, const Named& outputs) override;
   NamedTensors state() const override;
   void load(const NamedTensors& state) override;
 
@@ -57,7 +61,7 @@ class ForceField : public Task {
 
  private:
   struct Answer {
-    Tensor energy;          // y (B), the model's dtype
+    Tensor energy;          // y (B) float64, as sums over nodes are
     Tensor forces, virial;  // F / s (N, 3), V sigma / s (B, 3, 3), or undefined
     Tensor volume;          // (B) float64, 0 where there is none; undefined without stress
     Tensor reference;       // (B) float64

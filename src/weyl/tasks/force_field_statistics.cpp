@@ -87,11 +87,36 @@ void ForceFieldStatistics::fit(const Dataset& train, const ForceFieldOptions& op
   scale_ = std::sqrt(mean);
 }
 
-void ForceFieldStatistics::adopt(int64_t types, double scale, double constant) {
-  scale_ = scale;
-  constant_ = constant;
+void ForceFieldStatistics::adopt(int64_t types, const OutputLaw& law) {
+  scale_ = law.scale;
+  constant_ = law.shift;
   references_ = at::zeros({std::max<int64_t>(types, 1)}, at::kDouble);
-  seen_ = at::ones_like(references_);
+  seen_ = trained_counts(law.trained, references_.size(0));
+}
+
+void ForceFieldStatistics::keep(const ForceFieldStatistics& other, double factor) {
+  references_ = for_types(other.references_, references_.numel()) * factor;
+  scale_ = other.scale_ * factor;
+  constant_ = other.constant_ * factor;
+}
+
+void ForceFieldStatistics::refer(const Dataset& train, const ForceFieldOptions& options,
+                                 const Tensor& outputs) {
+  if (options.reference == Reference::none) {
+    return;
+  }
+  const int64_t types = train.schema().interface.types;
+  ReferenceFit fit(options.reference, types);
+  int64_t begin = 0;
+  for_each_chunk(train, kChunk, [&](const Batch& batch) {
+    const Tensor composition = composition_of(batch.input, types);
+    const Tensor said = outputs.narrow(0, begin, composition.size(0)) * scale_ + energies(composition);
+    if (const auto energy = label_of(batch, "energy")) {
+      fit.add(composition, energy->select(1, 0) - said);
+    }
+    begin += composition.size(0);
+  });
+  references_ = references_ + fit.solution();
 }
 
 NamedTensors ForceFieldStatistics::state() const {

@@ -5,6 +5,7 @@
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/tasks/options.h"
+#include "weyl/tasks/task.h"
 
 namespace weyl {
 
@@ -22,8 +23,14 @@ class ForceFieldStatistics {
  public:
   /// DataError: no samples, nothing to learn.
   void fit(const Dataset& train, const ForceFieldOptions& options);
-  /// In place of a fit: this scale and constant, references of 0, all types seen.
-  void adopt(int64_t types, double scale, double constant);
+  /// In place of a fit: this scale and constant, references of 0, the types seen that the weights were trained on.
+  void adopt(int64_t types, const OutputLaw& law);
+  /// After a fit: scale, constant and references of another, times `factor`; references of further types are 0, and the
+  /// types seen are those of the fit.
+  void keep(const ForceFieldStatistics& other, double factor);
+  /// Adds to the references what is left, in least squares by composition, of the energies of `train` beyond
+  /// scale * outputs (B) + constant + references.
+  void refer(const Dataset& train, const ForceFieldOptions& options, const Tensor& outputs);
   /// "scale" (1), "constant" (1), "references" (T), "seen" (T), float64; none before a fit.
   NamedTensors state() const;
   void load(const NamedTensors& state);

@@ -1,5 +1,7 @@
 #include "weyl/tasks/options.h"
 
+#include "weyl/config/idle.h"
+
 namespace weyl {
 
 void fields(Fields& f, TrajectoryOptions& o) {
@@ -103,7 +105,82 @@ void fields(Fields& f, PropertyOptions& o) {
 }
 
 void fields(Fields& f, TaskOptions& o) {
+  f.also_called("name", {"type", "task"});
   f.variant("name", o.task, "what is learned; its options stand in the table of its name");
+}
+
+namespace {
+
+constexpr const char* without_count = "with test_time_rotations.count = 1";
+constexpr const char* without_huber = "where no loss is \"huber\"";
+
+/// What the rotations themselves say; whether they are in space only the data know.
+Conditional axis_of(const TestTimeRotations& r) {
+  return {"test_time_rotations.axis", r.count > 1 && r.count != 24 && !r.random,
+          r.count == 1 ? without_count
+          : r.random   ? "with test_time_rotations.random = true"
+                       : "with the 24 rotations of the cube"};
+}
+Conditional random_of(const TestTimeRotations& r) {
+  return {"test_time_rotations.random", r.count > 1, without_count};
+}
+
+void refuse(const TrajectoryOptions&) {}
+
+void refuse(const CompletionOptions&) {}
+
+void refuse(const ClassificationOptions& o) {
+  const Conditional options[] = {axis_of(o.test_time_rotations), random_of(o.test_time_rotations)};
+  refuse_idle("task.classification", o, ClassificationOptions{}, options);
+}
+
+void refuse(const SegmentationOptions& o) {
+  const bool windows = !o.window.size.empty();
+  const Conditional options[] = {
+      {"focal_alpha", o.focal > 0, "with focal = 0"},
+      {"focal_gamma", o.focal > 0, "with focal = 0"},
+      {"dice_smooth", o.dice > 0, "with dice = 0"},
+      {"dice_background", o.dice > 0, "with dice = 0"},
+      {"class_weights", o.cross_entropy > 0 || o.focal > 0, "with cross_entropy = 0 and focal = 0"},
+      {"window.overlap", windows, "without window.size"},
+      {"window.blending", windows, "without window.size"},
+      axis_of(o.test_time_rotations),
+      random_of(o.test_time_rotations)};
+  refuse_idle("task.segmentation", o, SegmentationOptions{}, options);
+}
+
+void refuse(const ForceFieldOptions& o) {
+  const bool energies = o.energy_weight > 0, forces = o.forces != ForceSource::none && o.force_weight > 0,
+             stress = o.stress && o.stress_weight > 0;
+  const auto huber = [](bool learned, ErrorLaw law) { return learned && law == ErrorLaw::huber; };
+  const char* without_forces =
+      o.forces == ForceSource::none ? "with forces = \"none\"" : "with force_weight = 0";
+  const char* without_stress = o.stress ? "with stress_weight = 0" : "with stress = false";
+  const Conditional options[] = {
+      // A weight of 0 says nothing else than forces = "none" and stress = false do.
+      {"force_weight", o.forces != ForceSource::none || o.force_weight == 0, without_forces},
+      {"stress_weight", o.stress || o.stress_weight == 0, without_stress},
+      {"energy_loss", energies, "with energy_weight = 0"},
+      {"energy_per_atom", energies, "with energy_weight = 0"},
+      {"force_loss", forces, without_forces},
+      {"stress_loss", stress, without_stress},
+      {"huber_delta",
+       huber(energies, o.energy_loss) || huber(forces, o.force_loss) || huber(stress, o.stress_loss),
+       without_huber}};
+  refuse_idle("task.force_field", o, ForceFieldOptions{}, options);
+}
+
+void refuse(const PropertyOptions& o) {
+  const Conditional options[] = {{"huber_delta", o.loss == ErrorLaw::huber, without_huber},
+                                 axis_of(o.test_time_rotations),
+                                 random_of(o.test_time_rotations)};
+  refuse_idle("task.property", o, PropertyOptions{}, options);
+}
+
+}  // namespace
+
+void require_effects(const TaskOptions& options) {
+  std::visit([](const auto& o) { refuse(o); }, options.task);
 }
 
 std::vector<std::string> notes_of(const TaskOptions& options) {

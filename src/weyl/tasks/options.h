@@ -142,6 +142,9 @@ struct TaskOptions {
 };
 void fields(Fields& f, TaskOptions& o);
 
+/// ConfigError for an option that nothing reads as the others stand (config/idle.h).
+void require_effects(const TaskOptions& options);
+
 /// What everyone who uses the predictions of such a task must know, a sentence each.
 std::vector<std::string> notes_of(const TaskOptions& options);
 

@@ -96,6 +96,19 @@ class TargetErrors : public Meter {
     return result;
   }
 
+  std::vector<MetricName> names(const Schema&) const override {
+    std::vector<MetricName> all;
+    for (const std::string& name : names_) {
+      const std::string suffix = names_.size() == 1 ? "" : "_" + name;
+      all.push_back({"mae" + suffix});
+      all.push_back({"rmse" + suffix});
+    }
+    if (names_.size() > 1) {
+      all.push_back({"standardised_mae"});
+    }
+    return all;
+  }
+
  private:
   std::vector<std::string> names_, units_;
   Tensor scales_, sums_;
@@ -192,14 +205,77 @@ void Property::fit(const Dataset& train) {
 }
 
 bool Property::adopt(const Schema& data, const OutputLaw& law) {
-  if (count() > 1 && law != OutputLaw{}) {
+  if (count() > 1 && !law.plain()) {
     return false;
   }
   scales_ = at::full({count()}, law.scale, at::kDouble);
   references_ = at::zeros({count(), std::max<int64_t>(data.interface.types, 1)}, at::kDouble);
   means_ = at::full({count()}, law.shift, at::kDouble);
-  seen_ = at::ones({references_.size(1)}, at::kDouble);
+  seen_ = trained_counts(law.trained, references_.size(1));
   return true;
+}
+
+bool Property::keep(const Task& before, const Interface& from, const Interface& to) {
+  const auto* other = dynamic_cast<const Property*>(&before);
+  if (other == nullptr || !other->scales_.defined()) {
+    return false;
+  }
+  const int64_t types = references_.size(1);
+  const Tensor theirs = for_types(other->references_, types);
+  std::vector<Tensor> references;
+  Tensor scales = at::ones({count()}, at::kDouble), means = at::zeros({count()}, at::kDouble);
+  for (int64_t i = 0; i < count(); ++i) {
+    const auto& names = other->options_.targets;
+    const auto found = std::find(names.begin(), names.end(), options_.targets[i]);
+    if (found == names.end()) {
+      return false;
+    }
+    const int64_t k = found - names.begin();
+    const double factor = unit_factor_of(options_.targets[i], from, to);
+    references.push_back(theirs[k] * factor);
+    scales[i].copy_(other->scales_[k] * factor);
+    means[i].copy_(other->means_[k] * factor);
+  }
+  references_ = at::stack(references);
+  scales_ = scales;
+  means_ = means;
+  return true;
+}
+
+void Property::refer(const Dataset& train, const Named& outputs) {
+  if (options_.reference == Reference::none) {
+    return;
+  }
+  const Schema& schema = train.schema();
+  std::vector<ReferenceFit> fits;
+  for (int64_t i = 0; i < count(); ++i) {
+    fits.emplace_back(options_.reference, schema.interface.types);
+  }
+  Tensor sums = at::zeros({2, count()}, at::kDouble);
+  std::vector<Tensor> columns;
+  for (const auto& name : options_.targets) {
+    columns.push_back(outputs.at(name));
+  }
+  const Tensor y = at::cat(columns, 1);
+  int64_t begin = 0;
+  for_each_chunk(train, kChunk, [&](const Batch& batch) {
+    const Tensor composition = composition_of(batch.input, schema.interface.types);
+    const Tensor said =
+        y.narrow(0, begin, composition.size(0)) * scales_ + references_of(batch.input, schema.interface);
+    const Tensor rest = targets_of(batch, options_.targets) - said, missing = at::isnan(rest);
+    for (int64_t i = 0; i < count(); ++i) {
+      fits[static_cast<size_t>(i)].add(composition, rest.select(1, i));
+    }
+    sums += at::stack({missing.logical_not().to(at::kDouble).sum(0), rest.masked_fill(missing, 0).sum(0)});
+    begin += composition.size(0);
+  });
+  for (int64_t i = 0; i < count(); ++i) {
+    if (target_in(schema.labels, options_.targets[i]).extensive) {
+      references_[i].add_(fits[static_cast<size_t>(i)].solution());
+    } else {
+      means_[i].add_(sums[1][i] / sums[0][i].clamp_min(1));
+    }
+  }
 }
 
 NamedTensors Property::state() const {
@@ -258,9 +334,9 @@ Step Property::step(Model& model, const Batch& batch) const {
   const Tensor r = references_of(batch.input, model.interface);
   const Tensor scales = scales_.defined() ? scales_.to(y.device()) : at::ones({count()}, r.options());
   const Tensor target = (targets_of(batch, options_.targets) - r) / scales;
-  const Tensor loss =
-      y.sum() * 0 + mean_error(options_.loss, options_.huber_delta, y - target.to(y.scalar_type()),
-                               at::isnan(target).logical_not());
+  const Tensor error = (y - target.to(y.scalar_type())).to(model.dtype());
+  const Tensor loss = (y.sum() * 0).to(error.scalar_type()) +
+                      mean_error(options_.loss, options_.huber_delta, error, at::isnan(target).logical_not());
   return {loss, named(y.detach().to(at::kDouble) * scales + r)};
 }
 

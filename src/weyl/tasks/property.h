@@ -10,7 +10,8 @@ namespace weyl {
 ///                   `normalise` is off); r of extensive targets the sum of references of the nodes
 ///                   (references.h), of others the mean on the training set, or 0 (reference = none)
 ///   loss            mean over samples and targets of l((t - t*) / s), the law l of ErrorLaw, in the model's
-///                   dtype; labels that are NaN are left out; references and targets in float64
+///                   dtype; labels that are NaN are left out; references, targets and (of extensive targets, which
+///                   the model gives in float64) differences in float64
 ///   predicts        t, (B, 1) float64, averaged over the test-time rotations
 ///   metrics         mae (the headline) and rmse in the target's unit; of several targets mae_<name>,
 ///                   rmse_<name> in theirs, and the headline standardised_mae, the mean over targets of
@@ -30,6 +31,9 @@ class Property : public Task {
 
   void fit(const Dataset& train) override;  // DataError: no samples, a target that is constant
   bool adopt(const Schema& data, const OutputLaw& law) override;  // a scale or shift: of one target alone
+  bool keep(const Task& before, const Interface& from,
+            const Interface& to) override;  // one with these targets
+  void refer(const Dataset& train, const Named& outputs) override;
   NamedTensors state() const override;  // "scales" (K), "references" (K, T), "means" (K), "seen" (T), float64
   void load(const NamedTensors& state) override;
 

@@ -1,6 +1,7 @@
 #include "weyl/tasks/references.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/isnan.h>
 #include <ATen/ops/linalg_pinv.h>
@@ -11,6 +12,7 @@
 
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
+#include "weyl/core/units.h"
 
 namespace weyl {
 namespace {
@@ -40,6 +42,20 @@ Tensor composition_of(const Input& input, int64_t types) {
       .view({graphs.count(), types});
 }
 
+double unit_factor_of(const std::string& output, const Interface& from, const Interface& to) {
+  const std::string a = unit_of(from.outputs, output), b = unit_of(to.outputs, output);
+  return a == b || a.empty() || b.empty() ? 1 : unit_factor(a, b);
+}
+
+Tensor for_types(const Tensor& references, int64_t types) {
+  std::vector<int64_t> shape = references.sizes().vec();
+  const int64_t known = shape.back();
+  require(types >= known, "references: there must be ", known, " types at least, got ", types);
+  shape.back() = types - known;
+  return types == known ? references.clone()
+                        : at::cat({references, at::zeros(shape, references.options())}, -1);
+}
+
 void require_seen(const char* task, const Tensor& composition, const Tensor& seen,
                   const std::vector<std::string>& elements) {
   const Tensor unseen = (composition.sum(0) > 0) & (seen.to(composition.device()) == 0);
@@ -50,6 +66,14 @@ void require_seen(const char* task, const Tensor& composition, const Tensor& see
                           named ? text(" (", elements[static_cast<size_t>(type)], ")") : std::string(),
                           ", of which the training data had none"));
   }
+}
+
+Tensor trained_counts(const std::vector<bool>& trained, int64_t types) {
+  Tensor counts = at::ones({types}, at::kDouble);
+  for (int64_t t = 0; std::ssize(trained) == types && t < types; ++t) {
+    counts.mutable_data_ptr<double>()[t] = trained[static_cast<size_t>(t)] ? 1 : 0;
+  }
+  return counts;
 }
 
 ReferenceFit::ReferenceFit(Reference reference, int64_t types)

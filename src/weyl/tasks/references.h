@@ -12,10 +12,21 @@ namespace weyl {
 /// have none, one column: how many nodes.
 Tensor composition_of(const Input& input, int64_t types);
 
+/// What an output's number in the unit of one model is multiplied with to be in another's; 1 where one of them has no
+/// unit. ConfigError: units of different dimensions.
+double unit_factor_of(const std::string& output, const Interface& from, const Interface& to);
+
+/// References of more types: those that there are, 0 for the others. (K, T) or (T).
+Tensor for_types(const Tensor& references, int64_t types);
+
 /// ShapeError where a graph has a node of a type that the training set had not: `seen` (T) counts its nodes.
 /// `task` begins the message.
 void require_seen(const char* task, const Tensor& composition, const Tensor& seen,
                   const std::vector<std::string>& elements);
+
+/// Such counts (T), float64, of weights from elsewhere: 1 for a type that they were trained on, else 0; all 1 where
+/// `trained` is of another number of types, as it is when nobody knows.
+Tensor trained_counts(const std::vector<bool>& trained, int64_t types);
 
 /// Least squares of numbers y of graphs on their compositions c: the e (T), float64, that minimises
 /// sum over graphs (y - c . e)^2, the smallest such e where the compositions do not settle it (one molecule

@@ -138,6 +138,19 @@ class Overlaps : public Meter {
     return metrics;
   }
 
+  std::vector<MetricName> names(const Schema&) const override {
+    std::vector<MetricName> all{{"accuracy", false}, {"cross_entropy"}};
+    for (const char* score : {"dice", "iou", "dice_pooled", "iou_pooled"}) {
+      all.push_back({score, false});
+      for (const Part& part : parts_) {
+        if (part.named) {
+          all.push_back({std::string(score) + "_" + part.region.name, false});
+        }
+      }
+    }
+    return all;
+  }
+
   std::optional<Confusion> confusion() const override {
     const auto* c = counts_.const_data_ptr<int64_t>();
     return Confusion{names_, {c, c + counts_.numel()}};

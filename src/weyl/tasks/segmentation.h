@@ -41,6 +41,7 @@ class Segmentation : public Task {
   std::unique_ptr<Meter> meter(const Interface& model) const override;
   std::string headline() const override { return "dice"; }
   bool lower_is_better() const override { return false; }
+  std::string loss_metric() const override { return "cross_entropy"; }
 
  private:
   SegmentationOptions options_;

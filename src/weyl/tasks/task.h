@@ -21,6 +21,12 @@ struct MetricValue {
 };
 using Metrics = std::map<std::string, MetricValue>;
 
+/// A metric that a meter may give, and which way is better.
+struct MetricName {
+  std::string name;
+  bool lower_is_better = true;
+};
+
 /// How often each class was taken for each: `counts` (K, K), row by row, rows the truth.
 struct Confusion {
   std::vector<std::string> classes;
@@ -44,6 +50,9 @@ class Meter {
   /// of another kind, or of other classes, targets or units.
   virtual void merge(const Meter& other) = 0;
   virtual Metrics values() const = 0;
+  /// All names that `values` may have on samples of such data, whether or not a sample defines them (a class that does
+  /// not occur has no accuracy). Data are not read.
+  virtual std::vector<MetricName> names(const Schema& data) const = 0;
   virtual std::optional<Confusion> confusion() const { return {}; }  // of tasks with classes
   /// `data` has the names of parts.
   virtual std::vector<Breakdown> breakdowns(const Schema& /*data*/) const { return {}; }
@@ -66,8 +75,11 @@ struct Step {
 /// How a prediction follows from the output of weights that were trained elsewhere: scale y + shift.
 struct OutputLaw {
   double scale = 1, shift = 0;  // both in the unit of the prediction; the shift once for a graph
+  /// Which types of nodes the weights were trained on: others count as unseen; empty: none does.
+  std::vector<bool> trained;
 
-  bool operator==(const OutputLaw&) const = default;
+  /// Whether predictions are the outputs.
+  bool plain() const { return scale == 1 && shift == 0; }
 };
 
 /// What is learned: which labels, which outputs, which loss, which metrics. A task never names a system.
@@ -81,10 +93,20 @@ class Task {
   virtual std::vector<Quantity> predictions(const Interface& model) const = 0;
 
   virtual void fit(const Dataset& train) = 0;  // statistics of the data
-  /// In place of `fit`, for weights from elsewhere: their outputs are the predictions, but for `law`, and no
-  /// type is unseen. False, and nothing changes, where a task cannot: it needs a training set, or has no
-  /// place for a scale or a shift.
-  virtual bool adopt(const Schema& /*data*/, const OutputLaw& law) { return law == OutputLaw{}; }
+  /// In place of `fit`, for weights from elsewhere: their outputs are the predictions, but for `law`. False, and nothing
+  /// changes, where a task cannot: it needs a training set, or has no place for a scale or a shift.
+  virtual bool adopt(const Schema& /*data*/, const OutputLaw& law) { return law.plain(); }
+  /// After `fit`, for a model that goes on from the weights of another, whose task was `before`: takes over the
+  /// scales and shifts that give the outputs their meaning, so that it predicts what the other did. `from`, `to`: the
+  /// interfaces of the two models, the types of `from` the first of `to`. False, and nothing changes, where there are
+  /// no such numbers, or `before` has others. ConfigError: a unit that does not fit.
+  virtual bool keep(const Task& /*before*/, const Interface& /*from*/, const Interface& /*to*/) {
+    return false;
+  }
+  /// After `keep`: moves what the predictions have beside the model's outputs (references by composition, means) by
+  /// what they leave of the labels, in least squares. `outputs`: the model's of graphs, on all samples in their order,
+  /// (B, c) float64.
+  virtual void refer(const Dataset& /*train*/, const Named& /*outputs*/) {}
   virtual NamedTensors state() const = 0;  // those statistics, float64
   virtual void load(const NamedTensors& state) = 0;
 
@@ -111,8 +133,10 @@ class Task {
 
   /// Units are those of the model's outputs.
   virtual std::unique_ptr<Meter> meter(const Interface& model) const = 0;
-  virtual std::string headline() const = 0;  // the metric that picks `best`
+  virtual std::string headline() const = 0;  // the metric that picks `best`, unless train.best names another
   virtual bool lower_is_better() const { return true; }
+  /// The metric nearest to the loss, lower is better: it decides between models whose chosen metric is the same.
+  virtual std::string loss_metric() const { return headline(); }
 
   /// Metrics of simple answers without a model ("no motion", "straight line"), to print beside.
   virtual std::vector<std::pair<std::string, Metrics>> baselines(const Dataset&) const { return {}; }

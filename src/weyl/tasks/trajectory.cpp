@@ -9,6 +9,7 @@
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
 #include "weyl/tasks/chunks.h"
+#include "weyl/tasks/references.h"
 #include "weyl/tasks/saved_numbers.h"
 
 namespace weyl {
@@ -77,6 +78,8 @@ class SquaredError : public Meter {
     const double mse = sum_ / static_cast<double>(count_);
     return {{"mse", {mse, unit_.empty() ? "" : unit_ + "^2"}}, {"rmse", {std::sqrt(mse), unit_}}};
   }
+
+  std::vector<MetricName> names(const Schema&) const override { return {{"mse"}, {"rmse"}}; }
 
  private:
   std::string unit_;
@@ -148,6 +151,16 @@ void Trajectory::fit(const Dataset& train) {
                      "be positive, got ",
                      square);
   scale_ = options_.normalise ? std::sqrt(square) : 1;
+}
+
+bool Trajectory::keep(const Task& before, const Interface& from, const Interface& to) {
+  const auto* other = dynamic_cast<const Trajectory*>(&before);
+  if (other == nullptr || other->options_.baseline != options_.baseline) {
+    return false;
+  }
+  scale_ = other->scale_ * unit_factor_of(kLabel, from, to);
+  coefficient_ = other->coefficient_;
+  return true;
 }
 
 NamedTensors Trajectory::state() const {

@@ -26,6 +26,8 @@ class Trajectory : public Task {
 
   void fit(const Dataset& train) override;  // DataError: no samples, or nothing moves
   bool adopt(const Schema&, const OutputLaw&) override { return false; }
+  /// The scale and the best c of another with the same baseline; the horizon is that of the data.
+  bool keep(const Task& before, const Interface& from, const Interface& to) override;
   NamedTensors state() const override;  // "horizon", "coefficient" (the best c), "scale": (1) float64
   void load(const NamedTensors& state) override;
 

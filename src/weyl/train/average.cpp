@@ -19,18 +19,26 @@ Average::Average(const std::vector<Parameter>& parameters, double decay, bool wa
     trainable_.push_back(p.trainable);
     weights_.push_back(p.tensor);
     averages_.push_back(p.tensor.detach().clone());
+    if (!p.frozen) {
+      moving_.push_back(names_.size() - 1);
+    }
   }
 }
 
 void Average::update() {
   require(!swapped_, "Average::update: weights must be in their place, got averages");
-  if (weights_.empty()) {
+  if (moving_.empty()) {
     return;
   }
   const at::NoGradGuard no_grad;
   const double t = static_cast<double>(updates_++);
   const double d = warmup_ ? std::min(decay_, 1 - 1 / (t + 1)) : decay_;
-  at::_foreach_lerp_(averages_, weights_, at::Scalar(1 - d));
+  std::vector<Tensor> averages, weights;  // tensors change places in `swap`
+  for (const size_t i : moving_) {
+    averages.push_back(averages_[i]);
+    weights.push_back(weights_[i]);
+  }
+  at::_foreach_lerp_(averages, weights, at::Scalar(1 - d));
 }
 
 void Average::swap() {

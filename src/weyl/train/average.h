@@ -11,7 +11,8 @@ namespace weyl {
 /// statistics belong to the weights that made them), after each step
 ///   a <- d' a + (1 - d') w,   d' = min(d, 1 - 1 / (t + 1)),   t = 0, 1, ... updates before this one
 /// so the first update copies the weights and early ones are plain means; without warm-up d' = d always, and
-/// the initial weights fade as d^t. Kept in the parameters' own dtype.
+/// the initial weights fade as d^t. Kept in the parameters' own dtype. Frozen parameters are their own averages, to
+/// the last bit.
 class Average {
  public:
   /// Starts as a copy of the parameters. ConfigError unless 0 <= decay < 1.
@@ -46,6 +47,7 @@ class Average {
   bool swapped_ = false;
   std::vector<std::string> names_;
   std::vector<bool> trainable_;
+  std::vector<size_t> moving_;  // those that are not frozen
   std::vector<Tensor> weights_, averages_;
 };
 

@@ -15,7 +15,9 @@
 #include "weyl/core/version.h"
 #include "weyl/train/average.h"
 #include "weyl/train/checkpoint_folder.h"
+#include "weyl/train/freeze.h"
 #include "weyl/train/optimiser.h"
+#include "weyl/train/stored_recipe.h"
 
 namespace weyl {
 namespace {
@@ -55,8 +57,8 @@ Recipe recipe_of(const ModelSummary& summary, const std::string& where, const Mo
   Recipe recipe;
   recipe.model = known;
   try {
-    recipe.old_names = read_toml_text(summary.recipe, where + ": metadata 'recipe'", {},
-                                      [&](Fields& f) { fields(f, recipe); });
+    recipe.warning = read_toml_text(summary.recipe, where + ": metadata 'recipe'", {},
+                                    [&](Fields& f) { fields_of_stored(f, recipe); });
   } catch (const ConfigError& error) {
     throw DataError(error.what());
   }
@@ -122,6 +124,7 @@ ModelSummary summarise(const SavedModel& saved) {
   s.dtype = saved.model->dtype() == at::kDouble ? "float64" : "float32";
   s.recipe = write_toml([&](Fields& f) { fields(f, recipe); });
   s.interface = saved.interface;
+  s.trained_on = saved.trained_on;
   for (const auto& claim : symmetry.exact) {
     s.exact.push_back(claim.group);
   }
@@ -170,6 +173,7 @@ SavedModel load_model(const std::string& path, at::Device device, std::optional<
   SavedModel saved;
   saved.recipe = recipe_of(summary, where, options_of(systems));
   saved.interface = summary.interface;
+  saved.trained_on = summary.trained_on;
   saved.metadata = file.header().metadata;
   const auto make = [&](at::Device on) {
     const BuildOn build_on(on, dtype.value_or(summary.dtype == "float64" ? at::kDouble : at::kFloat));
@@ -265,6 +269,10 @@ void rehearse(const Resumed& resumed, const Systems& systems) {
   const BuildOn build_on(at::kMeta, resumed.summary.dtype == "float64" ? at::kDouble : at::kFloat);
   const auto model =
       of_the_file(where, [&] { return build(resumed.recipe.model, resumed.summary.interface, systems); });
+  of_the_file(where, [&] {
+    freeze_parameters(*model, resumed.recipe.train.freeze);
+    return true;
+  });
   const auto parameters = model->parameters();
   check_shapes(parameters, resumed.weights, where);
   const TrainOptions& options = resumed.recipe.train;

@@ -23,6 +23,7 @@ struct SavedModel {
   Interface interface;
   std::shared_ptr<Model> model;
   std::unique_ptr<Task> task;  // with its fitted statistics; null for imported weights without a task
+  SampleFacts trained_on;      // of files that say nothing of it, and of weights from elsewhere: empty
   /// As read: all of the file's; when it is written: these beside (or over) its own.
   std::map<std::string, std::string> metadata;
 };

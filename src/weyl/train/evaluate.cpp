@@ -9,13 +9,17 @@
 #include <numeric>
 
 #include "weyl/core/check.h"
+#include "weyl/models/constant_weights.h"
 
 namespace weyl {
 namespace {
 
+// Weights are constants meanwhile.
 class EvaluationMode {
  public:
-  explicit EvaluationMode(Model& model) : model_(model), training_(model.training()) { model_.train(false); }
+  explicit EvaluationMode(Model& model) : model_(model), training_(model.training()), constant_(model) {
+    model_.train(false);
+  }
   ~EvaluationMode() { model_.train(training_); }
   EvaluationMode(const EvaluationMode&) = delete;
   EvaluationMode& operator=(const EvaluationMode&) = delete;
@@ -23,6 +27,7 @@ class EvaluationMode {
  private:
   Model& model_;
   bool training_;
+  ConstantWeights constant_;
 };
 
 }  // namespace

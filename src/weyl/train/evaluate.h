@@ -17,8 +17,8 @@ struct Evaluation {
   bool stopped = false;                // by options.stop: metrics of the samples so far
 };
 
-/// A model's metrics on a data set (see each_batch). The model is in evaluation mode meanwhile and gets its mode
-/// back. No gradients (a task that predicts gradients switches them on itself). DataError: the data set is empty, or
+/// A model's metrics on a data set (see each_batch). The model is in evaluation mode meanwhile, its weights without
+/// gradients, and gets both back. No gradients (a task that predicts gradients switches them on itself). DataError: the data set is empty, or
 /// task or model refuse a sample (a ShapeError), which is named.
 Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
                     const BatchOptions& options = {});

@@ -65,9 +65,21 @@ void add(Hash& hash, const Batch& batch) {
   hash.add(batch.labels);
 }
 
+// What samples are, whatever a model is told about them: positions, elements or values, and labels.
+void add_places_and_labels(Hash& hash, const Batch& batch) {
+  if (const auto* points = std::get_if<Points>(&batch.input)) {
+    hash.add(points->positions);
+  } else if (const auto* poses = std::get_if<Poses>(&batch.input)) {
+    hash.add(poses->elements);
+  } else {
+    hash.add(std::get<Grid>(batch.input).values);
+  }
+  hash.add(batch.labels);
+}
+
 Json fingerprint(const Dataset& data) {
   const int64_t n = data.size();
-  Hash hash;
+  Hash hash, places_and_labels;
   int64_t tokens = 0;
   for (int64_t i = 0; i < n; ++i) {
     hash.add(static_cast<uint64_t>(data.tokens(i)));
@@ -83,11 +95,17 @@ Json fingerprint(const Dataset& data) {
   for (int64_t k = 0; k < looked; ++k) {
     which.push_back(looked == 1 ? 0 : k * (n - 1) / (looked - 1));
     if (static_cast<int64_t>(which.size()) == at_a_time || k + 1 == looked) {
-      add(hash, data.batch(which));
+      const Batch batch = data.batch(which);
+      add(hash, batch);
+      add_places_and_labels(places_and_labels, batch);
       which.clear();
     }
   }
-  return Json::object().set("samples", n).set("tokens", tokens).set("contents", hash.text());
+  return Json::object()
+      .set("samples", n)
+      .set("tokens", tokens)
+      .set("contents", hash.text())
+      .set("places_and_labels", places_and_labels.text());
 }
 
 std::string change_of_split(const Json* now, const Json* then) {

@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <sstream>
 
+#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 
@@ -56,12 +58,81 @@ int64_t bytes_up_to(const std::string& path, int64_t step) {
   return static_cast<int64_t>(begin);
 }
 
+const std::vector<std::string> first_columns{"step", "epoch", "rate", "loss", "gradient_norm"};
+
+// A metric's column, as the header of a CSV file shows its name.
+std::string column_of(const std::string& metric) {
+  return csv_cells(csv_cell("valid_" + metric)).at(0);
+}
+
 std::vector<std::string> metric_columns(const std::vector<std::string>& metrics) {
-  std::vector<std::string> columns{"step", "epoch", "rate", "loss", "gradient_norm"};
+  std::vector<std::string> columns = first_columns;
   for (const auto& name : metrics) {
-    columns.push_back("valid_" + name);
+    columns.push_back(column_of(name));
   }
   return columns;
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Whether these are the columns of some metrics.csv.
+bool are_metrics(const std::vector<std::string>& columns) {
+  const auto n = static_cast<std::ptrdiff_t>(first_columns.size());
+  return columns.size() >= first_columns.size() &&
+         std::equal(first_columns.begin(), first_columns.end(), columns.begin()) &&
+         std::all_of(columns.begin() + n, columns.end(),
+                     [](const std::string& name) { return name.starts_with("valid_"); });
+}
+
+// Writes a table anew, its rows up to `bytes`, with `columns`, which hold all of its own; numbers stay as they are
+// written. DataError: it is no table of numbers.
+void rewrite(const std::string& path, const std::vector<std::string>& columns, int64_t bytes = -1) {
+  const CsvTable table = read_csv(path, bytes);
+  std::string contents = read_if_there(path);
+  if (bytes >= 0 && bytes < static_cast<int64_t>(contents.size())) {
+    contents.resize(static_cast<size_t>(bytes));
+  }
+  std::string anew = header_of(columns);
+  size_t begin = contents.find('\n') + 1;
+  for (size_t end = 0; (end = contents.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const auto cells = csv_cells(std::string_view(contents).substr(begin, end - begin));
+    std::string line;
+    for (const std::string& name : columns) {
+      const int64_t from = table.column(name);
+      line += (&name == columns.data() ? "" : ",") + (from < 0 ? "" : cells[static_cast<size_t>(from)]);
+    }
+    anew += line + '\n';
+  }
+  write_file_atomically(path, anew);
+}
+
+// Makes a metrics.csv with other columns one that has these too, which are joined by its own, and says where its rows
+// of a checkpoint at `step` end.
+int64_t fit_columns(const std::string& path, std::vector<std::string>& columns, int64_t step, int64_t bytes) {
+  const std::string contents = read_if_there(path);
+  const size_t head = contents.find('\n');
+  if (head == std::string::npos) {
+    return bytes;
+  }
+  if (contents.starts_with(header_of(columns))) {
+    // It may have been written anew after that checkpoint.
+    const bool within = bytes <= static_cast<int64_t>(contents.size());
+    return within && contents[static_cast<size_t>(bytes) - 1] != '\n' ? bytes_up_to(path, step) : bytes;
+  }
+  const auto own = csv_cells(std::string_view(contents).substr(0, head));
+  if (!are_metrics(own)) {
+    return bytes;
+  }
+  std::vector<std::string> all = columns;
+  std::copy_if(own.begin(), own.end(), std::back_inserter(all),
+               [&](const auto& name) { return !has(all, name); });
+  const bool row_ends =
+      bytes <= static_cast<int64_t>(contents.size()) && contents[static_cast<size_t>(bytes) - 1] == '\n';
+  rewrite(path, all, row_ends ? bytes : bytes_up_to(path, step));
+  columns = all;
+  return static_cast<int64_t>(read_if_there(path).size());
 }
 
 const std::vector<std::string> time_columns{"step",     "seconds",   "steps",   "batch",      "forward",
@@ -127,13 +198,14 @@ void mend(const std::string& path, std::vector<std::string>& damages, const std:
 
 constexpr const char* events_name = "/events.out.tfevents.0.weyl";
 
-std::vector<std::string> mend_journal(const std::string& folder, const std::vector<std::string>& columns,
-                                      int64_t step, int64_t metrics_bytes) {
+std::vector<std::string> mend_journal(const std::string& folder, std::vector<std::string>& columns,
+                                      int64_t step, int64_t& metrics_bytes) {
   std::vector<std::string> damages;
   const std::string table = folder + "/metrics.csv", times = folder + "/timing.csv",
                     events = folder + events_name;
   mend(table, damages, [&] {
     if (metrics_bytes > 0) {
+      metrics_bytes = fit_columns(table, columns, step, metrics_bytes);
       check_table(table, columns, metrics_bytes);
     }
   });
@@ -223,27 +295,48 @@ CsvTable read_csv(const std::string& path, int64_t bytes) {
 
 Journal::Journal(const std::string& folder, const std::vector<std::string>& metrics, int64_t step,
                  int64_t metrics_bytes)
-    : metrics_(metrics),
+    : table_path_(folder + "/metrics.csv"),
+      columns_(metric_columns(metrics)),
       seconds_before_(last_seconds(folder + "/timing.csv", step)),
-      damages_(mend_journal(folder, metric_columns(metrics), step, metrics_bytes)),
-      table_(folder + "/metrics.csv", metric_columns(metrics),
-             bytes_if_there(folder + "/metrics.csv", metrics_bytes)),
+      damages_(mend_journal(folder, columns_, step, metrics_bytes)),
       times_(folder + "/timing.csv", time_columns, bytes_up_to(folder + "/timing.csv", step)),
-      events_(folder + events_name, step > 0 ? step : -1) {}
+      events_(folder + events_name, step > 0 ? step : -1) {
+  table_.emplace(table_path_, columns_, bytes_if_there(table_path_, metrics_bytes));
+}
+
+void Journal::add_columns(const std::vector<std::string>& missing) {
+  table_->sync();
+  columns_.insert(columns_.end(), missing.begin(), missing.end());
+  rewrite(table_path_, columns_);
+  table_.reset();
+  table_.emplace(table_path_, columns_);
+}
 
 void Journal::record(const JournalRow& row) {
-  std::vector<std::optional<double>> cells{static_cast<double>(row.step), row.epoch, row.rate, row.loss,
-                                           row.gradient_norm};
+  std::map<std::string, double> numbers{{"step", static_cast<double>(row.step)},
+                                        {"epoch", row.epoch},
+                                        {"rate", row.rate},
+                                        {"loss", row.loss},
+                                        {"gradient_norm", row.gradient_norm}};
   std::vector<std::pair<std::string, double>> scalars{
       {"train/loss", row.loss}, {"train/rate", row.rate}, {"train/gradient_norm", row.gradient_norm}};
-  for (const auto& name : metrics_) {
-    const auto found = row.valid.find(name);
-    cells.push_back(found == row.valid.end() ? std::nullopt : std::optional(found->second));
-  }
+  std::vector<std::string> missing;
   for (const auto& [name, value] : row.valid) {
+    numbers[column_of(name)] = value;
     scalars.emplace_back(visible("valid/" + name), value);
+    if (!has(columns_, column_of(name))) {
+      missing.push_back(column_of(name));
+    }
   }
-  table_.add(cells);
+  if (!missing.empty()) {
+    add_columns(missing);
+  }
+  std::vector<std::optional<double>> cells;
+  for (const std::string& column : columns_) {
+    const auto found = numbers.find(column);
+    cells.push_back(found == numbers.end() ? std::nullopt : std::optional(found->second));
+  }
+  table_->add(cells);
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
   events_.add(row.step, scalars, now.count());
 }
@@ -254,8 +347,8 @@ void Journal::record_times(int64_t step, double seconds, const StepTimes& t) {
 }
 
 int64_t Journal::sync_metrics() {
-  table_.sync();
-  return table_.size();
+  table_->sync();
+  return table_->size();
 }
 
 }  // namespace weyl

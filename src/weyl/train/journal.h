@@ -53,11 +53,15 @@ struct JournalRow {
 
 /// What a run writes down as it goes: metrics.csv (no clock in it: step, epoch, rate, loss, gradient_norm,
 /// valid_<metric> ...), timing.csv (seconds, and where they went) and TensorBoard events of both.
+///
+/// metrics.csv has a column for each of `metrics`, whether or not a row has its number. A file that has other columns
+/// (of an older version, or of other data) is written anew with those that it lacks, and so is it when a row has a
+/// metric that nobody named before: nothing that was measured is left out.
 class Journal {
  public:
-  /// Begins (`step` 0) or continues a run's journal. metrics.csv is cut to `metrics_bytes`, the others to
-  /// `step`. A file that is damaged is set aside (set_aside) and a new one begins: no training depends on it.
-  /// UnreadableError: one that the system does not open or read stays as it is.
+  /// Begins (`step` 0) or continues a run's journal. metrics.csv is cut to `metrics_bytes`, or to `step` where that is
+  /// no end of a row; the others to `step`. A file that is damaged is set aside (set_aside) and a new one begins: no
+  /// training depends on it. UnreadableError: one that the system does not open or read stays as it is.
   Journal(const std::string& folder, const std::vector<std::string>& metrics, int64_t step = 0,
           int64_t metrics_bytes = 0);
 
@@ -67,6 +71,9 @@ class Journal {
   /// Puts metrics.csv on the disk and returns its length: what a checkpoint of this moment remembers.
   int64_t sync_metrics();
 
+  /// The columns of metrics.csv.
+  const std::vector<std::string>& columns() const { return columns_; }
+
   /// Seconds of training up to the last row of timing.csv, 0 without one.
   double seconds_before() const { return seconds_before_; }
 
@@ -74,10 +81,14 @@ class Journal {
   const std::vector<std::string>& damages() const { return damages_; }
 
  private:
-  std::vector<std::string> metrics_;
+  void add_columns(const std::vector<std::string>& missing);
+
+  std::string table_path_;
+  std::vector<std::string> columns_;  // of metrics.csv, as its header shows them
   double seconds_before_ = 0;
   std::vector<std::string> damages_;
-  CsvFile table_, times_;
+  std::optional<CsvFile> table_;
+  CsvFile times_;
   EventFile events_;
 };
 

@@ -109,22 +109,27 @@ std::map<std::string, std::string> to_metadata(const ModelSummary& s) {
     training.set("metric", s.metric).set("value", s.value).set("unit", s.unit);
   }
   Interface interface = s.interface;
-  return {{"format_version", std::to_string(s.format_version)},
-          {"weyl_version", version()},
-          {"system", s.system},
-          {"carrier", s.carrier},
-          {"task", s.task},
-          {"recipe", s.recipe},
-          {"interface", write_toml([&](Fields& f) { fields(f, interface); })},
-          {"symmetry",
-           Json::object().set("exact", names(s.exact)).set("approximate", names(s.approximate)).dump()},
-          {"parameters", Json::object()
-                             .set("count", s.parameters)
-                             .set("real", s.parameters_real)
-                             .set("parts", std::move(parts))
-                             .dump()},
-          {"flops_per_token", Json::object().set("forward", s.flops_forward).dump()},
-          {"training", training.dump()}};
+  std::map<std::string, std::string> metadata{
+      {"format_version", std::to_string(s.format_version)},
+      {"weyl_version", version()},
+      {"system", s.system},
+      {"carrier", s.carrier},
+      {"task", s.task},
+      {"recipe", s.recipe},
+      {"interface", write_toml([&](Fields& f) { fields(f, interface); })},
+      {"symmetry",
+       Json::object().set("exact", names(s.exact)).set("approximate", names(s.approximate)).dump()},
+      {"parameters", Json::object()
+                         .set("count", s.parameters)
+                         .set("real", s.parameters_real)
+                         .set("parts", std::move(parts))
+                         .dump()},
+      {"flops_per_token", Json::object().set("forward", s.flops_forward).dump()},
+      {"training", training.dump()}};
+  if (!s.trained_on.empty()) {
+    metadata["trained_on"] = to_json_text(s.trained_on);
+  }
+  return metadata;
 }
 
 bool is_model(const SafetensorsHeader& header) {
@@ -182,6 +187,9 @@ ModelSummary read_summary(const SafetensorsHeader& header, const std::string& wh
   s.metric = word(training.find("metric"));
   s.unit = unit(training.find("unit"));
   s.value = number(training.find("value"));
+  if (const auto facts = header.metadata.find("trained_on"); facts != header.metadata.end()) {
+    s.trained_on = sample_facts(facts->second, where + ": metadata 'trained_on'");
+  }
   s.dtype = dtype_of(header);
   return s;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weyl/carriers/quantity.h"
+#include "weyl/carriers/sample_facts.h"
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
@@ -31,6 +32,7 @@ struct ModelSummary {
   double flops_forward = 0;                            // per token; a training step is three times that
   int64_t step = 0;                                    // of training, 0 for imported weights
   double epoch = 0;
+  SampleFacts trained_on;    // what is known of the data beside their shapes
   std::string metric, unit;  // that picked this checkpoint, empty for none
   double value = 0;
 };

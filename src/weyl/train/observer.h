@@ -17,6 +17,8 @@ struct TrainStart {
   int64_t resumed_step = 0;        // 0: from the beginning
   std::vector<LabelCount> labels;  // how many of each the task will use
   bool atoms = false;              // whether samples are frames of atoms
+  std::vector<std::string> best;   // the metrics that pick the best model (train.best); none: no validation
+  std::string taken;               // what train.from gave: "12 of 12 parameters"; empty: nothing
 };
 
 /// One step that was done.

@@ -42,7 +42,7 @@ Optimiser::Optimiser(const std::vector<Parameter>& parameters, const OptimiserOp
   std::set<std::string> seen;
   for (const auto& p : parameters) {
     require(seen.insert(p.name).second, "Optimiser: parameter names must differ, got '", p.name, "' twice");
-    if (!p.trainable) {
+    if (!p.trainable || p.frozen) {
       continue;
     }
     require(p.tensor.scalar_type() == at::kFloat || p.tensor.scalar_type() == at::kDouble, "Optimiser: '",

@@ -14,7 +14,7 @@ namespace weyl {
 ///   m <- b1 m + (1 - b1) g,   v <- b2 v + (1 - b2) g^2
 ///   w <- w - a (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + e)
 /// The decay d touches only parameters whose module declares `decay`. A parameter without a gradient is left
-/// alone, its step count too; parameters that are not trainable are ignored.
+/// alone, its step count too; parameters that are not trainable, or frozen, are ignored: they have no state.
 ///
 /// Uses LibTorch's fused kernels on the CPU and on CUDA; torch expressions elsewhere and under UseReferences.
 class Optimiser {

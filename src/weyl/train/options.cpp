@@ -1,24 +1,34 @@
 #include "weyl/train/options.h"
 
+#include "weyl/config/idle.h"
+
 namespace weyl {
 
 void fields(Fields& f, OptimiserOptions& o) {
   f.renamed("law", "name");
   f("name", o.name,
     "how weights follow the gradient; adam couples the decay to the gradient, adamw does not");
+  f.also_called("name", {"type", "algorithm"});
   f("rate", o.rate, "largest learning rate", {0, 1e3});
+  f.also_called("rate", {"lr", "learning_rate", "base_lr", "max_lr", "peak_lr"});
   f("weight_decay", o.weight_decay,
     "decay of the weight matrices (biases, norms and frequencies never decay)", {0, 1e3});
+  f.also_called("weight_decay", {"wd"});
   f("beta1", o.beta1, "decay of the mean gradient", {0, 0.999999});
   f("beta2", o.beta2, "decay of the mean squared gradient", {0, 0.99999999});
   f("epsilon", o.epsilon, "added to the root of the mean squared gradient", {1e-30, 1});
+  f.also_called("epsilon", {"eps", "adam_eps"});
   f("clip", o.clip, "largest norm of the whole gradient; longer ones are shortened to it", {1e-12, 1e12});
+  f.also_called("clip", {"clip_grad", "clip_grad_norm", "clip_norm", "grad_clip", "gradient_clip",
+                         "gradient_clip_val", "grad_norm_clip", "max_grad_norm"});
 }
 
 void fields(Fields& f, ScheduleOptions& o) {
   f.renamed("law", "name");
   f("name", o.name, "how the learning rate changes after the warm-up");
+  f.also_called("name", {"type"});
   f("warmup", o.warmup, "epochs of linear warm-up, in fractions if need be", {0, 1e9});
+  f.also_called("warmup", {"warm_up", "warmup_epochs", "warmup_steps", "num_warmup_steps"});
   f("per_epoch", o.per_epoch, "change the rate between epochs only, not at every step");
   f("final_factor", o.final_factor, "cosine, linear: the last rate over the largest", {0, 1});
   f("factor", o.factor, "step, plateau: what the rate is multiplied by", {0, 1});
@@ -28,16 +38,26 @@ void fields(Fields& f, ScheduleOptions& o) {
 
 void fields(Fields& f, TrainOptions& o) {
   f("seed", o.seed, "seed of every random stream of the run", {0});
+  f.also_called("seed", {"random_seed", "manual_seed"});
   f("epochs", o.epochs, "budget: passes over the training data", {1, 1e9});
+  f.also_called("epochs", {"max_epochs", "num_epochs", "n_epochs", "num_train_epochs"});
   f("steps", o.steps, "budget: optimiser steps", {1, 1e15});
+  f.also_called("steps", {"max_steps", "num_steps", "n_steps", "iterations", "max_iters", "num_iterations"});
   f("max_seconds", o.max_seconds,
     "budget: seconds of training; a run that it ends is not bit for bit repeatable", {0, 1e9});
+  f.also_called("max_seconds", {"max_time", "time_limit"});
   f("batch", o.batch, "graphs a batch", {1, 1e9});
+  f.also_called("batch", {"batch_size", "bs", "batchsize", "minibatch_size"});
   f("batch_tokens", o.batch_tokens, "nodes a batch, in place of `batch`: as many graphs as fit", {1, 1e12});
+  f.also_called("batch_tokens", {"batch_atoms", "batch_nodes", "max_tokens", "tokens_per_batch"});
   f("accumulate", o.accumulate, "batches a step: their gradients are averaged", {1, 1e6});
+  f.also_called("accumulate", {"accumulate_grad_batches", "accumulation_steps", "grad_accum",
+                               "gradient_accumulation", "gradient_accumulation_steps"});
   f("precision", o.precision, "float32, float64, or bf16: mixed precision, on CUDA only");
+  f.also_called("precision", {"dtype", "mixed_precision"});
   f("augment", o.augment,
     "random motions of the training samples; of grids quarter turns (and reflections) that keep their shape");
+  f.also_called("augment", {"augmentation", "augmentations", "data_augmentation"});
   f("crop", o.crop,
     "of grids: train on a random part of each sample, of so many cells along each axis (one number: along "
     "all); none: on the whole",
@@ -45,18 +65,55 @@ void fields(Fields& f, TrainOptions& o) {
   f("crop_foreground", o.crop_foreground, "share of the crops around a cell that is not background", {0, 1});
   f("average", o.average, "decay of the weights' moving average, which is validated and kept as best",
     {0, 0.99999999});
+  f.also_called("average", {"ema", "ema_decay", "ema_rate"});
   f("average_warmup", o.average_warmup,
     "at step t the decay is at most 1 - 1/t, so that the weights before training do not count; false: the "
     "decay "
     "from the first step on");
   f("evaluate_every", o.evaluate_every, "epochs between validations, in fractions if need be", {1e-6, 1e9});
+  f.also_called("evaluate_every",
+                {"check_val_every_n_epoch", "eval_every", "eval_interval", "val_every", "val_interval"});
   f("save_every_seconds", o.save_every_seconds, "seconds between `last` checkpoints", {0, 1e9});
   f("save_every_steps", o.save_every_steps, "steps between `last` checkpoints; 0: by time alone", {0, 1e15});
   f("log_every_steps", o.log_every_steps, "steps between rows of metrics.csv; every validation has a row too",
     {1, 1e15});
+  f.also_called("log_every_steps", {"log_every", "log_every_n_steps", "log_interval"});
   f("patience", o.patience, "validations without improvement before training stops", {1, 1e9});
+  f.also_called("patience", {"early_stopping", "early_stopping_patience"});
+  f("best", o.best,
+    "the metric of the validation data that picks the best model, and that patience and a plateau follow, or "
+    "a weighted "
+    "sum such as energy_mae + 10 force_mae, of metrics that are all better when lower or all when higher; "
+    "empty: the "
+    "task's own");
+  f("from", o.from,
+    "a run folder or model file: training starts with those of its weights that fit by name and shape; "
+    "empty: with "
+    "random ones");
+  f("freeze", o.freeze,
+    "parameters that keep their values: their names, or what these begin with, such as layers.0");
   f("optimiser", o.optimiser, "what follows the gradient");
+  f.also_called("optimiser", {"optim"});
   f("schedule", o.schedule, "the learning rate over time");
+  f.also_called("schedule", {"lr_schedule", "lr_scheduler", "scheduler"});
+}
+
+void require_effects(const TrainOptions& o) {
+  const ScheduleLaw law = o.schedule.name;
+  const bool falls = law == ScheduleLaw::cosine || law == ScheduleLaw::linear;
+  const bool drops = law == ScheduleLaw::step || law == ScheduleLaw::plateau;
+  const auto name = std::string(names_of(law)[static_cast<size_t>(law)]);
+  const std::string so = "with train.schedule.name = \"" + name + "\"";
+  const Conditional options[] = {
+      {"crop_foreground", !o.crop.empty(), "without crop"},
+      {"average_warmup", o.average.has_value(), "without average"},
+      {"schedule.per_epoch", falls || law == ScheduleLaw::step || o.schedule.warmup > 0,
+       so + " and no warmup"},
+      {"schedule.final_factor", falls, so},
+      {"schedule.factor", drops, so},
+      {"schedule.every", law == ScheduleLaw::step, so},
+      {"schedule.patience", law == ScheduleLaw::plateau, so}};
+  refuse_idle("train", o, TrainOptions{}, options);
 }
 
 }  // namespace weyl

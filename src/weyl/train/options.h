@@ -67,9 +67,16 @@ struct TrainOptions {
   int64_t save_every_steps = 0;     // or steps (0: by time alone)
   int64_t log_every_steps = 50;     // between rows of metrics.csv (every validation has its row too)
   std::optional<int64_t> patience;  // validations without improvement before stopping
+  std::string best;  // the metric that picks the best model, or a weighted sum of some; empty: the
+                     // task's headline
+  std::string from;  // a run or model file whose weights the run starts with; empty: none
+  std::vector<std::string> freeze;  // prefixes of the names of parameters that keep their values
   OptimiserOptions optimiser;
   ScheduleOptions schedule;
 };
 void fields(Fields& f, TrainOptions& o);
+
+/// ConfigError for an option that nothing reads as the others stand (config/idle.h).
+void require_effects(const TrainOptions& options);
 
 }  // namespace weyl

@@ -1,9 +1,13 @@
 #include "weyl/train/recipe.h"
 
+#include <algorithm>
+#include <optional>
 #include <set>
 
+#include "weyl/config/idle.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
+#include "weyl/train/stored_recipe.h"
 
 namespace weyl {
 namespace {
@@ -68,11 +72,15 @@ void fields(Fields& f, Recipe& r) {
     "random tokens (molecules, of a force field) that `weyl bench` times in place of the data set's");
 }
 
-Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides,
-                   const ModelOptions& known) {
+namespace {
+
+Recipe read_whole(const std::string& path, const std::vector<std::string>& overrides,
+                  const ModelOptions& known) {
   Recipe recipe;
   recipe.model = known;
-  recipe.old_names = read_config(path, overrides, recipe);
+  const bool stored = is_stored_recipe(path);
+  recipe.warning = read_toml(path, overrides,
+                             [&](Fields& f) { stored ? fields_of_stored(f, recipe) : fields(f, recipe); });
   if (recipe.interface) {
     check_names(recipe.interface->features, "features", path);
     check_names(recipe.interface->outputs, "outputs", path);
@@ -85,6 +93,67 @@ Recipe read_recipe(const std::string& path, const std::vector<std::string>& over
                          ": interface: must be of poses (group) or of a grid, got both");
   }
   return recipe;
+}
+
+/// The first option of a recipe that nothing reads. Other faults are not looked for.
+std::optional<IdleOption> idle_option(const Recipe& recipe) {
+  try {
+    require_effects(recipe);
+  } catch (const IdleOption& idle) {
+    return idle;
+  } catch (const ConfigError&) {
+  }
+  return std::nullopt;
+}
+
+/// Whether a file has an idle option even by itself: that is its author's, whatever stands behind the verb.
+bool is_idle_alone(const std::string& path, const ModelOptions& known) {
+  try {
+    return idle_option(read_whole(path, {}, known)).has_value();
+  } catch (const ConfigError&) {
+    return false;  // overrides complete it
+  }
+}
+
+/// Whether one of the overrides says something of the option: sets it, or the table that it stands in.
+bool is_named(const std::string& option, const std::vector<std::string>& overrides) {
+  return std::ranges::any_of(overrides, [&](const std::string& override) {
+    std::string key = override.substr(0, override.find('='));
+    std::erase_if(key, [](char c) { return c == ' ' || c == '\t'; });
+    return (option + ".").starts_with(key + ".");
+  });
+}
+
+}  // namespace
+
+Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides,
+                   const ModelOptions& known) {
+  Recipe recipe = read_whole(path, overrides, known);
+  const bool stored = is_stored_recipe(path);
+  std::vector<std::string> settings = overrides;
+  std::string left_out;
+  for (auto idle = idle_option(recipe); idle; idle = idle_option(recipe)) {
+    if (is_named(idle->path, settings) || idle->path.find('[') != std::string::npos ||
+        (!stored && left_out.empty() && is_idle_alone(path, known))) {
+      break;
+    }
+    settings.push_back(idle->path + "=" + idle->usual);
+    recipe = read_whole(path, settings, known);
+    left_out += text(left_out.empty() ? "" : ", ", idle->path, " (", idle->without, ")");
+  }
+  if (!left_out.empty()) {
+    recipe.warning +=
+        text(recipe.warning.empty() ? "" : "; ", path, ": left out what has no effect: ", left_out);
+  }
+  return recipe;
+}
+
+void require_effects(const Recipe& recipe) {
+  const bool stated = recipe.interface && !recipe.interface->outputs.empty();
+  require_effects(recipe.data);
+  require_effects(recipe.task);
+  recipe.model.system.require_effects(stated ? &*recipe.interface : nullptr);
+  require_effects(recipe.train);
 }
 
 void check_trainable(const Recipe& recipe) {

@@ -30,15 +30,25 @@ struct Recipe {
   TrainOptions train;
   std::optional<Interface> interface;
   std::optional<BenchTable> bench;
-  /// A line that names the old names of keys that a file used (config/toml.h); empty: none.
-  std::string old_names;
+  /// A line that names the old names of keys that a file used (config/toml.h), and those of its options that
+  /// read_recipe left out; empty: none.
+  std::string warning;
 };
 void fields(Fields& f, Recipe& r);
 
-/// Reads a config with overrides ("train.epochs=5"), whose system may be any of those known. ConfigError: see
-/// config/toml.h; also for an interface with a quantity that has no name, or two of one name.
+/// Reads a config with overrides ("train.epochs=5"), whose system may be any of those known. Options of the file that
+/// nothing reads any more because of an override ("model.steerable.attention=false", and the file sets its heads) are
+/// left out, and so are those of stored recipes (an earlier version let them stand); the recipe's warning names them. An
+/// override that nothing reads stays, for require_effects to refuse.
+/// ConfigError: see config/toml.h; also for an interface with a quantity that has no name, or two of one name.
 Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides = {},
                    const ModelOptions& known = {});
+
+/// ConfigError for an option of data, task, model or training that nothing reads as the others stand and that is not as
+/// its default or preset has it (config/idle.h). For configs that somebody wrote: stored runs and models are not asked.
+/// What depends on the model's interface is taken to be read (SystemOptions::require_effects, once it is known) unless
+/// the recipe's own [interface] has outputs.
+void require_effects(const Recipe& recipe);
 
 /// Checks what only training asks of a recipe: ConfigError unless train.epochs, train.steps or
 /// train.max_seconds is set.

@@ -43,21 +43,22 @@ void record_folder(Json& environment) {
   }
 }
 
-DataOptions data_of_run(DataOptions options, const std::string& run) {
+std::string path_of_run(const std::string& path, const std::string& run) {
   const std::string around = run_around(run);
   const fs::path folder = around.empty() ? "" : started_in(around);
   std::error_code error;
-  if (folder.empty() || fs::equivalent(folder, fs::current_path(error), error)) {
-    return options;
+  if (path.empty() || folder.empty() || fs::equivalent(folder, fs::current_path(error), error)) {
+    return path;
   }
-  const auto there = [&](const std::string& path) {
-    const fs::path found = folder / path;  // an absolute path stays itself
-    return !path.empty() && fs::exists(found, error) ? found.string() : path;
-  };
+  const fs::path found = folder / path;  // an absolute path stays itself
+  return fs::exists(found, error) ? found.string() : path;
+}
+
+DataOptions data_of_run(DataOptions options, const std::string& run) {
   if (auto* qm9 = std::get_if<Qm9DataOptions>(&options.set)) {
-    qm9->exclude = there(qm9->exclude);
+    qm9->exclude = path_of_run(qm9->exclude, run);
   }
-  const std::string path = there(path_of(options));
+  const std::string path = path_of_run(path_of(options), run);
   return moved_to(std::move(options), path);
 }
 

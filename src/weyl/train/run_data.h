@@ -17,4 +17,7 @@ void record_folder(Json& environment);
 /// options are given back as they are.
 DataOptions data_of_run(DataOptions options, const std::string& run);
 
+/// A path that the config of a run names, as data_of_run finds one.
+std::string path_of_run(const std::string& path, const std::string& run);
+
 }  // namespace weyl

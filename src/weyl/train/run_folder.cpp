@@ -71,11 +71,17 @@ bool is_unused(const std::string& path) {
 }
 
 // What a run writes under a name of its own; in plots/ whatever has a picture's name is replaced, links too.
-constexpr const char* written[] = {"config.toml", "environment.json",
-                                   "README.md",   "log.txt",
-                                   "metrics.csv", "timing.csv",
-                                   "best",        "best/model.safetensors",
-                                   "plots",       "events.out.tfevents.0.weyl"};
+constexpr const char* written[] = {"config.toml",
+                                   "environment.json",
+                                   "README.md",
+                                   "log.txt",
+                                   "metrics.csv",
+                                   "timing.csv",
+                                   "best",
+                                   "best/model.safetensors",
+                                   "result.json",
+                                   "plots",
+                                   "events.out.tfevents.0.weyl"};
 
 bool is_another_living_process(long process) {
   return process != ::getpid() && (::kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
@@ -164,6 +170,11 @@ void require_no_link(const std::string& path) {
   std::error_code error;
   require<DataError>(!fs::is_symlink(path, error), path,
                      ": must not be a symbolic link, since a run writes into it");
+}
+
+std::string run_name(const std::string& run) {
+  const fs::path path = fs::path(run).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
 
 bool is_run_folder(const std::string& path) {

@@ -6,7 +6,7 @@
 namespace weyl {
 
 /// The folder of one run: config.toml (resolved), environment.json, log.txt, metrics.csv, timing.csv,
-/// TensorBoard events, last/ previous/ best/ checkpoints, plots/, README.md. Never overwritten. While one of
+/// TensorBoard events, result.json (what `weyl train --json` says at its end), last/ previous/ best/ checkpoints, plots/, README.md. Never overwritten. While one of
 /// these objects lives the folder itself is locked (flock, by all processes of one machine): two trainings cannot
 /// share it. The lock ends with the process, however it ends.
 class RunFolder {
@@ -46,6 +46,9 @@ void require_no_link(const std::string& path);
 
 /// Whether a path is a folder that `create` made.
 bool is_run_folder(const std::string& path);
+
+/// The name of a run in tables and pictures: that of its folder.
+std::string run_name(const std::string& run);
 
 /// The machine as environment.json records it beside what the engine adds: "Name of the CPU".
 std::string cpu_name();

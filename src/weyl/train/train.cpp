@@ -3,24 +3,35 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
+#include "weyl/carriers/dataset_facts.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/random.h"
+#include "weyl/data/files/doubts.h"
 #include "weyl/data/open.h"
 #include "weyl/train/append_file.h"
+#include "weyl/train/best_metric.h"
 #include "weyl/train/budget.h"
 #include "weyl/train/checkpoint_folder.h"
 #include "weyl/train/environment.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/fingerprint.h"
+#include "weyl/train/freeze.h"
+#include "weyl/train/label_features.h"
 #include "weyl/train/model_card.h"
+#include "weyl/train/overflow.h"
 #include "weyl/train/run_data.h"
 #include "weyl/train/run_folder.h"
+#include "weyl/train/sight.h"
+#include "weyl/train/start_from.h"
+#include "weyl/train/threads.h"
+#include "weyl/train/trajectory_check.h"
 
 namespace weyl {
 namespace {
@@ -43,11 +54,83 @@ struct Prepared {
   SavedModel saved;
   Splits data;
   std::vector<LabelCount> labels;  // of the training split
+  std::string taken;               // what it starts with, and what of it stays as it is
+  std::vector<std::string> notes;  // what the user should know, a line each
 };
 
+// What is known of all samples that a run is given: a model that is measured on its own test split is not asked
+// whether it may be.
+SampleFacts facts_of_all(const Splits& data, const Resumed* resumed) {
+  SampleFacts facts = facts_of(*data.train);
+  for (const auto& split : {data.valid, data.test}) {
+    facts = split != nullptr ? covering(facts, facts_of(*split)) : facts;
+  }
+  return resumed != nullptr ? covering(facts, resumed->summary.trained_on) : facts;
+}
+
+// Notes where validation or test samples are not what the training samples are.
+void note_contradictions(const Splits& data, TrainObserver& observer) {
+  const SampleFacts facts = facts_of(*data.train);
+  for (const auto& [name, split] : {std::pair("valid split", data.valid), {"test split", data.test}}) {
+    if (split != nullptr) {
+      const std::string apart = contradiction(facts, *split, name, FactsCompared::inputs_and_classes);
+      if (!apart.empty()) {
+        observer.noted(apart);
+      }
+    }
+  }
+}
+
+// Of a new run: weights, and what gives them their meaning, from the model that train.from names.
+void start_from(Prepared& p, const SavedModel& source, const std::string& where) {
+  Model& model = *p.saved.model;
+  const Taken taken = take_weights(model, source, p.saved.recipe.model, where);
+  p.taken = taken.line;
+  p.notes = taken.warnings;
+  for (std::string& line : refit(*p.saved.task, model, p.saved.recipe, source, taken, p.data.train, where)) {
+    p.notes.push_back(std::move(line));
+  }
+}
+
+void freeze(Prepared& p) {
+  const TrainOptions& options = p.saved.recipe.train;
+  freeze_parameters(*p.saved.model, options.freeze);
+  const auto all = p.saved.model->parameters();
+  if (const auto frozen =
+          std::count_if(all.begin(), all.end(), [](const auto& parameter) { return parameter.frozen; });
+      frozen > 0) {
+    p.taken += text(p.taken.empty() ? "" : "; ", frozen, " of ", all.size(), " parameters are frozen");
+  }
+  if (!options.freeze.empty() && options.from.empty()) {
+    p.notes.emplace_back(
+        "train.freeze without train.from: what is frozen keeps the random values that it begins with");
+  }
+}
+
+// Fits a task. DataError: its own, with the label that spoils the statistics, if there is one.
+void fit(Task& task, const Dataset& train) {
+  try {
+    task.fit(train);
+  } catch (const UnreadableError&) {
+    throw;
+  } catch (const DataError& error) {
+    const std::string beyond = labels_beyond(train, task.labels());
+    if (beyond.empty()) {
+      throw;
+    }
+    throw DataError(text(error.what(), "; ", beyond));
+  }
+}
+
+// `from`: where the model of train.from is, of a run that begins.
 Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOptions& data,
-                 const Resumed* resumed) {
+                 const Resumed* resumed, const std::string& from) {
   Prepared p;
+  std::optional<SavedModel> source;
+  if (resumed == nullptr && !from.empty()) {
+    source = load_model(from, at::kCPU, {}, systems_of(request));
+    require_same_system(*source, recipe.model, from);
+  }
   p.data = request.data ? *request.data : open_splits(data, recipe.interface ? &*recipe.interface : nullptr);
   require<ConfigError>(p.data.train != nullptr && p.data.train->size() > 0,
                        "train: data must have training samples, got none");
@@ -58,14 +141,24 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOp
       count_labels(*p.saved.task, *split, name);
     }
   }
+  if (resumed == nullptr) {  // a run that was begun goes on
+    require_features_are_no_labels(p.data.train->schema().interface.features, p.saved.task->labels(),
+                                   p.saved.task->name());
+  }
   if (resumed != nullptr) {
     p.saved.task->load(resumed->task);
     p.saved.interface = resumed->summary.interface;
   } else {
-    p.saved.task->fit(*p.data.train);
+    fit(*p.saved.task, *p.data.train);
     p.saved.interface = p.saved.task->interface(p.data.train->schema());
+    if (source) {
+      p.saved.interface = interface_from(*source, p.saved.interface, from);
+    }
+    require_fitting_forces(recipe, *p.data.train);
   }
   p.saved.recipe = recipe;
+  p.saved.trained_on = facts_of_all(p.data, resumed);
+  p.saved.recipe.model.system.resolve(p.saved.interface);
   if (request.data) {  // nobody else can open them: the record says so, and what they hold
     p.saved.recipe.data.set = TensorsDataOptions{"(given by the program that trained)"};
     p.saved.recipe.interface = p.saved.interface;
@@ -73,7 +166,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOp
   const BuildOn build_on(request.device,
                          recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
   at::manual_seed(Stream(static_cast<uint64_t>(recipe.train.seed), "weights").bits());
-  p.saved.model = build(recipe.model, p.saved.interface, systems_of(request));
+  p.saved.model = build(p.saved.recipe.model, p.saved.interface, systems_of(request));
   for (const auto& [name, split] : {std::pair("training data", p.data.train),
                                     {"valid split", p.data.valid},
                                     {"test split", p.data.test}}) {
@@ -83,11 +176,17 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOp
       require_no_cell(name, *p.saved.model, split->batch({&first, 1}).input);
     }
   }
+  best_metric_of(recipe.train.best, *p.saved.task, p.saved.interface, p.data.valid.get());  // refused here
+  if (source) {
+    start_from(p, *source, from);
+  }
+  freeze(p);
   if (request.observer != nullptr) {
-    if (!recipe.old_names.empty()) {
-      request.observer->noted(recipe.old_names);
+    if (!recipe.warning.empty()) {
+      request.observer->noted(recipe.warning);
     }
     request.observer->opened(p.data, *p.saved.task);
+    note_contradictions(p.data, *request.observer);
   }
   return p;
 }
@@ -114,6 +213,12 @@ void write_card(const RunFolder& run, const SavedModel& saved, const TrainResult
 TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resumed,
                    const TrainRequest& request) {
   const std::vector<LabelCount> labels = std::move(prepared.labels);
+  const std::vector<std::string> notes = std::move(prepared.notes);
+  const std::string taken = std::move(prepared.taken);
+  // Whoever goes on with a run has read them.
+  const bool doubted = request.observer != nullptr && (resumed == nullptr || request.data_changed);
+  const std::vector<std::string> doubts =
+      doubted ? doubts_about(prepared.data, prepared.saved.task->labels()) : std::vector<std::string>{};
   Trainer trainer(std::move(prepared.saved), std::move(prepared.data), run.path(), request.observer,
                   request.stop, systems_of(request));
   if (resumed != nullptr) {
@@ -124,13 +229,25 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
   }
   const SavedModel& saved = trainer.saved();
   if (request.observer != nullptr) {
+    for (const std::string& note : notes) {
+      request.observer->noted(note);
+    }
     for (const std::string& warning : saved.model->warnings(saved.task->differentiated_by())) {
       request.observer->noted(warning);
+    }
+    for (const std::string& doubt : doubts) {
+      request.observer->noted(doubt);
     }
     if (const std::string note = note_on_places(*saved.model); !note.empty()) {
       request.observer->noted(note);
     }
     const TrainOptions& o = saved.recipe.train;
+    std::vector<std::string> best;
+    if (trainer.best_metric()) {
+      for (const MetricTerm& term : trainer.best_metric()->terms()) {
+        best.push_back(term.name);
+      }
+    }
     request.observer->started(
         {.run = run.path(),
          .device = saved.model->device().str(),
@@ -141,7 +258,9 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
          .threads = at::get_num_threads(),
          .resumed_step = resumed != nullptr ? resumed->state.step : 0,
          .labels = labels,
-         .atoms = !saved.interface.elements.empty()});
+         .atoms = !saved.interface.elements.empty(),
+         .best = std::move(best),
+         .taken = taken});
   }
   write_card(run, saved, nullptr);
   const TrainResult result = trainer.run();
@@ -204,6 +323,13 @@ Recipe with_budget(Recipe recipe, const RunFolder& run, const TrainRequest& requ
   return recipe;
 }
 
+// As many threads as the model's batches are worth, unless the caller says how many.
+void take_threads_for(const Prepared& prepared, const TrainRequest& request) {
+  const Model& model = *prepared.saved.model;
+  const double tokens = tokens_of_a_batch(model, prepared.saved.recipe.train);
+  take_threads(request.threads, request.device, training_flops(model, prepared.saved.task.get(), tokens));
+}
+
 // Threads as the run began with, and a line when the machine is another. DataError: no number of threads.
 void compare_machines(const RunFolder& run, const Json& began, const Recipe& recipe,
                       const TrainRequest& request) {
@@ -259,6 +385,7 @@ void mend_best(const RunFolder& run, TrainState& state, TrainObserver& observer)
     observer.noted(text(damage.what(), there ? "; it is set aside as " + set_aside(file) : "",
                         "; last/ stands for the best model until the next validation"));
     state.best.reset();
+    state.best_loss.reset();
   }
 }
 
@@ -266,8 +393,17 @@ void mend_best(const RunFolder& run, TrainState& state, TrainObserver& observer)
 
 TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   check(recipe, request.device);
+  require_effects(recipe);
+  if (!request.data) {
+    require_features_are_no_labels(recipe);
+  }
   RunFolder::require_new(request.out);
-  Prepared prepared = prepare(recipe, request, recipe.data, nullptr);
+  Prepared prepared = prepare(recipe, request, recipe.data, nullptr, recipe.train.from);
+  recipe.model.system.require_effects(&prepared.saved.interface);
+  const std::vector<std::string> unseen =
+      check_sight(prepared.saved, *prepared.data.train, systems_of(request));
+  const KeepThreads keep;
+  take_threads_for(prepared, request);
   Json machine = environment(request.device, recipe.train.precision);
   record_folder(machine);
   machine.set("data", fingerprint(prepared.data));
@@ -275,6 +411,9 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   write_config(run, prepared.saved.recipe);  // first: from then on `resume` takes the folder
   write_environment(run, machine);
   observer_of(request).entered(run.path());
+  for (const std::string& line : unseen) {
+    observer_of(request).noted(line);
+  }
   return run_in(run, std::move(prepared), nullptr, request);
 }
 
@@ -295,10 +434,15 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
   const Recipe recipe = with_budget(
       resumed ? resumed->recipe : read_recipe(run.file("config.toml"), {}, known), run, request, known);
   check(recipe, request.device);
+  const KeepThreads keep;
   const Json began = environment_of(run, resumed.has_value(), observer);
   compare_machines(run, began, recipe, request);
   Resumed* from = resumed ? &*resumed : nullptr;
-  Prepared prepared = prepare(recipe, request, data_of_run(recipe.data, path), from);
+  Prepared prepared =
+      prepare(recipe, request, data_of_run(recipe.data, path), from, path_of_run(recipe.train.from, path));
+  if (began.find("threads") == nullptr) {
+    take_threads_for(prepared, request);
+  }
   const bool refuse = from != nullptr && !request.data_changed;
   const bool changed = compare_data(run, began, prepared, refuse, request);
   if (from != nullptr) {

@@ -16,7 +16,9 @@ struct TrainRequest {
   std::string out;  // the run's folder; empty: runs/<name>-001, the first free number
   std::string name = "run";
   at::Device device = at::kCPU;
-  int64_t threads = 0;  // of a resumed run, when the caller has set them; 0: as many as the run began with
+  /// Threads of the engine meanwhile. 0: of a new run what the rule of train/threads.h says of model and batch, at most
+  /// those the engine has (OMP_NUM_THREADS: that many), of a resumed one as many as it began with.
+  int64_t threads = 0;
   /// The caller's own, in place of what the recipe names (which is recorded as `tensors` with their
   /// interface); to resume such a run, give them again.
   std::optional<Splits> data;
@@ -31,8 +33,10 @@ struct TrainRequest {
 };
 
 /// Trains what a recipe says. Data are opened once (`observer->opened`), nothing is written before data,
-/// labels, model and options have been found to fit. ConfigError, DataError as of its parts; Error when the
-/// loss is no longer finite (see Trainer).
+/// labels, model and options have been found to fit, and the model to see its input (check_sight; what else that found
+/// is noted). ConfigError, DataError as of its parts; Error when the loss is no longer finite (see Trainer). Doubts about
+/// the data (data/files/doubts.h) are lines to the observer. ConfigError, too, for a feature that the task learns
+/// (label_features.h) and for an option that nothing reads (require_effects in recipe.h).
 TrainResult train(const Recipe& recipe, const TrainRequest& request);
 
 /// Continues a run from its newest whole checkpoint (from its config.toml when it was ended before the first one). A

@@ -13,6 +13,9 @@ std::string to_json(const TrainState& s) {
   if (s.best) {
     json.set("best", *s.best);
   }
+  if (s.best_loss) {
+    json.set("best_loss", *s.best_loss);
+  }
   json.set("best_step", s.best_step).set("waited", s.waited);
   if (s.schedule.best) {
     json.set("schedule_best", *s.schedule.best);
@@ -62,6 +65,7 @@ TrainState train_state(std::string_view source, const std::string& where) {
   s.epoch = at_most("epoch", "step", s.step);  // an epoch has a step at least
   s.batch = count("batch");
   s.best = optional("best");
+  s.best_loss = optional("best_loss");  // older files have none
   s.best_step = at_most("best_step", "step", s.step);
   s.waited = at_most("waited", "step", s.step);
   s.schedule = {at_most("schedule_drops", "step", s.step), optional("schedule_best"),

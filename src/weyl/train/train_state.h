@@ -12,8 +12,9 @@ namespace weyl {
 /// Where a training stands between two steps, beside weights, optimiser and average: all that resuming needs.
 struct TrainState {
   int64_t step = 0, epoch = 0, batch = 0;  // batch: of the loader, in the epoch
-  std::optional<double> best;              // headline value so far, its step, and validations since
+  std::optional<double> best;  // value of the chosen metric so far, its step, and validations since
   int64_t best_step = 0, waited = 0;
+  std::optional<double> best_loss;  // of the best, by which equal values are told apart
   Schedule::State schedule;
   double loss_sum = 0, gradient_norm_sum = 0;  // over the steps since the last row of metrics.csv
   int64_t summed = 0;

@@ -12,6 +12,7 @@
 #include "weyl/train/budget.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/loading.h"
+#include "weyl/train/overflow.h"
 
 namespace weyl {
 namespace {
@@ -61,6 +62,14 @@ Trainer::Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* 
   if (options_.average) {
     average_.emplace(saved_.model->parameters(), *options_.average, options_.average_warmup);
   }
+  best_ = best_metric_of(options_.best, *saved_.task, saved_.model->interface, data_.valid.get());
+  if (best_) {
+    for (const MetricName& metric :
+         saved_.task->meter(saved_.model->interface)->names(data_.valid->schema())) {
+      metrics_.push_back(metric.name);
+    }
+    std::sort(metrics_.begin(), metrics_.end());
+  }
   watch_.emplace(nullptr, nullptr);
 }
 
@@ -102,18 +111,14 @@ void Trainer::begin() {
   start_ = saved_at_ = Clock::now();
   saved_.model->train(true);
   loader_.start(state_.epoch, state_.batch);
-  std::vector<std::string> metrics;
-  if (data_.valid && data_.valid->size() > 0) {
-    // One sample, to learn the metrics' names, and to fail before the first step if validation would.
+  if (best_) {
+    // One sample, to fail before the first step if validation would.
     const int64_t first[] = {0};
     const auto one = std::make_shared<InMemory>(data_.valid->batch(first), data_.valid->schema());
     const StepWatch::Section section(*watch_);
-    for (const auto& [name, value] :
-         evaluate(*saved_.model, *saved_.task, one, evaluate_options(options_, "validation data")).metrics) {
-      metrics.push_back(name);
-    }
+    evaluate(*saved_.model, *saved_.task, one, evaluate_options(options_, "validation data"));
   }
-  journal_.emplace(run_, metrics, state_.step, state_.metrics_bytes);
+  journal_.emplace(run_, metrics_, state_.step, state_.metrics_bytes);
   for (const std::string& line : journal_->damages()) {
     observer_->noted(line);
   }
@@ -179,15 +184,45 @@ void Trainer::train_step() {
   try {
     take_step();
   } catch (const ShapeError& error) {
-    std::vector<int64_t> samples;
-    const auto plan = loader_.plan(state_.epoch);
-    for (auto b = state_.batch; b < std::min(state_.batch + options_.accumulate, loader_.batches()); ++b) {
-      samples.insert(samples.end(), plan[static_cast<size_t>(b)].begin(), plan[static_cast<size_t>(b)].end());
-    }
-    blame_sample("training data", error, samples, [&](int64_t sample) {
+    blame_sample("training data", error, samples_of_step(), [&](int64_t sample) {
       saved_.task->step(*saved_.model, loader_.alone(state_.epoch, sample));
     });
   }
+}
+
+std::vector<int64_t> Trainer::samples_of_step() const {
+  std::vector<int64_t> samples;
+  const auto plan = loader_.plan(state_.epoch);
+  for (auto b = state_.batch; b < std::min(state_.batch + options_.accumulate, loader_.batches()); ++b) {
+    samples.insert(samples.end(), plan[static_cast<size_t>(b)].begin(), plan[static_cast<size_t>(b)].end());
+  }
+  return samples;
+}
+
+void Trainer::refuse_step(double loss, double norm) {
+  const std::vector<int64_t> samples = samples_of_step();
+  std::vector<int64_t> others;  // evenly spread over the set
+  constexpr int64_t most = 8;
+  const int64_t n = data_.train->size();
+  for (int64_t k = 0; k < most && k < n; ++k) {
+    const int64_t sample = k * n / std::min(most, n);
+    if (std::ranges::find(samples, sample) == samples.end()) {
+      others.push_back(sample);
+    }
+  }
+  const FailedStep step{.data = data_.train.get(),
+                        .samples = samples,
+                        .others = others,
+                        .alone = [&](int64_t sample) { return loader_.alone(state_.epoch, sample); },
+                        .statistics = &statistics_before_};
+  const Overflow found = explain_overflow(*saved_.model, *saved_.task, step, options_.precision);
+  const std::string line =
+      text("train: loss and gradient must be finite, got ", loss, " and norm ", norm, " at step ",
+           state_.step + 1, "; ", found.why, "; the state before the step is saved in ", run_, "/last");
+  if (found.of_samples) {
+    throw DataError(line);
+  }
+  throw Error(line);
 }
 
 void Trainer::take_step() {
@@ -225,9 +260,7 @@ void Trainer::take_step() {
   optimiser_.clear_gradients();
   if (!std::isfinite(loss) || !std::isfinite(norm)) {
     save();
-    throw Error(text("train: loss and gradient must be finite, got ", loss, " and norm ", norm, " at step ",
-                     state_.step + 1, "; the state before it is saved in ", run_,
-                     "/last (a smaller train.optimiser.rate, a warm-up or train.optimiser.clip may help)"));
+    refuse_step(loss, norm);
   }
   const Timed timed(times_.logging);
   ++state_.step;
@@ -248,7 +281,7 @@ void Trainer::take_step() {
 }
 
 std::optional<Metrics> Trainer::validate() {
-  if (!data_.valid || data_.valid->size() == 0) {
+  if (!best_) {
     return {};
   }
   const Timed timed(times_.validation);
@@ -261,21 +294,28 @@ std::optional<Metrics> Trainer::validate() {
         evaluate(*saved_.model, *saved_.task, data_.valid, evaluate_options(options_, "validation data"))
             .metrics;
   }
-  const std::string name = saved_.task->headline();
-  const auto headline = metrics.find(name);
-  require(headline != metrics.end(), "train: metrics must have the task's headline '", name,
-          "', which is missing");
-  const double value = headline->second.value;
-  const bool lower = saved_.task->lower_is_better();
-  const bool better =
-      std::isfinite(value) && (!state_.best || (lower ? value < *state_.best : value > *state_.best));
-  schedule_.observe(value, lower);
-  ++state_.waited;
+  const MetricValue value = best_->of(metrics);
+  const double loss = best_->loss_of(metrics);
+  const bool lower = best_->lower_is_better(), defined = std::isfinite(value.value);
+  const bool improved =
+      defined && (!state_.best || (lower ? value.value < *state_.best : value.value > *state_.best));
+  // Of equal ones the model of the lower loss is better; for patience that is no improvement.
+  const bool tie_won = defined && !improved && value.value == *state_.best && std::isfinite(loss) &&
+                       state_.best_loss && loss < *state_.best_loss;
+  const bool better = improved || tie_won;
+  if (!defined && !told_undefined_) {
+    told_undefined_ = true;
+    observer_->noted(text(best_->name(), " is ", std::isnan(value.value) ? "not defined" : "not finite",
+                          " on the validation data at step ", state_.step,
+                          ": such a model is never the best"));
+  }
+  schedule_.observe(value.value, lower);
+  state_.waited = improved ? 0 : state_.waited + 1;
   if (better) {
-    state_.best = value;
+    state_.best = value.value;
+    state_.best_loss = std::isfinite(loss) ? std::optional(loss) : std::nullopt;
     state_.best_step = state_.step;
-    state_.waited = 0;
-    save_best(run_, saved_, state_, elapsed().epoch, name, headline->second);
+    save_best(run_, saved_, state_, elapsed().epoch, best_->name(), value);
   }
   observer_->validated(tick_, metrics, better);
   return metrics;
@@ -344,10 +384,9 @@ void Trainer::save_and(const Leave& leave) {
 TrainResult Trainer::result(Ending ending) const {
   TrainResult r{.run = run_, .steps = state_.step, .seconds = elapsed().seconds, .ending = ending};
   if (state_.best) {
-    const SavedModel& s = saved_;
     const auto file = SafetensorsFile(model_file(run_));
-    r.best = Best{s.task->headline(), read_summary(file.header(), file.path()).unit, *state_.best,
-                  state_.best_step};
+    r.best = Best{best_ ? best_->name() : saved_.task->headline(),
+                  read_summary(file.header(), file.path()).unit, *state_.best, state_.best_step};
   }
   return r;
 }

@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "weyl/carriers/loader.h"
 #include "weyl/train/average.h"
+#include "weyl/train/best_metric.h"
 #include "weyl/train/checkpoint.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/journal.h"
@@ -19,7 +21,7 @@
 
 namespace weyl {
 
-/// The model that was kept: best on the validation set.
+/// The model that was kept: best on the validation set, by train.best.
 struct Best {
   std::string metric, unit;
   double value = 0;
@@ -52,11 +54,13 @@ using Leave = std::function<void(const TrainResult&, const std::exception_ptr&)>
 /// A checkpoint is saved before the first step, then as the options say and at the end: there are soon two of them.
 ///
 /// A loss or gradient norm that is not finite ends the training before the optimiser has used it: the
-/// checkpoint of that moment is saved and `Error` says at which step.
+/// checkpoint of that moment is saved and an error says at which step, and why (overflow.h): DataError when samples are at
+/// fault, which it names, else Error.
 class Trainer {
  public:
   /// `saved` holds model (on its device, in its dtype) and task (fitted). `run` is an existing folder, locked
-  /// by the caller; `systems` holds the model's. ConfigError: bf16 on a CPU, an empty training set, no budget.
+  /// by the caller; `systems` holds the model's. ConfigError: bf16 on a CPU, an empty training set, no budget, a
+  /// train.best that there is not (BestMetric), or one without validation data.
   Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* observer = nullptr,
           std::function<bool()> stop = {}, const Systems& systems = built_in_systems());
 
@@ -76,12 +80,16 @@ class Trainer {
   int64_t samples() const { return data_.train->size(); }
   int64_t steps_per_epoch() const;  // of the first epoch
   const SavedModel& saved() const { return saved_; }
+  /// What picks the best model; nothing without a validation set.
+  const std::optional<BestMetric>& best_metric() const { return best_; }
 
  private:
   Elapsed elapsed() const;
   void begin();
   void train_step();  // names the sample that model or task refuse
   void take_step();
+  std::vector<int64_t> samples_of_step() const;  // that is being computed
+  [[noreturn]] void refuse_step(double loss, double norm);
   std::optional<Metrics> validate();
   void log(const std::optional<Metrics>& metrics);
   void save();
@@ -101,6 +109,9 @@ class Trainer {
   Loader loader_;
   Optimiser optimiser_;
   std::optional<Average> average_;
+  std::optional<BestMetric> best_;
+  std::vector<std::string> metrics_;  // that a validation may give, by the alphabet
+  bool told_undefined_ = false;
   std::optional<Journal> journal_;
   TrainState state_;
   std::optional<TrainOptions> resumed_;  // options of the run that goes on

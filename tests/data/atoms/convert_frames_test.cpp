@@ -171,5 +171,77 @@ TEST(ConvertFrames, WhatIsRefused) {
   EXPECT_FALSE(converts_frames(WEYL_SOURCE_DIR "/tests/fixtures/numpy/stored.npz", "x.npz"));
 }
 
+TEST(ConvertFrames, ForcesAndStressKeepTheirOwnUnitOrBecomeTheEnergys) {
+  const Folder folder;
+  std::ofstream(folder / "a.xyz")
+      << "1\nProperties=species:S:1:pos:R:3:forces:R:3 Lattice=\"4 0 0 0 4 0 0 0 4\" "
+         "energy=-10 stress=\"1 2 3 4 5 6\" energy_unit=eV force_unit=Hartree/Bohr "
+         "stress_unit=GPa\nO 1 2 3 0.1 0.2 0.3\n";
+  convert_frames(folder / "a.xyz", folder / "b.xyz", {});
+  const auto same = read(folder / "b.xyz");
+  EXPECT_EQ(reals(same[0], "forces"), (std::vector<double>{0.1, 0.2, 0.3}));
+  EXPECT_EQ(open_frames(folder / "b.xyz")->unit_of("forces"), "");  // before a frame is read
+  EXPECT_EQ(std::get<std::vector<std::string>>(same[0].value("force_unit")->values).at(0), "Hartree/Bohr");
+  convert_frames(folder / "a.xyz", folder / "c.xyz", {.to = "kcal/mol"});
+  const auto kcal = read(folder / "c.xyz");
+  expect_near(reals(kcal[0], "energy"), {-10}, unit_factor("eV", "kcal/mol"));
+  expect_near(reals(kcal[0], "forces"), {0.1, 0.2, 0.3},
+              unit_factor("Hartree/Bohr", "(kcal/mol)*Angstrom^-1"));
+  expect_near(reals(kcal[0], "stress"), {1, 2, 3, 4, 5, 6}, unit_factor("GPa", "(kcal/mol)*Angstrom^-3"));
+  EXPECT_EQ(kcal[0].value("force_unit"), nullptr);
+  EXPECT_EQ(kcal[0].value("stress_unit"), nullptr);
+  // An .npz says the units of energies and lengths alone.
+  std::ofstream(folder / "molecule.xyz")
+      << "1\nProperties=species:S:1:pos:R:3:forces:R:3 energy=-10 energy_unit=eV "
+         "force_unit=Hartree/Bohr\nO 1 2 3 0.1 0.2 0.3\n";
+  convert_frames(folder / "molecule.xyz", folder / "d.npz", {});
+  const auto npz = read(folder / "d.npz");
+  expect_near(reals(npz[0], "forces"), {0.1, 0.2, 0.3}, unit_factor("Hartree/Bohr", "(eV)*Angstrom^-1"));
+  // Predictions are in the units that the file says, as labels are.
+  std::ofstream(folder / "p.xyz") << "1\nProperties=species:S:1:pos:R:3:weyl_forces:R:3 weyl_energy=-10 "
+                                     "energy_unit=kcal/mol\nO 1 2 3 0.1 0.2 0.3\n";
+  convert_frames(folder / "p.xyz", folder / "q.xyz", {.to = "eV"});
+  expect_near(reals(read(folder / "q.xyz")[0], "weyl_energy"), {-10}, unit_factor("kcal/mol", "eV"));
+  expect_near(reals(read(folder / "q.xyz")[0], "weyl_forces"), {0.1, 0.2, 0.3},
+              unit_factor("kcal/mol", "eV"));
+  EXPECT_NE(message_of<ConfigError>([&] {
+              convert_frames(folder / "a.xyz", folder / "e.xyz", {.to = "kcal"});
+            }).find("did you mean 'kcal/mol'?"),
+            std::string::npos);
+}
+
+TEST(ConvertFrames, OptionsSayTheUnitsOfForcesAndStress) {
+  const Folder folder;
+  const std::string atom = "1\nProperties=species:S:1:pos:R:3:forces:R:3 energy=-10 ",
+                    row = "\nO 1 2 3 0.1 0.2 0.3\n";
+  std::ofstream(folder / "a.xyz") << atom << "stress=\"1 2 3 4 5 6\"" << row;
+  const FrameConvertOptions options{
+      .from = "Hartree", .force_unit = "Hartree/Bohr", .stress_unit = "kbar", .to = "eV"};
+  convert_frames(folder / "a.xyz", folder / "b.xyz", options);
+  const auto frames = read(folder / "b.xyz");
+  expect_near(reals(frames[0], "energy"), {-10}, unit_factor("Hartree", "eV"));
+  expect_near(reals(frames[0], "forces"), {0.1, 0.2, 0.3}, unit_factor("Hartree/Bohr", "(eV)*Angstrom^-1"));
+  expect_near(reals(frames[0], "stress"), {1, 2, 3, 4, 5, 6}, unit_factor("kbar", "(eV)*Angstrom^-3"));
+  EXPECT_EQ(frames[0].value("force_unit"), nullptr);
+  // Without another unit of energies they stay, and are said.
+  convert_frames(folder / "a.xyz", folder / "c.xyz",
+                 {.from = "Hartree", .force_unit = "Hartree/Bohr", .stress_unit = "kbar"});
+  const auto kept = read(folder / "c.xyz");
+  EXPECT_EQ(reals(kept[0], "forces"), (std::vector<double>{0.1, 0.2, 0.3}));
+  EXPECT_EQ(std::get<std::vector<std::string>>(kept[0].value("force_unit")->values).at(0), "Hartree/Bohr");
+  EXPECT_EQ(std::get<std::vector<std::string>>(kept[0].value("stress_unit")->values).at(0), "kbar");
+  const auto fault = [&](const std::string& in, const FrameConvertOptions& o) {
+    return message_of<ConfigError>([&] { convert_frames(in, folder / "d.xyz", o); });
+  };
+  EXPECT_NE(
+      fault(folder / "a.xyz", {.force_unit = "Hartree"}).find("convert: force_unit: units: 'Hartree' and"),
+      std::string::npos);
+  std::ofstream(folder / "said.xyz") << atom << "energy_unit=eV" << row;
+  EXPECT_NE(fault(folder / "said.xyz", {.force_unit = "Hartree/Bohr", .to = "kcal/mol"})
+                .find("convert: Hartree/Bohr for 'forces' is not asked for, the format says eV/(Angstrom)"),
+            std::string::npos)
+      << fault(folder / "said.xyz", {.force_unit = "Hartree/Bohr", .to = "kcal/mol"});
+}
+
 }  // namespace
 }  // namespace weyl

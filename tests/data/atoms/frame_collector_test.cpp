@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ctime>
 
 #include "tests/data/molecules.h"
 #include "weyl/data/files/inspect.h"
@@ -232,6 +233,23 @@ TEST_F(Molecules, KnowTheKindOfTheirFrames) {
   EXPECT_EQ(whole(numbers)->schema().category_names.at("config_type"), (std::vector<std::string>{"3", "T"}));
 }
 
+// Looked for one after the other they took as long as frames times kinds: a minute for 200,000.
+TEST_F(Molecules, OfManyKindsTakeNoLongerThanOfOne) {
+  const auto seconds = [&](bool many) {
+    std::string frames;
+    for (int i = 0; i < 40000; ++i) {
+      frames += frame(text("energy=1 config_type=\"from the database, structure ", many ? i : 7, "\""));
+    }
+    const auto path = file(many ? "many.xyz" : "one.xyz", frames);
+    const std::clock_t start = std::clock();
+    const auto data = whole(path);
+    EXPECT_EQ(data->schema().category_names.at("config_type").size(), many ? 40000U : 1U);
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  const double one = seconds(false);
+  EXPECT_LT(seconds(true), 4 * one);
+}
+
 TEST_F(Molecules, AreReadAsAModelKnowsThem) {
   const auto path = file("a.xyz", frame("energy=nan charge=1", "H"));
   Interface model;
@@ -242,6 +260,178 @@ TEST_F(Molecules, AreReadAsAModelKnowsThem) {
   EXPECT_TRUE(data->schema().labels.empty());
   EXPECT_EQ(points_of(all_of(*data)).types.item<int64_t>(), 1);
   EXPECT_EQ(points_of(all_of(*data)).of_graphs.at("charge").item<double>(), 1);
+}
+
+constexpr const char* in_cell = " Lattice=\"4 0 0 0 4 0 0 0 4\" ";
+
+TEST_F(Molecules, ForcesAndStressMayHaveUnitsOfTheirOwn) {
+  const auto path = file("a.xyz", frame(std::string("energy=-10 stress=\"1 2 3 4 5 6\"") + in_cell));
+  MoleculesDataOptions o;
+  o.force_unit = "Hartree/Bohr";
+  o.stress_unit = "GPa";
+  const Batch batch = all_of(*whole(path, o));
+  EXPECT_EQ(batch.labels.at("energy").item<double>(), -10);
+  EXPECT_NEAR(batch.labels.at("forces")[0][0][1].item<double>(), 2 * 51.4220675, 1e-5);
+  EXPECT_NEAR(batch.labels.at("stress")[0][0][2][2].item<double>(), 3 / 160.2176634, 1e-12);
+  EXPECT_EQ(points_of(batch).positions[0][2].item<double>(), 1.5);
+  o.stress_unit = "kbar";
+  EXPECT_NEAR(all_of(*whole(path, o)).labels.at("stress")[0][0][2][2].item<double>(), 0.3 / 160.2176634,
+              1e-12);
+  o.energy_unit = "Hartree";  // alone it would be that of forces per Angstrom, too
+  const Batch both = all_of(*whole(path, o));
+  EXPECT_NEAR(both.labels.at("energy").item<double>(), -272.11386, 1e-4);
+  EXPECT_NEAR(both.labels.at("forces")[0][0][1].item<double>(), 2 * 51.4220675, 1e-5);
+  o = {};
+  o.force_unit = "Hartree";
+  EXPECT_NE(
+      refusal<ConfigError>(path, o).find("data.molecules.force_unit: units: 'Hartree' and 'eV/Angstrom' "
+                                         "measure different things; did you mean 'Hartree/Angstrom'?"),
+      std::string::npos)
+      << refusal<ConfigError>(path, o);
+  o.force_unit = "eV/Angstro";
+  EXPECT_NE(refusal<ConfigError>(path, o).find("did you mean 'Angstrom'?"), std::string::npos);
+  o = {};
+  o.stress_unit = "kB";
+  EXPECT_NE(refusal<ConfigError>(path, o).find("data.molecules.stress_unit: unit 'kB'"), std::string::npos);
+  o = {};
+  o.energy_unit = "kcal";
+  EXPECT_TRUE(refusal<ConfigError>(path, o).ends_with("did you mean 'kcal/mol'?"));
+}
+
+TEST_F(Molecules, UnitsOfForcesThatTheFileSaysAreNotContradicted) {
+  const auto said = file("a.xyz", frame("energy=-10 force_unit=Hartree/Bohr"));
+  EXPECT_NEAR(all_of(*whole(said)).labels.at("forces")[0][0][0].item<double>(), 51.4220675, 1e-5);
+  MoleculesDataOptions o;
+  o.energy_unit = "eV";
+  EXPECT_NEAR(all_of(*whole(said, o)).labels.at("forces")[0][0][0].item<double>(), 51.4220675, 1e-5);
+  o.force_unit = "eV/Angstrom";
+  EXPECT_NE(
+      refusal(said, o).find("the file says 'Hartree/Bohr', data.molecules.force_unit says 'eV/Angstrom'"),
+      std::string::npos)
+      << refusal(said, o);
+  // A file that says its energies says its forces.
+  const auto energies = file("b.xyz", frame("energy=-10 energy_unit=eV"));
+  o = {};
+  o.force_unit = "Hartree/Bohr";
+  EXPECT_NE(refusal(energies, o).find("the file says 'eV/(Angstrom)', data.molecules.force_unit says"),
+            std::string::npos)
+      << refusal(energies, o);
+  o.force_unit = "eV/A";
+  EXPECT_EQ(refusal(energies, o), "(accepted)");
+  // A model that is told such frames goes by what they say.
+  o.force_unit = "Hartree/Bohr";
+  const FrameLayout told = as_told(layout_of({o}), whole(energies)->schema().interface);
+  const auto reader = open_frames(energies);
+  AtomsFrame first;
+  ASSERT_TRUE(reader->next(first));
+  EXPECT_EQ(units_of(told, *reader).forces, "eV/(Angstrom)");
+  const auto silent = open_frames(file("c.xyz", frame("energy=-10")));
+  ASSERT_TRUE(silent->next(first));
+  EXPECT_EQ(units_of(told, *silent).forces, "Hartree/Bohr");
+}
+
+TEST_F(Molecules, GradientsAndPressuresBecomeForcesAndStress) {
+  const auto path = file("a.xyz", frame(std::string("energy=-10 stress=\"1 2 3 4 5 6\"") + in_cell));
+  MoleculesDataOptions o;
+  o.force_sign = ForceSign::gradient;
+  for (const StressSign sign : {StressSign::compression, StressSign::vasp}) {
+    o.stress_sign = sign;
+    const Batch batch = all_of(*whole(path, o));
+    EXPECT_EQ(batch.labels.at("forces")[0][0][2].item<double>(), -3);
+    EXPECT_EQ(batch.labels.at("stress")[0][0][1][1].item<double>(), -2);
+  }
+  o.stress_sign = StressSign::tension;
+  EXPECT_EQ(all_of(*whole(path, o)).labels.at("stress")[0][0][1][1].item<double>(), 2);
+  // A virial is minus stress times volume already; its unit is an energy.
+  const auto virial =
+      file("b.xyz", frame(std::string("energy=-10 virial=\"64 0 0 0 64 0 0 0 64\"") + in_cell));
+  o = {};
+  o.stress_sign = StressSign::vasp;
+  EXPECT_NE(
+      refusal<ConfigError>(virial, o).find("data.molecules.stress_sign: is of a stress, the frames have "
+                                           "'virial'"),
+      std::string::npos)
+      << refusal<ConfigError>(virial, o);
+  o.stress = "virial";
+  EXPECT_NE(refusal<ConfigError>(virial, o).find("data.molecules.stress_sign: has no effect"),
+            std::string::npos);
+  o = {};
+  o.stress_unit = "GPa";
+  EXPECT_NE(refusal<ConfigError>(virial, o).find("data.molecules.stress_unit: is of a stress"),
+            std::string::npos);
+  o.stress = "virial";
+  EXPECT_NE(refusal<ConfigError>(virial, o).find("measure different things"), std::string::npos);
+  o.stress_unit = "Hartree";
+  EXPECT_NEAR(all_of(*whole(virial, o)).labels.at("stress")[0][0][0][0].item<double>(), -27.211386, 1e-5);
+}
+
+TEST_F(Molecules, UnitsWithoutLabelsHaveNoEffect) {
+  MoleculesDataOptions o;
+  o.path = file("a.xyz",
+                "1\nProperties=species:S:1:pos:R:3 energy=1\nH 0 0 0\n"
+                "1\nProperties=species:S:1:pos:R:3 energy=2\nH 0 0 1\n");
+  o.train = 1;
+  o.valid = 1;
+  EXPECT_NO_THROW(open_molecules(o));
+  const auto fault = [&] {
+    try {
+      open_molecules(o);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  o.stress_unit = "GPa";
+  EXPECT_EQ(
+      fault(),
+      "data.molecules.stress_unit: has no effect, the frames give no label 'stress'; leave the option out")
+      << fault();
+  o.stress_unit = "";
+  o.stress_sign = StressSign::vasp;
+  EXPECT_NE(fault().find("data.molecules.stress_sign: has no effect"), std::string::npos);
+  o.stress_sign = StressSign::tension;
+  o.force_unit = "Hartree/Bohr";
+  EXPECT_NE(fault().find("data.molecules.force_unit: has no effect"), std::string::npos);
+  o.force_unit = "";
+  o.force_sign = ForceSign::gradient;
+  EXPECT_NE(fault().find("data.molecules.force_sign: has no effect"), std::string::npos);
+}
+
+TEST_F(Molecules, KeysThatAreAbsentNameThoseThereAre) {
+  const auto path =
+      file("a.xyz", frame("pressure=1 E_tot=-1") + frame("pressure=2 E_tot=-2") + frame("pressure=3"));
+  MoleculesDataOptions o;
+  o.energy = "Etot";
+  EXPECT_NE(refusal(path, o).find(
+                "no frame has 'Etot' (data.molecules.energy); values: of 3 frames 2 have 'E_tot', "
+                "3 'pressure'"),
+            std::string::npos)
+      << refusal(path, o);
+  o.energy = "zzz";
+  EXPECT_NE(refusal(path, o).find("values: of 3 frames 3 have 'pressure', 2 'E_tot'"), std::string::npos)
+      << refusal(path, o);
+  o = {};
+  o.forces = "Forces";
+  EXPECT_NE(
+      refusal(path, o).find("no frame has 'Forces' (data.molecules.forces); columns: of 3 frames 3 have "
+                            "'forces'"),
+      std::string::npos)
+      << refusal(path, o);
+  o.forces = "pressure";
+  EXPECT_NE(
+      refusal(path, o).find("no frame has 'pressure' as a column of the atoms, it is a value of the frame"),
+      std::string::npos)
+      << refusal(path, o);
+  o = {};
+  o.properties = {{"gap", "eV"}};
+  EXPECT_NE(refusal(path, o).find("no frame has 'gap' (data.molecules.properties); values: "),
+            std::string::npos)
+      << refusal(path, o);
+  o = {};
+  o.stress = "strs";
+  EXPECT_NE(refusal(path, o).find("no frame has 'strs' (data.molecules.stress) and is periodic"),
+            std::string::npos)
+      << refusal(path, o);
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "tests/data/folder.h"
+#include "tests/data/trajectory.h"
 #include "weyl/core/check.h"
+#include "weyl/core/units.h"
 #include "weyl/data/atoms/shortest_distance.h"
 #include "weyl/data/formats/extended_xyz.h"
 
@@ -80,7 +82,8 @@ TEST(InspectFrames, WarnsOfWhatIsSuspect) {
   EXPECT_EQ(warnings(good + "1\n" + p + " energy=nan\nO 0 0 0\n" + other),
             "energy: 1 numbers are not finite\n");
   EXPECT_EQ(warnings(good + "1\n" + p + " energy=\"1 2\"\nO 0 0 0\n"),
-            "energy: not of one type and dimension in all frames\n");
+            "energy: not of one type and dimension in all frames\n"
+            "energy must be one number, which 1 frame has not: the first has 2 in x.xyz: frame 2, line 5\n");
   EXPECT_EQ(warnings(good + "0\n" + p + " energy=2\n"),
             "1 frame without atoms, the first is x.xyz: frame 2, line 5\n");
   EXPECT_EQ(warnings(good + "1\n" + p + " energy=2\nX 0 0 0\n"),
@@ -158,11 +161,11 @@ TEST(InspectFrames, SplitsOfAFolder) {
   std::filesystem::copy_file(fixtures + "ase.xyz", folder / "train.xyz");
   std::filesystem::copy_file(fixtures + "ase.xyz", folder / "test.extxyz");
   std::filesystem::copy_file(fixtures + "v2000.sdf", folder / "notes.sdf");
-  const auto found = open_frames_for_inspection(folder.path());
+  const auto found = frames_for_inspection(folder.path());
   ASSERT_EQ(found.size(), 2);
   EXPECT_EQ(found[0].first, "train");
   EXPECT_EQ(found[1].first, "test");
-  EXPECT_EQ(open_frames_for_inspection(fixtures + "qm9").at(0).first, "");
+  EXPECT_EQ(frames_for_inspection(fixtures + "qm9").at(0).first, "");
 }
 
 /// All images that may count, by brute force.
@@ -264,6 +267,77 @@ TEST(ShortestDistance, OfManyAtomsIsFoundQuicklyWhereverTheyAre) {
   const std::clock_t begin = std::clock();
   EXPECT_TRUE(shortest_distance(clump, 5));
   EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 10);
+}
+
+TEST(InspectFrames, WarnsOfForcesThatDoNotFitTheEnergies) {
+  const auto warning = [](const std::vector<AtomsFrame>& frames, const std::string& units) {
+    std::string file;
+    for (AtomsFrame frame : frames) {
+      append_extended_xyz(file, frame);
+    }
+    if (!units.empty()) {
+      for (size_t at = 0; (at = file.find(" energy=", at)) != std::string::npos; at += units.size() + 2) {
+        file.insert(at, " " + units);
+      }
+    }
+    const auto found = inspect_text(file).warnings;
+    return found.empty() ? std::string() : found[0];
+  };
+  const auto frames = trajectory_frames(60);
+  EXPECT_EQ(warning(frames, ""), "");
+  const double atomic = unit_factor("eV/Angstrom", "Hartree/Bohr");
+  EXPECT_NE(warning(scaled(frames, 1, atomic), "")
+                .find("energies and forces are not of one system of units: along 29 pairs"),
+            std::string::npos)
+      << warning(scaled(frames, 1, atomic), "");
+  EXPECT_NE(warning(scaled(frames, 1, atomic), "").find("force_unit = \"Hartree/Bohr\""), std::string::npos);
+  EXPECT_NE(warning(scaled(frames, 1, -1), "").find("force_sign = \"gradient\""), std::string::npos);
+  // What the file says is right.
+  EXPECT_EQ(warning(scaled(frames, 1, atomic), "energy_unit=eV force_unit=Hartree/Bohr"), "");
+  EXPECT_NE(warning(frames, "energy_unit=eV force_unit=Hartree/Bohr"), "");
+}
+
+TEST(InspectFrames, GoesOnPastABadFile) {
+  const Folder folder;
+  const std::string good = "2\nenergy=-1\nO 0 0 0\nH 0 0 1\n";
+  std::ofstream(folder / "a.xyz") << "2\nO 0 0 0\n";
+  std::ofstream(folder / "b.xyz") << good;
+  std::ofstream(folder / "c.xyz") << good << "2\nenergy=-2\nO 0 0 0\n";
+  std::ofstream(folder / "d.xyz") << good;
+  const auto found = inspect_all_frames(folder.path());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].second.frames, 3);
+  const auto& warnings = found[0].second.warnings;
+  ASSERT_GE(warnings.size(), 2u);
+  EXPECT_TRUE(warnings[0].starts_with(folder / "a.xyz: frame 1, ")) << warnings[0];
+  EXPECT_TRUE(warnings[1].starts_with(folder / "c.xyz: frame 2, ")) << warnings[1];
+  EXPECT_TRUE(warnings[1].ends_with("; left out")) << warnings[1];
+  // Without it, as for training, the first fault ends it.
+  EXPECT_NE(message_of<DataError>([&] {
+              const auto reader = open_frames(folder.path());
+              inspect_frames(*reader);
+            }),
+            "");
+  std::filesystem::remove(folder / "b.xyz");
+  std::filesystem::remove(folder / "d.xyz");
+  std::ofstream(folder / "c.xyz") << "nothing\n";
+  EXPECT_TRUE(
+      message_of<DataError>([&] { inspect_all_frames(folder.path()); }).starts_with(folder / "a.xyz: "));
+}
+
+TEST(InspectFrames, GoesOnPastABadSplit) {
+  const Folder folder;
+  std::ofstream(folder / "train.xyz") << "2\nO 0 0 0\n";
+  std::ofstream(folder / "valid.xyz") << "1\nenergy=-1\nO 0 0 0\n";
+  std::ofstream(folder / "test.xyz") << "1\nenergy=-1\nO 0 0\n";
+  const auto found = inspect_all_frames(folder.path());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].first, "valid");
+  ASSERT_EQ(found[0].second.warnings.size(), 3u);  // the third: a split of one frame
+  EXPECT_TRUE(found[0].second.warnings[0].starts_with(folder / "train.xyz: ")) << found[0].second.warnings[0];
+  EXPECT_TRUE(found[0].second.warnings[1].starts_with(folder / "test.xyz: ")) << found[0].second.warnings[1];
+  // A file alone is refused.
+  EXPECT_THROW(inspect_all_frames(folder / "train.xyz"), DataError);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "weyl/data/files/format_words.h"
 #include "weyl/data/files/inspect.h"
 #include "weyl/data/files/split.h"
+#include "weyl/data/formats/npz.h"
 #include "weyl/data/makers/nbody.h"
 #include "weyl/data/open.h"
 
@@ -37,12 +38,18 @@ class Formats : public ::testing::Test {
       amat << "0.5 ";
     }
     amat << "7\n";
+    std::ofstream(folder_ / "cloud.ply")
+        << "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\n"
+           "property float z\nend_header\n0 0 0\n1 2 3\n";
+    const NamedArray positions{"positions", {ElementType::f32, {5, 4, 3}, std::vector<std::byte>(240)}};
+    write_npz(folder_ / "clouds.npz", {&positions, 1});
     std::ofstream(folder_ / "test_batch.bin", std::ios::binary) << std::string(2 * 3073, '\0');
   }
 
   /// By what a format holds: paths that `open_file` opens by it.
   std::map<std::string, std::vector<std::string>> examples() const {
-    return {{"frames of atoms",
+    return {{"point clouds", {folder_ / "cloud.ply", folder_ / "clouds.npz"}},
+            {"frames of atoms",
              {fixtures + "molecules/ase.xyz", fixtures + "molecules/npz/md17.npz",
               fixtures + "molecules/deepmd", fixtures + "molecules/qm9"}},
             {"particles", {folder_ / "nbody/train.safetensors"}},
@@ -124,8 +131,8 @@ TEST_F(Formats, FoldersAreToldByTheirLayout) {
   fs::copy_file(fixtures + "molecules/ase.xyz", folder_ / "pictures/a.xyz");
   EXPECT_EQ(splits_in(folder_ / "pictures"), ",points ");  // frames first
   fs::create_directory(folder_ / "nothing");
-  EXPECT_NE(message_of<DataError>([&] { splits_in(folder_ / "nothing"); }).find("holds neither"),
-            std::string::npos);
+  EXPECT_EQ(message_of<DataError>([&] { splits_in(folder_ / "nothing"); }),
+            folder_ / "nothing: is an empty folder");
 }
 
 TEST_F(Formats, OptionsOfTheSetDecideWhatNamesDoNot) {
@@ -134,6 +141,14 @@ TEST_F(Formats, OptionsOfTheSetDecideWhatNamesDoNot) {
   EXPECT_TRUE(DigitFiles::takes(archive, {RotatedMnistDataOptions{}}));
   EXPECT_FALSE(CifarBatches::takes("any.bin", {}));
   EXPECT_TRUE(CifarBatches::takes("any.bin", {Cifar10DataOptions{}}));
+  const DataOptions clouds{CloudsDataOptions{}};
+  for (const char* name :
+       {"a.ply", "a.off", "a.h5", "a.hdf5", "a.xyz", "a.txt", "a.csv", "a.pts", "a.asc", "a.npz"}) {
+    EXPECT_TRUE(CloudFiles::takes(name, clouds)) << name;
+    EXPECT_EQ(CloudFiles::takes(name, {}), std::string(name) == "a.ply") << name;
+  }
+  EXPECT_FALSE(CloudFiles::takes(archive, {}));  // no positions
+  EXPECT_FALSE(CloudFiles::takes(fixtures + "molecules/npz/md17.npz", {}));
 }
 
 TEST_F(Formats, AreAllNamedWhereAPathIsOfNone) {
@@ -141,7 +156,8 @@ TEST_F(Formats, AreAllNamedWhereAPathIsOfNone) {
   std::ofstream(path) << "words";
   EXPECT_EQ(message_of<DataError>([&] { open_file(path, {}); }),
             path +
-                ": must be frames of atoms (.xyz, .extxyz, .sdf, .sd, .mol, .npz, .tar, DeePMD), particles "
+                ": must be point clouds (.ply, .npz), frames of atoms (.xyz, .extxyz, .sdf, .sd, .mol, .npz, "
+                ".tar, DeePMD), particles "
                 "(.safetensors), tensors (.safetensors), volumes (.nii, .nii.gz), shapes (.h5, .off), poses "
                 "(.txt, .csv, .tum, .kitti), CIFAR-10 (.bin), digits (.amat, IDX), images (.png, .jpg, .bmp) "
                 "or a folder");

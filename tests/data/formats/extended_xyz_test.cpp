@@ -424,5 +424,34 @@ TEST(AtomsFrame, PeriodsThatAreDependent) {
   EXPECT_FALSE(spans_its_periods({0, 0, 0, 0, 1, 0, 0, 0, 1}, {true, false, false}));
 }
 
+TEST(ExtendedXyz, SaysUnitsOfForcesAndStressOfTheirOwn) {
+  const std::string rest = "\nH 0 0 0\n";
+  const auto fault = [](const std::string& all) { return message_of<DataError>([&] { parse(all); }); };
+  const std::string all = "1\nenergy=1 energy_unit=eV force_unit=Hartree/Bohr stress_unit=GPa" + rest;
+  ExtendedXyzReader reader(bytes_of(std::as_bytes(std::span(all)), "x.xyz"), "x.xyz");
+  EXPECT_EQ(frames_of(reader).size(), 1);
+  EXPECT_EQ(reader.unit_of("REF_forces"), "Hartree/Bohr");
+  EXPECT_EQ(reader.unit_of("stress"), "GPa");
+  EXPECT_EQ(reader.unit_of("virial"), "eV");  // an energy, whatever stresses are in
+  EXPECT_EQ(reader.stated_unit_of("forces"), "Hartree/Bohr");
+  const std::string plain = "1\nenergy=1 energy_unit=eV" + rest;
+  ExtendedXyzReader other(bytes_of(std::as_bytes(std::span(plain)), "x.xyz"), "x.xyz");
+  EXPECT_EQ(frames_of(other).size(), 1);
+  EXPECT_EQ(other.unit_of("forces"), "eV/(Angstrom)");
+  EXPECT_EQ(other.stated_unit_of("forces"), "");  // it follows from others
+  EXPECT_NE(fault("1\nforce_unit=eV" + rest).find("must be a unit, such as eV/Angstrom: "),
+            std::string::npos);
+  EXPECT_NE(fault("1\nstress_unit=kB" + rest).find("did you mean 'kbar'?"), std::string::npos);
+  EXPECT_NE(fault("1\nenergy_unit=kcal" + rest).find("did you mean 'kcal/mol'?"), std::string::npos);
+  EXPECT_NE(fault(all + plain).find("'force_unit' must be the same in all frames"), std::string::npos);
+}
+
+TEST(ExtendedXyz, TextsOfPointsAreToldFromFrames) {
+  const auto fault = [](const std::string& all) { return message_of<DataError>([&] { parse(all); }); };
+  EXPECT_NE(fault("0.1 0.2 0.3\n0.4 0.5 0.6\n").find("read by data.set = \"clouds\""), std::string::npos);
+  EXPECT_EQ(fault("water\nH 0 0 0\n").find("clouds"), std::string::npos);
+  EXPECT_EQ(fault("1\n\nH 0 0 0\n0 0 0\n\n").find("clouds"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace weyl

@@ -143,5 +143,41 @@ TEST(PoseFile, AQuaternionAndItsNegativeAreOnePose) {
             parse_poses("0 0 0 0 -0.5 -0.5 0.5 -0.5", "x").matrices);
 }
 
+TEST(PoseFile, WhatIsWrittenIsReadAsTheSame) {
+  // Half turns about each axis, and quaternions of which each component is the largest.
+  const std::string tum =
+      "1305031098.6659 1.1 -2e-9 3.3e8 0 0 0 1\n1305031098.6758 0 0 0 1 0 0 0\n1305031098.6858 0 0 0 0 1 0 "
+      "0\n"
+      "1305031098.70000 0 0 0 0 0 1 0\n1305031099 1 2 3 0.5 0.5 -0.5 0.5\n1305031100 1 2 3 0.1 0.7 0.1 0.7\n"
+      "1305031101 1 2 3 0.7 0.1 0.7 -0.1\n1305031102 1 2 3 0.1 -0.1 0.99 0.01\n";
+  const PoseTrajectory first = parse_poses(tum, "x");
+  ASSERT_EQ(first.stamps.size(), 8u);
+  EXPECT_EQ(first.stamps[3], "1305031098.70000");
+  const PoseTrajectory kitti = parse_poses(pose_text(PoseFormat::kitti, first.matrices), "x");
+  EXPECT_EQ(kitti.format, PoseFormat::kitti);
+  const PoseTrajectory again = parse_poses(pose_text(PoseFormat::tum, first.matrices, first.stamps), "x");
+  EXPECT_EQ(again.stamps, first.stamps);
+  EXPECT_EQ(again.times, first.times);
+  for (size_t k = 0; k < first.matrices.size(); ++k) {
+    EXPECT_NEAR(kitti.matrices[k], first.matrices[k], 1e-15) << k;
+    EXPECT_NEAR(again.matrices[k], first.matrices[k], 1e-15) << k;
+    if (k % 16 < 12 && k % 4 == 3) {
+      EXPECT_EQ(again.matrices[k], first.matrices[k]) << k;  // a coordinate to its last bit
+    }
+  }
+  EXPECT_THROW(pose_text(PoseFormat::euroc, first.matrices, first.stamps), ShapeError);
+  EXPECT_THROW(pose_text(PoseFormat::tum, first.matrices), ShapeError);
+}
+
+TEST(PoseFile, TimestampsOfEurocAreSecondsWithAllTheirDigits) {
+  const PoseTrajectory euroc =
+      parse_poses("1403636580838555648,1,2,3,1,0,0,0\n1403636580838555658,1,2,3,1,0,0,0\n", "x");
+  EXPECT_EQ(euroc.stamps, (std::vector<std::string>{"1403636580.838555648", "1403636580.838555658"}));
+  EXPECT_EQ(stamp_between(euroc.stamps[0], euroc.stamps[1], "x"), "1403636580.838555653");
+  EXPECT_EQ(stamp_between("1.5", "2.5", "x"), "2.000000000");
+  EXPECT_EQ(stamp_between("0", "1e-9", "x"), "0.000000000500000000");
+  EXPECT_THROW(stamp_between("1", "1", "x"), DataError);
+}
+
 }  // namespace
 }  // namespace weyl

@@ -34,7 +34,9 @@
 #include "weyl/data/formats/npy.h"
 #include "weyl/data/formats/npz.h"
 #include "weyl/data/formats/off.h"
+#include "weyl/data/formats/ply.h"
 #include "weyl/data/formats/point_clouds.h"
+#include "weyl/data/formats/point_text.h"
 #include "weyl/data/formats/pose_file.h"
 #include "weyl/data/formats/pytorch_zip.h"
 #include "weyl/data/formats/weights.h"
@@ -134,6 +136,12 @@ Bytes random_bytes(int64_t count) {
     b = static_cast<std::byte>(random() % 16);
   }
   return bytes;
+}
+
+std::string ply_header(const char* encoding, int64_t n) {
+  return text("ply\nformat ", encoding, " 1.0\nelement vertex ", n,
+              "\nproperty float x\nproperty float y\nproperty float z\nproperty float quality\n"
+              "property uchar red\nend_header\n");
 }
 
 std::string atoms(int64_t n) {
@@ -378,6 +386,21 @@ const std::vector<Reader>& readers() {
          write(path, file + repeated("3 0 1 2\n", n));
        },
        [](const std::string& path) { read_off(path); }},
+      {"PLY text", "a.ply", 20'000,
+       [](const std::string& path, int64_t n) {
+         write(path, ply_header("ascii", n) + repeated("0.25 -1.5 3e2 0.125 7\n", n));
+       },
+       [](const std::string& path) { read_ply(path); }},
+      {"PLY binary", "b.ply", 200'000,
+       [](const std::string& path, int64_t n) {
+         const Bytes row = random_bytes(17);  // small numbers of every type
+         write(path, ply_header("binary_little_endian", n) +
+                         repeated({reinterpret_cast<const char*>(row.data()), row.size()}, n));
+       },
+       [](const std::string& path) { read_ply(path); }},
+      {"points text", "a.pts", 20'000,
+       [](const std::string& path, int64_t n) { write(path, repeated("0.25 -1.5 3e2 0.125 7\n", n)); },
+       [](const std::string& path) { read_point_text(path); }},
       {"amat digits", "a.amat", 500,
        [](const std::string& path, int64_t n) {
          write(path, amat_text(std::vector<float>(static_cast<size_t>(n * amat_pixels), 0.25F),

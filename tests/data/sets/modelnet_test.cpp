@@ -195,6 +195,95 @@ TEST_F(Modelnet, OpensByPath) {
   }
 }
 
+/// One cloud of two points of a class, by which a file is told from another.
+void write_clouds(const std::string& path, std::vector<int64_t> labels) {
+  PointClouds clouds{.points = 2, .labels = std::move(labels)};
+  for (int64_t i = 0; i < clouds.count(); ++i) {
+    clouds.positions.insert(clouds.positions.end(), {0, 0, 0, 0.5, 0.5, 0.5});
+  }
+  fs::create_directories(fs::path(path).parent_path());
+  write_point_clouds(path, clouds);
+}
+
+std::vector<int64_t> labels_of(const Dataset& set) {
+  const Tensor classes = all(set).labels.at("class").flatten().contiguous();
+  return {classes.const_data_ptr<int64_t>(), classes.const_data_ptr<int64_t>() + classes.numel()};
+}
+
+TEST_F(Modelnet, OfSeveralVariantsOneIsNamed) {
+  // The names of ScanObjectNN's published files; labels tell which file was read.
+  const std::string path = folder_ / "scans";
+  const std::vector<std::string> names{"objectdataset", "objectdataset_augmented25_norot",
+                                       "objectdataset_augmentedrot", "objectdataset_augmentedrot_scale75"};
+  for (int64_t k = 0; k < 4; ++k) {
+    write_clouds(path + "/training_" + names[k] + ".h5", std::vector<int64_t>(12, k));
+    write_clouds(path + "/test_" + names[k] + ".h5", {k, k});
+  }
+  ModelnetDataOptions o{.path = path, .carrier = ShapeCarrier::points, .points = 2};
+  const std::string list =
+      "'objectdataset', 'objectdataset_augmented25_norot', 'objectdataset_augmentedrot', "
+      "'objectdataset_augmentedrot_scale75'";
+  EXPECT_EQ(message_of<DataError>([&] { open_modelnet(o); }),
+            path + ": holds the variants " + list + " of one set: data.modelnet.variant must say which");
+  o.variant = "objectdataset_augmented";
+  EXPECT_EQ(message_of<DataError>([&] { open_modelnet(o); }),
+            path + ": data.modelnet.variant must be one of " + list + ", got 'objectdataset_augmented'");
+  for (int64_t k = 0; k < 4; ++k) {
+    o.variant = names[k];
+    const Splits splits = open_modelnet(o);
+    EXPECT_EQ(splits.train->size() + splits.valid->size(), 12);
+    EXPECT_EQ(labels_of(*splits.train), std::vector<int64_t>(splits.train->size(), k));
+    EXPECT_EQ(labels_of(*splits.test), (std::vector<int64_t>{k, k}));
+  }
+  EXPECT_NE(message_of<DataError>([&] { open_for_inspection(path); }).find(list), std::string::npos);
+}
+
+TEST_F(Modelnet, NumberedPartsAreOneSet) {
+  const auto train = [&](const std::string& name, const std::vector<std::string>& files,
+                         const std::string& variant = "") {
+    for (size_t i = 0; i < files.size(); ++i) {
+      write_clouds(folder_ / (name + "/" + files[i] + ".h5"),
+                   std::vector<int64_t>(4, static_cast<int64_t>(i)));
+    }
+    const ModelnetDataOptions o{
+        .path = folder_ / name, .variant = variant, .carrier = ShapeCarrier::points, .points = 2, .valid = 1};
+    const Splits splits = open_modelnet(o);
+    return splits.train->size() + splits.valid->size();
+  };
+  EXPECT_EQ(train("a", {"ply_data_train0", "ply_data_train1", "ply_data_train2", "ply_data_train3",
+                        "ply_data_train4"}),
+            20);
+  EXPECT_EQ(train("b", {"train", "train0", "train_7"}), 12);
+  EXPECT_EQ(train("c", {"train_clean_0", "train_clean_1"}), 8);
+  EXPECT_EQ(train("d", {"train_clean1", "train_clean2", "test_clean"}, "clean"), 8);
+  EXPECT_EQ(train("e", {"train_noise25", "train_noise50", "test"}, "noise50"), 4);
+  EXPECT_EQ(train("f", {"train", "train_rotated"}, "plain"), 4);
+  EXPECT_EQ(train("f", {}, "rotated"), 4);
+  const auto refusal = [&](const std::string& name, const std::string& variant) {
+    return message_of<DataError>([&] { open_modelnet({.path = folder_ / name, .variant = variant}); });
+  };
+  EXPECT_NE(refusal("e", "").find("holds the variants 'noise25', 'noise50'"), std::string::npos);
+  EXPECT_NE(refusal("f", "").find("holds the variants 'plain', 'rotated'"), std::string::npos);
+  EXPECT_NE(refusal("a", "x").find("must be left out, no file's name has one, got 'x'"), std::string::npos);
+  EXPECT_NE(refusal("off", "x").find("data.modelnet.variant is of HDF5 files"), std::string::npos);
+  // A test file without a name goes with every variant.
+  const Splits splits = open_modelnet({.path = folder_ / "e",
+                                       .variant = "noise25",
+                                       .carrier = ShapeCarrier::points,
+                                       .points = 2,
+                                       .valid = 1});
+  EXPECT_EQ(labels_of(*splits.test), (std::vector<int64_t>(4, 2)));
+}
+
+TEST_F(Modelnet, FoldersNameTheClassesAndCellsHaveASize) {
+  const auto off = open_modelnet(at("off")).test, h5 = open_modelnet(at("h5")).test;
+  EXPECT_EQ(off->schema().category_names.at("class").size(), 10u);
+  EXPECT_EQ(off->schema().category_names.at("class")[2], "cone");
+  EXPECT_FALSE(h5->schema().category_names.contains("class"));
+  EXPECT_EQ(h5->lattice(0).spacing[1], std::get<Grid>(all(*h5).input).spacing[1]);
+  EXPECT_EQ(h5->lattice(0).cells, (std::vector<int64_t>{16, 16, 16}));
+}
+
 TEST_F(Modelnet, SaysWhatIsWrong) {
   const auto refusal = [](const ModelnetDataOptions& o) {
     return message_of<DataError>([&] { open_modelnet(o); });

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "tests/data/folder.h"
 #include "tests/data/phantoms.h"
 #include "weyl/carriers/consistency.h"
+#include "weyl/carriers/dataset_facts.h"
 #include "weyl/core/check.h"
 #include "weyl/data/files/inspect.h"
 #include "weyl/data/formats/decathlon.h"
@@ -135,6 +137,34 @@ TEST(Decathlon, OpensByPath) {
   const Inspection found = inspect(*open_for_inspection(folder / "set").at(0).second);
   EXPECT_EQ(found.carrier, Carrier::grid);
   EXPECT_EQ(found.labels.at(0).name, "mask");
+}
+
+TEST(Decathlon, ChannelsAndClassesAreCalledAsTheIndexHasThem) {
+  const Folder folder;
+  ASSERT_TRUE(make_phantoms(small_phantoms(3), folder / "set"));
+  const std::vector<std::string> modalities{"FLAIR", "T1w", "T1gd", "T2w"};
+  const auto set = open_decathlon(set_at(folder / "set")).test;
+  EXPECT_EQ(set->schema().channel_names, modalities);
+  EXPECT_EQ(set->schema().category_names.at("mask").at(1), "edema");
+  const SampleFacts facts = facts_of(*set);
+  EXPECT_EQ(facts.spacing, (SampleFacts::Spacing{{8, 7.5, 8}, {8, 7.5, 8}}));
+  EXPECT_EQ(facts.channels, modalities);
+  EXPECT_EQ(facts.classes.size(), 4u);
+  EXPECT_EQ(facts.unit, "mm");
+  // Volumes alone, where the dataset.json above them lists one.
+  const DataOptions options{set_at("/elsewhere")};
+  const auto channels = [&](const std::string& path) {
+    return open_file(path, options)->schema().channel_names;
+  };
+  EXPECT_EQ(channels(folder / "set/imagesTr"), modalities);
+  EXPECT_EQ(channels(folder / "set/imagesTr/PHANTOM_002.nii.gz"), modalities);
+  fs::create_directory_symlink(folder / "set/imagesTr", folder / "link");
+  EXPECT_TRUE(channels(folder / "link").empty());  // no dataset.json beside it
+  fs::create_directories(folder / "set/others");
+  fs::copy_file(folder / "set/imagesTr/PHANTOM_001.nii.gz", folder / "set/others/a.nii.gz");
+  EXPECT_TRUE(channels(folder / "set/others").empty());  // not one of the set's
+  std::ofstream(folder / "set/dataset.json") << "no index";
+  EXPECT_TRUE(channels(folder / "set/imagesTr").empty());
 }
 
 TEST(Decathlon, IsInspectedAsItselfThoughPicturesLieInIt) {

@@ -94,20 +94,22 @@ std::string Ended::fault(bool may_ask_for_memory) const {
     return "ended by signal " + std::to_string(-code);
   }
   const std::string_view lines = err;
-  const bool diverged = lines.find("train: loss and gradient must be finite") != std::string_view::npos;
-  if ((code == 1 && !diverged) || code > 5) {
+  const auto said = [&](std::string_view words) { return lines.find(words) != std::string_view::npos; };
+  const bool foreseen = said("train: loss and gradient must be finite") ||
+                        said("not the same, so their metrics are not compared");
+  if ((code == 1 && !foreseen) || code > 5) {
     return "ended with the exit code " + std::to_string(code);
   }
-  if (code == 4 && !may_ask_for_memory && lines.find("MiB of memory") == std::string_view::npos) {
+  if (code == 4 && !may_ask_for_memory && !said("MiB of memory")) {
     return "took more than its memory";
   }
   for (const std::string_view sign : {"terminate called", "LOG ERROR", "Exception raised from", "frame #"}) {
-    if (lines.find(sign) != std::string_view::npos) {
+    if (said(sign)) {
       return "said \"" + std::string(sign) + "\"";
     }
   }
   if (code >= 2 && code <= 4) {  // one line at least that says why, and nobody's escape codes
-    if (lines.find("weyl: ") == std::string_view::npos && out.empty()) {
+    if (!said("weyl: ") && out.empty()) {
       return "gave no reason for its exit code " + std::to_string(code);
     }
   }

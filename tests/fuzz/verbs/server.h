@@ -21,7 +21,7 @@ struct Ended {
   std::string out, err;  // their beginnings
   /// Why it may not end so; empty: as it should. Out of memory is a fault unless the program saw it coming and named
   /// the figures, or the run may ask for any memory, as a config with a wide model does. So is the exit code 1, what
-  /// nobody foresaw, but of a training that diverges.
+  /// nobody foresaw, but of a training that diverges and of a comparison of runs on different data.
   std::string fault(bool may_ask_for_memory) const;
 };
 

@@ -69,6 +69,10 @@ TEST(FuzzServer, SeesSignalsInternalErrorsAndEscapeCodes) {
 #endif
   EXPECT_EQ(ended([] { return says(1, "weyl: vector::_M_range_check\n"); }).fault(false),
             "ended with the exit code 1");
+  EXPECT_EQ(ended([] {
+              return says(1, "the runs' test data are not the same, so their metrics are not compared\n");
+            }).fault(false),
+            "");
   EXPECT_EQ(ended([]() -> int { _exit(127); }).fault(false), "ended with the exit code 127");
   EXPECT_EQ(ended([] { return 3; }).fault(false), "gave no reason for its exit code 3");
   EXPECT_EQ(ended([] { return says(3, "weyl: \x1b[31mred\n"); }).fault(false), "said an escape code");

@@ -193,31 +193,5 @@ TEST(GeomformerEquations, EveryPartCounts) {
   }
 }
 
-// Nothing is there that no output reads: each weight has a gradient, whatever the options. Except in ET's
-// head, whose last block has a map of vectors for numbers too, as published.
-TEST(GeomformerEquations, EveryWeightIsRead) {
-  for (const auto& [name, options] : geomformer_variants()) {
-    SCOPED_TRACE(name);
-    if (options.interaction == Interaction::attention && options.normaliser == Normaliser::constant) {
-      continue;  // has scores, which weigh nothing
-    }
-    const auto model = built(options, molecules_interface());
-    std::vector<Tensor> all;
-    std::vector<std::string> names;
-    for (const Parameter& p : model->parameters()) {
-      if (p.tensor.requires_grad()) {
-        all.push_back(p.tensor);
-        names.push_back(p.name);
-      }
-    }
-    const Points points = points_at(random_positions(6), {6});
-    const auto gradients =
-        torch::autograd::grad({(*model)(points).at("energy").sum()}, all, {}, {}, false, true);
-    for (size_t i = 0; i < all.size(); ++i) {
-      EXPECT_EQ(gradients[i].defined(), names[i] != "head.energy.1.vec2_proj.weight") << names[i];
-    }
-  }
-}
-
 }  // namespace
 }  // namespace weyl::geomformer

@@ -51,7 +51,7 @@ void expect_golden(const std::string& name, Options options) {
   Interface interface = molecules_interface();
   interface.types = 10;
   const auto model = built(options, interface);
-  const double shift = import_weights(*model, g.weights, name);
+  const double shift = import_weights(*model, g.weights, name).shift;
   const Tensor x = g.points.positions.clone().requires_grad_();
   g.points.positions = x;
   const Tensor energy = (*model)(g.points).at("energy") + shift;

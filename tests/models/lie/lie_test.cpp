@@ -136,19 +136,120 @@ TEST(Lie, StreamingEqualsStoredPairs) {
   const auto scores = score.layers();
   Relations relations = relate(group, compact_elements(poses.elements, group), poses.graphs,
                                ChartPolicy::mask, true, at::kDouble);
-  ASSERT_TRUE(relations.pairs.has_value());
+  ASSERT_EQ(relations.parts.size(), 1u);
+  ASSERT_TRUE(relations.parts[0].pairs.has_value());
   const Tensor h = sine({10, 8});
   const Stream in{h, block.entry_norm()(h)};
   const Tensor stored = block(in, next, &scores[0], relations, poses.graphs).h;
-  relations.pairs.reset();
+  relations.parts[0].pairs.reset();
   const Tensor streamed = block(in, next, &scores[0], relations, poses.graphs).h;
   EXPECT_LT((stored - streamed).abs().max().item<double>(), 1e-12);
   const Segments large = Segments::of_sizes(std::vector<int64_t>{400});
   const Tensor line = exponentials(group, sine({400, 6}));
-  EXPECT_FALSE(
-      relate(group, compact_elements(line, group), large, ChartPolicy::mask, true, at::kDouble).pairs);
-  EXPECT_TRUE(
-      relate(group, compact_elements(line, group), large, ChartPolicy::mask, false, at::kDouble).pairs);
+  EXPECT_FALSE(relate(group, compact_elements(line, group), large, ChartPolicy::mask, true, at::kDouble)
+                   .parts.at(0)
+                   .pairs);
+  EXPECT_TRUE(relate(group, compact_elements(line, group), large, ChartPolicy::mask, false, at::kDouble)
+                  .parts.at(0)
+                  .pairs);
+}
+
+/// Results of attention inside graphs of these sizes, in float32, and gradients by values and elements: rows of the
+/// tokens of `all` at `rows`, so that a graph is the same wherever it stands.
+std::vector<Tensor> attended(LieGroup group, const Tensor& all, const Tensor& values, const Tensor& rows,
+                             const std::vector<int64_t>& sizes) {
+  const BuildOn narrow(at::kCPU, at::kFloat);
+  NormScore score(1, 2, static_cast<int64_t>(blocks_of(group).size()));
+  apply_weight_rule(score, 0.4);
+  const Tensor elements = all.index_select(0, rows).detach().requires_grad_(),
+               v = values.index_select(0, rows).detach().requires_grad_();
+  const Segments graphs = Segments::of_sizes(sizes);
+  const Relations relations = relate(group, elements, graphs, ChartPolicy::mask, true, at::kFloat);
+  const Attention y = score.layers()[0].attend(relations, v, graphs);
+  // Each token's own weight in the sum, wherever it stands.
+  const Tensor own = (rows.to(at::kFloat) * 1.7).sin().view({-1, 1, 1});
+  std::vector<Tensor> found{y.mixed.detach(), y.coordinates.detach(), y.outside};
+  for (const Tensor& g : torch::autograd::grad(
+           {(y.mixed * own).sum() + (y.coordinates * own).sum().to(y.mixed.scalar_type())}, {v, elements})) {
+    found.push_back(g);
+  }
+  return found;
+}
+
+// A graph of up to 128 tokens has its pairs stored, a longer one streams, whatever stands beside it.
+TEST(Lie, AShortSampleBesideALongOneGivesTheBitsItGivesAlone) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::se3, LieGroup::aff2}) {
+    SCOPED_TRACE(name_of(group));
+    const Tensor line = exponentials(group, 0.3 * sine({307, degrees_of_freedom(group)}, 2));
+    const Tensor all = compact_elements(line, group), values = sine({307, 2, 4}).to(at::kFloat);
+    const Tensor first = at::arange(7), last = at::arange(7, 307), both = at::arange(307),
+                 turned = at::cat({last, first});
+    const auto alone = attended(group, all, values, first, {7}),
+               long_alone = attended(group, all, values, last, {300}),
+               before = attended(group, all, values, both, {7, 300}),
+               after = attended(group, all, values, turned, {300, 7});
+    for (size_t i = 0; i < alone.size(); ++i) {
+      EXPECT_TRUE(at::equal(before[i].slice(0, 0, 7), alone[i])) << i;
+      EXPECT_TRUE(at::equal(after[i].slice(0, 300, 307), alone[i])) << i;
+      EXPECT_TRUE(at::equal(before[i].slice(0, 7, 307), long_alone[i])) << i;
+      EXPECT_TRUE(at::equal(after[i].slice(0, 0, 300), long_alone[i])) << i;
+    }
+  }
+}
+
+TEST(Lie, BatchesOfShortAndLongSamplesGiveEachItsOwnOutputs) {
+  const auto group = LieGroup::se2;
+  const auto model = make(small(Variant::G), interface_of(group));
+  const auto poses_of = [&](int64_t first, const std::vector<int64_t>& sizes) {
+    Poses poses;
+    poses.group = group;
+    poses.graphs = Segments::of_sizes(sizes);
+    poses.elements = exponentials(group, 0.5 * sine({200, 3}, 2)).slice(0, first, first + poses.nodes());
+    return poses;
+  };
+  const Named all = (*model)(poses_of(0, {5, 140, 0, 9})), one = (*model)(poses_of(0, {5})),
+              two = (*model)(poses_of(5, {140})), three = (*model)(poses_of(145, {9}));
+  for (const auto& [name, y] : all) {
+    const Tensor apart = at::cat({one.at(name), two.at(name), three.at(name)});
+    EXPECT_LT((y - apart).abs().max().item<double>(), 1e-12) << name;
+  }
+}
+
+// Under `error` a pair outside the chart is named by its graph in the batch, short or long.
+TEST(Lie, PairsOutsideTheChartAreNamedInMixedBatches) {
+  const auto group = LieGroup::aff2;
+  Options options = small(Variant::G);
+  options.chart = ChartPolicy::error;
+  const auto model = make(options, interface_of(group));
+  for (const int64_t bad : {int64_t{2}, int64_t{20}}) {  // a token of the short graph, and of the long one
+    Poses poses;
+    poses.group = group;
+    poses.graphs = Segments::of_sizes(std::vector<int64_t>{3, 130});
+    poses.elements = exponentials(group, 0.02 * sine({133, 6}, 2)).clone();
+    EXPECT_NO_THROW((*model)(poses));
+    poses.elements[bad].select(1, 0).slice(0, 0, 2).neg_();
+    poses.elements[bad].select(1, 1).slice(0, 0, 2).mul_(-2);
+    const std::string refused = message_of<ShapeError>([&] { (*model)(poses); });
+    EXPECT_NE(refused.find(bad == 2 ? "the first of token 0 of graph 0" : "the first of token 0 of graph 1"),
+              std::string::npos)
+        << refused;
+  }
+}
+
+TEST(Lie, TheScoreActivationIsThatOfVariantC) {
+  EXPECT_EQ(Options().score_activation, ScoreActivation::relu);
+  Options options = small(Variant::C);
+  const Interface interface = interface_of(LieGroup::se2);
+  const Poses poses = tokens(LieGroup::se2);
+  const Tensor relu = (*make(options, interface))(poses).at("gap").detach();
+  options.score_activation = ScoreActivation::gelu;
+  const Tensor gelu = (*make(options, interface))(poses).at("gap").detach();
+  EXPECT_GT((relu - gelu).abs().max().item<double>(), 1e-4);
+  for (const Variant variant : {Variant::G, Variant::A}) {
+    options.variant = variant;
+    EXPECT_EQ(message_of<ConfigError>([&] { make(options, interface); }),
+              "model.lie.score_activation: goes with variant C, in whose network it stands");
+  }
 }
 
 TEST(Lie, AGraphOfOneTokenAndARowWithoutPairs) {
@@ -217,9 +318,9 @@ TEST(Lie, GradientsByParameters) {
   }
 }
 
-TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32) {
-  // Tokens at equal steps, and steep weights: a token's two neighbours score -6000 each,
-  // and which of them is a little nearer shows only beyond the digits of -6000.
+// Tokens at equal steps, and steep weights: a token's two neighbours score -6000 each, and which of them is a little
+// nearer shows only beyond the digits of -6000. Stored pairs (7 tokens) and the streaming kernel (150) alike.
+void expect_neighbours_decided(int64_t count) {
   const LieGroup group = LieGroup::se2;
   auto model = make(small(Variant::G), interface_of(group));
   for (const auto& p : model->parameters()) {
@@ -227,9 +328,10 @@ TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32) {
       p.tensor.detach().fill_(1000);
     }
   }
-  Poses poses = tokens(group, 1, 7);
-  for (int64_t i = 0; i < 7; ++i) {
-    const Tensor step = at::tensor({2.0, 0.3, 0.2}, at::kDouble).unsqueeze(0) * static_cast<double>(i);
+  Poses poses = tokens(group, 1, count);
+  for (int64_t i = 0; i < count; ++i) {
+    const double turn = 1.4 / static_cast<double>(count);  // so that the last is not near the first again
+    const Tensor step = at::tensor({2.0, 0.3, turn}, at::kDouble).unsqueeze(0) * static_cast<double>(i);
     poses.elements[i].copy_(exponentials(group, step)[0]);
   }
   poses.elements = poses.elements.to(at::kFloat).to(at::kDouble);
@@ -238,9 +340,17 @@ TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32) {
   poses.elements = poses.elements.to(at::kFloat);
   const Named narrow = model->forward(poses);
   for (const auto& [name, y] : wide) {
-    const double limit = name == "moved" ? 5e-6 : 1e-6;  // of elements and of numbers near 1
+    const double largest = y.abs().max().item<double>();
+    const double limit = name == "moved" ? 5e-7 * (1 + largest) : count == 7 ? 1e-6 : 3e-6;  // numbers near 1
     EXPECT_LT((narrow.at(name).to(at::kDouble) - y).abs().max().item<double>(), limit) << name;
   }
+}
+
+TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32) {
+  expect_neighbours_decided(7);
+}
+TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32OfManyTokens) {
+  expect_neighbours_decided(150);
 }
 
 }  // namespace

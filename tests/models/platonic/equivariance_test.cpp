@@ -71,7 +71,7 @@ TEST(PlatonicEquivariance, EveryOption) {
   add([](auto& o) {
     o.pooling = FramePooling::mean, o.ffn_readout = false, o.activation = Activation::relu;
   });
-  add([](auto& o) { o.position_vector = true; });
+  add([](auto& o) { o.position_vector = PositionVector::on; });
   for (size_t i = 0; i < variants.size(); ++i) {
     SCOPED_TRACE("variant " + std::to_string(i));
     expect_claims_hold(variants[i], 2e-5);  // pseudoscalars cancel over the frames, and lose digits

@@ -5,6 +5,7 @@
 
 #include "tests/equivariance.h"
 #include "tests/models/points_fixtures.h"
+#include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/worst_of.h"
 #include "weyl/models/systems.h"
@@ -215,9 +216,77 @@ TEST(Platonic, WithoutFeaturesANodeHasAConstant) {
   auto o = small();
   o.rope_on_values = true;
   EXPECT_GT(change_when_larger(o), 1e-4);
-  // A softmax over equal values is that value: positions enter by rotated values, linear attention or `ape`
-  // only.
-  EXPECT_LT(change_when_larger(small()), 1e-12);
+  // A softmax over equal values is that value: positions enter by rotated values, linear attention, `ape` or the
+  // position itself.
+  o = small();
+  o.position_vector = PositionVector::off;
+  EXPECT_LT(change_when_larger(o), 1e-12);
+}
+
+// Where nothing else shows a model where nodes are it is given their positions, and only there.
+TEST(Platonic, PositionVectorIsAutomatic) {
+  const Interface of_all = interface_of_all_kinds(3);
+  Interface bare;
+  bare.outputs = {{"y", Level::graph, Kind::scalar, 1}};
+  const auto chosen = [](const Options& o, const Interface& i) { return resolved(o, i).position_vector; };
+  EXPECT_EQ(small().position_vector, PositionVector::automatic);
+  EXPECT_EQ(chosen(small(), bare), PositionVector::on);
+  EXPECT_EQ(make(small(), bare)->options.position_vector, PositionVector::on);
+  EXPECT_EQ(chosen(small(), of_all), PositionVector::off);
+  Interface i = bare;
+  i.types = 1;  // one type tells no node from another, and neither does what the whole graph has
+  i.features = {{"temperature", Level::graph, Kind::scalar, 1}};
+  EXPECT_EQ(chosen(small(), i), PositionVector::on);
+  i.types = 2;
+  EXPECT_EQ(chosen(small(), i), PositionVector::off);
+  i = bare;
+  i.features = {{"velocity", Level::node, Kind::vector, 1}};
+  EXPECT_EQ(chosen(small(), i), PositionVector::off);
+  Options o = small();
+  o.rope_on_values = true;
+  EXPECT_EQ(chosen(o, bare), PositionVector::off);
+  o.rope.reset();
+  EXPECT_EQ(chosen(o, bare), PositionVector::on);
+  o.ape = ApeOptions{};
+  EXPECT_EQ(chosen(o, bare), PositionVector::off);
+  o = small();
+  o.attention = AttentionLaw::linear;
+  EXPECT_EQ(chosen(o, bare), PositionVector::off);
+  for (const PositionVector said : {PositionVector::off, PositionVector::on}) {
+    o = small();
+    o.position_vector = said;
+    EXPECT_EQ(chosen(o, bare), said);
+    EXPECT_EQ(chosen(o, of_all), said);
+  }
+}
+
+// The one that stands in a config that is older than the key, or than "auto", is that of the model stored with it.
+TEST(Platonic, AStoredConfigWithoutTheKeyHasNoPositionVector) {
+  Options o;
+  as_stored(o);
+  EXPECT_EQ(o.position_vector, PositionVector::off);
+  const auto read = [](const ModelOptions& known, const std::string& line) {
+    ModelOptions m = known;
+    read_toml_text("system = 'platonic'\n[platonic]\n" + line, "m.toml", {},
+                   [&](Fields& f) { fields(f, m); });
+    return m.system.get_if<Options>()->position_vector;
+  };
+  const ModelOptions known = options_of(built_in_systems());
+  EXPECT_EQ(read(known, ""), PositionVector::automatic);
+  EXPECT_EQ(read(stored(known), ""), PositionVector::off);
+  for (const ModelOptions& m : {known, stored(known)}) {
+    EXPECT_EQ(read(m, "position_vector = true"), PositionVector::on);
+    EXPECT_EQ(read(m, "position_vector = false"), PositionVector::off);
+    EXPECT_EQ(read(m, "position_vector = 'auto'"), PositionVector::automatic);
+    EXPECT_THROW(read(m, "position_vector = 1"), ConfigError);
+    EXPECT_THROW(read(m, "position_vector = 'maybe'"), ConfigError);
+  }
+  Interface bare;
+  bare.outputs = {{"y", Level::graph, Kind::scalar, 1}};
+  ModelOptions chosen{Options{}};
+  chosen.system.resolve(bare);
+  const std::string written = write_toml([&](Fields& f) { fields(f, chosen); });
+  EXPECT_NE(written.find("position_vector = true\n"), std::string::npos) << written;
 }
 
 std::string config_error(const Options& o, const Interface& i = interface_of_all_kinds(3)) {

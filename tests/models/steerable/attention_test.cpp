@@ -130,11 +130,17 @@ TEST(SteerableAttentionLayers, DivideScoresByTheRootOfAHeadsChannelsOrOfAll) {
   }
 }
 
-TEST(SteerableAttentionLayers, HaveConstantWeightsInEvaluationMode) {
+TEST(SteerableAttentionLayers, GiveWeightsGradientsWhereTheyRequireThem) {
   Attention layer(space, options_of(RadialLaw::gaussian));
   layer.train(false);
   const Tensor x = at::randn({1, 2 * space.width(), 3, 3, 3}).requires_grad_(true);
-  layer(x).sum().backward();
+  layer(x).square().sum().backward();
+  for (const Parameter& p : layer.parameters()) {
+    EXPECT_TRUE(p.tensor.grad().defined()) << p.name;
+    p.tensor.mutable_grad().reset();
+    p.tensor.set_requires_grad(false);
+  }
+  layer(x).square().sum().backward();
   EXPECT_TRUE(x.grad().defined());
   for (const Parameter& p : layer.parameters()) {
     EXPECT_FALSE(p.tensor.grad().defined()) << p.name;

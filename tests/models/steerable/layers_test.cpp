@@ -70,7 +70,7 @@ TEST(SteerableConvs, ForgetWhatFollowedFromOldWeights) {
   }
 }
 
-TEST(SteerableConvs, HaveConstantWeightsInEvaluationModeInBothOrders) {
+TEST(SteerableConvs, GiveWeightsGradientsWhereTheyRequireThemInBothOrders) {
   const BuildOn wide(at::kCPU, at::kDouble);
   for (const int64_t dilation : {1, 2}) {
     ConvOptions options;
@@ -78,10 +78,20 @@ TEST(SteerableConvs, HaveConstantWeightsInEvaluationModeInBothOrders) {
     Conv conv(space, space, options);
     const Tensor x = at::randn({1, 2 * space.width(), 9, 9, 9}, at::kDouble).requires_grad_(true);
     EXPECT_TRUE(conv(x).requires_grad());
+    const Tensor weight = conv.parameters()[0].tensor;
+    conv(x).square().sum().backward();
+    const Tensor in_training = weight.grad().clone();
+    weight.mutable_grad().reset();
     conv.train(false);
-    conv(x).sum().backward();
+    conv(x).square().sum().backward();
+    EXPECT_LT((weight.grad() - in_training).abs().max().item<double>(),
+              1e-12 * in_training.abs().max().item<double>())
+        << dilation;
+    weight.mutable_grad().reset();
+    weight.set_requires_grad(false);
+    conv(x).square().sum().backward();
     EXPECT_TRUE(x.grad().defined());
-    EXPECT_FALSE(conv.parameters()[0].tensor.grad().defined()) << dilation;
+    EXPECT_FALSE(weight.grad().defined()) << dilation;
   }
 }
 

@@ -7,6 +7,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/instruction_set.h"
 #include "weyl/core/worst_of.h"
+#include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/edges/neighbours.h"
 
 namespace weyl {
@@ -214,6 +215,7 @@ TEST(EdgeSums, HaveThirdDerivatives) {
 }
 
 TEST(EdgeSums, AreTheSameBitsForAnyNumberOfThreadsAndInAnyBatch) {
+  const ShareAll however_little;
   const int threads = at::get_num_threads();
   const std::vector<std::vector<int64_t>> batches{{40}, {3, 45, 2}, {20, 21, 19}};
   for (const std::vector<int64_t>& sizes : batches) {

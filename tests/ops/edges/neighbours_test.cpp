@@ -9,6 +9,7 @@
 
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
+#include "weyl/ops/autograd/parallel.h"
 
 namespace weyl {
 namespace {
@@ -253,6 +254,7 @@ TEST(Neighbours, OfABatchAreThoseOfEachGraph) {
   const Tensor cell = at::eye(3, at::kDouble).unsqueeze(0).repeat({4, 1, 1}) *
                       at::tensor({3.0, 1.0, 4.0, 2.0}, at::kDouble).view({4, 1, 1});
   const Tensor pbc = at::tensor({1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0}, at::kLong).to(at::kBool).view({4, 3});
+  const ShareAll however_little;
   const int threads = at::get_num_threads();
   at::set_num_threads(3);
   const Edges batch = neighbours(tensor_of(all).to(at::kFloat), graphs, 2.5, cell, pbc, true);
@@ -282,6 +284,57 @@ TEST(Neighbours, InThePlaneOnALineAndOfNothing) {
   EXPECT_EQ(neighbours(at::zeros({0, 3}, at::kDouble), none, 1).count(), 0);
   // Atoms in one place are neighbours.
   EXPECT_EQ(neighbours(at::zeros({5, 3}, at::kFloat), five, 1).count(), 20);
+}
+
+// Sixteen graphs of one size, and a large one beside small ones, whose atoms are shared out.
+TEST(Neighbours, AreTheSameForAnyNumberOfThreads) {
+  const ShareAll however_little;
+  const int threads = at::get_num_threads();
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>(16, 20), {3, 400, 0, 7}, {500}}) {
+    const Segments graphs = Segments::of_sizes(sizes);
+    const int64_t count = graphs.count();
+    at::manual_seed(1);
+    const Tensor r = 9 * at::rand({graphs.rows(), 3}, at::kDouble);
+    const Tensor cell = (9 * at::eye(3, at::kDouble)).unsqueeze(0).repeat({count, 1, 1}),
+                 pbc = at::ones({count, 3}, at::kBool);
+    at::set_num_threads(1);
+    const Edges one = neighbours(r, graphs, 4, cell, pbc);
+    EXPECT_GT(one.count(), 1000);
+    for (const int n : {2, 3, 5}) {
+      at::set_num_threads(n);
+      const Edges many = neighbours(r, graphs, 4, cell, pbc);
+      EXPECT_TRUE(at::equal(many.centre, one.centre));
+      EXPECT_TRUE(at::equal(many.neighbour, one.neighbour));
+      EXPECT_TRUE(at::equal(many.shifts, one.shifts));
+    }
+  }
+  at::set_num_threads(threads);
+}
+
+TEST(Neighbours, OfACutoffFarLargerThanTheCellAreRefusedWithTheirNumber) {
+  at::manual_seed(2);
+  const Segments graphs = Segments::of_sizes(std::vector<int64_t>{8});
+  const Tensor r = 7 * at::rand({8, 3}, at::kDouble), cell = (7 * at::eye(3, at::kDouble)).unsqueeze(0),
+               pbc = at::ones({1, 3}, at::kBool);
+  EXPECT_GT(neighbours(r, graphs, 20, cell, pbc).count(), 5000);
+  try {
+    neighbours(r, graphs, 100, cell, pbc);
+    ADD_FAILURE() << "must be refused";
+  } catch (const ShapeError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "neighbours: graph 0: a cutoff of 100 makes about 781582 edges, 97698 for each of the 8 atoms, which "
+        "take 150 MiB; at most 10000 for an atom are taken: take a smaller cutoff");
+  }
+  // Of an open system all pairs are meant, as many as fit; 70,000 atoms have more than indices can count.
+  const Segments many = Segments::of_sizes(std::vector<int64_t>{70000});
+  try {
+    neighbours(at::rand({70000, 3}, at::kDouble), many, 100);
+    ADD_FAILURE() << "must be refused";
+  } catch (const ShapeError& error) {
+    EXPECT_NE(std::string(error.what()).find("makes about 2.56563e+09 edges"), std::string::npos)
+        << error.what();
+  }
 }
 
 /// The message of the one error.
@@ -319,8 +372,11 @@ TEST(Neighbours, RefuseWhatHasNoAnswer) {
   broken[1][0] = 0;
   EXPECT_EQ(refusal(r, broken, pbc),
             "neighbours: graph 1: periodic rows of cell must be linearly independent");
-  EXPECT_EQ(refusal(r, cell * 1e-4, pbc, 10),
-            "neighbours: graph 0: cutoff must give fewer than 2^31 edges in this cell");
+  EXPECT_EQ(refusal(r, cell * 1e-4, pbc, 10)
+                .find("neighbours: graph 0: a cutoff of 10 makes about 1.5514e+14 edges, 1.5514e+14 for each "
+                      "of the 1 "
+                      "atoms, which take "),
+            0U);
   EXPECT_NE(refusal(r, cell, {}), "");
   EXPECT_NE(refusal(r, cell[0], pbc), "");
   EXPECT_NE(refusal(r, cell, pbc.to(at::kLong)), "");

@@ -9,6 +9,7 @@
 #include "tests/gradients.h"
 #include "tests/ops/lie/samples.h"
 #include "weyl/core/check.h"
+#include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/lie/attention_forms.h"
 #include "weyl/ops/lie/log.h"
 #include "weyl/study/allocation_peak.h"
@@ -129,6 +130,70 @@ TEST(LieAttention, StreamingEqualsTheListOfPairsOverManyTiles) {
     const UseReferences scope;
     expect_same(kernel, c.all(type, ChartPolicy::mask, true), type == at::kFloat ? 3e-4 : 1e-11);
   }
+}
+
+/// 300 tokens of SE(2) at nearly equal steps, and weights so steep that a token's neighbours score about -6000: which
+/// of them is a little nearer shows only beyond float32's digits of -6000.
+Case steep_steps() {
+  Case c(LieGroup::se2, {300}, 0.5, 2, 5);
+  const Tensor steps = at::arange(300, at::kDouble).unsqueeze(1) * at::tensor({2.0, 0.3, 0.02}, at::kDouble);
+  c.elements = exp(steps, LieGroup::se2);
+  c.elements = compose(c.elements, random_elements(LieGroup::se2, 300, 2e-4, "jitter"), LieGroup::se2);
+  c.weights = at::full({2, 2}, 1460.0, at::kDouble);
+  c.weights.select(0, 1).fill_(1250);
+  return c;
+}
+
+TEST(LieAttention, WhatDecidesBetweenNeighboursSurvivesFloat32OverManyTiles) {
+  const Case c = steep_steps();
+  const Pairs pairs = pairs_between(c.elements, c.graphs, c.group, ChartPolicy::mask);
+  const Tensor scores =
+      block_scores(pairs.squares, c.weights).masked_fill(pairs.present.unsqueeze(1).logical_not(), -1e30);
+  const Tensor best = std::get<0>(scores.view({300, 300, 2}).max(1));
+  ASSERT_LT(best.max().item<double>(), -5000);
+  ASSERT_GT(best.min().item<double>(), -7000);
+  // {mixed, coordinates, gradients by elements, values, weights}
+  const auto all = [&](const Tensor& values, const Tensor& weights) {
+    Tensors x{c.elements.detach().requires_grad_(), values.detach().requires_grad_(),
+              weights.detach().requires_grad_()};
+    const Attention y = c.run(x);
+    const auto weighted = [](const Tensor& t) {
+      return (t * gradients_detail::weights_like(t).to(t.scalar_type())).sum();
+    };
+    Tensors found{y.mixed.detach(), y.coordinates.detach()};
+    for (const Tensor& g : torch::autograd::grad({weighted(y.mixed) + weighted(y.coordinates)}, x)) {
+      found.push_back(g);
+    }
+    return found;
+  };
+  const Tensors wide = all(c.values, c.weights);
+  {
+    const UseReferences scope;  // the torch expression in float64
+    expect_same(wide, all(c.values, c.weights), 1e-9);
+  }
+  const Tensors narrow = all(c.values.to(at::kFloat), c.weights.to(at::kFloat));
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    EXPECT_LT(largest(narrow[i].to(at::kDouble) - wide[i]), 5e-6) << i;
+  }
+  for (const size_t i : {size_t{2}, size_t{3}, size_t{4}}) {
+    EXPECT_LT(largest(narrow[i].to(at::kDouble) - wide[i]), 2e-3 * largest(wide[i])) << i;
+  }
+  // Control: scores made in float32 are off by what decides.
+  const Pairs rounded = pairs_between(c.elements.to(at::kFloat), c.graphs, c.group, ChartPolicy::mask);
+  const Attention lost = attention(rounded, c.values.to(at::kFloat), c.weights.to(at::kFloat), c.graphs);
+  EXPECT_GT(largest(lost.mixed.to(at::kDouble) - wide[0]), 1e-3);
+}
+
+TEST(LieAttention, ElementsInFloat64GoWithValuesInFloat32) {
+  const Case c(LieGroup::aff2, {70, 3}, 0.3);
+  const Tensor values = c.values.to(at::kFloat), weights = c.weights.to(at::kFloat);
+  const Tensor elements = c.elements.detach().requires_grad_();
+  const Attention y = c.run({elements, values, weights});
+  EXPECT_EQ(y.mixed.scalar_type(), at::kFloat);
+  EXPECT_EQ(y.coordinates.scalar_type(), at::kFloat);
+  const Tensor g = torch::autograd::grad({y.mixed.sum() + y.coordinates.sum()}, {elements})[0];
+  EXPECT_EQ(g.scalar_type(), at::kDouble);
+  EXPECT_LT(largest(y.mixed.to(at::kDouble) - c.run().mixed), 1e-5);
 }
 
 TEST(LieAttention, PairsAtHandGiveTheSame) {
@@ -360,6 +425,7 @@ TEST(LieAttention, ARotationOfNormZeroIsRefusedByRow) {
 }
 
 TEST(LieAttention, TheSameBitsEachTimeAndOtherThreadsToRounding) {
+  const ShareAll however_little;
   const Case c(LieGroup::se3, {150, 3, 90}, 0.4);
   const int before = at::get_num_threads();
   at::set_num_threads(3);

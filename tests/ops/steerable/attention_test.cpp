@@ -11,6 +11,7 @@
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
 #include "weyl/core/instruction_set.h"
+#include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/steerable/attention_forms.h"
 
 namespace weyl::steerable {
@@ -164,6 +165,7 @@ TEST(SteerableAttention, IsFiniteWhereScoresAreZero) {
 }
 
 TEST(SteerableAttention, GivesTheSameWithManyThreads) {
+  const ShareAll however_little;
   const Case c{{3, {6, 3}}, 3, {3, 4, 5}, {}};
   const Inputs x(c, at::kDouble, 1);
   const Tensor one = x(c, x.in);

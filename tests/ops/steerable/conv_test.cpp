@@ -11,6 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/instruction_set.h"
 #include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/autograd/parallel.h"
 
 namespace weyl::steerable {
 namespace {
@@ -124,6 +125,7 @@ TEST(SteerableConvOrders, HaveSecondDerivatives) {
 }
 
 TEST(SteerableConvOrders, GiveTheSameBitsWithTheSameThreads) {
+  const ShareAll however_little;
   const Case c{{3, {5, 2, 1}}, {3, {3, 9}}, options_of(5, 2), {14, 14, 10}, true};
   const Inputs in(c);
   const Tensor one = conv(in.x, in.w, in.kernel, true);

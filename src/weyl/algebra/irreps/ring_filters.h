@@ -48,8 +48,8 @@ struct RingFilters {
 };
 
 /// In the plane, of orders k = -highest .. highest (component k + highest): F_k(p) ~ exp(-i k angle(p)), the
-/// angle from axis 0 towards axis 1, so that F_k(R_a p) = exp(-i k a) F_k(p) (paper, 3.1; the harmonics of
-/// the authors' code). Interpolated filters are scaled by (j / rings) / rings, the ring's share of the disc.
+/// angle from axis 0 towards axis 1, so that F_k(R_a p) = exp(-i k a) F_k(p) (paper, section 2.4;
+/// the harmonics of the authors' code). Interpolated filters are scaled by (j / rings) / rings, the ring's share of the disc.
 /// ShapeError for options out of range or highest outside 0 .. 64.
 RingFilters circular_filters(int64_t highest, const RingOptions& options);
 

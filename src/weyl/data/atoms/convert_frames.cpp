@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <set>
+#include <tuple>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -46,17 +47,38 @@ void multiply(FrameValues& values, double factor) {
 
 class Conversion {
  public:
-  Conversion(const FrameReader& reader, const FrameConvertOptions& options)
-      : reader_(reader), options_(options) {
+  /// `plain`: for files that say the units of energies and lengths alone.
+  Conversion(const FrameReader& reader, const FrameConvertOptions& options, bool plain = false)
+      : reader_(reader), options_(options), plain_(plain) {
     for (const auto* unit : {&options.from, &options.to}) {
       require<ConfigError>(unit->empty() || length_beside_energy(*unit) == 0, "convert: ", quote(*unit),
                            " must be a unit of energy");
+      if (!unit->empty()) {
+        check_unit(*unit, "eV");
+      }
+    }
+    for (const auto& [key, unit, like] : {std::tuple{force_unit_key, &options.force_unit, "eV/Angstrom"},
+                                          {stress_unit_key, &options.stress_unit, "eV/Angstrom^3"}}) {
+      try {
+        check_unit(unit->empty() ? like : *unit, like);
+      } catch (const ConfigError& error) {
+        throw ConfigError(text("convert: ", key, ": ", error.what()));
+      }
     }
   }
 
   /// Where the file does not say, that of `from`, for energies, forces, stresses and virials.
   std::string unit_of(const std::string& name) const {
     std::string said(reader_.unit_of(name));
+    if (said.empty() && name == options_.forces) {
+      said = reader_.stated_unit_of("forces");
+    }
+    const auto power = power_of(name);
+    if (const std::string* own = own_unit(power); own != nullptr && !own->empty()) {
+      require<ConfigError>(said.empty() || same_unit(said, *own), "convert: ", printable(*own), " for ",
+                           quote(name, 40), " is not asked for, the format says ", printable(said));
+      return *own;
+    }
     const std::string& from = options_.from;
     if (!said.empty() || from.empty()) {
       const bool agree = said.empty() || from.empty() || name != options_.energy || same_unit(said, from);
@@ -64,7 +86,6 @@ class Conversion {
                            printable(said));
       return said;
     }
-    const auto power = power_of(name);
     return !power ? "" : *power == 0 ? from : text(from, "/(", length_unit(), ")^", -*power);
   }
 
@@ -82,18 +103,34 @@ class Conversion {
     if (frame.value(length_unit_key) != nullptr) {
       frame.set(FrameValue{std::string(length_unit_key), {}, std::vector<std::string>{"Angstrom"}});
     }
-    if (options_.to.empty() && length == 1) {
+    // Forces and stresses whose unit the file says by itself keep it until energies get another.
+    const bool own_force = frame.value(force_unit_key) != nullptr || !options_.force_unit.empty(),
+               own_stress = frame.value(stress_unit_key) != nullptr || !options_.stress_unit.empty();
+    const std::string to_energy = options_.to.empty() && plain_ && own_force ? energy_unit() : options_.to;
+    if (to_energy.empty()) {
+      for (const auto& [key, unit] :
+           {std::pair{force_unit_key, &options_.force_unit}, {stress_unit_key, &options_.stress_unit}}) {
+        if (!unit->empty()) {
+          frame.set(FrameValue{std::string(key), {}, std::vector{*unit}});
+        }
+      }
+    }
+    if (to_energy.empty() && length == 1) {
       return;
     }
     const auto convert = [&](const std::string& name, FrameValues& values) {
       const std::string unit = unit_of(name);
       const auto power = power_of(name);
+      const bool own = power && ((*power == -1 && own_force) || (*power == -3 && own_stress));
+      if (own && to_energy.empty()) {
+        return;
+      }
       require<DataError>(options_.to.empty() || !power || !unit.empty(), reader_.where(), ": the unit of ",
                          quote(name), " is not known, say from=UNIT");
       if (unit.empty()) {  // of the energy; its lengths are known
         multiply(values, power ? std::pow(length, *power) : 1);
       } else if (const auto beside = length_beside_energy(unit)) {
-        const std::string to = options_.to.empty() ? energy_part(unit, *beside) : options_.to;
+        const std::string to = to_energy.empty() ? energy_part(unit, *beside) : to_energy;
         multiply(values, unit_factor(unit, text("(", to, ")*Angstrom^", *beside)));
       }
     };
@@ -102,6 +139,11 @@ class Conversion {
     }
     for (auto& value : frame.values) {
       convert(value.name, value.values);
+    }
+    if (!to_energy.empty()) {  // which say now what they would say without a word
+      std::erase_if(frame.values, [](const FrameValue& value) {
+        return value.name == force_unit_key || value.name == stress_unit_key;
+      });
     }
   }
 
@@ -114,6 +156,10 @@ class Conversion {
   std::optional<int> power_of(const std::string& name) const {
     return name == options_.energy ? 0 : name == options_.forces ? std::optional(-1) : length_power_of(name);
   }
+  /// What the options say of forces and of stresses; null of others.
+  const std::string* own_unit(std::optional<int> power) const {
+    return power == -1 ? &options_.force_unit : power == -3 ? &options_.stress_unit : nullptr;
+  }
   /// The energy of a unit of energies, forces or stresses of the file.
   std::string energy_part(const std::string& unit, int power) const {
     return power == 0 ? unit : text("(", unit, ")*(", length_unit(), ")^", -power);
@@ -121,6 +167,7 @@ class Conversion {
 
   const FrameReader& reader_;
   const FrameConvertOptions& options_;
+  bool plain_;
 };
 
 /// Those of a frame that an .npz of MD17's kind has no place for.
@@ -131,7 +178,9 @@ void add_dropped(std::set<std::string>& dropped, const AtomsFrame& frame, const 
     }
   }
   for (const auto& value : frame.values) {
-    if (value.name != content.energy && value.name != energy_unit_key && value.name != length_unit_key) {
+    const bool unit = value.name == energy_unit_key || value.name == length_unit_key ||
+                      value.name == force_unit_key || value.name == stress_unit_key;
+    if (value.name != content.energy && !unit) {
       dropped.insert(value.name);
     }
   }
@@ -142,7 +191,7 @@ void add_dropped(std::set<std::string>& dropped, const AtomsFrame& frame, const 
 
 std::vector<std::string> to_npz(FrameReader& reader, const std::string& out,
                                 const FrameConvertOptions& options) {
-  const Conversion conversion(reader, options);
+  const Conversion conversion(reader, options, true);
   AtomsFrame frame;
   std::optional<Rmd17Writer> writer;
   Rmd17Content content{options.energy, options.forces, "Angstrom", ""};
@@ -194,6 +243,11 @@ void fields(Fields& f, FrameConvertOptions& o) {
   f("energy", o.energy, "value of a frame that is its energy");
   f("forces", o.forces, "column of the atoms that are the forces");
   f("from", o.from, "unit of energies in IN (eV, kcal/mol, ...), where its format does not say");
+  f("force_unit", o.force_unit,
+    "unit of forces in IN, where its format does not say and it is not that of energies by lengths "
+    "(Hartree/Bohr "
+    "beside Angstrom)");
+  f("stress_unit", o.stress_unit, "the same of stresses (GPa, kbar, ...)");
   f("to", o.to, "unit of energies in OUT; as they are unless given");
 }
 

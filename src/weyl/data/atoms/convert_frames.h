@@ -12,9 +12,10 @@ namespace weyl {
 /// How frames of atoms are converted (`weyl data convert in.xyz out.npz from=eV to=kcal/mol`).
 struct FrameConvertOptions {
   std::string energy = "energy",
-              forces = "forces";  // of IN: what an .npz holds, and what `from` is the unit of
-  std::string from;               // unit of energies in IN, where its format does not say
-  std::string to;                 // unit of energies in OUT; empty: as they are
+              forces = "forces";        // of IN: what an .npz holds, and what `from` is the unit of
+  std::string from;                     // unit of energies in IN, where its format does not say
+  std::string force_unit, stress_unit;  // the same of forces and stress; empty: `from` by length
+  std::string to;                       // unit of energies in OUT; empty: as they are
 };
 void fields(Fields& f, FrameConvertOptions& o);
 
@@ -30,10 +31,11 @@ bool converts_frames(const std::string& in, const std::string& out);
 /// and forces, if its first frame has them; the names of all that it leaves out are returned). With `to`,
 /// whatever is known to be an energy, a force, a stress or a virial changes its unit: by the format, as
 /// `energy` and `forces`, or under a usual name (formats/potential_keys.h). Places are in Angstrom, and
-/// forces and stresses per Angstrom. The unit stays with the frames: `energy_unit` in xyz, e_unit in .npz,
-/// which must be known. DataError: see the readers and writers; what has no unit and
-/// must have one. ConfigError: a file that is there
-/// already, what is no unit of energy, a `from` where the format says its unit.
+/// forces and stresses per Angstrom, but for those whose unit the file (`force_unit`, `stress_unit` of extended
+/// xyz) or the options say by itself: they keep it in xyz, which says so, unless `to` is given. The unit stays with
+/// the frames: `energy_unit` in xyz, e_unit in .npz, which must be known. DataError: see the readers and writers; what
+/// has no unit and must have one. ConfigError: a file that is there already, what is no unit of its thing, a unit that
+/// contradicts what the format says.
 std::vector<std::string> convert_frames(const std::string& in, const std::string& out,
                                         const FrameConvertOptions& options);
 

@@ -9,13 +9,17 @@
 
 #include "weyl/carriers/cell_volume.h"
 #include "weyl/core/check.h"
+#include "weyl/core/nearest.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/shortest_distance.h"
 #include "weyl/data/formats/elements.h"
+#include "weyl/data/formats/potential_keys.h"
 
 namespace weyl {
 namespace {
+
+constexpr size_t kMostNames = 1000, kMostListed = 12;  // of values and columns, for messages
 
 Tensor tensor_of(std::vector<double>& values, const std::vector<int64_t>& shape) {
   Tensor t = at::empty(shape, at::kDouble);
@@ -102,22 +106,37 @@ void FrameCollector::take_units() {
   }
   units_ = std::move(units);
   length_ = factor_of("pos", units_.length, length_unit_of_models);
-  const double energy = factor_of("energy", units_.energy, energy_unit_of_models);
+  energy_ = factor_of("energy", units_.energy, energy_unit_of_models);
+  const bool of_virials = !layout_.stress_unit.empty() && is_virial_key(layout_.stress);
+  virial_ = of_virials ? factor_of("stress", layout_.stress_unit, energy_unit_of_models) : energy_;
+  // The same bits as ever, which a resumed run compares: a quotient of factors where options say the units.
+  const bool asked = !layout_.energy_unit.empty() || !layout_.length_unit.empty();
+  const auto factor = [&](const Quantity& q) -> double {
+    if (q.name == "energy") {
+      return energy_;
+    }
+    if (q.name == "forces") {
+      return asked && units_.forces == force_unit_of(units_) ? energy_ / length_
+                                                             : factor_of(q.name, units_.forces, q.unit);
+    }
+    if (q.name == "stress") {
+      return asked && units_.stress == stress_unit_of(units_) ? energy_ / std::pow(length_, 3)
+                                                              : factor_of(q.name, units_.stress, q.unit);
+    }
+    const std::string said(reader_->unit_of(q.name));
+    return said.empty() || q.unit.empty() ? 1 : factor_of(q.name, said, q.unit);
+  };
   for (Label& label : labels_) {
     const Quantity& q = label.quantity;
-    const bool of_potential = q.name == "energy" || q.name == "forces" || q.name == "stress";
-    const bool asked = of_potential && !(layout_.energy_unit.empty() && layout_.length_unit.empty());
-    const std::string said(asked ? "" : reader_->unit_of(q.name));
-    label.factor = !said.empty() && !q.unit.empty() ? factor_of(q.name, said, q.unit)
-                   : q.name == "energy"             ? energy
-                   : q.name == "forces"             ? energy / length_
-                   : q.name == "stress"             ? energy / std::pow(length_, 3)
-                                                    : 1;
+    label.factor = factor(q);
+    const bool turned =
+        (q.name == "forces" && layout_.gradients) || (q.name == "stress" && layout_.compression);
+    label.factor *= turned ? -1 : 1;
   }
 }
 
 bool FrameCollector::is_virial(const Label& label) {
-  return label.quantity.name == "stress" && label.key.find("virial") != std::string::npos;
+  return label.quantity.name == "stress" && is_virial_key(label.key);
 }
 
 void FrameCollector::add_label(Label& label, const AtomsFrame& frame) {
@@ -162,12 +181,76 @@ void FrameCollector::add_label(Label& label, const AtomsFrame& frame) {
     require<DataError>(std::isfinite(x) || rule_ == Labels::found, where(), ": ", quote(label.key),
                        " must be finite, got ", x);
   }
-  const double factor = label.factor * (is_virial(label) ? std::pow(length_, 3) : 1);
+  if (is_virial(label) && !is_virial_key(layout_.stress)) {
+    for (const auto& [option, given] :
+         {std::pair{"stress_unit", !layout_.stress_unit.empty()}, {"stress_sign", layout_.compression}}) {
+      require<ConfigError>(!given, layout_.option, ".", option, ": is of a stress, the frames have ",
+                           quote(label.key), ", minus stress times volume (", where(),
+                           "); leave it out, or say stress = \"", label.key, "\" and the unit of that");
+    }
+  }
+  const double factor = is_virial(label) ? virial_ : label.factor;
   const std::vector<double> given = stress ? tensor_from(*reals) : *reals;
   for (const double x : given) {
     label.values.push_back(factor * x);
   }
   ++label.known;
+}
+
+void FrameCollector::count_names(const AtomsFrame& frame) {
+  const auto count = [&](const std::string& name, bool of_atoms) {
+    const auto found = std::ranges::find_if(
+        present_, [&](const Present& p) { return p.of_atoms == of_atoms && p.name == name; });
+    if (found != present_.end()) {
+      ++found->frames;
+    } else if (present_.size() < kMostNames) {
+      present_.push_back({name, of_atoms, 1});
+    }
+  };
+  for (const auto& value : frame.values) {
+    count(value.name, false);
+  }
+  for (const auto& column : frame.columns) {
+    count(column.name, true);
+  }
+}
+
+/// What to say of a label whose key no frame has: the names there are of its kind, the nearest first, then the
+/// most frequent.
+std::string FrameCollector::no_frame_has(const Label& label) const {
+  const std::string& key = label.keys[0];
+  const std::string& name = label.quantity.name;
+  const bool of_potential = name == "energy" || name == "forces" || name == "stress";
+  std::vector<Present> there;
+  std::vector<std::string> names;
+  std::string other;
+  for (const Present& p : present_) {
+    if (p.of_atoms == label.of_atoms) {
+      there.push_back(p);
+      names.push_back(p.name);
+    } else if (p.name == key) {
+      other = p.of_atoms ? " as a value of the frame, it is a column of the atoms"
+                         : " as a column of the atoms, it is a value of the frame";
+    }
+  }
+  const std::string near = nearest(key, names);
+  std::ranges::stable_sort(there, [&](const Present& a, const Present& b) {
+    const bool a_near = a.name == near, b_near = b.name == near;
+    return a_near != b_near ? a_near : a.frames > b.frames;
+  });
+  std::string list;
+  for (size_t i = 0; i < std::min(there.size(), kMostListed); ++i) {
+    list += text(i == 0 ? "" : ", ", there[i].frames, i == 0 ? " have " : " ", quote(there[i].name, 40));
+  }
+  if (name == "stress" && label.expected == 0) {
+    return text(reader_->where(), ": no frame has ", quote(key), " (", layout_.option,
+                ".stress) and is periodic along all three lattice vectors, without which there is no volume");
+  }
+  const char* kind = label.of_atoms ? "columns" : "values";
+  return text(reader_->where(), ": no frame has ", quote(key), other, " (", layout_.option, ".",
+              of_potential ? name : "properties", "); ",
+              list.empty() ? text("they have no ", kind) : text(kind, ": of ", size(), " frames ", list),
+              there.size() > kMostListed ? ", ..." : "");
 }
 
 void FrameCollector::add_features(const AtomsFrame& frame) {
@@ -224,16 +307,17 @@ void FrameCollector::add(const AtomsFrame& frame) {
     add_label(label, frame);
   }
   if (rule_ != Labels::none) {
+    count_names(frame);
     std::string name;
     if (const FrameValue* value = layout_.config_type.empty() ? nullptr : frame.value(layout_.config_type)) {
       name = word_of(value->values);
     }
-    const auto found = std::ranges::find(config_names_, name);
-    config_types_.push_back(found - config_names_.begin());
-    if (found == config_names_.end()) {
+    const auto [found, first] = config_numbers_.try_emplace(name, static_cast<int64_t>(config_names_.size()));
+    config_types_.push_back(found->second);
+    if (first) {
       config_names_.push_back(name);
     }
-    if (sizes_.empty()) {
+    if (frames_ == 0) {
       for (const auto& v : frame.values) {
         schema_.unread.push_back(v.name);
       }
@@ -243,30 +327,64 @@ void FrameCollector::add(const AtomsFrame& frame) {
     }
   }
   sizes_.push_back(frame.size());
+  ++frames_;
+  atoms_ += frame.size();
 }
 
-/// Whether a label cannot be one, which is a fault only of who needs it: the reason goes beside what is
-/// unread.
-bool FrameCollector::leave_out(Label& label, std::vector<std::string>& unread) const {
-  std::string why = label.ambiguous;
-  if (why.empty() && !layout_.mask_missing && label.known < label.expected) {
-    why = text(label.key, " in ", label.known, " of ", label.expected, " frames (not in ", label.missing,
-               "; ", layout_.option, ".missing = \"mask\" leaves such frames out of its part of the loss)");
+/// Why a label cannot be one, which is a fault only of who needs it; empty: it can.
+std::string FrameCollector::reason_to_leave_out(const Label& label) const {
+  if (!label.ambiguous.empty()) {
+    return label.ambiguous;
   }
-  if (why.empty()) {
-    return false;
+  if (layout_.mask_missing || label.known >= label.expected) {
+    return "";
   }
-  std::erase_if(unread, [&](const std::string& name) {
-    return std::ranges::find(label.keys, name) != label.keys.end();
-  });
-  unread.push_back(std::move(why));
-  label.values.clear();
-  return true;
+  return text(label.key, " in ", label.known, " of ", label.expected, " frames (not in ", label.missing, "; ",
+              layout_.option, ".missing = \"mask\" leaves such frames out of its part of the loss)");
 }
 
-FrameCollector::Frames FrameCollector::take() {
+bool FrameCollector::has_config_types() const {
+  return config_names_.size() > 1 || (config_names_.size() == 1 && !config_names_[0].empty());
+}
+
+Schema FrameCollector::schema() const {
+  Schema schema = schema_;
+  schema.interface.typical_nodes =
+      frames_ > 0 ? static_cast<double>(atoms_) / static_cast<double>(frames_) : 1;
+  schema.labels.clear();
+  for (const Label& label : labels_) {
+    if (rule_ == Labels::needed && label.given && label.known == 0 && frames_ > 0) {
+      throw DataError(no_frame_has(label));
+    }
+    if (label.known == 0) {
+      continue;
+    }
+    if (std::string why = rule_ == Labels::needed ? reason_to_leave_out(label) : ""; !why.empty()) {
+      std::erase_if(schema.unread, [&](const std::string& name) {
+        return std::ranges::find(label.keys, name) != label.keys.end();
+      });
+      schema.unread.push_back(std::move(why));
+      continue;
+    }
+    schema.labels.push_back(label.quantity);
+    std::erase(schema.unread, label.key);
+  }
+  if (has_config_types()) {
+    schema.labels.push_back({.name = config_type_label,
+                             .level = Level::graph,
+                             .kind = Kind::category,
+                             .categories = static_cast<int64_t>(config_names_.size())});
+    std::erase(schema.unread, layout_.config_type);
+    for (const std::string& name : config_names_) {
+      schema.category_names[config_type_label].push_back(name.empty() ? "(none)" : printable(name));
+    }
+  }
+  return schema;
+}
+
+Batch FrameCollector::take_batch(const Schema& schema) {
   const int64_t b = size(), n = static_cast<int64_t>(types_.size());
-  Frames result{{}, schema_};
+  Batch batch;
   Points points;
   points.graphs = Segments::of_sizes(sizes_);
   points.positions = tensor_of(positions_, {n, 3});
@@ -281,21 +399,11 @@ FrameCollector::Frames FrameCollector::take() {
   for (size_t i = 0; i < features_.size(); ++i) {
     points.of_graphs[layout_.features[i]] = tensor_of(features_[i], {b, 1});
   }
-  result.schema.interface.typical_nodes = b > 0 ? static_cast<double>(n) / static_cast<double>(b) : 1;
-  result.schema.labels.clear();
   for (Label& label : labels_) {
-    require<DataError>(rule_ != Labels::needed || !label.given || label.known > 0 || b == 0, where(),
-                       ": no frame has ", quote(label.keys[0]), " (", layout_.option, ")");
-    if (label.known == 0) {
-      label.values.clear();
-      continue;
-    }
-    if (rule_ == Labels::needed && leave_out(label, result.schema.unread)) {
-      continue;
-    }
     const Quantity& q = label.quantity;
-    result.schema.labels.push_back(q);
-    std::erase(result.schema.unread, label.key);
+    if (find_quantity(schema.labels, q.name) == nullptr) {
+      continue;
+    }
     std::vector<int64_t> shape{label.of_atoms ? n : b, 1};
     if (q.kind == Kind::vector) {
       shape.push_back(3);
@@ -303,25 +411,39 @@ FrameCollector::Frames FrameCollector::take() {
     if (q.kind == Kind::symmetric_tensor) {
       shape.insert(shape.end(), {3, 3});
     }
-    Tensor& values = result.batch.labels[q.name] = tensor_of(label.values, shape);
+    Tensor& values = batch.labels[q.name] = tensor_of(label.values, shape);
     if (is_virial(label)) {  // of frames without a volume NaN already
       values = -values / cell_volumes(points).view({-1, 1, 1, 1});
     }
   }
-  if (config_names_.size() > 1 || (config_names_.size() == 1 && !config_names_[0].empty())) {
+  if (find_quantity(schema.labels, config_type_label) != nullptr) {
     Tensor kinds = at::empty({b, 1}, at::kLong);
     std::copy(config_types_.begin(), config_types_.end(), kinds.mutable_data_ptr<int64_t>());
-    result.batch.labels[config_type_label] = kinds;
-    result.schema.labels.push_back({.name = config_type_label,
-                                    .level = Level::graph,
-                                    .kind = Kind::category,
-                                    .categories = static_cast<int64_t>(config_names_.size())});
-    std::erase(result.schema.unread, layout_.config_type);
-    for (const std::string& name : config_names_) {
-      result.schema.category_names[config_type_label].push_back(name.empty() ? "(none)" : printable(name));
-    }
+    batch.labels[config_type_label] = kinds;
   }
-  result.batch.input = std::move(points);
+  batch.input = std::move(points);
+  forget();
+  return batch;
+}
+
+void FrameCollector::forget() {
+  sizes_.clear();
+  types_.clear();
+  config_types_.clear();
+  positions_.clear();
+  cells_.clear();
+  pbc_.clear();
+  for (auto& values : features_) {
+    values.clear();
+  }
+  for (Label& label : labels_) {
+    label.values.clear();
+  }
+}
+
+FrameCollector::Frames FrameCollector::take() {
+  Frames result{{}, schema()};
+  result.batch = take_batch(result.schema);
   *this = FrameCollector(layout_, *reader_, rule_);
   return result;
 }

@@ -1,13 +1,15 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "weyl/data/atoms/frame_layout.h"
 
 namespace weyl {
 
-/// Gathers the frames of one reader in memory.
+/// Gathers the frames of one reader: all of them, to be taken as one batch, or those of a batch at a time, once it has
+/// seen all (and forgotten them) to know what they have in common.
 class FrameCollector {
  public:
   /// `needed`: labels must be finite, those whose key is given in some frame. Those that only some frames
@@ -29,6 +31,15 @@ class FrameCollector {
   };
   Frames take();
 
+  /// What the frames so far have in common, those forgotten and taken among them. DataError as `take`.
+  Schema schema() const;
+  /// The frames kept, as a batch of the labels of `schema`: `cell` and `pbc` when a frame so far was periodic.
+  Batch take_batch(const Schema& schema);
+  /// Drops the frames kept, but not what is known of them.
+  void forget();
+  /// Goes on with the frames of another reader of the same file.
+  void follow(const FrameReader& reader) { reader_ = &reader; }
+
  private:
   struct Label {
     Quantity quantity;
@@ -43,9 +54,19 @@ class FrameCollector {
     std::string ambiguous;  // the two usual names it has
   };
 
+  /// A name that frames have, for messages.
+  struct Present {
+    std::string name;
+    bool of_atoms = false;
+    int64_t frames = 0;
+  };
+
   void take_units();
+  void count_names(const AtomsFrame& frame);
+  std::string no_frame_has(const Label& label) const;
   void add_label(Label& label, const AtomsFrame& frame);
-  bool leave_out(Label& label, std::vector<std::string>& unread) const;
+  std::string reason_to_leave_out(const Label& label) const;
+  bool has_config_types() const;
   static bool is_virial(const Label& label);  // minus stress times volume
   void add_features(const AtomsFrame& frame);
   double factor_of(const std::string& key, const std::string& from, const std::string& to) const;
@@ -55,12 +76,15 @@ class FrameCollector {
   const FrameReader* reader_;
   Labels rule_;
   Schema schema_;
-  FrameUnits units_;  // of the frame that came last
-  double length_ = 1;
-  std::vector<int64_t> type_of_;  // of each atomic number, -1: none
+  FrameUnits units_;                             // of the frame that came last
+  double length_ = 1, energy_ = 1, virial_ = 1;  // from its units
+  std::vector<int64_t> type_of_;                 // of each atomic number, -1: none
   std::vector<Label> labels_;
+  std::vector<Present> present_;
   std::vector<int64_t> sizes_, types_, config_types_;
-  std::vector<std::string> config_names_;
+  std::vector<std::string> config_names_;  // by the order in which they came
+  std::unordered_map<std::string, int64_t> config_numbers_;
+  int64_t frames_ = 0, atoms_ = 0;  // seen, kept or not
   std::vector<double> positions_, cells_;
   std::vector<std::vector<double>> features_;
   std::vector<uint8_t> pbc_;

@@ -1,4 +1,8 @@
 // Frames of atoms as one of the file formats (files/formats.h).
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "weyl/core/check.h"
 #include "weyl/core/new_files.h"
 #include "weyl/data/atoms/inspect_frames.h"
@@ -31,15 +35,15 @@ std::shared_ptr<const Dataset> FrameFiles::open(const OpenRequest& request) {
   using Labels = FrameCollector::Labels;
   const FrameLayout layout = layout_of(request.options);
   if (request.interface != nullptr) {
-    return open_frames_file(request.path, as_told(layout, *request.interface), Labels::none);
+    return open_frames_file(request.path, as_told(layout, *request.interface), Labels::none, request.keep);
   }
   return open_frames_file(request.path, layout,
-                          request.values == Values::any ? Labels::found : Labels::needed);
+                          request.values == Values::any ? Labels::found : Labels::needed, request.keep);
 }
 
 void FrameFiles::inspect(const std::string& path, const InspectionReport& report) {
-  for (const auto& [split, reader] : open_frames_for_inspection(path)) {
-    report(split, inspect_frames(*reader));
+  for (const auto& [split, found] : inspect_all_frames(path)) {
+    report(split, found);
   }
 }
 

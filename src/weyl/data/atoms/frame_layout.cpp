@@ -1,6 +1,7 @@
 #include "weyl/data/atoms/frame_layout.h"
 
 #include <set>
+#include <tuple>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -31,6 +32,26 @@ std::vector<std::string> symbols_of(const FrameLayout& layout) {
   return all;
 }
 
+void check_units(const FrameLayout& layout) {
+  const bool virial = is_virial_key(layout.stress);
+  for (const auto& [option, unit, like] :
+       {std::tuple{"energy_unit", &layout.energy_unit, "eV"},
+        {"length_unit", &layout.length_unit, "Angstrom"},
+        {"force_unit", &layout.force_unit, "eV/Angstrom"},
+        {"stress_unit", &layout.stress_unit, virial ? "eV" : "eV/Angstrom^3"}}) {
+    if (unit->empty()) {
+      continue;
+    }
+    try {
+      check_unit(*unit, like);
+    } catch (const ConfigError& error) {
+      throw ConfigError(text(layout.option, ".", option, ": ", error.what()));
+    }
+  }
+  require<ConfigError>(!layout.compression || !virial, layout.option, ".stress_sign: has no effect, ",
+                       quote(layout.stress), " is minus stress times volume; leave the option out");
+}
+
 }  // namespace
 
 FrameLayout layout_of(const DataOptions& options) {
@@ -42,6 +63,10 @@ FrameLayout layout_of(const DataOptions& options) {
             .stress = o->stress,
             .energy_unit = o->energy_unit,
             .length_unit = o->length_unit,
+            .force_unit = o->force_unit,
+            .stress_unit = o->stress_unit,
+            .gradients = o->force_sign == ForceSign::gradient,
+            .compression = o->stress_sign != StressSign::tension,
             .features = o->features,
             .properties = o->properties,
             .config_type = o->config_type,
@@ -62,6 +87,7 @@ FrameLayout layout_of(const DataOptions& options) {
 }
 
 FrameLayout as_told(FrameLayout layout, const Interface& model) {
+  layout.told = true;
   layout.elements = model.elements;
   layout.features.clear();
   for (const Quantity& q : model.features) {
@@ -76,6 +102,7 @@ Schema frames_schema(const FrameLayout& layout) {
   Interface& i = schema.interface;
   i.elements = symbols_of(layout);
   i.types = static_cast<int64_t>(i.elements.size());
+  check_units(layout);
   std::set<std::string> known;
   for (const auto& symbol : i.elements) {
     require<ConfigError>(atomic_number(symbol) >= 0, layout.option, ".elements: ", unknown_element(symbol));
@@ -119,6 +146,13 @@ std::vector<std::string> keys_of(const FrameLayout& layout, const Quantity& labe
                                   : std::vector{label.name};
 }
 
+std::string force_unit_of(const FrameUnits& units) {
+  return text(units.energy, "/(", units.length, ")");
+}
+std::string stress_unit_of(const FrameUnits& units) {
+  return text(units.energy, "/(", units.length, ")^3");
+}
+
 FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader) {
   const auto first = [](std::string_view given, std::string_view said, std::string_view usual) {
     return std::string(!given.empty() ? given : !said.empty() ? said : usual);
@@ -130,8 +164,27 @@ FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader) {
   };
   agree(layout.energy_unit, reader.stated_unit_of("energy"), "energy_unit");
   agree(layout.length_unit, reader.stated_unit_of("pos"), "length_unit");
-  return {first(layout.energy_unit, reader.unit_of("energy"), energy_unit_of_models),
-          first(layout.length_unit, reader.unit_of("pos"), "Angstrom")};
+  FrameUnits units{first(layout.energy_unit, reader.unit_of("energy"), energy_unit_of_models),
+                   first(layout.length_unit, reader.unit_of("pos"), "Angstrom"),
+                   {},
+                   {}};
+  // What a file says of its energies it says of its forces and stress.
+  const bool by_energy = !reader.stated_unit_of("energy").empty();
+  const bool asked = !layout.energy_unit.empty() || !layout.length_unit.empty();
+  const auto derived = [&](std::string given, const char* name, const char* option,
+                           const std::string& usual) {
+    const std::string stated = first(reader.stated_unit_of(name), by_energy ? usual : "", "");
+    if (layout.told && !stated.empty()) {
+      given.clear();
+    }
+    agree(given, stated, option);
+    return first(given, stated, first(asked ? "" : reader.unit_of(name), "", usual));
+  };
+  units.forces = derived(layout.force_unit, "forces", "force_unit", force_unit_of(units));
+  const bool of_virials = is_virial_key(layout.stress);
+  units.stress =
+      derived(of_virials ? "" : layout.stress_unit, "stress", "stress_unit", stress_unit_of(units));
+  return units;
 }
 
 }  // namespace weyl

@@ -22,6 +22,10 @@ struct FrameLayout {
   std::vector<std::string> elements;     // symbols of the types in their order; none: 100 types, Z each
   std::string energy, forces, stress;    // keys; empty: the usual ones
   std::string energy_unit, length_unit;  // of the files; empty: what their format says, else eV, Angstrom
+  std::string force_unit, stress_unit;   // the same; else of the energies and lengths
+  bool gradients = false;                // whether the files have minus the forces,
+  bool compression = false;              // and minus the stress
+  bool told = false;                     // whether a model says the layout, and no labels are read
   bool potential = true;                 // whether energy, forces and stress are labels
   std::vector<std::string> features;
   std::vector<FrameProperty> properties;
@@ -31,22 +35,29 @@ struct FrameLayout {
 
 /// Layout of the options of a set; of a set that is none of frames, the defaults.
 FrameLayout layout_of(const DataOptions& options);
-/// The types and features that a model knows.
+/// The types and features that a model knows. What a file says of the units of its forces and stress goes before
+/// what the layout says: they are what predictions are written in.
 FrameLayout as_told(FrameLayout layout, const Interface& model);
 
 /// Points with types; labels `energy` (graph scalar, extensive, eV), `forces` (node vector, eV/Å), `stress`
-/// (graph symmetric tensor, eV/Å^3) and the properties. ConfigError: an element that is none, or twice.
+/// (graph symmetric tensor, eV/Å^3) and the properties. ConfigError: an element that is none, or twice; a unit
+/// that is none or of another thing.
 Schema frames_schema(const FrameLayout& layout);
 
 /// The keys under which files may have a label: the one that the layout gives, or the usual ones.
 std::vector<std::string> keys_of(const FrameLayout& layout, const Quantity& label);
 
-/// The units of a file's energies and lengths.
+/// The units of a file's energies, lengths, forces and stress.
 struct FrameUnits {
-  std::string energy, length;
+  std::string energy, length, forces, stress;
   bool operator==(const FrameUnits&) const = default;
 };
-/// The units of the frame that the reader gave last. DataError: the file says another unit than the layout.
+/// Those of forces and stress that follow from the units of energies and lengths.
+std::string force_unit_of(const FrameUnits& units);
+std::string stress_unit_of(const FrameUnits& units);
+/// The units of the frame that the reader gave last; `stress` is that of stresses even where the layout says one
+/// of virials. DataError: the file says another unit than the layout, of forces and stress also by the units of
+/// its energies and lengths.
 FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader);
 
 }  // namespace weyl

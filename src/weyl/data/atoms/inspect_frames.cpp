@@ -5,12 +5,16 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
+#include "weyl/data/atoms/frame_checks.h"
 #include "weyl/data/atoms/shortest_distance.h"
+#include "weyl/data/atoms/trajectory_work.h"
 #include "weyl/data/formats/frame_formats.h"
+#include "weyl/data/formats/potential_keys.h"
 
 namespace weyl {
 namespace {
@@ -91,7 +95,8 @@ struct Field {
 
 class Frames {
  public:
-  explicit Frames(FrameReader& reader) : reader_(reader) {}
+  Frames(FrameReader& reader, const std::string& split, Duplicates* seen)
+      : reader_(reader), checks_(split, seen) {}
 
   FrameInspection all() {
     AtomsFrame frame;
@@ -110,6 +115,11 @@ class Frames {
     without_element_.warn(result_.warnings, "with atoms of no element (X)");
     flat_.warn(result_.warnings, "with a flat drawing for a geometry (2D)");
     close_.warn(result_.warnings, text("with atoms nearer than ", overlap, " \u00c5"));
+    std::ranges::move(checks_.lines(), std::back_inserter(result_.warnings));
+    if (const auto law = work_.law(); law && law->is_wrong()) {
+      result_.warnings.push_back(
+          text("energies and forces are not of one system of units: ", work_fault(*law, "data.molecules")));
+    }
     return std::move(result_);
   }
 
@@ -139,6 +149,7 @@ class Frames {
   }
 
   void add(const AtomsFrame& frame) {
+    checks_.add(frame, reader_);
     const int64_t n = frame.size();
     result_.least_atoms = result_.frames == 0 ? n : std::min(result_.least_atoms, n);
     result_.most_atoms = std::max(result_.most_atoms, n);
@@ -173,6 +184,7 @@ class Frames {
       flat_.add(reader_);
     }
     measure(frame);
+    follow(frame);
   }
 
   /// Angstrom in the unit of the file's places; nothing of a unit that nobody knows.
@@ -182,6 +194,54 @@ class Frames {
     } catch (const ConfigError&) {
       return std::nullopt;
     }
+  }
+
+  /// Adds the frame to the trajectory, its forces in the unit that fits the energies and lengths.
+  void follow(const AtomsFrame& frame) {
+    if (work_.enough()) {
+      return;
+    }
+    const auto [energy, forces] = potential_of(frame);
+    const auto e = energy != nullptr ? reals_of(energy->values) : std::nullopt;
+    auto f = forces != nullptr ? reals_of(forces->values) : std::nullopt;
+    if (!e || e->size() != 1 || !f || forces->width != 3) {
+      work_.skip();
+      return;
+    }
+    const std::string energy_unit(reader_.unit_of(energy->name)), force_unit(reader_.unit_of(forces->name)),
+        length(reader_.unit_of("pos"));
+    if (!energy_unit.empty() && !force_unit.empty()) {
+      try {
+        const double factor =
+            unit_factor(text("(", force_unit, ")*(", length.empty() ? "Angstrom" : length, ")"), energy_unit);
+        std::ranges::for_each(*f, [&](double& x) { x *= factor; });
+      } catch (const ConfigError&) {  // units that nobody knows
+        work_.skip();
+        return;
+      }
+    }
+    work_.add({.kinds = {frame.numbers.begin(), frame.numbers.end()},
+               .positions = frame.positions,
+               .cell = frame.cell,
+               .pbc = frame.pbc,
+               .energy = e->front(),
+               .forces = std::move(*f)});
+  }
+
+  /// The first of the usual energies and forces of one source, else the first of each; null where there is none.
+  static std::pair<const FrameValue*, const AtomColumn*> potential_of(const AtomsFrame& frame) {
+    const FrameValue* energy = nullptr;
+    const AtomColumn* forces = nullptr;
+    for (size_t i = 0; i < forces_keys.size(); ++i) {
+      const auto* e = i < energy_keys.size() ? frame.value(energy_keys[i]) : nullptr;
+      const auto* f = frame.column(forces_keys[i]);
+      if (e != nullptr && f != nullptr) {
+        return {e, f};
+      }
+      energy = energy == nullptr ? e : energy;
+      forces = forces == nullptr ? f : forces;
+    }
+    return {energy, forces};
   }
 
   void measure(const AtomsFrame& frame) {
@@ -228,38 +288,68 @@ class Frames {
   }
 
   FrameReader& reader_;
+  FrameChecks checks_;
   FrameInspection result_;
   std::vector<Field> fields_;
   std::map<std::pair<std::string, Level>, size_t> places_;
   Count empty_, without_element_, flat_, close_;
   std::string unit_;  // of places
   std::optional<double> angstrom_;
+  TrajectoryWork work_;
 };
 
 }  // namespace
 
-FrameInspection inspect_frames(FrameReader& reader) {
-  return Frames(reader).all();
+FrameInspection inspect_frames(FrameReader& reader, const std::string& split, Duplicates* seen) {
+  return Frames(reader, split, seen).all();
 }
 
-std::vector<std::pair<std::string, std::unique_ptr<FrameReader>>> open_frames_for_inspection(
-    const std::string& path) {
+std::vector<std::pair<std::string, std::string>> frames_for_inspection(const std::string& path) {
   namespace fs = std::filesystem;
-  std::vector<std::pair<std::string, std::unique_ptr<FrameReader>>> result;
+  std::vector<std::pair<std::string, std::string>> result;
   if (fs::is_directory(path)) {
     for (const char* split : {"train", "valid", "test"}) {
       for (const std::string& end : frame_endings()) {
         const std::string file = (fs::path(path) / text(split, end)).string();
         if (fs::exists(file)) {
-          result.emplace_back(split, open_frames(file));
+          result.emplace_back(split, file);
         }
       }
     }
   }
   if (result.empty()) {
-    result.emplace_back("", open_frames(path));
+    result.emplace_back("", path);
   }
   return result;
+}
+
+std::vector<std::pair<std::string, FrameInspection>> inspect_all_frames(const std::string& path) {
+  std::vector<std::pair<std::string, FrameInspection>> found;
+  std::vector<std::string> faults, names;
+  Duplicates seen;
+  for (const auto& [split, frames] : frames_for_inspection(path)) {
+    names.push_back(split);
+    try {
+      const auto reader =
+          open_readable_frames(frames, [&](const std::string& reason) { faults.push_back(reason); });
+      found.emplace_back(split, inspect_frames(*reader, split, &seen));
+    } catch (const DataError& error) {
+      if (split.empty()) {
+        throw;
+      }
+      faults.emplace_back(error.what());
+    }
+  }
+  if (found.empty()) {
+    throw DataError(faults.front());
+  }
+  auto& warnings = found.front().second.warnings;
+  for (std::string& fault : faults) {
+    fault += "; left out";
+  }
+  warnings.insert(warnings.begin(), faults.begin(), faults.end());
+  std::ranges::move(doubts_about_absent(names), std::back_inserter(warnings));
+  return found;
 }
 
 }  // namespace weyl

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "weyl/carriers/quantity.h"
+#include "weyl/data/files/duplicates.h"
 #include "weyl/data/formats/frame_reader.h"
 
 namespace weyl {
@@ -39,12 +40,18 @@ struct FrameInspection {
 /// Reads all frames, one at a time. Warnings: a label that some frames lack, numbers that are not finite,
 /// another shape or type, constant energies, atoms nearer than 0.5 Angstrom (which a file is in that says no
 /// unit; not of a unit that is none), forces of exactly zero on single atoms (as of constrained ones), frames
-/// without atoms, atoms of no element, flat drawings of molecules.
-FrameInspection inspect_frames(FrameReader& reader);
+/// without atoms, atoms of no element, flat drawings of molecules, energies and forces of a trajectory that are not
+/// of one system of units (trajectory_work.h); and what FrameChecks find. `split` is the name of the
+/// split that the frames are (empty: none); with `seen` frames are compared with one another and with those of earlier
+/// splits.
+FrameInspection inspect_frames(FrameReader& reader, const std::string& split = "",
+                               Duplicates* seen = nullptr);
 
-/// The frames that a path holds, as ("", reader), or the splits of a folder by name: its files train, valid
-/// and test.
-std::vector<std::pair<std::string, std::unique_ptr<FrameReader>>> open_frames_for_inspection(
-    const std::string& path);
+/// The frames that a path holds, as ("", path), or the splits of a folder by name: its files train, valid and test.
+std::vector<std::pair<std::string, std::string>> frames_for_inspection(const std::string& path);
+
+/// Inspects them all. Of a folder, files that cannot be read are warnings of the first set that can; DataError where
+/// none can.
+std::vector<std::pair<std::string, FrameInspection>> inspect_all_frames(const std::string& path);
 
 }  // namespace weyl

@@ -58,6 +58,15 @@ struct Converted {
 /// The key=value arguments of `data convert`.
 using OptionTexts = std::vector<std::string>;
 
+/// Point clouds (sets/clouds.h); what other formats take by its name too is theirs unless the set `clouds` is asked for.
+struct CloudFiles {
+  static constexpr const char* holds = "point clouds";
+  static std::string names() { return ".ply, .npz"; }
+  static bool takes(const std::string& path, const DataOptions& options);
+  static std::shared_ptr<const Dataset> open(const OpenRequest& request);
+  static NamedSets sets(const std::string& folder);
+};
+
 /// Frames of atoms; their formats have a table of their own (formats/frame_formats.cpp).
 struct FrameFiles {
   static constexpr const char* holds = "frames of atoms";
@@ -179,13 +188,15 @@ struct ArrayArchives {
 
 /// The list. Its order is the order in which a path is recognised:
 ///
-///   FrameFiles first       what lies beside frames in a folder is of less interest, and an .npz with places
+///   CloudFiles first       a set that is asked for by name says what its files are; else they take little
+///   FrameFiles             what lies beside frames in a folder is of less interest, and an .npz with places
 ///                          and atomic numbers is frames, not digits or arrays
 ///   NbodyFiles             before TensorFiles, which take every .safetensors
 ///   PictureFiles           last of the data sets: a picture may lie beside anything
 ///   ArrayArchives          take every .npz that nobody else did
-using FileFormats = std::variant<FrameFiles, NbodyFiles, TensorFiles, VolumeFiles, ShapeFiles, PoseFiles,
-                                 NbodyOriginals, CifarBatches, DigitFiles, PictureFiles, ArrayArchives>;
+using FileFormats =
+    std::variant<CloudFiles, FrameFiles, NbodyFiles, TensorFiles, VolumeFiles, ShapeFiles, PoseFiles,
+                 NbodyOriginals, CifarBatches, DigitFiles, PictureFiles, ArrayArchives>;
 
 /// What a format can do, told by the functions that it has.
 template <class Format>

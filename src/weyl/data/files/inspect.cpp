@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -15,6 +16,7 @@
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/data/files/coincident.h"
+#include "weyl/data/files/sample_checks.h"
 
 namespace weyl {
 namespace {
@@ -200,8 +202,9 @@ void warn(std::vector<std::string>& warnings, const GroupSummary& found) {
 
 }  // namespace
 
-Inspection inspect(const Dataset& data) {
+Inspection inspect(const Dataset& data, const std::string& split, Duplicates* seen) {
   const Schema& schema = data.schema();
+  SampleChecks checks(data, split, schema.labels, seen);
   Inspection result;
   result.carrier = schema.carrier();
   result.samples = data.size();
@@ -225,6 +228,7 @@ Inspection inspect(const Dataset& data) {
       labels.add(q.name, q.unit, batch.labels.at(q.name));
     }
     suspects.look(batch.input, begin);
+    checks.add(batch);
     if (const auto* poses = std::get_if<Poses>(&batch.input)) {
       if (!result.group) {
         result.group = GroupSummary{poses->group, data.mended(), data.mended() > 0, 0, INFINITY, 0};
@@ -258,6 +262,10 @@ Inspection inspect(const Dataset& data) {
   suspects.empty.warn(result.warnings, "without nodes");
   suspects.coincident_nodes.warn(result.warnings, "with two nodes at one place");
   suspects.flat.warn(result.warnings, "with a periodic cell without volume");
+  std::ranges::move(checks.lines(), std::back_inserter(result.warnings));
+  if (!split.empty() && data.size() == 1) {
+    result.warnings.push_back(doubt_about_size(split, data.size(), "sample"));
+  }
   return result;
 }
 

@@ -2,10 +2,12 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/data/atoms/inspect_frames.h"
+#include "weyl/data/files/duplicates.h"
 #include "weyl/data/files/formats.h"
 
 namespace weyl {
@@ -46,14 +48,24 @@ struct Inspection {
 
 /// Warnings: values that are not finite, missing labels, samples without nodes, nodes of a sample at one
 /// place (nearer than 1e-9 of its extent), constant labels, periodic cells without volume, matrices off their
-/// group, relative poses outside the chart of the logarithm.
-Inspection inspect(const Dataset& data);
+/// group, relative poses outside the chart of the logarithm; and what SampleChecks find (sample_checks.h). `split` is the name
+/// of the split that the data are (empty: none); with `seen`, which `data` must outlive, samples are compared with one
+/// another and with those of earlier splits.
+Inspection inspect(const Dataset& data, const std::string& split = "", Duplicates* seen = nullptr);
 
 /// The sets that a path holds, for inspection: one file, as ("", set), or the splits of a folder by name.
-/// Values of carrier tensor files may be NaN here. DataError: see open_file.
+/// Values of carrier tensor files may be NaN here. DataError: see open_file; a folder that no format takes, with what
+/// it seems to be (advice.h).
 NamedSets open_for_inspection(const std::string& path);
 
-/// Inspects what a path holds, whatever its format (formats.h), one split after the other.
+/// Inspects what a path holds, whatever its format (formats.h), one split after the other. Of a folder, each file that
+/// cannot be read is a warning of the first split; DataError where none can.
 void inspect_path(const std::string& path, const InspectionReport& report);
+
+/// The files of a folder, and of folders in it, one by one, for a folder that is not read as a whole because of
+/// `fault`: by the split that their names or folders say, all others as "". The first set warns of `fault` and of each
+/// file that cannot be read. Empty: no file can be read, or there is none that a format takes.
+std::vector<std::pair<std::string, Inspection>> inspect_files(const std::string& folder,
+                                                              const std::string& fault);
 
 }  // namespace weyl

@@ -1,6 +1,11 @@
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
 #include "weyl/core/alternatives.h"
+#include "weyl/core/check.h"
+#include "weyl/data/files/advice.h"
 #include "weyl/data/files/inspect.h"
 #include "weyl/data/files/open_request.h"
 #include "weyl/data/open.h"
@@ -18,24 +23,68 @@ NamedSets named_sets(const Splits& splits) {
   return found;
 }
 
+namespace {
+
+/// The sets of a folder by the first format that takes it; none: no format does.
+NamedSets sets_of_folder(const OpenRequest& request) {
+  NamedSets found;
+  any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
+    if constexpr (HasLayout<Format>) {
+      found = Format::sets(request.path);
+    }
+    if constexpr (CanOpen<Format>) {
+      if (found.empty() && Format::takes(request.path, request.options)) {
+        found = {{"", Format::open(request)}};
+      }
+    }
+    return !found.empty();
+  });
+  return found;
+}
+
+std::vector<std::pair<std::string, Inspection>> inspect_sets(const NamedSets& sets) {
+  std::vector<std::pair<std::string, Inspection>> found;
+  Duplicates seen;  // which asks the sets for the names of samples
+  std::vector<std::string> names;
+  for (const auto& [split, data] : sets) {
+    names.push_back(split);
+    found.emplace_back(split, inspect(*data, split, &seen));
+  }
+  if (!found.empty()) {
+    std::ranges::move(doubts_about_absent(names), std::back_inserter(found.front().second.warnings));
+  }
+  return found;
+}
+
+/// As a whole, or where some file of it is broken file by file.
+std::vector<std::pair<std::string, Inspection>> inspect_folder(const std::string& path) {
+  NamedSets sets;
+  try {
+    sets = sets_of_folder({.path = path, .values = Values::any});
+    if (!sets.empty()) {
+      return inspect_sets(sets);
+    }
+  } catch (const DataError& error) {
+    sets.clear();
+    auto found = inspect_files(path, error.what());
+    if (found.empty()) {
+      throw;
+    }
+    return found;
+  }
+  throw DataError(text(path, ": ", advice_for(path)));
+}
+
+}  // namespace
+
 NamedSets open_for_inspection(const std::string& path) {
   const OpenRequest request{.path = path, .values = Values::any};
-  NamedSets found;
-  if (std::filesystem::is_directory(path)) {
-    any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
-      if constexpr (HasLayout<Format>) {
-        found = Format::sets(path);
-      }
-      if constexpr (CanOpen<Format>) {
-        if (found.empty() && Format::takes(path, request.options)) {
-          found = {{"", Format::open(request)}};
-        }
-      }
-      return !found.empty();
-    });
+  if (!std::filesystem::is_directory(path)) {
+    return {{"", open_file(path, request.options, request.interface, request.values)}};
   }
+  NamedSets found = sets_of_folder(request);
   if (found.empty()) {
-    found = {{"", open_file(path, request.options, request.interface, request.values)}};
+    throw DataError(text(path, ": ", advice_for(path)));
   }
   return found;
 }
@@ -50,10 +99,13 @@ void inspect_path(const std::string& path, const InspectionReport& report) {
     }
     return false;
   });
-  if (!inspected) {
-    for (const auto& [split, data] : open_for_inspection(path)) {
-      report(split, inspect(*data));
-    }
+  if (inspected) {
+    return;
+  }
+  const auto found =
+      std::filesystem::is_directory(path) ? inspect_folder(path) : inspect_sets(open_for_inspection(path));
+  for (const auto& [split, inspection] : found) {
+    report(split, inspection);
   }
 }
 

@@ -14,6 +14,7 @@ struct OpenRequest {
   DataOptions options;                   // of the data set that is asked for
   const Interface* interface = nullptr;  // what a model is told, or the config; null: whatever there is
   Values values = Values::checked;
+  Keep keep = Keep::in_memory;
 };
 
 /// The features of a path must be those of the request's interface, if it has one, in their order: DataError.

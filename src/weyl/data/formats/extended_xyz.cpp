@@ -29,6 +29,17 @@ void prepare(FrameValues& values) {
   }
 }
 
+/// What to say of a first line that is a point: three reals or more.
+const char* seems_points(std::string_view line) {
+  size_t count = 0;
+  for (auto word = take_word(line); !word.empty(); word = take_word(line), ++count) {
+    if (!parse_real(word)) {
+      return "";
+    }
+  }
+  return count >= 3 ? "; texts of points, a cloud a file, are read by data.set = \"clouds\"" : "";
+}
+
 const std::string* text_of(const FrameValue& value) {
   const auto* texts = std::get_if<std::vector<std::string>>(&value.values);
   return texts != nullptr && value.shape.empty() ? &texts->front() : nullptr;
@@ -76,7 +87,7 @@ int64_t ExtendedXyzReader::read_count() {
   const auto word = take_word(line);
   const auto count = parse_integer(word);
   check(count && *count >= 0 && trimmed(line).empty(), "must be a number of atoms, got ",
-        quote(lines_.line(), 40));
+        quote(lines_.line(), 40), lines_.frame() == 1 ? seems_points(lines_.line()) : "");
   return *count;
 }
 
@@ -160,7 +171,7 @@ void ExtendedXyzReader::read_units(const AtomsFrame& frame) {
     check(value == nullptr || said != nullptr, quote(key), " must be a unit, such as ", like);
     if (lines_.frame() == 1 && said != nullptr) {
       try {
-        unit_factor(*said, like);
+        check_unit(*said, like);
       } catch (const ConfigError& error) {
         check(false, quote(key), " must be a unit, such as ", like, ": ", error.what());
       }
@@ -173,11 +184,20 @@ void ExtendedXyzReader::read_units(const AtomsFrame& frame) {
   };
   read(energy_unit_key, "eV", energy_unit_);
   read(length_unit_key, "Angstrom", length_unit_);
-  if (lines_.frame() == 1 && !energy_unit_.empty()) {
+  read(force_unit_key, "eV/Angstrom", force_said_);
+  read(stress_unit_key, "eV/Angstrom^3", stress_said_);
+  if (lines_.frame() == 1) {
     const std::string length = length_unit_.empty() ? "Angstrom" : length_unit_;
-    force_unit_ = text(energy_unit_, "/(", length, ")");
-    stress_unit_ = text(energy_unit_, "/(", length, ")^3");
+    const std::string force = energy_unit_.empty() ? "" : text(energy_unit_, "/(", length, ")");
+    force_unit_ = force_said_.empty() ? force : force_said_;
+    stress_unit_ = !stress_said_.empty()  ? stress_said_
+                   : energy_unit_.empty() ? ""
+                                          : text(energy_unit_, "/(", length, ")^3");
   }
+}
+
+std::string_view ExtendedXyzReader::stated_unit_of(std::string_view name) const {
+  return name == "forces" ? force_said_ : name == "stress" ? stress_said_ : unit_of(name);
 }
 
 std::string_view ExtendedXyzReader::unit_of(std::string_view name) const {

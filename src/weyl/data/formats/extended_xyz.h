@@ -26,7 +26,8 @@ namespace weyl {
 /// `=`, or one without Properties and Lattice that is no list of pairs, is kept as `comment`, a text or a
 /// number. Blank lines may stand before a count and at the end. The values `energy_unit` and `length_unit`,
 /// texts, say the units of energies, forces, stresses and virials under their usual names
-/// (potential_keys.h), and of places and cells; they are kept as values too.
+/// (potential_keys.h), and of places and cells; `force_unit` and `stress_unit` those of forces and stresses
+/// that are not energies by lengths. They are kept as values too.
 ///
 /// DataError: a count that is none, a frame that ends early, a wrong number of columns, an element that is
 /// none, what is no number of its type, places or lattice vectors that are not finite, periodic lattice
@@ -40,6 +41,7 @@ class ExtendedXyzReader : public FrameReader {
   bool next(AtomsFrame& frame) override;
   std::string where() const override;
   std::string_view unit_of(std::string_view name) const override;
+  std::string_view stated_unit_of(std::string_view name) const override;
 
  private:
   enum class Target { species, atomic_number, positions, column };
@@ -69,8 +71,10 @@ class ExtendedXyzReader : public FrameReader {
 
   TextLines lines_;
   int64_t first_line_ = 0;
-  std::string energy_unit_, length_unit_, force_unit_, stress_unit_;  // empty: not said
-  std::string properties_;                                            // of which columns_ are
+  std::string energy_unit_, length_unit_;  // empty: not said
+  std::string force_said_, stress_said_;
+  std::string force_unit_, stress_unit_;  // as said, else of energies and lengths; empty: not known
+  std::string properties_;                // of which columns_ are
   std::vector<Column> columns_;
   std::string_view row_;  // what is left of the atom at hand
   size_t words_ = 0;      // of it that were read

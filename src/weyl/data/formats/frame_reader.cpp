@@ -70,6 +70,52 @@ class FolderReader : public Chain {
   size_t next_ = 0;
 };
 
+/// The same without the files, or their ends, that cannot be read.
+class ReadableFolderReader : public FrameReader {
+ public:
+  ReadableFolderReader(std::vector<std::string> paths, FileFault fault)
+      : paths_(std::move(paths)), fault_(std::move(fault)) {}
+
+  bool next(AtomsFrame& frame) override {
+    for (;;) {
+      try {
+        if (reading_ && reader_->next(frame)) {
+          any_ = true;
+          return true;
+        }
+        reading_ = false;
+        if (next_ == paths_.size()) {
+          break;
+        }
+        auto following = open_frames(paths_[next_++]);
+        reader_ = std::move(following);
+        reading_ = true;
+      } catch (const DataError& error) {
+        reading_ = false;
+        first_ = first_.empty() ? error.what() : first_;
+        fault_(error.what());
+      }
+    }
+    require<DataError>(any_, first_);
+    return false;
+  }
+  std::string where() const override { return reader_ ? reader_->where() : std::string(); }
+  std::string_view unit_of(std::string_view name) const override {
+    return reader_ ? reader_->unit_of(name) : std::string_view();
+  }
+  std::string_view stated_unit_of(std::string_view name) const override {
+    return reader_ ? reader_->stated_unit_of(name) : std::string_view();
+  }
+
+ private:
+  std::vector<std::string> paths_;
+  FileFault fault_;
+  std::unique_ptr<FrameReader> reader_;  // the last one, for its words after the end
+  bool reading_ = false, any_ = false;
+  std::string first_;  // fault
+  size_t next_ = 0;
+};
+
 class TarReader : public Chain {
  public:
   explicit TarReader(const std::string& path) : path_(path), archive_(path) {}
@@ -116,6 +162,15 @@ bool holds_frames(const std::string& path) {
   }
   const FrameFormat* other = frame_format_of_file(path);
   return is_frame_text(path) || is_tar(path) || (other != nullptr && other->holds(path));
+}
+
+std::unique_ptr<FrameReader> open_readable_frames(const std::string& path, FileFault fault) {
+  if (fs::is_directory(path) && frame_format_of_folder(path) == nullptr) {
+    if (auto paths = paths_of_frames(path); !paths.empty()) {
+      return std::make_unique<ReadableFolderReader>(std::move(paths), std::move(fault));
+    }
+  }
+  return open_frames(path);
 }
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,8 +22,8 @@ class FrameReader {
   /// The unit, in the words of units.h, of a column, a value, or `pos`, the places and the cell; empty where
   /// the format does not say.
   virtual std::string_view unit_of(std::string_view /*name*/) const { return {}; }
-  /// The same of `energy` and `pos`, where nobody may say another: the file says it, or its format knows no
-  /// other. Empty where it is only usual.
+  /// The same of `energy`, `pos`, `forces` and `stress`, where nobody may say another: the file says it, or its
+  /// format knows no other. Empty where it is only usual, or follows from the units of energies and lengths.
   virtual std::string_view stated_unit_of(std::string_view name) const { return unit_of(name); }
 };
 
@@ -31,6 +32,13 @@ class FrameReader {
 /// after the other, in the order of their names (of an archive: its own). DataError: see the readers; a path
 /// that is nothing of these.
 std::unique_ptr<FrameReader> open_frames(const std::string& path);
+
+/// Takes the reason why a file cannot be read, or not beyond some frame.
+using FileFault = std::function<void(const std::string& reason)>;
+/// The same, but the frames of a folder of files go on with the next file where one cannot be read, from the frame on
+/// that is at fault. DataError: no file of the folder has a frame that can be read; it says what is wrong with the
+/// first.
+std::unique_ptr<FrameReader> open_readable_frames(const std::string& path, FileFault fault);
 
 /// Whether a path is named, or a folder looks, like one that `open_frames` reads. An .npz is told by its
 /// arrays.

@@ -240,7 +240,9 @@ std::string_view MoleculeNpzReader::unit_of(std::string_view name) const {
 }
 
 std::string_view MoleculeNpzReader::stated_unit_of(std::string_view name) const {
-  return (name == "pos" ? says_length_unit_ : says_energy_unit_) ? unit_of(name) : std::string_view();
+  const bool length = name == "forces" || name == "pos", energy = name != "pos";
+  const bool said = (!length || says_length_unit_) && (!energy || says_energy_unit_);
+  return said ? unit_of(name) : std::string_view();
 }
 
 bool MoleculeNpzReader::next(AtomsFrame& frame) {

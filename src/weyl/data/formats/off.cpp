@@ -73,7 +73,8 @@ struct Counts {
   int64_t vertices, faces;
 };
 
-Counts parse_counts(Lines& lines, size_t size) {
+/// `least` is how many faces there must be.
+Counts parse_counts(Lines& lines, size_t size, int64_t least) {
   const std::string_view where = lines.where();
   require<DataError>(lines.next(), where, ": is empty, it must begin with OFF");
   require<DataError>(lines.line().starts_with("OFF"), where, ":", lines.at(), ": must begin with OFF, got ",
@@ -89,10 +90,25 @@ Counts parse_counts(Lines& lines, size_t size) {
   const auto faces = lines.number<int64_t>("the number of faces");
   // Every vertex and every face takes at least six characters ("0 0 0\n") but for the last.
   const auto most = static_cast<int64_t>(size / 6 + 1);
-  require<DataError>(vertices > 0 && faces > 0 && vertices <= most && faces <= most, where, ":", lines.at(),
+  require<DataError>(vertices > 0 && faces >= least && vertices <= most && faces <= most, where, ":",
+                     lines.at(),
                      ": the numbers of vertices and faces must be positive and fit the file, got ", vertices,
                      " and ", faces);
   return {vertices, faces};
+}
+
+std::vector<double> parse_vertices(Lines& lines, int64_t count) {
+  std::vector<double> vertices;
+  vertices.reserve(3 * count);
+  for (int64_t v = 0; v < count; ++v) {
+    require<DataError>(lines.next(), lines.where(), ": ends after ", v, " of ", count, " vertices");
+    for (int d = 0; d < 3; ++d) {
+      vertices.push_back(lines.number<double>("a coordinate"));
+      require<DataError>(std::isfinite(vertices.back()), lines.where(), ":", lines.at(),
+                         ": coordinates must be finite, got ", vertices.back());
+    }
+  }
+  return vertices;
 }
 
 void parse_face(Lines& lines, Mesh& mesh) {
@@ -116,17 +132,9 @@ void parse_face(Lines& lines, Mesh& mesh) {
 
 Mesh parse_off(std::string_view file, std::string_view where) {
   Lines lines(file, where);
-  const Counts counts = parse_counts(lines, file.size());
+  const Counts counts = parse_counts(lines, file.size(), 1);
   Mesh mesh;
-  mesh.vertices.reserve(3 * counts.vertices);
-  for (int64_t v = 0; v < counts.vertices; ++v) {
-    require<DataError>(lines.next(), where, ": ends after ", v, " of ", counts.vertices, " vertices");
-    for (int d = 0; d < 3; ++d) {
-      mesh.vertices.push_back(lines.number<double>("a coordinate"));
-      require<DataError>(std::isfinite(mesh.vertices.back()), where, ":", lines.at(),
-                         ": coordinates must be finite, got ", mesh.vertices.back());
-    }
-  }
+  mesh.vertices = parse_vertices(lines, counts.vertices);
   mesh.triangles.reserve(3 * counts.faces);
   for (int64_t face = 0; face < counts.faces; ++face) {
     require<DataError>(lines.next(), where, ": ends after ", face, " of ", counts.faces, " faces");
@@ -139,6 +147,23 @@ Mesh read_off(const std::string& path) {
   const MappedFile file(path);
   const auto bytes = file.bytes();
   return parse_off({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+}
+
+std::vector<double> parse_off_vertices(std::string_view file, std::string_view where) {
+  Lines lines(file, where);
+  const Counts counts = parse_counts(lines, file.size(), 0);
+  std::vector<double> vertices = parse_vertices(lines, counts.vertices);
+  // Or faces could have been taken for vertices, where several of these share a line, and nobody would see an end cut off.
+  for (int64_t face = 0; face < counts.faces; ++face) {
+    require<DataError>(lines.next(), where, ": ends after ", face, " of ", counts.faces, " faces");
+  }
+  return vertices;
+}
+
+std::vector<double> read_off_vertices(const std::string& path) {
+  const MappedFile file(path);
+  const auto bytes = file.bytes();
+  return parse_off_vertices({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 
 std::string off_text(const Mesh& mesh) {

@@ -26,6 +26,10 @@ struct Mesh {
 Mesh parse_off(std::string_view file, std::string_view where);
 Mesh read_off(const std::string& path);
 
+/// The vertices alone (V, 3), also of a file without faces; of the faces the lines are counted alone. DataError as above.
+std::vector<double> parse_off_vertices(std::string_view file, std::string_view where);
+std::vector<double> read_off_vertices(const std::string& path);
+
 /// The text of an OFF file; coordinates with the digits that give them back exactly.
 std::string off_text(const Mesh& mesh);
 

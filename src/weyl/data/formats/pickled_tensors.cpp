@@ -70,6 +70,17 @@ class Reader {
     return views.empty() ? tensors_of(root) : views;
   }
 
+  /// Those under an entry of the checkpoint.
+  std::vector<PickledTensor> read(std::string_view entry) {
+    const auto& root = pickle_[pickle_.root];
+    for (size_t i = 0; root.kind == Kind::dict && i + 1 < root.items.size(); i += 2) {
+      if (pickle_[root.items[i]].kind == Kind::text && pickle_[root.items[i]].text == entry) {
+        return tensors_of(root.items[i + 1]);
+      }
+    }
+    return {};
+  }
+
  private:
   /// What the entry that holds the weights is called.
   std::optional<uint32_t> inner_state_dict(uint32_t root) const {
@@ -358,6 +369,11 @@ class Reader {
 
 std::vector<PickledTensor> pickled_tensors(const Pickle& pickle, std::string_view where) {
   return Reader(pickle, where).read();
+}
+
+std::vector<PickledTensor> pickled_tensors_of(const Pickle& pickle, std::string_view entry,
+                                              std::string_view where) {
+  return Reader(pickle, where).read(entry);
 }
 
 }  // namespace weyl

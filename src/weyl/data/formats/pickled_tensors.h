@@ -24,4 +24,9 @@ struct PickledTensor {
 /// refused. DataError beginning with `where`.
 std::vector<PickledTensor> pickled_tensors(const Pickle& pickle, std::string_view where);
 
+/// Those under one entry of the checkpoint, which is no state dict: `optimizer_states`. None where there is no such
+/// entry.
+std::vector<PickledTensor> pickled_tensors_of(const Pickle& pickle, std::string_view entry,
+                                              std::string_view where);
+
 }  // namespace weyl

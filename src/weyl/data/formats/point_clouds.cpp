@@ -7,8 +7,10 @@
 #include <array>
 #include <cmath>
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/child_process.h"
 #include "weyl/core/mapped_file.h"
@@ -74,8 +76,12 @@ Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_si
   const Handle space(H5Dget_space(result.set), H5Sclose);
   const Handle creation(H5Dget_create_plist(result.set), H5Pclose);
   require<DataError>(type.ok() && space.ok() && creation.ok(), where, ": '", name, "' is corrupt");
-  require<DataError>(H5Tget_class(type) == wanted, where, ": '", name, "' must hold ",
-                     wanted == H5T_FLOAT ? "real" : "whole", " numbers");
+  const H5T_class_t held = H5Tget_class(type);
+  require<DataError>(held == wanted || (wanted == H5T_NO_CLASS && (held == H5T_FLOAT || held == H5T_INTEGER)),
+                     where, ": '", name, "' must hold ",
+                     wanted == H5T_FLOAT     ? "real numbers"
+                     : wanted == H5T_INTEGER ? "whole numbers"
+                                             : "numbers");
   require<DataError>(H5Tget_size(type) <= 8, where, ": '", name, "' has numbers of ", H5Tget_size(type),
                      " bytes");
   require<DataError>(H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) == 0, where,
@@ -111,14 +117,75 @@ Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_si
   return result;
 }
 
+/// The file whose bytes these are.
+Handle open_image(std::span<const std::byte> bytes, std::string_view where) {
+  // The library does not write to the bytes of a file that is opened for reading.
+  Handle file(H5LTopen_file_image(const_cast<std::byte*>(bytes.data()), bytes.size(),
+                                  H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE),
+              H5Fclose);
+  require<DataError>(file.ok(), where, ": is no sound HDF5 file; it may be truncated");
+  return file;
+}
+
+/// What the child says of an array before its bytes: which of its names it has, the type, the axes.
+struct SentArray {
+  int64_t name = -1, type = 0, axes = 0;
+  std::array<int64_t, 4> shape{};
+};
+
+/// What runs in the child: of each list of names the array that is there.
+void send_arrays(std::span<const std::byte> bytes, std::string_view where,
+                 std::span<const std::vector<std::string>> wanted, uint64_t limit,
+                 ChildProcess::Sender& out) {
+  const Handle file = open_image(bytes, where);
+  std::vector<std::pair<SentArray, std::optional<Opened>>> all;
+  uint64_t needed = 0, chunks = 0, most = 0;
+  for (const auto& names : wanted) {
+    auto& [said, opened] = all.emplace_back();
+    const auto found = std::ranges::find_if(
+        names, [&](const std::string& name) { return H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0; });
+    if (found == names.end()) {
+      continue;
+    }
+    opened.emplace(open_set(file, found->c_str(), H5T_NO_CLASS, bytes.size(), where));
+    const Handle type(H5Dget_type(opened->set), H5Tclose);
+    const bool real = H5Tget_class(type) == H5T_FLOAT;
+    const ElementType element =
+        real ? (H5Tget_size(type) <= sizeof(float) ? ElementType::f32 : ElementType::f64)
+        : H5Tget_size(type) == 1 && H5Tget_sign(type) == H5T_SGN_NONE ? ElementType::u8
+                                                                      : ElementType::i64;
+    said = {found - names.begin(), static_cast<int64_t>(element), std::ssize(opened->shape), {}};
+    std::ranges::copy(opened->shape, said.shape.begin());
+    const auto size = byte_count(element, opened->shape);
+    require<DataError>(size && *size <= limit - std::min(needed, limit), where, ": '", *found, "' ",
+                       shape_text(opened->shape), " needs more bytes than the limit of ", limit);
+    needed += *size;
+    most = std::max(most, *size);
+    chunks += opened->chunk;
+  }
+  out.allow(needed + most + 4 * chunks);
+  for (const auto& [said, opened] : all) {
+    out.send(std::as_bytes(std::span(&said, 1)));
+    if (!opened) {
+      continue;
+    }
+    const auto element = static_cast<ElementType>(said.type);
+    std::vector<std::byte> values(*byte_count(element, opened->shape));
+    const hid_t to = element == ElementType::f32   ? H5T_NATIVE_FLOAT
+                     : element == ElementType::f64 ? H5T_NATIVE_DOUBLE
+                     : element == ElementType::u8  ? H5T_NATIVE_UINT8
+                                                   : H5T_NATIVE_INT64;
+    require<DataError>(
+        H5Dread(opened->set, to, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0, where,
+        ": an array cannot be read; it may be truncated, corrupt or compressed in a way other than deflate");
+    out.send(values);
+  }
+}
+
 /// What runs in the child: (S, P), the positions, the labels.
 void send_point_clouds(std::span<const std::byte> bytes, std::string_view where, uint64_t limit,
                        ChildProcess::Sender& out) {
-  // The library does not write to the bytes of a file that is opened for reading.
-  const Handle file(H5LTopen_file_image(const_cast<std::byte*>(bytes.data()), bytes.size(),
-                                        H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE),
-                    H5Fclose);
-  require<DataError>(file.ok(), where, ": is no sound HDF5 file; it may be truncated");
+  const Handle file = open_image(bytes, where);
   const Opened data = open_set(file, "data", H5T_FLOAT, bytes.size(), where);
   const Opened label = open_set(file, "label", H5T_INTEGER, bytes.size(), where);
   require<DataError>(data.shape.size() == 3 && data.shape[2] == 3 && data.shape[0] > 0 && data.shape[1] > 0,
@@ -155,15 +222,23 @@ void write_set(hid_t file, const char* name, std::initializer_list<hsize_t> shap
                      ": '", name, "' cannot be written");
 }
 
-}  // namespace
-
-PointClouds parse_point_clouds(std::span<const std::byte> bytes, std::string_view where, uint64_t limit) {
+void require_signature(std::span<const std::byte> bytes, std::string_view where) {
   constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
   require<DataError>(bytes.size() >= kSignature.size() &&
                          std::equal(kSignature.begin(), kSignature.end(), bytes.begin(),
                                     [](char a, std::byte b) { return static_cast<std::byte>(a) == b; }),
                      where, ": is no HDF5 file");
-  const ChildLimits limits{.memory = kMetadata + 4 * bytes.size(), .seconds = 5 + bytes.size() / kDecoded};
+}
+
+ChildLimits limits_for(std::span<const std::byte> bytes) {
+  return {.memory = kMetadata + 4 * bytes.size(), .seconds = 5 + bytes.size() / kDecoded};
+}
+
+}  // namespace
+
+PointClouds parse_point_clouds(std::span<const std::byte> bytes, std::string_view where, uint64_t limit) {
+  require_signature(bytes, where);
+  const ChildLimits limits = limits_for(bytes);
   auto lock = hdf5();  // or the child would wait for another thread that is inside of the library
   ChildProcess child(std::string(where), limits,
                      [&](ChildProcess::Sender& out) { send_point_clouds(bytes, where, limit, out); });
@@ -190,6 +265,43 @@ PointClouds parse_point_clouds(std::span<const std::byte> bytes, std::string_vie
 PointClouds read_point_clouds(const std::string& path, uint64_t limit) {
   const MappedFile file(path);
   return parse_point_clouds(file.bytes(), path, limit);
+}
+
+std::vector<NamedArray> parse_hdf5_arrays(std::span<const std::byte> bytes, std::string_view where,
+                                          std::span<const std::vector<std::string>> wanted, uint64_t limit) {
+  require_signature(bytes, where);
+  auto lock = hdf5();  // as above
+  ChildProcess child(std::string(where), limits_for(bytes),
+                     [&](ChildProcess::Sender& out) { send_arrays(bytes, where, wanted, limit, out); });
+  lock.unlock();
+  std::vector<NamedArray> arrays;
+  uint64_t all = 0;
+  for (const auto& names : wanted) {
+    SentArray said;
+    child.receive(std::as_writable_bytes(std::span(&said, 1)));
+    if (said.name < 0) {
+      continue;
+    }
+    const auto sound = [&](bool holds) { require<DataError>(holds, where, ": is corrupt"); };
+    sound(said.name < std::ssize(names) && said.axes >= 1 && said.axes <= 4);
+    const auto type = static_cast<ElementType>(said.type);
+    sound(type == ElementType::f32 || type == ElementType::f64 || type == ElementType::u8 ||
+          type == ElementType::i64);
+    std::vector<int64_t> shape(said.shape.begin(), said.shape.begin() + said.axes);
+    const auto size = byte_count(type, shape);
+    sound(size && *size <= limit - std::min(all, limit));
+    all += *size;
+    require_memory(*size, where);
+    NamedArray& to = arrays.emplace_back(names[said.name], Array{type, shape, std::vector<std::byte>(*size)});
+    child.receive(to.array.bytes);
+  }
+  return arrays;
+}
+
+std::vector<NamedArray> read_hdf5_arrays(const std::string& path,
+                                         std::span<const std::vector<std::string>> wanted, uint64_t limit) {
+  const MappedFile file(path);
+  return parse_hdf5_arrays(file.bytes(), path, wanted, limit);
 }
 
 void write_point_clouds(const std::string& path, const PointClouds& clouds, Existing existing) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weyl/core/atomic_file.h"
+#include "weyl/data/formats/array.h"
 
 namespace weyl {
 
@@ -33,6 +34,17 @@ constexpr uint64_t point_clouds_limit = uint64_t{4} << 30;
 PointClouds parse_point_clouds(std::span<const std::byte> bytes, std::string_view where,
                                uint64_t limit = point_clouds_limit);
 PointClouds read_point_clouds(const std::string& path, uint64_t limit = point_clouds_limit);
+
+/// Arrays of any HDF5 file by name, as safely as above: of each list of names the first that is a data set in the
+/// file's root, in the order of the lists; a list of which none is there is left out. Reals come as F32 or, of more
+/// than 4 bytes, F64; whole numbers as U8 where they are bytes without sign, else I64. DataError as above; of the
+/// values only their count is judged.
+std::vector<NamedArray> parse_hdf5_arrays(std::span<const std::byte> bytes, std::string_view where,
+                                          std::span<const std::vector<std::string>> wanted,
+                                          uint64_t limit = point_clouds_limit);
+std::vector<NamedArray> read_hdf5_arrays(const std::string& path,
+                                         std::span<const std::vector<std::string>> wanted,
+                                         uint64_t limit = point_clouds_limit);
 
 /// Writes one atomically; equal clouds give equal bytes. ShapeError: sizes that do not fit.
 void write_point_clouds(const std::string& path, const PointClouds& clouds,

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,10 @@ struct PoseTrajectory {
   PoseFormat format = PoseFormat::tum;
   std::vector<double> matrices;  // (n, 4, 4) homogeneous, row-major, rotations exact to rounding
   std::vector<double> times;     // (n) seconds since the first pose; empty for kitti
-  std::string start;             // the first timestamp as the file has it; empty for kitti
-  double off_group = 0;          // how far the worst rotation was from one: |q| - 1, or an entry of R^T R - 1
+  std::vector<std::string>
+      stamps;            // (n) the timestamps in seconds: of tum as the file has them, of euroc exact
+  std::string start;     // the first timestamp as the file has it; empty for kitti
+  double off_group = 0;  // how far the worst rotation was from one: |q| - 1, or an entry of R^T R - 1
 
   int64_t size() const { return static_cast<int64_t>(matrices.size()) / 16; }
 };
@@ -42,6 +45,15 @@ struct PoseTrajectory {
 PoseTrajectory parse_poses(std::string_view file, std::string_view where,
                            std::optional<PoseFormat> format = {});
 PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> format = {});
+
+/// The text of poses (n, 4, 4) as tum or kitti, each number in its shortest form that reads back as the same float64;
+/// a quaternion has q_w >= 0. ShapeError: another format; of tum not one of `stamps` a pose; matrices of another size.
+std::string pose_text(PoseFormat format, std::span<const double> matrices,
+                      std::span<const std::string> stamps = {});
+
+/// The middle of two timestamps in seconds, to nanoseconds where those suffice. DataError naming `where`: there is no time
+/// between them.
+std::string stamp_between(const std::string& a, const std::string& b, std::string_view where);
 
 /// Whether a path ends as such files do: .txt, .csv, .tum, .kitti.
 bool is_pose_file(std::string_view path);

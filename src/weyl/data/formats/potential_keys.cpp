@@ -9,6 +9,9 @@ bool is_virial_key(std::string_view key) {
 }
 
 std::optional<int> length_power_of(std::string_view key) {
+  if (key.starts_with(prediction_prefix)) {
+    key.remove_prefix(prediction_prefix.size());
+  }
   const auto is_in = [&](const auto& keys) { return std::ranges::find(keys, key) != keys.end(); };
   if (is_in(energy_keys) || is_in(other_energy_keys)) {
     return 0;

@@ -17,14 +17,19 @@ inline constexpr std::array<std::string_view, 12> stress_keys{
 /// Energies that are no labels of ours.
 inline constexpr std::array<std::string_view, 3> other_energy_keys{"free_energy", "dft_free_energy",
                                                                    "energies"};
-/// Values of a frame that say the units of its energies and lengths.
-inline constexpr std::string_view energy_unit_key = "energy_unit", length_unit_key = "length_unit";
+/// Values of a frame that say the units of its energies and lengths, and of its forces and stress where these
+/// are not energies by lengths.
+inline constexpr std::string_view energy_unit_key = "energy_unit", length_unit_key = "length_unit",
+                                  force_unit_key = "force_unit", stress_unit_key = "stress_unit";
+
+/// What stands before the name of a prediction, which is in the units of the labels beside it.
+inline constexpr std::string_view prediction_prefix = "weyl_";
 
 /// Whether a name of stresses says minus stress times volume.
 bool is_virial_key(std::string_view key);
 
 /// The power of a length that stands beside the energy in the unit of what has a usual name: 0 of energies
-/// and virials, -1 of forces, -3 of stresses; nothing of other names.
+/// and virials, -1 of forces, -3 of stresses, and the same of predictions of them; nothing of other names.
 std::optional<int> length_power_of(std::string_view key);
 
 }  // namespace weyl

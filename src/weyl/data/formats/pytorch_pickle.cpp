@@ -64,9 +64,13 @@ std::vector<std::byte> gather(const PickledTensor& view, std::span<const std::by
 std::vector<NamedArray> parse_pytorch_pickle(std::span<const std::byte> bytes, const StorageReader& storage,
                                              bool big_endian, uint64_t limit, std::string_view where) {
   const auto pickle = parse_pickle(bytes, where);
-  auto views = pickled_tensors(pickle, where);
+  const auto views = pickled_tensors(pickle, where);
   require<DataError>(!views.empty(), where, ": holds no tensor");
+  return arrays_of(views, storage, big_endian, limit, where);
+}
 
+std::vector<NamedArray> arrays_of(const std::vector<PickledTensor>& views, const StorageReader& storage,
+                                  bool big_endian, uint64_t limit, std::string_view where) {
   // A storage is unpacked once, and kept while a later tensor shares it.
   struct Shared {
     size_t users = 0;

@@ -16,7 +16,9 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-void refuse_other_formats(std::string_view file, std::string_view where) {
+/// The same bytes, unless they are known to be something else: DataError that says what.
+std::span<const std::byte> not_of_another_format(std::span<const std::byte> bytes, std::string_view where) {
+  const std::string_view file = text_of(bytes);
   // Protocol 2, then the legacy format's magic number as a LONG1; before 0.1.10 it was a tar archive.
   const bool legacy = file.starts_with("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") ||
                       (file.size() > 262 && file.substr(257, 5) == "ustar");
@@ -25,6 +27,7 @@ void refuse_other_formats(std::string_view file, std::string_view where) {
                      "torch.save(torch.load('OLD', map_location='cpu', weights_only=True), 'NEW')\"");
   require<DataError>(!file.starts_with('\x80'), where,
                      ": is a plain pickle; a PyTorch checkpoint is a zip archive");
+  return bytes;
 }
 
 /// "NAME/" of the one entry NAME/data.pkl.
@@ -44,27 +47,41 @@ std::string root_of(const ZipArchive& archive, std::string_view where) {
 
 }  // namespace
 
-std::vector<NamedArray> parse_pytorch_zip(std::span<const std::byte> file, std::string_view where) {
-  refuse_other_formats(text_of(file), where);
-  const uint64_t limit = (uint64_t{64} << 20) + 16 * file.size();
-  ZipArchive archive(file, where, limit);
-  const auto root = root_of(archive, where);
-  require<DataError>(!archive.find(root + "constants.pkl"), where,
+PytorchArchive::PytorchArchive(std::span<const std::byte> file, std::string_view where)
+    : where_(where),
+      limit_((uint64_t{64} << 20) + 16 * file.size()),
+      archive_(not_of_another_format(file, where), where, limit_),
+      root_(root_of(archive_, where)) {
+  require<DataError>(!archive_.find(root_ + "constants.pkl"), where_,
                      ": is a TorchScript archive; save the module's state_dict() instead");
-  bool big_endian = false;
-  if (const auto entry = archive.find(root + "byteorder")) {
-    const auto bytes = archive.unpack(*entry);
-    big_endian = text_of(bytes) == "big";
-    require<DataError>(big_endian || text_of(bytes) == "little", where,
+  if (const auto entry = archive_.find(root_ + "byteorder")) {
+    const auto bytes = archive_.unpack(*entry);
+    big_endian_ = text_of(bytes) == "big";
+    require<DataError>(big_endian_ || text_of(bytes) == "little", where_,
                        ": byteorder must be little or big, got ", quote(text_of(bytes), 20));
   }
-  const auto pickle = archive.unpack(archive.find(root + std::string(pickle_name)).value());
+}
+
+std::vector<std::byte> PytorchArchive::pickle() {
+  return archive_.unpack(archive_.find(root_ + std::string(pickle_name)).value());
+}
+
+std::vector<NamedArray> PytorchArchive::arrays(const std::vector<PickledTensor>& views) {
   const auto storage = [&](std::string_view key) {
-    const auto entry = archive.find(text(root, "data/", key));
-    require<DataError>(entry.has_value(), where, ": no storage ", quote(key));
-    return archive.unpack(*entry);
+    const auto entry = archive_.find(text(root_, "data/", key));
+    require<DataError>(entry.has_value(), where_, ": no storage ", quote(key));
+    return archive_.unpack(*entry);
   };
-  return parse_pytorch_pickle(pickle, storage, big_endian, limit, where);
+  return arrays_of(views, storage, big_endian_, limit_, where_);
+}
+
+std::vector<NamedArray> parse_pytorch_zip(std::span<const std::byte> file, std::string_view where) {
+  PytorchArchive archive(file, where);
+  const std::vector<std::byte> bytes = archive.pickle();
+  const Pickle pickle = parse_pickle(bytes, where);
+  std::vector<PickledTensor> views = pickled_tensors(pickle, where);
+  require<DataError>(!views.empty(), where, ": holds no tensor");
+  return archive.arrays(views);
 }
 
 std::vector<NamedArray> read_pytorch_zip(const std::string& path) {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "weyl/data/formats/array.h"
+#include "weyl/data/formats/pickled_tensors.h"
+#include "weyl/data/formats/zip_archive.h"
 
 namespace weyl {
 
@@ -31,6 +33,24 @@ namespace weyl {
 std::vector<NamedArray> parse_pytorch_zip(std::span<const std::byte> file, std::string_view where);
 std::vector<NamedArray> read_pytorch_zip(const std::string& path);
 
+/// The archive of such a checkpoint, for what stands in it beside the weights. `file` must outlive it. DataError: no
+/// archive, another format, more bytes than the limit above.
+class PytorchArchive {
+ public:
+  PytorchArchive(std::span<const std::byte> file, std::string_view where);
+  /// The pickle that describes the checkpoint.
+  std::vector<std::byte> pickle();
+  /// The numbers of tensors that it describes. DataError: as of parse_pytorch_zip.
+  std::vector<NamedArray> arrays(const std::vector<PickledTensor>& views);
+
+ private:
+  std::string where_;
+  uint64_t limit_;
+  ZipArchive archive_;
+  std::string root_;  // "NAME/" of its entries
+  bool big_endian_ = false;
+};
+
 /// The bytes of one storage by its key.
 using StorageReader = std::function<std::vector<std::byte>(std::string_view key)>;
 
@@ -38,5 +58,8 @@ using StorageReader = std::function<std::vector<std::byte>(std::string_view key)
 /// tensors.
 std::vector<NamedArray> parse_pytorch_pickle(std::span<const std::byte> pickle, const StorageReader& storage,
                                              bool big_endian, uint64_t limit, std::string_view where);
+/// The numbers of tensors that a pickle describes.
+std::vector<NamedArray> arrays_of(const std::vector<PickledTensor>& views, const StorageReader& storage,
+                                  bool big_endian, uint64_t limit, std::string_view where);
 
 }  // namespace weyl

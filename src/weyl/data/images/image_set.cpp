@@ -37,7 +37,7 @@ void require_labels(const Tensor& labels, int64_t classes, const std::string& wh
 
 ImageSamples ImageSamples::slice(int64_t begin, int64_t end) const {
   const auto part = [&](const Tensor& t) { return t.defined() ? t.slice(0, begin, end) : t; };
-  ImageSamples result{part(values), part(classes), part(masks), {}};
+  ImageSamples result{part(values), part(classes), part(masks), {}, grey};
   if (!files.empty()) {
     result.files.assign(files.begin() + begin, files.begin() + end);
   }
@@ -53,6 +53,9 @@ Schema image_schema(const ImageKind& kind, const ImageInput& input, int64_t pixe
     feature.channels *= input.patch_feature == PatchFeature::pixels ? input.patch * input.patch : 1;
   } else {
     schema.interface.grid = true;
+    schema.channel_names = c == 1   ? std::vector<std::string>{"grey"}
+                           : c == 3 ? std::vector<std::string>{"red", "green", "blue"}
+                                    : std::vector<std::string>{};
   }
   schema.interface.features = {feature};
   if (pixels > 0) {
@@ -62,6 +65,9 @@ Schema image_schema(const ImageKind& kind, const ImageInput& input, int64_t pixe
   if (kind.classes > 0) {
     schema.labels.push_back(
         {.name = "class", .level = Level::graph, .kind = Kind::category, .categories = kind.classes});
+    if (!kind.class_names.empty()) {
+      schema.category_names["class"] = kind.class_names;
+    }
   }
   if (kind.mask_classes > 0) {
     schema.labels.push_back({.name = "mask", .kind = Kind::category, .categories = kind.mask_classes});
@@ -84,6 +90,9 @@ ImageSet::ImageSet(ImageSamples samples, ImageKind kind, ImageInput input, const
   require_labels(samples_.classes, kind_.classes, where, "class");
   require_labels(samples_.masks, kind_.mask_classes, where, "mask");
   schema_ = image_schema(kind_, input_);
+  if (samples_.grey && !schema_.channel_names.empty()) {
+    schema_.channel_names = {"grey"};
+  }
   if (input_.normalise) {
     mean_ = at::tensor(kind_.mean, at::kFloat);
     deviation_ = at::tensor(kind_.deviation, at::kFloat);

@@ -14,6 +14,7 @@ struct ImageSamples {
   Tensor classes;                  // (n) int64
   Tensor masks;                    // (n, H, W) uint8
   std::vector<std::string> files;  // (n) that each alone is from, or none
+  bool grey = false;               // all files were, whatever the channels that they were brought to
 
   int64_t size() const { return values.size(0); }
   /// The samples [begin, end), sharing memory.
@@ -25,6 +26,7 @@ struct ImageSamples {
 struct ImageKind {
   std::vector<double> mean, deviation;
   int64_t classes = 0, mask_classes = 0;
+  std::vector<std::string> class_names;  // of the classes of an image, where known
 
   int64_t channels() const { return static_cast<int64_t>(mean.size()); }
 };
@@ -35,7 +37,7 @@ struct ImageKind {
 Schema image_schema(const ImageKind& kind, const ImageInput& input, int64_t pixels = 0);
 
 /// Images in memory. As a grid: values (B, C, H, W) float32, labels class (B, 1) and mask (B, 1, H, W),
-/// int64. As points, a patch at (row i, column j) of h x w patches: positions (N, 2) at (j - (w-1)/2, i -
+/// int64; their channels are called grey, where all files were, or red, green and blue. As points, a patch at (row i, column j) of h x w patches: positions (N, 2) at (j - (w-1)/2, i -
 /// (h-1)/2) / max(h-1, w-1, 1), so x to the right and y down within [-1/2, 1/2]; scalars (N, C patch patch)
 /// or (N, C); mask (N, 1) the class of most of its pixels, the lowest of equals. Only labels that the samples
 /// have are in the schema.

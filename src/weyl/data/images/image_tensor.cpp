@@ -52,8 +52,11 @@ ImageSize image_size(int64_t height, int64_t width, const char* where) {
   return {height, width};
 }
 
-Tensor load_image(const std::string& path, int64_t channels, ImageSize size) {
+Tensor load_image(const std::string& path, int64_t channels, ImageSize size, bool* grey) {
   Tensor x = without_alpha(path);
+  if (grey != nullptr) {
+    *grey = x.size(0) == 1;
+  }
   const bool bytes = x.scalar_type() == at::kByte;
   if (channels == 3 && x.size(0) == 1) {
     x = x.repeat({3, 1, 1});

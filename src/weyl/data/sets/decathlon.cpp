@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
+#include <set>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -110,9 +112,14 @@ void normalise(Tensor& image, VoxelsCounted counted) {
 
 class Volumes : public Dataset {
  public:
-  Volumes(std::vector<Case> cases, const DecathlonDataOptions& options)
+  /// `index` names channels and classes; null: nobody does.
+  Volumes(std::vector<Case> cases, const DecathlonDataOptions& options, const DecathlonIndex* index)
       : cases_(std::move(cases)), options_(options), cache_(options.cache * kMebi) {
     schema_ = decathlon_schema(options_);
+    if (index != nullptr) {
+      schema_.channel_names = index->modalities;
+      schema_.category_names["mask"] = index->labels;
+    }
     double tokens_of_all = 0;
     for (int64_t i = 0; i < size(); ++i) {
       tokens_of_all += static_cast<double>(tokens(i));
@@ -204,6 +211,37 @@ std::vector<std::string> volumes_in(const std::string& folder) {
   return result;
 }
 
+/// The dataset.json in the folder of the files or in the one above it (imagesTr/..) that names one of them: what
+/// their channels are called. Nothing where there is none; one that is not Decathlon's names nothing.
+std::optional<DecathlonIndex> index_around(const std::vector<std::string>& files) {
+  std::error_code error;
+  const auto place = [&](const std::string& path) { return fs::weakly_canonical(path, error).string(); };
+  std::set<std::string> wanted;
+  for (const auto& file : files) {
+    wanted.insert(place(file));
+  }
+  const fs::path own = fs::absolute(files.front(), error).lexically_normal().parent_path();
+  for (const fs::path& folder : {own, own.parent_path()}) {
+    if (!is_decathlon_folder(folder.string())) {
+      continue;
+    }
+    std::optional<DecathlonIndex> index;
+    try {
+      index = read_decathlon(folder.string());
+    } catch (const DataError&) {
+      continue;
+    }
+    for (const auto* cases : {&index->training, &index->test}) {
+      for (const auto& files_of_case : *cases) {
+        if (wanted.contains(place(files_of_case.image))) {
+          return index;
+        }
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Schema decathlon_schema(const DecathlonDataOptions& o) {
@@ -246,7 +284,7 @@ Splits open_decathlon(const DecathlonDataOptions& options) {
     cases.push_back(look_at(files, o));
   }
   const auto set = [&](std::vector<Case> part) -> std::shared_ptr<const Dataset> {
-    return part.empty() ? nullptr : std::make_shared<Volumes>(std::move(part), o);
+    return part.empty() ? nullptr : std::make_shared<Volumes>(std::move(part), o, &index);
   };
   if (!labelled) {
     return {nullptr, nullptr, set(std::move(cases))};
@@ -274,7 +312,9 @@ std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
   for (const auto& file : files) {
     cases.push_back(look_at({file, ""}, o));
   }
-  return std::make_shared<Volumes>(std::move(cases), o);
+  const auto index = index_around(files);
+  const bool fits = index && std::ssize(index->modalities) == o.modalities;
+  return std::make_shared<Volumes>(std::move(cases), o, fits ? &*index : nullptr);
 }
 
 }  // namespace weyl

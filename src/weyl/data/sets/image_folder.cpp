@@ -104,9 +104,11 @@ ImageSamples load_images(const std::vector<ImageFile>& files, int64_t channels, 
   require<DataError>(!files.empty(), where, ": holds no image");
   std::vector<Tensor> values, masks;
   std::vector<int64_t> classes;
-  bool bytes = true;
+  bool bytes = true, all_grey = true;
   for (const ImageFile& file : files) {
-    const Tensor image = load_image(file.image, channels, size);
+    bool grey = false;
+    const Tensor image = load_image(file.image, channels, size, &grey);
+    all_grey = all_grey && grey;
     require<DataError>(values.empty() || image.sizes() == values[0].sizes(), file.image, ": must have ",
                        values.empty() ? 0 : values[0].size(0), " channels of ",
                        values.empty() ? 0 : values[0].size(1), " x ", values.empty() ? 0 : values[0].size(2),
@@ -130,7 +132,7 @@ ImageSamples load_images(const std::vector<ImageFile>& files, int64_t channels, 
       x = x.scalar_type() == at::kByte ? x.to(at::kFloat).div_(255) : x;
     }
   }
-  ImageSamples samples{at::stack(values), {}, {}, {}};
+  ImageSamples samples{at::stack(values), {}, {}, {}, all_grey};
   for (const ImageFile& file : files) {
     samples.files.push_back(file.image);
   }
@@ -170,16 +172,19 @@ Splits open_images(const ImagesDataOptions& options) {
                        "data.images: train_fraction and valid_fraction must sum to at most 1, got ",
                        options.train_fraction + options.valid_fraction);
   ImagesDataOptions o = options;
-  const auto as_set = [&](const std::vector<ImageFile>& files,
-                          const fs::path& where) -> std::shared_ptr<const Dataset> {
+  const auto as_set = [&](const std::vector<ImageFile>& files, const fs::path& where,
+                          const std::vector<std::string>& names) -> std::shared_ptr<const Dataset> {
     if (files.empty()) {
       return nullptr;
     }
     const ImageSize size{o.height, o.width};
-    return std::make_shared<ImageSet>(
-        load_images(files, o.channels, images_kind(o).mask_classes, size, where.string(),
-                    {o.mask_threshold, "data.images.mask_threshold"}),
-        images_kind(o), o.input, where.string());
+    ImageKind kind = images_kind(o);
+    if (kind.classes > 0) {  // else the folders are images and masks
+      kind.class_names = names;
+    }
+    return std::make_shared<ImageSet>(load_images(files, o.channels, kind.mask_classes, size, where.string(),
+                                                  {o.mask_threshold, "data.images.mask_threshold"}),
+                                      kind, o.input, where.string());
   };
   if (const bool split = fs::is_directory(folder / "train") || fs::is_directory(folder / "test"); split) {
     const fs::path first = folder / (fs::is_directory(folder / "train") ? "train" : "test");
@@ -190,12 +195,13 @@ Splits open_images(const ImagesDataOptions& options) {
       if (fs::is_directory(folder / name)) {
         const Found found = files_of(folder / name, options, names);
         o.classes = found.classes;
-        *set = as_set(found.files, folder / name);
+        *set = as_set(found.files, folder / name, names);
       }
     }
     return splits;
   }
-  const Found found = files_of(folder, options, class_names(folder));
+  const std::vector<std::string> names = class_names(folder);
+  const Found found = files_of(folder, options, names);
   o.classes = found.classes;
   const SplitIndices parts = random_split(
       std::ssize(found.files), {.train = o.train_fraction, .valid = o.valid_fraction, .seed = o.seed});
@@ -204,14 +210,16 @@ Splits open_images(const ImagesDataOptions& options) {
     for (const int64_t i : which) {
       files.push_back(found.files[i]);
     }
-    return as_set(files, folder);
+    return as_set(files, folder, names);
   };
   return {part(parts.train), part(parts.valid), part(parts.test)};
 }
 
 std::shared_ptr<const Dataset> open_one_image(const std::string& path, ImageKind kind, ImageSize size,
                                               const ImageInput& input) {
-  ImageSamples samples{load_image(path, kind.channels(), size).unsqueeze(0), {}, {}, {path}};
+  bool grey = false;
+  const Tensor image = load_image(path, kind.channels(), size, &grey);
+  ImageSamples samples{image.unsqueeze(0), {}, {}, {path}, grey};
   if (kind.channels() == 0) {  // as the file is
     kind.mean.assign(samples.values.size(1), 0);
     kind.deviation.assign(samples.values.size(1), 1);

@@ -13,6 +13,7 @@
 #include "weyl/core/random.h"
 #include "weyl/data/formats/off.h"
 #include "weyl/data/formats/point_clouds.h"
+#include "weyl/data/sets/modelnet_files.h"
 #include "weyl/data/sets/take_samples.h"
 #include "weyl/data/shapes/surface.h"
 #include "weyl/data/shapes/voxels.h"
@@ -35,11 +36,16 @@ struct Shape {
 
 class Shapes : public Dataset {
  public:
-  Shapes(std::vector<Shape> shapes, const ModelnetDataOptions& options, std::string split, int up)
+  /// `names` are those of the classes, none where nobody says them.
+  Shapes(std::vector<Shape> shapes, const ModelnetDataOptions& options, std::string split, int up,
+         std::vector<std::string> names = {})
       : shapes_(std::move(shapes)), options_(options), split_(std::move(split)), up_(up) {
     schema_ = modelnet_schema(options_);
     if (std::any_of(shapes_.begin(), shapes_.end(), [](const Shape& s) { return s.label < 0; })) {
       schema_.labels.clear();
+    }
+    if (!names.empty()) {
+      schema_.category_names["class"] = std::move(names);
     }
   }
 
@@ -50,6 +56,10 @@ class Shapes : public Dataset {
     return options_.carrier == ShapeCarrier::grid ? n * n * n : options_.points;
   }
   std::string source(int64_t index) const override { return shapes_.at(index).source; }
+  Lattice lattice(int64_t /*index*/) const override {
+    const int64_t n = options_.voxels;
+    return options_.carrier == ShapeCarrier::grid ? Lattice{{n, n, n}, {side(), side(), side()}} : Lattice{};
+  }
 
   Batch batch(std::span<const int64_t> indices) const override {
     const auto count = static_cast<int64_t>(indices.size());
@@ -61,8 +71,7 @@ class Shapes : public Dataset {
       for (const int64_t i : indices) {
         to = fill(shapes_.at(i), to);
       }
-      const double side = 2 * options_.extent / static_cast<double>(n);
-      result.input = Grid{values, {side, side, side}};
+      result.input = Grid{values, {side(), side(), side()}};
     } else {
       Points points;
       points.positions = at::empty({count * options_.points, 3}, at::kFloat);
@@ -86,6 +95,7 @@ class Shapes : public Dataset {
   }
 
  private:
+  double side() const { return 2 * options_.extent / static_cast<double>(options_.voxels); }  // of a cell
   Rotation rotation_of(const Shape& shape) const {
     Stream stream(static_cast<uint64_t>(options_.seed), "modelnet rotation " + split_, {shape.number});
     return draw_rotation(split_ == "test" ? options_.rotate : options_.rotate_train, up_, stream);
@@ -200,10 +210,10 @@ bool has_meshes(const std::string& path) {
 }
 
 /// All samples of one split of the files.
-std::vector<Shape> read_split(const std::string& split, ModelnetDataOptions& o, bool meshes) {
+std::vector<Shape> read_split(const std::string& split, ModelnetDataOptions& o, const ModelnetFiles& files) {
   std::vector<Shape> shapes;
-  if (!meshes) {
-    for (const auto& file : files_of(o.path, split, ".h5")) {
+  if (!files.empty()) {
+    for (const auto& file : files.of(split, o.variant)) {
       add_clouds(shapes, file, o);
     }
     return shapes;
@@ -264,8 +274,7 @@ Schema modelnet_schema(const ModelnetDataOptions& o) {
 }
 
 bool is_modelnet_folder(const std::string& path) {
-  return !files_of(path, "train", ".h5").empty() || !files_of(path, "test", ".h5").empty() ||
-         has_meshes(path);
+  return !ModelnetFiles(path).empty() || has_meshes(path);
 }
 
 Splits open_modelnet(const ModelnetDataOptions& options) {
@@ -278,10 +287,14 @@ Splits open_modelnet(const ModelnetDataOptions& options) {
       "them with `weyl data make solids --out ",
       options.path, "`");
   ModelnetDataOptions o = options;
-  const bool meshes = files_of(o.path, "train", ".h5").empty() && files_of(o.path, "test", ".h5").empty();
-  std::vector<Shape> train = read_split("train", o, meshes);
-  std::vector<Shape> valid = meshes ? std::vector<Shape>() : read_split("val", o, meshes);
-  std::vector<Shape> test = read_split("test", o, meshes);
+  const ModelnetFiles files(o.path);
+  const bool meshes = files.empty();
+  require<DataError>(!meshes || o.variant.empty(), o.path,
+                     ": data.modelnet.variant is of HDF5 files, there are none, got ", quote(o.variant));
+  files.require_variant(o.variant);
+  std::vector<Shape> train = read_split("train", o, files);
+  std::vector<Shape> valid = meshes ? std::vector<Shape>() : read_split("val", o, files);
+  std::vector<Shape> test = read_split("test", o, files);
   if (o.classes == 0) {
     o.classes = std::max({classes_shown(train), classes_shown(valid), classes_shown(test)});
   }
@@ -299,8 +312,12 @@ Splits open_modelnet(const ModelnetDataOptions& options) {
   keep_first(train, o.train, o.path + ": data.modelnet.train");
   keep_first(test, o.test, o.path + ": data.modelnet.test");
   const int up = up_of(o, meshes);
+  std::vector<std::string> names;
+  for (const auto& folder : meshes ? class_folders(o.path) : std::vector<std::string>()) {
+    names.push_back(fs::path(folder).filename().string());
+  }
   const auto set = [&](std::vector<Shape> shapes, const char* split) -> std::shared_ptr<const Dataset> {
-    return shapes.empty() ? nullptr : std::make_shared<Shapes>(std::move(shapes), o, split, up);
+    return shapes.empty() ? nullptr : std::make_shared<Shapes>(std::move(shapes), o, split, up, names);
   };
   return {set(std::move(train), "train"), set(std::move(valid), "valid"), set(std::move(test), "test")};
 }

@@ -9,8 +9,9 @@
 namespace weyl {
 
 /// Shapes with their classes, as ModelNet gives them out: HDF5 (train*.h5, test*.h5; formats/point_clouds.h)
-/// or OFF (CLASS/train/*.off, CLASS/test/*.off, classes in the order of the folders' names). Label `class`
-/// (B, 1). Meshes are moved and scaled into the ball of radius 1 (data/shapes/surface.h) and `points` points are
+/// or OFF (CLASS/train/*.off, CLASS/test/*.off, classes in the order of the folders' names, which name them). Of
+/// several sets of HDF5 files in a folder, as ScanObjectNN's are given out, `variant` names the one that is read
+/// (modelnet_files.h). Label `class` (B, 1). Meshes are moved and scaled into the ball of radius 1 (data/shapes/surface.h) and `points` points are
 /// drawn on each; of clouds the first `points` are taken, and with `fit` put into the ball. Then, as the
 /// options say, the sample is turned, and becomes
 ///
@@ -23,7 +24,7 @@ namespace weyl {
 Schema modelnet_schema(const ModelnetDataOptions& options);
 
 /// A folder. Without files valid*.h5 the validation split is drawn from the training samples by the seed.
-/// DataError: no such folder, neither layout, a broken file, fewer points or samples than asked for, another
+/// DataError: no such folder, neither layout, several variants of which none is named, a broken file, fewer points or samples than asked for, another
 /// number of classes than the options say, labels outside of them.
 Splits open_modelnet(const ModelnetDataOptions& options);
 

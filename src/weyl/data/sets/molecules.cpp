@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "weyl/carriers/subset.h"
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
+#include "weyl/data/atoms/streamed_frames.h"
 #include "weyl/data/formats/text_lines.h"
 #include "weyl/data/parts.h"
 
@@ -21,28 +25,34 @@ void require_there(const std::string& path) {
 }
 
 /// All frames but those that `leave_out` names by their value `index`.
-std::shared_ptr<const InMemory> read_all(const std::string& path, const FrameLayout& layout,
-                                         FrameCollector::Labels labels,
-                                         const std::set<int64_t>& leave_out = {}) {
+std::shared_ptr<const Dataset> read_all(const std::string& path, const FrameLayout& layout,
+                                        FrameCollector::Labels labels, Keep keep,
+                                        const std::set<int64_t>& leave_out = {}) {
+  std::function<bool(const AtomsFrame&)> wanted;
+  if (!leave_out.empty()) {
+    wanted = [leave_out](const AtomsFrame& frame) {
+      const FrameValue* index = frame.value("index");
+      const auto numbers = index != nullptr ? reals_of(index->values) : std::nullopt;
+      return !(numbers && numbers->size() == 1 && leave_out.contains(static_cast<int64_t>(numbers->front())));
+    };
+  }
+  if (keep == Keep::on_disk) {
+    return std::make_shared<StreamedFrames>(path, layout, labels, wanted);
+  }
   const auto reader = open_frames(path);
   FrameCollector collector(layout, *reader, labels);
   AtomsFrame frame;
   while (reader->next(frame)) {
-    if (!leave_out.empty()) {
-      const FrameValue* index = frame.value("index");
-      const auto numbers = index != nullptr ? reals_of(index->values) : std::nullopt;
-      if (numbers && numbers->size() == 1 && leave_out.contains(static_cast<int64_t>(numbers->front()))) {
-        continue;
-      }
+    if (!wanted || wanted(frame)) {
+      collector.add(frame);
     }
-    collector.add(frame);
   }
   auto [batch, schema] = collector.take();
   return std::make_shared<InMemory>(std::move(batch), std::move(schema));
 }
 
 /// Some samples of a set, with their mean number of atoms; null for none.
-std::shared_ptr<const Dataset> part(const std::shared_ptr<const InMemory>& all, std::vector<int64_t> samples,
+std::shared_ptr<const Dataset> part(const std::shared_ptr<const Dataset>& all, std::vector<int64_t> samples,
                                     double typical_nodes = 0) {
   if (samples.empty()) {
     return nullptr;
@@ -58,7 +68,7 @@ std::shared_ptr<const Dataset> part(const std::shared_ptr<const InMemory>& all, 
 }
 
 template <class Options>
-Splits split(const std::shared_ptr<const InMemory>& all, const Options& o, const std::string& option) {
+Splits split(const std::shared_ptr<const Dataset>& all, const Options& o, const std::string& option) {
   const int64_t size = all->size();
   PartCounts counts{o.train, o.valid, o.test};
   if (o.train == 0 && o.valid == 0 && o.test == 0) {
@@ -116,6 +126,30 @@ std::set<int64_t> indices_in(const std::string& path) {
   return found;
 }
 
+/// ConfigError: what the options say of labels that the training frames do not have. A set without training frames
+/// may well lack labels that others have.
+void require_effect(const MoleculesDataOptions& o, const Splits& splits) {
+  if (splits.train == nullptr) {
+    return;
+  }
+  const auto has = [&](const char* label) {
+    return find_quantity(splits.train->schema().labels, label) != nullptr;
+  };
+  for (const auto& [option, given, label] :
+       {std::tuple{"force_unit", !o.force_unit.empty(), "forces"},
+        {"force_sign", o.force_sign != ForceSign::force, "forces"},
+        {"stress_unit", !o.stress_unit.empty(), "stress"},
+        {"stress_sign", o.stress_sign != StressSign::tension, "stress"}}) {
+    std::string beside;
+    for (const std::string& name : splits.train->schema().unread) {
+      beside += (beside.empty() ? "; they also have '" : "', '") + printable(name, 400);
+    }
+    require<ConfigError>(!given || has(label), "data.molecules.", option,
+                         ": has no effect, the frames give no label '", label, "'", beside,
+                         beside.empty() ? "" : "'", "; leave the option out");
+  }
+}
+
 }  // namespace
 
 std::string frames_path(const std::string& path) {
@@ -129,11 +163,11 @@ std::string frames_path(const std::string& path) {
 }
 
 std::shared_ptr<const Dataset> open_frames_file(const std::string& path, const FrameLayout& layout,
-                                                FrameCollector::Labels labels) {
-  return read_all(frames_path(path), layout, labels);
+                                                FrameCollector::Labels labels, Keep keep) {
+  return read_all(frames_path(path), layout, labels, keep);
 }
 
-Splits open_molecules(const MoleculesDataOptions& options) {
+Splits open_molecules(const MoleculesDataOptions& options, Keep keep) {
   require_there(options.path);
   const FrameLayout layout = layout_of({options});
   constexpr auto needed = FrameCollector::Labels::needed;
@@ -141,17 +175,19 @@ Splits open_molecules(const MoleculesDataOptions& options) {
   for (const char* name : {"train", "valid", "test"}) {
     in_files = in_files || (fs::is_directory(options.path) && !frames_of_split(options.path, name).empty());
   }
-  if (!in_files) {
-    return split(read_all(options.path, layout, needed), options, layout.option);
-  }
   Splits splits;
+  if (!in_files) {
+    splits = split(read_all(options.path, layout, needed, keep), options, layout.option);
+    require_effect(options, splits);
+    return splits;
+  }
   double typical = 0;
   const auto open = [&](const char* name, int64_t asked) -> std::shared_ptr<const Dataset> {
     const std::string file = frames_of_split(options.path, name);
     if (file.empty()) {
       return nullptr;
     }
-    const auto all = read_all(file, layout, needed);
+    const auto all = read_all(file, layout, needed, keep);
     require<DataError>(asked <= all->size(), file, ": ", layout.option, ".", name, " must be at most ",
                        all->size(), ", the frames there are (0: all), got ", asked);
     std::vector<int64_t> first(static_cast<size_t>(asked > 0 ? asked : all->size()));
@@ -162,16 +198,17 @@ Splits open_molecules(const MoleculesDataOptions& options) {
   typical = splits.train ? splits.train->schema().interface.typical_nodes : 0;
   splits.valid = open("valid", options.valid);
   splits.test = open("test", options.test);
+  require_effect(options, splits);
   return splits;
 }
 
-Splits open_md17(const Md17DataOptions& options) {
+Splits open_md17(const Md17DataOptions& options, Keep keep) {
   require_there(options.path);
   const FrameLayout layout = layout_of({options});
-  return split(read_all(options.path, layout, FrameCollector::Labels::needed), options, layout.option);
+  return split(read_all(options.path, layout, FrameCollector::Labels::needed, keep), options, layout.option);
 }
 
-Splits open_qm9(const Qm9DataOptions& options) {
+Splits open_qm9(const Qm9DataOptions& options, Keep keep) {
   require_there(options.path);
   const FrameLayout layout = layout_of({options});
   const fs::path folder =
@@ -181,7 +218,7 @@ Splits open_qm9(const Qm9DataOptions& options) {
   if (!options.exclude.empty() || fs::exists(listed)) {
     leave_out = indices_in(options.exclude.empty() ? listed : options.exclude);
   }
-  return split(read_all(options.path, layout, FrameCollector::Labels::needed, leave_out), options,
+  return split(read_all(options.path, layout, FrameCollector::Labels::needed, keep, leave_out), options,
                layout.option);
 }
 

@@ -10,7 +10,8 @@
 namespace weyl {
 
 /// Molecules and materials as points: frames of any file that open_frames reads, in Angstrom and eV
-/// (data/atoms/frame_collector.h says what they become), read once and kept in memory as float64.
+/// (data/atoms/frame_collector.h says what they become), float64; read once and kept in memory, or kept on disk
+/// (data/atoms/streamed_frames.h).
 ///
 ///   molecules  a file (or folder without splits), whose frames are split at random as counts or fractions
 ///              say, or a folder with train.*, valid.* and test.*, of which counts take the first frames
@@ -20,9 +21,10 @@ namespace weyl {
 ///              U0, U, H, G, Cv and alpha extensive; without the molecules that `exclude` lists
 ///
 /// DataError: a missing or broken file; fewer frames than asked for; labels (FrameCollector::Labels::needed).
-Splits open_molecules(const MoleculesDataOptions& options);
-Splits open_md17(const Md17DataOptions& options);
-Splits open_qm9(const Qm9DataOptions& options);
+/// ConfigError: a unit or sign of forces or stress where the training frames have none.
+Splits open_molecules(const MoleculesDataOptions& options, Keep keep = Keep::in_memory);
+Splits open_md17(const Md17DataOptions& options, Keep keep = Keep::in_memory);
+Splits open_qm9(const Qm9DataOptions& options, Keep keep = Keep::in_memory);
 
 /// The file or folder of frames in a folder whose name without endings is `split`; empty: none. DataError:
 /// two.
@@ -34,6 +36,6 @@ std::string frames_path(const std::string& path);
 
 /// One file or folder that open_frames reads, all the frames of its `frames_path`.
 std::shared_ptr<const Dataset> open_frames_file(const std::string& path, const FrameLayout& layout,
-                                                FrameCollector::Labels labels);
+                                                FrameCollector::Labels labels, Keep keep = Keep::in_memory);
 
 }  // namespace weyl

@@ -14,12 +14,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::shared_ptr<const Dataset> in_memory(TensorFile file) {
+/// Grids of one file, of which it says how far apart their cells are.
+class SpacedGrids : public InMemory {
+ public:
+  explicit SpacedGrids(TensorFile file) : InMemory(std::move(file.batch), std::move(file.schema)) {
+    const Grid& grid = std::get<Grid>(all().input);
+    lattice_ = {grid.values.sizes().slice(2).vec(), grid.spacing};
+  }
+  Lattice lattice(int64_t /*index*/) const override { return lattice_; }
+
+ private:
+  Lattice lattice_;
+};
+
+std::shared_ptr<const Dataset> in_memory(const std::string& path, TensorFile file) {
+  if (std::holds_alternative<Grid>(file.batch.input) && SafetensorsFile(path).contains("spacing")) {
+    return std::make_shared<SpacedGrids>(std::move(file));
+  }
   return std::make_shared<InMemory>(std::move(file.batch), std::move(file.schema));
 }
 
 std::shared_ptr<const Dataset> open_told(const std::string& path, const Interface& interface) {
-  return in_memory(read_tensor_file(path, schema_of(with_carrier_of(path, interface))));
+  return in_memory(path, read_tensor_file(path, schema_of(with_carrier_of(path, interface))));
 }
 
 std::string file_of(const std::string& folder, const char* split) {
@@ -53,8 +69,9 @@ bool TensorFiles::takes(const std::string& path, const DataOptions&) {
 }
 
 std::shared_ptr<const Dataset> TensorFiles::open(const OpenRequest& request) {
-  return request.interface != nullptr ? open_told(request.path, *request.interface)
-                                      : in_memory(read_tensor_file(request.path, request.values));
+  return request.interface != nullptr
+             ? open_told(request.path, *request.interface)
+             : in_memory(request.path, read_tensor_file(request.path, request.values));
 }
 
 NamedSets TensorFiles::sets(const std::string& folder) {

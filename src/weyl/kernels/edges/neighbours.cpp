@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/kernels/edges/atom_bins.h"
 #include "weyl/kernels/edges/lattice_basis.h"
 
 namespace weyl::kernels {
@@ -11,141 +12,52 @@ namespace {
 using Vector = Vector3;
 using Shift = Shift3;
 
-constexpr int64_t few_atoms = 160;    // of an open system: up to here all are compared with all
-constexpr double margin = 1 + 1e-9;   // for what rounding may do to a distance from a bin's wall
-constexpr double far = 1 << 30;       // cells
-constexpr double most_edges = 2.1e9;  // to be expected
-
-/// Along one axis of the basis: `bins` bins of at least the cutoff's width where there is room for them, and
-/// how many of them to each side the cutoff reaches.
-struct Axis {
-  bool periodic = false;
-  int64_t bins = 1, reach = 0;
-  double low = 0, extent = 1;
-};
+constexpr int64_t few_atoms = 160;   // of an open system: up to here all are compared with all
+constexpr double margin = 1 + 1e-9;  // for what rounding may do to a distance
 
 struct Candidate {
   int64_t centre, neighbour;
   Shift shift;
 };
 
+/// What one worker finds around its centres, which follow one another.
+struct Part {
+  std::vector<Candidate> found;
+  std::vector<int64_t> near;
+  std::vector<int64_t> next;  // where its next edge of each neighbour goes
+  bool stopped = false;
+};
+
 class Search {
  public:
   Search(const NeighbourSearch& search, const LatticeBasis& basis)
-      : s_(search),
-        basis_(basis),
-        wrapped_(3 * search.atoms),
-        cells_(search.atoms),
-        squared_(search.cutoff * search.cutoff) {}
+      : s_(search), basis_(basis), squared_(search.cutoff * search.cutoff) {}
 
-  NeighbourFault run(NeighbourList& list) {
-    if (const NeighbourFault fault = lay_out(); fault != NeighbourFault::none) {
+  NeighbourFault run(NeighbourList& list, int64_t workers, const ShareOut& share_out) {
+    if (const NeighbourFault fault = bins_.sort(s_, basis_); fault != NeighbourFault::none) {
       return fault;
     }
-    sort_into_bins();
-    for (int64_t i = 0; i < s_.atoms; ++i) {
-      around(i);
+    parts_.resize(static_cast<size_t>(workers));
+    share_out(s_.atoms, workers, [&](int64_t w, int64_t first, int64_t last) {
+      Part& part = parts_[static_cast<size_t>(w)];
+      for (int64_t i = first; i < last && !part.stopped; ++i) {
+        around(i, part);
+        part.stopped = static_cast<double>(part.found.size()) > s_.most_edges;
+      }
+    });
+    double found = 0;
+    for (const Part& part : parts_) {
+      found += static_cast<double>(part.found.size());
     }
-    order(list);
+    if (found > s_.most_edges) {
+      return NeighbourFault::too_many;
+    }
+    order(list, share_out);
     return NeighbourFault::none;
   }
 
  private:
-  NeighbourFault lay_out() {
-    std::vector<double> along(3 * s_.atoms);
-    for (int64_t i = 0; i < s_.atoms; ++i) {
-      const Vector r{s_.positions[3 * i], s_.positions[3 * i + 1], s_.positions[3 * i + 2]};
-      for (int k = 0; k < 3; ++k) {
-        along[3 * i + k] = dot_of(r, basis_.duals[k]);
-      }
-    }
-    const double width = s_.cutoff * margin;
-    double edges = 0.5 * static_cast<double>(s_.atoms) * static_cast<double>(s_.atoms);  // if spread evenly
-    for (int k = 0; k < 3; ++k) {
-      Axis& axis = axes_[k];
-      axis.periodic = s_.periodic[k];
-      double height = 0;
-      if (axis.periodic) {
-        height = 1 / length_of(basis_.duals[k]);
-        edges *= 2 * s_.cutoff / height;
-      } else {
-        axis.low = along[k];
-        double high = along[k];
-        for (int64_t i = 0; i < s_.atoms; ++i) {
-          axis.low = std::min(axis.low, along[3 * i + k]);
-          high = std::max(high, along[3 * i + k]);
-        }
-        height = axis.extent = std::max((high - axis.low) * margin, 1e-300);
-        if (!std::isfinite(height)) {
-          return NeighbourFault::too_far_outside;
-        }
-        edges *= std::min(2 * s_.cutoff / height, 1.0);
-      }
-      axis.bins = static_cast<int64_t>(std::clamp(std::floor(height / width), 1.0, 1e6));
-      heights_[k] = height;
-    }
-    if (!(edges < most_edges)) {
-      return NeighbourFault::too_many;
-    }
-    const auto most_bins = static_cast<double>(std::max<int64_t>(4 * s_.atoms, 64));
-    while (static_cast<double>(axes_[0].bins) * static_cast<double>(axes_[1].bins) *
-               static_cast<double>(axes_[2].bins) >
-           most_bins) {
-      Axis& most = *std::max_element(axes_.begin(), axes_.end(),
-                                     [](const Axis& a, const Axis& b) { return a.bins < b.bins; });
-      most.bins = (most.bins + 1) / 2;
-    }
-    for (int k = 0; k < 3; ++k) {
-      const double reach = std::ceil(width * static_cast<double>(axes_[k].bins) / heights_[k]);
-      const auto most = static_cast<double>(axes_[k].periodic ? 1 << 30 : axes_[k].bins - 1);
-      axes_[k].reach = static_cast<int64_t>(std::min(reach, most));
-    }
-    bin_of_.resize(s_.atoms);
-    for (int64_t i = 0; i < s_.atoms; ++i) {
-      int64_t bin = 0;
-      Vector r{s_.positions[3 * i], s_.positions[3 * i + 1], s_.positions[3 * i + 2]};
-      for (int k = 0; k < 3; ++k) {
-        const Axis& axis = axes_[k];
-        double part = (along[3 * i + k] - axis.low) / axis.extent;
-        if (axis.periodic) {
-          const double cell = std::floor(part);
-          if (!(std::abs(cell) < far)) {
-            return NeighbourFault::too_far_outside;
-          }
-          part -= cell;
-          cells_[i][k] = static_cast<int64_t>(cell);
-          for (int c = 0; c < 3; ++c) {
-            r[c] -= cell * basis_.rows[k][c];
-          }
-        }
-        const auto n = static_cast<double>(axis.bins);
-        bin = bin * axis.bins + static_cast<int64_t>(std::clamp(std::floor(part * n), 0.0, n - 1));
-      }
-      bin_of_[i] = bin;
-      for (int c = 0; c < 3; ++c) {
-        wrapped_[3 * i + c] = r[c];
-      }
-    }
-    return NeighbourFault::none;
-  }
-
-  void sort_into_bins() {
-    starts_.assign(axes_[0].bins * axes_[1].bins * axes_[2].bins + 1, 0);
-    for (const int64_t bin : bin_of_) {
-      ++starts_[bin + 1];
-    }
-    for (size_t b = 1; b < starts_.size(); ++b) {
-      starts_[b] += starts_[b - 1];
-    }
-    std::vector<int64_t> next(starts_.begin(), starts_.end() - 1);
-    members_.resize(s_.atoms);
-    sorted_.resize(3 * s_.atoms);
-    for (int64_t i = 0; i < s_.atoms; ++i) {
-      const int64_t at = next[bin_of_[i]]++;
-      members_[at] = i;
-      std::copy_n(&wrapped_[3 * i], 3, &sorted_[3 * at]);
-    }
-  }
+  using Axis = AtomBins::Axis;
 
   /// Bin and image of an axis, `step` bins from `bin`; false outside an axis that is not periodic.
   static bool moved(const Axis& axis, int64_t bin, int64_t step, int64_t& to, int64_t& image) {
@@ -159,35 +71,39 @@ class Search {
     return axis.periodic;
   }
 
-  void around(int64_t i) {
-    const int64_t z = bin_of_[i] % axes_[2].bins, y = bin_of_[i] / axes_[2].bins % axes_[1].bins,
-                  x = bin_of_[i] / axes_[2].bins / axes_[1].bins;
+  void around(int64_t i, Part& part) {
+    const auto& axes = bins_.axes;
+    const int64_t own = bins_.bin_of[i], z = own % axes[2].bins, y = own / axes[2].bins % axes[1].bins,
+                  x = own / axes[2].bins / axes[1].bins;
     std::array<int64_t, 3> bin{};
     Shift image{};
-    for (int64_t dx = -axes_[0].reach; dx <= axes_[0].reach; ++dx) {
-      if (!moved(axes_[0], x, dx, bin[0], image[0])) {
+    for (int64_t dx = -axes[0].reach; dx <= axes[0].reach; ++dx) {
+      if (!moved(axes[0], x, dx, bin[0], image[0])) {
         continue;
       }
-      for (int64_t dy = -axes_[1].reach; dy <= axes_[1].reach; ++dy) {
-        if (!moved(axes_[1], y, dy, bin[1], image[1])) {
+      for (int64_t dy = -axes[1].reach; dy <= axes[1].reach; ++dy) {
+        if (!moved(axes[1], y, dy, bin[1], image[1])) {
           continue;
         }
-        for (int64_t dz = -axes_[2].reach; dz <= axes_[2].reach; ++dz) {
-          if (moved(axes_[2], z, dz, bin[2], image[2])) {
-            in_bin(i, (bin[0] * axes_[1].bins + bin[1]) * axes_[2].bins + bin[2], image);
+        for (int64_t dz = -axes[2].reach; dz <= axes[2].reach; ++dz) {
+          if (moved(axes[2], z, dz, bin[2], image[2])) {
+            in_slot(i, bins_.slot((bin[0] * axes[1].bins + bin[1]) * axes[2].bins + bin[2]), image, part);
           }
         }
       }
     }
   }
 
-  void in_bin(int64_t i, int64_t bin, const Shift& image) {
-    const int64_t begin = starts_[bin], count = starts_[bin + 1] - begin;
+  void in_slot(int64_t i, int64_t slot, const Shift& image, Part& part) {
+    if (slot < 0) {
+      return;
+    }
+    const int64_t begin = bins_.starts[slot], count = bins_.starts[slot + 1] - begin;
     if (count == 0) {
       return;
     }
-    Vector from{wrapped_[3 * i], wrapped_[3 * i + 1], wrapped_[3 * i + 2]};
-    Shift cells = cells_[i];
+    Vector from{bins_.wrapped[3 * i], bins_.wrapped[3 * i + 1], bins_.wrapped[3 * i + 2]};
+    Shift cells = bins_.cells[i];
     for (int k = 0; k < 3; ++k) {
       cells[k] += image[k];
       for (int c = 0; c < 3; ++c) {
@@ -195,14 +111,15 @@ class Search {
       }
     }
     const double limit = squared_ * margin;
-    const double* r = &sorted_[3 * begin];
+    const double* r = &bins_.sorted[3 * begin];
     int64_t near = 0;
-    if (static_cast<int64_t>(near_.size()) < count) {
-      near_.resize(count);
+    if (static_cast<int64_t>(part.near.size()) < count) {
+      part.near.resize(count);
     }
+    int64_t* which = part.near.data();
     for (int64_t m = 0; m < count; ++m, r += 3) {
       const double dx = r[0] - from[0], dy = r[1] - from[1], dz = r[2] - from[2];
-      near_[near] = begin + m;
+      which[near] = begin + m;
       near += dx * dx + dy * dy + dz * dz <= limit ? 1 : 0;
     }
     if (near == 0) {
@@ -212,13 +129,13 @@ class Search {
     const Shift shift = shift_of(cells);
     const Vector move = move_of(shift);
     for (int64_t m = 0; m < near; ++m) {
-      const int64_t j = members_[near_[m]];
-      const Shift& away = cells_[j];
+      const int64_t j = bins_.members[which[m]];
+      const Shift& away = bins_.cells[j];
       if ((away[0] | away[1] | away[2]) == 0) {
-        keep(i, j, shift, move);
+        keep(i, j, shift, move, part);
       } else {
         const Shift own = shift_of({cells[0] - away[0], cells[1] - away[1], cells[2] - away[2]});
-        keep(i, j, own, move_of(own));
+        keep(i, j, own, move_of(own), part);
       }
     }
   }
@@ -236,7 +153,7 @@ class Search {
   Vector move_of(const Shift& shift) const {
     Vector move{};
     for (int k = 0; k < 3; ++k) {
-      for (int c = 0; c < 3 && axes_[k].periodic; ++c) {
+      for (int c = 0; c < 3 && s_.periodic[k]; ++c) {
         move[c] += static_cast<double>(shift[k]) * s_.cell[3 * k + c];
       }
     }
@@ -244,7 +161,7 @@ class Search {
   }
 
   /// Decides by the definition, in which an edge and its reverse differ by signs alone.
-  void keep(int64_t i, int64_t j, const Shift& shift, const Vector& move) {
+  void keep(int64_t i, int64_t j, const Shift& shift, const Vector& move, Part& part) const {
     if (i == j && shift == Shift{} && !s_.self) {
       return;
     }
@@ -254,28 +171,52 @@ class Search {
       squares += d * d;
     }
     if (squares < squared_) {
-      found_.push_back({i, j, shift});
+      part.found.push_back({i, j, shift});
     }
   }
 
   /// Found are edges in the order of their centres. Their reverses, which are the same edges, fall into the
-  /// lists of the neighbours in that order: sorted in linear time, but for the images of one neighbour.
-  void order(NeighbourList& list) const {
+  /// lists of the neighbours in that order: sorted in linear time, but for the images of one neighbour. Each worker
+  /// has a place of its own in every list, behind those of the centres before its own.
+  void order(NeighbourList& list, const ShareOut& share_out) {
+    const auto workers = static_cast<int64_t>(parts_.size());
+    share_out(workers, workers, [&](int64_t, int64_t first, int64_t last) {
+      for (int64_t w = first; w < last; ++w) {
+        Part& part = parts_[static_cast<size_t>(w)];
+        part.next.assign(s_.atoms, 0);
+        for (const Candidate& e : part.found) {
+          ++part.next[e.neighbour];
+        }
+      }
+    });
     list.offsets.assign(s_.atoms + 1, 0);
-    for (const Candidate& e : found_) {
-      ++list.offsets[e.neighbour + 1];
-    }
     for (int64_t i = 0; i < s_.atoms; ++i) {
-      list.offsets[i + 1] += list.offsets[i];
+      int64_t at = list.offsets[i];
+      for (Part& part : parts_) {
+        const int64_t count = part.next[i];
+        part.next[i] = at;
+        at += count;
+      }
+      list.offsets[i + 1] = at;
     }
-    std::vector<int64_t> next(list.offsets.begin(), list.offsets.end() - 1);
-    list.neighbour.resize(found_.size());
-    list.shift.resize(found_.size());
-    for (const Candidate& e : found_) {
+    list.neighbour.resize(list.offsets.back());
+    list.shift.resize(list.offsets.back());
+    share_out(workers, workers, [&](int64_t, int64_t first, int64_t last) {
+      for (int64_t w = first; w < last; ++w) {
+        Part& part = parts_[static_cast<size_t>(w)];
+        const std::vector<int64_t> begins = w > 0 ? part.next : std::vector<int64_t>{};
+        place(part, w > 0 ? begins.data() : list.offsets.data(), list);
+        part = {};
+      }
+    });
+  }
+
+  /// `begins`: where the places of this part begin in the list of each neighbour. No other part's are read.
+  static void place(Part& part, const int64_t* begins, NeighbourList& list) {
+    for (const Candidate& e : part.found) {
       const Shift shift{-e.shift[0], -e.shift[1], -e.shift[2]};
-      int64_t at = next[e.neighbour]++;
-      for (;
-           at > list.offsets[e.neighbour] && list.neighbour[at - 1] == e.centre && shift < list.shift[at - 1];
+      int64_t at = part.next[e.neighbour]++;
+      for (; at > begins[e.neighbour] && list.neighbour[at - 1] == e.centre && shift < list.shift[at - 1];
            --at) {
         list.shift[at] = list.shift[at - 1];
         list.neighbour[at] = list.neighbour[at - 1];
@@ -287,12 +228,8 @@ class Search {
 
   const NeighbourSearch& s_;
   const LatticeBasis& basis_;
-  std::array<Axis, 3> axes_;
-  Vector heights_{};
-  std::vector<double> wrapped_, sorted_;  // positions in the cell, in the order of atoms and of bins
-  std::vector<Shift> cells_;              // the cell of the reduced lattice in which an atom stands
-  std::vector<int64_t> bin_of_, starts_, members_, near_;
-  std::vector<Candidate> found_;
+  AtomBins bins_;
+  std::vector<Part> parts_;
   double squared_;
 };
 
@@ -317,7 +254,38 @@ void all_with_all(const NeighbourSearch& s, NeighbourList& list) {
 
 }  // namespace
 
-NeighbourFault neighbours(const NeighbourSearch& s, NeighbourList& list) {
+double expected_edges(const NeighbourSearch& s) {
+  LatticeBasis basis;
+  if (s.atoms == 0 || reduced_basis(s.cell, s.periodic, basis) != LatticeFault::none) {
+    return 0;
+  }
+  const auto atoms = static_cast<double>(s.atoms);
+  const std::vector<double> along = along_axes(s, basis);
+  // A ball of the cutoff's radius is pi / 6 of the cube around it. The rows of open axes are unit vectors, normal to
+  // the others: the determinant is the volume, area or length of what is periodic.
+  const auto& r = basis.rows;
+  double volume = std::abs(r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) -
+                           r[0][1] * (r[1][0] * r[2][2] - r[1][2] * r[2][0]) +
+                           r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]));
+  double share = M_PI / 6;
+  for (int k = 0; k < 3; ++k) {
+    if (s.periodic[k]) {
+      share *= 2 * s.cutoff;
+      continue;
+    }
+    double low = along[k], high = along[k];
+    for (int64_t i = 0; i < s.atoms; ++i) {
+      low = std::min(low, along[3 * i + k]);
+      high = std::max(high, along[3 * i + k]);
+    }
+    share *= high - low > 2 * s.cutoff ? 2 * s.cutoff / (high - low) : 1;
+  }
+  const double edges = atoms * atoms * share / volume;
+  return std::isfinite(edges) || edges > 0 ? edges : 0;
+}
+
+NeighbourFault neighbours(const NeighbourSearch& s, NeighbourList& list, int64_t workers,
+                          const ShareOut& share_out) {
   list = {};
   list.offsets.assign(s.atoms + 1, 0);
   if (!std::all_of(s.positions, s.positions + 3 * s.atoms, [](double x) { return std::isfinite(x); })) {
@@ -340,7 +308,12 @@ NeighbourFault neighbours(const NeighbourSearch& s, NeighbourList& list) {
     all_with_all(s, list);
     return NeighbourFault::none;
   }
-  return Search(s, basis).run(list);
+  if (!(expected_edges(s) <= s.most_edges)) {
+    return NeighbourFault::too_many;
+  }
+  const auto alone = [](int64_t total, int64_t, const auto& work) { work(0, 0, total); };
+  return share_out && workers > 1 ? Search(s, basis).run(list, workers, share_out)
+                                  : Search(s, basis).run(list, 1, alone);
 }
 
 }  // namespace weyl::kernels

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace weyl::kernels {
@@ -14,7 +15,8 @@ struct NeighbourSearch {
   const double* cell = nullptr;
   std::array<bool, 3> periodic{};
   double cutoff = 0;
-  bool self = false;  // edges (i, i) without a shift, too
+  bool self = false;          // edges (i, i) without a shift, too
+  double most_edges = 2.1e9;  // more, expected or found, are NeighbourFault::too_many
 };
 
 /// Edges i -> j with |r_j + shift . cell - r_i| < cutoff, in the order of i, then j, then the shift: those of
@@ -31,13 +33,25 @@ enum class NeighbourFault {
   cell_not_finite,
   cell_singular,
   too_far_outside,  // an atom is 2^30 cells away
-  too_many          // more than 2^31 edges are to be expected
+  too_many          // more than most_edges are to be expected, or were found
 };
 
-/// All edges, never a part of them. Time and memory are linear in the atoms at a given density: atoms are
-/// sorted into bins as wide as the cutoff, of a reduced basis of the lattice, however skewed the given one
-/// is; a cell smaller than the cutoff is searched over as many images as it takes. A few atoms of an open
-/// system are compared all with all.
-NeighbourFault neighbours(const NeighbourSearch& search, NeighbourList& list);
+/// How many edges the atoms have if they are spread evenly over their cell, or over the box that holds them along axes
+/// that are not periodic (an atom far away makes that box large, and the number too small). Linear in the atoms. 0 when
+/// `neighbours` would refuse positions or cell.
+double expected_edges(const NeighbourSearch& search);
+
+/// Calls work(worker, first, last) for the parts of 0 .. total, one a worker, each part once, and returns when all are
+/// done; parts may run at a time.
+using ShareOut = std::function<void(int64_t total, int64_t workers,
+                                    const std::function<void(int64_t, int64_t, int64_t)>& work)>;
+
+/// All edges, never a part of them; the same for any number of workers. Time and memory are linear in the atoms at a
+/// given density: atoms are sorted into bins as wide as the cutoff, of a reduced basis of the lattice, however skewed
+/// the given one is; a cell smaller than the cutoff is searched over as many images as it takes. Where most of the bins
+/// would be empty, because some atoms are far from the others, only those that hold atoms are kept. A few atoms of an
+/// open system are compared all with all. `share_out` is needed for more than one worker.
+NeighbourFault neighbours(const NeighbourSearch& search, NeighbourList& list, int64_t workers = 1,
+                          const ShareOut& share_out = {});
 
 }  // namespace weyl::kernels

@@ -16,7 +16,7 @@ int64_t scratch_of(const LieAttentionInput<T>& in, int64_t longest) {
 template <class T>
 void forward(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& out, T* scratch, int64_t first,
              int64_t last) {
-  constexpr T lowest = -infinity<T>;
+  constexpr double lowest = -infinity<double>;
   Cutter<T> none{scratch};
   Workspace<T> s(in, 0, none);
   const auto enter = [&](int64_t begin, int64_t n) {
@@ -35,24 +35,30 @@ void forward(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& out, T
     for (int64_t r = 0; r < at.rows && out.outside; ++r) {
       out.outside[at.i + r] = 0;
     }
+    for (int64_t k = 0; k < block * in.blocks; ++k) {
+      s.least[k] = infinity<double>;
+    }
     for (int64_t j = at.begin; j < at.end; j += tile) {
       const int64_t count = at.end - j < tile ? at.end - j : tile, wide = padded<T>(count);
       geometry(in, at, j, count, s, out.outside);
+      if (out.least) {
+        lower_least(in, at, count, s);
+      }
       for (int64_t h = 0; h < in.heads; ++h) {
         for (int64_t r = 0; r < block; ++r) {
           const int64_t state = h * block + r;
           T* weight = s.weight + r * tile;
-          const T high = r < at.rows ? scores(in, at, h, r, j, count, s) : lowest;
+          const double high = r < at.rows ? scores(in, at, h, r, j, count, s) : lowest;
           if (high == lowest) {
             clear(weight, wide);
             continue;
           }
-          T& top = s.top[state];
+          double& top = s.top[state];
           T* sums = s.sums + state * in.dof * lanes<T>;
           if (top == lowest) {
             top = high;
           } else if (!(high <= top)) {
-            const T shrink = exp_of(top - high);
+            const T shrink = exp_of(static_cast<T>(top - high));
             s.total[state] *= shrink;
             for (int64_t c = 0; c < s.value; c += lanes<T>) {
               T* mixed = s.mixed + state * s.value + c;
@@ -63,13 +69,7 @@ void forward(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& out, T
             }
             top = high;
           }
-          Vec<T> total{};
-          for (int64_t k = 0; k < wide; k += lanes<T>) {
-            const Vec<T> e = WEYL_ISA::exp_of<T>(load(weight + k) - top);
-            store(weight + k, e);
-            total += e;
-          }
-          s.total[state] += sum_of<T>(total);
+          s.total[state] += exponentials(in, r, count, top, s);
           for (int64_t c = 0; c < in.dof; ++c) {
             const T* w = s.coordinates + (r * in.dof + c) * tile;
             Vec<T> sum = load(sums + c * lanes<T>);
@@ -97,8 +97,11 @@ void forward(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& out, T
           out.coordinates[row * in.dof + c] =
               sum_of<T>(load(s.sums + (state * in.dof + c) * lanes<T>)) * over;
         }
-        out.logsum[row] = any ? s.top[state] + log_of(s.total[state]) : T(0);
+        out.logsum[row] = any ? s.top[state] + static_cast<double>(log_of(s.total[state])) : 0;
       }
+    }
+    for (int64_t k = 0; out.least && k < at.rows * in.blocks; ++k) {
+      out.least[at.i * in.blocks + k] = s.least[k] < infinity<double> ? s.least[k] : 0;
     }
   };
   each_block(in, first, last, enter, work, [](int64_t, int64_t) {});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "weyl/algebra/lie/chart_policy.h"
 #include "weyl/kernels/lie/pairs.h"
@@ -10,14 +11,16 @@ namespace weyl::kernels {
 /// Attention of tokens that are group elements (ops/lie/attention.h), a_ij = softmax over j of
 ///   s_ij = -sum_b weights_hb squares_b(g_i^-1 g_j)   (elements given), or
 ///   s_ij = scores                                    (pairs given),
-/// in one pass over tiles of j. Coordinates are orthonormal. Rows are nodes of all graphs.
+/// in one pass over tiles of j. Coordinates are orthonormal. Rows are nodes of all graphs. Logarithms, squares and
+/// scores made of elements are float64 whatever T: scores are large and nearly equal where it matters, so they are
+/// rounded to T as differences from the largest of their row (and squares from the least), of which a softmax keeps all.
 template <class T>
 struct LieAttentionInput {
   const int64_t* offsets = nullptr;  // (B+1) first row of each graph, and the end
   int64_t graphs = 0, heads = 0, width = 0, dof = 0, blocks = 0;
   const T* values = nullptr;  // (N, heads, width)
 
-  LieElements<T> elements;  // of all N rows; planes null: pairs are given
+  LieElements<double> elements;  // of all N rows; planes null: pairs are given
   ChartPolicy policy = ChartPolicy::mask;
   const T* weights = nullptr;  // (heads, blocks)
 
@@ -28,10 +31,14 @@ struct LieAttentionInput {
 };
 
 /// mixed (N, heads, width), coordinates (N, heads, dof), logsum (N, heads), and, where elements are given,
-/// outside (N): how many others are outside the chart.
+/// outside (N): how many others are outside the chart, and least (N, blocks): the least of each row's squares.
 template <class T>
 struct LieAttentionOutput {
-  T *mixed, *coordinates, *logsum, *outside;
+  using Wide = std::conditional_t<std::is_const_v<T>, const double, double>;
+  T *mixed, *coordinates;
+  Wide* logsum;
+  T* outside;
+  Wide* least;
 };
 
 template <class T>
@@ -52,7 +59,7 @@ template <class T>
 struct LieAttentionGradients {
   T* values = nullptr;
   double* weights = nullptr;
-  T *left = nullptr, *right = nullptr;
+  double *left = nullptr, *right = nullptr;
   T *scores = nullptr, *pairs = nullptr;
 };
 

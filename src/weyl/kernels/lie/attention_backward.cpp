@@ -5,6 +5,19 @@ namespace weyl::kernels {
 namespace WEYL_ISA::lie {
 namespace {
 
+/// The squares of the tile, counted from the least of their row and then rounded. Slopes of a row sum to zero, so the
+/// gradient by the block weights is the same, but not what their rounding adds to it.
+template <class T>
+void squares_above_least(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>& y, const Rows& at,
+                         int64_t count, const Workspace<T>& s) {
+  for (int64_t plane = 0; plane < at.rows * in.blocks; ++plane) {
+    const double least = y.least[at.i * in.blocks + plane];
+    for (int64_t k = 0; k < padded<T>(count); k += lanes<T>) {
+      store(s.above + plane * tile + k, rounded<T>(s.squares + plane * tile + k, least));
+    }
+  }
+}
+
 template <class T>
 void backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>& y, const T* g_mixed,
               const T* g_coordinates, const LieAttentionGradients<T>& to, T* scratch, int64_t first,
@@ -48,6 +61,9 @@ void backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>&
     for (int64_t j = at.begin; j < at.end; j += tile) {
       const int64_t count = at.end - j < tile ? at.end - j : tile, wide = padded<T>(count);
       geometry(in, at, j, count, s, static_cast<T*>(nullptr));
+      if (to.weights) {
+        squares_above_least(in, y, at, count, s);
+      }
       if (by_pairs) {
         clear(s.gw, at.rows * in.dof * tile);
       }
@@ -58,31 +74,30 @@ void backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>&
         for (int64_t r = 0; r < block; ++r) {
           T* weight = s.weight + r * tile;
           T* slope = s.slope + r * tile;
-          if (r >= at.rows || scores(in, at, h, r, j, count, s) == -infinity<T>) {
+          if (r >= at.rows || scores(in, at, h, r, j, count, s) == -infinity<double>) {
             clear(weight, wide);
             clear(slope, wide);
             continue;
           }
           const int64_t row = (at.i + r) * in.heads + h;
           const T* gw = g_coordinates + row * in.dof;
-          const T delta = s.total[h * block + r], base = y.logsum[row];
+          const T delta = s.total[h * block + r];
           const T* w = s.coordinates + r * in.dof * tile;
+          exponentials(in, r, count, y.logsum[row], s);
           for (int64_t k = 0; k < wide; k += lanes<T>) {
-            const Vec<T> p = WEYL_ISA::exp_of<T>(load(weight + k) - base);
             Vec<T> d = load(slope + k) - delta;
             for (int64_t c = 0; c < in.dof; ++c) {
               d += load(w + c * tile + k) * gw[c];
             }
-            store(weight + k, p);
-            store(slope + k, p * d);
+            store(slope + k, load(weight + k) * d);
           }
           if (to.weights) {
             for (int64_t b = 0; b < in.blocks; ++b) {
-              const T* squares = s.squares + (r * in.blocks + b) * tile;
+              const T* above = s.above + (r * in.blocks + b) * tile;
               T* sums = s.by_weight + (h * in.blocks + b) * lanes<T>;
               Vec<T> sum = load(sums);
               for (int64_t k = 0; k < wide; k += lanes<T>) {
-                sum -= load(slope + k) * load(squares + k);
+                sum -= load(slope + k) * load(above + k);
               }
               store(sums, sum);
             }
@@ -116,7 +131,7 @@ void backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>&
       for (int64_t r = 0; r < at.rows && by_pairs; ++r) {
         const T* gw = s.gw + r * in.dof * tile;
         if (streamed) {
-          LieElements<T> graph = in.elements;
+          LieElements<double> graph = in.elements;
           graph.count = at.end;
           tiles<T>().pull(graph, at.i + r, j, count, gw, to.left, to.right);
         } else {

@@ -10,36 +10,51 @@
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {
 
+/// `count` doubles of the scratch memory.
+template <class T>
+inline double* cut_doubles(Cutter<T>& cutter, int64_t count) {
+  constexpr int64_t numbers = sizeof(T) < sizeof(double) ? 2 : 1;  // of T in the place of one
+  return reinterpret_cast<double*>(cutter(count * numbers));
+}
+
 /// Scratch of one worker, cut for graphs of up to n nodes. Per head: values packed to whole vectors, both
 /// ways round; per block of rows: geometry of a tile, softmax state, sums.
 template <class T>
 struct Workspace {
-  int64_t value, wide;              // width and nodes padded to whole vectors
-  T *v, *v_across;                  // (heads, n, value), (heads, width, wide)
-  T *coordinates, *squares, *open;  // (block, dof | blocks | 1, tile)
-  T *weight, *slope;                // (block, tile)
-  T *mixed, *sums;                  // (heads, block, value), (heads, block, dof, lanes)
-  T *top, *total;                   // (heads, block)
-  T *gv, *gout, *gw;                // (heads, n, value), (heads, block, value), (block, dof, tile)
-  T* by_weight;                     // (heads, blocks, lanes)
+  int64_t value, wide;      // width and nodes padded to whole vectors
+  T *v, *v_across;          // (heads, n, value), (heads, width, wide)
+  T *coordinates, *closed;  // (block, dof, tile), of pairs given (block, tile): 0, or minus infinity
+  double *squares, *open;   // of elements given (block, blocks, tile), (block, tile): 0, or minus infinity
+  double *score, *least;    // (tile) of one row and head, (block, blocks)
+  T* above;                 // (block, blocks, tile): squares above the least of their row
+  T *weight, *slope;        // (block, tile)
+  T *mixed, *sums;          // (heads, block, value), (heads, block, dof, lanes)
+  double* top;              // (heads, block)
+  T* total;                 // (heads, block)
+  T *gv, *gout, *gw;        // (heads, n, value), (heads, block, value), (block, dof, tile)
+  T* by_weight;             // (heads, blocks, lanes)
 
   Workspace(const LieAttentionInput<T>& in, int64_t n, Cutter<T>& cutter)
       : value(padded<T>(in.width)), wide(padded<T>(n) + tile) {
     v = cutter(in.heads * n * value);
     v_across = cutter(in.heads * in.width * wide);
     coordinates = cutter(block * in.dof * tile);
-    squares = cutter(block * (in.blocks > 0 ? in.blocks : 1) * tile);
-    open = cutter(block * tile);
+    closed = cutter(block * tile);
+    squares = cut_doubles(cutter, block * in.blocks * tile);
+    open = cut_doubles(cutter, block * tile);
+    score = cut_doubles(cutter, tile);
+    least = cut_doubles(cutter, block * in.blocks);
+    above = cutter(block * in.blocks * tile);
     weight = cutter(block * tile);
     slope = cutter(block * tile);
     mixed = cutter(in.heads * block * value);
     sums = cutter(in.heads * block * in.dof * lanes<T>);
-    top = cutter(in.heads * block);
+    top = cut_doubles(cutter, in.heads * block);
     total = cutter(in.heads * block);
     gv = cutter(in.heads * n * value);
     gout = cutter(in.heads * block * value);
     gw = cutter(block * in.dof * tile);
-    by_weight = cutter(in.heads * (in.blocks > 0 ? in.blocks : 1) * lanes<T>);
+    by_weight = cutter(in.heads * in.blocks * lanes<T>);
   }
 };
 
@@ -93,72 +108,129 @@ inline void pack_values(const LieAttentionInput<T>& in, int64_t begin, int64_t n
   }
 }
 
+/// As many doubles from p on as a vector of T has numbers, less `base`, rounded to T.
+template <class T>
+inline Vec<T> rounded(const double* p, double base) {
+  if constexpr (sizeof(T) == sizeof(double)) {
+    return load(p) - base;
+  } else {
+    typedef T Half __attribute__((vector_size(vector_bytes / 2)));  // NOLINT(modernize-use-using)
+    const Half a = __builtin_convertvector(load(p) - base, Half);
+    const Half b = __builtin_convertvector(load(p + lanes<double>) - base, Half);
+    if constexpr (lanes<T> == 16) {
+      return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    } else if constexpr (lanes<T> == 8) {
+      return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+    } else {
+      return __builtin_shufflevector(a, b, 0, 1, 2, 3);
+    }
+  }
+}
+
 /// Geometry of the tile that begins at row j, for all rows of the block.
 template <class T>
 inline void geometry(const LieAttentionInput<T>& in, const Rows& at, int64_t j, int64_t count,
                      const Workspace<T>& s, T* outside) {
   for (int64_t r = 0; r < at.rows; ++r) {
     T* w = s.coordinates + r * in.dof * tile;
-    T* open = s.open + r * tile;
     if (in.elements.planes) {
-      LieElements<T> graph = in.elements;
+      LieElements<double> graph = in.elements;
       graph.count = at.end;
-      const int64_t found =
-          tiles<T>().fill(graph, in.policy, at.i + r, j, count, {w, s.squares + r * in.blocks * tile, open});
+      const int64_t found = tiles<T>().fill(graph, in.policy, at.i + r, j, count,
+                                            {w, s.squares + r * in.blocks * tile, s.open + r * tile});
       if (outside) {
         outside[at.i + r] += static_cast<T>(found);
       }
       continue;
     }
+    T* closed = s.closed + r * tile;
     const int64_t pair = at.pair + (at.i + r - at.begin) * at.nodes() + j - at.begin;
     constexpr T never = -infinity<T>;
     for (int64_t k = 0; k < count; ++k) {
-      open[k] = in.present[pair + k] ? T(0) : never;
+      closed[k] = in.present[pair + k] ? T(0) : never;
     }
     for (int64_t k = count; k < padded<T>(count); ++k) {
-      open[k] = never;
+      closed[k] = never;
     }
     if (j <= at.i + r && at.i + r < j + count) {
-      open[at.i + r - j] = never;
+      closed[at.i + r - j] = never;
     }
     for (int64_t c = 0; c < in.dof; ++c) {
       for (int64_t k = 0; k < padded<T>(count); k += lanes<T>) {
         const Vec<T> x = get(in.coordinates + c * in.pairs + pair + k, in.pairs - pair - k);
-        store(w + c * tile + k, load(open + k) < T(0) ? Vec<T>{} : x);
+        store(w + c * tile + k, load(closed + k) < T(0) ? Vec<T>{} : x);
       }
     }
   }
 }
 
-/// The scores of head h, row r into s.weight; returns the largest.
+/// Of elements given: takes the squares of the tile's open pairs into the least of each row of the block.
 template <class T>
-inline T scores(const LieAttentionInput<T>& in, const Rows& at, int64_t h, int64_t r, int64_t j,
-                int64_t count, const Workspace<T>& s) {
-  Vec<T> top = spread(-infinity<T>);
-  const T* open = s.open + r * tile;
-  T* score = s.weight + r * tile;
-  if (in.elements.planes) {
-    const T* squares = s.squares + r * in.blocks * tile;
-    const T* weights = in.weights + h * in.blocks;
-    for (int64_t k = 0; k < padded<T>(count); k += lanes<T>) {
-      Vec<T> x = load(open + k);
-      for (int64_t b = 0; b < in.blocks; ++b) {
-        x -= load(squares + b * tile + k) * weights[b];
+inline void lower_least(const LieAttentionInput<T>& in, const Rows& at, int64_t count,
+                        const Workspace<T>& s) {
+  for (int64_t r = 0; r < at.rows; ++r) {
+    const double* open = s.open + r * tile;
+    for (int64_t b = 0; b < in.blocks; ++b) {
+      const double* squares = s.squares + (r * in.blocks + b) * tile;
+      Vec<double> nearest = spread(-infinity<double>);
+      for (int64_t k = 0; k < padded<T>(count); k += lanes<double>) {
+        nearest = larger<double>(nearest, load(open + k) - load(squares + k));
       }
-      store(score + k, x);
-      top = larger<T>(top, x);
-    }
-  } else {
-    const T* given = in.scores + h * in.pairs;
-    const int64_t pair = at.pair + (at.i + r - at.begin) * at.nodes() + j - at.begin;
-    for (int64_t k = 0; k < padded<T>(count); k += lanes<T>) {
-      const Vec<T> mask = load(open + k), x = get(given + pair + k, in.pairs - pair - k);
-      const Vec<T> y = mask < T(0) ? mask : x;
-      store(score + k, y);
-      top = larger<T>(top, y);
+      const double found = -largest_of<double>(nearest);
+      double& least = s.least[r * in.blocks + b];
+      least = found < least ? found : least;
     }
   }
-  return largest_of<T>(top);
+}
+
+/// The scores of head h, row r: of elements given into s.score, of pairs given into s.weight. Returns the largest.
+template <class T>
+inline double scores(const LieAttentionInput<T>& in, const Rows& at, int64_t h, int64_t r, int64_t j,
+                     int64_t count, const Workspace<T>& s) {
+  if (in.elements.planes) {
+    Vec<double> top = spread(-infinity<double>);
+    const double* open = s.open + r * tile;
+    const double* squares = s.squares + r * in.blocks * tile;
+    const T* weights = in.weights + h * in.blocks;
+    for (int64_t k = 0; k < padded<T>(count); k += lanes<double>) {
+      Vec<double> x = load(open + k);
+      for (int64_t b = 0; b < in.blocks; ++b) {
+        x -= load(squares + b * tile + k) * static_cast<double>(weights[b]);
+      }
+      store(s.score + k, x);
+      top = larger<double>(top, x);
+    }
+    return largest_of<double>(top);
+  }
+  Vec<T> top = spread(-infinity<T>);
+  const T* closed = s.closed + r * tile;
+  T* score = s.weight + r * tile;
+  const T* given = in.scores + h * in.pairs;
+  const int64_t pair = at.pair + (at.i + r - at.begin) * at.nodes() + j - at.begin;
+  for (int64_t k = 0; k < padded<T>(count); k += lanes<T>) {
+    const Vec<T> mask = load(closed + k), x = get(given + pair + k, in.pairs - pair - k);
+    const Vec<T> y = mask < T(0) ? mask : x;
+    store(score + k, y);
+    top = larger<T>(top, y);
+  }
+  return static_cast<double>(largest_of<T>(top));
+}
+
+/// exp(score - base) of what `scores` left, into the row of s.weight; returns their sum.
+template <class T>
+inline T exponentials(const LieAttentionInput<T>& in, int64_t r, int64_t count, double base,
+                      const Workspace<T>& s) {
+  T* weight = s.weight + r * tile;
+  const bool streamed = in.elements.planes != nullptr;
+  const T narrow = static_cast<T>(base);
+  Vec<T> total{};
+  for (int64_t k = 0; k < padded<T>(count); k += lanes<T>) {
+    const Vec<T> e =
+        WEYL_ISA::exp_of<T>(streamed ? rounded<T>(s.score + k, base) : load(weight + k) - narrow);
+    store(weight + k, e);
+    total += e;
+  }
+  return sum_of<T>(total);
 }
 
 }  // namespace WEYL_ISA::lie

@@ -8,7 +8,7 @@ namespace WEYL_ISA {
 namespace {
 
 constexpr int64_t chunk = 512;  // pairs at a time, whose coordinates stay in the first cache
-constexpr int64_t group = 4;    // vectors at a time, to hide the latency of the GELU
+constexpr int64_t group = 4;    // vectors at a time, to hide the latency of their sums
 
 /// Present pairs, packed one after the other; those of `wide` beyond `count` are zeros.
 template <class T, int E>
@@ -61,7 +61,25 @@ void clear_planes(T* planes, int64_t count, int64_t pairs, int64_t first, int64_
   }
 }
 
-template <class T, int E>
+/// g(t) and g'(t) of a vector. Of ReLU NaN stays NaN, and the derivative at 0 is 0.
+template <weyl::lie::ScoreActivation law, class T>
+struct Activated {
+  Vec<T> value, slope;
+  explicit Activated(Vec<T> t) {
+    if constexpr (law == weyl::lie::ScoreActivation::relu) {
+      const auto off = t <= T(0);
+      value = off ? Vec<T>{} : t;
+      slope = off ? Vec<T>{} : spread(T(1));
+    } else {
+      Vec<T> bell;
+      const Vec<T> cdf = normal_cdf<T>(t, bell);
+      value = t * cdf;
+      slope = cdf + t * bell * T(0.39894228040143267794);
+    }
+  }
+};
+
+template <weyl::lie::ScoreActivation law, class T, int E>
 void forward_of(const PairNetworkInput<T>& n, T* y, int64_t first, int64_t last) {
   PackedPairs<T, E> p;
   T sums[chunk];
@@ -70,14 +88,14 @@ void forward_of(const PairNetworkInput<T>& n, T* y, int64_t first, int64_t last)
     at = p.fill(n, at, last);
     for (int64_t h = 0; h < n.heads; ++h) {
       for (int64_t k = 0; k < p.wide; k += group * lanes<T>) {
-        Vec<T> sum[group], bell;
+        Vec<T> sum[group];
         for (Vec<T>& s : sum) {
           s = spread(n.second_bias[h]);
         }
         for (int64_t m = h * n.hidden; m < (h + 1) * n.hidden; ++m) {
           for (int64_t v = 0; v < group; ++v) {
             const Vec<T> t = p.inner(n.first + m * E, n.first_bias[m], k + v * lanes<T>);
-            sum[v] += t * normal_cdf<T>(t, bell) * n.second[m];
+            sum[v] += Activated<law, T>(t).value * n.second[m];
           }
         }
         for (int64_t v = 0; v < group; ++v) {
@@ -89,7 +107,7 @@ void forward_of(const PairNetworkInput<T>& n, T* y, int64_t first, int64_t last)
   }
 }
 
-template <class T, int E>
+template <weyl::lie::ScoreActivation law, class T, int E>
 void backward_of(const PairNetworkInput<T>& n, const T* gy, const PairNetworkGradients<T>& to, int64_t first,
                  int64_t last) {
   PackedPairs<T, E> p;
@@ -112,11 +130,11 @@ void backward_of(const PairNetworkInput<T>& n, const T* gy, const PairNetworkGra
       for (int64_t m = h * n.hidden; m < (h + 1) * n.hidden; ++m) {
         const T* in = n.first + m * E;
         const T out = n.second[m];
-        Vec<T> by_first[E] = {}, by_first_bias{}, by_second{}, bell;  // the first two but for this factor
+        Vec<T> by_first[E] = {}, by_first_bias{}, by_second{};  // the first two but for this factor
         for (int64_t k = 0; k < p.wide; k += lanes<T>) {
-          const Vec<T> t = p.inner(in, n.first_bias[m], k), cdf = normal_cdf<T>(t, bell), gk = load(g + k);
-          by_second += gk * (t * cdf);
-          const Vec<T> gt = gk * (cdf + t * bell * T(0.39894228040143267794));
+          const Activated<law, T> inner(p.inner(in, n.first_bias[m], k));
+          const Vec<T> gk = load(g + k), gt = gk * inner.slope;
+          by_second += gk * inner.value;
           by_first_bias += gt;
           for (int64_t e = 0; e < E; ++e) {
             by_first[e] += gt * load(p.w[e] + k);
@@ -139,28 +157,39 @@ void backward_of(const PairNetworkInput<T>& n, const T* gy, const PairNetworkGra
 }
 
 /// f(E) with the number of coordinates as a constant.
-template <class F>
+template <weyl::lie::ScoreActivation law, class F>
 void with_coordinates(int64_t coordinates, const F& f) {
   switch (coordinates) {
     case 1:
-      return f.template operator()<1>();
+      return f.template operator()<law, 1>();
     case 3:
-      return f.template operator()<3>();
+      return f.template operator()<law, 3>();
     case 6:
-      return f.template operator()<6>();
+      return f.template operator()<law, 6>();
     default:
-      return f.template operator()<12>();
+      return f.template operator()<law, 12>();
   }
+}
+
+/// f(law, E), both constants.
+template <class F>
+void with_constants(weyl::lie::ScoreActivation law, int64_t coordinates, const F& f) {
+  using Law = weyl::lie::ScoreActivation;
+  law == Law::relu ? with_coordinates<Law::relu>(coordinates, f)
+                   : with_coordinates<Law::gelu>(coordinates, f);
 }
 
 template <class T>
 void forward(const PairNetworkInput<T>& n, T* y, int64_t first, int64_t last) {
-  with_coordinates(n.coordinates, [&]<int E>() { forward_of<T, E>(n, y, first, last); });
+  with_constants(n.activation, n.coordinates,
+                 [&]<weyl::lie::ScoreActivation law, int E>() { forward_of<law, T, E>(n, y, first, last); });
 }
 template <class T>
 void backward(const PairNetworkInput<T>& n, const T* gy, const PairNetworkGradients<T>& to, int64_t first,
               int64_t last) {
-  with_coordinates(n.coordinates, [&]<int E>() { backward_of<T, E>(n, gy, to, first, last); });
+  with_constants(n.activation, n.coordinates, [&]<weyl::lie::ScoreActivation law, int E>() {
+    backward_of<law, T, E>(n, gy, to, first, last);
+  });
 }
 
 template <class T>

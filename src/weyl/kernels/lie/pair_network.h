@@ -2,17 +2,20 @@
 
 #include <cstdint>
 
+#include "weyl/algebra/lie/score_activation.h"
+
 namespace weyl::kernels {
 
-/// A network E -> M -> 1 for each head h on the coordinates of each present pair p, with the exact GELU g:
+/// A network E -> M -> 1 for each head h on the coordinates of each present pair p, with g = ReLU or the exact GELU:
 ///   y_hp = second_h . g(first_h w_p + first_bias_h) + second_bias_h,   0 for pairs that are not present.
 template <class T>
 struct PairNetworkInput {
   int64_t pairs = 0, coordinates = 0, heads = 0, hidden = 0;  // P, E, H, M
-  const T* w = nullptr;                                       // (E, P)
-  const bool* present = nullptr;                              // (P)
-  const T *first = nullptr, *first_bias = nullptr;            // (H, M, E), (H, M)
-  const T *second = nullptr, *second_bias = nullptr;          // (H, M), (H)
+  weyl::lie::ScoreActivation activation = weyl::lie::ScoreActivation::relu;
+  const T* w = nullptr;                               // (E, P)
+  const bool* present = nullptr;                      // (P)
+  const T *first = nullptr, *first_bias = nullptr;    // (H, M, E), (H, M)
+  const T *second = nullptr, *second_bias = nullptr;  // (H, M), (H)
 };
 
 /// There are kernels for as many coordinates as an algebra has: 1, 3, 6 and 12.

@@ -86,12 +86,12 @@ struct Geometry {
 };
 
 template <class T>
-int64_t fill(const LieElements<T>& g, ChartPolicy policy, int64_t i, int64_t j, int64_t count,
+int64_t fill(const LieElements<double>& g, ChartPolicy policy, int64_t i, int64_t j, int64_t count,
              const PairTile<T>& to) {
   int64_t outside = 0;
   visit(g.group, [&](auto tag) {
     using G = decltype(tag);
-    using S = Computed<G, T>;
+    using S = double;
     using P = Pack<S>;
     const auto anchor = anchor_of<G, S>(g, i);
     const P none(0), never(-__builtin_inf());
@@ -117,20 +117,21 @@ int64_t fill(const LieElements<T>& g, ChartPolicy policy, int64_t i, int64_t j, 
       for (int b = 0; b < Geometry<G, S>::blocks; ++b) {
         to.squares[b * tile + i - j] = 0;
       }
-      to.open[i - j] = -static_cast<T>(__builtin_inf());
+      to.open[i - j] = -__builtin_inf();
     }
     for (int64_t k = count; k < padded<T>(count); ++k) {
-      to.open[k] = -static_cast<T>(__builtin_inf());
+      to.open[k] = -__builtin_inf();
     }
   });
   return outside;
 }
 
 template <class T>
-void pull(const LieElements<T>& g, int64_t i, int64_t j, int64_t count, const T* gw, T* ga, T* gb) {
+void pull(const LieElements<double>& g, int64_t i, int64_t j, int64_t count, const T* gw, double* ga,
+          double* gb) {
   visit(g.group, [&](auto tag) {
     using G = decltype(tag);
-    using S = Computed<G, T>;
+    using S = double;
     using P = Pack<S>;
     constexpr const double* scale = norm_tables[static_cast<int>(G::group)];
     const auto anchor = anchor_of<G, S>(g, i);
@@ -144,11 +145,11 @@ void pull(const LieElements<T>& g, int64_t i, int64_t j, int64_t count, const T*
       typename G::template Tangent<P> by_a, by_b;
       guarded_adjoint<G>(G::from_anchor(anchor, read_elements<G, S>(g, j + k)), physical, by_a, by_b);
       sum = sum + by_a;
-      T* to = gb + j + k;
+      double* to = gb + j + k;
       write_planes(to, g.stride, left, by_b + read_planes<S, G::dof>(to, g.stride, left));
     }
     for (int c = 0; c < G::dof; ++c) {
-      ga[c * g.stride + i] += static_cast<T>(sum_of<S>(sum[c].v));
+      ga[c * g.stride + i] += sum_of<S>(sum[c].v);
     }
   });
 }

@@ -10,24 +10,27 @@
 
 namespace weyl::kernels {
 
-/// Planes of `tile` numbers: coordinates (dof) orthonormal, squares (blocks), open: 0, or minus infinity
+/// Planes of `tile` numbers: coordinates (dof) orthonormal, rounded to T, squares (blocks), open: 0, or minus infinity
 /// where nothing may be attended to.
 template <class T>
 struct PairTile {
-  T *coordinates, *squares, *open;
+  T* coordinates;
+  double *squares, *open;
 };
 
+/// Computed in double whatever T (see LieAttentionInput).
 template <class T>
 struct LieTiles {
   /// Pairs (i, j) .. (i, j + count - 1), count <= tile; g.count: the end of the graph. Written up to a whole
   /// vector, closed beyond `count` and at i itself. Returns how many others are outside the chart of the
   /// logarithm.
-  int64_t (*fill)(const LieElements<T>& g, ChartPolicy policy, int64_t i, int64_t j, int64_t count,
+  int64_t (*fill)(const LieElements<double>& g, ChartPolicy policy, int64_t i, int64_t j, int64_t count,
                   const PairTile<T>& to);
 
   /// Given gradients gw (dof planes of `tile`) by the orthonormal logarithms: ga (dof, g.stride) += the one by
   /// e of g_i exp(e), gb (dof, g.stride) += those by e of g_j exp(e).
-  void (*pull)(const LieElements<T>& g, int64_t i, int64_t j, int64_t count, const T* gw, T* ga, T* gb);
+  void (*pull)(const LieElements<double>& g, int64_t i, int64_t j, int64_t count, const T* gw, double* ga,
+               double* gb);
 };
 
 namespace WEYL_ISA::lie {

@@ -180,8 +180,8 @@ std::vector<std::string> Geomformer::warnings(std::string_view differentiated_by
       "with it; norm = \"rms\" does not")};
 }
 
-ForeignWeights Geomformer::translated(const NamedTensors& state_dict) const {
-  return translated_names(options, interface.outputs.empty() ? "" : interface.outputs[0].name, state_dict);
+ForeignWeights Geomformer::translated(const NamedTensors& state_dict, const ForeignRecord& record) const {
+  return translated_names(options, interface, state_dict, record);
 }
 
 }  // namespace weyl::geomformer

@@ -29,7 +29,7 @@ class Geomformer : public PointsModel {
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Flops flops_per_token() const override;
-  ForeignWeights translated(const NamedTensors& state_dict) const override;
+  ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
   std::vector<int64_t> edges(const Points& points) const override;
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
   bool periodic() const override { return options.cutoff && !uses_centroid(options.input); }

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "weyl/core/check.h"
+#include "weyl/models/geomformer/foreign_settings.h"
 
 namespace weyl::geomformer {
 namespace {
@@ -108,6 +109,7 @@ NamedTensors from_schnetpack(const Options& options, const std::string& output, 
     std::string ours = renamed(given, rules);
     replace(ours, "head.OUT.", "head." + output + ".");
     if (ours == "representation.cutoff_fn.cutoff") {
+      require_schnetpack_cutoff(options, number_in(given, tensor));
       continue;
     }
     for (const char* what : {"weight", "bias"}) {
@@ -140,15 +142,22 @@ bool holds(const NamedTensors& tensors, std::string_view part) {
 
 }  // namespace
 
-ForeignWeights translated_names(const Options& options, const std::string& output,
-                                const NamedTensors& tensors) {
+ForeignWeights translated_names(const Options& options, const Interface& interface,
+                                const NamedTensors& tensors, const ForeignRecord& record) {
+  const std::string output = interface.outputs.empty() ? "" : interface.outputs[0].name;
+  ForeignWeights weights{tensors};
   if (options.preset == Preset::et && holds(tensors, "representation_model.")) {
-    return from_torchmd(options, output, tensors);
+    require_torchmd_settings(options, interface, record.settings);
+    weights = from_torchmd(options, output, tensors);
+  } else if (options.preset == Preset::painn && holds(tensors, "representation.")) {
+    weights = {from_schnetpack(options, output, tensors)};
+  } else {
+    return weights;
   }
-  if (options.preset == Preset::painn && holds(tensors, "representation.")) {
-    return {from_schnetpack(options, output, tensors)};
+  if (const auto table = weights.tensors.find("start.embedding.weight"); table != weights.tensors.end()) {
+    weights.trained = trained_types(table->second, interface, record);
   }
-  return {tensors};
+  return weights;
 }
 
 }  // namespace weyl::geomformer

@@ -20,7 +20,7 @@ Tensor activated(const Linear& map, const Tensor& x) {
 
 FilteredMessages::FilteredMessages(const Options& o)
     : width_(o.width),
-      heads_(o.heads),
+      heads_(has_heads(o) ? o.heads : 1),
       filter_activation_(o.messages.filter_activation),
       vector_cutoff_(o.vector_cutoff || o.normaliser == Normaliser::constant) {
   const auto map = [&](const char* name, int64_t in, int64_t out, bool bias = true) {

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/config/idle.h"
 #include "weyl/core/check.h"
+#include "weyl/models/pooled_outputs.h"
+#include "weyl/models/usual_words.h"
 
 namespace weyl::geomformer {
 
@@ -12,6 +15,7 @@ void fields(Fields& f, CutoffOptions& o) {
   f("name", o.name, "how the weight falls: cosine, polynomial or smooth");
   f("radius", o.radius, "distance at which the weight of a neighbour reaches zero, in the positions' unit",
     {1e-6, 1e6});
+  f.also_called("radius", {"cutoff_distance", "cutoff_radius", "cutoff_upper", "r_cut", "r_max", "rcut"});
   f("lower", o.lower, "distance below which it is zero as well (cosine alone)", {0, 1e6});
 }
 
@@ -86,6 +90,7 @@ void fields(Fields& f, Options& o) {
   if (o.preset != before) {
     o = preset_options(o.preset);
   }
+  also_called_as_usual(f);
   f("width", o.width, "channels of a node, of numbers and of vectors each", {1, 1e6});
   f("heads", o.heads, "attention heads (divide the width)", {1, 1e6});
   f("blocks", o.blocks, "layers", {0, 1000});
@@ -94,6 +99,7 @@ void fields(Fields& f, Options& o) {
     "a smooth cut-off, which messages and periodic cells need; off: all pairs of a graph");
   f("basis", o.basis, "functions of the distance: pair_gaussian, exp_normal, bessel or gaussian");
   f("kernels", o.kernels, "number of these functions", {1, 1e5});
+  f.also_called("kernels", {"n_rbf", "num_gaussians", "num_radial", "num_rbf"});
   f("least_width", o.least_width,
     "added to the learned widths of Gaussians, in the positions' unit (published: 1e-5 or 1e-2, so sharp "
     "that forces jump)",
@@ -163,12 +169,17 @@ bool same(const Messages& a, const Messages& b) {
 
 }  // namespace
 
+bool has_heads(const Options& o) {
+  return o.interaction == Interaction::attention || o.normaliser != Normaliser::constant;
+}
+
 void check(const Options& o) {
   const auto must = [](bool holds, const char* key, auto... rest) {
     require<ConfigError>(holds, "geomformer.", key, ": ", rest...);
   };
-  must(o.width % o.heads == 0, "heads", "must divide the width ", o.width, ", got ", o.heads);
   const bool messages = o.interaction == Interaction::messages;
+  must(o.width % o.heads == 0 || !has_heads(o), "heads", "must divide the width ", o.width, ", got ",
+       o.heads);
   must(!messages || o.cutoff, "cutoff", "must be on with interaction = messages");
   must(!messages || o.normaliser == Normaliser::silu || o.normaliser == Normaliser::constant, "normaliser",
        "must be silu or constant with interaction = messages");
@@ -228,6 +239,65 @@ void check(const Options& o) {
     must(option.acts || option.untouched, option.key, "has no effect without ", option.needs);
   }
   must(o.head != Head::gated || o.width >= 2, "width", "must be 2 at least with head = gated, got ", o.width);
+}
+
+void require_effects(const Options& o, const Interface* interface) {
+  check(o);
+  const auto any = [&](auto quantities, auto holds) {
+    return interface == nullptr || std::ranges::any_of(interface->*quantities, holds);
+  };
+  const bool attention = o.interaction == Interaction::attention;
+  const bool scored = !attention || o.normaliser != Normaliser::constant;
+  const bool numbers = any(&Interface::outputs, [](const Quantity& q) { return q.kind == Kind::scalar; });
+  const bool vectors = any(&Interface::outputs, [](const Quantity& q) { return q.kind == Kind::vector; });
+  const bool told_vectors =
+      any(&Interface::features, [](const Quantity& q) { return q.kind == Kind::vector; });
+  const bool hidden_head = o.head == Head::mlp && numbers;
+  const bool feeds = o.feed_forward == FeedForward::mixing ||
+                     (o.feed_forward == FeedForward::gated && (o.parts.inv_ffn || o.parts.equ_ffn));
+  const bool distances = !attention || (o.bias != BiasScope::none && scored) || o.pair_embedding;
+  const bool gaussians =
+      (o.basis == Basis::pair_gaussian && distances) || o.input != VectorInput::zero || told_vectors;
+  // Where nobody reads the vectors of the last block, it has no parts that make them.
+  const bool equ_parts = o.blocks > 1 || o.head == Head::gated || vectors;
+  const bool equ_scores = equ_parts && (o.parts.equ_self || o.parts.equ_cross);
+  const char* without_scores = "with normaliser = \"constant\", where nothing reads scores";
+  const char* without_distances =
+      "without messages, a bias of the scores or pair_embedding, which read distances";
+  const char* without_vectors = "with one block whose vectors no output reads";
+  const Conditional options[] = {
+      {"heads", has_heads(o), without_scores},
+      {"bias", scored, without_scores},
+      {"bias_heads", scored, without_scores},
+      {"equ_scale", scored && equ_scores, scored ? "without equivariant attention" : without_scores},
+      {"shared_query", scored, without_scores},
+      {"basis", distances, without_distances},
+      {"kernels", distances, without_distances},
+      {"train_basis", distances, without_distances},
+      {"least_width", gaussians,
+       "without Gaussians: basis = \"pair_gaussian\", an input, or features that are vectors"},
+      {"norm", o.parts.equ_norm, "with parts.equ_norm = false"},
+      {"norm_epsilon", o.parts.equ_norm, "with parts.equ_norm = false"},
+      {"rho", o.parts.equ_norm, "with parts.equ_norm = false"},
+      {"parts.equ_self", equ_parts, without_vectors},
+      {"parts.equ_cross", equ_parts, without_vectors},
+      {"parts.equ_ffn", equ_parts, without_vectors},
+      {"activation", feeds || hidden_head,
+       "without feed-forward networks and an MLP as head (gated heads have SiLU)"},
+      {"head_hidden", hidden_head, "where no output is a number by an MLP"},
+      {"pooling", pools_nodes(interface), without_pooling}};
+  refuse_idle("model.geomformer", o, preset_options(o.preset), options);
+}
+
+/// Every map of the equivariant stream is linear in it, the gated ones too (feed-forward, heads, products of the two
+/// streams): from zero vectors, and no vector features, it stays zero. Messages alone make vectors of directions.
+std::string blinding(const Options& o) {
+  if (o.input != VectorInput::zero || o.interaction != Interaction::attention) {
+    return "";
+  }
+  return "model.geomformer.input: must be \"centroid\", \"local\" or \"both\" with interaction = "
+         "\"attention\": vectors "
+         "that start at zero stay zero, and attention then sees distances in its weights alone";
 }
 
 }  // namespace weyl::geomformer

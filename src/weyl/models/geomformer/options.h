@@ -3,12 +3,19 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "weyl/config/fields.h"
 #include "weyl/nn/activation.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/edges/cutoff.h"
+
+namespace weyl {
+
+struct Interface;
+
+}  // namespace weyl
 
 namespace weyl::geomformer {
 
@@ -167,8 +174,19 @@ Options preset_options(Preset preset);
 /// branches has a size of its own whatever the depth.
 double residual_init(const Options& options);
 
+/// Whether anything is divided among heads: not where messages are summed without scores (PaiNN).
+bool has_heads(const Options& options);
+
 /// ConfigError, naming the key, for options that exclude one another, and for those that nothing reads when
 /// they are not as the preset has them.
 void check(const Options& options);
+
+/// The same for options that nothing reads in a model of this interface (config/idle.h; null: not known yet). They are
+/// refused in configs, not where a model is built: stored models may have them.
+void require_effects(const Options& options, const Interface* interface);
+
+/// What to say when an output of a model of these options cannot change with the positions: one line that names the
+/// option responsible; empty where no option is.
+std::string blinding(const Options& options);
 
 }  // namespace weyl::geomformer

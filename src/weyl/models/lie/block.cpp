@@ -56,14 +56,7 @@ Tensor Block::attention(const Tensor& x, const LayerScore* score, const Relation
   // bias, added to each value, comes out once (and not at all for a row without pairs).
   const auto parts = value_->weight().split_with_sizes({width_, pair_width_}, 1);
   const Tensor values = at::linear(x, parts[0], value_->bias()).to(x.scalar_type()).view(by_head);
-  const auto mixed = [&]() -> Attention {
-    if (relations.pairs) {
-      const Pairs& pairs = *relations.pairs;
-      return attention_scored((*score)(pairs).to(x.scalar_type()), pairs, values, graphs);
-    }
-    return lie::attention(relations.elements, values, score->ratios, graphs, relations.group,
-                          relations.chart);
-  }();
+  const Attention mixed = score->attend(relations, values, graphs);
   // Every head's W_w among the columns of its own mean, (H C, H E), so that one product serves all.
   const Tensor own = at::eye(heads_, parts[1].options().requires_grad(false)).view({heads_, 1, heads_, 1});
   const Tensor from_w = (parts[1].reshape({heads_, channels, 1, pair_width_}) * own).view({width_, -1});

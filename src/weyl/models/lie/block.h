@@ -14,9 +14,10 @@ struct Stream {
   Tensor h, normed;
 };
 
-/// h <- h + W_O attention(LN h), h <- h + W_2 gelu(W_1 LN h). With x = LN h, head by head (eq. 9 and 10):
+/// h <- h + W_O attention(LN h), h <- h + W_2 gelu(W_1 LN h) (paper, section 4.2, whose equations have no numbers). With
+/// x = LN h, head by head:
 ///   G and C   o_i = sum_j a_ij W_V [x_j; w_ij], a_ij = softmax_j s_ij over j != i; a token alone has o_i = 0
-///   A         o_i = sum_j a_ij W_V x_j, a_ij = softmax_j q_i . k_j / sqrt(d / H), j = i included
+///   A         o_i = sum_j a_ij W_V x_j, a_ij = softmax_j q_i . k_j / sqrt(d / H), j = i included (section 4.5)
 /// Children: norm1, [query, key], value, out, norm2, ffn.0, ffn.2. Channels of a head are contiguous.
 class Block : public Module {
  public:

@@ -12,7 +12,7 @@ namespace weyl::lie {
 ///
 /// Outputs of tokens: scalars, by a linear map of the final features; scalars of role `offset` with as many
 /// channels as the algebra has dimensions, the orthonormal coordinates delta_i of a correction, by a network
-/// of two layers; and elements (N, m, m), g_i exp(delta_i), likewise (Theorem 4, local form).
+/// of two layers; and elements (N, m, m), g_i exp(delta_i), likewise (eq. 5 of the paper, the local form).
 ///
 /// With move_tokens a correction counts from the token as given; ShapeError where, in an affine group, moves
 /// and correction together have no logarithm (an element needs none).

@@ -7,8 +7,6 @@
 
 #include <cmath>
 
-#include "weyl/ops/lie/pair_network.h"
-
 namespace weyl::lie {
 namespace {
 
@@ -25,7 +23,34 @@ Tensor LayerScore::operator()(const Pairs& pairs) const {
   if (ratios.defined()) {
     return at::matmul(-ratios, pairs.squares.t()).t();  // head by head, as the attention reads them
   }
-  return pair_network(pairs.coordinates, pairs.present, first, first_bias, second, second_bias);
+  return pair_network(pairs.coordinates, pairs.present, first, first_bias, second, second_bias, activation);
+}
+
+Attention LayerScore::attend(const Relations& relations, const Tensor& values, const Segments& graphs) const {
+  std::vector<Tensor> mixed, coordinates, outside;
+  for (const Part& part : relations.parts) {
+    const bool mixed_batch = relations.parts.size() > 1;
+    const Tensor of_part = mixed_batch ? values.index_select(0, part.rows) : values;
+    const Attention y = [&] {
+      if (part.pairs) {
+        return attention_scored((*this)(*part.pairs).to(values.scalar_type()), *part.pairs, of_part,
+                                part.graphs);
+      }
+      // A pair outside the chart is named by its graph in the batch: below.
+      const ChartPolicy chart =
+          mixed_batch && relations.chart == ChartPolicy::error ? ChartPolicy::mask : relations.chart;
+      return attention(part.elements, of_part, ratios, part.graphs, relations.group, chart);
+    }();
+    mixed.push_back(y.mixed);
+    coordinates.push_back(y.coordinates);
+    outside.push_back(y.outside);
+  }
+  const Attention all{in_order(relations, mixed), in_order(relations, coordinates),
+                      in_order(relations, outside)};
+  if (relations.chart == ChartPolicy::error && relations.parts.size() > 1) {
+    require_inside("lie_attention", all.outside, graphs, relations.group);
+  }
+  return all;
 }
 
 NormScore::NormScore(int64_t layers, int64_t heads, int64_t blocks)
@@ -43,8 +68,8 @@ std::vector<LayerScore> NormScore::layers() const {
   return layers;
 }
 
-KernelScore::KernelScore(int64_t layers, int64_t heads, int64_t coordinates)
-    : heads_(heads), coordinates_(coordinates) {
+KernelScore::KernelScore(int64_t layers, int64_t heads, int64_t coordinates, ScoreActivation activation)
+    : heads_(heads), coordinates_(coordinates), activation_(activation) {
   // Initialised as torch initialises linear layers.
   const double first = 1 / std::sqrt(static_cast<double>(coordinates)),
                second = 1 / std::sqrt(static_cast<double>(hidden));
@@ -59,7 +84,7 @@ std::vector<LayerScore> KernelScore::layers() const {
              second = second_weight_.unbind(0), second_bias = second_bias_.unbind(0);
   std::vector<LayerScore> layers;
   for (size_t l = 0; l < first.size(); ++l) {
-    layers.push_back({{}, first[l], first_bias[l], second[l], second_bias[l]});
+    layers.push_back({{}, first[l], first_bias[l], second[l], second_bias[l], activation_});
   }
   return layers;
 }
@@ -70,7 +95,8 @@ double KernelScore::flops() const {
 
 std::shared_ptr<Score> make_score(const Options& options, int64_t blocks, int64_t coordinates) {
   if (options.variant == Variant::C) {
-    return std::make_shared<KernelScore>(options.blocks, options.heads, coordinates);
+    return std::make_shared<KernelScore>(options.blocks, options.heads, coordinates,
+                                         options.score_activation);
   }
   return std::make_shared<NormScore>(options.blocks, options.heads, blocks);
 }

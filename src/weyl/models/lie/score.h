@@ -3,8 +3,10 @@
 #include <vector>
 
 #include "weyl/models/lie/options.h"
+#include "weyl/models/lie/relations.h"
 #include "weyl/nn/module.h"
 #include "weyl/ops/lie/attention.h"
+#include "weyl/ops/lie/pair_network.h"
 
 namespace weyl::lie {
 
@@ -13,8 +15,13 @@ namespace weyl::lie {
 struct LayerScore {
   Tensor ratios;                                  // G: lambda / tau (H, K)
   Tensor first, first_bias, second, second_bias;  // C: (32 H, E), (32 H), (H, 32), (H)
+  ScoreActivation activation = ScoreActivation::relu;
   /// (P, H), up to constants of i; of pairs that are not present, anything.
   Tensor operator()(const Pairs& pairs) const;
+
+  /// Attention by these scores inside each graph of the batch: values (N, H, C) of its tokens. ShapeError under
+  /// ChartPolicy::error when a pair is outside the chart.
+  Attention attend(const Relations& relations, const Tensor& values, const Segments& graphs) const;
 };
 
 class Score : public Module {
@@ -24,7 +31,7 @@ class Score : public Module {
   virtual double flops() const = 0;  // of one pair in one layer
 };
 
-/// G (paper, eqs. 2 and 3): s = -(sum_b lambda_b |w^(b)|^2) / tau, lambda = softplus(weight) + 0.001,
+/// G (paper, eqs. 2 and 3, section 4.3): s = -(sum_b lambda_b |w^(b)|^2) / tau, lambda = softplus(weight) + 0.001,
 /// tau = softplus(temperature) + 0.001. Parameters `weight` (L, H, K) and `temperature` (L, H), initialised at 0,
 /// so that s = -|w|^2.
 class NormScore : public Score {
@@ -38,16 +45,17 @@ class NormScore : public Score {
   Tensor weight_, temperature_;
 };
 
-/// C (paper, 5): a network E -> 32 -> 1 with a GELU for each layer and head. Parameters `first.weight` (L, 32
-/// H, E), `first.bias` (L, 32 H), `second.weight` (L, H, 32), `second.bias` (L, H).
+/// C (paper, section 5): a network E -> 32 -> 1 with one hidden layer, ReLU in the paper, for each layer and head.
+/// Parameters `first.weight` (L, 32 H, E), `first.bias` (L, 32 H), `second.weight` (L, H, 32), `second.bias` (L, H).
 class KernelScore : public Score {
  public:
-  KernelScore(int64_t layers, int64_t heads, int64_t coordinates);
+  KernelScore(int64_t layers, int64_t heads, int64_t coordinates, ScoreActivation activation);
   std::vector<LayerScore> layers() const override;
   double flops() const override;
 
  private:
   int64_t heads_, coordinates_;
+  ScoreActivation activation_;
   Tensor first_weight_, first_bias_, second_weight_, second_bias_;
 };
 

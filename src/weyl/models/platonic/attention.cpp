@@ -99,7 +99,8 @@ Tensor FrameAttention::fused_without_bias(const Tensor& x, const FrameInput& inp
     kernels.push_back(k_->kernel());
     biases.push_back(k_->bias());
   }
-  const Tensor dense = joint_.get(training(), [&] { return expand_group_kernels(kernels, *tables_); });
+  const Tensor dense =
+      joint_.get(training(), kernels, [&] { return expand_group_kernels(kernels, *tables_); });
   const Tensor angles = rope_ ? rope_->angles(input.positions, *tables_) : Tensor();
   const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
   const Tensor y = rotary_attention(at::linear(x, dense), at::stack(biases), angles, input.graphs,

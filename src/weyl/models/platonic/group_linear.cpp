@@ -23,7 +23,7 @@ GroupLinear::GroupLinear(GroupTablesPtr tables, int64_t in, int64_t out, bool bi
 }
 
 Tensor GroupLinear::dense() const {
-  return expanded_.get(training(), [&] { return expand_group_kernel(kernel_, *tables_); });
+  return expanded_.get(training(), kernel_, [&] { return expand_group_kernel(kernel_, *tables_); });
 }
 
 Tensor GroupLinear::without_bias(const Tensor& x) const {

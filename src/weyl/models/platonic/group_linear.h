@@ -12,7 +12,8 @@ using GroupTablesPtr = std::shared_ptr<const GroupTables>;
 /// A linear map of functions on a group that commutes with left translation (paper, eq. 8):
 ///   y(h) = sum_g kernel[g^-1 h] x(g) + bias,   x (N, G I) -> y (N, G O), frames first.
 /// Parameters `kernel` (G, O, I) ~ N(0, 1/(G I)), which decays, and `bias` (O), shared by the frames,
-/// ~ U(-1/sqrt(G I), 1/sqrt(G I)). In evaluation mode the dense matrix is expanded once.
+/// ~ U(-1/sqrt(G I), 1/sqrt(G I)). In evaluation mode the dense matrix is expanded once, unless `kernel` is to get a
+/// gradient (nn/derived.h).
 class GroupLinear : public Module {
  public:
   /// in = G I and out = G O are totals; ConfigError unless both are multiples of G.

@@ -1,5 +1,11 @@
 #include "weyl/models/platonic/options.h"
 
+#include <algorithm>
+
+#include "weyl/config/idle.h"
+#include "weyl/models/pooled_outputs.h"
+#include "weyl/models/usual_words.h"
+
 namespace weyl::platonic {
 
 void fields(Fields& f, RopeOptions& o) {
@@ -19,6 +25,7 @@ void fields(Fields& f, Options& o) {
   f("axis", o.axis, "rotation axis of cyclic_3d_n and dihedral_3d_n");
   f("generators", o.generators,
     "a group of your own: orthogonal matrices, row by row, that generate it; replaces `group`");
+  also_called_as_usual(f);
   f("width", o.width, "channels of a node, all frames together (a multiple of the group's order)", {1, 1e6});
   f("heads", o.heads,
     "attention heads, all frames together (a multiple of the group's order that divides the width)",
@@ -39,7 +46,10 @@ void fields(Fields& f, Options& o) {
   f("centre", o.centre,
     "count positions from each graph's centroid: exact under translations, also with `ape`");
   f("position_vector", o.position_vector,
-    "give each node its position as one more vector; exact under translations with `centre` alone");
+    "give each node its position as one more vector (exact under translations with `centre` alone): true, "
+    "false, "
+    "or auto, true where nothing else would show the model where nodes are: with softmax attention no "
+    "types, no features of nodes or objects, no rope_on_values and no ape");
   f("layer_scale", o.layer_scale, "initial value of a learned factor per channel on each residual branch",
     {-1e3, 1e3});
   f("dropout", o.dropout,
@@ -48,6 +58,7 @@ void fields(Fields& f, Options& o) {
     "second matrix) and of the hidden layer of the feed-forward part; attention weights keep all",
     {0, 0.99});
   f("drop_path", o.drop_path, "probability that a residual branch is skipped", {0, 0.99});
+  f.also_called("drop_path", {"drop_path_rate", "stochastic_depth"});
   f("drop_path_by", o.drop_path_by,
     "what drop path skips as one: a graph, or a node (the authors' ragged code)");
   f("pooling", o.pooling, "how nodes become a graph; authors_* divide twice, for imported weights only");
@@ -56,6 +67,56 @@ void fields(Fields& f, Options& o) {
     "build the scalar and the vector readout even where one has no output, as the authors do");
   f("authors_tables", o.authors_tables,
     "round the group's matrices to float32, as the authors' weights were trained");
+}
+
+void require_effects(const Options& o, const Interface* interface) {
+  const bool generated = !o.generators.empty();
+  const bool turns_about_axis = o.group.starts_with("cyclic_3d_") || o.group.starts_with("dihedral_3d_");
+  const Conditional options[] = {
+      {"group", !generated, "beside generators"},
+      {"axis", turns_about_axis && !generated,
+       generated ? "beside generators"
+                 : "with group = \"" + o.group + "\": cyclic_3d_n and dihedral_3d_n alone have one"},
+      {"linear_norm", o.attention == AttentionLaw::linear, "with attention = \"softmax\""},
+      {"use_key", o.rope.has_value(), "with rope = false, where keys are always learned"},
+      {"drop_path_by", o.drop_path > 0, "with drop_path = 0"},
+      {"pooling", pools_nodes(interface), without_pooling}};
+  refuse_idle("model.platonic", o, Options{}, options);
+}
+
+Options resolved(const Options& options, const Interface& interface) {
+  Options chosen = options;
+  if (options.position_vector == PositionVector::automatic) {
+    const bool alike =
+        interface.types <= 1 && std::ranges::none_of(interface.features, [](const Quantity& q) {
+          return q.level == Level::node || q.level == Level::object;
+        });
+    const bool sees = options.ape ||
+                      (options.rope && (options.rope_on_values || options.attention == AttentionLaw::linear));
+    chosen.position_vector = alike && !sees ? PositionVector::on : PositionVector::off;
+  }
+  return chosen;
+}
+
+void as_stored(Options& o) {
+  o.position_vector = PositionVector::off;  // there was no other value, then `false` was the default
+}
+
+std::string blinding(const Options& o) {
+  if (o.position_vector == PositionVector::on || o.ape) {
+    return "";
+  }
+  const std::string must = "model.platonic.position_vector: must be true (or ape be on): ";
+  if (!o.rope) {
+    return must + "without rope nothing else reads positions";
+  }
+  if (o.attention == AttentionLaw::softmax && !o.rope_on_values) {
+    return must +
+           "softmax attention weighs the values of nodes by their positions, and where those are all alike "
+           "every weighted "
+           "mean of them is the same";
+  }
+  return "";
 }
 
 }  // namespace weyl::platonic

@@ -3,11 +3,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "weyl/carriers/quantity.h"
 #include "weyl/config/fields.h"
 #include "weyl/nn/activation.h"
 #include "weyl/nn/drop_path.h"
+
+namespace weyl {
+
+struct Interface;
+
+}  // namespace weyl
 
 namespace weyl::platonic {
 
@@ -44,6 +52,13 @@ constexpr auto names_of(FramePooling) {
   return std::array<std::string_view, 4>{"sum", "mean", "authors_sum", "authors_mean"};
 }
 
+/// Whether each node has its position as one more vector. `automatic`: where the model could not see positions
+/// otherwise (`resolved` decides it from the interface), so that a built model has `off` or `on`.
+enum class PositionVector { automatic, off, on };
+constexpr auto names_of(PositionVector) {
+  return std::array<std::string_view, 3>{"auto", "false", "true"};
+}
+
 struct RopeOptions {
   double sigma = 1;
   FrequencyInit init = FrequencyInit::spiral;
@@ -75,7 +90,7 @@ struct Options {
   bool rope_on_values = false;
   std::optional<ApeOptions> ape;
   bool centre = true;
-  bool position_vector = false;
+  PositionVector position_vector = PositionVector::automatic;
   std::optional<double> layer_scale;
   double dropout = 0, drop_path = 0;
   DropPathBy drop_path_by = DropPathBy::graph;
@@ -85,5 +100,23 @@ struct Options {
   bool authors_tables = false;
 };
 void fields(Fields& f, Options& o);
+
+/// ConfigError for an option that nothing reads as the others stand (config/idle.h). `interface`: the model's, null
+/// where it is not known yet.
+void require_effects(const Options& options, const Interface* interface);
+
+/// The options with `position_vector` decided where it is automatic: on where a model of this interface could not see
+/// positions otherwise. Attention with `rope` weighs values by relative positions, but softmax weights sum to one: of
+/// nodes that are all alike (at most one type, no features of nodes or objects) every weighted mean is the same,
+/// unless values are rotated too (`rope_on_values`). Linear attention sums weights that do not sum to one, and `ape`
+/// adds positions to the nodes: both see.
+Options resolved(const Options& options, const Interface& interface);
+
+/// Makes the defaults those of stored models and runs: keys that their configs lack mean this.
+void as_stored(Options& o);
+
+/// What to say when no output of a model of these options changes with the positions: one line that names the option
+/// responsible; empty where no option is.
+std::string blinding(const Options& o);
 
 }  // namespace weyl::platonic

@@ -52,9 +52,9 @@ GroupPtr frames_of(const Options& options, int64_t dimension) {
   return options.authors_tables ? rounded(*group) : group;
 }
 
-Platonic::Platonic(const Options& options, const Interface& interface)
+Platonic::Platonic(const Options& given, const Interface& interface)
     : PointsModel(interface),
-      options(options),
+      options(resolved(given, interface)),
       columns_(input_columns(interface, "platonic")),
       tables_(std::make_shared<GroupTables>(frames_of(options, interface.dimension))) {
   const int64_t order = tables_->group().order();
@@ -66,7 +66,7 @@ Platonic::Platonic(const Options& options, const Interface& interface)
   if (columns_.scalar_count() + columns_.vector_count() == 0) {
     columns_.scalars.push_back(false);  // the constant scalar
   }
-  if (options.position_vector) {
+  if (options.position_vector == PositionVector::on) {
     columns_.vectors.push_back(false);
   }
   const int64_t inputs = columns_.scalar_count() + columns_.vector_count() * interface.dimension;
@@ -103,7 +103,7 @@ Named Platonic::forward(const Points& points) {
   }
   const FrameInput input{options.centre ? centred(points.positions, points.graphs) : points.positions,
                          points.graphs, interface.typical_nodes};
-  if (options.position_vector) {
+  if (options.position_vector == PositionVector::on) {
     const Tensor position = input.positions.unsqueeze(1);
     vectors = vectors.defined() ? at::cat({vectors, position}, 1) : position;
   }
@@ -137,7 +137,7 @@ Symmetry Platonic::symmetry() const {
   const GroupPtr true_group = options.authors_tables ? frames_of(exact_options, group->dimension()) : group;
   auto& claims = equal_elements(*group, *true_group) ? symmetry.exact : symmetry.approximate;
   claims.push_back({Of::finite, group->name(), true_group});
-  if (options.centre || !(options.ape || options.position_vector)) {
+  if (options.centre || !(options.ape || options.position_vector == PositionVector::on)) {
     symmetry.exact.push_back({Of::translations, "translations", nullptr});
   }
   symmetry.exact.push_back({Of::permutations, "permutations", nullptr});
@@ -164,7 +164,7 @@ Flops Platonic::flops_per_token() const {
   return {forward};
 }
 
-ForeignWeights Platonic::translated(const NamedTensors& state_dict) const {
+ForeignWeights Platonic::translated(const NamedTensors& state_dict, const ForeignRecord& /*record*/) const {
   return {translated_names(state_dict, *this)};
 }
 

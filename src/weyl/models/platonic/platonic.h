@@ -18,13 +18,13 @@ namespace weyl::platonic {
 class Platonic : public PointsModel {
  public:
   using Options = platonic::Options;
-  Platonic(const Options& options, const Interface& interface);
+  Platonic(const Options& given, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Flops flops_per_token() const override;
-  ForeignWeights translated(const NamedTensors& state_dict) const override;
+  ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
 
-  const Options options;
+  const Options options;  // as `resolved` gives them
 
  private:
   Tensor pooled(const Tensor& trunk, const Segments& graphs) const;

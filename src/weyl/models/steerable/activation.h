@@ -34,7 +34,8 @@ class GatedActivation : public Layer {
   SteerableType in_, out_;
 };
 
-/// `joint`: f / |f| over all irreps of a channel (paper, eq. 9; all irreps have the same channels); `irrep`:
+/// `joint`: f / |f| over all irreps of a channel (paper, section 3.4, whose equation has no number; all irreps have the
+/// same channels); `irrep`:
 /// irrep by irrep (as the authors' code has it in space). No parameters. `layer`: by the root mean square of
 /// the lengths of all irreps at the pixel, each with its multiplicity, and a parameter `weight` (S), which
 /// keeps what is strong. Zero stays zero.

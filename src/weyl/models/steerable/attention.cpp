@@ -70,8 +70,8 @@ Tensor Attention::operator()(const Tensor& x) const {
   const auto of_grid = positions(x.sizes().slice(2).vec());
   const Tensor tokens = x.flatten(2);
   const at::ScalarType type_of_scores = at_least_float32(x.scalar_type());
-  const auto weights = [&](const Tensor& w) {  // constants in evaluation mode, as those of the linear layers
-    return w.defined() ? (training() ? w : w.detach()).to(type_of_scores) : w;
+  const auto weights = [&](const Tensor& w) {  // constants where those of the linear layers are
+    return w.defined() ? (follows_weights(training(), w) ? w : w.detach()).to(type_of_scores) : w;
   };
   const Tensor q = (*query_)(tokens).to(type_of_scores), k = (*key_)(tokens).to(type_of_scores),
                v = (*value_)(tokens).to(type_of_scores);

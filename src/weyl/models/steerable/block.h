@@ -18,7 +18,7 @@ class Mlp : public Layer {
   std::shared_ptr<Layer> activation_;
 };
 
-/// x += attention(norm x); x += MLP(norm x) (paper, section 3). Without attention the MLP alone.
+/// x += attention(norm x); x += MLP(norm x) (paper, section 3 and figure 1). Without attention the MLP alone.
 class Block : public Layer {
  public:
   Block(const SteerableType& type, const Options& options);

@@ -29,15 +29,15 @@ Tensor Conv::operator()(const Tensor& x) const {
   require(x.defined() && x.dim() == dimension + 2 && x.size(1) == 2 * in().width(),
           "SteerableConv: x must be (B, ", 2 * in().width(), ", ", dimension, " axes), got ",
           x.defined() ? x.sizes() : at::IntArrayRef{});
+  const bool constant = !follows_weights(training(), weight_);
   const bool dense = options_.stride != 1 || options_.dilation != 1 || UseReferences::active() ||
-                     !conv_pays(x, *kernel_, options_.same, !training());
+                     !conv_pays(x, *kernel_, options_.same, constant);
   if (!dense) {
-    // In evaluation mode a constant, as the expanded kernel is.
-    const Tensor weight = training() ? weight_ : weight_.detach();
+    const Tensor weight = constant ? weight_.detach() : weight_;
     return conv(x, weight.to(x.scalar_type()), kernel_, options_.same);
   }
   const Tensor kernel =
-      expanded_.get(training(), [&] { return kernel_->expand(weight_); }).to(x.scalar_type());
+      expanded_.get(training(), weight_, [&] { return kernel_->expand(weight_); }).to(x.scalar_type());
   const std::vector<int64_t> stride(static_cast<size_t>(dimension), options_.stride),
       dilation(static_cast<size_t>(dimension), options_.dilation),
       padding(static_cast<size_t>(dimension),

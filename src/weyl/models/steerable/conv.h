@@ -14,7 +14,8 @@ struct ConvOptions {
   bool same = true;  // zeros around, so that stride 1 keeps the size (odd kernels); false: the valid part
 };
 
-/// Steerable convolution (paper, eqs. 4 and 5), a correlation: y(x) = sum_p K(p) f(x + p), without a bias,
+/// Steerable convolution (paper, section 2.4, eqs. 1 and 2 with the rotations in Fourier space, eq. 5; it turns features
+/// by eq. 6), a correlation: y(x) = sum_p K(p) f(x + p), without a bias,
 /// which no irrep but the trivial one has. (B, 2 F_in, pixels...) -> (B, 2 F_out, pixels...), see
 /// SteerableType. Parameter `weight` (n, 2) complex, initialised as complex normal numbers so that features keep
 /// their size. Two orders of evaluation with equal results, picked by cost: the expanded kernel (in

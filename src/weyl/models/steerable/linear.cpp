@@ -63,7 +63,8 @@ Tensor Linear::operator()(const Tensor& x) const {
     const Part& part = parts_[i];
     const int64_t c = in_.channels[part.first], o = out_.channels[part.first];
     const int64_t n = part.irreps * in_.components(part.first);  // vectors of channels at a pixel
-    const Tensor w = matrices_[i].get(training(), [&] { return matrices(part); }).to(x.scalar_type());
+    const Tensor w =
+        matrices_[i].get(training(), weight_, [&] { return matrices(part); }).to(x.scalar_type());
     const std::vector<int64_t> split{part.irreps, n / part.irreps, c};
     const Tensor vectors = features.narrow(2, in_.offset(part.first), n * c)
                                .unflatten(2, split)  // (B, 2, irreps, components, C, P)

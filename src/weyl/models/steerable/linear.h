@@ -8,8 +8,8 @@
 
 namespace weyl::steerable {
 
-/// A complex matrix for each irrep, the same for all its components, at every pixel alone (paper, section
-/// 3.2: W_Q, W_K, W_V, W_O and the layers of the MLP): y_{l m o} = sum_c W^l_{o c} x_{l m c}. No bias.
+/// A complex matrix for each irrep, the same for all its components, at every pixel alone (paper,
+/// section 3.1: W_Q, W_K, W_V, eqs. 10 to 12, and W_O; section 3.3: the layers of the MLP): y_{l m o} = sum_c W^l_{o c} x_{l m c}. No bias.
 /// Parameter `weight` (n, 2) complex, in the order irrep, channel out, channel in; initialised as complex normal
 /// numbers of variance 1 / channels in, so that features keep their size.
 class Linear : public Module {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "weyl/carriers/quantity.h"
+#include "weyl/config/idle.h"
 #include "weyl/core/check.h"
+#include "weyl/models/usual_words.h"
 
 namespace weyl::steerable {
 
@@ -30,6 +33,8 @@ void fields(Fields& f, PositionOptions& o) {
 }
 
 void fields(Fields& f, EncoderOptions& o) {
+  also_called_as_usual(f);
+  f.also_called("depth", {"blocks", "n_layers", "num_layers", "n_layer", "layers", "n_blocks", "num_blocks"});
   f("depth", o.depth, "transformer blocks after the stages; 0: a convolution net", {0, 1000});
   f("heads", o.heads, "attention heads (divide the channels of every irrep)", {1, 1e5});
   f("hidden", o.hidden, "hidden channels of the blocks' MLPs: this factor times those of the features",
@@ -173,6 +178,69 @@ void check(const Options& options, int64_t dimension, bool segmentation) {
                        "convolution (head.kernel = 0), got ",
                        options.head.channels);
   require<ConfigError>(options.head.kernel != 1, "model.steerable.head.kernel: must be 0 or 2 to 31, got 1");
+}
+
+namespace {
+
+bool bends_lengths(Activation activation) {
+  return activation == Activation::relu || activation == Activation::gelu;
+}
+
+}  // namespace
+
+void require_effects(const Options& o, const Interface* interface) {
+  // What is not known yet is taken to be read.
+  const bool known = interface != nullptr && !interface->outputs.empty();
+  const bool plane = !known || interface->dimension == 2, space = !known || interface->dimension == 3;
+  const bool masks = !known || interface->outputs.front().level == Level::node;
+  const bool classes = !known || interface->outputs.front().level == Level::graph;
+  bool lengths = o.encoder.depth > 0;  // whose MLPs bend them
+  for (size_t s = 0; s < o.stages.size(); ++s) {
+    const Stage& stage = o.stages[s];
+    const bool decoded =
+        masks && (s > 0 || stage.middle > 0);  // else the decoder's last step is a convolution alone
+    lengths = lengths || bends_lengths(stage.activation) || (decoded && bends_lengths(stage.decoder));
+    const Conditional options[] = {
+        {"decoder", decoded,
+         masks ? "in a first stage with middle = 0, which ends the decoder with a convolution"
+               : "without a decoder, which segmentation alone has"}};
+    refuse_idle("model.steerable.stages[" + std::to_string(s) + "]", stage, Stage{}, options);
+  }
+  const bool blocks = o.encoder.depth > 0, attends = blocks && o.attention;
+  const RadialLaw radial = o.encoder.positions.radial;
+  const bool conv_head = classes && o.head.kernel > 0, mlp_head = classes && o.head.hidden > 0;
+  const char* without_blocks = "with encoder.depth = 0";
+  const char* without_attention = blocks ? "with attention = false" : without_blocks;
+  const char* without_space = "on images";
+  const char* without_plane = "on volumes";
+  const char* without_masks = "in classification";
+  const char* without_classes = "in segmentation";
+  const char* without_hidden = classes ? "with head.hidden = 0" : without_classes;
+  const Conditional options[] = {
+      {"orders", plane, without_plane},
+      {"coupling", plane, without_plane},
+      {"degree", space, without_space},
+      {"ratio", space, without_space},
+      {"spline", o.profile == RingProfile::interpolated, "with another profile than \"interpolated\""},
+      {"bias_init", lengths, "where no activation is relu or gelu"},
+      {"attention", blocks, without_blocks},
+      {"encoder.heads", attends, without_attention},
+      {"encoder.scale", attends, without_attention},
+      {"encoder.positions", attends, without_attention},
+      {"encoder.hidden", blocks, without_blocks},
+      {"encoder.norm", blocks, without_blocks},
+      {"encoder.activation", blocks, without_blocks},
+      {"encoder.positions.spacing", radial != RadialLaw::none, "with radial = \"none\""},
+      {"encoder.positions.width", radial == RadialLaw::gaussian, "without radial = \"gaussian\""},
+      {"encoder.positions.reach", radial == RadialLaw::table, "without radial = \"table\""},
+      {"skips", masks, without_masks},
+      {"head.scale_and_bias", masks, without_masks},
+      {"head.kernel", classes, without_classes},
+      {"head.irreps", masks || conv_head, "in classification with head.kernel = 0"},
+      {"head.hidden", classes, without_classes},
+      {"head.batch_norm", mlp_head, without_hidden},
+      {"head.dropout", mlp_head, without_hidden}};
+  refuse_idle("model.steerable", o, Options{}, options);
 }
 
 }  // namespace weyl::steerable

@@ -11,6 +11,12 @@
 #include "weyl/config/fields.h"
 #include "weyl/ops/steerable/options.h"
 
+namespace weyl {
+
+struct Interface;
+
+}  // namespace weyl
+
 namespace weyl::steerable {
 
 /// Between the two convolutions of a stage: on lengths (ReLU or GELU of them), Clebsch-Gordan products, gates
@@ -88,6 +94,11 @@ struct Options {
 };
 void fields(Fields& f, Options& o);
 
+/// Reads values, and no option keeps it from that (models/system_options.h).
+inline std::string blinding(const Options&) {
+  return "";
+}
+
 /// Each irrep that the options keep with multiplicity `channels`, by their ratio. ConfigError, naming `where`, for
 /// channels that the ratio does not divide.
 SteerableType type_of(const Options& options, int64_t dimension, int64_t channels, const std::string& where);
@@ -97,5 +108,9 @@ RingOptions rings_of(const Options& options, int64_t kernel);
 
 /// ConfigError for options that no net has, naming the key.
 void check(const Options& options, int64_t dimension, bool segmentation);
+
+/// ConfigError for an option that nothing reads as the others stand (config/idle.h). `interface`: the model's, null
+/// where it is not known yet.
+void require_effects(const Options& options, const Interface* interface);
 
 }  // namespace weyl::steerable

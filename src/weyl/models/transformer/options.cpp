@@ -1,5 +1,9 @@
 #include "weyl/models/transformer/options.h"
 
+#include "weyl/config/idle.h"
+#include "weyl/models/pooled_outputs.h"
+#include "weyl/models/usual_words.h"
+
 namespace weyl::transformer {
 
 void fields(Fields& f, FourierOptions& o) {
@@ -8,6 +12,7 @@ void fields(Fields& f, FourierOptions& o) {
 }
 
 void fields(Fields& f, Options& o) {
+  also_called_as_usual(f);
   f("width", o.width, "channels of a node", {1, 1e6});
   f("heads", o.heads, "attention heads", {1, 1e6});
   f("blocks", o.blocks, "transformer blocks", {0, 1000});
@@ -23,8 +28,15 @@ void fields(Fields& f, Options& o) {
     "second matrix), before drop path; attention weights and hidden layers keep all",
     {0, 0.99});
   f("drop_path", o.drop_path, "probability that a residual branch is skipped", {0, 0.99});
+  f.also_called("drop_path", {"drop_path_rate", "stochastic_depth"});
   f("drop_path_by", o.drop_path_by, "what drop path skips as one: a graph, or a node");
   f("pooling", o.pooling, "how nodes become a graph: sum / typical nodes, or mean");
+}
+
+void require_effects(const Options& o, const Interface* interface) {
+  const Conditional options[] = {{"drop_path_by", o.drop_path > 0, "with drop_path = 0"},
+                                 {"pooling", pools_nodes(interface), without_pooling}};
+  refuse_idle("model.transformer", o, Options{}, options);
 }
 
 }  // namespace weyl::transformer

@@ -2,11 +2,18 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "weyl/config/fields.h"
 #include "weyl/nn/activation.h"
 #include "weyl/nn/drop_path.h"
 #include "weyl/nn/pooling.h"
+
+namespace weyl {
+
+struct Interface;
+
+}  // namespace weyl
 
 namespace weyl::transformer {
 
@@ -30,5 +37,14 @@ struct Options {
   Pooling pooling = Pooling::sum;
 };
 void fields(Fields& f, Options& o);
+
+/// ConfigError for an option that nothing reads as the others stand (config/idle.h). `interface`: the model's, null
+/// where it is not known yet.
+void require_effects(const Options& options, const Interface* interface);
+
+/// Reads positions, and no option keeps it from that (models/system_options.h).
+inline std::string blinding(const Options&) {
+  return "";
+}
 
 }  // namespace weyl::transformer

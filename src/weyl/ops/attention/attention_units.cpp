@@ -5,6 +5,8 @@
 namespace weyl {
 namespace {
 
+constexpr double nanoseconds = 12;  // of a pair of tokens and a head: estimated, to be measured
+
 int64_t cost_of(int64_t n) {
   return n * n + 8 * n;
 }
@@ -31,7 +33,7 @@ int64_t attention_workers(const Segments& graphs, int64_t heads, bool whole) {
   for (int64_t s = 0; s < graphs.count(); ++s) {
     cost += cost_of(graphs.size(s));
   }
-  const int64_t by_cost = worker_count(cost * heads, 4096);
+  const int64_t by_cost = workers_worth(cost * heads, nanoseconds);
   return whole ? std::min(by_cost, std::max<int64_t>(graphs.count(), 1)) : by_cost;
 }
 

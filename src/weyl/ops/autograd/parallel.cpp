@@ -4,12 +4,31 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <atomic>
 
 namespace weyl {
 
-int64_t worker_count(int64_t total, int64_t grain) {
+namespace {
+
+std::atomic<int> share_all = 0;
+
+}  // namespace
+
+ShareAll::ShareAll() {
+  ++share_all;
+}
+ShareAll::~ShareAll() {
+  --share_all;
+}
+
+int64_t workers_worth(int64_t pieces, double nanoseconds) {
   const int64_t threads = at::in_parallel_region() ? 1 : at::get_num_threads();
-  return std::clamp<int64_t>(total / std::max<int64_t>(grain, 1), 1, std::max<int64_t>(threads, 1));
+  const int64_t most = std::max<int64_t>(std::min<int64_t>(threads, pieces), 1);
+  if (share_all > 0) {
+    return most;
+  }
+  const double worth = static_cast<double>(pieces) * nanoseconds / worker_grain;
+  return worth < static_cast<double>(most) ? std::max<int64_t>(static_cast<int64_t>(worth), 1) : most;
 }
 
 void for_workers(int64_t workers, const std::function<void(int64_t)>& work) {

@@ -18,7 +18,7 @@
 namespace weyl {
 namespace {
 
-constexpr int64_t grain = 1 << 13;  // numbers that are worth a worker
+constexpr double nanoseconds = 1.5;  // of a density: estimated, to be measured
 
 /// Inputs u (N), means (K), widths (K).
 class GaussianDensitiesOp : public Differentiable {
@@ -92,7 +92,7 @@ class GaussianDensitiesOp : public Differentiable {
           inverse(in[2].reciprocal().contiguous()),
           rows(u.size(0)),
           count(means.size(0)) {}
-    int64_t workers() const { return worker_count(rows * count, grain); }
+    int64_t workers() const { return workers_worth(rows * count, nanoseconds); }
     template <class T>
     kernels::GaussianDensitiesInput<T> arguments() const {
       return {count, numbers<T>(u), numbers<T>(means), numbers<T>(inverse)};

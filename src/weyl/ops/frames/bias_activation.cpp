@@ -16,7 +16,7 @@
 namespace weyl {
 namespace {
 
-constexpr int64_t grain = 1 << 13;  // numbers that are worth a worker
+constexpr double nanoseconds = 1;  // of a number: estimated, to be measured
 
 using kernels::ActivationLaw;
 
@@ -39,7 +39,7 @@ class BiasActivation : public Differentiable {
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto& kernel = kernels::best<kernels::BiasActivation<T>>();
-      share_out(x.size(0), worker_count(x.numel(), grain), [&](int64_t, int64_t first, int64_t last) {
+      share_out(x.size(0), workers_worth(x.numel(), nanoseconds), [&](int64_t, int64_t first, int64_t last) {
         kernel.forward(arguments<T>(x, bias), y.mutable_data_ptr<T>(), first, last);
       });
     });
@@ -49,7 +49,7 @@ class BiasActivation : public Differentiable {
   Tensors backward(const Tensors& in, const Tensors&, const Tensors& gys,
                    const std::vector<bool>& needed) const override {
     const Tensor x = in[0].contiguous(), bias = contiguous_of(in[1]), gy = gys[0].contiguous();
-    const int64_t workers = worker_count(x.numel(), grain);
+    const int64_t workers = workers_worth(x.numel(), nanoseconds);
     const Tensor gx = needed[0] ? at::empty(x.sizes(), x.options()) : Tensor();
     const Tensor sums = needed[1] ? at::zeros({workers, bias.size(0)}, x.options()) : Tensor();
     with_type(x.scalar_type(), [&](auto zero) {
@@ -67,7 +67,7 @@ class BiasActivation : public Differentiable {
                  const std::vector<bool>& needed) const override {
     const Tensor x = in[0].contiguous(), bias = contiguous_of(in[1]), gy = gys[0].contiguous(),
                  dx = contiguous_of(directions[0]), dbias = contiguous_of(directions[1]);
-    const int64_t workers = worker_count(x.numel(), grain);
+    const int64_t workers = workers_worth(x.numel(), nanoseconds);
     const Tensor gx = needed[0] ? at::empty(x.sizes(), x.options()) : Tensor(),
                  ggy = needed[2] ? at::empty(x.sizes(), x.options()) : Tensor();
     const Tensor sums = needed[1] ? at::zeros({workers, bias.size(0)}, x.options()) : Tensor();

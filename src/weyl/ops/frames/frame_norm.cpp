@@ -17,7 +17,7 @@
 namespace weyl {
 namespace {
 
-constexpr int64_t grain = 1 << 14;  // numbers that are worth a worker
+constexpr double nanoseconds = 0.5;  // of a number: estimated, to be measured
 
 /// Inputs x (N, G C), branch (N, G C), offset (C), weight (C), bias (C); results sum and normed, or normed
 /// alone without a branch. By-products: mean and rstd (N, G).
@@ -56,7 +56,7 @@ class BranchAndNorm : public Differentiable {
                                    numbers<T>(weight),
                                    numbers<T>(bias)};
       const auto& kernel = kernels::best<kernels::FrameNorm<T>>();
-      share_out(x.size(0), worker_count(x.numel(), grain), [&](int64_t, int64_t first, int64_t last) {
+      share_out(x.size(0), workers_worth(x.numel(), nanoseconds), [&](int64_t, int64_t first, int64_t last) {
         kernel.forward(f, mutable_numbers<T>(sum), mutable_numbers<T>(normed), mutable_numbers<T>(mean),
                        mutable_numbers<T>(rstd), first, last);
       });
@@ -71,7 +71,7 @@ class BranchAndNorm : public Differentiable {
     const Tensor weight = in[3].contiguous(), bias = in[4].contiguous();
     const Tensor gsum = branch_ ? gys[0].contiguous() : Tensor(), gnormed = gys[results() - 1].contiguous();
     const int64_t channels = weight.size(0), frames = sum.size(1) / channels;
-    const int64_t workers = worker_count(sum.numel(), grain);
+    const int64_t workers = workers_worth(sum.numel(), nanoseconds);
     const Tensor gx = needed[0] || needed[1] ? at::empty(sum.sizes(), sum.options()) : Tensor();
     const Tensor totals = at::zeros({3, workers, channels}, sum.options());  // weight, bias, offset
     with_type(sum.scalar_type(), [&](auto zero) {
@@ -119,7 +119,7 @@ class Branch : public Differentiable {
       kernels::FrameNormInput<T> f{x.size(1) / channels, channels,           T(0),    numbers<T>(x),
                                    numbers<T>(branch),   numbers<T>(offset), nullptr, nullptr};
       const auto& kernel = kernels::best<kernels::FrameNorm<T>>();
-      share_out(x.size(0), worker_count(x.numel(), grain), [&](int64_t, int64_t first, int64_t last) {
+      share_out(x.size(0), workers_worth(x.numel(), nanoseconds), [&](int64_t, int64_t first, int64_t last) {
         kernel.forward(f, sum.mutable_data_ptr<T>(), nullptr, nullptr, nullptr, first, last);
       });
     });
@@ -131,7 +131,7 @@ class Branch : public Differentiable {
     Tensors g{gys[0], gys[0], Tensor()};
     if (needed[2]) {
       const Tensor gy = gys[0].contiguous();
-      const int64_t channels = in[2].size(0), workers = worker_count(gy.numel(), grain);
+      const int64_t channels = in[2].size(0), workers = workers_worth(gy.numel(), nanoseconds);
       const Tensor totals = at::zeros({workers, channels}, gy.options());
       with_type(gy.scalar_type(), [&](auto zero) {
         using T = decltype(zero);

@@ -20,21 +20,25 @@
 namespace weyl::lie {
 namespace {
 
+constexpr double nanoseconds = 12;  // of a pair of tokens: estimated, to be measured
+
 /// What both ops share: the kernel over rows of ragged graphs.
 class LieAttentionKernel : public Differentiable {
  public:
   explicit LieAttentionKernel(const Segments& graphs) : graphs_(graphs) {}
 
  protected:
-  /// {mixed, coordinates, outside, logsum}
+  /// {mixed, coordinates, outside, logsum, least}, the last two float64
   template <class T>
   Tensors run(const kernels::LieAttentionInput<T>& in, const at::TensorOptions& options) const {
     const int64_t n = graphs_.rows();
+    const auto wide = options.dtype(at::kDouble);
     Tensors y{at::empty({n, in.heads, in.width}, options), at::empty({n, in.heads, in.dof}, options),
-              at::empty({n}, options), at::empty({n, in.heads}, options)};
-    const kernels::LieAttentionOutput<T> out{mutable_numbers<T>(y[0]), mutable_numbers<T>(y[1]),
-                                             mutable_numbers<T>(y[3]),
-                                             in.elements.planes ? mutable_numbers<T>(y[2]) : nullptr};
+              at::empty({n}, options), at::empty({n, in.heads}, wide), at::empty({n, in.blocks}, wide)};
+    const bool streamed = in.elements.planes != nullptr;
+    const kernels::LieAttentionOutput<T> out{
+        mutable_numbers<T>(y[0]), mutable_numbers<T>(y[1]), mutable_numbers<double>(y[3]),
+        streamed ? mutable_numbers<T>(y[2]) : nullptr, streamed ? mutable_numbers<double>(y[4]) : nullptr};
     const auto& kernel = kernels::best<kernels::LieAttention<T>>();
     each(in, [&](int64_t, T* scratch, int64_t first, int64_t last) {
       kernel.forward(in, out, scratch, first, last);
@@ -50,10 +54,11 @@ class LieAttentionKernel : public Differentiable {
   template <class T>
   void run_backward(const kernels::LieAttentionInput<T>& in, const Tensors& y, const Tensors& gys,
                     const Totals<T>& totals) const {
-    const Tensor mixed = y[0].contiguous(), coordinates = y[1].contiguous(), logsum = y[3].contiguous();
+    const Tensor mixed = y[0].contiguous(), coordinates = y[1].contiguous(), logsum = y[3].contiguous(),
+                 least = y[4].contiguous();
     const Tensor g_mixed = gys[0].contiguous(), g_coordinates = gys[1].contiguous();
     const kernels::LieAttentionOutput<const T> out{numbers<T>(mixed), numbers<T>(coordinates),
-                                                   numbers<T>(logsum), nullptr};
+                                                   numbers<double>(logsum), nullptr, numbers<double>(least)};
     const auto slice = [](const Tensor& x, auto zero, int64_t w) {
       using U = decltype(zero);
       return x.defined() ? mutable_numbers<U>(x) + w * (x.numel() / x.size(0)) : nullptr;
@@ -63,8 +68,8 @@ class LieAttentionKernel : public Differentiable {
       kernels::LieAttentionGradients<T> to = totals.to;
       to.values = slice(totals.values, T{}, w);
       to.weights = slice(totals.weights, double{}, w);
-      to.left = slice(totals.left, T{}, w);
-      to.right = slice(totals.right, T{}, w);
+      to.left = slice(totals.left, double{}, w);
+      to.right = slice(totals.right, double{}, w);
       kernel.backward(in, out, numbers<T>(g_mixed), numbers<T>(g_coordinates), to, scratch, first, last);
     });
   }
@@ -79,7 +84,7 @@ class LieAttentionKernel : public Differentiable {
   }
 
   int64_t workers() const {
-    return std::min(worker_count(graphs_.pairs(), 4096), std::max<int64_t>(graphs_.rows(), 1));
+    return std::min(workers_worth(graphs_.pairs(), nanoseconds), std::max<int64_t>(graphs_.rows(), 1));
   }
 
   static Tensor summed(const Tensor& x) { return x.size(0) == 1 ? x[0] : x.sum(0); }
@@ -112,8 +117,8 @@ class LieAttentionKernel : public Differentiable {
   }
 };
 
-/// Inputs elements (N, c), values (N, H, C), weights (H, K). Results mixed, coordinates, outside; by-product
-/// logsum.
+/// Inputs elements (N, c) in float64, values (N, H, C), weights (H, K). Results mixed, coordinates, outside, in the
+/// values' dtype; by-products logsum, least.
 class StreamedAttention : public LieAttentionKernel {
  public:
   StreamedAttention(const Segments& graphs, LieGroup group, ChartPolicy policy)
@@ -121,21 +126,23 @@ class StreamedAttention : public LieAttentionKernel {
   size_t results() const override { return 3; }
 
   Tensors reference(const Tensors& in) const override {
+    // All in float64, rounded at the end: what float32 would lose of scores a softmax amplifies.
+    const auto type = in[1].scalar_type();
     const Pairs pairs = pairs_of(in[0], graphs_, group_, policy_);
-    Tensors y = attention_over_pairs(block_scores(pairs.squares, in[2]), pairs.coordinates, pairs.present,
-                                     in[1], graphs_);
-    y.push_back(pairs.outside.to(in[1].scalar_type()));
-    return y;
+    Tensors y = attention_over_pairs(block_scores(pairs.squares, in[2].to(at::kDouble)), pairs.coordinates,
+                                     pairs.present, in[1].to(at::kDouble), graphs_);
+    return {y[0].to(type), y[1].to(type), pairs.outside.to(type)};
   }
 
   bool has_forward(const Tensors& in) const override {
     const bool logarithm = policy_ == ChartPolicy::mask || policy_ == ChartPolicy::error;
-    return kernels_take(in) && (logarithm || !in[0].requires_grad() || !at::GradMode::is_enabled());
+    return kernels_take({in[0]}) && kernels_take({in[1], in[2]}) &&
+           (logarithm || !in[0].requires_grad() || !at::GradMode::is_enabled());
   }
   bool has_backward(const Tensors& in) const override { return has_forward(in); }
 
   Tensors forward(const Tensors& in) const override {
-    return with_type(in[0].scalar_type(), [&](auto zero) {
+    return with_type(in[1].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const Operands x(in, group_);
       return run<T>(arguments<T>(x), x.values.options());
@@ -144,7 +151,7 @@ class StreamedAttention : public LieAttentionKernel {
 
   Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gys,
                    const std::vector<bool>& needed) const override {
-    return with_type(in[0].scalar_type(), [&](auto zero) -> Tensors {
+    return with_type(in[1].scalar_type(), [&](auto zero) -> Tensors {
       using T = decltype(zero);
       const Operands x(in, group_);
       const auto arguments_of = arguments<T>(x);
@@ -159,8 +166,8 @@ class StreamedAttention : public LieAttentionKernel {
             at::zeros({count, arguments_of.heads, arguments_of.blocks}, options.dtype(at::kDouble));
       }
       if (needed[0]) {
-        totals.left = at::zeros({count, arguments_of.dof, n}, options);
-        totals.right = at::zeros({count, arguments_of.dof, n}, options);
+        totals.left = at::zeros({count, arguments_of.dof, n}, options.dtype(at::kDouble));
+        totals.right = at::zeros({count, arguments_of.dof, n}, options.dtype(at::kDouble));
       }
       run_backward<T>(arguments_of, out, gys, totals);
       Tensors g(3);
@@ -189,7 +196,7 @@ class StreamedAttention : public LieAttentionKernel {
     begin(a, x.values);
     a.dof = degrees_of_freedom(group_);
     a.blocks = static_cast<int64_t>(blocks_of(group_).size());
-    a.elements = elements_of<T>(x.planes, group_);
+    a.elements = elements_of<double>(x.planes, group_);
     a.policy = policy_;
     a.weights = numbers<T>(x.weights);
     return a;
@@ -199,7 +206,7 @@ class StreamedAttention : public LieAttentionKernel {
   ChartPolicy policy_;
 };
 
-/// Inputs scores (P, H), coordinates (P, dof), values (N, H, C). By-products: nothing, logsum.
+/// Inputs scores (P, H), coordinates (P, dof), values (N, H, C). By-products: nothing, logsum, nothing.
 class PairAttention : public LieAttentionKernel {
  public:
   PairAttention(const Segments& graphs, const Tensor& present)
@@ -278,6 +285,8 @@ void require_matrix(const char* where, const char* name, const Tensor& x, int64_
           values.scalar_type(), ", got ", x.scalar_type());
 }
 
+}  // namespace
+
 void require_inside(const char* where, const Tensor& outside, const Segments& graphs, LieGroup group) {
   const Tensor rows = outside.nonzero();
   if (rows.size(0) > 0) {
@@ -288,8 +297,6 @@ void require_inside(const char* where, const Tensor& outside, const Segments& gr
             " of graph ", graph);
   }
 }
-
-}  // namespace
 
 Pairs pairs_between(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy) {
   require(compact.dim() == 2 && compact.size(0) == graphs.rows() && compact.size(1) == compact_size(group),
@@ -324,12 +331,13 @@ Attention attention(const Tensor& compact, const Tensor& values, const Tensor& w
                     const Segments& graphs, LieGroup group, ChartPolicy policy) {
   const char* where = "lie_attention";
   require_values(where, values, graphs);
-  require_matrix(where, "elements", compact, graphs.rows(), compact_size(group), values);
+  const bool wide = compact.defined() && compact.scalar_type() == at::kDouble;
+  require_matrix(where, "elements", compact, graphs.rows(), compact_size(group), wide ? compact : values);
   require_rotations(where, compact, group);
   require_matrix(where, "weights", weights, values.size(1), static_cast<int64_t>(blocks_of(group).size()),
                  values);
-  const Tensors y =
-      call(std::make_shared<StreamedAttention>(graphs, group, policy), {compact, values, weights});
+  const Tensors y = call(std::make_shared<StreamedAttention>(graphs, group, policy),
+                         {compact.to(at::kDouble), values, weights});
   const Tensor outside = y[2].detach().to(at::kLong);
   if (policy == ChartPolicy::error) {
     require_inside(where, outside, graphs, group);

@@ -30,12 +30,16 @@ struct Attention {
 /// w_ij = log(g_i^-1 g_j) in orthonormal coordinates, b over the K blocks of the algebra. A token that may
 /// attend to none (alone in its graph, or all masked) gets zeros.
 ///
-/// compact (N, c), values (N, H, C), weights (H, K) = lambda/tau. In one pass over tiles of j, relative poses
-/// computed on the fly: memory O(N) for each thread, forward and backward (float32 and float64 on the CPU;
-/// other devices and second derivatives take O(sum n^2)). Gradients by the elements stream under `mask` and
-/// `error` alone.
+/// compact (N, c) in float64 or the values' dtype, values (N, H, C), weights (H, K) = lambda/tau. Logarithms, squares
+/// and scores are made in float64 and rounded to the values' dtype as differences from the largest score of their row:
+/// of scores of -6000 those differences keep all digits. In one pass over tiles of j, relative poses computed on the
+/// fly: memory O(N) for each thread, forward and backward (float32 and float64 on the CPU; other devices and second
+/// derivatives take O(sum n^2)). Gradients by the elements stream under `mask` and `error` alone.
 Attention attention(const Tensor& compact, const Tensor& values, const Tensor& weights,
                     const Segments& graphs, LieGroup group, ChartPolicy policy);
+
+/// ShapeError unless `outside` (N), see Pairs, is zero everywhere; it names the first token and its graph.
+void require_inside(const char* where, const Tensor& outside, const Segments& graphs, LieGroup group);
 
 /// The same from pairs that are at hand.
 Attention attention(const Pairs& pairs, const Tensor& values, const Tensor& weights, const Segments& graphs);

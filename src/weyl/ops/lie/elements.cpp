@@ -18,6 +18,8 @@
 namespace weyl::lie {
 namespace {
 
+constexpr double nanoseconds = 20;  // of an element: estimated, to be measured
+
 using kernels::LieMap;
 
 /// (N, in) -> (N, out), row by row.
@@ -72,7 +74,7 @@ class MapRows : public Differentiable {
  private:
   template <class F>
   static void share(const Tensor& x, const F& work) {
-    share_out(x.size(0), worker_count(x.size(0), 1024),
+    share_out(x.size(0), workers_worth(x.size(0), nanoseconds),
               [&](int64_t, int64_t first, int64_t last) { work(first, last); });
   }
 

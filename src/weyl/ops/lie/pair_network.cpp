@@ -6,6 +6,7 @@
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/logical_not.h>
+#include <ATen/ops/relu.h>
 #include <ATen/ops/zeros.h>
 
 #include <memory>
@@ -21,16 +22,19 @@
 namespace weyl::lie {
 namespace {
 
-constexpr int64_t grain = 256;  // pairs that are worth a worker
+constexpr double nanoseconds = 80;  // of a pair and 32 hidden units: estimated, to be measured
 
 /// Inputs w (P, E), first (H M, E), first_bias (H M), second (H, M), second_bias (H).
 class Network : public Differentiable {
  public:
-  explicit Network(const Tensor& present) : present_(present.contiguous()) {}
+  Network(const Tensor& present, ScoreActivation activation)
+      : present_(present.contiguous()), activation_(activation) {}
 
   Tensors reference(const Tensors& in) const override {
     const int64_t heads = in[3].size(0), hidden = in[3].size(1);
-    const Tensor inner = at::gelu(at::linear(in[0], in[1], in[2])).view({in[0].size(0), heads, hidden});
+    const Tensor before = at::linear(in[0], in[1], in[2]);
+    const Tensor inner = (activation_ == ScoreActivation::relu ? at::relu(before) : at::gelu(before))
+                             .view({in[0].size(0), heads, hidden});
     const Tensor y = at::bmm(inner.transpose(0, 1), in[3].unsqueeze(2)).squeeze(2).t() + in[4];
     return {y.masked_fill(at::logical_not(present_).unsqueeze(1), 0)};
   }
@@ -46,7 +50,7 @@ class Network : public Differentiable {
     with_type(x.w.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto& kernel = kernels::best<kernels::PairNetwork<T>>();
-      share_out(pairs, worker_count(pairs, grain), [&](int64_t, int64_t begin, int64_t end) {
+      share_out(pairs, workers_worth(pairs, nanoseconds), [&](int64_t, int64_t begin, int64_t end) {
         kernel.forward(arguments<T>(x), y.mutable_data_ptr<T>(), begin, end);
       });
     });
@@ -57,7 +61,7 @@ class Network : public Differentiable {
                    const std::vector<bool>& needed) const override {
     const Operands x(in);
     const Tensor gy = planes_of(gys[0]);
-    const int64_t pairs = x.w.size(1), workers = worker_count(pairs, grain);
+    const int64_t pairs = x.w.size(1), workers = workers_worth(pairs, nanoseconds);
     const Tensor gw = needed[0] ? at::empty(x.w.sizes(), x.w.options()) : Tensor();
     const Tensor totals = at::zeros(
         {workers, x.first.numel() + x.first_bias.numel() + x.second.numel() + x.second_bias.numel()},
@@ -102,6 +106,7 @@ class Network : public Differentiable {
     n.coordinates = x.w.size(0);
     n.heads = x.second.size(0);
     n.hidden = x.second.size(1);
+    n.activation = activation_;
     n.w = numbers<T>(x.w);
     n.present = present_.const_data_ptr<bool>();
     n.first = numbers<T>(x.first);
@@ -112,6 +117,7 @@ class Network : public Differentiable {
   }
 
   Tensor present_;
+  ScoreActivation activation_;
 };
 
 void require_shape(const char* name, const Tensor& x, at::IntArrayRef shape, const Tensor& w) {
@@ -124,7 +130,7 @@ void require_shape(const char* name, const Tensor& x, at::IntArrayRef shape, con
 }  // namespace
 
 Tensor pair_network(const Tensor& w, const Tensor& present, const Tensor& first, const Tensor& first_bias,
-                    const Tensor& second, const Tensor& second_bias) {
+                    const Tensor& second, const Tensor& second_bias, ScoreActivation activation) {
   require(w.defined() && w.dim() == 2, "pair_network: w must be (P, E), got ",
           w.defined() ? w.sizes() : at::IntArrayRef{});
   require(present.defined() && present.dim() == 1 && present.size(0) == w.size(0) &&
@@ -137,7 +143,7 @@ Tensor pair_network(const Tensor& w, const Tensor& present, const Tensor& first,
   require_shape("first_bias", first_bias, {inner}, w);
   require_shape("second", second, second.sizes(), w);
   require_shape("second_bias", second_bias, {heads}, w);
-  return call(std::make_shared<Network>(present), {w, first, first_bias, second, second_bias})[0];
+  return call(std::make_shared<Network>(present, activation), {w, first, first_bias, second, second_bias})[0];
 }
 
 }  // namespace weyl::lie

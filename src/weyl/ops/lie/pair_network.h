@@ -2,11 +2,14 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "weyl/algebra/lie/score_activation.h"
+
 namespace weyl::lie {
 
 using at::Tensor;
 
-/// A small network for each head h on the coordinates of each present pair p, with the exact GELU g:
+/// A small network for each head h on the coordinates of each present pair p, g ReLU (derivative 0 at 0) or the
+/// exact GELU:
 ///   y_ph = second_h . g(first_h w_p + first_bias_h) + second_bias_h,   0 for pairs that are not present.
 ///
 /// w (P, E), present (P) bool, first (H M, E), first_bias (H M), second (H, M), second_bias (H) -> (P, H),
@@ -15,6 +18,6 @@ using at::Tensor;
 /// order by all but present; the same bits each time for a given number of threads. ShapeError unless shapes
 /// and dtypes agree.
 Tensor pair_network(const Tensor& w, const Tensor& present, const Tensor& first, const Tensor& first_bias,
-                    const Tensor& second, const Tensor& second_bias);
+                    const Tensor& second, const Tensor& second_bias, ScoreActivation activation);
 
 }  // namespace weyl::lie

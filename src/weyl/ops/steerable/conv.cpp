@@ -19,6 +19,8 @@
 namespace weyl::steerable {
 namespace {
 
+constexpr double nanoseconds = 0.15;  // of a real multiplication of the plan: estimated, to be measured
+
 /// Inputs x (B, 2 F, pixels...), weights (n, 2) of the plan.
 class SteerableConvOp : public Differentiable {
  public:
@@ -44,7 +46,8 @@ class SteerableConvOp : public Differentiable {
       const Tensor y = plan_->complete ? at::empty(a.shape, x.options()) : at::zeros(a.shape, x.options());
       const auto& kernel = kernels::best<kernels::SteerableConv<T>>();
       const int64_t tiles = kernel.tiles(a.input);
-      const int64_t workers = worker_count(tiles);
+      const int64_t workers =
+          workers_worth(tiles, a.nanoseconds_of(*plan_) / static_cast<double>(std::max<int64_t>(tiles, 1)));
       const int64_t size = kernel.scratch(a.input, false);
       const Tensor scratch = at::zeros({workers, size}, x.options());
       share_out(tiles, workers, [&](int64_t worker, int64_t first, int64_t last) {
@@ -62,13 +65,15 @@ class SteerableConvOp : public Differentiable {
       using T = decltype(zero);
       const Operands<T> a(x, w, *this);
       const int64_t chunks = plan_->chunks(), batch = x.size(0);
-      const int64_t threads = worker_count(chunks * batch);
+      const int64_t pieces = std::max<int64_t>(chunks * batch, 1);
+      const int64_t threads =
+          workers_worth(pieces, 2 * a.nanoseconds_of(*plan_) / static_cast<double>(pieces));
       // Samples are shared out too where chunks of channels alone would leave workers idle.
       const int64_t splits =
           chunks % threads == 0 || chunks >= 8 * threads ? 1 : std::min(batch, 2 * threads / chunks + 1);
       const Tensor gx = needed[0] ? at::zeros(x.sizes(), x.options()) : Tensor();
       const Tensor gw = needed[1] ? at::zeros({splits, w.size(0), 2}, w.options()) : Tensor();
-      const int64_t workers = worker_count(chunks * splits);
+      const int64_t workers = std::min(threads, std::max<int64_t>(chunks * splits, 1));
       const int64_t size = kernels::best<kernels::SteerableConv<T>>().scratch(a.input, true);
       const Tensor scratch = at::zeros({workers, size}, x.options());
       const auto& kernel = kernels::best<kernels::SteerableConvBackward<T>>();
@@ -130,6 +135,14 @@ class SteerableConvOp : public Differentiable {
       input.values = values.data();
       input.x = numbers<T>(x);
       input.weights = numbers<T>(w);
+    }
+    /// Of a forward pass on one thread, about.
+    double nanoseconds_of(const Plan& plan) const {
+      double pixels = static_cast<double>(input.batch);
+      for (const int64_t size : input.out) {
+        pixels *= static_cast<double>(size);
+      }
+      return nanoseconds * pixels * (plan.filter_work + plan.mixing_work);
     }
     std::vector<T> values;
     std::vector<int64_t> shape;

@@ -25,7 +25,7 @@ struct KernelOptions {
 
 struct Plan;
 
-/// The kernels of a steerable convolution (paper, section 3): between output irrep l and input irrep l1
+/// The kernels of a steerable convolution (paper, section 2.4): between output irrep l and input irrep l1
 ///   K_{l m, l1 m1}(p) = sum_j w_j(channel out, channel in) B_j(m, m1, p),
 ///   B_(l2, ring)(m, m1, p) = sum_m2 C^{l m}_{l1 m1 l2 m2} F_{l2 m2, ring}(p)    in space,
 ///   B_ring(p) = F_{m - m1, ring}(p)                                             in the plane,

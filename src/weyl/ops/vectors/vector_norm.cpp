@@ -19,7 +19,7 @@
 namespace weyl {
 namespace {
 
-constexpr int64_t grain = 1 << 13;  // numbers that are worth a worker
+constexpr double nanoseconds = 0.7;  // of a number: estimated, to be measured
 
 /// Inputs x (N, 3, C) and weight (C). By-product: the state of the kernels, (N, vector_norm_state), float64.
 class VectorNormOp : public Differentiable {
@@ -53,7 +53,7 @@ class VectorNormOp : public Differentiable {
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto& kernel = kernels::best<kernels::VectorNorm<T>>();
-      share_out(x.size(0), worker_count(x.numel(), grain), [&](int64_t, int64_t first, int64_t last) {
+      share_out(x.size(0), workers_worth(x.numel(), nanoseconds), [&](int64_t, int64_t first, int64_t last) {
         kernel.forward(arguments<T>(x, weight), y.mutable_data_ptr<T>(), state.mutable_data_ptr<double>(),
                        first, last);
       });
@@ -64,7 +64,7 @@ class VectorNormOp : public Differentiable {
   Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gys,
                    const std::vector<bool>& needed) const override {
     const Tensor x = in[0].contiguous(), weight = in[1].contiguous(), gy = gys[0].contiguous();
-    const int64_t workers = worker_count(x.numel(), grain);
+    const int64_t workers = workers_worth(x.numel(), nanoseconds);
     const Tensor gx = needed[0] ? at::empty(x.sizes(), x.options()) : Tensor();
     const Tensor sums = needed[1] ? at::zeros({workers, weight.size(0)}, x.options()) : Tensor();
     with_type(x.scalar_type(), [&](auto zero) {
@@ -82,7 +82,7 @@ class VectorNormOp : public Differentiable {
                  const std::vector<bool>& needed) const override {
     const Tensor x = in[0].contiguous(), weight = in[1].contiguous(), gy = gys[0].contiguous();
     const Tensor dx = contiguous_of(directions[0]), dweight = contiguous_of(directions[1]);
-    const int64_t workers = worker_count(x.numel(), grain);
+    const int64_t workers = workers_worth(x.numel(), nanoseconds);
     const Tensor gx = needed[0] ? at::empty(x.sizes(), x.options()) : Tensor(),
                  ggy = needed[2] ? at::empty(x.sizes(), x.options()) : Tensor();
     const Tensor sums = needed[1] ? at::zeros({workers, weight.size(0)}, x.options()) : Tensor();

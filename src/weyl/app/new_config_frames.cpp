@@ -1,0 +1,414 @@
+// Frames of atoms, as `weyl config new` sees them: keys, units, elements, what is missing, how dense they are.
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "weyl/app/new_config_data.h"
+#include "weyl/core/check.h"
+#include "weyl/data/atoms/inspect_frames.h"
+#include "weyl/data/formats/elements.h"
+#include "weyl/data/formats/potential_keys.h"
+#include "weyl/data/open.h"
+#include "weyl/data/sets/molecules.h"
+
+namespace weyl {
+namespace {
+
+/// A key that frames may have, over all splits.
+struct Key {
+  std::string name, unit;
+  int64_t frames = 0;  // that have it
+  bool varies = false;
+};
+
+/// All that the splits of a path say together.
+struct Frames {
+  int64_t frames = 0, atoms = 0, least_atoms = 0, most_atoms = 0, periodic = 0;
+  std::map<int, int64_t> elements;
+  std::vector<Key> numbers;  // of frames, one number each
+  std::vector<Key> vectors;  // of atoms, three numbers each
+  std::vector<Key> tensors;  // of frames, nine or six numbers each
+  std::string length_unit;
+  std::vector<std::pair<std::string, int64_t>> splits;  // with their frames
+  bool in_files = false;                                // the splits are files, or folders, of these names
+};
+
+std::string lower(std::string_view s) {
+  std::string out(s);
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+void add(std::vector<Key>& keys, const FrameFieldSummary& field) {
+  const auto known = std::ranges::find(keys, field.name, &Key::name);
+  const bool varies = field.min != field.max;
+  if (known == keys.end()) {
+    keys.push_back({field.name, field.unit, field.frames, varies});
+  } else {
+    known->frames += field.frames;
+    known->varies = known->varies || varies;
+  }
+}
+
+Frames frames_of(const std::string& path) {
+  Frames all;
+  for (const char* split : {"train", "valid", "test"}) {
+    all.in_files =
+        all.in_files || (std::filesystem::is_directory(path) && !frames_of_split(path, split).empty());
+  }
+  for (const auto& [split, found] : inspect_all_frames(path)) {
+    all.least_atoms = all.frames == 0 ? found.least_atoms : std::min(all.least_atoms, found.least_atoms);
+    all.most_atoms = std::max(all.most_atoms, found.most_atoms);
+    all.frames += found.frames;
+    all.atoms += found.atoms;
+    all.periodic += found.periodic;
+    all.splits.emplace_back(split, found.frames);
+    for (const auto& [z, count] : found.elements) {
+      all.elements[z] += count;
+    }
+    for (const FrameFieldSummary& field : found.fields) {
+      all.length_unit = field.name == "pos" ? field.unit : all.length_unit;
+    }
+    for (const FrameFieldSummary& field : found.labels) {
+      if (!field.texts.empty() || field.mixed) {
+        continue;
+      }
+      if (field.level == Level::node) {
+        if (field.shape == std::vector<int64_t>{3}) {
+          add(all.vectors, field);
+        }
+      } else if (field.shape.empty() || field.shape == std::vector<int64_t>{1}) {
+        add(all.numbers, field);
+      } else if (field.shape == std::vector<int64_t>{9} || field.shape == std::vector<int64_t>{6} ||
+                 field.shape == std::vector<int64_t>{3, 3}) {
+        add(all.tensors, field);
+      }
+    }
+  }
+  return all;
+}
+
+bool has_word(const std::string& name, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](auto word) { return name.find(word) != std::string::npos; });
+}
+
+/// Names such as `energy_gap` and `energy_homo`: a number of its own, though an energy, whose slope is no force.
+bool is_level(const std::string& name) {
+  return has_word(name, {"gap", "homo", "lumo"});
+}
+
+/// Names such as `energy_weight`, `forces_std` and `kinetic_energy`: beside a label, none.
+bool is_beside_labels(const std::string& name) {
+  return has_word(name,
+                  {"weight", "error", "std", "stdev", "variance", "uncert", "kinetic", "fermi", "cutoff"});
+}
+
+/// The key of a label: the usual one there is, the preferred ones first, or the only one whose name says it. Null: none.
+template <size_t N>
+const Key* key_of(const std::vector<Key>& keys, const std::array<std::string_view, N>& usual,
+                  std::string_view named, std::initializer_list<std::string_view> others = {}) {
+  for (const std::string_view name : usual) {
+    if (const auto found = std::ranges::find(keys, name, &Key::name); found != keys.end()) {
+      return &*found;
+    }
+  }
+  const Key* only = nullptr;
+  for (const Key& key : keys) {
+    const std::string name = lower(key.name);
+    const bool other = std::ranges::find(other_energy_keys, key.name) != other_energy_keys.end() ||
+                       name.starts_with(prediction_prefix);
+    const bool says =
+        name.find(named) != std::string::npos || std::ranges::find(others, name) != others.end();
+    if (says && !other && !is_level(name) && !is_beside_labels(name)) {
+      if (only != nullptr) {
+        return nullptr;
+      }
+      only = &key;
+    }
+  }
+  return only;
+}
+
+/// Numbers that count or name frames.
+bool is_bookkeeping(const std::string& name) {
+  static const std::set<std::string> words{"index", "indices", "old_indices", "id",   "i",     "step",
+                                           "time",  "frame",   "md_step",     "seed", "walker"};
+  return words.contains(lower(name)) || name == config_type_label;
+}
+
+/// QM9's own files, whose labels have a data set of their own.
+bool is_qm9_set(const Frames& all) {
+  return std::ranges::all_of(std::initializer_list<std::string_view>{"U0", "homo", "zpve", "Cv", "index"},
+                             [&](std::string_view name) {
+                               return std::ranges::find(all.numbers, name, &Key::name) != all.numbers.end();
+                             });
+}
+
+struct Labels {
+  const Key *energy = nullptr, *forces = nullptr, *stress = nullptr;
+  std::vector<const Key*> others;  // numbers of all frames that differ
+};
+
+Labels labels_of(const Frames& all) {
+  Labels labels;
+  labels.energy = key_of(all.numbers, energy_keys, "energy", {"etot", "e_tot", "toten", "e"});
+  labels.forces = key_of(all.vectors, forces_keys, "force", {"gradient", "gradients"});
+  const Key* stress = key_of(all.tensors, stress_keys, "stress");
+  labels.stress = all.periodic == all.frames ? stress : nullptr;  // there is none of other frames
+  for (const Key& key : all.numbers) {
+    const std::string name = lower(key.name);
+    const bool an_energy = &key == labels.energy || is_beside_labels(name) ||
+                           (name.find("energ") != std::string::npos && !is_level(name));
+    if (!an_energy && key.varies && key.frames == all.frames && !is_bookkeeping(key.name)) {
+      labels.others.push_back(&key);
+    }
+  }
+  return labels;
+}
+
+std::string list(const std::vector<const Key*>& keys) {
+  std::string line;
+  for (const Key* key : keys) {
+    line += (line.empty() ? "" : ", ") + key->name;
+  }
+  return line;
+}
+
+void write_elements(ConfigDraft& draft, const Frames& all) {
+  std::vector<std::string> symbols;
+  for (const auto& [z, count] : all.elements) {
+    symbols.emplace_back(element_symbol(z));
+  }
+  draft.set("elements", symbols, "those of the frames; what is not listed is refused");
+}
+
+/// How one file is divided; folders with splits divide themselves.
+void write_parts(ConfigDraft& draft, const Frames& all, bool counts_by_default) {
+  if (all.in_files) {
+    std::string line;
+    for (const auto& [split, frames] : all.splits) {
+      line += text(line.empty() ? "" : ", ", split.empty() ? "in all" : split, " ", frames);
+    }
+    draft.remark("The splits are the folder's files: " + line + " frames.");
+    return;
+  }
+  if (all.frames < 20) {
+    const int64_t valid = std::max<int64_t>(1, all.frames / 10);
+    draft.set("train", std::max<int64_t>(1, all.frames - 2 * valid),
+              text("of the ", all.frames, " frames, drawn by seed; few for a model"));
+    draft.set("valid", valid, "frames for validation; the rest is the test split");
+    return;
+  }
+  if (counts_by_default) {
+    draft.set("train", 0, "0 and 0: the fractions below");
+    draft.set("valid", 0);
+  }
+  draft.set("fractions", std::vector<double>{0.8, 0.1, 0.1},
+            "of the frames: training, validation, test, drawn by seed; better: a test.extxyz of its own");
+}
+
+void write_units(ConfigDraft& draft, const Frames& all, const Labels& labels) {
+  const std::string energy = labels.energy != nullptr ? labels.energy->unit : "";
+  std::string said = energy.empty() ? "" : "energies in " + energy;
+  if (!all.length_unit.empty()) {
+    said += (said.empty() ? "" : ", ") + std::string("lengths in ") + all.length_unit;
+  }
+  if (!said.empty()) {
+    draft.remark("As the files say, " + said + ". Models work in eV and \u00c5.");
+  }
+  if (labels.energy != nullptr && energy.empty()) {
+    draft.set("energy_unit", "eV", "the files say none; put theirs: Hartree, kcal/mol, ...");
+  }
+  if (all.length_unit.empty()) {
+    draft.set("length_unit", "Angstrom", "the files say none");
+  }
+}
+
+void write_labels(ConfigDraft& draft, const Frames& all, const Labels& labels) {
+  const auto named = [&](const Key* key) {
+    return text("the files' name", key->frames < all.frames ? text("; ", all.frames - key->frames, " of ",
+                                                                   all.frames, " frames lack it")
+                                                            : "");
+  };
+  draft.set("energy", labels.energy->name, named(labels.energy));
+  if (labels.forces != nullptr) {
+    draft.set("forces", labels.forces->name, named(labels.forces));
+    if (lower(labels.forces->name).find("grad") != std::string::npos) {
+      draft.set("force_sign", "gradient", "by its name");
+    }
+  }
+  if (labels.stress != nullptr) {
+    draft.set("stress", labels.stress->name, named(labels.stress));
+    if (labels.stress->unit.empty() && !is_virial_key(labels.stress->name)) {
+      draft.set("stress_unit", "eV/Angstrom^3",
+                "the files say none; GPa or kbar where they are so, with stress_sign where theirs is VASP's");
+    }
+  }
+  const auto lacking = [&](const Key* key) { return key != nullptr && key->frames < all.frames; };
+  if (lacking(labels.energy) || lacking(labels.forces) || lacking(labels.stress)) {
+    draft.set("missing", "mask", "frames that lack a label are left out of that part of the loss");
+  }
+}
+
+void write_force_field(ConfigDraft& draft, const FoundData& found, const Labels& labels) {
+  draft.table("task.force_field");
+  draft.set("forces", labels.forces != nullptr ? "gradient" : "none",
+            labels.forces != nullptr
+                ? "of the energy, so that they conserve it; \"direct\" is faster and does not"
+                : "the frames have none");
+  draft.set("reference", found.one_composition ? "mean" : "elements",
+            found.one_composition
+                ? "taken off energies first: one number an atom, as all frames are of one composition"
+                : "taken off energies first: a number for each element, by least squares");
+  draft.set("energy_weight", 1.0);
+  if (labels.forces != nullptr) {
+    draft.set("force_weight", 10.0);
+  }
+  if (labels.stress != nullptr) {
+    draft.set("stress", true);
+  }
+  if (found.one_composition) {
+    draft.set("energy_per_atom", false, "all frames have the same number of atoms");
+  }
+  draft.set("units", "meV");
+}
+
+/// Training frames as the data set gives them: in Angstrom, with their cells.
+void measure(FoundData& found, const DataOptions& options) {
+  const Splits splits = open_splits(options);
+  count_samples(found, splits, path_of(options));
+  found.radius = 5;
+  found.neighbours = mean_neighbours(*splits.train, found.radius);
+  while (found.neighbours > 60 && found.radius > 3.5) {
+    found.radius -= 0.5;
+    found.neighbours = mean_neighbours(*splits.train, found.radius);
+  }
+  while (found.periodic && found.neighbours < 12 && found.radius < 7) {
+    found.radius += 0.5;
+    found.neighbours = mean_neighbours(*splits.train, found.radius);
+  }
+}
+
+/// The parts of one file, as write_parts writes them.
+template <class Options>
+void take_parts(Options& options, const Frames& all) {
+  options.train = options.valid = options.test = 0;
+  if (!all.in_files && all.frames < 20) {
+    options.valid = std::max<int64_t>(1, all.frames / 10);
+    options.train = std::max<int64_t>(1, all.frames - 2 * options.valid);
+  }
+}
+
+FoundData qm9(const std::string& path, Frames all, FoundData found) {
+  found.tasks = {{"property", "QM9's fifteen properties"}};
+  Qm9DataOptions options{.path = path};
+  take_parts(options, all);
+  measure(found, {options});
+  found.write_data = [path, all](ConfigDraft& draft, const std::string&, const std::string&) {
+    draft.table("data");
+    draft.set("set", "qm9", "molecules in QM9's own files");
+    draft.table("data.qm9");
+    draft.set("path", path);
+    write_elements(draft, all);
+    write_parts(draft, all, true);
+  };
+  found.write_task = [](ConfigDraft& draft, const std::string&, const std::string&) {
+    draft.table("task.property");
+    draft.set("targets", std::vector<std::string>{"U0"},
+              "or others: mu, alpha, homo, lumo, gap, r2, zpve, U, H, G, Cv");
+    draft.set("reference", "elements", "taken off first, by least squares; \"mean\" for what is no energy");
+  };
+  return found;
+}
+
+}  // namespace
+
+FoundData look_at_frames(const std::string& path) {
+  const Frames all = frames_of(path);
+  require<DataError>(!all.splits.empty() && all.frames > 0, path, ": must have frames, got none");
+  require<ConfigError>(all.in_files || all.frames > 1, path,
+                       ": must have two frames or more, to train and to validate on, got one");
+  const Labels labels = labels_of(all);
+  FoundData found;
+  found.family = FoundData::Family::atoms;
+  found.periodic = all.periodic > 0;
+  found.forces = labels.forces != nullptr;
+  found.one_composition =
+      all.least_atoms == all.most_atoms &&
+      std::ranges::all_of(all.elements, [&](const auto& e) { return e.second % all.frames == 0; });
+  found.what = text(all.frames, " frames of ", all.least_atoms,
+                    all.most_atoms > all.least_atoms ? text(" to ", all.most_atoms) : "", " atoms",
+                    found.periodic ? text(", ", all.periodic, " of them periodic") : "");
+  if (is_qm9_set(all)) {
+    return qm9(path, all, std::move(found));
+  }
+  if (labels.energy != nullptr) {
+    found.tasks.push_back({"force_field", labels.forces != nullptr ? "energies and forces" : "energies"});
+  }
+  if (!labels.others.empty()) {
+    const bool on_request = labels.energy != nullptr && labels.forces != nullptr;  // of a potential's frames
+    found.tasks.push_back({"property", "the numbers " + list(labels.others), on_request});
+  }
+  require<ConfigError>(
+      !found.tasks.empty(), path,
+      ": the frames have no energy, and no other number that all have and that differs: there is "
+      "nothing to learn; `weyl data inspect` lists their keys");
+  std::vector<Key> others;
+  for (const Key* key : labels.others) {
+    others.push_back(*key);
+  }
+  MoleculesDataOptions options{.path = path};
+  take_parts(options, all);
+  options.missing = MissingLabels::mask;
+  if (labels.energy != nullptr) {
+    options.energy = labels.energy->name;
+  }
+  if (labels.forces != nullptr) {
+    options.forces = labels.forces->name;
+  }
+  if (labels.stress != nullptr) {
+    options.stress = labels.stress->name;
+  }
+  measure(found, {options});
+  found.write_data = [path, all, others](ConfigDraft& draft, const std::string& task, const std::string&) {
+    const Labels mine = labels_of(all);
+    draft.table("data");
+    draft.set("set", "molecules");
+    draft.table("data.molecules");
+    draft.set("path", path);
+    write_elements(draft, all);
+    if (task == "force_field") {
+      write_labels(draft, all, mine);
+    } else {
+      std::string items;
+      for (const Key& key : others) {
+        items += text(items.empty() ? "" : ", ", "{ key = ", TomlText(key.name).text,
+                      key.unit.empty() ? "" : text(", unit = ", TomlText(key.unit).text), " }");
+      }
+      draft.set("properties", TomlText::raw("[" + items + "]"),
+                "numbers of frames that become labels; `extensive = true` where one grows with the atoms");
+    }
+    write_units(draft, all, mine);
+    write_parts(draft, all, false);
+  };
+  found.write_task = [all, others, known = found](ConfigDraft& draft, const std::string& task,
+                                                  const std::string&) {
+    if (task == "force_field") {
+      write_force_field(draft, known, labels_of(all));
+      return;
+    }
+    std::vector<std::string> targets;
+    for (const Key& key : others) {
+      targets.push_back(key.name);
+    }
+    draft.table("task.property");
+    draft.set("targets", targets, "labels that are learned, all by one model");
+    draft.set("reference", "mean", "taken off first; \"elements\" for energies");
+  };
+  return found;
+}
+
+}  // namespace weyl

@@ -1,0 +1,64 @@
+#include "weyl/carriers/dataset_facts.h"
+
+#include <algorithm>
+
+namespace weyl {
+namespace {
+
+/// Names that say something: none is empty.
+std::vector<std::string> whole(const std::vector<std::string>& names) {
+  const bool some_empty = std::any_of(names.begin(), names.end(), [](const auto& n) { return n.empty(); });
+  return some_empty ? std::vector<std::string>() : names;
+}
+
+SampleFacts names_of(const Schema& schema) {
+  SampleFacts facts;
+  facts.unit = schema.interface.length_unit;
+  facts.channels = whole(schema.channel_names);
+  for (const char* label : {"class", "mask"}) {  // what tasks of classes learn
+    const auto found = schema.category_names.find(label);
+    if (facts.classes.empty() && found != schema.category_names.end()) {
+      facts.classes = whole(found->second);
+    }
+  }
+  return facts;
+}
+
+/// The names, and the spacing of one sample; a lattice without cells is not known.
+SampleFacts with_spacing(SampleFacts facts, const Lattice& lattice) {
+  if (!lattice.cells.empty()) {
+    const auto* first = lattice.spacing.data();
+    const std::vector<double> spacing(first, first + std::min<size_t>(lattice.cells.size(), 3));
+    facts.spacing = SampleFacts::Spacing{spacing, spacing};
+  }
+  return facts;
+}
+
+}  // namespace
+
+SampleFacts facts_of(const Dataset& data) {
+  const SampleFacts names = names_of(data.schema());
+  SampleFacts facts = names;
+  for (int64_t i = 0; data.schema().interface.grid && i < data.size(); ++i) {
+    facts = covering(facts, with_spacing(names, data.lattice(i)));
+  }
+  return facts;
+}
+
+std::string contradiction(const SampleFacts& model, const Dataset& data, const std::string& where,
+                          FactsCompared compared) {
+  const SampleFacts names = names_of(data.schema());
+  if (const std::string apart = contradiction(model, names, compared); !apart.empty()) {
+    return where + ": " + apart;
+  }
+  for (int64_t i = 0; data.schema().interface.grid && i < data.size(); ++i) {
+    if (const std::string apart = contradiction(model, with_spacing(names, data.lattice(i)), compared);
+        !apart.empty()) {
+      const std::string source = data.source(i);
+      return (source.empty() ? where : source) + ": " + apart;
+    }
+  }
+  return "";
+}
+
+}  // namespace weyl

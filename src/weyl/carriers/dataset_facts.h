@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "weyl/carriers/dataset.h"
+#include "weyl/carriers/sample_facts.h"
+
+namespace weyl {
+
+/// What a set knows of its samples: the spacing of those whose lattice it tells (Dataset::lattice), the names of the
+/// channels and of the classes of its one label of categories. No sample is read.
+SampleFacts facts_of(const Dataset& data);
+
+/// The first contradiction between what a model keeps and the samples of a set, a line that begins with the sample's
+/// own file, else with `where`; "": none. No sample is read.
+std::string contradiction(const SampleFacts& model, const Dataset& data, const std::string& where,
+                          FactsCompared compared);
+
+}  // namespace weyl

@@ -1,0 +1,77 @@
+#include "weyl/data/atoms/streamed_frames.h"
+
+#include <algorithm>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+
+StreamedFrames::StreamedFrames(std::string path, const FrameLayout& layout, FrameCollector::Labels labels,
+                               std::function<bool(const AtomsFrame&)> wanted)
+    : path_(std::move(path)),
+      wanted_(std::move(wanted)),
+      reader_(open_frames(path_)),
+      collector_(layout, *reader_, labels) {
+  while (next()) {
+    collector_.add(frame_);
+    sizes_.push_back(frame_.size());
+    collector_.forget();
+  }
+  schema_ = collector_.schema();
+  reader_.reset();
+}
+
+/// Reads on to the next sample; false at the end.
+bool StreamedFrames::next() const {
+  while (reader_->next(frame_)) {
+    if (!wanted_ || wanted_(frame_)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int64_t StreamedFrames::tokens(int64_t index) const {
+  require(index >= 0 && index < size(), "data set: sample ", index, " is not one of 0 .. ", size() - 1);
+  return sizes_[static_cast<size_t>(index)];
+}
+
+Batch StreamedFrames::batch(std::span<const int64_t> indices) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Batch> parts;
+  for (size_t begin = 0; begin < indices.size() || parts.empty();) {
+    size_t end = std::min(begin + 1, indices.size());
+    while (end < indices.size() && indices[end] > indices[end - 1]) {
+      ++end;
+    }
+    parts.push_back(ascending(indices.subspan(begin, end - begin)));
+    begin = end;
+  }
+  return parts.size() == 1 ? std::move(parts[0]) : concatenate(parts, schema_);
+}
+
+Batch StreamedFrames::ascending(std::span<const int64_t> indices) const {
+  collector_.forget();  // what an error left
+  for (const int64_t index : indices) {
+    const int64_t size = tokens(index);
+    if (reader_ == nullptr || at_ > index) {
+      reader_ = open_frames(path_);
+      collector_.follow(*reader_);
+      at_ = 0;
+    }
+    bool there = true;
+    while (there && at_ <= index) {
+      there = next();
+      at_ += there ? 1 : 0;
+    }
+    if (!there || frame_.size() != size) {
+      reader_.reset();
+      throw DataError(text(path_, ": must not change while it is read, but sample ", index + 1,
+                           " is another than it was"));
+    }
+    collector_.add(frame_);
+  }
+  return collector_.take_batch(schema_);
+}
+
+}  // namespace weyl

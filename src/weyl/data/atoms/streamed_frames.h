@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "weyl/data/atoms/frame_collector.h"
+
+namespace weyl {
+
+/// The frames of a file or folder as a data set that holds none of them: the file is read once to know its samples,
+/// their sizes and what they have in common, and then from sample to sample as batches are asked for. Batches in the
+/// order of the samples cost one further reading in all; one that goes back begins the file again. Of each sample eight
+/// bytes are kept. Batches and schema are those of the same frames in memory (open_frames_file), to the bit.
+class StreamedFrames : public Dataset {
+ public:
+  /// `wanted` says which frames are samples; null: all. DataError as FrameCollector and the reader.
+  StreamedFrames(std::string path, const FrameLayout& layout, FrameCollector::Labels labels,
+                 std::function<bool(const AtomsFrame&)> wanted = nullptr);
+  int64_t size() const override { return static_cast<int64_t>(sizes_.size()); }
+  const Schema& schema() const override { return schema_; }
+  int64_t tokens(int64_t index) const override;
+  /// DataError: the file has changed since it was opened.
+  Batch batch(std::span<const int64_t> indices) const override;
+
+ private:
+  bool next() const;
+  Batch ascending(std::span<const int64_t> indices) const;
+
+  std::string path_;
+  std::function<bool(const AtomsFrame&)> wanted_;
+  std::vector<int64_t> sizes_;
+  Schema schema_;
+  // The place in the file; several threads may ask.
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<FrameReader> reader_;
+  mutable int64_t at_ = 0;  // the sample that is read next
+  mutable AtomsFrame frame_;
+  mutable FrameCollector collector_;
+};
+
+}  // namespace weyl

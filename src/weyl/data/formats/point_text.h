@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "weyl/data/formats/point_table.h"
+
+namespace weyl {
+
+/// Reads points as text (.xyz, .txt, .csv, .pts, .asc): a point a line, its numbers split by commas, or by blanks and
+/// tabs, as many on every line. What the columns are is said by, in this order: `columns`; a first line of names, of
+/// which none is a number; a comment above the points that has as many words as there are columns, x, y and z among
+/// them. A file without names has x, y, z first and `column 4`, `column 5`, ... behind them. Names are taken in
+/// lower case, without quotes. Comments begin with # or //; CRLF, empty lines and a byte order mark are accepted.
+///
+/// DataError naming `where` and the line: no point, names without x, y or z or with one of them twice, names other than
+/// `columns`, another number of columns than before or than there are names, fewer than 3 or more than 4096, what is no
+/// number, a coordinate that is not finite, frames of atoms (a count, a comment, lines of symbols), lines that end by a
+/// carriage return alone. MemoryError: more than there is.
+PointTable parse_point_text(std::string_view file, std::string_view where,
+                            std::span<const std::string> columns = {});
+PointTable read_point_text(const std::string& path, std::span<const std::string> columns = {});
+
+/// Whether a file begins as such points do: names with x, y, z, or at least 3 numbers, but not the 8 or 12 of a pose
+/// nor nanoseconds before more of them (formats/pose_file.h).
+bool looks_like_points(const std::string& path);
+
+}  // namespace weyl

@@ -1,0 +1,70 @@
+// Point clouds as one of the file formats (files/formats.h).
+#include <filesystem>
+
+#include "weyl/core/check.h"
+#include "weyl/data/files/formats.h"
+#include "weyl/data/files/open_request.h"
+#include "weyl/data/sets/cloud_layout.h"
+#include "weyl/data/sets/cloud_reader.h"
+#include "weyl/data/sets/clouds.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of files that no set of clouds speaks for: all points where they are, with the features that a model is told of.
+CloudsDataOptions as_they_are(const Interface* interface) {
+  CloudsDataOptions o;
+  o.points = 0;
+  o.fit = false;
+  if (interface == nullptr) {
+    return o;
+  }
+  for (const Quantity& q : interface->features) {
+    const bool vector = q.kind == Kind::vector;
+    o.features.push_back({q.name,
+                          !vector                  ? CloudFeatureKind::scalar
+                          : q.role == Role::normal ? CloudFeatureKind::normal
+                                                   : CloudFeatureKind::vector,
+                          vector ? 1 : q.channels});
+  }
+  return o;
+}
+
+}  // namespace
+
+/// Of the set `clouds` every file of such a name, and a folder of them alone; of others PLY, and arrays that have
+/// positions by their usual names but are no frames of atoms.
+bool CloudFiles::takes(const std::string& path, const DataOptions& options) {
+  const bool asked = std::holds_alternative<CloudsDataOptions>(options.set);
+  if (fs::is_directory(path)) {
+    const bool split =
+        fs::is_directory(fs::path(path) / "train") || fs::is_directory(fs::path(path) / "test");
+    return asked && !split && is_flat_cloud_folder(path);
+  }
+  if (asked) {
+    return is_cloud_file(path);
+  }
+  const bool digits = std::holds_alternative<RotatedMnistDataOptions>(options.set);
+  return path.ends_with(".ply") ||
+         (path.ends_with(".npz") && !digits && holds_clouds(path) && !FrameFiles::takes(path, options));
+}
+
+std::shared_ptr<const Dataset> CloudFiles::open(const OpenRequest& request) {
+  const auto* chosen = std::get_if<CloudsDataOptions>(&request.options.set);
+  auto set = open_cloud_files(request.path, chosen != nullptr ? *chosen : as_they_are(request.interface));
+  require_features(request, set->schema());
+  return set;
+}
+
+NamedSets CloudFiles::sets(const std::string& folder) {
+  if (!is_cloud_folder(folder)) {
+    return {};
+  }
+  CloudsDataOptions o = as_they_are(nullptr);
+  o.path = folder;
+  return named_sets(open_clouds(o));
+}
+
+}  // namespace weyl

@@ -1,0 +1,281 @@
+#include "weyl/data/sets/cloud_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "weyl/core/available_memory.h"
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/formats/array_values.h"
+#include "weyl/data/formats/npz.h"
+#include "weyl/data/formats/off.h"
+#include "weyl/data/formats/ply.h"
+#include "weyl/data/formats/point_clouds.h"
+#include "weyl/data/formats/point_text.h"
+
+namespace weyl {
+namespace {
+
+const std::vector<std::string> usual_positions{"positions", "points", "pos", "xyz", "coords", "data"};
+const std::vector<std::string> usual_labels{"label", "labels", "class", "classes", "y", "target"};
+const std::vector<std::string> of_atoms{"nuclear_charges", "atomic_numbers", "numbers", "species", "z"};
+constexpr size_t kMostNames = 12;  // in a message
+constexpr double kByte = 255;
+
+std::vector<std::string> names_for(const std::string& given, const std::vector<std::string>& usual) {
+  return given.empty() ? usual : std::vector<std::string>{given};
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string list;
+  for (size_t k = 0; k < std::min(names.size(), kMostNames); ++k) {
+    list += (k == 0 ? "" : ", ") + printable(names[k], 40);
+  }
+  return list + (names.size() > kMostNames ? ", ..." : "");
+}
+
+int64_t width_of(const CloudFeature& feature) {
+  return feature.kind == CloudFeatureKind::scalar ? feature.channels : 3;
+}
+
+void require_finite(const std::vector<double>& values, int64_t width, const std::string& where,
+                    const std::string& what) {
+  const auto bad = std::ranges::find_if(values, [](double x) { return !std::isfinite(x); });
+  require<DataError>(bad == values.end(), where, ": ", what, " must be finite, of point ",
+                     (bad - values.begin()) / width, " they are not");
+}
+
+// --- columns ---
+
+/// Names that the columns of a feature may have, the likelier first.
+std::vector<std::vector<std::string>> candidates(const CloudFeature& f) {
+  std::vector<std::vector<std::string>> all;
+  const auto add = [&](const std::string& stem, std::initializer_list<const char*> ends) {
+    std::vector<std::string> names;
+    for (const char* end : ends) {
+      names.push_back(stem + end);
+    }
+    all.push_back(names);
+  };
+  const bool normal = f.key == "normal" || f.key == "normals";
+  const bool colour = f.key == "colour" || f.key == "colours" || f.key == "color" || f.key == "colors";
+  if (f.kind != CloudFeatureKind::scalar) {
+    if (normal) {
+      add("n", {"x", "y", "z"});
+      add("normal", {"_x", "_y", "_z"});
+    }
+    add(f.key, {"_x", "_y", "_z"});
+    add(f.key, {"x", "y", "z"});
+  } else if (f.channels == 1) {
+    all.push_back({f.key});
+  } else {
+    if (colour && f.channels <= 4) {
+      for (const auto& names :
+           {std::array{"red", "green", "blue", "alpha"}, std::array{"r", "g", "b", "a"}}) {
+        all.emplace_back(names.begin(), names.begin() + f.channels);
+      }
+    }
+    for (const char* between : {"_", ""}) {
+      std::vector<std::string> names;
+      for (int64_t k = 0; k < f.channels; ++k) {
+        names.push_back(f.key + between + std::to_string(k));
+      }
+      all.push_back(names);
+    }
+  }
+  return all;
+}
+
+std::vector<int64_t> columns_of(const PointTable& table, const CloudFeature& feature,
+                                const std::string& where) {
+  const auto all = candidates(feature);
+  for (const auto& names : all) {
+    std::vector<int64_t> columns;
+    for (const std::string& name : names) {
+      columns.push_back(table.find(name));
+    }
+    if (std::ranges::find(columns, -1) == columns.end()) {
+      return columns;
+    }
+  }
+  throw DataError(text(where, ": has no feature ", quote(feature.key, 40), " (", list_of(all.front()),
+                       "), its columns are ", list_of(table.names)));
+}
+
+std::vector<double> gathered(const PointTable& table, const std::vector<int64_t>& columns, bool parts) {
+  std::vector<double> values;
+  values.reserve(table.rows * columns.size());
+  for (int64_t row = 0; row < table.rows; ++row) {
+    for (const int64_t k : columns) {
+      const double x = table.values[row * table.columns() + k];
+      values.push_back(parts && table.bytes[k] ? x / kByte : x);
+    }
+  }
+  return values;
+}
+
+Cloud cloud_of(const PointTable& table, const CloudsDataOptions& o, const std::string& where) {
+  std::vector<std::vector<int64_t>> columns{{table.find("x"), table.find("y"), table.find("z")}};
+  uint64_t numbers = 3;
+  for (const CloudFeature& feature : o.features) {
+    columns.push_back(columns_of(table, feature, where));
+    numbers += columns.back().size();
+  }
+  require_memory(static_cast<uint64_t>(table.rows) * numbers * sizeof(double), where);
+  Cloud cloud;
+  cloud.positions = gathered(table, columns[0], false);
+  for (size_t k = 0; k < o.features.size(); ++k) {
+    cloud.features.push_back(gathered(table, columns[k + 1], o.features[k].kind == CloudFeatureKind::scalar));
+    require_finite(cloud.features.back(), width_of(o.features[k]), where, quote(o.features[k].key, 40));
+  }
+  return cloud;
+}
+
+// --- arrays ---
+
+const NamedArray* array_named(const std::vector<NamedArray>& arrays, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(arrays, name, &NamedArray::name);
+    if (found != arrays.end()) {
+      return &*found;
+    }
+  }
+  return nullptr;
+}
+
+std::string shapes_of(const std::vector<NamedArray>& arrays) {
+  std::string list;
+  for (size_t k = 0; k < std::min(arrays.size(), kMostNames); ++k) {
+    list += text(k == 0 ? "" : ", ", quote(arrays[k].name, 40), " ", shape_text(arrays[k].array.shape));
+  }
+  return arrays.empty() ? "none" : list;
+}
+
+/// Numbers of a row of an array whose first axes are `rows`, which must be `width` (an axis of 1 may be left out).
+void require_shape(const NamedArray& from, const std::vector<int64_t>& rows, int64_t width,
+                   const std::string& where) {
+  const auto& shape = from.array.shape;
+  std::vector<int64_t> whole = rows;
+  whole.push_back(width);
+  require<DataError>(shape == whole || (width == 1 && shape == rows), where, ": ", quote(from.name, 40),
+                     " must be ", shape_text(whole), ", got ", shape_text(shape));
+  require<DataError>(holds_values(from.array.type), where, ": ", quote(from.name, 40),
+                     " must hold numbers, got ", name_of(from.array.type));
+}
+
+std::vector<int64_t> labels_of(const NamedArray& from, int64_t clouds, bool many, const std::string& where) {
+  const auto& shape = from.array.shape;
+  const bool single = !many && (shape.empty() || shape == std::vector<int64_t>{1});
+  require<DataError>(
+      single || shape == std::vector<int64_t>{clouds} || shape == std::vector<int64_t>{clouds, 1}, where,
+      ": ", quote(from.name, 40), " must be ", shape_text(std::vector<int64_t>{clouds}),
+      ", a class for each cloud, got ", shape_text(shape));
+  std::vector<int64_t> labels = integers_of(from.array, where + ": " + quote(from.name, 40));
+  const auto low = std::ranges::find_if(labels, [](int64_t k) { return k < 0; });
+  require<DataError>(low == labels.end(), where, ": ", quote(from.name, 40),
+                     " must be whole numbers from 0 on, got ", low == labels.end() ? 0 : *low);
+  return labels;
+}
+
+void use_arrays(const std::vector<NamedArray>& arrays, const CloudsDataOptions& o, const std::string& where,
+                const std::function<void(Cloud)>& use) {
+  const auto names = names_for(o.positions, usual_positions);
+  const NamedArray* positions = array_named(arrays, names);
+  require<DataError>(positions != nullptr, where, ": must have an array of positions named ", list_of(names),
+                     " (data.clouds.positions), its arrays are ", shapes_of(arrays));
+  const auto& shape = positions->array.shape;
+  require<DataError>((shape.size() == 2 || shape.size() == 3) && shape.back() == 3 &&
+                         std::ranges::find(shape, 0) == shape.end(),
+                     where, ": ", quote(positions->name, 40),
+                     " must be (points, 3) or (clouds, points, 3) with none of them 0, got ",
+                     shape_text(shape));
+  const bool many = shape.size() == 3;
+  const int64_t clouds = many ? shape[0] : 1, points = shape[shape.size() - 2];
+  const std::vector<int64_t> rows(shape.begin(), shape.end() - 1);
+  require_shape(*positions, rows, 3, where);
+  std::vector<const NamedArray*> features;
+  for (const CloudFeature& feature : o.features) {
+    features.push_back(array_named(arrays, {feature.key}));
+    require<DataError>(features.back() != nullptr, where, ": has no feature ", quote(feature.key, 40),
+                       ", its arrays are ", shapes_of(arrays));
+    require_shape(*features.back(), rows, width_of(feature), where);
+  }
+  const NamedArray* label = array_named(arrays, names_for(o.label, usual_labels));
+  require<DataError>(label != nullptr || o.label.empty(), where, ": has no array ", quote(o.label, 40),
+                     " (data.clouds.label), its arrays are ", shapes_of(arrays));
+  const auto labels = label != nullptr ? labels_of(*label, clouds, many, where) : std::vector<int64_t>();
+  for (int64_t b = 0; b < clouds; ++b) {
+    const std::string of = many ? text(where, ": cloud ", b) : where;
+    Cloud cloud;
+    cloud.positions = reals_of(positions->array, b * points * 3, points * 3, of);
+    require_finite(cloud.positions, 3, of, "coordinates");
+    for (size_t k = 0; k < features.size(); ++k) {
+      const int64_t width = width_of(o.features[k]);
+      auto values = reals_of(features[k]->array, b * points * width, points * width, of);
+      require_finite(values, width, of, quote(o.features[k].key, 40));
+      if (features[k]->array.type == ElementType::u8 && o.features[k].kind == CloudFeatureKind::scalar) {
+        std::ranges::for_each(values, [](double& x) { x /= kByte; });
+      }
+      cloud.features.push_back(std::move(values));
+    }
+    cloud.label = labels.empty() ? -1 : labels[b];
+    use(std::move(cloud));
+  }
+}
+
+bool ends(std::string_view path, std::initializer_list<std::string_view> with) {
+  return std::ranges::any_of(with, [&](std::string_view end) { return path.ends_with(end); });
+}
+
+}  // namespace
+
+bool is_cloud_file(std::string_view path) {
+  return ends(path, {".ply", ".off", ".npz", ".h5", ".hdf5", ".xyz", ".txt", ".csv", ".pts", ".asc"});
+}
+
+void read_clouds(const std::string& path, const CloudsDataOptions& o, const std::function<void(Cloud)>& use) {
+  const uint64_t limit = static_cast<uint64_t>(o.limit) << 20U;
+  if (ends(path, {".ply"})) {
+    use(cloud_of(read_ply(path), o, path));
+  } else if (ends(path, {".off"})) {
+    PointTable table{
+        .names = {"x", "y", "z"}, .bytes = {false, false, false}, .values = read_off_vertices(path)};
+    table.rows = static_cast<int64_t>(table.values.size()) / 3;
+    use(cloud_of(table, o, path));
+  } else if (ends(path, {".npz"})) {
+    use_arrays(read_npz(path, limit), o, path, use);
+  } else if (ends(path, {".h5", ".hdf5"})) {
+    std::vector<std::vector<std::string>> wanted{names_for(o.positions, usual_positions),
+                                                 names_for(o.label, usual_labels)};
+    for (const CloudFeature& feature : o.features) {
+      wanted.push_back({feature.key});
+    }
+    use_arrays(read_hdf5_arrays(path, wanted, limit), o, path, use);
+  } else {
+    use(cloud_of(read_point_text(path, o.columns), o, path));
+  }
+}
+
+bool holds_clouds(const std::string& npz) {
+  struct Seen {};
+  bool found = false;
+  try {
+    read_npz(npz, npz_limit, [&](const std::vector<NpzEntry>& entries) {
+      const bool atoms = std::ranges::any_of(
+          entries, [](const NpzEntry& e) { return std::ranges::find(of_atoms, e.name) != of_atoms.end(); });
+      found = !atoms && std::ranges::any_of(entries, [](const NpzEntry& e) {
+        const auto& shape = e.header.shape;
+        return std::ranges::find(usual_positions, e.name) != usual_positions.end() &&
+               (shape.size() == 2 || shape.size() == 3) && shape.back() == 3;
+      });
+      throw Seen{};  // the arrays themselves are not wanted
+    });
+  } catch (const Seen&) {
+  } catch (const DataError&) {
+    return false;
+  }
+  return found;
+}
+
+}  // namespace weyl

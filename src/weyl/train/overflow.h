@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "weyl/tasks/task.h"
+#include "weyl/train/options.h"
+
+namespace weyl {
+
+/// Why a step's loss or gradient is not finite.
+struct Overflow {
+  std::string why;          // in words, of one line
+  bool of_samples = false;  // single samples are at fault: not the weights
+};
+
+/// What a training hands over of the step: its samples by index, a function that gives one of them (or of `others`, a
+/// few that were not in the step) as the step had it, the set that they are of, and the parameters that a step changes
+/// by itself as they were before it.
+struct FailedStep {
+  const Dataset* data = nullptr;
+  std::span<const int64_t> samples, others;
+  std::function<Batch(int64_t sample)> alone;
+  const NamedTensors* statistics = nullptr;
+};
+
+/// Evaluates the samples of a failed step one by one with the weights that it began with, in evaluation mode: loss,
+/// gradient, predictions.
+///
+///   some are finite, others not      the others are at fault, and named with their largest label and prediction
+///   none is finite, but `others` are the same: the weights are sound
+///   all are finite, their sum is not the sample with a loss a million times the median one, if there is one
+///   none is finite, nor `others`     labels of the whole set whose squares float32 does not hold, which spoil
+///                                    statistics that every sample is measured by; without any the weights have
+///                                    diverged, and so they have where more than half of at least eight samples fail
+///                                    though their labels are like the others'
+///
+/// Clears the gradients and leaves the model in training mode. At most 1024 samples are tried.
+Overflow explain_overflow(Model& model, const Task& task, const FailedStep& step, Precision precision);
+
+/// The labels of a set whose squares float32 does not hold (beyond 1e18, infinite), counted, and the first of them named, in
+/// one line; empty: there are none.
+std::string labels_beyond(const Dataset& data, std::span<const Quantity> labels);
+
+}  // namespace weyl

@@ -1,0 +1,286 @@
+#include "weyl/train/sight.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/linalg_inv.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/nan_to_num.h>
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+#include <optional>
+
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/core/random_tensor.h"
+#include "weyl/ops/segment.h"
+#include "weyl/train/sight_changes.h"
+#include "weyl/train/sight_samples.h"
+
+namespace weyl {
+namespace {
+
+// Of float64, whose rounding is a thousand times smaller; the second for outputs that are zero but for it.
+constexpr double relative_change = 1e-11, absolute_change = 1e-13;
+// A forward pass costs so many multiply-adds at most (each counts two), or so many tokens.
+constexpr double most_flops = 1e9;
+constexpr int64_t most_tokens = 256, most_cells = 1 << 15, fewest_tokens = 8;
+
+/// Building a model draws from torch's generator of the CPU, on which dropout of the run and its bits depend.
+class KeptGenerator {
+ public:
+  KeptGenerator() : generator_(at::detail::getDefaultCPUGenerator()) {
+    const std::scoped_lock lock(generator_.mutex());
+    state_ = generator_.get_state();
+  }
+  ~KeptGenerator() {
+    const std::scoped_lock lock(generator_.mutex());
+    generator_.set_state(state_);
+  }
+  KeptGenerator(const KeptGenerator&) = delete;
+  KeptGenerator& operator=(const KeptGenerator&) = delete;
+
+ private:
+  at::Generator generator_;
+  Tensor state_;
+};
+
+/// An output without the place that it is counted from.
+Tensor without_place(const Tensor& value, const Quantity& q, const Input& input) {
+  if (const auto* points = std::get_if<Points>(&input)) {
+    if (q.kind == Kind::vector && q.role == Role::point &&
+        (q.level == Level::node || q.level == Level::graph)) {
+      const Tensor place =
+          q.level == Level::node ? points->positions : segment_mean(points->positions, points->graphs);
+      return value - place.unsqueeze(1);
+    }
+  } else if (const auto* poses = std::get_if<Poses>(&input)) {
+    if (q.kind == Kind::element && q.level == Level::node) {
+      return at::matmul(at::linalg_inv(poses->elements), value);
+    }
+  }
+  return value;
+}
+
+bool changed(const Tensor& before, const Tensor& after) {
+  if (before.numel() == 0 || before.sizes() != after.sizes()) {
+    return false;
+  }
+  const auto largest = [](const Tensor& x) { return at::nan_to_num(x, 0, 0, 0).abs().max().item<double>(); };
+  return largest(after - before) >
+         relative_change * std::max(largest(before), largest(after)) + absolute_change;
+}
+
+class Looker {
+ public:
+  Looker(Model& model, const Task* task, const Input& samples) : model_(model) {
+    for (const Quantity& q : model.interface.outputs) {
+      if (q.kind != Kind::category) {
+        raw_.push_back(q);
+        sight_.outputs.push_back({.name = q.name});
+      }
+    }
+    before_ = evaluate(samples);
+    if (!before_ || task == nullptr || std::holds_alternative<Grid>(samples)) {
+      return;  // predictions of grids are made of windows, a label for each of their cells
+    }
+    for (const Quantity& q : task->predictions(model.interface)) {
+      if (q.kind != Kind::category) {
+        predicted_.push_back(q);
+      }
+    }
+    task_ = task;
+    auto with_predictions = evaluate(samples);
+    if (!with_predictions) {
+      task_ = nullptr;
+      return;
+    }
+    before_ = std::move(with_predictions);
+    for (size_t i = 0; i < predicted_.size(); ++i) {
+      // What is nowhere a number, as the stress of samples without a volume, is not there and so not constant.
+      const bool absent = !(*before_)[raw_.size() + i].isfinite().any().item<bool>();
+      sight_.outputs.push_back(
+          {.name = "prediction." + predicted_[i].name, .predicted = true, .anything = absent});
+    }
+  }
+
+  Sight look(const Input& samples, uint64_t seed) {
+    if (!before_) {
+      return {};
+    }
+    sight_.neighbours = has_neighbours(samples);
+    for (const Change& change : changes_of(samples, model_.interface)) {
+      Stream stream(seed, "sight " + change.what);
+      std::vector<bool> seen(sight_.outputs.size(), false);
+      bool tested = false;
+      for (int64_t draw = 0; draw < sight_draws && std::ranges::find(seen, false) != seen.end(); ++draw) {
+        const Input changed_samples = change.make(stream, draw);
+        if (const auto after = evaluate(changed_samples)) {
+          tested = true;
+          sight_.neighbours = sight_.neighbours || has_neighbours(changed_samples);
+          for (size_t i = 0; i < seen.size(); ++i) {
+            seen[i] = seen[i] || changed((*before_)[i], (*after)[i]);
+          }
+        }
+      }
+      note(change, seen, tested);
+    }
+    return sight_;
+  }
+
+ private:
+  /// The outputs, then the predictions; nothing when the model does not take the input: an element out of a chart, or
+  /// what training will tell with the name of the sample.
+  std::optional<std::vector<Tensor>> evaluate(const Input& input) {
+    const at::NoGradGuard no_grad;
+    std::vector<Tensor> values;
+    const auto append = [&](const Named& named, const std::vector<Quantity>& quantities) {
+      for (const Quantity& q : quantities) {
+        const auto found = named.find(q.name);
+        require(found != named.end(), "sight: '", q.name, "' must be given, as it is declared");
+        values.push_back(without_place(found->second.detach().to(at::kDouble), q, input));
+      }
+    };
+    try {
+      append(model_(input), raw_);
+      if (task_ != nullptr) {
+        append(task_->predict(model_, {input, {}}), predicted_);
+      }
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+    return values;
+  }
+
+  /// An edge may be that of a node with itself.
+  bool has_neighbours(const Input& input) const {
+    const auto* points = std::get_if<Points>(&input);
+    const std::vector<int64_t> edges = points != nullptr ? model_.edges(*points) : std::vector<int64_t>{};
+    return edges.empty() || std::accumulate(edges.begin(), edges.end(), int64_t{0}) > points->nodes();
+  }
+
+  void note(const Change& change, const std::vector<bool>& seen, bool tested) {
+    bool any = false;
+    for (size_t i = 0; i < seen.size(); ++i) {
+      Sight::Output& output = sight_.outputs[i];
+      output.places |= change.of_place && seen[i];
+      output.anything |= seen[i];
+      any |= seen[i] && !output.predicted;
+    }
+    if (tested && change.of_place) {
+      sight_.places = change.what;
+    } else if (tested && !any) {
+      sight_.blind.push_back(change.what);
+    }
+  }
+
+  Model& model_;
+  const Task* task_ = nullptr;  // once its predictions are asked for
+  std::vector<Quantity> raw_, predicted_;
+  std::optional<std::vector<Tensor>> before_;
+  Sight sight_;
+};
+
+int64_t tokens_for(const Model& model) {
+  const bool grid = carrier_of(model.interface) == Carrier::grid;
+  const double affordable = most_flops / std::max(1.0, model.flops_per_token().forward);
+  return std::clamp(static_cast<int64_t>(affordable), fewest_tokens, grid ? most_cells : most_tokens);
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) {
+    out += (out.empty() ? "'" : ", '") + name + "'";
+  }
+  return out;
+}
+
+std::string moved(const std::string& places) {
+  return places == "values"
+             ? "the values of training samples change at random"
+             : text("the ", places, " of training samples are moved at random, not as a whole");
+}
+
+/// ConfigError where a model is blind, and the lines for what it may be on purpose.
+std::vector<std::string> judged(const Sight& sight, const ModelOptions& options) {
+  std::vector<std::string> raw, blind_to_places, constant, constant_predictions, lines;
+  for (const Sight::Output& o : sight.outputs) {
+    if (o.predicted) {
+      if (!o.anything) {
+        constant_predictions.push_back(o.name.substr(o.name.find('.') + 1));
+      }
+      continue;
+    }
+    raw.push_back(o.name);
+    if (!o.anything) {
+      constant.push_back(o.name);
+    } else if (!o.places) {
+      blind_to_places.push_back(o.name);
+    }
+  }
+  if (sight.places.empty() || raw.empty()) {
+    return {};  // samples without geometry: nothing can be asked
+  }
+  const std::optional<std::string> why = options.system.blinding();
+  const std::string where = why && !why->empty() ? *why + "; as it is, "
+                                                 : text("model.", options.system.name(), ": must see the ",
+                                                        sight.places, ", but with these options ");
+  const bool none_sees = constant.size() + blind_to_places.size() == raw.size();
+  // A program's own system that says nothing of places may be one that reads features alone.
+  const bool may_be_meant = !why && constant.size() < raw.size();
+  require<ConfigError>(!none_sees || may_be_meant, where, "no output (", listed(raw), ") changes when ",
+                       moved(sight.places),
+                       sight.neighbours ? "" : ": no two nodes of theirs are within its cut-off");
+  require<ConfigError>(constant.empty(), where, "output ", listed(constant),
+                       " is constant: nothing that the model is told changes it");
+  for (const std::string& name : blind_to_places) {
+    lines.push_back(text("output '", name, "' does not change when ", moved(sight.places)));
+  }
+  for (const std::string& name : constant_predictions) {
+    lines.push_back(text("prediction '", name, "' is constant: nothing that the model is told changes it"));
+  }
+  for (const std::string& what : sight.blind) {
+    lines.push_back(what == "types"
+                        ? "the types of nodes have no effect: no output of the model changes with them, "
+                          "whatever its weights"
+                        : text(what,
+                               " has no effect: no output of the model changes with it, "
+                               "whatever its weights"));
+  }
+  return lines;
+}
+
+}  // namespace
+
+void draw_zeros(Model& model, uint64_t seed) {
+  const at::NoGradGuard no_grad;
+  uint64_t index = 0;
+  for (const Parameter& p : model.parameters()) {
+    Stream stream(seed, "sight weights", {index++});
+    if (!p.trainable || p.tensor.numel() == 0 || p.tensor.ne(0).any().item<bool>()) {
+      continue;
+    }
+    const double size = p.tensor.dim() > 1 ? 1 / std::sqrt(static_cast<double>(p.tensor.size(-1))) : 0.3;
+    p.tensor.copy_(size * normal_tensor(p.tensor.sizes().vec(), stream));
+  }
+  model.train(false);
+}
+
+Sight sight_of(Model& model, const Task* task, const Input& samples, uint64_t seed) {
+  return Looker(model, task, samples).look(samples, seed);
+}
+
+std::vector<std::string> check_sight(const SavedModel& saved, const Dataset& train, const Systems& systems) {
+  const auto seed = static_cast<uint64_t>(saved.recipe.train.seed);
+  const KeptGenerator kept;
+  const BuildOn build_on(at::kCPU, at::kDouble);
+  const std::shared_ptr<Model> copy = build(saved.recipe.model, saved.interface, systems);
+  draw_zeros(*copy, seed);
+  const Input samples = sight_samples(train, saved.recipe.train.crop, tokens_for(*copy));
+  return judged(sight_of(*copy, saved.task.get(), samples, seed), saved.recipe.model);
+}
+
+}  // namespace weyl

@@ -1,0 +1,202 @@
+#include "weyl/train/sight_changes.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/nan_to_num.h>
+#include <ATen/ops/where.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "weyl/carriers/layout.h"
+#include "weyl/core/random.h"
+#include "weyl/core/random_tensor.h"
+#include "weyl/ops/lie/elements.h"
+#include "weyl/ops/segment.h"
+#include "weyl/train/sight_samples.h"
+
+namespace weyl {
+namespace {
+
+/// Noise in distances between neighbours, and by what the places of a graph are drawn together.
+struct Draw {
+  double noise, together;
+};
+constexpr Draw draw_sizes[sight_draws] = {{0.3, 1}, {1, 1}, {0.3, 0.5}, {0.3, 0.2}};
+
+/// The median distance of a row from the nearest other one of its graph that is elsewhere; 0: there is none.
+double spacing_of(const Tensor& places, const Segments& graphs) {
+  constexpr int64_t rows_at_most = 256;
+  std::vector<double> nearest;
+  for (int64_t g = 0; g < graphs.count(); ++g) {
+    const Tensor x = places.narrow(0, graphs.offsets[static_cast<size_t>(g)], graphs.size(g)).flatten(1);
+    const Tensor some = x.narrow(0, 0, std::min(graphs.size(g), rows_at_most));
+    if (some.size(0) < 2) {
+      continue;
+    }
+    const Tensor apart = (some.unsqueeze(1) - x.unsqueeze(0)).square().sum(2).sqrt();
+    const Tensor least =
+        at::where(apart > 0, apart, std::numeric_limits<double>::infinity()).amin(1).contiguous();
+    for (int64_t i = 0; i < least.numel(); ++i) {
+      if (const double d = least.const_data_ptr<double>()[i]; d < std::numeric_limits<double>::infinity()) {
+        nearest.push_back(d);
+      }
+    }
+  }
+  if (nearest.empty()) {
+    return 0;
+  }
+  const auto middle = nearest.begin() + static_cast<std::ptrdiff_t>(nearest.size() / 2);
+  std::nth_element(nearest.begin(), middle, nearest.end());
+  return *middle;
+}
+
+Tensor moved(const Tensor& x, const Segments& graphs, double spacing, const Draw& size, Stream& stream) {
+  const Tensor centre = segment_mean(x, graphs).index_select(0, graphs.index);
+  return centre +
+         size.together * (x - centre + size.noise * spacing * normal_tensor(x.sizes().vec(), stream));
+}
+
+/// Each token by a right factor of its own, which is no left multiplication of all.
+Tensor moved_poses(const Poses& poses, double spacing, const Draw& size, Stream& stream) {
+  const LieGroup group = poses.group;
+  const Tensor w = normal_tensor({poses.nodes(), degrees_of_freedom(group)}, stream) * (0.3 * size.noise);
+  const Tensor factor = lie::exp(lie::from_orthonormal(w, group), group);
+  const Tensor turned =
+      lie::element_matrices(lie::compose(lie::compact_elements(poses.elements, group), factor, group), group);
+  const int64_t n = dimension_of(group);
+  if (turned.size(1) > n) {
+    const Tensor places = turned.narrow(1, 0, n).select(2, n);
+    places.copy_(moved(places.clone(), poses.graphs, spacing, size, stream));
+  }
+  return turned;
+}
+
+/// Every integer to another one that occurs; undefined: one alone does.
+Tensor exchanged(const Tensor& values, Stream& stream) {
+  const Tensor flat = values.contiguous().clone();
+  auto* x = flat.mutable_data_ptr<int64_t>();
+  const std::set<int64_t> different(x, x + flat.numel());
+  const std::vector<int64_t> occurring(different.begin(), different.end());
+  const auto n = static_cast<int64_t>(occurring.size());
+  if (n < 2) {
+    return {};
+  }
+  for (int64_t i = 0; i < flat.numel(); ++i) {
+    const int64_t at = std::ranges::lower_bound(occurring, x[i]) - occurring.begin();
+    x[i] = occurring[static_cast<size_t>((at + 1 + stream.below(n - 1)) % n)];
+  }
+  return flat;
+}
+
+/// By as much as the values differ, or by their size where they do not.
+Tensor disturbed(const Tensor& values, Stream& stream) {
+  const Tensor x = at::nan_to_num(values, 0, 0, 0);
+  const double largest = x.numel() > 0 ? x.abs().max().item<double>() : 0,
+               spread = x.numel() > 0 ? (x - x.mean()).square().mean().sqrt().item<double>() : 0;
+  const double size = spread > 1e-6 * largest ? spread : largest > 0 ? largest : 1;
+  return x + size * normal_tensor(x.sizes().vec(), stream);
+}
+
+/// The same tensor with some of its columns disturbed.
+Tensor disturbed(const Tensor& values, const Columns& columns, Stream& stream) {
+  Tensor result = values.clone();
+  const Tensor part = result.narrow(1, columns.begin, columns.end - columns.begin);
+  part.copy_(disturbed(part.clone(), stream));
+  return result;
+}
+
+std::string named(const Quantity& q) {
+  return "feature '" + q.name + "'";
+}
+
+void add_changes(const Points& points, const Interface& interface, std::vector<Change>& changes) {
+  if (const double spacing = spacing_of(points.positions, points.graphs); spacing > 0) {
+    changes.push_back({"positions", true, [&points, spacing](Stream& stream, int64_t draw) -> Input {
+                         Points p = points;
+                         p.positions = moved(p.positions, p.graphs, spacing, draw_sizes[draw], stream);
+                         return p;
+                       }});
+  }
+  const auto several = [](const Tensor& x) {
+    return x.numel() > 0 && (x != x.flatten()[0]).any().item<bool>();
+  };
+  if (interface.types > 1 && points.types.defined() && several(points.types)) {
+    changes.push_back({"types", false, [&points](Stream& stream, int64_t) -> Input {
+                         Points p = points;
+                         p.types = exchanged(p.types, stream);
+                         return p;
+                       }});
+  }
+  const auto columns = [&](const std::vector<Columns>& all, Tensor Points::* tensor) {
+    for (const Columns& c : all) {
+      changes.push_back({named(*c.quantity), false, [&points, c, tensor](Stream& stream, int64_t) -> Input {
+                           Points p = points;
+                           p.*tensor = disturbed(p.*tensor, c, stream);
+                           return p;
+                         }});
+    }
+  };
+  columns(scalar_columns(interface, Level::node), &Points::scalars);
+  columns(vector_columns(interface, Level::node), &Points::vectors);
+  columns(scalar_columns(interface, Level::pair), &Points::pairs);
+  for (const Quantity& q : interface.features) {
+    Named Points::* const of = q.level == Level::graph    ? &Points::of_graphs
+                               : q.level == Level::object ? &Points::of_objects
+                                                          : nullptr;
+    if (of == nullptr || !(points.*of).contains(q.name)) {
+      continue;
+    }
+    const Tensor& value = (points.*of).at(q.name);
+    if (value.is_floating_point() || (value.scalar_type() == at::kLong && several(value))) {
+      changes.push_back({named(q), false, [&points, of, name = q.name](Stream& stream, int64_t) -> Input {
+                           Points p = points;
+                           Tensor& x = (p.*of).at(name);
+                           x = x.is_floating_point() ? disturbed(x, stream) : exchanged(x, stream);
+                           return p;
+                         }});
+    }
+  }
+}
+
+void add_changes(const Poses& poses, const Interface& interface, std::vector<Change>& changes) {
+  const double spacing = spacing_of(places_of(poses), poses.graphs);
+  if (poses.graphs.longest() > 1) {
+    changes.push_back({"poses", true, [&poses, spacing](Stream& stream, int64_t draw) -> Input {
+                         Poses p = poses;
+                         p.elements = moved_poses(p, spacing, draw_sizes[draw], stream);
+                         return p;
+                       }});
+  }
+  for (const Columns& c : scalar_columns(interface, Level::node)) {
+    changes.push_back({named(*c.quantity), false, [&poses, c](Stream& stream, int64_t) -> Input {
+                         Poses p = poses;
+                         p.scalars = disturbed(p.scalars, c, stream);
+                         return p;
+                       }});
+  }
+}
+
+void add_changes(const Grid& grid, const Interface& interface, std::vector<Change>& changes) {
+  changes.push_back({"values", true, [&grid](Stream& stream, int64_t) -> Input {
+                       return Grid{disturbed(grid.values, stream), grid.spacing};
+                     }});
+  const std::vector<Columns> channels = scalar_columns(interface, Level::node);
+  for (const Columns& c : channels) {
+    if (channels.size() > 1) {  // else it is all of the values
+      changes.push_back({named(*c.quantity), false, [&grid, c](Stream& stream, int64_t) -> Input {
+                           return Grid{disturbed(grid.values, c, stream), grid.spacing};
+                         }});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Change> changes_of(const Input& samples, const Interface& interface) {
+  std::vector<Change> changes;
+  std::visit([&](const auto& s) { add_changes(s, interface, changes); }, samples);
+  return changes;
+}
+
+}  // namespace weyl

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+#include "weyl/models/model.h"
+#include "weyl/tasks/task.h"
+#include "weyl/train/options.h"
+
+namespace weyl {
+
+/// Floating-point operations of a batch that are worth a thread of the engine. Small steps are slower with many threads
+/// than with one, which wait for one another between operations of microseconds. On two cores every recipe of
+/// configs/ that was timed takes its faster number (docs/cli.md, "Threads"; `weyl bench` prints step_ms_by_threads).
+inline constexpr double flops_worth_a_thread = 3e9;
+
+/// How many threads of at most so many a batch of so many floating-point operations gets: a fixed rule, no clock, so that
+/// the same run gets the same number, and with it the same bits, each time.
+int64_t threads_worth(double flops, int64_t most);
+
+/// Floating-point operations of a batch of so many tokens, about: of training three forward passes (a step of what is
+/// learned through derivatives, as forces are, six); of predicting one (of derivatives three).
+double training_flops(const Model& model, const Task* task, double tokens);
+double predicting_flops(const Model& model, const Task* task, double tokens);
+
+/// Tokens of a batch of training: `batch_tokens`, or as many samples as a batch has of the cells of `crop` or of the
+/// typical size that the model's interface tells.
+double tokens_of_a_batch(const Model& model, const TrainOptions& options);
+
+/// Whether nobody has said how many threads to take: `told`, as --threads, is 0, and the environment has no
+/// OMP_NUM_THREADS.
+bool threads_are_free(int64_t told);
+
+/// Gives the engine back the number of threads that it had.
+class KeepThreads {
+ public:
+  KeepThreads();
+  ~KeepThreads();
+  KeepThreads(const KeepThreads&) = delete;
+  KeepThreads& operator=(const KeepThreads&) = delete;
+
+ private:
+  int before_;
+};
+
+/// The number of threads of what follows: `told` if it is not 0; else, on the CPU and where OMP_NUM_THREADS says
+/// nothing, what the rule gives of those that the engine has.
+void take_threads(int64_t told, at::Device device, double flops);
+
+}  // namespace weyl

@@ -1,0 +1,99 @@
+// Point clouds of one's own through the program: inspected, trained on, and their classes written as a table.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/app/program.h"
+#include "weyl/core/json.h"
+#include "weyl/core/quote.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A ball or a rod of 30 points with normals and a colour, in PLY.
+std::string ply(int kind, int number) {
+  std::string head = "ply\nformat ascii 1.0\nelement vertex 30\n";
+  for (const char* name : {"x", "y", "z", "nx", "ny", "nz"}) {
+    head += "property float " + std::string(name) + "\n";
+  }
+  head += "property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n";
+  for (int p = 0; p < 30; ++p) {
+    const double a = 0.7 * p + number, z = p / 15.0 - 1, r = std::sqrt(1 - z * z);
+    const double x = kind == 0 ? r * std::cos(a) : 0.1 * std::cos(a);
+    const double y = kind == 0 ? r * std::sin(a) : 0.1 * std::sin(a);
+    head += std::to_string(x) + " " + std::to_string(y) + " " + std::to_string(z) + " " + std::to_string(x) +
+            " " + std::to_string(y) + " 0 10 20 30\n";
+  }
+  return head;
+}
+
+TEST(CloudsProgram, TrainsOnFoldersAndWritesATableOfClasses) {
+  const std::string folder = scratch("clouds");
+  for (int i = 0; i < 10; ++i) {
+    for (const char* kind : {"ball", "rod"}) {
+      fs::create_directories(folder + "/set/" + kind);
+      std::ofstream(folder + "/set/" + kind + "/" + std::to_string(i) + ".ply")
+          << ply(kind[0] == 'r' ? 1 : 0, i);
+    }
+  }
+  const Outcome seen = weyl_program("data inspect set --json", folder);
+  ASSERT_EQ(seen.code, 0) << seen.err;
+  EXPECT_NE(seen.out.find("points"), std::string::npos) << seen.out;
+  std::ofstream(folder + "/net.toml") << R"([data]
+set = "clouds"
+[data.clouds]
+path = "set"
+classes = 2
+points = 16
+features = [{ key = "normal", kind = "normal" }, { key = "colour", channels = 3 }]
+[task]
+name = "classification"
+[model]
+system = "platonic"
+[model.platonic]
+width = 48
+heads = 12
+blocks = 1
+[train]
+epochs = 2
+batch = 4
+)";
+  const Outcome trained = weyl_program("train net.toml --out run", folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_EQ(weyl_program("eval run", folder).code, 0);
+  fs::create_directory(folder + "/new");
+  for (const char* name : {"a", "b,c"}) {
+    std::ofstream(folder + "/new/" + name + ".ply") << ply(name[0] == 'a' ? 0 : 1, 3);
+  }
+  const Outcome predicted = weyl_program("predict run new --out out", folder);
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  std::ifstream table(folder + "/out/predictions.csv");
+  std::string line;
+  std::getline(table, line);
+  EXPECT_EQ(line, "sample,source,class,p_0,p_1");
+  for (const char* source : {"new/a.ply", "new/b,c.ply"}) {
+    ASSERT_TRUE(std::getline(table, line));
+    const auto cells = csv_cells(line);
+    ASSERT_EQ(cells.size(), 5u) << line;
+    EXPECT_EQ(cells[1], source);
+    const double p0 = std::stod(cells[3]), p1 = std::stod(cells[4]);
+    EXPECT_NEAR(p0 + p1, 1, 1e-6);
+    EXPECT_EQ(cells[2], p0 >= p1 ? "0" : "1");
+  }
+  EXPECT_FALSE(std::getline(table, line));
+  // A cloud without what the model is told of, and a molecule.
+  std::ofstream(folder + "/bare.txt") << "0 0 0\n1 1 1\n";
+  const Outcome bare = weyl_program("predict run bare.txt --out bare", folder);
+  EXPECT_EQ(bare.code, 3);
+  EXPECT_NE(bare.err.find("has no feature 'normal'"), std::string::npos) << bare.err;
+  std::ofstream(folder + "/water.xyz") << "3\nwater\nO 0 0 0\nH 0 0 1\nH 0 1 0\n";
+  const Outcome water = weyl_program("predict run water.xyz --out water", folder);
+  EXPECT_EQ(water.code, 3);
+  EXPECT_NE(water.err.find("molecule"), std::string::npos) << water.err;
+  EXPECT_EQ(weyl_program("predict run new --out a.tum", folder).code, 2);
+}
+
+}  // namespace
+}  // namespace weyl

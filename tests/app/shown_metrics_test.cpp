@@ -1,0 +1,33 @@
+#include "weyl/app/shown_metrics.h"
+
+#include <gtest/gtest.h>
+
+namespace weyl {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(ShownMetrics, HeadlineFirstThenItsKindThenTheRest) {
+  const Names names{"energy_mae", "energy_rmse", "forces_cosine", "forces_mae", "stress_mae"};
+  EXPECT_EQ(shown_metrics(names, {"forces_mae"}), (Names{"forces_mae", "energy_mae", "stress_mae"}));
+  EXPECT_EQ(shown_metrics(names, {}, 2), (Names{"energy_mae", "energy_rmse"}));
+}
+
+TEST(ShownMetrics, AllTermsOfASumFirst) {
+  const Names names{"energy_mae", "energy_rmse", "forces_mae"};
+  EXPECT_EQ(shown_metrics(names, {"forces_mae", "energy_rmse"}),
+            (Names{"forces_mae", "energy_rmse", "energy_mae"}));
+}
+
+TEST(ShownMetrics, PartsOfAnotherComeLast) {
+  EXPECT_EQ(shown_metrics({"dice", "dice_core", "dice_rim", "iou"}, {"iou"}),
+            (Names{"iou", "dice", "dice_core"}));
+}
+
+TEST(ShownMetrics, OfFewAllAndOfNoneNone) {
+  EXPECT_EQ(shown_metrics({"mse"}, {"mae"}), Names{"mse"});
+  EXPECT_EQ(shown_metrics({}, {"mae"}), Names{});
+}
+
+}  // namespace
+}  // namespace weyl
