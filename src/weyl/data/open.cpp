@@ -16,6 +16,7 @@
 #include "weyl/data/sets/molecules.h"
 #include "weyl/data/sets/nbody.h"
 #include "weyl/data/sets/ph2.h"
+#include "weyl/data/sets/planets.h"
 #include "weyl/data/sets/pose_sequences.h"
 #include "weyl/data/sets/rotated_mnist.h"
 #include "weyl/data/sets/tensor_files.h"
@@ -29,6 +30,10 @@ Splits open(const NbodyDataOptions& options, const Interface*) {
 
 Splits open(const TensorsDataOptions& options, const Interface* interface) {
   return open_tensors(options, interface);
+}
+
+Splits open(const PlanetsDataOptions& options, const Interface*) {
+  return open_planets(options);
 }
 
 Splits open(const PoseSequencesDataOptions& options, const Interface*) {
@@ -99,6 +104,9 @@ Schema declared(const ModelnetDataOptions& options, const Interface*) {
 }
 Schema declared(const CloudsDataOptions& options, const Interface*) {
   return clouds_schema(options);
+}
+Schema declared(const PlanetsDataOptions& options, const Interface*) {
+  return planets_schema(options);
 }
 Schema declared(const PoseSequencesDataOptions& options, const Interface*) {
   return pose_sequences_schema(options);

@@ -24,6 +24,13 @@ void fields(Fields& f, TensorsDataOptions& o) {
     "folder with train.safetensors, valid.safetensors and test.safetensors (carrier tensor files)");
 }
 
+void fields(Fields& f, PlanetsDataOptions& o) {
+  f("path", o.path, "folder with train, valid and test: made by `weyl data make planets`");
+  f("train", o.train, "systems used of the training split; 0: all", {0, 1e9});
+  f("valid", o.valid, "systems used of the validation split; 0: all", {0, 1e9});
+  f("test", o.test, "systems used of the test split; 0: all", {0, 1e9});
+}
+
 void fields(Fields& f, PoseSequencesDataOptions& o) {
   f("path", o.path, "folder with train, valid and test: made by `weyl data make pose_sequences`");
   f("group", o.group, "the Lie group of the poses; the files must hold the same");
@@ -305,6 +312,7 @@ void refuse_frames(const Options& o) {
 
 void refuse(const NbodyDataOptions&) {}
 void refuse(const TensorsDataOptions&) {}
+void refuse(const PlanetsDataOptions&) {}
 void refuse(const PoseSequencesDataOptions&) {}
 void refuse(const RotatedMnistDataOptions& o) {
   refuse_image_input(o);

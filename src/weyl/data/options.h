@@ -27,6 +27,14 @@ struct NbodyDataOptions {
 };
 void fields(Fields& f, NbodyDataOptions& o);
 
+/// Stars with planets, as made by `weyl data make planets`: a folder with train, valid and test.
+struct PlanetsDataOptions {
+  static constexpr const char* name_in_config = "planets";
+  std::string path = "data/planets";
+  int64_t train = 0, valid = 0, test = 0;  // the first so many samples of a split; 0: all
+};
+void fields(Fields& f, PlanetsDataOptions& o);
+
 /// Carrier tensor files of any origin (cli.md): train.safetensors, valid.safetensors, test.safetensors in a
 /// folder. The config's [interface] says what their tensors are.
 struct TensorsDataOptions {
@@ -270,7 +278,7 @@ void fields(Fields& f, Qm9DataOptions& o);
 using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions,
                              RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions,
                              ModelnetDataOptions, DecathlonDataOptions, MoleculesDataOptions, Md17DataOptions,
-                             Qm9DataOptions, CloudsDataOptions>;
+                             Qm9DataOptions, CloudsDataOptions, PlanetsDataOptions>;
 struct DataOptions {
   DataSet set;
 };

@@ -32,9 +32,9 @@ TEST(Makers, NameTheNearestOrAll) {
   EXPECT_FALSE(find_maker("nbdy").has_value());
   EXPECT_EQ(message_of<ConfigError>([] { maker_named("nbdy"); }),
             "data make: there is no maker 'nbdy'; did you mean 'nbody'?");
-  EXPECT_EQ(message_of<ConfigError>([] { maker_named("planets"); }),
-            "data make: there is no maker 'planets'; there are glyphs, lesions, molecules, nbody, phantoms, "
-            "pose_sequences and solids");
+  EXPECT_EQ(message_of<ConfigError>([] { maker_named("galaxies"); }),
+            "data make: there is no maker 'galaxies'; there are glyphs, lesions, molecules, nbody, phantoms, "
+            "planets, pose_sequences and solids");
 }
 
 TEST(Makers, HaveOptionsThatCanBeDescribedAndAPlan) {
@@ -93,6 +93,7 @@ TEST(Makers, KeepAFileThatAppearsWhileTheyWork) {
   };
   expect_kept(plan_of(NbodyMakerOptions{.train = 1, .valid = 1, .test = 1, .steps = 200}),
               "test.safetensors");
+  expect_kept(plan_of(PlanetsMakerOptions{.train = 2, .valid = 2, .test = 2}), "valid.safetensors");
   expect_kept(plan_of(PoseSequencesMakerOptions{.train = 2, .valid = 2, .test = 2}), "valid.safetensors");
   expect_kept(plan_of(SolidsMakerOptions{.train = 2, .test = 2, .points = 8}), "test0.h5");
   expect_kept(plan_of(SolidsMakerOptions{.train = 1, .test = 1, .format = SolidsFormat::off}),

@@ -1,0 +1,69 @@
+#include "weyl/data/sets/planets.h"
+
+#include <charconv>
+#include <filesystem>
+
+#include "weyl/core/check.h"
+#include "weyl/core/safetensors.h"
+#include "weyl/data/sets/tensor_splits.h"
+
+namespace weyl {
+namespace {
+
+constexpr double kTimeStep = 0.001;
+constexpr int64_t kSteps = 100;
+
+// What the maker says of the file; of a file from elsewhere, the paper's.
+int64_t steps_of(const std::string& path) {
+  const SafetensorsFile file(path);
+  const auto found = file.header().metadata.find("steps");
+  if (found == file.header().metadata.end()) {
+    return kSteps;
+  }
+  int64_t steps = 0;
+  const std::string& words = found->second;
+  const auto [stop, error] = std::from_chars(words.data(), words.data() + words.size(), steps);
+  require<DataError>(error == std::errc() && stop == words.data() + words.size() && steps > 0, path,
+                     ": the metadata 'steps' must be a positive integer, got '", words, "'");
+  return steps;
+}
+
+}  // namespace
+
+Schema planets_schema(const PlanetsDataOptions&) {
+  Schema schema;
+  schema.interface.length_unit = "length";
+  schema.interface.typical_nodes = 4;
+  schema.interface.features = {{.name = "mass", .unit = "mass"},
+                               {.name = "velocity", .kind = Kind::vector, .unit = "length/time"}};
+  schema.labels = {{.name = "displacement", .kind = Kind::vector, .role = Role::offset, .unit = "length"}};
+  schema.horizon = kTimeStep * kSteps;
+  return schema;
+}
+
+Splits open_planets(const PlanetsDataOptions& options) {
+  namespace fs = std::filesystem;
+  Schema wanted = planets_schema(options);
+  std::string first;
+  for (const char* split : {"train", "valid", "test"}) {
+    const std::string path = (fs::path(options.path) / (std::string(split) + ".safetensors")).string();
+    if (!fs::exists(path)) {
+      continue;
+    }
+    const double horizon = kTimeStep * static_cast<double>(steps_of(path));
+    require<DataError>(first.empty() || horizon == wanted.horizon, path,
+                       ": its systems must be followed as long as those of ", first, ", ", wanted.horizon,
+                       ", got ", horizon);
+    wanted.horizon = horizon;
+    first = path;
+  }
+  return open_tensor_splits({.path = options.path,
+                             .key = "data.planets",
+                             .make = text("`weyl data make planets --out ", options.path, "`"),
+                             .wanted = wanted,
+                             .train = options.train,
+                             .valid = options.valid,
+                             .test = options.test});
+}
+
+}  // namespace weyl
