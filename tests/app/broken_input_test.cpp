@@ -173,6 +173,8 @@ TEST_F(BrokenInput, DataFiles) {
   write_bytes(at("cut.safetensors"), contents(points).substr(0, 150));
   refused("predict --quiet '" + checkpoint + "' cut.safetensors --out o.safetensors", 3, "exceeds the file");
   refused("data inspect cut.safetensors", 3, "exceeds the file");
+  refused("data inspect '" + fixtures + "/broken/multivectors/fifteen_numbers.safetensors'", 3,
+          "multivectors: must be (3, 2, 16), got (3, 2, 15)");
   refused("data split cut.safetensors --out parts", 3, "exceeds the file");
   refused("data convert cut.safetensors cut.npz", 3, "exceeds the file");
   refused("data convert '" + fixtures + "/broken/npz/damaged_data.npz' c.safetensors", 3, "CRC");

@@ -128,6 +128,48 @@ TEST(Origin, MovesWhatHasAPlaceAndNothingElse) {
   EXPECT_EQ(largest(back.at("seen")), 0);
 }
 
+// The point e123 - x e023 + y e013 - z e012 that stands at (x, y, z).
+Tensor embedded(const Tensor& places) {
+  const Tensor x = at::zeros({places.size(0), 1, 16}, at::kDouble);
+  x.select(2, 14).fill_(1);
+  x.select(2, 13).copy_(-places.slice(1, 0, 1));
+  x.select(2, 12).copy_(places.slice(1, 1, 2));
+  x.select(2, 11).copy_(-places.slice(1, 2, 3));
+  return x;
+}
+
+TEST(Origin, MovesMultivectorsOfEveryLevelWithThePositions) {
+  Schema schema = bare();
+  schema.interface.features = {{"tag", Level::node, Kind::multivector, 1},
+                               {"plane", Level::graph, Kind::multivector, 1},
+                               {"body", Level::object, Kind::multivector, 1}};
+  schema.labels = {{"later", Level::node, Kind::multivector, 1},
+                   {"centre", Level::object, Kind::multivector, 1}};
+  Points points = cloud({2, 1}, {1024, 3, 0, 1025, 0, 7, 0.5, 0.25, 1});
+  points.objects = Segments::of_sizes(std::vector<int64_t>{1, 1, 1});
+  points.multivectors = embedded(points.positions).to(at::kFloat);
+  points.of_objects["body"] = embedded(points.positions);
+  points.of_graphs["plane"] = at::zeros({2, 1, 16}, at::kDouble);
+  points.of_graphs["plane"].select(2, 2).fill_(1);  // x = 1000: n = (1, 0, 0), -n . p in e0
+  points.of_graphs["plane"].select(2, 1).fill_(-1000);
+  const Batch batch{points, {{"later", embedded(points.positions)}, {"centre", embedded(points.positions)}}};
+  const Shift shift = to_origin(batch.input);
+  ASSERT_FALSE(shift.none());
+  const Batch moved = shifted(batch, shift, schema);
+  const auto& p = std::get<Points>(moved.input);
+  const Tensor expected = embedded(p.positions);
+  EXPECT_GT(largest(points.positions - p.positions), 1000);
+  EXPECT_TRUE(at::equal(p.multivectors, expected));
+  EXPECT_TRUE(at::equal(p.of_objects.at("body"), expected));
+  EXPECT_TRUE(at::equal(moved.labels.at("later"), expected));
+  EXPECT_TRUE(at::equal(moved.labels.at("centre"), expected));
+  const double by = shift.graphs[0][0].item<double>();
+  EXPECT_EQ(p.of_graphs.at("plane")[0][0][1].item<double>(), -1000 - by);
+  EXPECT_EQ(p.of_graphs.at("plane")[1][0][1].item<double>(), -1000);  // the second graph is near and stays
+  const Named back = shifted(moved.labels, schema.labels, shift.back(), moved.input);
+  EXPECT_TRUE(at::equal(back.at("later"), embedded(points.positions)));
+}
+
 TEST(Origin, MovesPosesByTheirTranslations) {
   Schema schema;
   schema.interface.group = LieGroup::se3;

@@ -31,6 +31,21 @@ TEST(Quantity, ComponentsFollowKindAndDimension) {
   EXPECT_EQ(components(Kind::axial_vector, 3), 3);
   EXPECT_EQ(components(Kind::symmetric_tensor, 3), 9);
   EXPECT_EQ(components(Kind::pseudoscalar, 3), 1);
+  EXPECT_EQ(components(Kind::multivector, 3), 16);
+}
+
+TEST(Quantity, NeitherANumberNorAVectorIsAMultivector) {
+  EXPECT_FALSE(is_number(Kind::multivector, 3));
+  EXPECT_FALSE(is_vector(Kind::multivector, 3));
+  EXPECT_EQ(kind_names[static_cast<size_t>(Kind::multivector)], "multivector");
+}
+
+TEST(Quantity, APlaceIsWhatTranslationsMove) {
+  EXPECT_TRUE(has_place({.name = "line", .kind = Kind::multivector}));
+  EXPECT_TRUE(has_place({.name = "exit", .kind = Kind::vector, .role = Role::point}));
+  EXPECT_FALSE(has_place({.name = "velocity", .kind = Kind::vector}));
+  EXPECT_FALSE(has_place({.name = "arm", .kind = Kind::vector, .role = Role::offset}));
+  EXPECT_FALSE(has_place({.name = "charge"}));
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ TEST(TensorFile, BrokenFilesAreOneLineThatNamesTheTensor) {
     const char* message;
   };
   const Case cases[] = {
-      {"positions", {}, "must hold one of positions (points), elements (poses) and values (grid), holds 0"},
+      {"positions", {}, "positions: is absent, but the vectors need it"},
       {"positions", good.at("positions").slice(1, 0, 2), "positions: must have 3 columns, got 2"},
       {"positions", at::ones({8, 3}, at::kInt), "positions: must be of a floating-point type, got Int"},
       {"positions", with_nan(good.at("positions")),
@@ -117,6 +117,13 @@ TEST(TensorFile, BrokenFilesAreOneLineThatNamesTheTensor) {
       {"scalars", good.at("scalars").slice(1, 0, 2), "scalars: must be (8, 3), got (8, 2)"},
       {"scalars", {}, "scalars: is absent"},
       {"vectors", good.at("vectors").slice(0, 0, 7), "vectors: must be (8, 4, 3), got (7, 4, 3)"},
+      {"multivectors", good.at("multivectors").slice(2, 0, 15),
+       "multivectors: must be (8, 2, 16), got (8, 2, 15)"},
+      {"multivectors", good.at("multivectors").select(1, 0), "multivectors: must be (N, M, 16), got (8, 16)"},
+      {"multivectors", {}, "multivectors: is absent"},
+      {"floor", good.at("floor").slice(2, 0, 15), "floor: must be (3, 1, 16), got (3, 1, 15)"},
+      {"pose", with_nan(good.at("pose")), "pose: must be finite, some values are not"},
+      {"motor", good.at("motor").slice(2, 0, 15), "motor: must be (5, 1, 16), got (5, 1, 15)"},
       {"pairs", good.at("pairs").slice(0, 0, 25), "pairs: must be (26, 2), got (25, 2)"},
       {"object_offsets", offsets({0, 1, 2, 5, 7, 8}), "objects: must lie inside one graph, one spans node 3"},
       {"object_offsets", {}, "object_offsets: is absent, but 'mass' is of object level"},
@@ -199,11 +206,13 @@ TEST(TensorFile, TellsItsSchemaByItsShapes) {
   write_tensor_file(folder / "all.safetensors", rich_batch({3, 1, 4}), rich_schema());
   const TensorFile read = read_tensor_file(folder / "all.safetensors");
   const auto& features = read.schema.interface.features;
-  ASSERT_EQ(features.size(), 3u);
+  ASSERT_EQ(features.size(), 4u);
   EXPECT_EQ(features[0].name, "scalars");
   EXPECT_EQ(features[0].channels, 3);
   EXPECT_EQ(features[1].kind, Kind::vector);
-  EXPECT_EQ(features[2].level, Level::pair);
+  EXPECT_EQ(features[2].kind, Kind::multivector);
+  EXPECT_EQ(features[2].channels, 2);
+  EXPECT_EQ(features[3].level, Level::pair);
   const auto label = [&](const std::string& name) {
     for (const auto& q : read.schema.labels) {
       if (q.name == name) return q;
@@ -215,6 +224,10 @@ TEST(TensorFile, TellsItsSchemaByItsShapes) {
   EXPECT_EQ(label("forces").kind, Kind::vector);
   EXPECT_EQ(label("stress").kind, Kind::symmetric_tensor);
   EXPECT_EQ(label("class").kind, Kind::category);
+  EXPECT_EQ(label("line").kind, Kind::multivector);
+  EXPECT_EQ(label("line").level, Level::node);
+  EXPECT_EQ(label("motor").kind, Kind::multivector);
+  EXPECT_EQ(label("motor").level, Level::object);
 }
 
 TEST(TensorSet, OpensAFolderOfThem) {

@@ -18,7 +18,9 @@ inline Schema rich_schema() {
       {"velocity", Level::node, Kind::vector, 1},    {"normal", Level::node, Kind::vector, 1, Role::normal},
       {"spin", Level::node, Kind::axial_vector, 2},  {"bond", Level::pair, Kind::scalar, 1},
       {"twist", Level::pair, Kind::pseudoscalar, 1}, {"gravity", Level::graph, Kind::vector, 1},
-      {"mass", Level::object, Kind::scalar, 1},      {"inertia", Level::object, Kind::symmetric_tensor, 1}};
+      {"mass", Level::object, Kind::scalar, 1},      {"inertia", Level::object, Kind::symmetric_tensor, 1},
+      {"frame", Level::node, Kind::multivector, 2},  {"floor", Level::graph, Kind::multivector, 1},
+      {"pose", Level::object, Kind::multivector, 1}};
   schema.labels = {{"energy", Level::graph, Kind::scalar, 1},
                    {"forces", Level::node, Kind::vector, 1},
                    {"later", Level::node, Kind::vector, 1, Role::point},
@@ -26,7 +28,9 @@ inline Schema rich_schema() {
                    {"torque", Level::object, Kind::axial_vector, 1},
                    {"stress", Level::graph, Kind::symmetric_tensor, 1},
                    {"class", Level::graph, Kind::category, 1},
-                   {"pull", Level::pair, Kind::vector, 1}};
+                   {"pull", Level::pair, Kind::vector, 1},
+                   {"motor", Level::object, Kind::multivector, 1},
+                   {"line", Level::node, Kind::multivector, 2}};
   return schema;
 }
 
@@ -64,6 +68,11 @@ inline Batch rich_batch(std::vector<int64_t> sizes, at::ScalarType dtype = at::k
                   {"stress", symmetric(label({b, 1, 3, 3}))},
                   {"class", at::randint(0, 5, {b, 1}, at::TensorOptions(at::kLong))},
                   {"pull", label({e, 1, 3})}};
+  p.multivectors = real({n, 2, 16});
+  p.of_graphs["floor"] = real({b, 1, 16});
+  p.of_objects["pose"] = real({o, 1, 16});
+  batch.labels["motor"] = label({o, 1, 16});
+  batch.labels["line"] = label({n, 2, 16});
   batch.input = std::move(p);
   return batch;
 }
@@ -81,6 +90,7 @@ inline Named tensors_of(const Batch& batch) {
     add("types", p->types);
     add("scalars", p->scalars);
     add("vectors", p->vectors);
+    add("multivectors", p->multivectors);
     add("pairs", p->pairs);
     add("cell", p->cell);
     add("pbc", p->pbc);

@@ -104,6 +104,34 @@ TEST(Systems, AProgramsOwnIsTrainedSavedAndLoaded) {
   }
 }
 
+TEST(Systems, ThatCannotCarryMultivectorsSayWhichQuantity) {
+  for (const SystemOptions& system :
+       {SystemOptions(transformer::Options{}), SystemOptions(platonic::Options{}),
+        SystemOptions(geomformer::Options{})}) {
+    const auto refusal = [&](Quantity feature, Quantity output) {
+      Interface interface;
+      interface.features = {std::move(feature)};
+      interface.outputs = {std::move(output)};
+      try {
+        build({system}, interface);
+      } catch (const ConfigError& error) {
+        return std::string(error.what());
+      }
+      return std::string();
+    };
+    const Quantity vector{"velocity", Level::node, Kind::vector},
+        frame{"frame", Level::node, Kind::multivector};
+    EXPECT_EQ(refusal(vector, {"push", Level::node, Kind::vector}), "");
+    for (const std::string& said :
+         {refusal(frame, {"push", Level::node, Kind::vector}), refusal(vector, frame)}) {
+      EXPECT_TRUE(said.starts_with(std::string(system.name()) + ": ")) << said;
+      EXPECT_NE(said.find("'frame'"), std::string::npos) << said;
+      EXPECT_NE(said.find("multivector"), std::string::npos) << said;
+      EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+    }
+  }
+}
+
 TEST(Systems, BuildRefusesOptionsOfNoSystem) {
   Interface interface;
   interface.features = {{"velocity", Level::node, Kind::vector}};

@@ -68,8 +68,10 @@ const std::map<std::string, std::string> kMessages{
     {"not_chosen_alternative", ":5: data.tensors.paht: unknown key; did you mean 'path'?"},
     {"feature_kind",
      ":5: interface.features[1].kind: must be \"scalar\", \"pseudoscalar\", \"vector\", \"axial_vector\", "
-     "\"symmetric_tensor\", \"category\" or \"element\", got the string \"axial-vector\"; did you mean "
-     "'axial_vector'?"},
+     "\"symmetric_tensor\", \"category\", \"element\" or \"multivector\", got the string \"axial-vector\"; "
+     "did you mean 'axial_vector'?"},
+    {"multivector_dimension",
+     ": interface.features[0].kind: a multivector needs interface.dimension = 3, got 2"},
     {"feature_without_name", ": interface.outputs[0].name: must be given, got nothing"},
     {"feature_twice", ": interface.features[1].name: must be a name of its own, got \"v\" a second time"},
     {"feature_key", ":3: interface.features[0].chanels: unknown key; did you mean 'channels'?"},

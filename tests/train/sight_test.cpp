@@ -14,6 +14,7 @@
 #include "tests/models/steerable/nets.h"
 #include "tests/tasks/force_field.h"
 #include "tests/train/small_training.h"
+#include "weyl/carriers/multivector_motion.h"
 #include "weyl/train/sight_samples.h"
 
 namespace weyl {
@@ -218,6 +219,51 @@ TEST(Sight, AFeatureThatChangesNothingIsNamed) {
   EXPECT_TRUE(
       refusal_of(DeafOptions{.anything = false}, point, *data, systems)
           .starts_with("model.deaf: must see the positions, but with these options no output ('later')"));
+}
+
+/// Puts points that do not depend on anything but the charge, or on the size of the positions too, where its nodes are.
+struct PlacedOptions {
+  static constexpr const char* name_in_config = "placed";
+  bool places = false;
+};
+void fields(Fields& f, PlacedOptions& o) {
+  f("places", o.places, "reads positions");
+}
+class Placed : public PointsModel {
+ public:
+  using Options = PlacedOptions;
+  Placed(const PlacedOptions& options, const Interface& interface)
+      : PointsModel(interface), options_(options) {
+    weight_ = parameter("weight", {1}, Init::zeros());
+  }
+  Named forward(const Points& p) override {
+    Tensor charge = p.scalars.narrow(1, 0, 1) * weight_;
+    charge = options_.places ? charge * p.positions.square().sum(1, true) : charge;
+    const Tensor point = at::one_hot(at::full({p.nodes(), 1}, 14, at::kLong), 16).to(charge.scalar_type());
+    return {{"place", translated_multivectors(point * charge.unsqueeze(2), p.positions)}};
+  }
+  Symmetry symmetry() const override { return {}; }
+  Flops flops_per_token() const override { return {3}; }
+
+ private:
+  PlacedOptions options_;
+  Tensor weight_;
+};
+
+TEST(Sight, AMultivectorThatFollowsItsNodeIsNoSight) {
+  Systems systems = built_in_systems();
+  systems.push_back(system_of<Placed>());
+  Interface i = asked(featured(), {{"place", Level::node, Kind::multivector}});
+  i.types = 0;
+  i.features = {{"charge"}, {"axis", Level::node, Kind::multivector}};
+  const auto data = clouds(i);
+  const std::vector<std::string> lines = lines_of(PlacedOptions{}, i, *data, systems);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_TRUE(lines[0].starts_with("output 'place' does not change when the positions")) << lines[0];
+  EXPECT_TRUE(lines[1].starts_with("feature 'axis' has no effect")) << lines[1];
+  const std::vector<std::string> seen = lines_of(PlacedOptions{.places = true}, i, *data, systems);
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_TRUE(seen[0].starts_with("feature 'axis' has no effect")) << seen[0];
 }
 
 TEST(Sight, SamplesThatTellNothingRaiseNoAlarm) {

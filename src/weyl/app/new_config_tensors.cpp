@@ -182,6 +182,10 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
   if (schema.interface.group) {
     return look_at_poses(path, schema);
   }
+  for (const Quantity& q : schema.interface.features) {
+    require<ConfigError>(q.kind != Kind::multivector, path, ": there is no recipe for data with ", q.name,
+                         "; state them in the [interface] of a config of one's own");
+  }
   const auto kept = std::make_shared<Schema>(schema);
   const auto labels = std::make_shared<TensorLabels>(labels_of(file, *kept));
   FoundData found;

@@ -130,7 +130,9 @@ class Checker {
       const bool columns = q.level == Level::node || q.level == Level::pair;
       must(q.channels >= 1, name, "channels must be at least 1, got ", q.channels);
       must(q.kind != Kind::axial_vector || D > 1, name, "an axial vector needs 2 or 3 dimensions, got ", D);
-      must(!columns || is_number(q.kind, D) || (is_vector(q.kind, D) && q.level == Level::node), name, "a ",
+      must(q.kind != Kind::multivector || D == 3, name, "a multivector needs three dimensions, got ", D);
+      const bool of_node = is_vector(q.kind, D) || q.kind == Kind::multivector;
+      must(!columns || is_number(q.kind, D) || (of_node && q.level == Level::node), name, "a ",
            level_names[static_cast<int>(q.level)], " feature cannot be a ",
            kind_names[static_cast<int>(q.kind)]);
     }

@@ -112,6 +112,7 @@ std::vector<Alike> alike(const Motions& motions, const Grid& grid) {
 /// The channels of one quantity (b, c * components, spatial) moved as vectors, tensors or numbers.
 Tensor moved_channels(const Tensor& x, const Quantity& q, const Alike& part) {
   const int64_t d = part.linear.size(0), n = components(q.kind, d);
+  require(q.kind != Kind::multivector, "grid: '", q.name, "' must not be a multivector: those are of points");
   const bool pseudo = q.kind == Kind::pseudoscalar || q.kind == Kind::axial_vector;
   const double sign = pseudo ? part.move.determinant() : 1;
   if (n == 1) {

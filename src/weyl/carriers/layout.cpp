@@ -43,12 +43,13 @@ at::Device device_of(const Input& input) {
   return std::get<Grid>(input).values.device();
 }
 
-std::vector<Columns> columns(const Interface& interface, Level level, bool numbers) {
+/// `belongs(kind, D)` says which features stand in the tensor.
+template <class Belongs>
+std::vector<Columns> columns(const Interface& interface, Level level, Belongs belongs) {
   std::vector<Columns> result;
   int64_t begin = 0;
   for (const auto& q : interface.features) {
-    const int64_t D = interface.dimension;
-    if (q.level == level && (numbers ? is_number(q.kind, D) : is_vector(q.kind, D))) {
+    if (q.level == level && belongs(q.kind, interface.dimension)) {
       result.push_back({&q, begin, begin + q.channels});
       begin += q.channels;
     }
@@ -136,6 +137,9 @@ std::vector<int64_t> shape_of(const Quantity& q, int64_t rows, int64_t dimension
       return dimension == 2 ? std::vector{rows, q.channels} : std::vector{rows, q.channels, dimension};
     case Kind::symmetric_tensor:
       return {rows, q.channels, dimension, dimension};
+    case Kind::multivector:
+      require(dimension == 3, q.name, ": a multivector needs three dimensions, got ", dimension);
+      return {rows, q.channels, components(q.kind, dimension)};
     case Kind::element:
       break;
   }
@@ -162,11 +166,15 @@ std::vector<int64_t> shape_of(const Quantity& q, const Input& input) {
 }
 
 std::vector<Columns> scalar_columns(const Interface& interface, Level level) {
-  return columns(interface, level, true);
+  return columns(interface, level, is_number);
 }
 
 std::vector<Columns> vector_columns(const Interface& interface, Level level) {
-  return columns(interface, level, false);
+  return columns(interface, level, is_vector);
+}
+
+std::vector<Columns> multivector_columns(const Interface& interface, Level level) {
+  return columns(interface, level, [](Kind kind, int64_t) { return kind == Kind::multivector; });
 }
 
 }  // namespace weyl

@@ -21,22 +21,24 @@ Tensor graph_of_rows(const Input& input, Level level);
 int64_t dimension_of(const Input& input);
 
 /// The shape of a named tensor with L rows: scalars, pseudoscalars and categories (L, c), vectors (L, c, D),
-/// axial vectors the same (in 2-D one number: (L, c)), symmetric tensors (L, c, D, D), elements (L, m, m); of
-/// node level on a Grid (B, c * components, spatial axes). ShapeError for more than one channel of elements.
+/// axial vectors the same (in 2-D one number: (L, c)), symmetric tensors (L, c, D, D), multivectors (L, c, 16), elements
+/// (L, m, m); of node level on a Grid (B, c * components, spatial axes). ShapeError for more than one channel of
+/// elements, and for multivectors of another space than that of three dimensions.
 std::vector<int64_t> shape_of(const Quantity& quantity, const Input& input);
 /// The same of any kind but elements, off a grid.
 std::vector<int64_t> shape_of(const Quantity& quantity, int64_t rows, int64_t dimension);
 
-/// The columns [begin, end) of one feature in the carrier's tensor of scalars or vectors.
+/// The columns [begin, end) of one feature in the carrier's tensor of scalars, vectors or multivectors.
 struct Columns {
   const Quantity* quantity;
   int64_t begin, end;
 };
 
 /// Where each feature of a level stands, in the order of Interface::features: scalars and pseudoscalars one
-/// after the other in `scalars` (or `pairs`), vectors and axial vectors in `vectors`. Valid as long as
-/// `interface` lives.
+/// after the other in `scalars` (or `pairs`), vectors and axial vectors in `vectors`, multivectors in `multivectors`.
+/// Valid as long as `interface` lives.
 std::vector<Columns> scalar_columns(const Interface& interface, Level level);
 std::vector<Columns> vector_columns(const Interface& interface, Level level);
+std::vector<Columns> multivector_columns(const Interface& interface, Level level);
 
 }  // namespace weyl

@@ -109,6 +109,13 @@ Tensor RowMotions::pseudoscalars(const Tensor& s, Level level) const {
   return (s.to(at::kDouble) * per_row(determinant(), level).unsqueeze(1)).to(s.scalar_type());
 }
 
+Tensor RowMotions::multivectors(const Tensor& x, Level level) const {
+  if (!multivectors_) {
+    multivectors_.emplace(linear_, translation_);
+  }
+  return multivectors_->moved(x, level == Level::graph ? Tensor() : graph_of_rows(like_, level));
+}
+
 Tensor RowMotions::points(const Tensor& p, Level level) const {  // (L, c, D)
   Tensor moved = at::matmul(p.to(at::kDouble), per_row(linear_, level).transpose(1, 2));
   if (translation_.defined()) {
@@ -162,6 +169,8 @@ Tensor RowMotions::moved(const Tensor& x, const Quantity& q) const {
       const Tensor r = per_row(linear_, q.level).unsqueeze(1);
       return at::matmul(at::matmul(r, x.to(at::kDouble)), r.transpose(2, 3)).to(x.scalar_type());
     }
+    case Kind::multivector:
+      return multivectors(x, q.level);
     case Kind::element:
       break;
   }
@@ -214,6 +223,8 @@ Tensor moved_tensor(const PointsTensor& of, const Tensor& tensor, const RowMotio
       return move.moved_columns(tensor, scalar_columns(interface, of.level), of.level);
     case Holds::vectors:
       return move.moved_columns(tensor, vector_columns(interface, of.level), of.level);
+    case Holds::multivectors:
+      return move.moved_columns(tensor, multivector_columns(interface, of.level), of.level);
     case Holds::cell:  // rows are lattice vectors: they turn, and do not shift
       return move.moved(tensor, {"cell", Level::graph, Kind::vector, tensor.size(1)});
     case Holds::input:

@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "weyl/carriers/layout.h"
+#include "weyl/carriers/multivector_motion.h"
 #include "weyl/carriers/points_tensors.h"
 #include "weyl/core/check.h"
 
@@ -89,9 +90,7 @@ class Mover {
  public:
   Mover(const Shift& shift, const Input& like) : shift_(shift), like_(like) {}
 
-  static bool moves(const Quantity& q) {
-    return q.kind == Kind::element || (q.kind == Kind::vector && q.role == Role::point);
-  }
+  static bool moves(const Quantity& q) { return q.kind == Kind::element || has_place(q); }
 
   Tensor rows(Level level, const Tensor& like) const {
     const Tensor of = level == Level::node ? shift_.nodes
@@ -108,6 +107,9 @@ class Mover {
     const Tensor by = rows(q.level, x);
     if (q.kind == Kind::vector) {  // (L, c, D)
       return x.to(at::kDouble) + by.unsqueeze(1);
+    }
+    if (q.kind == Kind::multivector) {  // (L, c, 16)
+      return translated_multivectors(x, by);
     }
     const Tensor result = x.to(at::kDouble).clone();  // (L, m, m), homogeneous: [1 s; 0 1] from the left
     const int64_t n = x.size(1) - 1;
@@ -193,13 +195,17 @@ Batch shifted(const Batch& batch, const Shift& shift, const Schema& schema) {
   points->positions =
       mover.moved(points->positions.unsqueeze(1), {"positions", Level::node, Kind::vector, 1, Role::point})
           .squeeze(1);
-  for (const Columns& c : vector_columns(schema.interface, Level::node)) {
-    if (points->vectors.defined() && Mover::moves(*c.quantity)) {
-      const Tensor vectors = points->vectors.to(at::kDouble).clone();
-      vectors.slice(1, c.begin, c.end).copy_(mover.moved(vectors.slice(1, c.begin, c.end), *c.quantity));
-      points->vectors = vectors;
+  const auto move_columns = [&](Tensor& tensor, const std::vector<Columns>& columns) {
+    for (const Columns& c : columns) {
+      if (tensor.defined() && Mover::moves(*c.quantity)) {
+        const Tensor moved = tensor.to(at::kDouble).clone();
+        moved.slice(1, c.begin, c.end).copy_(mover.moved(moved.slice(1, c.begin, c.end), *c.quantity));
+        tensor = moved;
+      }
     }
-  }
+  };
+  move_columns(points->vectors, vector_columns(schema.interface, Level::node));
+  move_columns(points->multivectors, multivector_columns(schema.interface, Level::node));
   points->of_graphs = shifted(points->of_graphs, schema.interface.features, shift, batch.input);
   points->of_objects = shifted(points->of_objects, schema.interface.features, shift, batch.input);
   return result;

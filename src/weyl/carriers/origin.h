@@ -28,9 +28,9 @@ struct Shift {
 /// finite, or so large that their extent or sum is not, stays.
 Shift to_origin(const Input& input);
 
-/// Moves what has a place: positions, elements of Lie groups, vectors of role `point`, in inputs and labels. What moves
-/// becomes float64, everything else is the same tensor. For models that are exact under translations (or left motions),
-/// which see the same sample. ShapeError: a schema of another input.
+/// Moves what has a place: positions, elements of Lie groups, vectors of role `point`, multivectors, in inputs and
+/// labels. What moves becomes float64, everything else is the same tensor. For models that are exact under translations
+/// (or left motions), which see the same sample. ShapeError: a schema of another input.
 Batch shifted(const Batch& batch, const Shift& shift, const Schema& schema);
 
 /// The same of named outputs, whose rows follow the input `like`.

@@ -7,16 +7,18 @@
 
 namespace weyl {
 
-/// Tensors by Quantity name. Scalars are (L, c), vectors (L, c, D), with L rows of their level.
+/// Tensors by Quantity name. Scalars are (L, c), vectors (L, c, D), multivectors (L, c, 16), with L rows of their level.
 using Named = std::map<std::string, Tensor>;
 
 /// Points in space, in ragged graphs: molecules, particles, point clouds, patches. Undefined tensors are
-/// absent. Feature columns stand in the order of Interface::features.
+/// absent. Feature columns stand in the order of Interface::features. Positions are always there: of nodes that
+/// multivectors alone describe they are zeros (has_positions of points_tensors.h).
 struct Points {
   Tensor positions;             // (N, D)
   Tensor types;                 // (N) int64: a category
   Tensor scalars;               // (N, S)
   Tensor vectors;               // (N, V, D)
+  Tensor multivectors;          // (N, M, 16), components in the order of algebra/clifford/blades.h
   Tensor pairs;                 // (sum n^2, E), rows in the order graph, i, j
   Segments graphs;              // (B)
   Segments objects;             // nested in graphs, or empty

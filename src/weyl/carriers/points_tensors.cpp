@@ -1,19 +1,21 @@
 #include "weyl/carriers/points_tensors.h"
 
+#include <ATen/TensorOperators.h>
+
 #include "weyl/carriers/layout.h"
 
 namespace weyl {
 namespace {
 
-/// `rows` of as many numbers, or vectors, as the columns have; nothing for no columns.
+/// `rows` of as many numbers, or rows of `size` numbers, as the columns have; nothing for no columns.
 std::optional<std::vector<int64_t>> rows_of_columns(int64_t rows, const std::vector<Columns>& columns,
-                                                    int64_t dimension = 0) {
+                                                    int64_t size = 0) {
   if (columns.empty()) {
     return {};
   }
   std::vector<int64_t> shape{rows, columns.back().end};
-  if (dimension > 0) {
-    shape.push_back(dimension);
+  if (size > 0) {
+    shape.push_back(size);
   }
   return shape;
 }
@@ -33,6 +35,9 @@ std::optional<std::vector<int64_t>> shape_of(const PointsTensor& tensor, const P
       return rows_of_columns(nodes, scalar_columns(interface, Level::node));
     case Holds::vectors:
       return rows_of_columns(nodes, vector_columns(interface, Level::node), D);
+    case Holds::multivectors:
+      return rows_of_columns(nodes, multivector_columns(interface, Level::node),
+                             components(Kind::multivector, D));
     case Holds::pairs:
       return rows_of_columns(points.graphs.pairs(), scalar_columns(interface, Level::pair));
     case Holds::cell:
@@ -47,6 +52,10 @@ std::optional<std::vector<int64_t>> shape_of(const PointsTensor& tensor, const P
     return {};
   }
   return shape_of(*q, rows_of(points, q->level), D);
+}
+
+bool has_positions(const Points& points) {
+  return !points.multivectors.defined() || points.positions.ne(0).any().item<bool>();
 }
 
 }  // namespace weyl

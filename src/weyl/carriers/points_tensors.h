@@ -11,7 +11,7 @@ namespace weyl {
 
 /// One tensor of Points: its name (as in tensor files), what its rows belong to, and what it holds.
 struct PointsTensor {
-  enum class Holds { positions, types, scalars, vectors, pairs, cell, pbc, input };
+  enum class Holds { positions, types, scalars, vectors, multivectors, pairs, cell, pbc, input };
   std::string_view name;
   Level level;
   Holds holds;
@@ -27,6 +27,7 @@ void each_tensor(P&& points, const F& f) {
   f(PointsTensor{"types", Level::node, Holds::types}, points.types);
   f(PointsTensor{"scalars", Level::node, Holds::scalars}, points.scalars);
   f(PointsTensor{"vectors", Level::node, Holds::vectors}, points.vectors);
+  f(PointsTensor{"multivectors", Level::node, Holds::multivectors}, points.multivectors);
   f(PointsTensor{"pairs", Level::pair, Holds::pairs}, points.pairs);
   f(PointsTensor{"cell", Level::graph, Holds::cell}, points.cell);
   f(PointsTensor{"pbc", Level::graph, Holds::pbc}, points.pbc);
@@ -42,5 +43,9 @@ void each_tensor(P&& points, const F& f) {
 /// none. A cell and its `pbc` may be absent all the same.
 std::optional<std::vector<int64_t>> shape_of(const PointsTensor& tensor, const Points& points,
                                              const Interface& interface);
+
+/// Whether the positions say something: false where there are multivectors and every position is zero, as tensor files
+/// without positions are read.
+bool has_positions(const Points& points);
 
 }  // namespace weyl

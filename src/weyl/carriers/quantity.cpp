@@ -36,6 +36,8 @@ int64_t components(Kind kind, int64_t dimension) {
       return dimension * (dimension - 1) / 2;
     case Kind::symmetric_tensor:
       return dimension * dimension;
+    case Kind::multivector:
+      return 16;
     case Kind::scalar:
     case Kind::pseudoscalar:
     case Kind::category:
@@ -52,6 +54,10 @@ bool is_number(Kind kind, int64_t dimension) {
 
 bool is_vector(Kind kind, int64_t dimension) {
   return kind == Kind::vector || (kind == Kind::axial_vector && components(kind, dimension) == dimension);
+}
+
+bool has_place(const Quantity& q) {
+  return q.kind == Kind::multivector || (q.kind == Kind::vector && q.role == Role::point);
 }
 
 }  // namespace weyl

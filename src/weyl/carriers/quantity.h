@@ -15,8 +15,19 @@ namespace weyl {
 enum class Level { node, pair, object, graph };
 
 /// How a quantity moves under x -> R x + t (R orthogonal): scalar s; pseudoscalar det(R) s; vector R v;
-/// axial_vector det(R) R v; symmetric_tensor R S R^T; category (a label) and element (of a Lie group).
-enum class Kind { scalar, pseudoscalar, vector, axial_vector, symmetric_tensor, category, element };
+/// axial_vector det(R) R v; symmetric_tensor R S R^T; category (a label); element (of a Lie group); multivector, of
+/// G(3,0,1) in three dimensions, by the sandwich of the motion's versor (algebra/clifford/motion_matrix.h), so by
+/// translations too.
+enum class Kind {
+  scalar,
+  pseudoscalar,
+  vector,
+  axial_vector,
+  symmetric_tensor,
+  category,
+  element,
+  multivector
+};
 
 /// What a vector is: `free` (a velocity), `offset` (a point at position + v), `normal` (an oriented plane),
 /// `point` (moves with translations too: R v + t). Of a scalar of poses with as many channels as the Lie
@@ -69,8 +80,8 @@ constexpr std::string_view name_of(Carrier carrier) {
   return carrier_names[static_cast<int>(carrier)];
 }
 constexpr std::string_view level_names[] = {"node", "pair", "object", "graph"};
-constexpr std::string_view kind_names[] = {"scalar",           "pseudoscalar", "vector", "axial_vector",
-                                           "symmetric_tensor", "category",     "element"};
+constexpr std::string_view kind_names[] = {"scalar",           "pseudoscalar", "vector",  "axial_vector",
+                                           "symmetric_tensor", "category",     "element", "multivector"};
 constexpr std::string_view role_names[] = {"free", "offset", "normal", "point"};
 
 /// For config/fields.h.
@@ -96,12 +107,16 @@ std::string unit_of(std::span<const Quantity> quantities, std::string_view name)
 int64_t channels_of(const std::vector<Quantity>&, Level, Kind);
 
 /// Numbers per channel in D dimensions: 1, D (vectors), D*D (tensors); axial vectors are 1 in 2-D, 3 in 3-D
-/// (and none in 1-D).
+/// (and none in 1-D), multivectors 16, of three dimensions alone.
 int64_t components(Kind, int64_t dimension);
 
 /// Whether each channel is one number of a feature column (scalars, pseudoscalars, and axial vectors in 2-D, which have
 /// the parity of a pseudoscalar), or a vector of D numbers (vectors, axial vectors in 3-D).
 bool is_number(Kind, int64_t dimension);
 bool is_vector(Kind, int64_t dimension);
+
+/// Whether a quantity of points moves with translations, so that it has a place: multivectors, and vectors of role
+/// `point`.
+bool has_place(const Quantity&);
 
 }  // namespace weyl

@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
@@ -33,11 +34,27 @@ Tensor read_types(const TensorReader& file, int64_t nodes, int64_t types) {
   return t;
 }
 
+/// (N, D); zeros where the file has none and needs none.
+Tensor read_positions(const TensorReader& file, const Interface& interface) {
+  if (!file.has("positions")) {
+    const bool vectors = !vector_columns(interface, Level::node).empty();
+    const bool multivectors = !multivector_columns(interface, Level::node).empty();
+    file.check(!vectors, "positions", "is absent, but the vectors need it");
+    file.check(!file.has("cell"), "positions", "is absent, but the cell needs it");
+    file.check(multivectors, "positions",
+               "is absent, and no multivectors are declared, which would do without");
+    const Tensor x = file.real("multivectors", 3, "(N, M, 16)");
+    return at::zeros({x.size(0), interface.dimension}, x.options());
+  }
+  Tensor positions = file.real("positions", 2, "(N, D)");
+  file.check(positions.size(1) == interface.dimension, "positions", "must have ", interface.dimension,
+             " columns, got ", positions.size(1));
+  return positions;
+}
+
 Points read_points(const TensorReader& file, const Interface& interface) {
   Points p;
-  p.positions = file.real("positions", 2, "(N, D)");
-  file.check(p.dimension() == interface.dimension, "positions", "must have ", interface.dimension,
-             " columns, got ", p.dimension());
+  p.positions = read_positions(file, interface);
   p.graphs = file.segments("offsets", p.positions.size(0));
   if (file.has("object_offsets")) {
     p.objects = file.segments("object_offsets", p.nodes());
@@ -58,6 +75,9 @@ Points read_points(const TensorReader& file, const Interface& interface) {
         break;
       case Holds::vectors:
         tensor = declared ? file.real(name, 3, "(N, V, D)") : Tensor();
+        break;
+      case Holds::multivectors:
+        tensor = declared ? file.real(name, 3, "(N, M, 16)") : Tensor();
         break;
       case Holds::pairs:
         tensor = declared ? file.real(name, 2, "(sum n^2, E)") : Tensor();
@@ -143,10 +163,13 @@ Grid read_grid(const TensorReader& file) {
 }
 
 Carrier carrier_of(const TensorReader& file) {
-  const bool points = file.has("positions"), poses = file.has("elements"), grid = file.has("values");
-  require<DataError>(points + poses + grid == 1, file.path(),
-                     ": must hold one of positions (points), elements (poses) and values (grid), holds ",
-                     points + poses + grid);
+  const bool poses = file.has("elements"), grid = file.has("values");
+  const bool points = file.has("positions") || (file.has("multivectors") && !poses && !grid);
+  require<DataError>(
+      points + poses + grid == 1, file.path(),
+      ": must hold one of positions or multivectors (points), elements (poses) and values (grid), "
+      "holds ",
+      points + poses + grid);
   return points ? Carrier::points : poses ? Carrier::poses : Carrier::grid;
 }
 

@@ -11,8 +11,9 @@ namespace weyl {
 /// Reads a carrier tensor file: the tensors of a safetensors file by the names of the carrier's fields.
 ///
 ///   points  positions (N, D), offsets (B + 1) int64; types (N) or (N, 1) int64, scalars (N, S), vectors
-///           (N, V, D), pairs (sum n^2, E), object_offsets int64, cell (B, 3, 3), pbc (B, 3) bool, graph-
-///           and object-level inputs by name
+///           (N, V, D), multivectors (N, M, 16), pairs (sum n^2, E), object_offsets int64, cell (B, 3, 3), pbc
+///           (B, 3) bool, graph- and object-level inputs by name. Where multivectors are declared, positions may be
+///           absent unless vectors or a cell need them: they are then zeros (N, 3), of the multivectors' dtype
 ///   poses   elements (N, m, m), offsets; scalars; the metadata `group`: so2, se2, so3, se3, aff2 or aff3,
 ///           and that of `wanted` where it names one
 ///   grid    values (B, C, spatial axes), spacing (D)
@@ -34,8 +35,8 @@ TensorFile read_tensor_file(const std::string& path, const Schema& wanted);
 Interface with_carrier_of(const std::string& path, Interface interface);
 
 /// The same, told by the shapes alone: one quantity per tensor, named after it (`scalars`, `vectors`,
-/// `pairs`); other tensors are labels of graph level when they have B rows, else of node level when they have
-/// N, in a file of poses elements when they are (L, m, m). Values::any, for inspection: they may be NaN,
+/// `pairs`, `multivectors`); other tensors are labels of graph level when they have B rows, else of node level when they
+/// have N, else of object level when they have a row for each object, in a file of poses elements when they are (L, m, m). Values::any, for inspection: they may be NaN,
 /// matrices outside their group.
 enum class Values { checked, any };
 TensorFile read_tensor_file(const std::string& path, Values values = Values::any);

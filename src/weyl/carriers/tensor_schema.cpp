@@ -13,23 +13,31 @@ bool is_real(ElementType type) {
          type == ElementType::f64;
 }
 
+/// How many rows quantities of each level have; -1: there are none of it.
+struct Rows {
+  int64_t graphs, nodes, objects;
+};
+
 /// A label of the level whose rows it has, of the kind that its axes tell; nothing when neither fits. `m`: of
 /// the matrices of poses, else 0.
-std::optional<Quantity> label(const std::string& name, const TensorEntry& entry, int64_t graphs,
-                              int64_t nodes, int64_t dimension, int64_t m) {
+std::optional<Quantity> label(const std::string& name, const TensorEntry& entry, const Rows& rows,
+                              int64_t dimension, int64_t m) {
   const auto& shape = entry.shape;
-  if (shape.empty() || (shape[0] != graphs && shape[0] != nodes)) {
+  if (shape.empty() || (shape[0] != rows.graphs && shape[0] != rows.nodes && shape[0] != rows.objects)) {
     return std::nullopt;
   }
   Quantity q;
   q.name = name;
-  q.level = shape[0] == graphs ? Level::graph : Level::node;
+  q.level = shape[0] == rows.graphs ? Level::graph : shape[0] == rows.nodes ? Level::node : Level::object;
   q.channels = shape.size() > 1 ? shape[1] : 1;
   if (m > 0 && shape.size() == 3 && shape[1] == m && shape[2] == m && is_real(entry.type)) {
     q.kind = Kind::element;
     q.channels = 1;
   } else if (shape.size() == 3 && shape[2] == dimension && is_real(entry.type)) {
     q.kind = Kind::vector;
+  } else if (m == 0 && dimension == 3 && shape.size() == 3 && is_real(entry.type) &&
+             shape[2] == components(Kind::multivector, dimension)) {
+    q.kind = Kind::multivector;
   } else if (shape.size() == 4 && shape[2] == dimension && shape[3] == dimension && is_real(entry.type)) {
     q.kind = Kind::symmetric_tensor;
   } else if (shape.size() <= 2 && is_real(entry.type)) {
@@ -76,6 +84,7 @@ Schema implied_schema(const SafetensorsFile& file, Carrier carrier) {
     if (carrier == Carrier::points) {
       schema.interface.dimension = positions.size() == 2 ? positions[1] : 3;
       feature("vectors", Level::node, Kind::vector);
+      feature("multivectors", Level::node, Kind::multivector);
       feature("pairs", Level::pair, Kind::scalar);
       if (file.contains("types") && file.entry("types").type == ElementType::i64) {
         const Tensor types = load_tensor(file, "types");
@@ -89,15 +98,18 @@ Schema implied_schema(const SafetensorsFile& file, Carrier carrier) {
       matrix = elements.size() == 3 ? elements[1] : 0;
     }
   }
-  const auto offsets = shape("offsets"), values = shape("values");
+  const auto offsets = shape("offsets"), objects = shape("object_offsets"), values = shape("values");
   const int64_t graphs = carrier == Carrier::grid ? (values.empty() ? 0 : values[0])
                          : offsets.empty()        ? 0
                                                   : offsets[0] - 1;
-  const auto rows = shape(carrier == Carrier::points ? "positions" : "elements");
+  const auto nodes = shape(carrier != Carrier::points   ? "elements"
+                           : file.contains("positions") ? "positions"
+                                                        : "multivectors");
+  const Rows rows{graphs, nodes.empty() ? -1 : nodes[0],
+                  carrier == Carrier::points && !objects.empty() ? objects[0] - 1 : -1};
   for (const auto& [name, entry] : file.header().tensors) {
     if (!fields.contains(name)) {
-      if (const auto q =
-              label(name, entry, graphs, rows.empty() ? -1 : rows[0], schema.interface.dimension, matrix)) {
+      if (const auto q = label(name, entry, rows, schema.interface.dimension, matrix)) {
         schema.labels.push_back(*q);
       }
     }

@@ -13,16 +13,21 @@ namespace {
 /// Where an output belongs beside its own name; empty: nowhere.
 std::string family_of(const Quantity& q, bool grid) {
   const bool graph = q.level == Level::graph, node = q.level == Level::node;
+  const std::string level =
+      q.level == Level::pair || (grid && node) ? "" : text(level_names[static_cast<size_t>(q.level)], "_");
+  const auto of_level = [&](const char* kind) { return level.empty() ? "" : level + kind; };
   switch (q.kind) {
     case Kind::scalar:
     case Kind::pseudoscalar:
       if (grid && node) {
         return q.kind == Kind::scalar ? "values" : "";
       }
-      return graph ? "graph_scalars" : node ? "node_scalars" : "";
+      return of_level("scalars");
     case Kind::vector:
     case Kind::axial_vector:
-      return graph ? "graph_vectors" : node && !grid ? "node_vectors" : "";
+      return of_level("vectors");
+    case Kind::multivector:
+      return of_level("multivectors");
     case Kind::element:
       return graph ? "elements" : "";
     case Kind::symmetric_tensor:

@@ -7,7 +7,7 @@ namespace weyl {
 
 /// Predictions of many batches, gathered as the tensors of a file that other programs compare with (docs/cli.md):
 /// each output under its own name, and the model's own outputs side by side in families by level, `graph_scalars`,
-/// `node_vectors`, `values` (of grids), `elements` (of poses).
+/// `object_vectors`, `node_multivectors`, `values` (of grids), `elements` (of poses).
 class PredictionTensors {
  public:
   explicit PredictionTensors(const Predictor& predictor) : predictor_(predictor) {}

@@ -63,7 +63,8 @@ constexpr double control_at_least = 1e-4;
 /// the output over the samples, with its mean removed where it is a scalar or a place. Where it is below 1e-8, or is
 /// that in float64, the output is constant and fails. Finite groups are checked on every element, continuous ones on
 /// random elements, translations up to the extent of the data, with positions and shifts on a grid (2^-23 of their
-/// reach) on which their sum is exact in float32; an output that is an element of a Lie group is compared entry by
+/// reach) on which their sum is exact in float32 (multivectors lie on none: what rounding their image is worth does not
+/// count); an output that is an element of a Lie group is compared entry by
 /// entry. Poses moved from the left cannot be exact in float32: there f(x) is the float64 output of the x
 /// whose image the rounded poses are. Controls of points: a shear, always; a rotation, a reflection, a
 /// translation, a permutation where not claimed. Of poses, which are put on their group before: a right

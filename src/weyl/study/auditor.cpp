@@ -45,7 +45,7 @@ double root_mean_square(const Tensor& values, const Quantity& q, bool cells) {
     const Tensor rows = values.flatten(2);
     return std::sqrt((rows - rows.mean({0, 2}, true)).square().mean().item<double>());
   }
-  const bool place = q.kind == Kind::element || (q.kind == Kind::vector && q.role == Role::point);
+  const bool place = q.kind == Kind::element || has_place(q);
   const bool centred = place || q.kind == Kind::scalar || q.kind == Kind::pseudoscalar;
   const bool alone = values.size(0) == 1;  // a row that is its own mean
   const Tensor v = centred && !alone ? values - values.mean(0, true) : values;

@@ -80,6 +80,7 @@ Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_
         tensor = random_types(shape->front(), interface.types, types);
         break;
       case Holds::scalars:
+      case Holds::multivectors:
       case Holds::pairs:
         tensor = normal_tensor(*shape, features);
         break;
@@ -96,11 +97,13 @@ Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_
   for (const Quantity& q : interface.features) {
     const bool scalar = q.kind == Kind::scalar || q.kind == Kind::pseudoscalar;
     const bool vector = q.kind == Kind::vector || q.kind == Kind::axial_vector;
+    const bool multivector = q.kind == Kind::multivector;
     const bool type = q.level == Level::node && q.kind == Kind::category;
-    if (type || (q.level == Level::node && (scalar || vector)) || (q.level == Level::pair && scalar)) {
+    if (type || (q.level == Level::node && (scalar || vector || multivector)) ||
+        (q.level == Level::pair && scalar)) {
       continue;
     }
-    require<ConfigError>(q.level == Level::graph && (scalar || vector), "random tokens: a ",
+    require<ConfigError>(q.level == Level::graph && (scalar || vector || multivector), "random tokens: a ",
                          kind_names[static_cast<size_t>(q.kind)], " at ",
                          level_names[static_cast<size_t>(q.level)], " level cannot be drawn: feature '",
                          q.name, "'");

@@ -11,6 +11,7 @@
 #include <ATen/ops/round.h>
 #include <ATen/ops/stack.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "weyl/carriers/layout.h"
@@ -35,9 +36,11 @@ const Poses& poses_of(const Batch& batch) {
   return *poses;
 }
 
-/// Edge of the box that holds all positions; 1 without any.
+/// Edge of the box that holds all positions; 1 without any, and where all are at one place.
 double extent_of(const Tensor& x) {
-  return x.size(0) > 0 ? (std::get<0>(x.max(0)) - std::get<0>(x.min(0))).max().item<double>() : 1;
+  const double edge =
+      x.size(0) > 0 ? (std::get<0>(x.max(0)) - std::get<0>(x.min(0))).max().item<double>() : 1;
+  return edge != 0 ? edge : 1;
 }
 
 /// Rounds positions or shifts to a grid so coarse (2^-23 of their reach) that position + shift is exact in
@@ -66,6 +69,23 @@ Moved turned_by(const Motions& motions, const Batch& batch, const Schema& schema
   const auto* points = std::get_if<Points>(&batch.input);  // a grid's elements move cells to cells
   if (points != nullptr && points->positions.scalar_type() == at::kFloat) {
     const Motions back{motions.linear.transpose(1, 2), {}};
+    moved.before = transform(to(moved.batch, at::kCPU, at::kDouble), back, schema);
+    moved.displaced = true;
+  }
+  return moved;
+}
+
+/// Whether a feature moves with translations as positions do, but lies on no grid: what rounding its image is worth
+/// must be in `before`.
+bool has_other_places(const Interface& interface) {
+  return std::ranges::any_of(interface.features, has_place);
+}
+
+/// The same for translations.
+Moved shifted_by(const Motions& motions, const Batch& batch, const Schema& schema) {
+  Moved moved = moved_by(motions, batch, schema);
+  if (has_other_places(schema.interface)) {
+    const Motions back{motions.linear, -motions.translation};
     moved.before = transform(to(moved.batch, at::kCPU, at::kDouble), back, schema);
     moved.displaced = true;
   }
@@ -133,13 +153,16 @@ Transformation shears(const Schema& schema) {
 
 Transformation translations(const Schema& schema) {
   const int64_t D = schema.interface.dimension;
-  return moving("translations", 0, schema, [D](const Batch& batch, int64_t, Stream& stream) {
-    const Tensor& x = points_of(batch).positions;
-    const double extent = extent_of(x);
-    const int64_t B = batch.count();
-    const Tensor shift = uniform_tensor({B, D}, -extent, extent, stream);
-    return Motions{at::eye(D, at::kDouble).expand({B, D, D}), on_grid(shift, x)};
-  });
+  return moving(
+      "translations", 0, schema,
+      [D](const Batch& batch, int64_t, Stream& stream) {
+        const Tensor& x = points_of(batch).positions;
+        const double extent = extent_of(x);
+        const int64_t B = batch.count();
+        const Tensor shift = uniform_tensor({B, D}, -extent, extent, stream);
+        return Motions{at::eye(D, at::kDouble).expand({B, D, D}), on_grid(shift, x)};
+      },
+      shifted_by);
 }
 
 namespace {
@@ -252,9 +275,12 @@ Transformation far_translations(const Schema& schema) {
                         [sum, like = far.input](const Named& values, std::span<const Quantity> quantities) {
                           return shifted(values, quantities, sum, like);
                         }};
-            if (poses != nullptr) {  // on no grid: the sum was rounded, and is again to the samples' dtype
-              const Batch seen = to(moved.batch, at::kCPU, poses->elements.scalar_type());
+            // On no grid: the sum was rounded, and is again to the samples' dtype.
+            if (poses != nullptr || has_other_places(schema.interface)) {
+              const Tensor& like = poses != nullptr ? poses->elements : points_of(batch).positions;
+              const Batch seen = to(moved.batch, at::kCPU, like.scalar_type());
               moved.before = shifted(to(seen, at::kCPU, at::kDouble), {-sum.nodes, -sum.graphs}, schema);
+              moved.displaced = poses == nullptr;
             }
             return moved;
           }};

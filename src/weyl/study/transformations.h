@@ -46,7 +46,8 @@ Transformation mirrors(const Schema& schema);
 Transformation shears(const Schema& schema);
 
 /// Shifts by up to the extent of the positions, on a grid (2^-23 of their reach) on which position + shift is
-/// exact in float32 for positions that lie on it (`on_grid`).
+/// exact in float32 for positions that lie on it (`on_grid`). What rounding other features with a place (multivectors,
+/// vectors of role `point`) is worth is in `before`.
 Transformation translations(const Schema& schema);
 
 /// Shifts by up to 1e6 times the extent of the positions (of poses: of their translations), from the left, after which

@@ -12,7 +12,8 @@
 namespace weyl {
 namespace {
 
-void check_names(const std::vector<Quantity>& quantities, std::string_view key, const std::string& path) {
+void check_quantities(const std::vector<Quantity>& quantities, std::string_view key, int64_t dimension,
+                      const std::string& path) {
   std::set<std::string> names;
   for (size_t i = 0; i < quantities.size(); ++i) {
     const auto& q = quantities[i];
@@ -20,6 +21,8 @@ void check_names(const std::vector<Quantity>& quantities, std::string_view key, 
                          "].name: must be given, got nothing");
     require<ConfigError>(names.insert(q.name).second, path, ": interface.", key, "[", i,
                          "].name: must be a name of its own, got \"", q.name, "\" a second time");
+    require<ConfigError>(q.kind != Kind::multivector || dimension == 3, path, ": interface.", key, "[", i,
+                         "].kind: a multivector needs interface.dimension = 3, got ", dimension);
   }
 }
 
@@ -82,8 +85,8 @@ Recipe read_whole(const std::string& path, const std::vector<std::string>& overr
   recipe.warning = read_toml(path, overrides,
                              [&](Fields& f) { stored ? fields_of_stored(f, recipe) : fields(f, recipe); });
   if (recipe.interface) {
-    check_names(recipe.interface->features, "features", path);
-    check_names(recipe.interface->outputs, "outputs", path);
+    check_quantities(recipe.interface->features, "features", recipe.interface->dimension, path);
+    check_quantities(recipe.interface->outputs, "outputs", recipe.interface->dimension, path);
     const Interface& i = *recipe.interface;
     require<ConfigError>(!i.group || i.dimension == dimension_of(*i.group), path,
                          ": interface.dimension: must be ", i.group ? dimension_of(*i.group) : 0,

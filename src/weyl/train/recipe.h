@@ -40,7 +40,8 @@ void fields(Fields& f, Recipe& r);
 /// nothing reads any more because of an override ("model.steerable.attention=false", and the file sets its heads) are
 /// left out, and so are those of stored recipes (an earlier version let them stand); the recipe's warning names them. An
 /// override that nothing reads stays, for require_effects to refuse.
-/// ConfigError: see config/toml.h; also for an interface with a quantity that has no name, or two of one name.
+/// ConfigError: see config/toml.h; also for an interface with a quantity that has no name, two of one name, or a
+/// multivector where the dimension is not three.
 Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides = {},
                    const ModelOptions& known = {});
 

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <optional>
 
+#include "weyl/carriers/multivector_motion.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/random_tensor.h"
@@ -51,11 +52,12 @@ class KeptGenerator {
 /// An output without the place that it is counted from.
 Tensor without_place(const Tensor& value, const Quantity& q, const Input& input) {
   if (const auto* points = std::get_if<Points>(&input)) {
-    if (q.kind == Kind::vector && q.role == Role::point &&
-        (q.level == Level::node || q.level == Level::graph)) {
+    if (has_place(q) && q.level != Level::pair) {
       const Tensor place =
-          q.level == Level::node ? points->positions : segment_mean(points->positions, points->graphs);
-      return value - place.unsqueeze(1);
+          q.level == Level::node
+              ? points->positions
+              : segment_mean(points->positions, q.level == Level::graph ? points->graphs : points->objects);
+      return q.kind == Kind::vector ? value - place.unsqueeze(1) : translated_multivectors(value, -place);
     }
   } else if (const auto* poses = std::get_if<Poses>(&input)) {
     if (q.kind == Kind::element && q.level == Level::node) {

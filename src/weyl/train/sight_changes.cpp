@@ -139,6 +139,7 @@ void add_changes(const Points& points, const Interface& interface, std::vector<C
   };
   columns(scalar_columns(interface, Level::node), &Points::scalars);
   columns(vector_columns(interface, Level::node), &Points::vectors);
+  columns(multivector_columns(interface, Level::node), &Points::multivectors);
   columns(scalar_columns(interface, Level::pair), &Points::pairs);
   for (const Quantity& q : interface.features) {
     Named Points::* const of = q.level == Level::graph    ? &Points::of_graphs

@@ -18,15 +18,19 @@ std::array<double, 256> motion_matrix(std::span<const double, 9> rotation,
               " have the scalar product ", product);
     }
   }
+  return affine_matrix(rotation, translation);
+}
 
+std::array<double, 256> affine_matrix(std::span<const double, 9> planes,
+                                      std::span<const double, 3> translation) {
   std::array<Multivector<double>, components> images;
   images[one] = blade(one, 1.0);
   images[e0] = blade(e0, 1.0);
   for (int axis = 0; axis < 3; ++axis) {
     Multivector<double> plane = zero<double>();
     for (int i = 0; i < 3; ++i) {
-      plane[e1 + i] = R[3 * i + axis];
-      plane[e0] -= translation[i] * R[3 * i + axis];
+      plane[e1 + i] = planes[3 * i + axis];
+      plane[e0] -= translation[i] * planes[3 * i + axis];
     }
     images[e1 + axis] = plane;
   }

@@ -16,4 +16,10 @@ namespace weyl::clifford {
 std::array<double, 256> motion_matrix(std::span<const double, 9> rotation,
                                       std::span<const double, 3> translation);
 
+/// The same for any invertible map p -> L p + t, `planes` (3, 3) = L^-T, by which normals of planes move: further grades
+/// are outer products of planes all the same. For orthogonal L it is motion_matrix(L, t). It commutes with the outer
+/// product alone; nothing is checked.
+std::array<double, 256> affine_matrix(std::span<const double, 9> planes,
+                                      std::span<const double, 3> translation);
+
 }  // namespace weyl::clifford

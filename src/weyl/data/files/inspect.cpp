@@ -92,6 +92,9 @@ void add_tensor(Summaries& to, const PointsTensor& of, const Tensor& tensor, con
     case Holds::vectors:
       add_columns(to, tensor, vector_columns(interface, of.level));
       break;
+    case Holds::multivectors:
+      add_columns(to, tensor, multivector_columns(interface, of.level));
+      break;
     case Holds::input:
       to.add(std::string(of.name), unit_of(interface.features, of.name), tensor);
       break;
@@ -149,9 +152,10 @@ struct Suspects {
     }
     const Tensor x = points->positions.to(at::kDouble).contiguous();
     const int64_t dimension = points->dimension();
+    const bool placed = has_positions(*points);  // by multivectors otherwise
     for (int64_t g = 0; g < graphs.count(); ++g) {
       const double* begin = x.const_data_ptr<double>() + graphs.offsets[g] * dimension;
-      if (has_coincident({begin, static_cast<size_t>(graphs.size(g) * dimension)}, dimension)) {
+      if (placed && has_coincident({begin, static_cast<size_t>(graphs.size(g) * dimension)}, dimension)) {
         coincident_nodes.add(first_sample + g);
       }
     }
