@@ -115,7 +115,9 @@ inline double claim_error(Model& model, const Claim& claim, const Batch& batch, 
         worst = worst_of(worst, motion_error(model, batch, schema, translations(graphs, dimension, stream)));
         break;
       case Of::permutations: {
-        const auto& segments = graphs_of(batch.input);
+        const auto* points = std::get_if<Points>(&batch.input);
+        const bool objects = points != nullptr && points->objects.count() > 0;
+        const auto& segments = objects ? points->objects : graphs_of(batch.input);
         worst = worst_of(worst, permutation_error(model, batch, schema, random_order(segments, stream)));
         break;
       }

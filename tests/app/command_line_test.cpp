@@ -62,8 +62,8 @@ TEST(CommandLine, ResumesARunWithAnotherBudgetAlone) {
   for (const char* other : {"train.batch=4", "model.system=lie", "data.nbody.path=x"}) {
     EXPECT_NE(error_of({"train", "--resume", "runs/x", "train.epochs=5", other})
                   .find(std::string(
-                            "only its budget (train.epochs, train.steps, train.max_seconds) may be changed, "
-                            "got '") +
+                            "only its budget (train.epochs, train.steps, train.flops, train.max_seconds) may "
+                            "be changed, got '") +
                         other + "'"),
               std::string::npos);
   }

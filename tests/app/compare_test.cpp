@@ -56,6 +56,13 @@ TEST_F(Compare, SetsRunsBesideOneAnother) {
     // 4 steps of 4 graphs of 5 bodies.
     EXPECT_NEAR(runs[i].find("flops")->number_or(0),
                 info.find("flops_per_token")->find("train")->number_or(0) * 4 * 4 * 5, 1);
+    // As the run itself counted them, and as scaling laws do.
+    const Json result = Json::parse(contents(folder() + "/" + name + "/result.json"), "result.json");
+    EXPECT_EQ(result.find("tokens")->number_or(0), 4 * 4 * 5);
+    EXPECT_EQ(runs[i].find("flops")->number_or(0), result.find("flops")->number_or(1));
+    EXPECT_EQ(runs[i].find("nominal_flops")->number_or(0), result.find("nominal_flops")->number_or(1));
+    EXPECT_NEAR(runs[i].find("nominal_flops")->number_or(0),
+                info.find("flops_per_token")->find("nominal")->number_or(0) * 4 * 4 * 5, 1);
   }
   const std::string svg = contents(folder() + "/pictures/learning_curves.svg");
   for (const char* words :
@@ -74,7 +81,8 @@ TEST_F(Compare, OtherFeaturesAreTheSameTestData) {
 TEST_F(Compare, PrintsATable) {
   const Outcome outcome = weyl("compare platonic transformer");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  for (const char* words : {"parameters (real)", "FLOPs", "test mse / length^2", "platonic", "transformer"}) {
+  for (const char* words :
+       {"parameters (real)", "FLOPs", "FLOPs (nominal)", "test mse / length^2", "platonic", "transformer"}) {
     EXPECT_NE(outcome.out.find(words), std::string::npos) << words << " in\n" << outcome.out;
   }
 }

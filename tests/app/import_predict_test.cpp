@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/app/program.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/models/systems.h"
@@ -93,6 +95,62 @@ TEST(ImportThenPredict, GivesTheLibrarysNumbersAndTheGradient) {
     EXPECT_EQ(nothing.at(name).size(0), 0) << name;
     EXPECT_EQ(nothing.at(name).sizes().slice(1), tensor.sizes().slice(1)) << name;
   }
+}
+
+/// A state dict of the public baseline of the scaling study, with half of the heads inside objects.
+TEST(ImportThenPredict, GivesTheNumbersOfThePublicBaselineTransformer) {
+  const std::string folder = scratch("import-baseline");
+  std::ofstream(folder + "/c.toml") << R"(
+[interface]
+features = [{ name = "s", channels = 3 }, { name = "v", kind = "vector" }]
+outputs = [{ name = "a" }, { name = "b", kind = "vector" }]
+[model]
+system = "transformer"
+[model.transformer]
+width = 12
+heads = 4
+head_width = 6
+blocks = 2
+multi_query = true
+attention = "hierarchical"
+centre = false
+)";
+  const NamedTensors golden =
+      load_tensors(std::string(WEYL_SOURCE_DIR) + "/tests/goldens/baseline_transformer_query.safetensors");
+  NamedTensors weights;
+  for (const auto& [name, tensor] : golden) {
+    if (name.starts_with("weights.")) {
+      weights[name.substr(8)] = tensor;
+    }
+  }
+  save_tensors(folder + "/w.safetensors", weights);
+  const Tensor x = golden.at("inputs");
+  NamedTensors input{{"scalars", x.slice(1, 0, 3).contiguous()},
+                     {"positions", x.slice(1, 3, 6).contiguous()},
+                     {"vectors", x.slice(1, 6, 9).contiguous().unsqueeze(1)},
+                     {"offsets", golden.at("offsets")},
+                     {"object_offsets", golden.at("object_offsets")}};
+  save_tensors(folder + "/points.safetensors", input);
+  const Outcome imported = weyl_program("import w.safetensors --config c.toml --out m.safetensors", folder);
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  const Outcome predicted =
+      weyl_program("predict m.safetensors points.safetensors --out out.safetensors", folder);
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  const NamedTensors out = load_tensors(folder + "/out.safetensors");
+  const Tensor y = at::cat({out.at("node_scalars"), out.at("node_vectors").view({-1, 3})}, 1);
+  const Tensor wanted = golden.at("hierarchical.outputs");
+  EXPECT_LT(((y - wanted).abs().max() / wanted.abs().max()).item<double>(), 1e-11);
+
+  // Without objects there is nothing to be inside of: one line.
+  input.erase("object_offsets");
+  save_tensors(folder + "/plain.safetensors", input);
+  const Outcome refused =
+      weyl_program("predict m.safetensors plain.safetensors --out none.safetensors", folder);
+  EXPECT_EQ(refused.code, 3) << refused.err;
+  EXPECT_NE(refused.err.find("transformer.attention: must be \"global\" for an input without objects"),
+            std::string::npos)
+      << refused.err;
+  EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
 }
 
 TEST(ImportThenPredict, NamesAWrongTensorAndWritesNothing) {

@@ -73,9 +73,9 @@ TEST_F(Verbs, InspectData) {
 }
 
 TEST_F(Verbs, Train) {
-  const Json json =
-      object(trained(), {"run", "steps", "seconds", "best.metric", "best.value", "best.unit", "best.step",
-                         "test.samples", "test.seconds", "test.metrics.mse.value", "test.metrics.mse.unit"});
+  const Json json = object(trained(), {"run", "steps", "seconds", "tokens", "flops", "nominal_flops",
+                                       "best.metric", "best.value", "best.unit", "best.step", "test.samples",
+                                       "test.seconds", "test.metrics.mse.value", "test.metrics.mse.unit"});
   EXPECT_EQ(json.find("steps")->number_or(0), 5);
   for (const char* file :
        {"config.toml", "environment.json", "log.txt", "metrics.csv", "README.md", "best/model.safetensors",
@@ -229,6 +229,7 @@ TEST_F(Verbs, Info) {
                                       "options",
                                       "flops_per_token.forward",
                                       "flops_per_token.train",
+                                      "flops_per_token.nominal",
                                       "format_version"};
   const Json run = object(weyl("info run --json"), keys);
   const Json config = object(weyl("info c.toml --json"), keys);

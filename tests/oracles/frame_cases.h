@@ -49,6 +49,21 @@ inline void add_frame_cases(std::vector<KernelCase>& cases) {
                        tolerances,
                        timed});
     }
+    if (w > 1) {  // the whole row as one frame, without parameters
+      const KernelTolerances tolerances{3e-5, 1e-12, 1e-3, 1e-11};
+      cases.push_back({"row_layer_norm/" + size,
+                       [](const auto& in) -> std::vector<at::Tensor> { return {frame_layer_norm(in[0])}; },
+                       {x},
+                       tolerances});
+      cases.push_back({"add_branch_and_row_norm/" + size,
+                       [](const auto& in) -> std::vector<at::Tensor> {
+                         const NormedSum both = add_branch_and_norm(in[0], in[1], in[2]);
+                         return {both.sum, both.normed};
+                       },
+                       {x, branch, noise({w}, 2)},
+                       tolerances,
+                       timed});
+    }
     cases.push_back(
         {"add_branch/" + size,
          [](const auto& in) -> std::vector<at::Tensor> { return {add_branch(in[0], in[1], in[2])}; },

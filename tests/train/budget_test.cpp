@@ -15,8 +15,8 @@ bool has(const std::string& line, const std::string& part) {
 }
 
 TEST(Budget, IsAllThatMayChange) {
-  EXPECT_NO_THROW(require_budget_only(
-      std::vector<std::string>{"train.epochs=5", "train.steps=10", "train.max_seconds=3.5"}));
+  EXPECT_NO_THROW(require_budget_only(std::vector<std::string>{"train.epochs=5", "train.steps=10",
+                                                               "train.flops=1e12", "train.max_seconds=3.5"}));
   for (const char* other : {"train.batch=4", "model.system=lie", "train.epochs_=5", "train=5"}) {
     EXPECT_THROW(require_budget_only(std::vector<std::string>{"train.epochs=5", other}), ConfigError)
         << other;
@@ -25,14 +25,17 @@ TEST(Budget, IsAllThatMayChange) {
 
 TEST(Budget, IsTakenWhole) {
   const TrainOptions from{.epochs = 20, .max_seconds = 60};
-  TrainOptions into{.seed = 7, .epochs = 10, .steps = 100};
+  TrainOptions into{.seed = 7, .epochs = 10, .steps = 100, .flops = 1e9};
   EXPECT_FALSE(same_budget(from, into));
   take_budget(from, into);
   EXPECT_TRUE(same_budget(from, into));
   EXPECT_FALSE(into.steps.has_value());
+  EXPECT_FALSE(into.flops.has_value());
+  EXPECT_FALSE(same_budget({.flops = 1e9}, {.flops = 2e9}));
   EXPECT_EQ(into.seed, 7);
   EXPECT_EQ(budget_text(from), "20 epochs or 60 seconds");
   EXPECT_EQ(budget_text({.epochs = 1}), "1 epoch");
+  EXPECT_EQ(budget_text({.steps = 10, .flops = 1e16}), "10 steps or 1e+16 FLOPs");
 }
 
 TEST(Budget, SaysWhatFollowsForTheSchedule) {
@@ -66,6 +69,8 @@ TEST(Budget, TheAdviceIsToTrainOn) {
   EXPECT_EQ(advice({.steps = 5}, {.step = 10, .epoch = 2}), " train.steps=20");
   EXPECT_EQ(advice({.epochs = 2}, {.step = 10, .epoch = 4.25}), " train.epochs=10");
   EXPECT_EQ(advice({.max_seconds = 30}, {.step = 10, .seconds = 80}), " train.max_seconds=160");
+  EXPECT_EQ(advice({.flops = 1e12}, {.step = 10, .flops = 1.001e12}), " train.flops=2e+12");
+  EXPECT_EQ(advice({.flops = 1e12}, {.step = 10, .flops = 3e12}), " train.flops=6e+12");
   EXPECT_EQ(advice({.epochs = 1, .steps = 5}, {.step = 10, .epoch = 2}), " train.epochs=4 train.steps=20");
 }
 
@@ -80,6 +85,10 @@ TEST(Budget, AFinishedRunSaysOfWhatAndHowToTrainOn) {
   EXPECT_EQ(finished_text("runs/a", {.max_seconds = 60}, {.step = 7, .seconds = 60.5}, false),
             "runs/a is finished: step 7, 60.5 of 60 seconds; train on with, say: weyl train --resume runs/a "
             "train.max_seconds=120");
+  EXPECT_EQ(
+      finished_text("runs/a", {.flops = 1e12}, {.step = 7, .flops = 1.02e12}, false),
+      "runs/a is finished: step 7, 1.02e+12 of 1e+12 FLOPs; train on with, say: weyl train --resume runs/a "
+      "train.flops=2e+12");
   const std::string patience =
       finished_text("runs/a", {.epochs = 100, .patience = 3}, {.step = 90, .epoch = 9}, true);
   EXPECT_TRUE(has(patience, "3 validations without improvement (train.patience)")) << patience;

@@ -202,15 +202,16 @@ TEST(Recipe, TrainingNeedsABudget) {
     check_trainable(r);
     FAIL();
   } catch (const ConfigError& e) {
-    EXPECT_STREQ(
-        e.what(),
-        "train: must have a budget, train.epochs, train.steps or train.max_seconds, got none of them");
+    EXPECT_STREQ(e.what(),
+                 "train: must have a budget, train.epochs, train.steps, train.flops or train.max_seconds, "
+                 "got none of them");
   }
-  for (int which = 0; which < 3; ++which) {
+  for (int which = 0; which < 4; ++which) {
     Recipe one;
     if (which == 0) one.train.epochs = 1;
     if (which == 1) one.train.steps = 1;
     if (which == 2) one.train.max_seconds = 1;
+    if (which == 3) one.train.flops = 1e9;
     EXPECT_NO_THROW(check_trainable(one));
   }
 }

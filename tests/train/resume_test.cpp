@@ -421,6 +421,28 @@ TEST_F(ResumeTest, ADifferenceOfTheSettingsIsOneWarning) {
   EXPECT_TRUE(has(notes.lines[0], "its bits will differ: MKL_CBWR \"\" -> \"COMPATIBLE\"")) << notes.lines[0];
 }
 
+TEST_F(ResumeTest, ABudgetOfFlopsMayBeGivenAndTaken) {
+  train_until("run", 4);
+  const double each = nominal_training_flops(*load_model(folder_ / "run").model);
+  const auto budget = [](const char* key, double flops) {
+    return std::string(key) + "=" + exact_text(flops);
+  };
+  Notes notes;
+  TrainRequest request;
+  // An epoch has three steps of 16, 16 and 8 graphs of five bodies.
+  request.budget = {"train.epochs=false", budget("train.flops", each * 5 * 85)};
+  const TrainResult result = go_on("run", notes, request);
+  EXPECT_EQ(result.ending, Ending::finished);
+  EXPECT_GE(result.nominal_flops, each * 5 * 85);
+  EXPECT_LT(result.nominal_flops, each * 5 * (85 + 16));
+  EXPECT_DOUBLE_EQ(result.nominal_flops, each * static_cast<double>(result.tokens));
+  EXPECT_TRUE(has(notes.all(), "FLOPs, it was 3 epochs")) << notes.all();
+  Notes again;
+  EXPECT_EQ(go_on("run", again).steps, result.steps);
+  EXPECT_TRUE(has(again.all(), " FLOPs; train on with, say: weyl train --resume ")) << again.all();
+  EXPECT_TRUE(has(again.all(), " train.flops=")) << again.all();
+}
+
 TEST_F(ResumeTest, APositionBeyondTheEpochNamesTheFile) {
   train_until("run", 4);
   const std::string file = folder_ / "run/last/state.safetensors";

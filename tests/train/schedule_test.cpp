@@ -89,6 +89,26 @@ TEST(Schedule, BudgetEndsAtWhicheverComesFirst) {
   EXPECT_THROW(Schedule(TrainOptions{}), ConfigError);
 }
 
+TEST(Schedule, ABudgetOfFlopsIsOneOfSteps) {
+  TrainOptions o;
+  o.schedule.name = ScheduleLaw::linear;
+  o.flops = 1e12;
+  const Schedule s(o);
+  EXPECT_DOUBLE_EQ(s.fraction({.step = 7, .epoch = 3, .seconds = 9, .flops = 2.5e11}), 0.25);
+  EXPECT_DOUBLE_EQ(s.factor({.step = 7, .flops = 2.5e11}), 0.75);
+  EXPECT_FALSE(s.finished({.step = 7, .flops = 9.99e11}));
+  EXPECT_TRUE(s.finished({.step = 7, .flops = 1e12}));
+  o.steps = 10;
+  o.max_seconds = 3;  // ends the run, and does not bend the schedule
+  EXPECT_DOUBLE_EQ(Schedule(o).fraction({.step = 5, .seconds = 2.9, .flops = 2.5e11}), 0.5);
+  EXPECT_DOUBLE_EQ(Schedule(o).fraction({.step = 1, .seconds = 2.9, .flops = 2.5e11}), 0.25);
+  EXPECT_TRUE(Schedule(o).finished({.step = 1, .seconds = 3}));
+  o = {};
+  o.flops = 0;
+  EXPECT_TRUE(Schedule(o).finished({}));
+  EXPECT_EQ(Schedule(o).fraction({}), 1);
+}
+
 TEST(Schedule, PlateauDropsAfterPatienceAndRemembers) {
   TrainOptions o = epochs(100, ScheduleLaw::plateau);
   o.schedule.factor = 0.5;

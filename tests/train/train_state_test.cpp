@@ -19,12 +19,20 @@ const TrainState some{.step = 20,
                       .loss_sum = 1.0 / 3,
                       .gradient_norm_sum = 2.0 / 3,
                       .summed = 5,
+                      .tokens = 987654,
                       .metrics_bytes = 1234,
                       .unvalidated = 1e-3};
 
 TEST(TrainState, ReadsBackToTheSameBits) {
   EXPECT_EQ(train_state(to_json(some), "file"), some);
   EXPECT_EQ(train_state(to_json(TrainState{}), "file"), TrainState{});
+}
+
+TEST(TrainState, OlderFilesDoNotCountTokens) {
+  TrainState older = some;
+  older.tokens.reset();
+  EXPECT_EQ(to_json(older).find("tokens"), std::string::npos);
+  EXPECT_EQ(train_state(to_json(older), "file"), older);
 }
 
 std::string refusal(const std::string& key, const Json& value) {
@@ -58,6 +66,8 @@ TEST(TrainState, CountersOutOfRangeNameTheFileAndTheKey) {
                                          {"loss_sum", Json()},
                                          {"gradient_norm_sum", -1.0},
                                          {"summed", 21},
+                                         {"tokens", -1},
+                                         {"tokens", 0.5},
                                          {"metrics_bytes", -1},
                                          {"unvalidated", -1e-3}}) {
     const std::string message = refusal(c.key, c.value);

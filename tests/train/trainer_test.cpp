@@ -129,6 +129,76 @@ TEST(Trainer, ABudgetOfNoTimeLeavesAModelAllTheSame) {
   EXPECT_GT(train_small(recipe, folder / "timed").steps, 0);
 }
 
+/// The tokens that a run has seen after each of its steps.
+struct TokensOfSteps : TrainObserver {
+  std::vector<double> flops;
+  void stepped(const TrainTick& tick) override { flops.push_back(tick.elapsed.flops); }
+};
+
+TEST(Trainer, ABudgetOfFlopsEndsWithTheStepThatReachesIt) {
+  const ScratchFolder folder;
+  Recipe recipe = small_recipe();
+  recipe.train.schedule = {.name = ScheduleLaw::cosine};
+  recipe.train.epochs = 2;
+  TokensOfSteps whole;
+  const TrainResult two = train_small(recipe, folder / "epochs", small_data(), &whole);
+  const auto model = small_model(recipe, small_data()).model;
+  const double each = nominal_training_flops(*model);
+  int64_t tokens = 0;
+  for (int64_t sample = 0; sample < small_data().train->size(); ++sample) {
+    tokens += small_data().train->tokens(sample);
+  }
+  EXPECT_EQ(two.tokens, 2 * tokens);
+  EXPECT_DOUBLE_EQ(two.nominal_flops, each * 2 * static_cast<double>(tokens));
+  EXPECT_DOUBLE_EQ(two.flops, 3 * model->flops_per_token().forward * 2 * static_cast<double>(tokens));
+
+  // A hair more than five steps have: six. The rate follows the budget.
+  ASSERT_GT(whole.flops.size(), 6u);
+  recipe.train.epochs.reset();
+  recipe.train.flops = whole.flops[4] * (1 + 1e-9);
+  const TrainResult six = train_small(recipe, folder / "flops");
+  EXPECT_EQ(six.steps, 6);
+  EXPECT_DOUBLE_EQ(six.nominal_flops, whole.flops[5]);
+  recipe.train.flops = whole.flops[4];
+  EXPECT_EQ(train_small(recipe, folder / "five").steps, 5);
+  const CsvTable metrics = read_csv(folder / "five/metrics.csv");
+  const auto rate = static_cast<size_t>(metrics.column("rate"));
+  const double used = whole.flops[3] / whole.flops[4];  // before the last step
+  EXPECT_NEAR(metrics.rows.back()[rate],
+              recipe.train.optimiser.rate * (1 + std::cos(std::acos(-1.0) * used)) / 2, 1e-12);
+}
+
+TEST(Trainer, ABudgetOfFlopsGoesOnToTheSameBits) {
+  const ScratchFolder folder;
+  Recipe recipe = small_recipe();
+  recipe.train.epochs.reset();
+  recipe.train.flops = 20 * 60 * nominal_training_flops(*small_model(recipe, small_data()).model);
+  const TrainResult through = train_small(recipe, folder / "through");
+  ASSERT_GT(through.steps, 8);
+  for (const int64_t part : {3, 4}) {
+    EXPECT_EQ(train_small(recipe, folder / "parts", small_data(), nullptr, stop_after(part)).ending,
+              Ending::interrupted);
+  }
+  const TrainResult parts = train_small(recipe, folder / "parts");
+  EXPECT_EQ(parts.tokens, through.tokens);
+  EXPECT_EQ(parts.steps, through.steps);
+  expect_same_bits(folder / "through", folder / "parts");
+
+  // What versions that did not count wrote is counted on loading.
+  std::filesystem::remove_all(folder / "parts");
+  train_small(recipe, folder / "parts", small_data(), nullptr, stop_after(7));
+  const std::string file = folder / "parts/last/state.safetensors";
+  auto metadata = SafetensorsFile(file).header().metadata;
+  TrainState state = train_state(metadata.at("state"), file);
+  ASSERT_GT(state.epoch, 0);
+  ASSERT_GT(state.batch, 0);
+  state.tokens.reset();
+  metadata["state"] = to_json(state);
+  save_tensors(file, load_tensors(file), metadata);
+  EXPECT_EQ(train_small(recipe, folder / "parts").tokens, through.tokens);
+  expect_same_bits(folder / "through", folder / "parts");
+}
+
 TEST(Trainer, EndsWhenPatienceRunsOut) {
   const ScratchFolder folder;
   Recipe recipe = small_recipe();

@@ -30,7 +30,8 @@ Verb add_train(CLI::App& root) {
   app.add_option(
          "--resume", c->resume,
          "go on with the run in this folder; ends with the same bits as a run that was never stopped. Of "
-         "its keys the budget alone may be changed: train.epochs, train.steps, train.max_seconds")
+         "its keys the budget alone may be changed: train.epochs, train.steps, train.flops, "
+         "train.max_seconds")
       ->type_name("RUN");
   app.add_flag("--data-changed", c->data_changed,
                "with --resume: go on though the data are no longer those that the run was trained on");

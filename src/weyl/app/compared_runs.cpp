@@ -48,7 +48,7 @@ std::map<double, double> seconds_by_step(const std::string& file) {
   return seconds;
 }
 
-void read_curve(ComparedRun& run, std::optional<double> flops_an_epoch) {
+void read_curve(ComparedRun& run, std::optional<double> tokens_an_epoch, const ModelSummary& summary) {
   const std::string file = run.path + "/metrics.csv";
   const CsvTable table = read_csv(file);
   const int64_t step = table.column("step"), epoch = table.column("epoch");
@@ -59,8 +59,10 @@ void read_curve(ComparedRun& run, std::optional<double> flops_an_epoch) {
     if (const auto found = seconds.find(point.step); found != seconds.end()) {
       point.seconds = found->second;
     }
-    if (flops_an_epoch) {
-      point.flops = *flops_an_epoch * row[static_cast<size_t>(epoch)];
+    if (tokens_an_epoch) {
+      const double tokens = *tokens_an_epoch * row[static_cast<size_t>(epoch)];
+      point.flops = 3 * summary.flops_forward * tokens;
+      run.nominal_flops = summary.flops_nominal * tokens;
     }
     for (size_t c = 0; c < table.columns.size(); ++c) {
       const std::string& name = table.columns[c];
@@ -75,6 +77,24 @@ void read_curve(ComparedRun& run, std::optional<double> flops_an_epoch) {
   if (!run.curve.empty()) {
     run.flops = run.curve.back().flops;
     run.seconds = run.curve.back().seconds;
+  }
+}
+
+// What the training counted itself, where that is of the step that the curve ends with.
+void take_counted_flops(ComparedRun& run, const Json& result) {
+  const Json *steps = result.find("steps"), *flops = result.find("flops"),
+             *nominal = result.find("nominal_flops");
+  if (steps == nullptr || flops == nullptr || nominal == nullptr || run.curve.empty() ||
+      steps->number_or(0) != run.curve.back().step) {
+    return;
+  }
+  run.nominal_flops = nominal->number_or(0);
+  const double counted = flops->number_or(0), estimated = run.flops.value_or(0);
+  run.flops = counted;
+  for (ComparedRun::Point& point : run.curve) {
+    if (point.flops && estimated > 0) {
+      *point.flops *= counted / estimated;
+    }
   }
 }
 
@@ -121,12 +141,10 @@ Read read_run(const std::string& path) {
   if (const Json* data = environment.find("data")) {
     read.data = *data;
   }
-  std::optional<double> flops_an_epoch;
-  if (const Json* tokens = at(read.data, {"train", "tokens"})) {
-    flops_an_epoch = 3 * read.summary.flops_forward * tokens->number_or(0);
-  }
-  read_curve(run, flops_an_epoch);
+  const Json* tokens = at(read.data, {"train", "tokens"});
+  read_curve(run, tokens != nullptr ? std::optional(tokens->number_or(0)) : std::nullopt, read.summary);
   read.result = json_of(path + "/result.json");
+  take_counted_flops(run, read.result);
   if (const Json* steps = read.result.find("steps");
       steps != nullptr && !run.curve.empty() && steps->number_or(0) < run.curve.back().step) {
     run.notes.push_back(text(run.name, ": its result is that of step ", steps->number_or(0),

@@ -84,8 +84,10 @@ Json info_json(const ModelSummary& s, const Recipe& recipe) {
       .set("outputs", quantities_json(s.interface.outputs))
       .set("options", options_json([model = recipe.model](Fields& f) mutable { fields(f, model); }))
       // The backward pass of a product is two products.
-      .set("flops_per_token",
-           Json::object().set("forward", s.flops_forward).set("train", 3 * s.flops_forward))
+      .set("flops_per_token", Json::object()
+                                  .set("forward", s.flops_forward)
+                                  .set("train", 3 * s.flops_forward)
+                                  .set("nominal", s.flops_nominal))
       .set("format_version", s.format_version);
   if (s.interface.group) {
     json.set("group", name_of(*s.interface.group));
@@ -145,7 +147,8 @@ std::string info_text(const Json& d) {
   if (const Json* flops = d.find("flops_per_token")) {
     row(out, "flops/token",
         short_number(number_of(flops->find("forward"))) + " forward, " +
-            short_number(number_of(flops->find("train"))) + " train");
+            short_number(number_of(flops->find("train"))) + " train, " +
+            grouped(number_of(flops->find("nominal"))) + " nominal");
   }
   if (const Json* training = d.find("training")) {
     row(out, "trained",

@@ -8,7 +8,7 @@ namespace weyl {
 
 /// What a model is, as `weyl info` prints it: `system`, `parameters` (a complex number counts once),
 /// `parameters_real`, `parts`, `dtype`, `carrier`, `symmetry` {`exact`, `approximate`}, `inputs`, `outputs`,
-/// `options`, `flops_per_token` {`forward`, `train`}, `format_version`; of a trained one also `training`, and
+/// `options`, `flops_per_token` {`forward`, `train`, `nominal`}, `format_version`; of a trained one also `training`, and
 /// `notes`, what its users must know, where there is something.
 Json info_json(const ModelSummary& summary, const Recipe& recipe);
 

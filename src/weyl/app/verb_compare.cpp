@@ -33,6 +33,7 @@ Json to_json(const Comparison& comparison) {
                  .set("parameters_real", run.parameters_real)
                  .set("seconds", or_null(run.seconds))
                  .set("flops", or_null(run.flops))
+                 .set("nominal_flops", or_null(run.nominal_flops))
                  .set("metrics", metrics));
   }
   Json notes = Json::array();
@@ -54,7 +55,8 @@ std::string number(double value, const char* format) {
 
 // A row for each metric and a column for each run: many metrics, few runs.
 void print_table(const Comparison& comparison) {
-  std::vector<std::vector<std::string>> rows{{""}, {"system"}, {"parameters (real)"}, {"time"}, {"FLOPs"}};
+  std::vector<std::vector<std::string>> rows{{""},     {"system"}, {"parameters (real)"},
+                                             {"time"}, {"FLOPs"},  {"FLOPs (nominal)"}};
   std::vector<std::string> metrics;
   for (const ComparedRun& run : comparison.runs) {
     for (const auto& [name, metric] : run.metrics) {
@@ -71,6 +73,7 @@ void print_table(const Comparison& comparison) {
     rows[2].push_back(std::to_string(run.parameters_real));
     rows[3].push_back(run.seconds ? clock_text(*run.seconds) : "-");
     rows[4].push_back(run.flops ? number(*run.flops, "%.3g") : "-");
+    rows[5].push_back(run.nominal_flops ? number(*run.nominal_flops, "%.3g") : "-");
     for (size_t i = 0; i < metrics.size(); ++i) {
       std::string value = "-";
       for (const auto& [name, metric] : run.metrics) {
@@ -78,11 +81,11 @@ void print_table(const Comparison& comparison) {
           value = number(metric.first, "%.5g");
         }
       }
-      rows[5 + i].push_back(value);
+      rows[6 + i].push_back(value);
     }
   }
   if (!comparison.same_test_data) {
-    rows.resize(5);
+    rows.resize(6);
   }
   std::cout << aligned(rows);
 }

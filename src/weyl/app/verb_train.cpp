@@ -166,7 +166,12 @@ void print_table(const std::vector<Row>& rows) {
 
 Json json_of(const TrainResult& result) {
   Json json = Json::object();
-  json.set("run", result.run).set("steps", result.steps).set("seconds", result.seconds);
+  json.set("run", result.run)
+      .set("steps", result.steps)
+      .set("seconds", result.seconds)
+      .set("tokens", result.tokens)
+      .set("flops", result.flops)
+      .set("nominal_flops", result.nominal_flops);
   if (result.best) {
     json.set("best", Json::object()
                          .set("metric", result.best->metric)

@@ -92,6 +92,11 @@ Named GridModel::operator()(const Input& input) {
   return forward(grid);
 }
 
+double nominal_training_flops(const Model& model) {
+  const double said = model.flops_per_token().nominal;
+  return said > 0 ? said : 6 * static_cast<double>(model.parameter_count_real());
+}
+
 bool exact_under_translations(const Model& model) {
   const std::vector<Claim> claims = model.symmetry().exact;
   return std::any_of(claims.begin(), claims.end(), [](const Claim& claim) {

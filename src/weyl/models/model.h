@@ -35,9 +35,13 @@ struct Symmetry {
   std::vector<std::string> obstacles;
 };
 
-/// Multiply-adds count two. Linear layers and attention of one forward pass, per token at `typical_nodes`.
+/// Floating-point operations of a token, multiply-adds counting two.
 struct Flops {
-  double forward = 0;
+  double forward =
+      0;  // linear layers and attention of one forward pass, at `typical_nodes`: what is really done
+  /// Of training, as scaling laws count (C = xi N D of "Does equivariance matter at scale?", section 3): linear layers
+  /// alone, forward and backward, six for each use of a weight; no attention. 0: not said (nominal_training_flops).
+  double nominal = 0;
 };
 
 /// Weights of another program, named and laid out as a model of ours has them.
@@ -93,6 +97,10 @@ class PointsModel : public Model {
   /// The network itself, on checked input. Outputs of role `point` as offsets.
   virtual Named forward(const Points& points) = 0;
 };
+
+/// Nominal floating-point operations of training on a token: Flops::nominal, or, where the model does not say, six for
+/// each real number that is trained (xi = 6: every weight is used once for a token).
+double nominal_training_flops(const Model& model);
 
 /// Whether a model gives the same for a sample that is moved as a whole, but for outputs that have a place: exact under
 /// translations or, of poses, left motions. Who gives it inputs then moves them near the origin (carriers/origin.h)

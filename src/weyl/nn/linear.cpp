@@ -27,4 +27,8 @@ Tensor Linear::operator()(const Tensor& x) const {
   return at::linear(x, weight_, bias_);
 }
 
+Tensor Linear::without_bias(const Tensor& x) const {
+  return at::linear(x, weight_);
+}
+
 }  // namespace weyl

@@ -13,6 +13,7 @@ class Linear : public Module {
  public:
   Linear(int64_t in, int64_t out, bool bias = true, LinearInit init = LinearInit::torch);
   Tensor operator()(const Tensor& x) const;
+  Tensor without_bias(const Tensor& x) const;  // x W^T, for who adds the bias with something else
   /// Multiplies the initial weight: before training, where many maps are added one after the other.
   void scale_init(double factor);
   const Tensor& weight() const { return weight_; }

@@ -24,20 +24,22 @@ std::string count_of(int64_t count, const char* unit) {
 void require_budget_only(std::span<const std::string> overrides) {
   for (const std::string& override : overrides) {
     const std::string key = override.substr(0, override.find('='));
-    require<ConfigError>(key == "train.epochs" || key == "train.steps" || key == "train.max_seconds",
-                         "--resume takes the run as it is: only its budget (train.epochs, train.steps, "
-                         "train.max_seconds) may be changed, got '",
-                         override, "'");
+    require<ConfigError>(
+        key == "train.epochs" || key == "train.steps" || key == "train.flops" || key == "train.max_seconds",
+        "--resume takes the run as it is: only its budget (train.epochs, train.steps, "
+        "train.flops, train.max_seconds) may be changed, got '",
+        override, "'");
   }
 }
 
 bool same_budget(const TrainOptions& a, const TrainOptions& b) {
-  return a.epochs == b.epochs && a.steps == b.steps && a.max_seconds == b.max_seconds;
+  return a.epochs == b.epochs && a.steps == b.steps && a.flops == b.flops && a.max_seconds == b.max_seconds;
 }
 
 void take_budget(const TrainOptions& from, TrainOptions& into) {
   into.epochs = from.epochs;
   into.steps = from.steps;
+  into.flops = from.flops;
   into.max_seconds = from.max_seconds;
 }
 
@@ -49,6 +51,9 @@ std::string budget_text(const TrainOptions& o) {
   }
   if (o.steps) {
     add(count_of(*o.steps, "step"));
+  }
+  if (o.flops) {
+    add(short_number(*o.flops) + " FLOPs");
   }
   if (o.max_seconds) {
     add(short_number(*o.max_seconds) + " seconds");
@@ -86,6 +91,9 @@ std::string finished_text(const std::string& run, const TrainOptions& o, const E
   if (o.epochs) {
     done += text(", ", short_number(now.epoch), " of ", count_of(*o.epochs, "epoch"));
   }
+  if (o.flops) {
+    done += text(", ", short_number(now.flops), " of ", short_number(*o.flops), " FLOPs");
+  }
   if (o.max_seconds) {
     done += text(", ", short_number(now.seconds), " of ", short_number(*o.max_seconds), " seconds");
   }
@@ -101,6 +109,9 @@ std::string finished_text(const std::string& run, const TrainOptions& o, const E
   }
   if (o.steps && now.step >= *o.steps) {
     more += text(" train.steps=", twice(*o.steps, now.step));
+  }
+  if (o.flops && now.flops >= *o.flops) {
+    more += text(" train.flops=", short_number(twice(*o.flops, now.flops)));
   }
   if (o.max_seconds && now.seconds >= *o.max_seconds) {
     more += text(" train.max_seconds=", short_number(twice(*o.max_seconds, now.seconds)));

@@ -7,7 +7,7 @@
 
 namespace weyl {
 
-/// The budget of a run, train.epochs, train.steps and train.max_seconds, is the one part of its recipe that may
+/// The budget of a run, train.epochs, train.steps, train.flops and train.max_seconds, is the one part of its recipe that may
 /// change when it is resumed: nothing that was learned depends on it but through the schedule.
 
 /// ConfigError for the first override ("train.epochs=20") of any other key.

@@ -135,6 +135,7 @@ ModelSummary summarise(const SavedModel& saved) {
   s.parameters_real = saved.model->parameter_count_real();
   s.parts = saved.model->parts();
   s.flops_forward = saved.model->flops_per_token().forward;
+  s.flops_nominal = nominal_training_flops(*saved.model);
   return s;
 }
 

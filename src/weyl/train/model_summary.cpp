@@ -124,7 +124,8 @@ std::map<std::string, std::string> to_metadata(const ModelSummary& s) {
                          .set("real", s.parameters_real)
                          .set("parts", std::move(parts))
                          .dump()},
-      {"flops_per_token", Json::object().set("forward", s.flops_forward).dump()},
+      {"flops_per_token",
+       Json::object().set("forward", s.flops_forward).set("nominal", s.flops_nominal).dump()},
       {"training", training.dump()}};
   if (!s.trained_on.empty()) {
     metadata["trained_on"] = to_json_text(s.trained_on);
@@ -180,7 +181,11 @@ ModelSummary read_summary(const SafetensorsHeader& header, const std::string& wh
       s.parts.emplace_back(word(part.find("name")), count(part.find("parameters")));
     }
   }
-  s.flops_forward = number(entries.json("flops_per_token").find("forward"));
+  const Json flops = entries.json("flops_per_token");
+  s.flops_forward = number(flops.find("forward"));
+  // Older files do not say: the count of a model that does not.
+  s.flops_nominal = flops.find("nominal") != nullptr ? number(flops.find("nominal"))
+                                                     : 6 * static_cast<double>(s.parameters_real);
   const Json training = entries.json("training");
   s.step = count(training.find("step"));
   s.epoch = number(training.find("epoch"));

@@ -48,10 +48,11 @@ struct ScheduleOptions {
 };
 void fields(Fields& f, ScheduleOptions& o);
 
-/// The budget ends at whichever of epochs, steps and seconds comes first; at least one is set.
+/// The budget ends at whichever of epochs, steps, FLOPs and seconds comes first; at least one is set.
 struct TrainOptions {
   int64_t seed = 0;
   std::optional<int64_t> epochs, steps;
+  std::optional<double> flops;          // nominal ones of the steps taken (nominal_training_flops)
   std::optional<double> max_seconds;    // of training; outside the same-bits promise
   int64_t batch = 32;                   // graphs a step
   std::optional<int64_t> batch_tokens;  // instead: as many graphs as fit

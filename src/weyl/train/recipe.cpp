@@ -161,9 +161,9 @@ void require_effects(const Recipe& recipe) {
 
 void check_trainable(const Recipe& recipe) {
   const auto& o = recipe.train;
-  require<ConfigError>(
-      o.epochs || o.steps || o.max_seconds,
-      "train: must have a budget, train.epochs, train.steps or train.max_seconds, got none of them");
+  require<ConfigError>(o.epochs || o.steps || o.flops || o.max_seconds,
+                       "train: must have a budget, train.epochs, train.steps, train.flops or "
+                       "train.max_seconds, got none of them");
 }
 
 }  // namespace weyl

@@ -51,7 +51,7 @@ Recipe read_recipe(const std::string& path, const std::vector<std::string>& over
 /// the recipe's own [interface] has outputs.
 void require_effects(const Recipe& recipe);
 
-/// Checks what only training asks of a recipe: ConfigError unless train.epochs, train.steps or
+/// Checks what only training asks of a recipe: ConfigError unless train.epochs, train.steps, train.flops or
 /// train.max_seconds is set.
 void check_trainable(const Recipe& recipe);
 

@@ -22,9 +22,11 @@ Schedule::Schedule(const TrainOptions& options)
     : options_(options.schedule),
       epochs_(options.epochs),
       steps_(options.steps),
+      flops_(options.flops),
       seconds_(options.max_seconds) {
-  require<ConfigError>(epochs_ || steps_ || seconds_,
-                       "train: one of train.epochs, train.steps and train.max_seconds must be set, got none");
+  require<ConfigError>(epochs_ || steps_ || flops_ || seconds_,
+                       "train: one of train.epochs, train.steps, train.flops and train.max_seconds must be "
+                       "set, got none");
   require<ConfigError>(options_.name != ScheduleLaw::step || options_.every > 0,
                        "train.schedule.every: must be above 0, got ", options_.every);
 }
@@ -37,7 +39,10 @@ double Schedule::fraction(const Elapsed& now) const {
   if (steps_) {
     used = std::max(used, static_cast<double>(now.step) / static_cast<double>(std::max<int64_t>(*steps_, 1)));
   }
-  if (!epochs_ && !steps_) {
+  if (flops_) {
+    used = std::max(used, *flops_ > 0 ? now.flops / *flops_ : 1);
+  }
+  if (!epochs_ && !steps_ && !flops_) {
     used = *seconds_ > 0 ? now.seconds / *seconds_ : 1;
   }
   return std::clamp(used, 0.0, 1.0);
@@ -45,7 +50,7 @@ double Schedule::fraction(const Elapsed& now) const {
 
 bool Schedule::finished(const Elapsed& now) const {
   return (epochs_ && now.epoch >= static_cast<double>(*epochs_)) || (steps_ && now.step >= *steps_) ||
-         (seconds_ && now.seconds >= *seconds_);
+         (flops_ && now.flops >= *flops_) || (seconds_ && now.seconds >= *seconds_);
 }
 
 double Schedule::factor(const Elapsed& now) const {

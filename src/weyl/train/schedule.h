@@ -12,6 +12,7 @@ struct Elapsed {
   int64_t step = 0;    // optimiser steps done
   double epoch = 0;    // epochs done, with the fraction of the one that runs
   double seconds = 0;  // of training, sums over resumed parts
+  double flops = 0;    // nominal ones of the steps done
 };
 
 /// The factor on the learning rate as training proceeds,
@@ -26,7 +27,7 @@ struct Elapsed {
 /// `per_epoch` holds the factor of an epoch's start until the next one: epochs are rounded down. All laws but
 /// plateau are pure functions of the progress; plateau has a state, which checkpoints keep.
 ///
-/// The fraction is the larger of epochs and steps used up. Only a budget in seconds alone makes it the
+/// The fraction is the largest of epochs, steps and FLOPs used up. Only a budget in seconds alone makes it the
 /// elapsed time: such a run is not reproducible bit for bit.
 class Schedule {
  public:
@@ -57,7 +58,7 @@ class Schedule {
  private:
   ScheduleOptions options_;
   std::optional<int64_t> epochs_, steps_;
-  std::optional<double> seconds_;
+  std::optional<double> flops_, seconds_;
   State state_;
 };
 

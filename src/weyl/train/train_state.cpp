@@ -23,6 +23,9 @@ std::string to_json(const TrainState& s) {
   if (s.unvalidated) {
     json.set("unvalidated", *s.unvalidated);
   }
+  if (s.tokens) {
+    json.set("tokens", *s.tokens);
+  }
   return json.set("schedule_drops", s.schedule.drops)
       .set("schedule_waited", s.schedule.waited)
       .set("loss_sum", s.loss_sum)
@@ -75,6 +78,7 @@ TrainState train_state(std::string_view source, const std::string& where) {
   s.summed = at_most("summed", "step", s.step);
   s.unvalidated =
       json.find("unvalidated") != nullptr ? std::optional(not_negative("unvalidated")) : std::nullopt;
+  s.tokens = json.find("tokens") != nullptr ? std::optional(count("tokens")) : std::nullopt;
   s.metrics_bytes = count("metrics_bytes");
   return s;
 }

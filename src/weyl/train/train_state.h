@@ -18,6 +18,8 @@ struct TrainState {
   Schedule::State schedule;
   double loss_sum = 0, gradient_norm_sum = 0;  // over the steps since the last row of metrics.csv
   int64_t summed = 0;
+  /// Tokens of the steps so far; nothing in the files of versions that did not count them.
+  std::optional<int64_t> tokens = 0;
   int64_t metrics_bytes = 0;  // length of metrics.csv
   /// Learning rate of the last step, when a stop came before its validation and its row of metrics.csv were done:
   /// they are what a resumed run begins with.

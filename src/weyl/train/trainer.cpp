@@ -13,6 +13,7 @@
 #include "weyl/train/evaluate.h"
 #include "weyl/train/loading.h"
 #include "weyl/train/overflow.h"
+#include "weyl/train/threads.h"
 
 namespace weyl {
 namespace {
@@ -70,6 +71,9 @@ Trainer::Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* 
     }
     std::sort(metrics_.begin(), metrics_.end());
   }
+  nominal_ = nominal_training_flops(*saved_.model);
+  require<ConfigError>(!options_.flops || nominal_ > 0,
+                       "train.flops: the model must have nominal FLOPs, got one without weights");
   watch_.emplace(nullptr, nullptr);
 }
 
@@ -86,6 +90,9 @@ void Trainer::load(const Resumed& resumed) {
     average_->load(resumed.average, resumed.file);
   }
   state_ = resumed.state;
+  if (!state_.tokens) {
+    state_.tokens = tokens_until(state_.epoch, state_.batch);
+  }
   schedule_.load(state_.schedule);
   resumed_ = resumed.recipe.train;
   if (const auto batches = static_cast<int64_t>(loader_.plan(state_.epoch).size()); state_.batch >= batches) {
@@ -101,9 +108,32 @@ int64_t Trainer::steps_per_epoch() const {
   return (batches + options_.accumulate - 1) / options_.accumulate;
 }
 
+int64_t Trainer::tokens_until(int64_t epoch, int64_t batch) const {
+  int64_t cropped = 1;
+  const auto axes = static_cast<size_t>(saved_.model->interface.dimension);
+  for (size_t a = 0; a < axes && !options_.crop.empty(); ++a) {  // one number: along all
+    cropped *= options_.crop[std::min(a, options_.crop.size() - 1)];
+  }
+  const auto tokens_of = [&](int64_t sample) {
+    return options_.crop.empty() ? data_.train->tokens(sample) : cropped;
+  };
+  int64_t tokens = 0;
+  for (int64_t sample = 0; epoch > 0 && sample < data_.train->size(); ++sample) {
+    tokens += epoch * tokens_of(sample);
+  }
+  const auto plan = loader_.plan(epoch);
+  for (size_t b = 0; b < plan.size() && static_cast<int64_t>(b) < batch; ++b) {
+    for (const int64_t sample : plan[b]) {
+      tokens += tokens_of(sample);
+    }
+  }
+  return tokens;
+}
+
 Elapsed Trainer::elapsed() const {
   const double part = static_cast<double>(state_.batch) / static_cast<double>(loader_.batches());
-  return {state_.step, static_cast<double>(state_.epoch) + part, seconds_before_ + since(start_)};
+  return {state_.step, static_cast<double>(state_.epoch) + part, seconds_before_ + since(start_),
+          nominal_ * static_cast<double>(state_.tokens.value_or(0))};
 }
 
 // Opens the journal and, of a new run, saves the model as it starts.
@@ -230,6 +260,7 @@ void Trainer::take_step() {
   statistics_before_ = statistics_of(*saved_.model);
   times_before_ = times_;
   double loss = 0, norm = 0;
+  int64_t tokens = 0;
   {
     const StepWatch::Section section(*watch_);
     std::vector<Batch> batches;
@@ -240,6 +271,7 @@ void Trainer::take_step() {
         if (!batch) {
           break;
         }
+        tokens += batch->tokens();
         batches.push_back(std::move(*batch));
       }
     }
@@ -264,6 +296,7 @@ void Trainer::take_step() {
   }
   const Timed timed(times_.logging);
   ++state_.step;
+  state_.tokens = state_.tokens.value_or(0) + tokens;
   ++times_.steps;
   unsaved_ = true;
   state_.batch = loader_.position();
@@ -382,7 +415,15 @@ void Trainer::save_and(const Leave& leave) {
 }
 
 TrainResult Trainer::result(Ending ending) const {
-  TrainResult r{.run = run_, .steps = state_.step, .seconds = elapsed().seconds, .ending = ending};
+  const Elapsed now = elapsed();
+  const int64_t tokens = state_.tokens.value_or(0);
+  TrainResult r{.run = run_,
+                .steps = state_.step,
+                .seconds = now.seconds,
+                .tokens = tokens,
+                .flops = training_flops(*saved_.model, saved_.task.get(), static_cast<double>(tokens)),
+                .nominal_flops = now.flops,
+                .ending = ending};
   if (state_.best) {
     const auto file = SafetensorsFile(model_file(run_));
     r.best = Best{best_ ? best_->name() : saved_.task->headline(),

@@ -34,6 +34,9 @@ struct TrainResult {
   std::string run;
   int64_t steps = 0;
   double seconds = 0;              // of training, over all its parts
+  int64_t tokens = 0;              // of its steps
+  double flops = 0;                // about what these steps did (training_flops)
+  double nominal_flops = 0;        // what train.flops counts
   std::optional<Best> best;        // nothing without a validation set
   std::optional<Evaluation> test;  // of the best model, when there is a test set and the training ended
   Ending ending = Ending::finished;
@@ -49,7 +52,7 @@ using Leave = std::function<void(const TrainResult&, const std::exception_ptr&)>
 /// optimiser; average. Before it, torch's default generator is seeded from (seed, step), so that a step is a
 /// pure function of the weights, the optimiser and (seed, epoch, batch, step): a run that was killed and
 /// resumed gives the same bits as one that was not (same machine, same number of threads, no
-/// train.max_seconds).
+/// train.max_seconds). A budget of FLOPs is counted in tokens, which checkpoints keep.
 ///
 /// A checkpoint is saved before the first step, then as the options say and at the end: there are soon two of them.
 ///
@@ -85,6 +88,7 @@ class Trainer {
 
  private:
   Elapsed elapsed() const;
+  int64_t tokens_until(int64_t epoch, int64_t batch) const;  // of the samples that were given until then
   void begin();
   void train_step();  // names the sample that model or task refuse
   void take_step();
@@ -114,6 +118,7 @@ class Trainer {
   bool told_undefined_ = false;
   std::optional<Journal> journal_;
   TrainState state_;
+  double nominal_ = 0;                   // FLOPs of a token
   std::optional<TrainOptions> resumed_;  // options of the run that goes on
   TrainTick tick_;                       // the last step
   StepTimes times_;                      // since the last row of timing.csv

@@ -2,8 +2,10 @@
 #include "weyl/models/transformer/transformer.h"
 
 #include "tests/equivariance.h"
+#include "tests/gradients.h"
 #include "tests/models/points_fixtures.h"
 #include "weyl/core/check.h"
+#include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl::transformer {
 namespace {
@@ -77,6 +79,91 @@ TEST(Transformer, BlockIsThatOfTheSheet) {
   }
 }
 
+Options small_block(bool multi_query, AttentionScope attention) {
+  Options o;
+  o.width = 12;
+  o.heads = 4;
+  o.head_width = 5;
+  o.multi_query = multi_query;
+  o.attention = attention;
+  return o;
+}
+
+const Segments graphs = Segments::of_sizes(std::vector<int64_t>{4, 2}),
+               objects = Segments::of_sizes(std::vector<int64_t>{1, 3, 2});
+
+// In one pass or step by step, in training and in evaluation, where the reordered matrices are kept.
+TEST(Transformer, TheFusedBlockIsThePlainOne) {
+  const BuildOn float64(at::kCPU, at::kDouble);
+  at::manual_seed(4);
+  for (const bool multi_query : {true, false}) {
+    for (const auto attention : {AttentionScope::global, AttentionScope::hierarchical}) {
+      Block block(small_block(multi_query, attention));
+      const Tensor x = at::randn({6, 12}, at::kDouble);
+      const auto plain = [&] {
+        const UseReferences definition;
+        return block(x, graphs, objects).detach();
+      };
+      EXPECT_LT((block(x, graphs, objects) - plain()).abs().max().item<double>(), 1e-13);
+      block.train(false);
+      {
+        const at::NoGradGuard quiet;
+        const Tensor first = block(x, graphs, objects);
+        EXPECT_LT((first - plain()).abs().max().item<double>(), 1e-13);
+        EXPECT_TRUE(at::equal(block(x, graphs, objects), first));
+        for (const Parameter& p : block.parameters()) {
+          p.tensor.mul_(1.5);
+        }
+        block.train(false);  // drops what was kept of the old weights
+        EXPECT_LT((block(x, graphs, objects) - plain()).abs().max().item<double>(), 1e-13);
+        EXPECT_GT((block(x, graphs, objects) - first).abs().max().item<double>(), 1e-2);
+      }
+    }
+  }
+}
+
+TEST(Transformer, DerivativesOfTheBlockAreRight) {
+  const BuildOn float64(at::kCPU, at::kDouble);
+  at::manual_seed(5);
+  const Tensor x = at::randn({6, 12}, at::kDouble);
+  for (const bool multi_query : {true, false}) {
+    for (const auto attention : {AttentionScope::global, AttentionScope::hierarchical}) {
+      const Block block(small_block(multi_query, attention));
+      const auto f = [&](const auto& in) { return block(in[0], graphs, objects); };
+      expect_second_gradients(f, {x});
+      const ExpectSecondDerivatives forces;
+      expect_second_gradients(f, {x});
+    }
+  }
+}
+
+TEST(Transformer, HierarchicalAttentionNeedsObjects) {
+  const BuildOn float64(at::kCPU, at::kDouble);
+  Options o{.width = 16, .heads = 2, .blocks = 1};
+  o.attention = AttentionScope::hierarchical;
+  Transformer model(o, interface_of_all_kinds(3));
+  Points points = std::get<Points>(random_points({4, 2}, 3).input);
+  try {
+    model(points);
+    FAIL();
+  } catch (const ShapeError& e) {
+    EXPECT_STREQ(
+        e.what(),
+        "transformer.attention: must be \"global\" for an input without objects, got \"hierarchical\"");
+  }
+  points.objects = Segments::of_sizes(std::vector<int64_t>{1, 3, 2});
+  const Named before = model(points);
+  // Another scene changes nothing; another object of the same scene does.
+  points.positions = points.positions.clone();
+  points.positions.slice(0, 4, 6).mul_(3);
+  EXPECT_TRUE(at::allclose(model(points).at("charges").slice(0, 0, 4), before.at("charges").slice(0, 0, 4),
+                           1e-13, 1e-13));
+  points.positions.slice(0, 1, 4).mul_(3);
+  EXPECT_FALSE(at::allclose(model(points).at("charges").slice(0, 0, 1), before.at("charges").slice(0, 0, 1)));
+  o.heads = 1;
+  EXPECT_THROW(Transformer(o, interface_of_all_kinds(3)), ConfigError);
+}
+
 TEST(Transformer, FourierFeaturesAreOfAllCoordinatesTogether) {
   const BuildOn float64(at::kCPU, at::kDouble);
   at::manual_seed(2);
@@ -106,6 +193,10 @@ TEST(Transformer, ClaimsPermutationsAndTranslationsAndNoRotation) {
     o.pooling = Pooling::mean;
     equivariance::expect_claims_hold(*make(o, dimension), random_points({4, 1, 0, 7}, dimension),
                                      schema_of_all_kinds(dimension));
+    o.attention = AttentionScope::hierarchical;
+    Batch batch = random_points({4, 1, 0, 7}, dimension);
+    std::get<Points>(batch.input).objects = Segments::of_sizes(std::vector<int64_t>{4, 1, 2, 5});
+    equivariance::expect_claims_hold(*make(o, dimension), batch, schema_of_all_kinds(dimension));
   }
 }
 

@@ -64,6 +64,31 @@ TEST(FrameNorm, NormalisesEveryFrameByItself) {
   EXPECT_THROW(add_branch(x, branch.slice(1, 0, 8), b), ShapeError);
 }
 
+TEST(FrameNorm, WithoutParametersTheRowIsOneFrame) {
+  const Tensor x = wave({5, 12}, 0.1) * 4, branch = wave({5, 12}, 0.8), b = wave({12}, 0.5);
+  const auto norm = [](const Tensor& t) {
+    const Tensor centred = t - t.mean(1, true);
+    return centred / (centred.pow(2).mean(1, true) + 1e-5).sqrt();
+  };
+  EXPECT_TRUE(at::allclose(frame_layer_norm(x), norm(x), 1e-12, 1e-12));
+  const NormedSum both = add_branch_and_norm(x, branch, b);
+  EXPECT_TRUE(at::allclose(both.sum, x + branch + b, 1e-13, 1e-14));
+  EXPECT_TRUE(at::allclose(both.normed, norm(x + branch + b), 1e-12, 1e-12));
+  EXPECT_TRUE(at::allclose(add_branch_and_norm(x, branch, {}).normed, norm(x + branch), 1e-12, 1e-12));
+  expect_second_gradients([](const auto& in) { return frame_layer_norm(in[0]); }, {x});
+  for (const Tensor& bias : {b, Tensor()}) {
+    expect_second_gradients(
+        [](const auto& in) {
+          const NormedSum y = add_branch_and_norm(in[0], in[1], in[2]);
+          return y.sum.pow(2) + y.normed;
+        },
+        {x, branch, bias});
+  }
+  EXPECT_THROW(frame_layer_norm(x, b, {}), ShapeError);
+  EXPECT_THROW(add_branch_and_norm(x, branch, wave({4}, 0.5)), ShapeError);  // a frame of 4 of 12
+  EXPECT_EQ(frame_layer_norm(at::zeros({0, 12}, at::kDouble)).sizes(), (std::vector<int64_t>{0, 12}));
+}
+
 TEST(FrameNorm, DerivativesAreRight) {
   const Tensor x = wave({3, 8}, 0.1), branch = wave({3, 8}, 0.8), b = wave({4}, 0.5), w = wave({4}, 1.5);
   expect_second_gradients([](const auto& in) { return frame_layer_norm(in[0], in[1], in[2]); }, {x, w, b});

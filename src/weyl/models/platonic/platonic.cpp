@@ -151,17 +151,20 @@ Symmetry Platonic::symmetry() const {
 }
 
 Flops Platonic::flops_per_token() const {
-  double forward = embedder_->flops();
+  double forward = embedder_->flops(), linear = forward;
   for (const auto& block : blocks_) {
     forward += block->flops(interface.typical_nodes);
+    linear += block->flops(0);  // of linear attention its products too, which are of a token's own
   }
   for (const auto& readout : readouts_) {
     if (!readout.plan().outputs.empty()) {
       const bool per_graph = readout.plan().rows == ReadoutPlan::Rows::graph;
-      forward += readout.flops() / (per_graph ? interface.typical_nodes : 1);
+      const double of_token = readout.flops() / (per_graph ? interface.typical_nodes : 1);
+      forward += of_token;
+      linear += of_token;
     }
   }
-  return {forward};
+  return {forward, 3 * linear};  // every frame uses the weights
 }
 
 ForeignWeights Platonic::translated(const NamedTensors& state_dict, const ForeignRecord& /*record*/) const {

@@ -1,21 +1,24 @@
 #include "weyl/models/transformer/block.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/ops/dropout.h>
+#include <ATen/ops/linear.h>
 
 #include <cmath>
 
 #include "weyl/core/check.h"
 #include "weyl/nn/norms.h"
 #include "weyl/ops/attention/attention.h"
+#include "weyl/ops/attention/hierarchical_attention.h"
+#include "weyl/ops/frames/frame_norm.h"
 
 namespace weyl::transformer {
 
 SelfAttention::SelfAttention(const Options& options)
-    : heads_(options.heads), head_width_(options.head_width.value_or(options.width / options.heads)) {
-  require<ConfigError>(options.head_width || options.width % options.heads == 0,
-                       "transformer.heads: must divide the width ", options.width,
-                       " when head_width is not given, got ", options.heads);
+    : scope_(options.attention),
+      heads_(options.heads),
+      head_width_(options.head_width.value_or(options.width / options.heads)) {
   const int64_t width = options.width, inner = heads_ * head_width_;
   const auto linear = [&](const char* name, int64_t in, int64_t out) {
     return child(name, std::make_shared<Linear>(in, out));
@@ -30,21 +33,57 @@ SelfAttention::SelfAttention(const Options& options)
   out_ = linear("out_linear", inner, width);
 }
 
-Tensor SelfAttention::operator()(const Tensor& x, const Segments& graphs) const {
+void SelfAttention::mode_changed() {
+  weight_.drop();
+  bias_.drop();
+}
+
+Tensor SelfAttention::heads_first(const Derived& kept, const Tensor& rows) const {
+  return kept.get(training(), {rows}, [&] {
+    const int64_t parts = rows.size(0) / (heads_ * head_width_);
+    return rows.view({parts, head_width_, heads_, -1}).transpose(1, 2).reshape(rows.sizes());
+  });
+}
+
+Tensor SelfAttention::mix(const Tensor& x, const Segments& graphs, const Segments& objects) const {
   const int64_t n = x.size(0);
   const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
+  const Linear& joint = q_ ? *q_ : *qkv_;
+  const Tensor projected =
+      at::linear(x, heads_first(weight_, joint.weight()), heads_first(bias_, joint.bias()));
   Tensor q, k, v;
   if (q_) {
-    q = (*q_)(x).view({n, head_width_, heads_}).transpose(1, 2);
+    q = projected.view({n, heads_, head_width_});
     k = (*k_)(x).view({n, 1, head_width_});
     v = (*v_)(x).view({n, 1, head_width_});
   } else {
-    const Tensor all = (*qkv_)(x).view({n, 3, head_width_, heads_}).transpose(2, 3);
-    q = all.select(1, 0);
-    k = all.select(1, 1);
-    v = all.select(1, 2);
+    const auto parts = projected.view({n, 3, heads_, head_width_}).unbind(1);
+    q = parts[0];
+    k = parts[1];
+    v = parts[2];
   }
-  return (*out_)(ragged_attention(q, k, v, graphs, scale).reshape({n, heads_ * head_width_}));
+  const Tensor y = scope_ == AttentionScope::hierarchical
+                       ? hierarchical_attention(q, k, v, graphs, objects, scale)
+                       : ragged_attention(q, k, v, graphs, scale);
+  return y.reshape({n, heads_ * head_width_});
+}
+
+Tensor SelfAttention::operator()(const Tensor& x, const Segments& graphs, const Segments& objects) const {
+  return (*out_)(mix(x, graphs, objects));
+}
+
+Tensor SelfAttention::without_bias(const Tensor& x, const Segments& graphs, const Segments& objects) const {
+  return out_->without_bias(mix(x, graphs, objects));
+}
+
+double SelfAttention::flops(double typical_nodes) const {
+  double weights = static_cast<double>(out_->weight().numel());
+  for (const auto& linear : {q_, k_, v_, qkv_}) {
+    weights += linear ? static_cast<double>(linear->weight().numel()) : 0;
+  }
+  // Objects are small beside their graph, how small is not said: heads that look inside them are not counted.
+  const int64_t global = scope_ == AttentionScope::hierarchical ? heads_ / 2 : heads_;
+  return 2 * weights + 4 * typical_nodes * static_cast<double>(global * head_width_);
 }
 
 Block::Block(const Options& options)
@@ -61,17 +100,31 @@ Tensor Block::residual(const Tensor& x, const Tensor& branch, const Segments& gr
   return x + drop_path(y, graphs, options_.drop_path, options_.drop_path_by);
 }
 
-Tensor Block::operator()(const Tensor& x, const Segments& graphs) const {
-  const Tensor mixed = residual(x, (*attention_)(normalise_layer(x), graphs), graphs);
+/// The fused ops know neither dropout, drop path, other activations nor autocast; the plain composition is their
+/// reference.
+bool Block::fuses(const Tensor& x) const {
+  const bool random = training() && (options_.dropout > 0 || options_.drop_path > 0);
+  return !UseReferences::active() && !random && options_.activation == Activation::gelu &&
+         !at::autocast::is_autocast_enabled(x.device().type());
+}
+
+Tensor Block::fused(const Tensor& x, const Segments& graphs, const Segments& objects) const {
+  const auto [sum, normed] = add_branch_and_norm(
+      x, attention_->without_bias(frame_layer_norm(x), graphs, objects), attention_->output_bias());
+  return add_branch(sum, mlp_->fused_without_bias(normed), mlp_->output_bias());
+}
+
+Tensor Block::operator()(const Tensor& x, const Segments& graphs, const Segments& objects) const {
+  if (fuses(x)) {
+    return fused(x, graphs, objects);
+  }
+  const Tensor mixed = residual(x, (*attention_)(normalise_layer(x), graphs, objects), graphs);
   return residual(mixed, (*mlp_)(normalise_layer(mixed)), graphs);
 }
 
 double Block::flops(double typical_nodes) const {
   const double width = static_cast<double>(options_.width);
-  const double head = static_cast<double>(attention_->head_width()), inner = head * options_.heads;
-  const double projections =
-      options_.multi_query ? 2 * width * (2 * inner + 2 * head) : 2 * width * 4 * inner;
-  return projections + 4 * typical_nodes * inner + 4 * width * width * options_.hidden_factor;
+  return attention_->flops(typical_nodes) + 4 * width * width * static_cast<double>(options_.hidden_factor);
 }
 
 }  // namespace weyl::transformer

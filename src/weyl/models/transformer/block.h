@@ -2,34 +2,54 @@
 
 #include "weyl/core/segments.h"
 #include "weyl/models/transformer/options.h"
+#include "weyl/nn/derived.h"
 #include "weyl/nn/mlp.h"
 
 namespace weyl::transformer {
 
-/// Self-attention inside each graph, multi-head or multi-query, scale 1/sqrt(head_width). The last axis of
-/// the query projection (and of `linear`) is laid out (head_width, heads), heads fastest; the output
-/// projection reads (heads, head_width). Children: qkv_linear.{q_linear, k_linear, v_linear} with
-/// multi_query, qkv_linear.linear (q, k, v one after the other) without; out_linear.
+/// Self-attention inside each graph, multi-head or multi-query, scale 1/sqrt(head_width); hierarchical, half of the heads
+/// inside objects. The last axis of the query projection (and of `linear`) is laid out (head_width, heads), heads
+/// fastest, as the authors have it; the output projection reads (heads, head_width). The rows of the matrices are put
+/// into the second order before the product, which costs a matrix and not its results: queries, keys and values are
+/// read where the product wrote them. Children: qkv_linear.{q_linear, k_linear, v_linear} with multi_query,
+/// qkv_linear.linear (q, k, v one after the other) without; out_linear.
 class SelfAttention : public Module {
  public:
   explicit SelfAttention(const Options& options);
-  Tensor operator()(const Tensor& x, const Segments& graphs) const;  // (N, C) -> (N, C)
-  int64_t head_width() const { return head_width_; }
+  /// (N, C) -> (N, C). ShapeError: hierarchical attention without objects.
+  Tensor operator()(const Tensor& x, const Segments& graphs, const Segments& objects) const;
+  /// The same before the bias of the output projection is added.
+  Tensor without_bias(const Tensor& x, const Segments& graphs, const Segments& objects) const;
+  const Tensor& output_bias() const { return out_->bias(); }
+  double flops(double typical_nodes) const;  // of one token
+
+ protected:
+  void mode_changed() override;
 
  private:
+  /// The rows (P, head_width, heads) of a projection's weight or bias as (P, heads, head_width).
+  Tensor heads_first(const Derived& kept, const Tensor& rows) const;
+  Tensor mix(const Tensor& x, const Segments& graphs,
+             const Segments& objects) const;  // (N, heads head_width)
+
+  AttentionScope scope_;
   int64_t heads_, head_width_;
   std::shared_ptr<Linear> q_, k_, v_, qkv_, out_;
+  Derived weight_, bias_;  // of the query or joint projection, heads first
 };
 
-/// x <- x + attention(LN x); x <- x + W2 act(W1 LN x). Layer norms have no parameters. Children: attention,
-/// mlp.
+/// x <- x + attention(LN x); x <- x + W2 act(W1 LN x). Layer norms have no parameters. Norms, biases, residual sums and
+/// GELU are fused where nothing random stands between them. Children: attention, mlp.
 class Block : public Module {
  public:
   explicit Block(const Options& options);
-  Tensor operator()(const Tensor& x, const Segments& graphs) const;  // (N, C) -> (N, C)
-  double flops(double typical_nodes) const;                          // of one token
+  /// (N, C) -> (N, C). `objects` are read with hierarchical attention alone.
+  Tensor operator()(const Tensor& x, const Segments& graphs, const Segments& objects = {}) const;
+  double flops(double typical_nodes) const;  // of one token; those of its weights alone with 0 nodes
 
  private:
+  bool fuses(const Tensor& x) const;
+  Tensor fused(const Tensor& x, const Segments& graphs, const Segments& objects) const;
   Tensor residual(const Tensor& x, const Tensor& branch, const Segments& graphs) const;
 
   Options options_;

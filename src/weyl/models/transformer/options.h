@@ -5,6 +5,7 @@
 #include <string>
 
 #include "weyl/config/fields.h"
+#include "weyl/models/attention_scope.h"
 #include "weyl/nn/activation.h"
 #include "weyl/nn/drop_path.h"
 #include "weyl/nn/pooling.h"
@@ -25,9 +26,11 @@ void fields(Fields& f, FourierOptions& o);
 
 struct Options {
   static constexpr const char* name_in_config = "transformer";
+  std::optional<double> size;  // of the scaling study: sets what options_of_size says
   int64_t width = 128, heads = 8, blocks = 4;
   std::optional<int64_t> head_width;
   bool multi_query = false;
+  AttentionScope attention = AttentionScope::global;
   int64_t hidden_factor = 2;
   Activation activation = Activation::gelu;
   std::optional<FourierOptions> fourier;
@@ -37,6 +40,15 @@ struct Options {
   Pooling pooling = Pooling::sum;
 };
 void fields(Fields& f, Options& o);
+
+/// The model of size n of the scaling study ("Does equivariance matter at scale?", table 1), where n is a whole number or
+/// a half more: 2n blocks, 2n heads, width 64n, queries, keys and values 64 wide, one key and value head for all, hidden
+/// width 128n. The other options are as by default.
+Options options_of_size(double n);
+
+/// ConfigError: a size that is no multiple of 1/2, or that width, heads, blocks, head_width, hidden_factor or multi_query
+/// contradict; heads that do not divide the width, an odd number of them with hierarchical attention.
+void check(const Options& options);
 
 /// ConfigError for an option that nothing reads as the others stand (config/idle.h). `interface`: the model's, null
 /// where it is not known yet.

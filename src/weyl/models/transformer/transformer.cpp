@@ -9,6 +9,7 @@ namespace weyl::transformer {
 
 Transformer::Transformer(const Options& options, const Interface& interface)
     : PointsModel(interface), options(options), columns_(input_columns(interface, "transformer")) {
+  check(options);
   const int64_t d = interface.dimension, coordinates = d * (1 + columns_.vector_count());
   if (options.fourier) {
     fourier_ = child("fourier", std::make_shared<FourierFeatures>(coordinates, options.fourier->frequencies,
@@ -33,6 +34,8 @@ Transformer::Transformer(const Options& options, const Interface& interface)
 Named Transformer::forward(const Points& points) {
   const int64_t n = points.nodes(), d = interface.dimension;
   const auto dtype = points.positions.scalar_type();
+  require(options.attention == AttentionScope::global || points.objects.rows() == n,
+          "transformer.attention: must be \"global\" for an input without objects, got \"hierarchical\"");
   const auto [scalars, vectors] = input_values(points, interface);
   Tensor coordinates = options.centre ? centred(points.positions, points.graphs) : points.positions;
   if (vectors.defined()) {
@@ -44,7 +47,7 @@ Named Transformer::forward(const Points& points) {
   // The residual stream keeps the weights' precision under autocast.
   Tensor x = (*in_)(scalars.defined() ? at::cat({scalars, coordinates}, 1) : coordinates).to(dtype);
   for (const auto& block : blocks_) {
-    x = (*block)(x, points.graphs);
+    x = (*block)(x, points.graphs, points.objects);
   }
   const Tensor all = (*out_)(x).to(dtype);
   Named outputs;
@@ -72,15 +75,17 @@ Symmetry Transformer::symmetry() const {
 }
 
 Flops Transformer::flops_per_token() const {
-  double forward = 2.0 * static_cast<double>(options.width * (inputs_ + outputs_));
+  const double ends = 2.0 * static_cast<double>(options.width * (inputs_ + outputs_));
+  double forward = ends, weights = ends;
   if (options.fourier) {
     forward += 2.0 * static_cast<double>(options.fourier->frequencies * interface.dimension *
                                          (1 + columns_.vector_count()));
   }
   for (const auto& block : blocks_) {
     forward += block->flops(interface.typical_nodes);
+    weights += block->flops(0);
   }
-  return {forward};
+  return {forward, 3 * weights};
 }
 
 }  // namespace weyl::transformer

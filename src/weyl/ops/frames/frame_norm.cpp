@@ -5,6 +5,7 @@
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "weyl/core/check.h"
@@ -19,15 +20,15 @@ namespace {
 
 constexpr double nanoseconds = 0.5;  // of a number: estimated, to be measured
 
-/// Inputs x (N, G C), branch (N, G C), offset (C), weight (C), bias (C); results sum and normed, or normed
-/// alone without a branch. By-products: mean and rstd (N, G).
+/// Inputs x (N, G C), branch (N, G C), offset (C), weight (C), bias (C), the last two may be undefined: then the row
+/// is one frame. Results sum and normed, or normed alone without a branch. By-products: mean and rstd (N, G).
 class BranchAndNorm : public Differentiable {
  public:
   BranchAndNorm(bool branch, double epsilon) : branch_(branch), epsilon_(epsilon) {}
   size_t results() const override { return branch_ ? 2 : 1; }
 
   Tensors reference(const Tensors& in) const override {
-    const int64_t channels = in[3].size(0);
+    const int64_t channels = channels_of(in);
     const Tensor sum = branch_ ? in[0] + add_to_frames(in[1], in[2]) : in[0];
     const Tensor normed = at::layer_norm(sum.reshape({sum.size(0), sum.size(1) / channels, channels}),
                                          {channels}, in[3], in[4], epsilon_)
@@ -39,8 +40,8 @@ class BranchAndNorm : public Differentiable {
 
   Tensors forward(const Tensors& in) const override {
     const Tensor x = in[0].contiguous(), branch = contiguous_of(in[1]), offset = contiguous_of(in[2]);
-    const Tensor weight = in[3].contiguous(), bias = in[4].contiguous();
-    const int64_t frames = x.size(1) / weight.size(0);
+    const Tensor weight = contiguous_of(in[3]), bias = contiguous_of(in[4]);
+    const int64_t channels = channels_of(in), frames = x.size(1) / channels;
     const Tensor sum = branch_ ? at::empty(x.sizes(), x.options()) : Tensor();
     const Tensor normed = at::empty(x.sizes(), x.options()),
                  mean = at::empty({x.size(0), frames}, x.options());
@@ -48,7 +49,7 @@ class BranchAndNorm : public Differentiable {
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       kernels::FrameNormInput<T> f{frames,
-                                   weight.size(0),
+                                   channels,
                                    static_cast<T>(epsilon_),
                                    numbers<T>(x),
                                    numbers<T>(branch),
@@ -68,9 +69,9 @@ class BranchAndNorm : public Differentiable {
                    const std::vector<bool>& needed) const override {
     const Tensor sum = branch_ ? out[0] : in[0].contiguous();
     const Tensor &mean = out[results()], &rstd = out[results() + 1];
-    const Tensor weight = in[3].contiguous(), bias = in[4].contiguous();
+    const Tensor weight = contiguous_of(in[3]), bias = contiguous_of(in[4]);
     const Tensor gsum = branch_ ? gys[0].contiguous() : Tensor(), gnormed = gys[results() - 1].contiguous();
-    const int64_t channels = weight.size(0), frames = sum.size(1) / channels;
+    const int64_t channels = channels_of(in), frames = sum.size(1) / channels;
     const int64_t workers = workers_worth(sum.numel(), nanoseconds);
     const Tensor gx = needed[0] || needed[1] ? at::empty(sum.sizes(), sum.options()) : Tensor();
     const Tensor totals = at::zeros({3, workers, channels}, sum.options());  // weight, bias, offset
@@ -99,6 +100,10 @@ class BranchAndNorm : public Differentiable {
   }
 
  private:
+  static int64_t channels_of(const Tensors& in) {
+    return in[3].defined() ? in[3].size(0) : std::max<int64_t>(in[0].size(1), 1);
+  }
+
   bool branch_;
   double epsilon_;
 };
@@ -155,8 +160,8 @@ void require_branch(const char* where, const Tensor& x, const Tensor& branch, co
 }
 
 void require_norm(const char* where, const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  require(weight.defined() && bias.defined() && weight.sizes() == bias.sizes(), where,
-          ": weight and bias must both be (C)");
+  require(weight.defined() == bias.defined() && (!weight.defined() || weight.sizes() == bias.sizes()), where,
+          ": weight and bias must both be (C), or both undefined");
   require_frames(where, x, weight);
   require_frames(where, x, bias);
 }
@@ -178,8 +183,9 @@ NormedSum add_branch_and_norm(const Tensor& x, const Tensor& branch, const Tenso
   const char* where = "add_branch_and_norm";
   require_branch(where, x, branch, branch_bias);
   require_norm(where, x, weight, bias);
-  require(!branch_bias.defined() || branch_bias.sizes() == weight.sizes(), where,
-          ": branch_bias must be as wide as weight ", weight.sizes(), ", got ",
+  const int64_t channels = weight.defined() ? weight.size(0) : x.size(1);
+  require(!branch_bias.defined() || branch_bias.size(0) == channels, where, ": branch_bias must be (",
+          channels, "), as wide as a frame, got ",
           branch_bias.defined() ? branch_bias.sizes() : at::IntArrayRef{});
   const Tensors both =
       call(std::make_shared<BranchAndNorm>(true, epsilon), {x, branch, branch_bias, weight, bias});
