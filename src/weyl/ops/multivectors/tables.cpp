@@ -1,0 +1,68 @@
+#include "weyl/ops/multivectors/tables.h"
+
+#include <ATen/ops/from_blob.h>
+
+#include <array>
+#include <vector>
+
+#include "weyl/algebra/clifford/blades.h"
+#include "weyl/kernels/multivectors/grade_maps.h"
+
+namespace weyl {
+namespace {
+
+using clifford::components;
+
+template <class T>
+Tensor tensor_of(const std::vector<T>& numbers, at::IntArrayRef shape, const Tensor& like) {
+  constexpr auto type = std::is_same_v<T, int64_t> ? at::kLong : at::kDouble;
+  const Tensor host =
+      at::from_blob(const_cast<T*>(numbers.data()), shape, at::TensorOptions().dtype(type)).clone();
+  return type == at::kLong ? host.to(like.device()) : host.to(like.options().requires_grad(false));
+}
+
+/// f(terms) of the table of a product.
+template <class F>
+auto with_terms(MultivectorProduct product, const F& f) {
+  return product == MultivectorProduct::geometric ? f(clifford::geometric_terms) : f(clifford::join_terms);
+}
+
+}  // namespace
+
+Tensor dense_table(MultivectorProduct product, const Tensor& like) {
+  std::vector<double> table(components * components * components);
+  with_terms(product, [&](const auto& terms) {
+    for (const clifford::Term& t : terms) {
+      table[static_cast<size_t>((t.out * components + t.left) * components + t.right)] = t.sign;
+    }
+  });
+  return tensor_of(table, {components, components, components}, like);
+}
+
+ProductTerms product_terms(MultivectorProduct product, const Tensor& like) {
+  return with_terms(product, [&](const auto& terms) {
+    const int64_t count = terms.size();
+    std::vector<int64_t> left, right;
+    std::vector<double> sum(static_cast<size_t>(components * count));
+    for (const clifford::Term& t : terms) {
+      sum[static_cast<size_t>(t.out) * static_cast<size_t>(count) + left.size()] = t.sign;
+      left.push_back(t.left);
+      right.push_back(t.right);
+    }
+    return ProductTerms{tensor_of(left, {count}, like), tensor_of(right, {count}, like),
+                        tensor_of(sum, {components, count}, like)};
+  });
+}
+
+Tensor grade_basis(const Tensor& like) {
+  std::vector<double> basis(kernels::grade_maps * components * components);
+  for (int a = 0; a < kernels::grade_maps; ++a) {
+    const kernels::GradeMap& map = kernels::grade_map[a];
+    for (int i = 0; i < map.count; ++i) {
+      basis[static_cast<size_t>((a * components + map.out + i) * components + map.in + i)] = map.scale;
+    }
+  }
+  return tensor_of(basis, {kernels::grade_maps, components, components}, like);
+}
+
+}  // namespace weyl
