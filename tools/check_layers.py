@@ -25,7 +25,7 @@ BELOW = {
     "models": ["core", "config", "algebra", "carriers", "ops", "nn"],
     "tasks": ["core", "config", "algebra", "carriers", "ops", "nn", "models"],
     "train": ["core", "config", "carriers", "data", "ops", "nn", "models", "tasks"],
-    "predict": ["core", "carriers", "data", "train"],
+    "predict": ["core", "carriers", "data", "tasks", "train"],
     "study": ["core", "carriers", "ops", "models", "tasks", "train", "predict"],
     "app": ["core", "config", "carriers", "data", "models", "train", "predict", "study"],
 }

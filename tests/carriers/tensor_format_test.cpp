@@ -230,6 +230,18 @@ TEST(TensorFile, TellsItsSchemaByItsShapes) {
   EXPECT_EQ(label("motor").level, Level::object);
 }
 
+TEST(TensorFile, TellsLabelsOfObjectsByTheirRows) {
+  const Folder folder;
+  const Schema schema = rich_schema();
+  write_tensor_file(folder / "all.safetensors", rich_batch({3, 1, 4}),
+                    schema);  // 3 graphs, 8 nodes, 5 objects
+  const TensorFile read = read_tensor_file(folder / "all.safetensors");
+  const Quantity* torque = find_quantity(read.schema.labels, "torque");
+  ASSERT_NE(torque, nullptr);
+  EXPECT_EQ(torque->level, Level::object);
+  EXPECT_EQ(read.batch.labels.at("torque").size(0), 5);
+}
+
 TEST(TensorSet, OpensAFolderOfThem) {
   const Folder folder;
   const Schema schema = rich_schema();

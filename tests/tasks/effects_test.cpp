@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tests/effects.h"
+#include "tests/tasks/rigid_scenes.h"
 #include "tests/toy_grid.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/data/sets/pose_sequences.h"
@@ -117,6 +118,10 @@ std::shared_ptr<InMemory> points() {
 
 TEST(EffectsOfTasks, Trajectory) {
   expect_all_to_act("trajectory", TrajectoryOptions{}, points(), transformer);
+}
+
+TEST(EffectsOfTasks, RigidMotion) {
+  expect_all_to_act("rigid motion", RigidMotionOptions{}, rigid::data(4, 1), transformer);
 }
 
 TEST(EffectsOfTasks, Classification) {

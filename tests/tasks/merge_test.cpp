@@ -8,10 +8,12 @@
 #include <map>
 #include <set>
 
+#include "tests/tasks/rigid_scenes.h"
 #include "weyl/core/check.h"
 #include "weyl/tasks/classification.h"
 #include "weyl/tasks/completion.h"
 #include "weyl/tasks/force_errors.h"
+#include "weyl/tasks/motion_errors.h"
 #include "weyl/tasks/property.h"
 #include "weyl/tasks/segmentation.h"
 #include "weyl/tasks/trajectory.h"
@@ -182,9 +184,22 @@ Case force_field() {
   return c;
 }
 
+/// Scenes of one to three bodies, some of which touch something; of one the turn is not known.
+Case rigid_motion() {
+  Case c{.task = "rigid_motion", .make = [] { return std::make_unique<MotionErrors>("m"); }};
+  for (int64_t i = 0; i < kParts; ++i) {
+    Batch batch = rigid::batch_of(rigid::random_scenes(1 + i, static_cast<uint64_t>(i)), i < 4 ? 1 : 2);
+    batch.labels.at("turn")[0].fill_(i == 2 ? NAN : 0.1);
+    const auto sizes = batch.labels.at("turn").sizes();
+    c.parts.push_back({batch, {{"displacement", random(sizes)}, {"turn", random(sizes)}}});
+  }
+  return c;
+}
+
 std::vector<Case> cases() {
   at::manual_seed(11);
-  return {classification(), segmentation(), property(), trajectory(), completion(), force_field()};
+  return {classification(), segmentation(), property(),    trajectory(),
+          completion(),     force_field(),  rigid_motion()};
 }
 
 std::unique_ptr<Meter> metered(const Case& c, int64_t begin, int64_t end) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <sstream>
 
+#include "weyl/app/film.h"
 #include "weyl/app/gnuplot.h"
 #include "weyl/app/shown_metrics.h"
 #include "weyl/core/check.h"
@@ -229,6 +230,13 @@ std::vector<std::string> draw_run(const std::string& run, const std::string& out
     const std::string picture = out + "/" + std::filesystem::path(path).stem().string();
     draw(overlay(path), picture);
     files.push_back(picture + ".png");
+  }
+  for (const std::string& path : files_named(run + "/plots", "film_", ".safetensors")) {
+    Film film = read_film(path);
+    film.title = film.title + ", " + run_name(run);
+    const std::string picture = out + "/" + std::filesystem::path(path).stem().string();
+    draw(film, picture);
+    keep(files, picture);
   }
   return files;
 }

@@ -47,9 +47,11 @@ std::shared_ptr<const Dataset> bench_data(Subject& subject) {
       return molecules;
     }
     subject.task = nullptr;  // random tokens have no labels: the loss is the mean square of the outputs
+    Schema asked = subject.schema;
+    asked.labels = subject.model->interface.outputs;  // which say whether there are objects
     const Batch random = subject.schema.carrier() == Carrier::grid
                              ? random_grids(subject.schema, table.graphs, shape_of_grids(subject), 0)
-                             : random_tokens(subject.schema, table.graphs, table.nodes, 0);
+                             : random_tokens(asked, table.graphs, table.nodes, 0);
     return std::make_shared<InMemory>(random, unlabelled(subject.schema));
   }
   auto data = open_data(recipe, "", "train");

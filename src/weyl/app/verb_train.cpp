@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "weyl/app/exit_codes.h"
+#include "weyl/app/films.h"
 #include "weyl/app/log.h"
 #include "weyl/app/machine.h"
 #include "weyl/app/metrics_text.h"
@@ -219,6 +220,7 @@ void draw(const TrainResult& result, const Predictor* best, const std::shared_pt
         write_confusion(*result.test->confusion, folder);
       }
       write_overlays(*best, *test, folder);
+      write_films(*best, *test, folder);
     }
     draw_run(result.run, folder);
   } catch (const std::exception& error) {

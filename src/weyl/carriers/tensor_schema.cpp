@@ -18,8 +18,8 @@ struct Rows {
   int64_t graphs, nodes, objects;
 };
 
-/// A label of the level whose rows it has, of the kind that its axes tell; nothing when neither fits. `m`: of
-/// the matrices of poses, else 0.
+/// A label of the level whose rows it has (where several have as many, of graphs before nodes before objects), of the
+/// kind that its axes tell; nothing when none fits. `m`: of the matrices of poses, else 0.
 std::optional<Quantity> label(const std::string& name, const TensorEntry& entry, const Rows& rows,
                               int64_t dimension, int64_t m) {
   const auto& shape = entry.shape;

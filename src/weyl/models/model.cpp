@@ -127,18 +127,27 @@ void require_no_cell(const char* where, const Model& model, const Input& input) 
                        "got one");
 }
 
+Tensor origin_of(const Points& points, Level level) {
+  require(level != Level::pair, "points of pair level have no place that they are counted from");
+  return level == Level::node
+             ? points.positions
+             : segment_mean(points.positions, level == Level::object ? points.objects : points.graphs);
+}
+
 Named PointsModel::operator()(const Input& input) {
   require_no_cell("model input", *this, input);
   check_input(input, *this);
   const Points& points = std::get<Points>(input);
   require(!points.cell.defined() || points.pbc.defined(), "model input: a cell needs pbc, bool (",
           points.count(), ", ", interface.dimension, "), got none");
+  for (const auto& q : interface.outputs) {
+    require(q.level != Level::object || points.objects.rows() == points.nodes(), "model input: output '",
+            q.name, "' belongs to objects, and the input has none");
+  }
   Named outputs = forward(points);
   for (const auto& q : interface.outputs) {  // a point is an offset from where it belongs
     if (q.kind == Kind::vector && q.role == Role::point) {
-      const Tensor origin =
-          q.level == Level::node ? points.positions : segment_mean(points.positions, points.graphs);
-      outputs[q.name] = outputs[q.name] + origin.unsqueeze(1);
+      outputs[q.name] = outputs[q.name] + origin_of(points, q.level).unsqueeze(1);
     }
   }
   return outputs;

@@ -90,13 +90,17 @@ class PointsModel : public Model {
   static constexpr Carrier reads = Carrier::points;
   /// ConfigError: an interface of poses or of a grid.
   explicit PointsModel(Interface interface);
-  /// ShapeError for another carrier, missing features, wrong shapes or dtypes; ConfigError for a cell, unless
-  /// the model is `periodic`. Adds to outputs of role `point` the node's position (or the graph's centroid)
-  /// that they are counted from.
+  /// ShapeError for another carrier, missing features, wrong shapes or dtypes, an input without objects where outputs
+  /// belong to them; ConfigError for a cell, unless the model is `periodic`. Adds to outputs of role `point` the place
+  /// that they are counted from (`origin_of`).
   Named operator()(const Input& input) final;
   /// The network itself, on checked input. Outputs of role `point` as offsets.
   virtual Named forward(const Points& points) = 0;
 };
+
+/// Where points of a level are counted from: the positions of nodes, the centroid of an object's or a graph's nodes.
+/// (L, D). ShapeError for pairs.
+Tensor origin_of(const Points& points, Level level);
 
 /// Nominal floating-point operations of training on a token: Flops::nominal, or, where the model does not say, six for
 /// each real number that is trained (xi = 6: every weight is used once for a token).

@@ -98,12 +98,16 @@ Named Predictor::operator()(const Input& input) const {
   return ensemble_predictions(members, own_outputs_);
 }
 
-Named Predictor::alone(const Input& input) const {
+Named Predictor::as_far_as_labels(const Batch& batch) const {
+  return alone(batch.input, batch.labels);
+}
+
+Named Predictor::alone(const Input& input, const Named& labels) const {
   const at::NoGradGuard no_grad;
   const bool here = task() != nullptr && task()->moves_inputs();
   const Shift shift = shift_of(input);
   const Input ready = placed(input, shift, here ? at::Device(at::kCPU) : model().device());
-  const Named values = task() != nullptr ? task()->predict(model(), {ready, {}}) : model()(ready);
+  const Named values = task() != nullptr ? task()->predict(model(), {ready, labels}) : model()(ready);
   return shifted(values, own_outputs_, shift.back(), ready);
 }
 

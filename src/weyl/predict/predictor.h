@@ -68,6 +68,9 @@ class Predictor {
   /// that samples far from the origin lose nothing. ShapeError: the input is not what the model takes.
   Named operator()(const Input& input) const;
 
+  /// The same by this model alone, with the labels for its task: one that goes step by step then goes as far as they do.
+  Named as_far_as_labels(const Batch& batch) const;
+
   /// d(sum of the model's own scalar outputs of graphs)/d(positions), (N, D), on the CPU. ConfigError: the model has no
   /// such output, or it does not depend on the positions; the input is not points; there are several models.
   Tensor gradient(const Input& input, std::string_view where = "gradient") const;
@@ -88,7 +91,7 @@ class Predictor {
                       const PredictorCalls& calls = {}) const;
 
  private:
-  Named alone(const Input& input) const;  // without the others
+  Named alone(const Input& input, const Named& labels = {}) const;  // without the others
   void set_outputs();
   Shift shift_of(const Input& input) const;
   Input placed(const Input& input, const Shift& shift, at::Device device) const;

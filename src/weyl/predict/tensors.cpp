@@ -11,30 +11,18 @@ namespace weyl {
 namespace {
 
 /// Where an output belongs beside its own name; empty: nowhere.
-std::string family_of(const Quantity& q, bool grid) {
-  const bool graph = q.level == Level::graph, node = q.level == Level::node;
-  const std::string level =
-      q.level == Level::pair || (grid && node) ? "" : text(level_names[static_cast<size_t>(q.level)], "_");
-  const auto of_level = [&](const char* kind) { return level.empty() ? "" : level + kind; };
-  switch (q.kind) {
-    case Kind::scalar:
-    case Kind::pseudoscalar:
-      if (grid && node) {
-        return q.kind == Kind::scalar ? "values" : "";
-      }
-      return of_level("scalars");
-    case Kind::vector:
-    case Kind::axial_vector:
-      return of_level("vectors");
-    case Kind::multivector:
-      return of_level("multivectors");
-    case Kind::element:
-      return graph ? "elements" : "";
-    case Kind::symmetric_tensor:
-    case Kind::category:
-      break;
+std::string family_of(const Quantity& q, const Interface& interface) {
+  if (interface.grid && q.level == Level::node) {
+    return q.kind == Kind::scalar ? "values" : "";
   }
-  return "";
+  if (q.kind == Kind::element) {
+    return q.level == Level::graph ? "elements" : "";
+  }
+  const char* what = is_number(q.kind, interface.dimension)   ? "scalars"
+                     : is_vector(q.kind, interface.dimension) ? "vectors"
+                     : q.kind == Kind::multivector            ? "multivectors"
+                                                              : "";
+  return *what == 0 || q.level == Level::pair ? "" : text(level_names[static_cast<int>(q.level)], "_", what);
 }
 
 }  // namespace
@@ -56,7 +44,7 @@ void PredictionTensors::add(const Named& predictions) {
     const bool column = interface.group && q.level == Level::node && value.dim() == 2 && value.size(1) == 1;
     parts_[q.name].push_back(column ? value.squeeze(1) : value);
     // What the cells of a grid are said to be is the task's: logits are of windows.
-    const std::string family = family_of(q, interface.grid);
+    const std::string family = family_of(q, interface);
     const bool own = find_quantity(interface.outputs, q.name) != nullptr;
     if ((own || q.kind == Kind::element || family == "values") && !family.empty()) {
       families[family].push_back(value);

@@ -40,7 +40,9 @@ Batch random_audit_samples(const Subject& subject, int64_t count, uint64_t seed)
     return random_grids(subject.schema, count, shape_of_grids(subject), seed);
   }
   const double nodes = subject.model->interface.typical_nodes;
-  return random_tokens(subject.schema, count, std::max<int64_t>(2, std::llround(nodes)), seed);
+  Schema asked = subject.schema;
+  asked.labels = subject.model->interface.outputs;  // which say whether there are objects
+  return random_tokens(asked, count, std::max<int64_t>(2, std::llround(nodes)), seed);
 }
 
 }  // namespace weyl

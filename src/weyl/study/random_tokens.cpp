@@ -4,6 +4,8 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
 
+#include <algorithm>
+
 #include "weyl/carriers/layout.h"
 #include "weyl/carriers/points_tensors.h"
 #include "weyl/carriers/pose_elements.h"
@@ -50,6 +52,23 @@ void normalise_normals(const Tensor& vectors, const Interface& interface) {
   }
 }
 
+/// The nodes of each graph in objects of three, the last smaller: one at least is of several nodes.
+Segments objects_of(int64_t graphs, int64_t nodes) {
+  std::vector<int64_t> sizes;
+  for (int64_t g = 0; g < graphs; ++g) {
+    for (int64_t left = nodes; left > 0; left -= 3) {
+      sizes.push_back(std::min<int64_t>(left, 3));
+    }
+  }
+  return Segments::of_sizes(sizes);
+}
+
+bool has_objects(const Schema& schema) {
+  const auto of_object = [](const Quantity& q) { return q.level == Level::object; };
+  return std::ranges::any_of(schema.interface.features, of_object) ||
+         std::ranges::any_of(schema.labels, of_object);
+}
+
 }  // namespace
 
 Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_t seed) {
@@ -64,6 +83,9 @@ Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_
   }
   Points points;
   points.graphs = Segments::of_sizes(std::vector<int64_t>(graphs, nodes));
+  if (has_objects(schema)) {
+    points.objects = objects_of(graphs, nodes);
+  }
   Stream places(seed, "random tokens: positions"), types(seed, "random tokens: types"),
       features(seed, "random tokens: features");
   each_tensor(points, [&](const PointsTensor& of, Tensor& tensor) {
@@ -103,11 +125,12 @@ Batch random_tokens(const Schema& schema, int64_t graphs, int64_t nodes, uint64_
         (q.level == Level::pair && scalar)) {
       continue;
     }
-    require<ConfigError>(q.level == Level::graph && (scalar || vector || multivector), "random tokens: a ",
-                         kind_names[static_cast<size_t>(q.kind)], " at ",
-                         level_names[static_cast<size_t>(q.level)], " level cannot be drawn: feature '",
-                         q.name, "'");
-    points.of_graphs[q.name] = normal_tensor(shape_of(q, graphs, interface.dimension), features);
+    require<ConfigError>(
+        q.level != Level::pair && q.level != Level::node && (scalar || vector || multivector),
+        "random tokens: a ", kind_names[static_cast<size_t>(q.kind)], " at ",
+        level_names[static_cast<size_t>(q.level)], " level cannot be drawn: feature '", q.name, "'");
+    Named& of = q.level == Level::graph ? points.of_graphs : points.of_objects;
+    of[q.name] = normal_tensor(shape_of(q, rows_of(points, q.level), interface.dimension), features);
   }
   return {std::move(points), {}};
 }

@@ -4,6 +4,7 @@
 #include "weyl/tasks/completion.h"
 #include "weyl/tasks/force_field.h"
 #include "weyl/tasks/property.h"
+#include "weyl/tasks/rigid_motion.h"
 #include "weyl/tasks/segmentation.h"
 #include "weyl/tasks/trajectory.h"
 
@@ -29,6 +30,10 @@ std::unique_ptr<Task> make(const PropertyOptions& o) {
   return std::make_unique<Property>(o);
 }
 
+std::unique_ptr<Task> make(const RigidMotionOptions& o) {
+  return std::make_unique<RigidMotion>(o);
+}
+
 }  // namespace
 
 std::unique_ptr<Task> make_task(const TaskOptions& options) {
@@ -48,13 +53,15 @@ void require_labels(const Task& task, const Schema& data) {
     const Quantity* found = find_quantity(data.labels, wanted.name);
     require<DataError>(found != nullptr, "task ", task.name(), ": needs the label '", wanted.name,
                        "', the data set has ", has.empty() ? "none" : has, beside);
-    require<DataError>(
-        found->level == wanted.level && found->kind == wanted.kind && found->channels == wanted.channels,
-        "task ", task.name(), ": the label '", wanted.name, "' must be a ",
-        kind_names[static_cast<int>(wanted.kind)], " of ", level_names[static_cast<int>(wanted.level)],
-        " level with ", wanted.channels, " channel(s), the data set's is a ",
-        kind_names[static_cast<int>(found->kind)], " of ", level_names[static_cast<int>(found->level)],
-        " level with ", found->channels);
+    const bool any = wanted.channels == 0;
+    require<DataError>(found->level == wanted.level && found->kind == wanted.kind &&
+                           (any || found->channels == wanted.channels),
+                       "task ", task.name(), ": the label '", wanted.name, "' must be a ",
+                       kind_names[static_cast<int>(wanted.kind)], " of ",
+                       level_names[static_cast<int>(wanted.level)], " level with ",
+                       any ? "any number of" : std::to_string(wanted.channels),
+                       " channel(s), the data set's is a ", kind_names[static_cast<int>(found->kind)], " of ",
+                       level_names[static_cast<int>(found->level)], " level with ", found->channels);
   }
 }
 

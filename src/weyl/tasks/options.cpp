@@ -104,6 +104,18 @@ void fields(Fields& f, PropertyOptions& o) {
     "rotations at test time, in validation too, over which predictions are averaged");
 }
 
+void fields(Fields& f, RigidMotionOptions& o) {
+  f("normalise", o.normalise,
+    "outputs in units of the root mean square of the displacements and turns of the training set, the loss "
+    "in units of "
+    "the mean square of what its vertices move");
+  f("rollout", o.rollout,
+    "steps that predictions go, each from where the one before has left the objects; measured are as many as "
+    "the "
+    "labels have",
+    {1, 1e5});
+}
+
 void fields(Fields& f, TaskOptions& o) {
   f.also_called("name", {"type", "task"});
   f.variant("name", o.task, "what is learned; its options stand in the table of its name");
@@ -128,6 +140,8 @@ Conditional random_of(const TestTimeRotations& r) {
 void refuse(const TrajectoryOptions&) {}
 
 void refuse(const CompletionOptions&) {}
+
+void refuse(const RigidMotionOptions&) {}
 
 void refuse(const ClassificationOptions& o) {
   const Conditional options[] = {axis_of(o.test_time_rotations), random_of(o.test_time_rotations)};

@@ -135,8 +135,16 @@ struct PropertyOptions {
 };
 void fields(Fields& f, PropertyOptions& o);
 
+/// How rigid objects move from one frame to the next (tasks/rigid_motion.h).
+struct RigidMotionOptions {
+  static constexpr const char* name_in_config = "rigid_motion";
+  bool normalise = true;  // outputs and loss in units of the motions of the training set
+  int64_t rollout = 1;    // steps that a prediction goes, each from the one before
+};
+void fields(Fields& f, RigidMotionOptions& o);
+
 using TaskChoice = std::variant<TrajectoryOptions, CompletionOptions, ClassificationOptions,
-                                SegmentationOptions, ForceFieldOptions, PropertyOptions>;
+                                SegmentationOptions, ForceFieldOptions, PropertyOptions, RigidMotionOptions>;
 struct TaskOptions {
   TaskChoice task;
 };

@@ -87,7 +87,7 @@ class Task {
  public:
   virtual ~Task() = default;
   virtual std::string name() const = 0;
-  virtual std::vector<Quantity> labels() const = 0;           // what the loss needs
+  virtual std::vector<Quantity> labels() const = 0;  // what the loss needs; 0 channels: any number of them
   virtual Interface interface(const Schema& data) const = 0;  // the data's, with the outputs wanted
   /// What `predict` returns, for audits and files.
   virtual std::vector<Quantity> predictions(const Interface& model) const = 0;

@@ -24,6 +24,9 @@ std::vector<std::string> names_of_labels(const TaskOptions& options) {
   if (const auto* property = std::get_if<PropertyOptions>(&options.task)) {
     return property->targets;
   }
+  if (std::holds_alternative<RigidMotionOptions>(options.task)) {
+    return {"displacement", "turn"};
+  }
   return std::holds_alternative<TrajectoryOptions>(options.task) ? std::vector<std::string>{"displacement"}
          : std::holds_alternative<CompletionOptions>(options.task)
              ? std::vector<std::string>{"element", "flank"}

@@ -17,7 +17,6 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/random_tensor.h"
-#include "weyl/ops/segment.h"
 #include "weyl/train/sight_changes.h"
 #include "weyl/train/sight_samples.h"
 
@@ -53,10 +52,7 @@ class KeptGenerator {
 Tensor without_place(const Tensor& value, const Quantity& q, const Input& input) {
   if (const auto* points = std::get_if<Points>(&input)) {
     if (has_place(q) && q.level != Level::pair) {
-      const Tensor place =
-          q.level == Level::node
-              ? points->positions
-              : segment_mean(points->positions, q.level == Level::graph ? points->graphs : points->objects);
+      const Tensor place = origin_of(*points, q.level);
       return q.kind == Kind::vector ? value - place.unsqueeze(1) : translated_multivectors(value, -place);
     }
   } else if (const auto* poses = std::get_if<Poses>(&input)) {

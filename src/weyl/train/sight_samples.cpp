@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "weyl/carriers/crop.h"
+#include "weyl/carriers/layout.h"
 #include "weyl/carriers/points_tensors.h"
 
 namespace weyl {
@@ -61,11 +62,32 @@ std::pair<Tensor, Segments> nearest_nodes(const Tensor& places, const Segments& 
   return {index_of(rows, places), Segments::of_sizes(sizes)};
 }
 
+/// The same of objects: each keeps as many nodes as there are for each of the graph with the most objects, and one at
+/// least.
+std::pair<Tensor, Segments> nearest_in_objects(Points& points, int64_t most) {
+  const Segments whole = points.objects;
+  std::vector<int64_t> objects_of(static_cast<size_t>(points.count()), 0);
+  const Tensor index = graph_of_rows(points, Level::object).contiguous();
+  for (int64_t o = 0; o < whole.count(); ++o) {
+    ++objects_of[static_cast<size_t>(index.const_data_ptr<int64_t>()[o])];
+  }
+  const int64_t crowd = std::max<int64_t>(1, *std::ranges::max_element(objects_of));
+  auto [rows, objects] = nearest_nodes(points.positions, whole, std::max<int64_t>(1, most / crowd));
+  std::vector<int64_t> sizes(objects_of.size(), 0);
+  for (int64_t o = 0; o < objects.count(); ++o) {
+    sizes[static_cast<size_t>(index.const_data_ptr<int64_t>()[o])] += objects.size(o);
+  }
+  points.objects = std::move(objects);
+  return {rows, Segments::of_sizes(sizes)};
+}
+
 void cut(Points& points, int64_t most) {
-  if (points.graphs.longest() <= most || points.pairs.defined() || points.objects.count() > 0) {
+  if (points.graphs.longest() <= most || points.pairs.defined()) {
     return;
   }
-  const auto [rows, graphs] = nearest_nodes(points.positions, points.graphs, most);
+  const auto [rows, graphs] = points.objects.count() > 0
+                                  ? nearest_in_objects(points, most)
+                                  : nearest_nodes(points.positions, points.graphs, most);
   each_tensor(points, [&, rows = rows](const PointsTensor& of, Tensor& x) {
     if (x.defined() && of.level == Level::node) {
       x = at::index_select(x, 0, rows);

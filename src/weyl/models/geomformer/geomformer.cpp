@@ -5,7 +5,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/models/geomformer/import_names.h"
-#include "weyl/nn/pooling.h"
+#include "weyl/models/output_rows.h"
 
 namespace weyl::geomformer {
 namespace {
@@ -23,7 +23,7 @@ const Quantity* moving(const Interface& interface) {
 /// Whether a head reads the equivariant stream.
 bool reads_vectors(const Options& options, const Interface& interface) {
   return options.head == Head::gated || std::any_of(interface.outputs.begin(), interface.outputs.end(),
-                                                    [](const Quantity& q) { return q.kind == Kind::vector; });
+                                                    [](const Quantity& q) { return q.kind != Kind::scalar; });
 }
 
 /// The last block where nobody reads its vectors: without the parts that make them.
@@ -48,11 +48,12 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
       "geomformer: reads no pseudoscalars and no axial vectors: its two streams are even under "
       "reflections");
   for (const auto& q : interface.outputs) {
-    require<ConfigError>((q.level == Level::node || q.level == Level::graph) &&
-                             (q.kind == Kind::scalar || q.kind == Kind::vector),
-                         "geomformer: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
-                         kind_names[static_cast<int>(q.kind)],
-                         ") is not one that this system gives: scalars and vectors of nodes and graphs are");
+    const bool number = is_number(q.kind, interface.dimension),
+               vector = is_vector(q.kind, interface.dimension);
+    require<ConfigError>(
+        q.level != Level::pair && (number || vector), "geomformer: output '", q.name, "' (",
+        level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],
+        ") is not one that this system gives: scalars and vectors of nodes, objects and graphs are");
   }
   geometry_ =
       child("geometry", std::make_shared<PairGeometry>(options, std::max<int64_t>(interface.types, 1)));
@@ -121,12 +122,8 @@ Named Geomformer::once(const Points& points) const {
   Named outputs;
   for (size_t i = 0; i < heads_.size(); ++i) {
     const Quantity& q = interface.outputs[i];
-    Tensor value = (*heads_[i])(streams);
-    if (q.level == Level::graph) {
-      value = q.extensive ? sum_nodes(value, points.graphs)
-                          : pool_nodes(value, points.graphs, options.pooling, interface.typical_nodes);
-    }
-    outputs[q.name] = value;
+    const Tensor value = (*heads_[i])(streams);
+    outputs[q.name] = output_rows(value, q, points, options.pooling, interface.typical_nodes);
   }
   return outputs;
 }

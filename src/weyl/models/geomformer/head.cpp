@@ -28,7 +28,9 @@ StreamAttention::Streams GatedBlock::operator()(const StreamAttention::Streams& 
 
 Output::Output(const Quantity& output, int64_t width, const Options& options)
     : vectors_(output.kind == Kind::vector), width_(width) {
-  if (options.head == Head::gated) {
+  if (output.kind == Kind::pseudoscalar || output.kind == Kind::axial_vector) {
+    odd_ = child("products", std::make_shared<OddOutput>(output, width, options));
+  } else if (options.head == Head::gated) {
     first_ = child("0", std::make_shared<GatedBlock>(width, width / 2, /*last=*/false));
     second_ = child("1", std::make_shared<GatedBlock>(width / 2, output.channels, /*last=*/true));
   } else if (vectors_) {
@@ -40,6 +42,9 @@ Output::Output(const Quantity& output, int64_t width, const Options& options)
 }
 
 Tensor Output::operator()(const StreamAttention::Streams& streams) const {
+  if (odd_) {
+    return (*odd_)(streams);
+  }
   if (mlp_) {
     return (*mlp_)(streams.inv);
   }
@@ -51,6 +56,9 @@ Tensor Output::operator()(const StreamAttention::Streams& streams) const {
 }
 
 double Output::flops() const {
+  if (odd_) {
+    return odd_->flops();
+  }
   const double d = static_cast<double>(width_);
   double total = 0;
   for (const Parameter& p : parameters()) {

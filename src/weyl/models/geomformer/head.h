@@ -4,6 +4,7 @@
 
 #include "weyl/carriers/quantity.h"
 #include "weyl/models/geomformer/attention.h"
+#include "weyl/models/geomformer/odd_output.h"
 #include "weyl/nn/mlp.h"
 
 namespace weyl::geomformer {
@@ -28,8 +29,8 @@ class GatedBlock : public Module {
 };
 
 /// From the streams of nodes, (N, d) and (N, 3, d), to the values of one output on nodes: numbers (N, c) by
-/// an MLP or vectors (N, c, 3) by a linear map without bias (mlp), or either by two gated blocks. Children:
-/// mlp, vectors, or 0 and 1.
+/// an MLP or vectors (N, c, 3) by a linear map without bias (mlp), or either by two gated blocks; pseudoscalars (N, c)
+/// and axial vectors (N, c, 3) by products of vectors with either head. Children: mlp, vectors, 0 and 1, or products.
 class Output : public Module {
  public:
   Output(const Quantity& output, int64_t width, const Options& options);
@@ -42,6 +43,7 @@ class Output : public Module {
   std::shared_ptr<Mlp> mlp_;
   std::shared_ptr<Linear> linear_;
   std::shared_ptr<GatedBlock> first_, second_;
+  std::shared_ptr<OddOutput> odd_;
 };
 
 }  // namespace weyl::geomformer

@@ -249,10 +249,13 @@ void require_effects(const Options& o, const Interface* interface) {
   const bool attention = o.interaction == Interaction::attention;
   const bool scored = !attention || o.normaliser != Normaliser::constant;
   const bool numbers = any(&Interface::outputs, [](const Quantity& q) { return q.kind == Kind::scalar; });
-  const bool vectors = any(&Interface::outputs, [](const Quantity& q) { return q.kind == Kind::vector; });
+  const bool vectors = any(&Interface::outputs, [](const Quantity& q) { return q.kind != Kind::scalar; });
+  const bool odd = any(&Interface::outputs, [](const Quantity& q) {
+    return q.kind == Kind::pseudoscalar || q.kind == Kind::axial_vector;
+  });
   const bool told_vectors =
       any(&Interface::features, [](const Quantity& q) { return q.kind == Kind::vector; });
-  const bool hidden_head = o.head == Head::mlp && numbers;
+  const bool hidden_head = (o.head == Head::mlp && numbers) || odd;
   const bool feeds = o.feed_forward == FeedForward::mixing ||
                      (o.feed_forward == FeedForward::gated && (o.parts.inv_ffn || o.parts.equ_ffn));
   const bool distances = !attention || (o.bias != BiasScope::none && scored) || o.pair_embedding;
@@ -284,7 +287,7 @@ void require_effects(const Options& o, const Interface* interface) {
       {"parts.equ_ffn", equ_parts, without_vectors},
       {"activation", feeds || hidden_head,
        "without feed-forward networks and an MLP as head (gated heads have SiLU)"},
-      {"head_hidden", hidden_head, "where no output is a number by an MLP"},
+      {"head_hidden", hidden_head, "where no output has an MLP as head"},
       {"pooling", pools_nodes(interface), without_pooling}};
   refuse_idle("model.geomformer", o, preset_options(o.preset), options);
 }

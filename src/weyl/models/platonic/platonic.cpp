@@ -116,13 +116,19 @@ Named Platonic::forward(const Points& points) {
     x = (*block)(x, input);
   }
   Named outputs;
-  Tensor of_graphs;
+  Tensor of_graphs, of_objects;
   for (const auto& readout : readouts_) {
-    const bool pool = readout.plan().rows == ReadoutPlan::Rows::graph;
-    if (pool && !of_graphs.defined()) {
+    const ReadoutPlan::Rows rows = readout.plan().rows;
+    if (rows == ReadoutPlan::Rows::graph && !of_graphs.defined()) {
       of_graphs = pooled(x, points.graphs);
     }
-    readout(pool ? of_graphs : x, points.graphs, dtype, outputs);
+    if (rows == ReadoutPlan::Rows::object && !of_objects.defined()) {
+      of_objects = pool_nodes(x, points.objects, Pooling::mean, interface.typical_nodes);
+    }
+    readout(rows == ReadoutPlan::Rows::graph    ? of_graphs
+            : rows == ReadoutPlan::Rows::object ? of_objects
+                                                : x,
+            points, dtype, outputs);
   }
   return outputs;
 }
@@ -158,8 +164,10 @@ Flops Platonic::flops_per_token() const {
   }
   for (const auto& readout : readouts_) {
     if (!readout.plan().outputs.empty()) {
-      const bool per_graph = readout.plan().rows == ReadoutPlan::Rows::graph;
-      const double of_token = readout.flops() / (per_graph ? interface.typical_nodes : 1);
+      // How many objects a graph has is not known: theirs count as one a graph.
+      const ReadoutPlan::Rows rows = readout.plan().rows;
+      const bool pooled = rows == ReadoutPlan::Rows::graph || rows == ReadoutPlan::Rows::object;
+      const double of_token = readout.flops() / (pooled ? interface.typical_nodes : 1);
       forward += of_token;
       linear += of_token;
     }

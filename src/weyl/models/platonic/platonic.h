@@ -9,9 +9,9 @@
 namespace weyl::platonic {
 
 /// The Platonic Transformer: features are functions on a finite group G of frames, and every layer commutes
-/// with G. Inputs are lifted and embedded, go through the blocks, and are read out per node, or per graph
-/// after pooling (an `extensive` graph output is read per node and summed instead, so that it grows with the
-/// graph). Without any input feature a node has one constant scalar, 1.
+/// with G. Inputs are lifted and embedded, go through the blocks, and are read out per node, per graph
+/// after pooling, or per object after the mean over its nodes (an `extensive` output of graphs or objects is read per
+/// node and summed instead, so that it grows with them). Without any input feature a node has one constant scalar, 1.
 ///
 /// Exact: G, node order, and translations (unless an absolute encoding or a position vector sees positions that are
 /// not centred); approximate: all rotations (and reflections, when G has some).

@@ -14,11 +14,14 @@ Rows rows_of(const Quantity& q) {
   if (q.level == Level::node) {
     return Rows::node;
   }
+  if (q.level == Level::object) {
+    return q.extensive ? Rows::object_sum : Rows::object;
+  }
   return q.extensive ? Rows::graph_sum : Rows::graph;
 }
 
 ReadoutPlan& plan_for(std::vector<ReadoutPlan>& plans, bool vectors, Rows rows) {
-  constexpr const char* suffixes[] = {"_node", "_graph", "_sum"};
+  constexpr const char* suffixes[] = {"_node", "_graph", "_sum", "_object", "_object_sum"};
   for (auto& plan : plans) {
     if (plan.rows == rows) {
       return plan;
@@ -41,11 +44,10 @@ std::vector<ReadoutPlan> plan_readouts(const Interface& interface, const Options
   std::vector<ReadoutPlan> scalars, vectors;
   for (const auto& q : interface.outputs) {
     const bool vector = is_vector(q.kind, interface.dimension);
-    const bool level = q.level == Level::node || q.level == Level::graph;
-    require<ConfigError>(level && (vector || is_number(q.kind, interface.dimension)), "platonic: output '",
-                         q.name, "' (", level_names[static_cast<int>(q.level)], " ",
-                         kind_names[static_cast<int>(q.kind)],
-                         ") is not one that this system gives: scalars and vectors of nodes and graphs are");
+    require<ConfigError>(
+        q.level != Level::pair && (vector || is_number(q.kind, interface.dimension)), "platonic: output '",
+        q.name, "' (", level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],
+        ") is not one that this system gives: scalars and vectors of nodes, objects and graphs are");
     auto& plan = plan_for(vector ? vectors : scalars, vector, rows_of(q));
     plan.odd.insert(plan.odd.end(), q.channels, q.kind == Kind::pseudoscalar || q.kind == Kind::axial_vector);
     plan.outputs.push_back(q);
@@ -75,7 +77,7 @@ std::shared_ptr<Module> Readout::module() const {
   return mlp_ ? std::static_pointer_cast<Module>(mlp_) : std::static_pointer_cast<Module>(linear_);
 }
 
-void Readout::operator()(const Tensor& trunk, const Segments& graphs, at::ScalarType dtype,
+void Readout::operator()(const Tensor& trunk, const Points& points, at::ScalarType dtype,
                          std::map<std::string, Tensor>& outputs) const {
   if (plan_.outputs.empty()) {
     return;
@@ -83,8 +85,8 @@ void Readout::operator()(const Tensor& trunk, const Segments& graphs, at::Scalar
   const Tensor on_group = (mlp_ ? (*mlp_)(trunk) : (*linear_)(trunk)).to(dtype);
   Tensor values = plan_.vectors ? frame_vectors(on_group, plan_.odd, *tables_)
                                 : frame_scalars(on_group, plan_.odd, *tables_);
-  if (plan_.rows == Rows::graph_sum) {
-    values = sum_nodes(values, graphs);
+  if (plan_.rows == Rows::graph_sum || plan_.rows == Rows::object_sum) {
+    values = sum_nodes(values, plan_.rows == Rows::graph_sum ? points.graphs : points.objects);
   }
   int64_t column = 0;
   for (const auto& q : plan_.outputs) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "weyl/carriers/points.h"
 #include "weyl/carriers/quantity.h"
 #include "weyl/models/platonic/group_linear.h"
 #include "weyl/models/platonic/options.h"
@@ -11,8 +12,9 @@ namespace weyl::platonic {
 
 /// One readout of the trunk: all outputs of one form (plain numbers or vectors) that are pooled alike.
 struct ReadoutPlan {
-  enum class Rows { node, graph, graph_sum };  // of nodes; of pooled nodes; of nodes, then summed (extensive)
-  std::string name;                            // "scalar_readout", "vector_readout", or with a suffix
+  /// Of nodes; of nodes pooled over graphs or averaged over objects; of nodes, then summed over either (extensive).
+  enum class Rows { node, graph, graph_sum, object, object_sum };
+  std::string name;  // "scalar_readout", "vector_readout", or with a suffix
   bool vectors = false;
   Rows rows = Rows::graph;
   std::vector<bool> odd;  // for each channel: times det R_g
@@ -21,8 +23,8 @@ struct ReadoutPlan {
 };
 
 /// The readouts of an interface, scalars before vectors. The first of each form has the authors' name;
-/// further ones (other levels) end in `_node`, `_graph` or `_sum`. ConfigError for an output that is neither
-/// a scalar nor a vector of a node or graph.
+/// further ones (other levels) end in `_node`, `_graph`, `_sum`, `_object` or `_object_sum`. ConfigError for an output
+/// that is neither a scalar nor a vector of a node, an object or a graph.
 std::vector<ReadoutPlan> plan_readouts(const Interface& interface, const Options& options);
 
 /// The parameters of one readout and its way from the trunk to named outputs: the map (d -> d -> G n, or one
@@ -33,8 +35,8 @@ class Readout {
   const ReadoutPlan& plan() const { return plan_; }
   std::shared_ptr<Module> module() const;
 
-  /// Trunk (rows, G C) in, tensors by name into `outputs`, in `dtype`.
-  void operator()(const Tensor& trunk, const Segments& graphs, at::ScalarType dtype,
+  /// Trunk (rows, G C) in, tensors by name into `outputs`, in `dtype` (sums float64).
+  void operator()(const Tensor& trunk, const Points& points, at::ScalarType dtype,
                   std::map<std::string, Tensor>& outputs) const;
   double flops() const { return mlp_ ? mlp_->flops() : linear_->flops(); }  // of one row
 

@@ -3,7 +3,7 @@
 #include <ATen/ops/cat.h>
 
 #include "weyl/core/check.h"
-#include "weyl/ops/segment.h"
+#include "weyl/models/output_rows.h"
 
 namespace weyl::transformer {
 
@@ -17,11 +17,10 @@ Transformer::Transformer(const Options& options, const Interface& interface)
   }
   inputs_ = columns_.scalar_count() + (options.fourier ? 2 * options.fourier->frequencies : coordinates);
   for (const auto& q : interface.outputs) {
-    const bool level = q.level == Level::node || q.level == Level::graph;
-    require<ConfigError>(level && (is_vector(q.kind, d) || is_number(q.kind, d)), "transformer: output '",
-                         q.name, "' (", level_names[static_cast<int>(q.level)], " ",
-                         kind_names[static_cast<int>(q.kind)],
-                         ") is not one that this system gives: scalars and vectors of nodes and graphs are");
+    require<ConfigError>(
+        q.level != Level::pair && (is_vector(q.kind, d) || is_number(q.kind, d)), "transformer: output '",
+        q.name, "' (", level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],
+        ") is not one that this system gives: scalars and vectors of nodes, objects and graphs are");
     outputs_ += q.channels * components(q.kind, d);
   }
   in_ = child("linear_in", std::make_shared<Linear>(inputs_, options.width));
@@ -56,10 +55,7 @@ Named Transformer::forward(const Points& points) {
     const int64_t numbers = components(q.kind, d);
     Tensor value = all.narrow(1, column, q.channels * numbers);
     column += q.channels * numbers;
-    if (q.level == Level::graph) {
-      value = q.extensive ? sum_nodes(value, points.graphs)
-                          : pool_nodes(value, points.graphs, options.pooling, interface.typical_nodes);
-    }
+    value = output_rows(value, q, points, options.pooling, interface.typical_nodes);
     outputs[q.name] = is_vector(q.kind, d) ? value.reshape({value.size(0), q.channels, d}) : value;
   }
   return outputs;

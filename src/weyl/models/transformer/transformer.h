@@ -11,8 +11,8 @@ namespace weyl::transformer {
 /// but the order of nodes (and translations, when positions are centred). Each node's numbers are its
 /// scalars, its position and its vectors (or random Fourier features of position and vectors together). Names
 /// are those of the public baseline: linear_in, blocks.<i>.attention, blocks.<i>.mlp, linear_out; there is no
-/// final norm. `linear_out` gives all outputs in the order of the interface, one after the other; graph
-/// outputs are pooled after it (summed, when extensive).
+/// final norm. `linear_out` gives all outputs in the order of the interface, one after the other; outputs of
+/// graphs and of objects are pooled after it (output_rows.h).
 class Transformer : public PointsModel {
  public:
   using Options = transformer::Options;

@@ -1,0 +1,261 @@
+#include "weyl/tasks/rigid_motion.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "weyl/carriers/layout.h"
+#include "weyl/core/check.h"
+#include "weyl/tasks/chunks.h"
+#include "weyl/tasks/moved_objects.h"
+#include "weyl/tasks/references.h"
+#include "weyl/tasks/saved_numbers.h"
+
+namespace weyl {
+namespace {
+
+constexpr const char *kDisplacement = "displacement", *kTurn = "turn", *kPosition = "position",
+                     *kVertices = "vertices", *kVertexPositions = "vertex_positions", *kIdeal = "motor_ideal";
+constexpr int64_t kChunk = 16;       // samples at a time: scenes of thousands of tokens each
+constexpr int64_t kFitted = 4096;    // samples that a fit reads, at most
+constexpr double kLeastTurn = 1e-3;  // of a set where hardly anything turns, its unit of turns
+
+const Points& points_of(const Input& input) {
+  const auto* points = std::get_if<Points>(&input);
+  require(points != nullptr, "rigid_motion: the input must be points");
+  require(points->objects.rows() == points->nodes(), "rigid_motion: the input must have objects, got none");
+  return *points;
+}
+
+/// The offsets of the corners of every node; null where there are none.
+const Columns* vertices_of(const std::vector<Columns>& vectors) {
+  for (const Columns& c : vectors) {
+    if (c.quantity->name == kVertices && c.quantity->kind == Kind::vector &&
+        c.quantity->role == Role::offset) {
+      return &c;
+    }
+  }
+  return nullptr;
+}
+
+Tensor output(const Named& outputs, const char* name) {
+  const auto found = outputs.find(name);
+  require(found != outputs.end(), "rigid_motion: the model has no output '", name, "'");
+  return found->second.to(at::kDouble).squeeze(1);  // (L) or (L, 3)
+}
+
+Tensor wide_positions(const Points& points) {
+  return points.positions.to(at::kDouble);
+}
+
+}  // namespace
+
+std::vector<Quantity> RigidMotion::labels() const {
+  return {{kDisplacement, Level::object, Kind::vector, 0},
+          {kTurn, Level::object, Kind::axial_vector, 0},
+          {"contact", Level::object, Kind::scalar},
+          {"vertex_count", Level::object, Kind::scalar},
+          {"vertex_mean", Level::object, Kind::vector},
+          {"vertex_moment", Level::object, Kind::symmetric_tensor}};
+}
+
+Interface RigidMotion::interface(const Schema& data) const {
+  require<ConfigError>(data.carrier() == Carrier::points && data.interface.dimension == 3,
+                       "task rigid_motion: needs points in three dimensions, the data set holds ",
+                       name_of(data.carrier()), " in ", data.interface.dimension);
+  const Quantity* label = find_quantity(data.labels, kDisplacement);
+  if (options_.rollout > 1 || (label != nullptr && label->channels > 1)) {
+    require_movable(data.interface);
+  }
+  const std::string unit = label != nullptr ? label->unit : data.interface.length_unit;
+  Interface result = data.interface;
+  result.outputs = {
+      {.name = "motor_scalar", .level = Level::object},
+      {.name = "motor_pseudoscalar", .level = Level::object, .kind = Kind::pseudoscalar, .unit = unit},
+      {.name = kIdeal, .level = Level::object, .kind = Kind::vector, .unit = unit},
+      {.name = "motor_bivector", .level = Level::object, .kind = Kind::axial_vector}};
+  return result;
+}
+
+std::vector<Quantity> RigidMotion::predictions(const Interface& model) const {
+  const std::string unit = unit_of(model.outputs, kIdeal);
+  const int64_t steps = options_.rollout;
+  std::vector<Quantity> result{
+      {.name = kDisplacement, .level = Level::object, .kind = Kind::vector, .channels = steps, .unit = unit},
+      {.name = kTurn, .level = Level::object, .kind = Kind::axial_vector, .channels = steps, .unit = "rad"},
+      {.name = kPosition, .kind = Kind::vector, .channels = steps, .role = Role::point, .unit = unit}};
+  const auto vectors = vector_columns(model, Level::node);
+  if (const Columns* vertices = vertices_of(vectors)) {
+    result.push_back({.name = kVertexPositions,
+                      .kind = Kind::vector,
+                      .channels = steps * (vertices->end - vertices->begin),
+                      .role = Role::point,
+                      .unit = unit});
+  }
+  return result;
+}
+
+void RigidMotion::fit(const Dataset& train) {
+  require<DataError>(train.size() > 0, "task rigid_motion: the training set is empty");
+  const at::NoGradGuard no_grad;
+  const int64_t samples = std::min(train.size(), kFitted);
+  double square = 0, weight = 0, displacement = 0, turn = 0, objects = 0;
+  for (int64_t begin = 0; begin < samples; begin += kChunk) {
+    std::vector<int64_t> which;
+    for (int64_t i = begin; i < std::min(begin + kChunk, samples); ++i) {
+      which.push_back(i * train.size() / samples);
+    }
+    const MotionLabels labels = motion_labels(train.batch(which));
+    const ObjectMotions truth = labels.motion(0);
+    const ObjectMotions none{truth.rotation, at::zeros_like(truth.change), at::zeros_like(truth.shift)};
+    const Tensor weights = labels.weights(0), some = weights.gt(0).to(at::kDouble);
+    const Tensor known = some.unsqueeze(1);
+    // Of unknown objects the labels are 0, those of their vertices may be NaN.
+    const Tensor errors = vertex_errors(truth, none, labels.mean, labels.moment).nan_to_num(0, 0, 0);
+    square += (errors * weights).sum().item<double>();
+    weight += weights.sum().item<double>();
+    displacement += (truth.shift.square() * known).sum().item<double>() / 3;
+    turn += (truth.rotation.slice(1, 0, 3).square() * known).sum().item<double>() / 3;
+    objects += some.sum().item<double>();
+  }
+  require<DataError>(weight > 0,
+                     "task rigid_motion: some object of the training set must have all labels, got none");
+  const double mean_square = square / weight;
+  require<DataError>(
+      std::isfinite(mean_square) && mean_square > 0,
+      "task rigid_motion: the mean square of what the vertices of the training set move must be "
+      "positive, got ",
+      mean_square);
+  if (options_.normalise) {
+    mean_square_ = mean_square;
+    // Of a set where nothing but turns, displacements are measured by what its vertices move.
+    displacement_ = std::max(std::sqrt(displacement / objects) / 2, 1e-3 * std::sqrt(mean_square));
+    turn_ = std::max(std::sqrt(turn / objects), kLeastTurn);
+  }
+}
+
+bool RigidMotion::keep(const Task& before, const Interface& from, const Interface& to) {
+  const auto* other = dynamic_cast<const RigidMotion*>(&before);
+  if (other == nullptr) {
+    return false;
+  }
+  displacement_ = other->displacement_ * unit_factor_of(kIdeal, from, to);
+  turn_ = other->turn_;
+  return true;
+}
+
+NamedTensors RigidMotion::state() const {
+  const auto number = [](double x) { return at::full({1}, x, at::kDouble); };
+  return {
+      {kDisplacement, number(displacement_)}, {kTurn, number(turn_)}, {"mean_square", number(mean_square_)}};
+}
+
+void RigidMotion::load(const NamedTensors& state) {
+  const auto number = [&](const char* name) {
+    const double x = saved_numbers(state, "rigid_motion", name, {1}).item<double>();
+    require<DataError>(x > 0, "task rigid_motion: '", name, "' must be positive, got ", x);
+    return x;
+  };
+  const double displacement = number(kDisplacement), turn = number(kTurn),
+               mean_square = number("mean_square");
+  displacement_ = displacement;
+  turn_ = turn;
+  mean_square_ = mean_square;
+}
+
+ObjectMotions RigidMotion::motions(const Named& outputs) const {
+  return motions_of_motors(
+      1 + turn_ * output(outputs, "motor_scalar"), displacement_ * output(outputs, "motor_pseudoscalar"),
+      displacement_ * output(outputs, kIdeal), turn_ * output(outputs, "motor_bivector"));
+}
+
+Step RigidMotion::step(Model& model, const Batch& batch) const {
+  const Points& points = points_of(batch.input);
+  const MotionLabels labels = motion_labels(batch);
+  const Named outputs = model(batch.input);
+  const ObjectMotions said = motions(outputs);
+  const Tensor errors = vertex_errors(said, labels.motion(0), labels.mean.nan_to_num(0, 0, 0),
+                                      labels.moment.nan_to_num(0, 0, 0));
+  const OverGraphs mean = over_graphs(errors, labels.weights(0), points);
+  const Tensor loss = mean.sum / (std::max(mean.graphs, 1.0) * mean_square_);
+  const Named predictions{{kDisplacement, said.shift.detach().unsqueeze(1)},
+                          {kTurn, turns_of({said.rotation.detach(), {}, {}}).unsqueeze(1)}};
+  return {loss.to(outputs.at(kIdeal).scalar_type()), predictions};
+}
+
+Named RigidMotion::predict(Model& model, const Batch& batch) const {
+  Points points = points_of(batch.input);
+  const Points first = points;
+  const auto found = batch.labels.find(kDisplacement);
+  const int64_t asked = options_.rollout,
+                steps = std::max(asked, found == batch.labels.end() ? 0 : found->second.size(1));
+  const auto vectors = vector_columns(model.interface, Level::node);
+  const Columns* vertices = vertices_of(vectors);
+  std::vector<Tensor> shifts, turns, positions, corners;
+  ObjectMotions all;
+  for (int64_t k = 0; k < steps; ++k) {
+    ObjectMotions next = motions(model(points));
+    all = k == 0 ? next : composed(all, next);
+    shifts.push_back(all.shift);
+    turns.push_back(turns_of(all));
+    if (k < asked) {
+      const Tensor x = wide_positions(first).unsqueeze(1);
+      positions.push_back(x + moved_places(first, at::zeros_like(x), all));
+      if (vertices != nullptr) {
+        corners.push_back(x +
+                          moved_places(first, first.vectors.slice(1, vertices->begin, vertices->end), all));
+      }
+    }
+    if (k + 1 < steps) {
+      points = moved_objects(points, model.interface, next);
+    }
+  }
+  Named result{{kDisplacement, at::stack(shifts, 1)},
+               {kTurn, at::stack(turns, 1)},
+               {kPosition, at::cat(positions, 1)}};
+  if (vertices != nullptr) {
+    result[kVertexPositions] = at::cat(corners, 1);
+  }
+  return result;
+}
+
+std::unique_ptr<Meter> RigidMotion::meter(const Interface& model) const {
+  return std::make_unique<MotionErrors>(unit_of(model.outputs, kIdeal));
+}
+
+std::vector<std::pair<std::string, Metrics>> RigidMotion::baselines(const Dataset& data) const {
+  const std::vector<Quantity>& labels = data.schema().labels;
+  const std::string unit = unit_of(labels, kDisplacement);
+  const bool past =
+      find_quantity(labels, "past_displacement") != nullptr && find_quantity(labels, "past_turn") != nullptr;
+  MotionErrors still(unit), steady(unit);
+  for_each_chunk(data, kChunk, [&](const Batch& batch) {
+    const MotionLabels truth = motion_labels(batch);
+    const auto repeated = [&](const Tensor& step) {  // (L, 1, 3) of each step so far
+      std::vector<Tensor> steps;
+      for (int64_t k = 1; k <= truth.steps(); ++k) {
+        steps.push_back(static_cast<double>(k) * step);
+      }
+      return at::cat(steps, 1);
+    };
+    const Tensor nothing = at::zeros_like(truth.displacement);
+    still.add(batch, {{kDisplacement, nothing}, {kTurn, nothing}});
+    if (past) {
+      steady.add(batch, {{kDisplacement, repeated(batch.labels.at("past_displacement"))},
+                         {kTurn, repeated(batch.labels.at("past_turn"))}});
+    }
+  });
+  std::vector<std::pair<std::string, Metrics>> result{{"no motion", still.values()}};
+  if (past) {
+    result.emplace_back("constant velocity", steady.values());
+  }
+  return result;
+}
+
+}  // namespace weyl

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "weyl/tasks/motion_errors.h"
+#include "weyl/tasks/task.h"
+
+namespace weyl {
+
+/// How rigid objects move to the next frame. A model gives four outputs of objects, the parts of a motor about the
+/// object's own centre (the mean of its nodes' positions), one channel each:
+///
+///   motor_scalar y_s (scalar), motor_pseudoscalar y_p (pseudoscalar), motor_ideal y_i (vector), motor_bivector y_b
+///   (axial vector);    m = (1 + c y_s) + c y_b + l y_i + l y_p e0123,    x -> m x m~ / (m m~)    (object_motion.h)
+///
+/// so that a model that gives nothing moves nothing, and any model of points moves bodies: an even multivector of G(3,0,1)
+/// about the object's centre is one number of each of these kinds. c and l are 1 without `normalise`, else, of the
+/// training set, the root mean squares of the coordinates of half turns (sin(angle/2)) and of half displacements.
+///
+///   labels    of objects: displacement, turn (L, K, 3) of the steps 1 .. K, contact, vertex_count, vertex_mean,
+///             vertex_moment (MotionLabels); NaN: not known, the object counts for nothing
+///   loss      the mean square of the error of vertices at the first step, over the vertices of a graph, then over
+///             graphs, by their moments (vertex_errors); with `normalise` in units of what the vertices of the training set
+///             move. Made in float64, given in the model's dtype
+///   predicts  displacement, turn (L, K', 3) of the objects; position (N, K', 3) of the nodes and, where they have
+///             `vertices` v of C channels, vertex_positions (N, K' C, 3), the corners of step 1, then of step 2, ...;
+///             K' = `rollout`. For a batch with labels displacement and turn go as many steps as those, if these are more.
+///             A step later the model sees the tokens where the one before has left them (moved_objects.h)
+///   metrics   motion_errors.h
+class RigidMotion : public Task {
+ public:
+  explicit RigidMotion(RigidMotionOptions options) : options_(options) {}
+
+  std::string name() const override { return RigidMotionOptions::name_in_config; }
+  std::vector<Quantity> labels() const override;
+  /// ConfigError: data that are not points in space; several steps of features that cannot be moved.
+  Interface interface(const Schema& data) const override;
+  std::vector<Quantity> predictions(const Interface& model) const override;
+
+  /// Of 4096 samples at most, from all over the set. DataError: no samples, no object whose labels are known, nothing moves.
+  void fit(const Dataset& train) override;
+  bool adopt(const Schema&, const OutputLaw& law) override { return !options_.normalise && law.plain(); }
+  bool keep(const Task& before, const Interface& from, const Interface& to) override;
+  NamedTensors state() const override;  // "displacement", "turn", "mean_square": (1) float64
+  void load(const NamedTensors& state) override;
+
+  Step step(Model& model, const Batch& batch) const override;
+  Named predict(Model& model, const Batch& batch) const override;
+
+  std::unique_ptr<Meter> meter(const Interface& model) const override;
+  std::string headline() const override { return "mse"; }
+  /// "no motion", and "constant velocity", which repeats `past_displacement` and `past_turn`, where the data have these.
+  std::vector<std::pair<std::string, Metrics>> baselines(const Dataset& data) const override;
+
+ private:
+  ObjectMotions motions(const Named& outputs) const;
+
+  RigidMotionOptions options_;
+  double displacement_ = 1, turn_ = 1, mean_square_ = 1;  // l, c, and the unit of the loss
+};
+
+}  // namespace weyl

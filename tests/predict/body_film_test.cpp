@@ -1,0 +1,98 @@
+#include "weyl/predict/body_film.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "tests/tasks/rigid_scenes.h"
+#include "weyl/models/systems.h"
+
+namespace weyl {
+namespace {
+
+/// A fitted task on a data set, with an untrained transformer.
+Predictor predictor_of(TaskOptions task, const Dataset& data) {
+  Subject subject;
+  subject.recipe.task = task;
+  subject.schema = data.schema();
+  subject.task = make_task(task);
+  subject.task->fit(data);
+  transformer::Options o;
+  o.width = 8;
+  o.heads = 2;
+  o.blocks = 1;
+  at::manual_seed(1);
+  subject.model = build({o}, subject.task->interface(data.schema()));
+  subject.trained = true;
+  return Predictor(std::move(subject));
+}
+
+Batch sample_of(const Dataset& data, int64_t i) {
+  return data.batch({&i, 1});
+}
+
+TEST(BodyFilm, OfRigidObjectsShowsTheirEdges) {
+  Stream stream(3, "boxes");
+  std::vector<std::vector<rigid::Body>> scenes(1);
+  while (scenes[0].size() < 2) {
+    const rigid::Body body = rigid::random_body(stream);
+    if (body.mesh.triangles.size() == 12) {
+      scenes[0].push_back(body);
+    }
+  }
+  const InMemory data(rigid::batch_of(scenes, 9), rigid::schema(9));
+  const Predictor predictor = predictor_of({RigidMotionOptions{}}, data);
+  const auto film = film_of(predictor, sample_of(data, 0), 0);
+  ASSERT_TRUE(film.has_value());
+  EXPECT_EQ(film->times, (std::vector<std::string>{"start", "step 2", "step 5", "step 7", "step 9"}));
+  EXPECT_EQ(film->unit, "m");
+  // Twelve edges of each box: no diagonals.
+  EXPECT_EQ(film->truth.sizes(), at::IntArrayRef({5, 24, 4}));
+  EXPECT_TRUE(at::equal(film->truth[0], film->prediction[0]));
+  EXPECT_GT((film->truth[4] - film->prediction[4]).abs().max().item<double>(), 1e-3);
+  // Rigid, seen from one side: opposite edges of a box stay parallel, here in fours.
+  const Tensor ways = film->truth.slice(2, 2, 4) - film->truth.slice(2, 0, 2);  // (F, 24, 2)
+  for (int64_t f = 0; f < 5; ++f) {
+    int64_t parallel = 0;
+    for (int64_t e = 1; e < 12; ++e) {
+      const Tensor a = ways[f][0], b = ways[f][e];
+      parallel += (a[0] * b[1] - a[1] * b[0]).abs().item<double>() < 1e-4;
+    }
+    EXPECT_EQ(parallel, 3) << f;
+  }
+  EXPECT_EQ(film->ground.size(1), 4);
+}
+
+TEST(BodyFilm, OfAttractedBodiesShowsStartAndEnd) {
+  Points p;
+  p.graphs = Segments::of_sizes(std::vector<int64_t>{4, 4});
+  at::manual_seed(2);
+  p.positions = at::randn({8, 3}, at::kDouble) * at::tensor({3.0, 1e-3, 2.0}, at::kDouble);
+  Schema schema;
+  schema.labels = {{.name = "displacement", .kind = Kind::vector, .role = Role::offset}};
+  const Tensor d = at::tensor({0.5, 0.0, 0.1}, at::kDouble).expand({8, 1, 3}).contiguous();
+  const InMemory data({p, {{"displacement", d}}}, schema);
+  const Predictor predictor = predictor_of({TrajectoryOptions{}}, data);
+  const auto film = film_of(predictor, sample_of(data, 1), 0.1);
+  ASSERT_TRUE(film.has_value());
+  EXPECT_EQ(film->times, (std::vector<std::string>{"start", "after 0.1"}));
+  EXPECT_EQ(film->truth.sizes(), at::IntArrayRef({2, 4, 2}));
+  // Seen along the axis of least spread, which leaves lengths in the plane as they are.
+  const Tensor moved = (film->truth[1] - film->truth[0]).square().sum(1).sqrt();
+  EXPECT_LT((moved - std::sqrt(0.26)).abs().max().item<double>(), 1e-3);
+  EXPECT_FALSE(film->ground.defined());
+}
+
+TEST(BodyFilm, OfOtherTasksThereIsNone) {
+  Points p;
+  p.graphs = Segments::of_sizes(std::vector<int64_t>{4, 4});
+  p.positions = at::randn({8, 3}, at::kDouble);
+  Schema schema;
+  schema.labels = {{.name = "energy", .level = Level::graph}};
+  const InMemory data({p, {{"energy", at::randn({2, 1}, at::kDouble)}}}, schema);
+  PropertyOptions options;
+  options.targets = {"energy"};
+  EXPECT_FALSE(film_of(predictor_of({options}, data), sample_of(data, 0), 0).has_value());
+}
+
+}  // namespace
+}  // namespace weyl
