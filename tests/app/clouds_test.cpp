@@ -70,19 +70,42 @@ batch = 4
   const Outcome predicted = weyl_program("predict run new --out out", folder);
   ASSERT_EQ(predicted.code, 0) << predicted.err;
   std::ifstream table(folder + "/out/predictions.csv");
+  const std::vector<std::string> class_names{"ball", "rod"};
   std::string line;
   std::getline(table, line);
-  EXPECT_EQ(line, "sample,source,class,p_0,p_1");
+  EXPECT_EQ(line, "sample,source,class,class_name,p_0,p_1");
   for (const char* source : {"new/a.ply", "new/b,c.ply"}) {
     ASSERT_TRUE(std::getline(table, line));
     const auto cells = csv_cells(line);
-    ASSERT_EQ(cells.size(), 5u) << line;
+    ASSERT_EQ(cells.size(), 6u) << line;
     EXPECT_EQ(cells[1], source);
-    const double p0 = std::stod(cells[3]), p1 = std::stod(cells[4]);
+    const double p0 = std::stod(cells[4]), p1 = std::stod(cells[5]);
+    EXPECT_EQ(cells[3], class_names[cells[2] == "0" ? 0 : 1]);
     EXPECT_NEAR(p0 + p1, 1, 1e-6);
     EXPECT_EQ(cells[2], p0 >= p1 ? "0" : "1");
   }
   EXPECT_FALSE(std::getline(table, line));
+  // Folders of some of the classes alone keep their numbers; of others nothing is known but what the model says.
+  for (const char* place : {"some/rod", "others/cone"}) {
+    fs::create_directories(folder + "/" + place);
+    for (int i = 0; i < 3; ++i) {
+      std::ofstream(folder + "/" + place + "/" + std::to_string(i) + ".ply") << ply(1, 50 + i);
+    }
+  }
+  const Json some = Json::parse(weyl_program("eval run --data some --json", folder).out, "eval");
+  ASSERT_NE(some.find("metrics"), nullptr);
+  EXPECT_EQ(some.find("samples")->number_or(0), 3);
+  for (const char* place : {"some", "others"}) {
+    const Outcome out =
+        weyl_program(std::string("predict run ") + place + " --out " + place + "-out", folder);
+    EXPECT_EQ(out.code, 0) << out.err;
+    EXPECT_EQ(contents(folder + "/" + place + "-out/predictions.csv")
+                  .find("sample,source,class,class_name,p_0,p_1\n"),
+              0u);
+  }
+  const Outcome others = weyl_program("eval run --data others", folder);
+  EXPECT_EQ(others.code, 3);
+  EXPECT_EQ(std::ranges::count(others.err, '\n'), 1) << others.err;
   // A cloud without what the model is told of, and a molecule.
   std::ofstream(folder + "/bare.txt") << "0 0 0\n1 1 1\n";
   const Outcome bare = weyl_program("predict run bare.txt --out bare", folder);

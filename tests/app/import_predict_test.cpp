@@ -181,6 +181,46 @@ TEST(ImportThenPredict, NamesAWrongTensorAndWritesNothing) {
   fails(misshaped, name);
 }
 
+// Nothing has to be said: the weights themselves tell whether their model was given positions.
+TEST(ImportThenPredict, PositionVectorIsWhatTheWeightsHave) {
+  const std::string folder = scratch("import-positions");
+  const std::string bare = R"([interface]
+dimension = 3
+typical_nodes = 4
+outputs = [{ name = "energy", level = "graph" }]
+[model]
+system = "platonic"
+[model.platonic]
+width = 48
+heads = 12
+blocks = 1
+)";
+  std::ofstream(folder + "/c.toml") << bare;
+  for (const char* given : {"false", "true"}) {
+    const Recipe recipe =
+        read_recipe(folder + "/c.toml", {std::string("model.platonic.position_vector=") + given});
+    NamedTensors weights;
+    for (const Parameter& p : build(recipe.model, *recipe.interface)->parameters()) {
+      weights["module." + p.name] = p.tensor.detach();
+    }
+    save_tensors(folder + "/w.safetensors", weights);
+    const Outcome imported =
+        weyl_program("import w.safetensors --config c.toml --out m.safetensors --force", folder);
+    EXPECT_EQ(imported.code, 0) << imported.err;
+    const std::string info = weyl_program("info m.safetensors --json", folder).out;
+    EXPECT_NE(info.find(std::string("\"position_vector\": ") + given), std::string::npos) << info;
+    // What is said is not overruled.
+    const std::string other = given == std::string("true") ? "false" : "true";
+    const Outcome refused = weyl_program(
+        "import w.safetensors --config c.toml --out n.safetensors "
+        "model.platonic.position_vector=" +
+            other,
+        folder);
+    EXPECT_EQ(refused.code, 3);
+    EXPECT_NE(refused.err.find("x_embedder.kernel"), std::string::npos) << refused.err;
+  }
+}
+
 TEST(PredictGradient, OfAClassifierIsThatOfItsLogits) {
   const std::string folder = scratch("classifier");
   std::ofstream(folder + "/c.toml") << R"([data]

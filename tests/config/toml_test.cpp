@@ -216,7 +216,14 @@ TEST(Overrides, AreNamedInMessages) {
     EXPECT_EQ(message("", {bad}), "override '" + bad + "'" + words);
   }
   EXPECT_EQ(message("[[dishes]]", {"dishes.name=pie"}),
-            "override 'dishes.name=pie': a list is given whole, as in key=[1, 2]");
+            "override 'dishes.name=pie': a list is given whole, as in key=[1, 2], or an item of it by its "
+            "number, as in key[0]");
+  EXPECT_EQ(message("[[dishes]]", {"dishes[1].name=pie"}),
+            "override 'dishes[1].name=pie': dishes has 1 item, numbered from 0, got 1");
+  EXPECT_EQ(message("[[dishes]]", {"dishes[0].nam=pie"}),
+            "override 'dishes[0].nam=pie': dishes[0].nam: unknown key; did you mean 'name'?");
+  EXPECT_EQ(message("[[dishes]]", {"dishes[-1].name=pie"}), "override 'dishes[-1].name=pie'" + words);
+  EXPECT_EQ(message("chairs = 3", {"chairs[0]=4"}), "override 'chairs[0]=4'" + words);
   // What no config could hold would leave a run that cannot be read again.
   const std::string latin = message("", {"motto=caf\xe9"});
   EXPECT_TRUE(latin.ends_with(": the value must be UTF-8")) << latin;

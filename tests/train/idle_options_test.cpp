@@ -243,6 +243,33 @@ TEST(IdleOptions, OfAFileYieldToOverrides) {
   EXPECT_EQ(warning("md/et.toml", {"train.epochs=3"}), "");
 }
 
+/// A key within an item of a list falls as any other: here that of a first stage, which ends the decoder without it.
+TEST(IdleOptions, InListsYieldToOverrides) {
+  const fs::path folder = fs::path(testing::TempDir()) / "weyl-idle-lists";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  const std::string config = (folder / "config.toml").string();
+  const std::string other = "gelu";
+  std::ofstream(config) << "[interface]\ngrid = true\ndimension = 2\noutputs = [{ name = 'mask' }]\n"
+                        << "[model]\nsystem = 'steerable'\n[model.steerable]\norders = 3\n"
+                        << "stages = [{ middle = 2, channels = 4, decoder = '" << other
+                        << "' }, { channels = 4 }]\n";
+  EXPECT_EQ(read_recipe(config).warning, "");
+  const std::string key = "model.steerable.stages[0].middle=0";
+  Recipe recipe = read_recipe(config, {key});
+  EXPECT_NO_THROW(require_effects(recipe));
+  EXPECT_NE(recipe.warning.find("left out what has no effect: model.steerable.stages[0].decoder"),
+            std::string::npos)
+      << recipe.warning;
+  // What stands behind the verb itself is meant: by its own key, or in the whole list.
+  EXPECT_THROW(require_effects(read_recipe(config, {key, "model.steerable.stages[0].decoder=" + other})),
+               ConfigError);
+  EXPECT_THROW(
+      require_effects(read_recipe(config, {"model.steerable.stages=[{ middle = 0, channels = 4, decoder = '" +
+                                           other + "' }, { channels = 4 }]"})),
+      ConfigError);
+}
+
 /// What stands behind the verb itself is meant, and what is idle in a file by itself is its author's.
 TEST(IdleOptions, YieldToNothingElse) {
   const auto refused = [](const std::string& config,

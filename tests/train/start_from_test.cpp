@@ -285,6 +285,33 @@ TEST(TakeWeights, KeepsWhatItKnowsOfItsOwnTypes) {
   }
 }
 
+// Types without names, of which the data have fewer: one line says so, in every system, and nothing is taken by chance.
+TEST(TakeWeights, OfMoreTypesWithoutNamesSaysSoInOneLine) {
+  const auto data = set();
+  const ForceField task({});
+  for (const char* system : {"transformer", "platonic", "geomformer", "et", "painn"}) {
+    at::manual_seed(3);
+    SavedModel source;
+    source.recipe.model = small(system);
+    source.interface = task.interface(data->schema());
+    source.interface.elements.clear();
+    source.interface.types = 5;
+    source.model = build(source.recipe.model, source.interface);
+    for (const int64_t types : {1, 2, 4}) {
+      Interface fewer = source.interface;
+      fewer.types = types;
+      EXPECT_NO_THROW(interface_from(source, fewer, "M"));
+      const auto model = build(source.recipe.model, fewer);
+      const Taken taken = take_weights(*model, source, source.recipe.model, "M");
+      EXPECT_FALSE(taken.whole) << system;
+      ASSERT_EQ(taken.warnings.size(), 1u) << system << types << taken.warnings.back();
+      EXPECT_TRUE(taken.warnings[0].starts_with(
+          text("train.from: M has 5 types of nodes, the data ", types, ", and no names say which of them: ")))
+          << taken.warnings[0];
+    }
+  }
+}
+
 const Taken whole{.line = "", .warnings = {}, .whole = true};
 
 /// Energies that a model and its task predict, and a constant of each element beside them.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/fixtures/shapes/*.h5 as h5py does, for tests/data/shapes/shapes_test.cpp.
+"""Writes tests/fixtures/shapes/*.h5 as h5py does, for tests/data/shapes/shapes_test.cpp, and tests/fixtures/clouds/*.h5, for
+tests/data/sets/clouds_test.cpp.
 
 `python tools/goldens/h5_fixtures.py` needs h5py and numpy.
 """
@@ -22,3 +23,17 @@ with h5py.File(out / "double.h5", "w") as f:
 with h5py.File(out / "v110.h5", "w", libver=("v108", "v110")) as f:
     f.create_dataset("data", data=data, chunks=(2, 8, 3), compression="gzip")
     f["label"] = label
+
+# Clouds of one's own: one with a class that is a single number, and many in a file, by other names and types.
+clouds = out.parent / "clouds"
+clouds.mkdir(exist_ok=True)
+with h5py.File(clouds / "one.h5", "w") as f:
+    f["points"] = data[0]
+    f["normal"] = np.tile(np.array([0, 0, 1], "f2"), (16, 1))
+    f["label"] = 1
+with h5py.File(clouds / "many.h5", "w") as f:
+    f.create_dataset("xyz", data=data.astype(">f8"), maxshape=(None, 16, 3), chunks=(2, 16, 3), compression="gzip")
+    f["y"] = label[:, 0].astype("u1")
+    f["colour"] = np.full((4, 16, 3), 51, "u1")
+    scan = f.create_group("scan")
+    scan["places"] = data

@@ -1,4 +1,5 @@
 #include "weyl/app/command_line_arguments.h"
+#include "weyl/core/joined.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -22,14 +23,6 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
   CLI::Validator member = CLI::IsMember(words);
   member.description("");
   return member;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) {
-    line += (line.empty() ? "" : "|") + word;
-  }
-  return line;
 }
 
 std::string check_device(const std::string& device) {
@@ -109,12 +102,12 @@ void add_fraction(CLI::App& app, const std::string& flag, double& fraction, cons
 
 void add_choice(CLI::App& app, const std::string& flag, std::string& choice,
                 const std::vector<std::string>& words, const std::string& help) {
-  app.add_option(flag, choice, help)->check(one_of(words))->type_name(joined(words));
+  app.add_option(flag, choice, help)->check(one_of(words))->type_name(joined(words, "|"));
 }
 
 void add_word(CLI::App& app, const std::string& name, std::string& word,
               const std::vector<std::string>& words, const std::string& help) {
-  app.add_option(name, word, help)->required()->check(one_of(words))->type_name(joined(words));
+  app.add_option(name, word, help)->required()->check(one_of(words))->type_name(joined(words, "|"));
 }
 
 void add_batch(CLI::App& app, int64_t& batch, std::optional<int64_t>& tokens) {
@@ -137,7 +130,7 @@ void add_threads(CLI::App& app, int64_t& threads, const std::string& help) {
 
 void add_dtype(CLI::App& app, std::optional<std::string>& dtype, const std::string& help) {
   const std::vector<std::string> words{"float32", "float64"};
-  app.add_option("--dtype", dtype, help)->check(one_of(words))->type_name(joined(words));
+  app.add_option("--dtype", dtype, help)->check(one_of(words))->type_name(joined(words, "|"));
 }
 
 void add_machine(CLI::App& app, Machine& machine, const std::string& dtype_help) {

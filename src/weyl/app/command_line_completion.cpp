@@ -8,6 +8,7 @@
 
 #include "weyl/app/command_line_verbs.h"
 #include "weyl/core/check.h"
+#include "weyl/core/joined.h"
 #include "weyl/data/makers/makers.h"
 
 namespace weyl {
@@ -94,14 +95,6 @@ std::vector<Entry> entries_of_program() {
   return entries;
 }
 
-std::string joined(const std::vector<std::string>& words, const char* between = " ") {
-  std::string line;
-  for (const std::string& word : words) {
-    line += (line.empty() ? "" : between) + word;
-  }
-  return line;
-}
-
 std::vector<std::string> names_of(const std::vector<Flag>& flags) {
   std::vector<std::string> names;
   for (const Flag& flag : flags) {
@@ -130,19 +123,19 @@ std::string bash_script(const std::vector<Entry>& entries) {
         patterns.push_back("'" + entry.path + ":" + name + "'");
       }
       if (flag.value) {
-        values +=
-            "    " + joined(patterns, "|") + ") " +
-            (flag.words.empty() ? ""
-                                : "COMPREPLY=($(compgen -W '" + joined(flag.words) + "' -- \"$now\")); ") +
-            "return ;;\n";
+        values += "    " + joined(patterns, "|") + ") " +
+                  (flag.words.empty()
+                       ? ""
+                       : "COMPREPLY=($(compgen -W '" + joined(flag.words, " ") + "' -- \"$now\")); ") +
+                  "return ;;\n";
       }
     }
     std::vector<std::string> all = entry.words;
     for (const auto& [name, help] : entry.verbs) {
       all.push_back(name);
     }
-    words += "    '" + entry.path + "') flags='" + joined(names_of(entry.flags)) + "' words='" + joined(all) +
-             "' ;;\n";
+    words += "    '" + entry.path + "') flags='" + joined(names_of(entry.flags), " ") + "' words='" +
+             joined(all, " ") + "' ;;\n";
   }
   return "# bash completion of weyl: source this file, or put it into "
          "~/.local/share/bash-completion/completions/weyl\n"
@@ -183,7 +176,7 @@ std::string zsh_script(const std::vector<Entry>& entries) {
       }
       if (flag.value) {
         values += "    " + joined(patterns, "|") + ") " +
-                  (flag.words.empty() ? "_files" : "compadd -- " + joined(flag.words)) + "; return ;;\n";
+                  (flag.words.empty() ? "_files" : "compadd -- " + joined(flag.words, " ")) + "; return ;;\n";
       }
     }
     for (const auto& [name, help] : entry.verbs) {
@@ -230,7 +223,7 @@ std::string fish_script(const std::vector<Entry>& entries) {
       lines += line + " -f -a " + name + " -d '" + help + "'\n";
     }
     if (!entry.words.empty()) {
-      lines += line + " -f -a '" + joined(entry.words) + "'\n";
+      lines += line + " -f -a '" + joined(entry.words, " ") + "'\n";
     }
     for (const Flag& flag : entry.flags) {
       std::string names;
@@ -238,7 +231,7 @@ std::string fish_script(const std::vector<Entry>& entries) {
         names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
       const std::string value =
-          flag.words.empty() ? (flag.value ? " -r" : "") : " -x -a '" + joined(flag.words) + "'";
+          flag.words.empty() ? (flag.value ? " -r" : "") : " -x -a '" + joined(flag.words, " ") + "'";
       lines += line + names + value + " -d '" + flag.help + "'\n";
     }
   }

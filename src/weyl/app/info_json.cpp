@@ -1,10 +1,9 @@
 #include "weyl/app/info_json.h"
 
-#include <cstdio>
-
 #include "weyl/carriers/quantity_json.h"
 #include "weyl/config/options_json.h"
 #include "weyl/core/check.h"
+#include "weyl/core/text_number.h"
 
 namespace weyl {
 namespace {
@@ -25,12 +24,6 @@ std::string grouped(double count) {
     digits.insert(static_cast<size_t>(i), 1, ',');
   }
   return digits;
-}
-
-std::string short_number(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.4g", value);
-  return buffer;
 }
 
 std::string quantities(const Json* list) {

@@ -1,31 +1,21 @@
 // Point clouds of one's own, as `weyl config new` sees them.
 #include <algorithm>
-#include <filesystem>
 
 #include "weyl/app/new_config_data.h"
 #include "weyl/core/check.h"
 #include "weyl/data/open.h"
 #include "weyl/data/sets/cloud_layout.h"
-#include "weyl/data/sets/cloud_reader.h"
 
 namespace weyl {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr int64_t most_points = 128;  // of a cloud: more see finer detail and take longer, by the square
-
-/// train.npz and others of such names, of clouds.
-bool is_folder_of_archives(const std::string& path) {
-  const auto train = fs::path(path) / "train.npz";
-  return fs::is_regular_file(train) && holds_clouds(train.string());
-}
 
 }  // namespace
 
 FoundData look_at_clouds(const std::string& path) {
   FoundData found;
-  if (!is_cloud_folder(path) && !is_folder_of_archives(path)) {
+  if (!is_cloud_folder(path)) {
     return found;
   }
   CloudsDataOptions options{.path = path};

@@ -39,12 +39,6 @@ std::string shell_word(const std::string& path) {
 /// A file that is no training set by itself: what to do with it.
 [[noreturn]] void refuse_file(const std::string& path) {
   const std::string folder = fs::path(path).stem().string();
-  if (PoseFiles::takes(path, {})) {
-    throw ConfigError(text(
-        path, ": is one trajectory; take a pose out of each window of it first: `mkdir -p ",
-        shell_word(folder), " && weyl data convert ", shell_word(path), " ",
-        shell_word(folder + "/train.safetensors"), " length=8 hole=true`, then --data ", shell_word(folder)));
-  }
   if (TensorFiles::takes(path, {})) {
     throw ConfigError(text(path, ": is one file without splits; `weyl data split ", shell_word(path),
                            " --out ", shell_word(folder), "`, then --data ", shell_word(folder)));
@@ -163,6 +157,9 @@ FoundData look_at_data(const std::string& path) {
   const bool in_splits = fs::is_directory(path) && !frames_of_split(path, "train").empty();
   if (in_splits || FrameFiles::takes(path, {})) {
     return look_at_frames(path);
+  }
+  if (PoseFiles::takes(path, {})) {
+    return look_at_trajectory(path);
   }
   if (!fs::is_directory(path)) {
     refuse_file(path);

@@ -47,6 +47,9 @@ FoundData look_at_frames(const std::string& path);
 FoundData look_at_grids(const std::string& path);
 /// A folder of point clouds of one's own (sets/clouds.h); nothing in `tasks`: it is none.
 FoundData look_at_clouds(const std::string& path);
+/// A folder of sequences with a missing pose, whose files have this schema; a trajectory of text (formats/pose_file.h).
+FoundData look_at_pose_sequences(const std::string& path, const Schema& schema);
+FoundData look_at_trajectory(const std::string& path);
 /// A folder of particles, poses or carrier tensor files; nothing in `tasks`: it is none of them.
 FoundData look_at_tensors(const std::string& path);
 

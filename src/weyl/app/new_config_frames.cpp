@@ -1,13 +1,9 @@
 // Frames of atoms, as `weyl config new` sees them: keys, units, elements, what is missing, how dense they are.
 #include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <filesystem>
-#include <set>
 
 #include "weyl/app/new_config_data.h"
+#include "weyl/app/new_config_frame_keys.h"
 #include "weyl/core/check.h"
-#include "weyl/data/atoms/inspect_frames.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/potential_keys.h"
 #include "weyl/data/open.h"
@@ -16,158 +12,7 @@
 namespace weyl {
 namespace {
 
-/// A key that frames may have, over all splits.
-struct Key {
-  std::string name, unit;
-  int64_t frames = 0;  // that have it
-  bool varies = false;
-};
-
-/// All that the splits of a path say together.
-struct Frames {
-  int64_t frames = 0, atoms = 0, least_atoms = 0, most_atoms = 0, periodic = 0;
-  std::map<int, int64_t> elements;
-  std::vector<Key> numbers;  // of frames, one number each
-  std::vector<Key> vectors;  // of atoms, three numbers each
-  std::vector<Key> tensors;  // of frames, nine or six numbers each
-  std::string length_unit;
-  std::vector<std::pair<std::string, int64_t>> splits;  // with their frames
-  bool in_files = false;                                // the splits are files, or folders, of these names
-};
-
-std::string lower(std::string_view s) {
-  std::string out(s);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
-void add(std::vector<Key>& keys, const FrameFieldSummary& field) {
-  const auto known = std::ranges::find(keys, field.name, &Key::name);
-  const bool varies = field.min != field.max;
-  if (known == keys.end()) {
-    keys.push_back({field.name, field.unit, field.frames, varies});
-  } else {
-    known->frames += field.frames;
-    known->varies = known->varies || varies;
-  }
-}
-
-Frames frames_of(const std::string& path) {
-  Frames all;
-  for (const char* split : {"train", "valid", "test"}) {
-    all.in_files =
-        all.in_files || (std::filesystem::is_directory(path) && !frames_of_split(path, split).empty());
-  }
-  for (const auto& [split, found] : inspect_all_frames(path)) {
-    all.least_atoms = all.frames == 0 ? found.least_atoms : std::min(all.least_atoms, found.least_atoms);
-    all.most_atoms = std::max(all.most_atoms, found.most_atoms);
-    all.frames += found.frames;
-    all.atoms += found.atoms;
-    all.periodic += found.periodic;
-    all.splits.emplace_back(split, found.frames);
-    for (const auto& [z, count] : found.elements) {
-      all.elements[z] += count;
-    }
-    for (const FrameFieldSummary& field : found.fields) {
-      all.length_unit = field.name == "pos" ? field.unit : all.length_unit;
-    }
-    for (const FrameFieldSummary& field : found.labels) {
-      if (!field.texts.empty() || field.mixed) {
-        continue;
-      }
-      if (field.level == Level::node) {
-        if (field.shape == std::vector<int64_t>{3}) {
-          add(all.vectors, field);
-        }
-      } else if (field.shape.empty() || field.shape == std::vector<int64_t>{1}) {
-        add(all.numbers, field);
-      } else if (field.shape == std::vector<int64_t>{9} || field.shape == std::vector<int64_t>{6} ||
-                 field.shape == std::vector<int64_t>{3, 3}) {
-        add(all.tensors, field);
-      }
-    }
-  }
-  return all;
-}
-
-bool has_word(const std::string& name, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(words, [&](auto word) { return name.find(word) != std::string::npos; });
-}
-
-/// Names such as `energy_gap` and `energy_homo`: a number of its own, though an energy, whose slope is no force.
-bool is_level(const std::string& name) {
-  return has_word(name, {"gap", "homo", "lumo"});
-}
-
-/// Names such as `energy_weight`, `forces_std` and `kinetic_energy`: beside a label, none.
-bool is_beside_labels(const std::string& name) {
-  return has_word(name,
-                  {"weight", "error", "std", "stdev", "variance", "uncert", "kinetic", "fermi", "cutoff"});
-}
-
-/// The key of a label: the usual one there is, the preferred ones first, or the only one whose name says it. Null: none.
-template <size_t N>
-const Key* key_of(const std::vector<Key>& keys, const std::array<std::string_view, N>& usual,
-                  std::string_view named, std::initializer_list<std::string_view> others = {}) {
-  for (const std::string_view name : usual) {
-    if (const auto found = std::ranges::find(keys, name, &Key::name); found != keys.end()) {
-      return &*found;
-    }
-  }
-  const Key* only = nullptr;
-  for (const Key& key : keys) {
-    const std::string name = lower(key.name);
-    const bool other = std::ranges::find(other_energy_keys, key.name) != other_energy_keys.end() ||
-                       name.starts_with(prediction_prefix);
-    const bool says =
-        name.find(named) != std::string::npos || std::ranges::find(others, name) != others.end();
-    if (says && !other && !is_level(name) && !is_beside_labels(name)) {
-      if (only != nullptr) {
-        return nullptr;
-      }
-      only = &key;
-    }
-  }
-  return only;
-}
-
-/// Numbers that count or name frames.
-bool is_bookkeeping(const std::string& name) {
-  static const std::set<std::string> words{"index", "indices", "old_indices", "id",   "i",     "step",
-                                           "time",  "frame",   "md_step",     "seed", "walker"};
-  return words.contains(lower(name)) || name == config_type_label;
-}
-
-/// QM9's own files, whose labels have a data set of their own.
-bool is_qm9_set(const Frames& all) {
-  return std::ranges::all_of(std::initializer_list<std::string_view>{"U0", "homo", "zpve", "Cv", "index"},
-                             [&](std::string_view name) {
-                               return std::ranges::find(all.numbers, name, &Key::name) != all.numbers.end();
-                             });
-}
-
-struct Labels {
-  const Key *energy = nullptr, *forces = nullptr, *stress = nullptr;
-  std::vector<const Key*> others;  // numbers of all frames that differ
-};
-
-Labels labels_of(const Frames& all) {
-  Labels labels;
-  labels.energy = key_of(all.numbers, energy_keys, "energy", {"etot", "e_tot", "toten", "e"});
-  labels.forces = key_of(all.vectors, forces_keys, "force", {"gradient", "gradients"});
-  const Key* stress = key_of(all.tensors, stress_keys, "stress");
-  labels.stress = all.periodic == all.frames ? stress : nullptr;  // there is none of other frames
-  for (const Key& key : all.numbers) {
-    const std::string name = lower(key.name);
-    const bool an_energy = &key == labels.energy || is_beside_labels(name) ||
-                           (name.find("energ") != std::string::npos && !is_level(name));
-    if (!an_energy && key.varies && key.frames == all.frames && !is_bookkeeping(key.name)) {
-      labels.others.push_back(&key);
-    }
-  }
-  return labels;
-}
+using frame_keys::Frames, frame_keys::Key, frame_keys::Labels, frame_keys::labels_of, frame_keys::lower;
 
 std::string list(const std::vector<const Key*>& keys) {
   std::string line;
@@ -327,7 +172,7 @@ FoundData qm9(const std::string& path, Frames all, FoundData found) {
 }  // namespace
 
 FoundData look_at_frames(const std::string& path) {
-  const Frames all = frames_of(path);
+  const Frames all = frame_keys::frames_of(path);
   require<DataError>(!all.splits.empty() && all.frames > 0, path, ": must have frames, got none");
   require<ConfigError>(all.in_files || all.frames > 1, path,
                        ": must have two frames or more, to train and to validate on, got one");
@@ -342,7 +187,7 @@ FoundData look_at_frames(const std::string& path) {
   found.what = text(all.frames, " frames of ", all.least_atoms,
                     all.most_atoms > all.least_atoms ? text(" to ", all.most_atoms) : "", " atoms",
                     found.periodic ? text(", ", all.periodic, " of them periodic") : "");
-  if (is_qm9_set(all)) {
+  if (frame_keys::is_qm9_set(all)) {
     return qm9(path, all, std::move(found));
   }
   if (labels.energy != nullptr) {

@@ -191,7 +191,7 @@ Plan plan_of(const FoundData& found, const std::string& task, const std::string&
 }
 
 /// A number of two digits.
-double short_number(double x) {
+double two_digits(double x) {
   if (x <= 0) {
     return 0;
   }
@@ -305,7 +305,7 @@ void write_train(ConfigDraft& draft, const FoundData& found, const std::string& 
   draft.set("clip", plan.clip);
   draft.table("train.schedule");
   draft.set("name", "cosine");
-  draft.set("warmup", atoms ? short_number(std::min(1.0, 200 / steps)) : std::min(1.0, epochs / 10));
+  draft.set("warmup", atoms ? two_digits(std::min(1.0, 200 / steps)) : std::min(1.0, epochs / 10));
 }
 
 }  // namespace weyl

@@ -1,4 +1,4 @@
-// Particles in motion, poses and carrier tensor files, as `weyl config new` sees them.
+// Particles in motion and carrier tensor files, as `weyl config new` sees them.
 #include <ATen/ops/max.h>
 
 #include <algorithm>
@@ -38,36 +38,6 @@ FoundData look_at_nbody(const std::string& path) {
   found.write_task = [](ConfigDraft& draft, const std::string&, const std::string&) {
     draft.table("task.trajectory");
     draft.set("baseline", "best_straight_line", "the network predicts what a straight line does not");
-  };
-  return found;
-}
-
-FoundData look_at_poses(const std::string& path, const Schema& schema) {
-  FoundData found;
-  found.family = Family::poses;
-  require<ConfigError>(
-      find_quantity(schema.labels, "element") != nullptr && find_quantity(schema.labels, "flank") != nullptr,
-      path,
-      ": the poses have no labels element and flank, the missing pose and its neighbours, which task "
-      "completion, "
-      "the only one of poses, learns; `weyl data convert` makes them of a trajectory with hole=true");
-  const LieGroup group = *schema.interface.group;
-  PoseSequencesDataOptions options{.path = path, .group = group};
-  count_samples(found, open_splits({options}), path);
-  found.what =
-      text(found.samples, " training sequences of poses of ", name_of(group), ", each with one missing");
-  found.tasks = {{"completion", "sequences with a missing pose"}};
-  found.write_data = [path, group](ConfigDraft& draft, const std::string&, const std::string&) {
-    draft.table("data");
-    draft.set("set", "pose_sequences");
-    draft.table("data.pose_sequences");
-    draft.set("path", path);
-    draft.set("group", std::string(name_of(group)), "as the files say");
-  };
-  found.write_task = [](ConfigDraft& draft, const std::string&, const std::string&) {
-    draft.table("task.completion");
-    draft.set("gap_weight", 1.0);
-    draft.set("pose_weight", 1.0);
   };
   return found;
 }
@@ -180,7 +150,7 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
   Schema schema = read.schema;
   schema.interface.grid = std::holds_alternative<Grid>(read.batch.input);
   if (schema.interface.group) {
-    return look_at_poses(path, schema);
+    return look_at_pose_sequences(path, schema);
   }
   for (const Quantity& q : schema.interface.features) {
     require<ConfigError>(q.kind != Kind::multivector, path, ": there is no recipe for data with ", q.name,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include "weyl/app/shown_metrics.h"
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/core/text_number.h"
 #include "weyl/train/journal.h"
 #include "weyl/train/metric_terms.h"
 #include "weyl/train/model_summary.h"
@@ -50,12 +50,6 @@ std::vector<std::string> terms_of(const BestBy& best, const std::vector<std::str
     names = {best.metric};
   }
   return names;
-}
-
-std::string short_number(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.4g", value);
-  return buffer;
 }
 
 Series column_of(const CsvTable& table, size_t column, size_t step, std::string title) {

@@ -71,7 +71,7 @@ int run(const ImportCommand& command, const Systems& systems) {
                     command.dtype ? dtype_of(command.dtype)
                     : wide        ? at::kDouble
                                   : at::kFloat,
-                    systems);
+                    systems, shapes_of(weights));
   warn_if_any(subject.recipe.warning);
   const std::string unit = energy_unit_of(subject);
   OutputLaw law{.scale = energy_factor(command.energy_unit, unit)};

@@ -114,6 +114,19 @@ void check(const PredictCommand& command, const Overwrite& overwrite) {
   }
 }
 
+/// Progress on the terminal, doubts beside it, and an end by a signal: into a set's calls or those of frames.
+template <class Calls>
+Calls calls_for(Progress& progress) {
+  Calls calls;
+  calls.progress = [&](int64_t done) { progress.update(done); };
+  calls.stop = stop_requested;
+  calls.warn = [&](const std::string& doubt) {
+    progress.clear();
+    warn(doubt);
+  };
+  return calls;
+}
+
 Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite, const Predictor& predictor,
                        Progress& progress) {
   const auto data = open_for_prediction(predictor.subject(), command.data);
@@ -127,14 +140,7 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
     }
   };
   Predicted result;
-  result.samples = predictor.each(data, command.data, use,
-                                  {.progress = [&](int64_t done) { progress.update(done); },
-                                   .stop = stop_requested,
-                                   .warn =
-                                       [&](const std::string& doubt) {
-                                         progress.clear();
-                                         warn(doubt);
-                                       }});
+  result.samples = predictor.each(data, command.data, use, calls_for<PredictorCalls>(progress));
   result.stopped = result.samples < data->size();
   if (result.stopped) {
     return result;
@@ -153,9 +159,8 @@ Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite,
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   progress.set_total(data->size());
   Predicted result;
-  result.samples =
-      predict_into_folder(predictor, data, command.data, command.out, command.probabilities, overwrite,
-                          {.progress = [&](int64_t done) { progress.update(done); }, .stop = stop_requested});
+  result.samples = predict_into_folder(predictor, data, command.data, command.out, command.probabilities,
+                                       overwrite, calls_for<PredictorCalls>(progress));
   result.stopped = result.samples < data->size();
   return result;
 }
@@ -166,13 +171,7 @@ Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwr
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   const FilledTrajectory filled =
       predict_trajectory(predictor, data, command.data, command.out, overwrite.at(command.out),
-                         {.progress = [&](int64_t done) { progress.update(done); },
-                          .stop = stop_requested,
-                          .warn =
-                              [&](const std::string& doubt) {
-                                progress.clear();
-                                warn(doubt);
-                              }});
+                         calls_for<PredictorCalls>(progress));
   const bool stopped = filled.place < 0;
   return {
       stopped ? 0 : 1, stopped, "trajectories",
@@ -184,15 +183,9 @@ Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite,
   check_no_facts(command.as_is);
   const auto reader = open_frames(frames_path(command.data));
   ExtendedXyzWriter out(command.out, overwrite.at(command.out));
-  FrameCalls calls;
-  calls.progress = [&](int64_t done) { progress.update(done); };
-  calls.stop = stop_requested;
-  calls.warn = [&](const std::string& doubt) {
-    progress.clear();
-    warn(doubt);
-  };
-  const PredictedFrames done =
-      predict_frames(predictor, *reader, [&](const AtomsFrame& frame) { out.write(frame); }, calls);
+  const PredictedFrames done = predict_frames(
+      predictor, *reader, [&](const AtomsFrame& frame) { out.write(frame); },
+      calls_for<FrameCalls>(progress));
   if (!done.stopped) {
     out.commit();
   }

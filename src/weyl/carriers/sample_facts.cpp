@@ -4,19 +4,12 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/core/joined.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 
 namespace weyl {
 namespace {
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string line;
-  for (const std::string& name : names) {
-    line += (line.empty() ? "" : ", ") + printable(name);
-  }
-  return line;
-}
 
 /// "3.5 x 3.5 x 3.5 mm", "0.5 to 0.7 x 0.5 to 0.7 x 1 to 5 mm".
 std::string spacing_text(const SampleFacts& facts) {
@@ -62,7 +55,8 @@ std::string names_apart(const char* what, const char* who, const std::vector<std
   const bool permuted = std::is_permutation(a.begin(), a.end(), b.begin(), b.end());
   const char* order = permuted ? " in this order" : "";
   if (a.size() <= short_list && b.size() <= short_list) {
-    return text(who, " the ", what, " ", joined(a), order, ", ", whose, " ", joined(b), order);
+    return text(who, " the ", what, " ", joined_printable(a), order, ", ", whose, " ", joined_printable(b),
+                order);
   }
   const auto [left, right] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   const auto name = [](auto at, auto end) { return at == end ? std::string("none") : quote(*at); };
@@ -151,10 +145,10 @@ std::string description(const SampleFacts& facts) {
     add("cells of " + spacing_text(facts));
   }
   if (!facts.channels.empty()) {
-    add("channels " + joined(facts.channels));
+    add("channels " + joined_printable(facts.channels));
   }
   if (!facts.classes.empty()) {
-    add("classes " + joined(facts.classes));
+    add("classes " + joined_printable(facts.classes));
   }
   return line;
 }

@@ -8,6 +8,7 @@
 #include "weyl/config/toml_tree.h"
 #include "weyl/config/wording.h"
 #include "weyl/core/check.h"
+#include "weyl/core/joined.h"
 #include "weyl/core/nearest.h"
 
 namespace weyl {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 
 #include "weyl/config/toml_tree.h"
@@ -22,6 +23,23 @@ std::string_view trimmed(std::string_view s) {
   return s;
 }
 
+/// "stages[2]" as a key and the number of an item; -1: none.
+struct Step {
+  std::string_view key;
+  int64_t item = -1;
+};
+
+Step step_of(std::string_view word) {
+  const size_t open = word.find('[');
+  int64_t item = -1;
+  if (open == word.npos || !word.ends_with(']')) {
+    return {word};
+  }
+  const char *first = word.data() + open + 1, *last = word.data() + word.size() - 1;
+  const auto [end, error] = std::from_chars(first, last, item);
+  return error == std::errc() && end == last && item >= 0 ? Step{word.substr(0, open), item} : Step{word};
+}
+
 }  // namespace
 
 void apply_override(TomlNode& root, const std::string& whole, int64_t index) {
@@ -36,15 +54,31 @@ void apply_override(TomlNode& root, const std::string& whole, int64_t index) {
   TomlNode* node = &root;
   for (int depth = 0;; ++depth) {
     const size_t dot = path.find('.');
-    const std::string_view key = path.substr(0, dot);
+    const auto [key, item] = step_of(path.substr(0, dot));
+    const std::string_view words = ": the key must be words with dots between them, such as train.epochs";
     require<ConfigError>(!key.empty() && std::all_of(key.begin(), key.end(), is_bare) && depth < 32, where,
-                         ": the key must be words with dots between them, such as train.epochs");
-    require<ConfigError>(!node->as<TomlNode::List>(), where, ": a list is given whole, as in key=[1, 2]");
+                         words);
+    require<ConfigError>(!node->as<TomlNode::List>(), where,
+                         ": a list is given whole, as in key=[1, 2], or an item of it by its number, as in "
+                         "key[0]");
     if (!node->as<TomlNode::Table>()) {
       *node = {TomlNode::Table{}, place};
     }
     auto& table = std::get<TomlNode::Table>(node->value);
-    auto entry = std::find_if(table.begin(), table.end(), [&](const TomlEntry& e) { return e.key == key; });
+    auto entry = std::find_if(table.begin(), table.end(),
+                              [&, name = key](const TomlEntry& e) { return e.key == name; });
+    if (item >= 0) {  // of a list that the file gives
+      auto* list = entry == table.end() ? nullptr : std::get_if<TomlNode::List>(&entry->node.value);
+      require<ConfigError>(list != nullptr, where, words);
+      require<ConfigError>(item < std::ssize(*list), where, ": ", key, " has ", list->size(),
+                           list->size() == 1 ? " item" : " items", ", numbered from 0, got ", item);
+      node = &(*list)[static_cast<size_t>(item)];
+      if (dot == std::string_view::npos) {
+        break;
+      }
+      path.remove_prefix(dot + 1);
+      continue;
+    }
     if (entry == table.end()) {
       table.push_back({std::string(key), {TomlNode::Table{}, place}, place});
       entry = std::prev(table.end());

@@ -10,6 +10,7 @@
 #include "weyl/config/toml_tree.h"
 #include "weyl/config/wording.h"
 #include "weyl/core/check.h"
+#include "weyl/core/joined.h"
 #include "weyl/core/nearest.h"
 #include "weyl/core/read_file.h"
 
@@ -308,6 +309,11 @@ class Reader final : public Fields {
     if (const auto* table = node.as<TomlNode::Table>()) {
       for (const TomlEntry& entry : *table) {
         found = std::max(found, override_in(entry.node));
+      }
+    }
+    if (const auto* list = node.as<TomlNode::List>()) {
+      for (const TomlNode& item : *list) {
+        found = std::max(found, override_in(item));
       }
     }
     return found;

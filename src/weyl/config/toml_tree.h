@@ -47,7 +47,8 @@ TomlNode parse_toml_value(std::string_view text, TomlPlace place);
 /// Whether a text can be a string of a document: it is UTF-8.
 bool is_toml_text(std::string_view text);
 
-/// Puts the override "a.b.c=value" into the document, in place of what stood there; its place is `index`.
+/// Puts the override "a.b.c=value" into the document, in place of what stood there; its place is `index`. An item of a
+/// list that is there is named by its number, "a.b[0].c=value".
 /// ConfigError unless it is words with dots between them, an equals sign and a value in UTF-8.
 void apply_override(TomlNode& root, const std::string& whole, int64_t index);
 

@@ -94,15 +94,6 @@ std::string in_range(std::string_view noun, Range range) {
   return std::string(noun);
 }
 
-std::string joined(std::span<const std::string> words) {
-  std::string out;
-  for (const auto& word : words) {
-    out += out.empty() ? "" : ", ";
-    out += word;
-  }
-  return out;
-}
-
 std::string toml_choice(std::string_view name) {
   return name == "true" || name == "false" ? std::string(name) : toml_string(name);
 }

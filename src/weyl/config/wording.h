@@ -34,9 +34,6 @@ std::string toml_list(const std::vector<T>& items, Write&& write) {
   return out + "]";
 }
 
-/// "a, b, c".
-std::string joined(std::span<const std::string> words);
-
 /// A name of a choice as TOML: a string, but `true` and `false`, which are booleans there.
 std::string toml_choice(std::string_view name);
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 
 namespace weyl {
@@ -54,6 +55,12 @@ std::optional<int64_t> parse_integer(std::string_view token) {
   const char* last = token.data() + token.size();
   const auto [stop, error] = std::from_chars(token.data(), last, x);
   return error == std::errc() && stop == last && !token.empty() ? std::optional(x) : std::nullopt;
+}
+
+std::string short_number(double x) {
+  std::array<char, 32> digits;
+  std::snprintf(digits.data(), digits.size(), "%.4g", x);
+  return digits.data();
 }
 
 void append_number(std::string& to, double x) {

@@ -1,6 +1,7 @@
 #include "weyl/data/options.h"
 
 #include "weyl/config/idle.h"
+#include "weyl/data/sets/sequence_gap.h"
 
 namespace weyl {
 
@@ -32,11 +33,19 @@ void fields(Fields& f, PlanetsDataOptions& o) {
 }
 
 void fields(Fields& f, PoseSequencesDataOptions& o) {
-  f("path", o.path, "folder with train, valid and test: made by `weyl data make pose_sequences`");
-  f("group", o.group, "the Lie group of the poses; the files must hold the same");
+  f("path", o.path,
+    "folder with train, valid and test: made by `weyl data make pose_sequences`; or one trajectory (TUM, "
+    "KITTI, EuRoC)");
+  f("group", o.group, "the Lie group of the poses; the files must hold the same; se3 of a trajectory");
   f("train", o.train, "samples used of the training split; 0: all", {0, 1e9});
   f("valid", o.valid, "samples used of the validation split; 0: all", {0, 1e9});
   f("test", o.test, "samples used of the test split; 0: all", {0, 1e9});
+  f("length", o.length, "of a trajectory: poses of a sample, one of which is taken out", {kLeastOfGap, 1e6});
+  f("stride", o.stride, "of a trajectory: poses between the beginnings of two samples; 0: the length",
+    {0, 1e9});
+  f("fractions", o.fractions,
+    "of a trajectory: its first part is for training, the next for validation, the last for testing", {0, 1});
+  f("seed", o.seed, "of a trajectory: of the poses taken out and of the order of the others", {0, 9.2e18});
 }
 
 namespace {
@@ -313,7 +322,15 @@ void refuse_frames(const Options& o) {
 void refuse(const NbodyDataOptions&) {}
 void refuse(const TensorsDataOptions&) {}
 void refuse(const PlanetsDataOptions&) {}
-void refuse(const PoseSequencesDataOptions&) {}
+void refuse(const PoseSequencesDataOptions& o) {
+  const bool trajectory = is_pose_file(o.path);
+  const char* of_folder = "on a folder, whose files are sequences already";
+  const Conditional options[] = {{"length", trajectory, of_folder},
+                                 {"stride", trajectory, of_folder},
+                                 {"fractions", trajectory, of_folder},
+                                 {"seed", trajectory, of_folder}};
+  refuse_idle("data.pose_sequences", o, PoseSequencesDataOptions{}, options);
+}
 void refuse(const RotatedMnistDataOptions& o) {
   refuse_image_input(o);
 }
@@ -341,7 +358,7 @@ void refuse(const CloudsDataOptions& o) {
     const CloudFeature usual{.key = o.features[k].key, .kind = o.features[k].kind};
     const Conditional options[] = {{"channels", usual.kind == CloudFeatureKind::scalar,
                                     "with kind = \"vector\" or \"normal\", which have one vector each"}};
-    refuse_idle("data.clouds.features", o.features[k], usual, options);
+    refuse_idle(text("data.clouds.features[", k, "]"), o.features[k], usual, options);
   }
   const Conditional options[] = {{"label", o.labels.empty(), "beside labels, which says the classes"}};
   refuse_idle("data.clouds", o, CloudsDataOptions{}, options);
@@ -374,6 +391,30 @@ const std::string& path_of(const DataOptions& options) {
 
 DataOptions moved_to(DataOptions options, const std::string& path) {
   std::visit([&](auto& o) { o.path = path; }, options.set);
+  return options;
+}
+
+DataOptions know_classes(DataOptions options, const std::vector<std::string>& names) {
+  std::visit(
+      [&](auto& o) {
+        if constexpr (requires { o.known_classes; }) {
+          o.known_classes = names;
+        }
+      },
+      options.set);
+  return options;
+}
+
+DataOptions of_any_classes(DataOptions options) {
+  std::visit(
+      [](auto& o) {
+        if constexpr (requires { o.target; }) {
+          o.classes = o.target == ImageTarget::mask ? o.classes : 0;  // of masks they are those of pixels
+        } else if constexpr (requires { o.known_classes; }) {
+          o.classes = 0;
+        }
+      },
+      options.set);
   return options;
 }
 

@@ -44,8 +44,8 @@ struct TensorsDataOptions {
 void fields(Fields& f, TensorsDataOptions& o);
 
 /// Sequences of poses with one missing, as made by `weyl data make pose_sequences`: a folder with train,
-/// valid and test. Poses of one Lie group; labels `element`, the missing one, and `flank`, 1 on the two
-/// tokens beside it.
+/// valid and test, or one trajectory of text (formats/pose_file.h), se3, of which windows are taken. Poses of one Lie
+/// group; labels `element`, the missing one, and `flank`, 1 on the two tokens beside it.
 struct PoseSequencesDataOptions {
   static constexpr const char* name_in_config = "pose_sequences";
   std::string path = "data/pose_sequences";
@@ -53,6 +53,10 @@ struct PoseSequencesDataOptions {
   int64_t train = 0;  // samples used of each split, which must have them; 0: all
   int64_t valid = 0;
   int64_t test = 0;
+  int64_t length = 8;  // of a trajectory: poses of a window, the missing one among them
+  int64_t stride = 0;  // poses between the beginnings of two windows; 0: the length
+  std::vector<double> fractions{0.8, 0.1, 0.1};  // stretches of the trajectory, one after the other
+  int64_t seed = 0;                              // of the holes and of the order of the tokens
 };
 void fields(Fields& f, PoseSequencesDataOptions& o);
 
@@ -94,6 +98,7 @@ struct ImagesDataOptions {
   double train_fraction = 0.8, valid_fraction = 0.1;
   int64_t seed = 0;
   ImageInput input;
+  std::vector<std::string> known_classes;  // of a model, by number (know_classes); no key of a config
 };
 void fields(Fields& f, ImagesDataOptions& o);
 
@@ -142,6 +147,7 @@ struct ModelnetDataOptions {
   int64_t seed = 0;      // of rotations, of points on meshes and of the validation samples
   bool fit = false;      // clouds of HDF5 files into the ball of radius 1, as meshes always are
   int64_t limit = 4096;  // MiB of positions that one HDF5 file may have
+  std::vector<std::string> known_classes;  // of a model, by number (know_classes); no key of a config
 };
 void fields(Fields& f, ModelnetDataOptions& o);
 
@@ -173,8 +179,9 @@ struct CloudsDataOptions {
   int64_t points = 1024;  // at most, drawn; 0: all
   bool fit = true;        // each cloud into the ball of radius 1
   double train_fraction = 0.8, valid_fraction = 0.1;
-  int64_t seed = 0;      // of the splits and of the points
-  int64_t limit = 4096;  // MiB of arrays that one file may have
+  int64_t seed = 0;                        // of the splits and of the points
+  int64_t limit = 4096;                    // MiB of arrays that one file may have
+  std::vector<std::string> known_classes;  // of a model, by number (know_classes); no key of a config
 };
 void fields(Fields& f, CloudsDataOptions& o);
 
@@ -294,6 +301,12 @@ const std::string& path_of(const DataOptions& options);
 DataOptions moved_to(DataOptions options, const std::string& path);
 /// Another set of the kind, with all its samples: where the files say no splits, all are for testing.
 DataOptions all_of(DataOptions options, const std::string& path);
+
+/// Where folders say the classes: folders whose names are among those of a model, in the order of their numbers, are its
+/// classes, though some of its be absent.
+DataOptions know_classes(DataOptions options, const std::vector<std::string>& names);
+/// Whatever classes there are, as of samples whose classes nobody asks for.
+DataOptions of_any_classes(DataOptions options);
 
 /// How a trajectory of text is read (`weyl data convert traj.txt out.safetensors length=64`).
 struct PoseFileOptions {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@
 namespace weyl {
 
 struct Interface;
+
+/// The shapes of a state dict's tensors, by name.
+using TensorShapes = std::map<std::string, std::vector<int64_t>, std::less<>>;
 
 namespace detail {
 
@@ -43,6 +47,7 @@ std::optional<std::string> blinding_of(const O& options) {
 /// The options of one system, whichever it is: any struct with a `name_in_config` and a `fields` of its own. A value:
 /// copies are deep. Beside a struct may stand, each where there is need:
 ///   Options resolved(const Options&, const Interface&);  // decides by the interface what is left open ("auto")
+///   Options resolved_by(const Options&, const Interface&, const TensorShapes&);  // first: by weights to be imported
 ///   void as_stored(Options&);                            // values of the keys that a stored config may lack
 ///   std::string blinding(const Options&);                // what keeps outputs from seeing the input
 class SystemOptions {
@@ -62,7 +67,10 @@ class SystemOptions {
   /// system without that function refuses none. `interface`: the model's; null where it is not known yet, and then
   /// what depends on it is taken to be read.
   void require_effects(const Interface* interface) const { held_->require_effects(interface); }
-  void resolve(const Interface& interface) { held_->resolve(interface); }
+  /// Decides what is left open: by the weights that the model will get, if there are some, else by the interface.
+  void resolve(const Interface& interface, const TensorShapes& weights = {}) {
+    held_->resolve(interface, weights);
+  }
   void as_stored() { held_->as_stored(); }
   /// One line that names the option; empty: no option does. Nothing: the system does not say, and may not be meant to
   /// read positions.
@@ -85,7 +93,7 @@ class SystemOptions {
     virtual void visit(Fields& f) = 0;
     virtual void require_effects(const Interface* interface) const = 0;
     virtual const std::type_info& type() const = 0;
-    virtual void resolve(const Interface& interface) = 0;
+    virtual void resolve(const Interface& interface, const TensorShapes& weights) = 0;
     virtual void as_stored() = 0;
     virtual std::optional<std::string> blinding() const = 0;
   };
@@ -99,7 +107,10 @@ class SystemOptions {
       detail::require_effects_of(options, interface);
     }
     const std::type_info& type() const override { return typeid(O); }
-    void resolve(const Interface& interface) override {
+    void resolve(const Interface& interface, const TensorShapes& weights) override {
+      if constexpr (requires(const O& o) { resolved_by(o, interface, weights); }) {
+        options = resolved_by(options, interface, weights);
+      }
       if constexpr (requires(const O& o) { resolved(o, interface); }) {
         options = resolved(options, interface);
       }

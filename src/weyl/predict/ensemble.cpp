@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
+#include "weyl/core/joined.h"
 
 namespace weyl {
 namespace {
@@ -25,12 +26,8 @@ std::string list_of(const std::vector<Quantity>& quantities) {
   return line.empty() ? "none" : line;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) {
-    line += (line.empty() ? "" : ", ") + word;
-  }
-  return line.empty() ? "none" : line;
+std::string names_in(const std::vector<std::string>& names) {
+  return names.empty() ? "none" : joined(names);
 }
 
 std::vector<std::string> class_names(const Subject& subject) {
@@ -106,11 +103,11 @@ void require_same_inputs_and_outputs(const Subject& first, const std::vector<Qua
   same("group", x.group ? std::string(name_of(*x.group)) : "none",
        y.group ? std::string(name_of(*y.group)) : "none");
   same("number of types", std::to_string(x.types), std::to_string(y.types));
-  same("elements", joined(x.elements), joined(y.elements));
+  same("elements", names_in(x.elements), names_in(y.elements));
   same("unit of length", x.length_unit, y.length_unit);
   same("features", list_of(x.features), list_of(y.features));
   same("outputs", list_of(first_outputs), list_of(second_outputs));
-  same("classes", joined(class_names(first)), joined(class_names(second)));
+  same("classes", names_in(class_names(first)), names_in(class_names(second)));
 }
 
 void require_same_data(const SampleFacts& first, const std::string& a, const SampleFacts& second,

@@ -20,9 +20,11 @@ namespace fs = std::filesystem;
 
 class Writer {
  public:
-  Writer(std::string folder, const Dataset& data, bool masks, bool probabilities, Overwrite overwrite)
+  Writer(std::string folder, const Dataset& data, bool masks, std::vector<std::string> names,
+         bool probabilities, Overwrite overwrite)
       : folder_(std::move(folder)),
         data_(data),
+        names_(std::move(names)),
         probabilities_(probabilities),
         overwrite_(std::move(overwrite)) {
     for (int64_t sample = 0; sample < data_.size(); ++sample) {
@@ -45,15 +47,20 @@ class Writer {
     const Tensor p = predictions.at("probabilities")[row].to(at::kCPU, at::kDouble);
     const auto deviations = predictions.find("probabilities_std");  // of several models
     if (table_.empty()) {
-      table_ = "sample,source,class";
+      named_ = std::ssize(names_) == p.size(0);
+      table_ = named_ ? "sample,source,class,class_name" : "sample,source,class";
       for (const char* ending : {"", "_std"}) {
         for (int64_t k = 0; k < p.size(0) && (*ending == '\0' || deviations != predictions.end()); ++k) {
           table_ += ",p_" + std::to_string(k) + ending;
         }
       }
     }
-    table_ += "\n" + std::to_string(sample) + "," + csv_cell(data_.source(sample)) + "," +
-              std::to_string(predictions.at("class")[row].item<int64_t>());
+    const auto number = predictions.at("class")[row].item<int64_t>();
+    table_ +=
+        "\n" + std::to_string(sample) + "," + csv_cell(data_.source(sample)) + "," + std::to_string(number);
+    if (named_) {
+      table_ += "," + csv_cell(names_.at(static_cast<size_t>(number)));
+    }
     for (int64_t k = 0; k < p.size(0); ++k) {
       table_ += "," + exact_text(p[k].item<double>());
     }
@@ -107,6 +114,8 @@ class Writer {
 
   std::string folder_;
   const Dataset& data_;
+  std::vector<std::string> names_;  // of the classes, or none
+  bool named_ = false;              // there is one for each probability
   bool probabilities_;
   Overwrite overwrite_;
   std::vector<std::string> stems_;  // of the samples' masks: path without the ending
@@ -124,7 +133,8 @@ int64_t predict_into_folder(const Predictor& predictor, std::shared_ptr<const Da
       gives("probabilities") && classes,
       "a folder takes classes alone, of samples or of the cells of images and volumes, this model gives "
       "others: give a .safetensors file");
-  Writer writer(folder, *data, gives("mask"), probabilities, std::move(overwrite));
+  Writer writer(folder, *data, gives("mask"), names_of_classes(predictor.subject()), probabilities,
+                std::move(overwrite));
   std::error_code error;
   fs::create_directories(folder, error);
   require<DataError>(!error, folder, ": must be a folder that can be written, but ", error.message());

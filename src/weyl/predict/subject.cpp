@@ -44,8 +44,20 @@ Schema schema_of(const Recipe& recipe) {
   return inputs_of(*interface);
 }
 
+std::vector<std::string> names_of_classes(const Subject& subject) {
+  if (const auto* o = std::get_if<ClassificationOptions>(&subject.recipe.task.task);
+      o != nullptr && !o->names.empty()) {
+    return o->names;
+  }
+  if (const auto* o = std::get_if<SegmentationOptions>(&subject.recipe.task.task);
+      o != nullptr && !o->names.empty()) {
+    return o->names;
+  }
+  return subject.trained_on.classes;
+}
+
 Subject build_subject(Recipe recipe, at::Device device, std::optional<at::ScalarType> dtype,
-                      const Systems& systems) {
+                      const Systems& systems, const TensorShapes& weights) {
   Subject subject;
   subject.recipe = std::move(recipe);
   subject.schema = schema_of(subject.recipe);
@@ -66,7 +78,7 @@ Subject build_subject(Recipe recipe, at::Device device, std::optional<at::Scalar
     // As train/train.cpp does, so that a config's audit sees the weights that its training starts from.
     at::manual_seed(Stream(static_cast<uint64_t>(subject.recipe.train.seed), "weights").bits());
   }
-  subject.recipe.model.system.resolve(interface);
+  subject.recipe.model.system.resolve(interface, weights);
   subject.model = build(subject.recipe.model, interface, systems);
   subject.recipe.model.system.require_effects(&interface);
   return subject;
@@ -82,6 +94,9 @@ Subject load_subject(const std::string& path, at::Device device, std::optional<a
   subject.recipe.data = data_of_run(subject.recipe.data, path);
   subject.model = std::move(saved.model);
   subject.trained_on = std::move(saved.trained_on);
+  subject.recipe.data = know_classes(std::move(subject.recipe.data), subject.trained_on.classes.empty()
+                                                                         ? names_of_classes(subject)
+                                                                         : subject.trained_on.classes);
   subject.task = std::move(saved.task);
   subject.trained = true;
   return subject;
@@ -89,7 +104,11 @@ Subject load_subject(const std::string& path, at::Device device, std::optional<a
 
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
                                          const std::string& split, Keep keep) {
-  if (!path.empty() && !std::filesystem::is_directory(path)) {
+  // Of a trajectory the missing poses are known to the set alone, which takes them out.
+  const auto* poses = std::get_if<PoseSequencesDataOptions>(&recipe.data.set);
+  const bool trajectory = poses != nullptr && poses->group == LieGroup::se3 && is_pose_file(path) &&
+                          !std::filesystem::is_directory(path);
+  if (!path.empty() && !trajectory && !std::filesystem::is_directory(path)) {
     auto data = open_file(path, recipe.data, interface_of(recipe), Values::checked, keep);
     require_same_carrier(path, data->schema(), schema_of(recipe));
     return data;
@@ -105,7 +124,8 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
 std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path) {
   require<DataError>(std::filesystem::exists(path), path,
                      ": must be a data file or folder, but does not exist");
-  const std::shared_ptr<const Dataset> data = open_file(path, subject.recipe.data, &subject.model->interface);
+  const std::shared_ptr<const Dataset> data =
+      open_file(path, of_any_classes(subject.recipe.data), &subject.model->interface);
   const Schema& found = data->schema();
   require_same_carrier(path, found, subject.schema);
   require<DataError>(found.interface.dimension == subject.schema.interface.dimension, path, ": must have ",

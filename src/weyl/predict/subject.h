@@ -19,13 +19,17 @@ struct Subject {
   bool trained = false;        // else the task is not fitted
 };
 
+/// Names of the classes that a model of them tells apart, by number: as its task has them, else its data; empty: not known.
+std::vector<std::string> names_of_classes(const Subject& subject);
+
 /// What the inputs of a recipe are: its [interface], else what its data set declares.
 Schema schema_of(const Recipe& recipe);
 
 /// The untrained model of a recipe on `device` (meta: shapes only), its weights drawn from train.seed. ConfigError: also
-/// an option of the model that nothing reads (SystemOptions::require_effects).
+/// an option of the model that nothing reads (SystemOptions::require_effects). `weights`: what it will be given, whose
+/// shapes decide what the recipe leaves open.
 Subject build_subject(Recipe recipe, at::Device device, std::optional<at::ScalarType> dtype,
-                      const Systems& systems = built_in_systems());
+                      const Systems& systems = built_in_systems(), const TensorShapes& weights = {});
 
 /// The model of a run folder or model file, in evaluation mode; data_of_run finds the data of its recipe from here.
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,

@@ -6,6 +6,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/data/formats/pose_file.h"
+#include "weyl/data/formats/pose_text.h"
 
 namespace weyl {
 namespace {

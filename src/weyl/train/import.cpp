@@ -49,6 +49,14 @@ ForeignRecord read_foreign_record(const std::string& path, const NamedTensors& w
   return record;
 }
 
+TensorShapes shapes_of(const NamedTensors& state_dict) {
+  TensorShapes shapes;
+  for (const auto& [name, tensor] : state_dict) {
+    shapes[unwrapped_name(name)] = tensor.sizes().vec();
+  }
+  return shapes;
+}
+
 void assign_parameters(Module& module, const NamedTensors& tensors, const std::string& where) {
   const auto parameters = module.parameters();
   std::set<std::string> known;

@@ -5,6 +5,7 @@
 
 #include "weyl/core/tensor_file.h"
 #include "weyl/models/model.h"
+#include "weyl/models/system_options.h"
 
 namespace weyl {
 
@@ -17,6 +18,9 @@ NamedTensors read_state_dict(const std::string& path);
 /// of one shape that nothing else has) the optimiser has moved, unless it began with the weights of another training.
 /// Nothing for a safetensors file. `weights`: those that read_state_dict gave.
 ForeignRecord read_foreign_record(const std::string& path, const NamedTensors& weights);
+
+/// The shapes of a state dict by the names that systems know, without what wrappers put around them.
+TensorShapes shapes_of(const NamedTensors& state_dict);
 
 /// Copies tensors into a module's parameters by name, converting between floating-point dtypes. Everything is
 /// checked before anything is copied: DataError names the first tensor that is missing, unexpected,

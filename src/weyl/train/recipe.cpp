@@ -118,12 +118,17 @@ bool is_idle_alone(const std::string& path, const ModelOptions& known) {
   }
 }
 
-/// Whether one of the overrides says something of the option: sets it, or the table that it stands in.
+/// "a.b.0.c." of "a.b[0].c": each name, of keys and items, ends with a dot.
+std::string with_dots(std::string path) {
+  std::erase_if(path, [](char c) { return c == ' ' || c == '\t' || c == ']'; });
+  std::ranges::replace(path, '[', '.');
+  return path + ".";
+}
+
+/// Whether one of the overrides says something of the option: sets it, or the table or list that it stands in.
 bool is_named(const std::string& option, const std::vector<std::string>& overrides) {
   return std::ranges::any_of(overrides, [&](const std::string& override) {
-    std::string key = override.substr(0, override.find('='));
-    std::erase_if(key, [](char c) { return c == ' ' || c == '\t'; });
-    return (option + ".").starts_with(key + ".");
+    return with_dots(option).starts_with(with_dots(override.substr(0, override.find('='))));
   });
 }
 
@@ -136,8 +141,7 @@ Recipe read_recipe(const std::string& path, const std::vector<std::string>& over
   std::vector<std::string> settings = overrides;
   std::string left_out;
   for (auto idle = idle_option(recipe); idle; idle = idle_option(recipe)) {
-    if (is_named(idle->path, settings) || idle->path.find('[') != std::string::npos ||
-        (!stored && left_out.empty() && is_idle_alone(path, known))) {
+    if (is_named(idle->path, settings) || (!stored && left_out.empty() && is_idle_alone(path, known))) {
       break;
     }
     settings.push_back(idle->path + "=" + idle->usual);

@@ -11,6 +11,7 @@
 
 #include "weyl/config/options_json.h"
 #include "weyl/core/check.h"
+#include "weyl/core/joined.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/train/each_batch.h"
@@ -20,14 +21,6 @@ namespace weyl {
 namespace {
 
 using Lines = std::vector<std::string>;
-
-std::string joined(const Lines& words) {
-  std::string all;
-  for (const std::string& word : words) {
-    all += (all.empty() ? "" : ", ") + printable(word);
-  }
-  return all;
-}
 
 // "layers.0" of "layers.0.attention.weight", "head" of "head.weight".
 std::string part_of(const std::string& name) {
@@ -191,7 +184,7 @@ std::string not_seen(const Task& before, const Task& task, const Interface& inte
       }
     }
   }
-  return joined(unseen);
+  return joined_printable(unseen);
 }
 
 }  // namespace
@@ -222,7 +215,7 @@ Interface interface_from(const SavedModel& source, const Interface& data, const 
     require<ConfigError>(begins, begin,
                          "the data's elements must be the model's, in its order, and after them those "
                          "that it lacks: it has ",
-                         joined(theirs.elements), ", the data ", joined(data.elements),
+                         joined_printable(theirs.elements), ", the data ", joined_printable(data.elements),
                          " (the option `elements` of the data set says which, and in which order)");
   }
   Interface ours = data;
@@ -238,8 +231,9 @@ Taken take_weights(Model& model, const SavedModel& source, const ModelOptions& o
   const Lines of_features = differences_of(theirs.features, ours.features, "feature", where);
   const Lines of_outputs = differences_of(theirs.outputs, ours.outputs, "output", where);
   // Only then does another shape come from types alone.
-  const bool alike = of_options.empty() && of_features.empty() && of_outputs.empty() &&
-                     ours.types > theirs.types && theirs.types > 0;
+  const bool same = of_options.empty() && of_features.empty() && of_outputs.empty() && theirs.types > 0;
+  const bool alike = same && ours.types > theirs.types;
+  const bool fewer = same && ours.types < theirs.types;  // and nobody knows which of the model's they are
   NamedTensors left;
   for (const Parameter& p : source.model->parameters()) {
     left[p.name] = p.tensor.detach();
@@ -272,7 +266,11 @@ Taken take_weights(Model& model, const SavedModel& source, const ModelOptions& o
     }
   }
   constexpr size_t most = 8;
-  if (misshaped.size() > most) {
+  if (fewer && !misshaped.empty()) {
+    taken.warnings = {text(
+        "train.from: ", where, " has ", theirs.types, " types of nodes, the data ", ours.types,
+        ", and no names say which of them: what belongs to types starts at random: ", by_part(misshaped))};
+  } else if (misshaped.size() > most) {
     taken.warnings = {
         text("train.from: of another shape in ", where, ", so they start at random: ", by_part(misshaped))};
   }
@@ -306,7 +304,7 @@ Taken take_weights(Model& model, const SavedModel& source, const ModelOptions& o
     for (int64_t type = theirs.types; type < ours.types; ++type) {
       added.push_back(name_of_type(ours, type));
     }
-    taken.warnings.push_back(text("train.from: ", where, " has no ", joined(added),
+    taken.warnings.push_back(text("train.from: ", where, " has no ", joined_printable(added),
                                   ": what belongs to them starts at "
                                   "random, in ",
                                   by_part(extended)));

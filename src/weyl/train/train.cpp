@@ -1,194 +1,40 @@
 #include "weyl/train/train.h"
 
-#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 
-#include "weyl/carriers/dataset_facts.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
-#include "weyl/core/random.h"
 #include "weyl/data/files/doubts.h"
-#include "weyl/data/open.h"
 #include "weyl/train/append_file.h"
-#include "weyl/train/best_metric.h"
 #include "weyl/train/budget.h"
 #include "weyl/train/checkpoint_folder.h"
 #include "weyl/train/environment.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/fingerprint.h"
-#include "weyl/train/freeze.h"
 #include "weyl/train/label_features.h"
 #include "weyl/train/model_card.h"
-#include "weyl/train/overflow.h"
+#include "weyl/train/prepare.h"
 #include "weyl/train/run_data.h"
 #include "weyl/train/run_folder.h"
 #include "weyl/train/sight.h"
-#include "weyl/train/start_from.h"
 #include "weyl/train/threads.h"
-#include "weyl/train/trajectory_check.h"
 
 namespace weyl {
 namespace {
 
 namespace fs = std::filesystem;
 
-const Systems& systems_of(const TrainRequest& request) {
-  return request.systems != nullptr ? *request.systems : built_in_systems();
-}
-
 // What can be refused before any data is opened.
 void check(const Recipe& recipe, at::Device device) {
   check_trainable(recipe);
   require<ConfigError>(recipe.train.precision != Precision::bf16 || device.is_cuda(),
                        "train.precision: bf16 must run on a CUDA device, got ", device.str());
-}
-
-// What a training needs before it may write anything.
-struct Prepared {
-  SavedModel saved;
-  Splits data;
-  std::vector<LabelCount> labels;  // of the training split
-  std::string taken;               // what it starts with, and what of it stays as it is
-  std::vector<std::string> notes;  // what the user should know, a line each
-};
-
-// What is known of all samples that a run is given: a model that is measured on its own test split is not asked
-// whether it may be.
-SampleFacts facts_of_all(const Splits& data, const Resumed* resumed) {
-  SampleFacts facts = facts_of(*data.train);
-  for (const auto& split : {data.valid, data.test}) {
-    facts = split != nullptr ? covering(facts, facts_of(*split)) : facts;
-  }
-  return resumed != nullptr ? covering(facts, resumed->summary.trained_on) : facts;
-}
-
-// Notes where validation or test samples are not what the training samples are.
-void note_contradictions(const Splits& data, TrainObserver& observer) {
-  const SampleFacts facts = facts_of(*data.train);
-  for (const auto& [name, split] : {std::pair("valid split", data.valid), {"test split", data.test}}) {
-    if (split != nullptr) {
-      const std::string apart = contradiction(facts, *split, name, FactsCompared::inputs_and_classes);
-      if (!apart.empty()) {
-        observer.noted(apart);
-      }
-    }
-  }
-}
-
-// Of a new run: weights, and what gives them their meaning, from the model that train.from names.
-void start_from(Prepared& p, const SavedModel& source, const std::string& where) {
-  Model& model = *p.saved.model;
-  const Taken taken = take_weights(model, source, p.saved.recipe.model, where);
-  p.taken = taken.line;
-  p.notes = taken.warnings;
-  for (std::string& line : refit(*p.saved.task, model, p.saved.recipe, source, taken, p.data.train, where)) {
-    p.notes.push_back(std::move(line));
-  }
-}
-
-void freeze(Prepared& p) {
-  const TrainOptions& options = p.saved.recipe.train;
-  freeze_parameters(*p.saved.model, options.freeze);
-  const auto all = p.saved.model->parameters();
-  if (const auto frozen =
-          std::count_if(all.begin(), all.end(), [](const auto& parameter) { return parameter.frozen; });
-      frozen > 0) {
-    p.taken += text(p.taken.empty() ? "" : "; ", frozen, " of ", all.size(), " parameters are frozen");
-  }
-  if (!options.freeze.empty() && options.from.empty()) {
-    p.notes.emplace_back(
-        "train.freeze without train.from: what is frozen keeps the random values that it begins with");
-  }
-}
-
-// Fits a task. DataError: its own, with the label that spoils the statistics, if there is one.
-void fit(Task& task, const Dataset& train) {
-  try {
-    task.fit(train);
-  } catch (const UnreadableError&) {
-    throw;
-  } catch (const DataError& error) {
-    const std::string beyond = labels_beyond(train, task.labels());
-    if (beyond.empty()) {
-      throw;
-    }
-    throw DataError(text(error.what(), "; ", beyond));
-  }
-}
-
-// `from`: where the model of train.from is, of a run that begins.
-Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOptions& data,
-                 const Resumed* resumed, const std::string& from) {
-  Prepared p;
-  std::optional<SavedModel> source;
-  if (resumed == nullptr && !from.empty()) {
-    source = load_model(from, at::kCPU, {}, systems_of(request));
-    require_same_system(*source, recipe.model, from);
-  }
-  p.data = request.data ? *request.data : open_splits(data, recipe.interface ? &*recipe.interface : nullptr);
-  require<ConfigError>(p.data.train != nullptr && p.data.train->size() > 0,
-                       "train: data must have training samples, got none");
-  p.saved.task = make_task(recipe.task);
-  p.labels = count_labels(*p.saved.task, *p.data.train);
-  for (const auto& [name, split] : {std::pair("valid split", p.data.valid), {"test split", p.data.test}}) {
-    if (split != nullptr && split->size() > 0) {
-      count_labels(*p.saved.task, *split, name);
-    }
-  }
-  if (resumed == nullptr) {  // a run that was begun goes on
-    require_features_are_no_labels(p.data.train->schema().interface.features, p.saved.task->labels(),
-                                   p.saved.task->name());
-  }
-  if (resumed != nullptr) {
-    p.saved.task->load(resumed->task);
-    p.saved.interface = resumed->summary.interface;
-  } else {
-    fit(*p.saved.task, *p.data.train);
-    p.saved.interface = p.saved.task->interface(p.data.train->schema());
-    if (source) {
-      p.saved.interface = interface_from(*source, p.saved.interface, from);
-    }
-    require_fitting_forces(recipe, *p.data.train);
-  }
-  p.saved.recipe = recipe;
-  p.saved.trained_on = facts_of_all(p.data, resumed);
-  p.saved.recipe.model.system.resolve(p.saved.interface);
-  if (request.data) {  // nobody else can open them: the record says so, and what they hold
-    p.saved.recipe.data.set = TensorsDataOptions{"(given by the program that trained)"};
-    p.saved.recipe.interface = p.saved.interface;
-  }
-  const BuildOn build_on(request.device,
-                         recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
-  at::manual_seed(Stream(static_cast<uint64_t>(recipe.train.seed), "weights").bits());
-  p.saved.model = build(p.saved.recipe.model, p.saved.interface, systems_of(request));
-  for (const auto& [name, split] : {std::pair("training data", p.data.train),
-                                    {"valid split", p.data.valid},
-                                    {"test split", p.data.test}}) {
-    // The first has a cell where any has one; grids have none and would be read for nothing.
-    if (carrier_of(p.saved.interface) == Carrier::points && split != nullptr && split->size() > 0) {
-      const int64_t first = 0;
-      require_no_cell(name, *p.saved.model, split->batch({&first, 1}).input);
-    }
-  }
-  best_metric_of(recipe.train.best, *p.saved.task, p.saved.interface, p.data.valid.get());  // refused here
-  if (source) {
-    start_from(p, *source, from);
-  }
-  freeze(p);
-  if (request.observer != nullptr) {
-    if (!recipe.warning.empty()) {
-      request.observer->noted(recipe.warning);
-    }
-    request.observer->opened(p.data, *p.saved.task);
-    note_contradictions(p.data, *request.observer);
-  }
-  return p;
 }
 
 void write_card(const RunFolder& run, const SavedModel& saved, const TrainResult* result) {

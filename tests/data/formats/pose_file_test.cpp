@@ -6,6 +6,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/worst_of.h"
+#include "weyl/data/formats/pose_text.h"
 
 namespace weyl {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "tests/data/folder.h"
@@ -125,6 +126,34 @@ TEST(ImageFolder, SplitFoldersAreUsed) {
               open_images({.path = folder.path(), .channels = 1});
             }).find("test/c: is no class of the training images"),
             std::string::npos);
+}
+
+// Of a model's classes some may be absent; numbers are in their own order.
+TEST(ImageFolder, FoldersOfSomeClassesKeepTheNumbersOfAModel) {
+  const Folder folder;
+  for (const char* name : {"1", "2", "10"}) {
+    write(folder / (std::string(name) + "/x.png"), plain(2, 2, {std::stoi(name)}));
+  }
+  ImagesDataOptions o{.path = folder.path(), .channels = 1, .train_fraction = 0, .valid_fraction = 0};
+  const auto labels = [&] {
+    std::map<int, int64_t> found;  // of the shade, which is the folder's name
+    const Batch batch = all_of_set(*open_images(o).test);
+    const Tensor x = std::get<Grid>(batch.input).values;
+    for (int64_t i = 0; i < x.size(0); ++i) {
+      found[static_cast<int>(std::lround(255 * (0.5 + 0.25 * x[i][0][0][0].item<float>())))] =
+          batch.labels.at("class")[i][0].item<int64_t>();
+    }
+    return found;
+  };
+  o.input.normalise = true;
+  EXPECT_EQ(labels(), (std::map<int, int64_t>{{1, 0}, {2, 1}, {10, 2}}));
+  o.known_classes = {"10", "cat", "2", "1"};
+  o.classes = 4;
+  EXPECT_EQ(labels(), (std::map<int, int64_t>{{1, 3}, {2, 2}, {10, 0}}));
+  EXPECT_EQ(open_images(o).test->schema().labels[0].categories, 4);
+  EXPECT_EQ(open_images(o).test->schema().category_names.at("class"), o.known_classes);
+  o.known_classes = {"10", "cat", "dog", "1"};  // 2 is none of them
+  EXPECT_THROW(open_images(o), DataError);
 }
 
 TEST(ImageFolder, MasksAreClassesOfPixels) {

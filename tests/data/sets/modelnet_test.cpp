@@ -130,6 +130,21 @@ TEST_F(Modelnet, TurnsTestSamplesBeforeTheyBecomeVoxels) {
   }
 }
 
+TEST_F(Modelnet, FoldersOfSomeClassesKeepTheNumbersOfAModel) {
+  auto o = at("off");
+  const auto all_classes = open_modelnet(o).test->schema().category_names.at("class");
+  for (size_t k = 0; k < all_classes.size(); ++k) {
+    if (k != 3 && k != 7) {
+      fs::remove_all(folder_ / ("off/" + all_classes[k]));
+    }
+  }
+  EXPECT_THROW(open_modelnet(o), DataError);  // two classes, not ten
+  o.known_classes = all_classes;
+  const Tensor labels = all(*open_modelnet(o).test).labels.at("class");
+  EXPECT_EQ(labels.min().item<int64_t>(), 3);
+  EXPECT_EQ(labels.max().item<int64_t>(), 7);
+}
+
 TEST_F(Modelnet, FillsCellsByTheSurfaceOfMeshes) {
   auto o = at("off");
   const auto by_points = all(*open_modelnet(o).test);

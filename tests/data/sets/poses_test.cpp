@@ -325,6 +325,49 @@ TEST(PoseFiles, AHoleIsTheElementAndItsNeighboursAreTheFlanks) {
   }
 }
 
+TEST(PoseSequencesSet, CutsATrajectoryIntoStretchesThatShareNoPose) {
+  PoseSequencesDataOptions o{trajectory, LieGroup::se3};  // 12 poses
+  o.length = 4;
+  o.stride = 1;
+  o.fractions = {0.5, 0.5, 0};
+  const Splits splits = open_pose_sequences(o);
+  ASSERT_EQ(splits.train->size(), 3);
+  ASSERT_EQ(splits.valid->size(), 3);
+  EXPECT_EQ(splits.test, nullptr);
+  EXPECT_EQ(splits.train->schema().labels, pose_sequences_schema(o).labels);
+  EXPECT_EQ(splits.train->tokens(0), 3);
+  const Tensor poses = elements_of(open_pose_file(trajectory)->all());
+  for (const auto& [set, first] : {std::pair(splits.train, 0), {splits.valid, 6}}) {
+    for (int64_t s = 0; s < 3; ++s) {
+      const Batch sample = set->batch(std::vector<int64_t>{s});
+      EXPECT_EQ(sample.labels.at("flank").sum().item<int64_t>(), 2);
+      EXPECT_EQ(sample.labels.size(), 2U);
+      Tensor window = poses.slice(0, first + s, first + s + 4);
+      for (const Tensor& pose : {sample.labels.at("element")[0], elements_of(sample)[0],
+                                 elements_of(sample)[1], elements_of(sample)[2]}) {
+        EXPECT_EQ((window == pose).flatten(1).all(1).sum().item<int64_t>(), 1);
+      }
+    }
+  }
+  o.train = 2;
+  EXPECT_EQ(open_pose_sequences(o).train->size(), 2);
+  o.train = 4;
+  EXPECT_NE(message_of<DataError>([&] { open_pose_sequences(o); }).find("train must be at most 3"),
+            std::string::npos);
+  o.train = 0;
+  o.length = 7;
+  EXPECT_NE(message_of<ConfigError>([&] {
+              open_pose_sequences(o);
+            }).find("the train part: length must be at most its 6 poses, got 7"),
+            std::string::npos);
+  o.length = 4;
+  o.group = LieGroup::se2;
+  EXPECT_NE(message_of<ConfigError>([&] { open_pose_sequences(o); }).find("must be \"se3\""),
+            std::string::npos);
+  EXPECT_NO_THROW(require_effects({PoseSequencesDataOptions{.path = "a.tum", .length = 5}}));
+  EXPECT_THROW(require_effects({PoseSequencesDataOptions{.path = "a", .length = 5}}), ConfigError);
+}
+
 TEST(PoseFiles, ConvertAndOpenLikeAnyData) {
   const Folder folder;
   const std::string out = folder / "desk.safetensors";

@@ -260,6 +260,28 @@ TEST(Platonic, PositionVectorIsAutomatic) {
   }
 }
 
+// Weights that a model is to be given decide first.
+TEST(Platonic, PositionVectorIsThatOfGivenWeights) {
+  const auto chosen = [](PositionVector said, const Interface& i, int64_t columns) {
+    Options o;
+    o.position_vector = said;
+    const TensorShapes shapes{{"x_embedder.kernel", {12, 4, columns}}};
+    return resolved(resolved_by(o, i, shapes), i).position_vector;
+  };
+  Interface bare;
+  constexpr auto automatic = PositionVector::automatic, off = PositionVector::off, on = PositionVector::on;
+  EXPECT_EQ(chosen(automatic, bare, 1), off);  // the constant scalar alone
+  EXPECT_EQ(chosen(automatic, bare, 4), on);
+  EXPECT_EQ(chosen(automatic, bare, 2), on);  // says nothing: as without weights
+  EXPECT_EQ(chosen(off, bare, 4), off);
+  EXPECT_EQ(chosen(on, bare, 1), on);
+  Interface told;
+  told.types = 2;
+  told.features = {{"velocity", Level::node, Kind::vector, 1}};
+  EXPECT_EQ(chosen(automatic, told, 5), off);
+  EXPECT_EQ(chosen(automatic, told, 8), on);
+}
+
 // The one that stands in a config that is older than the key, or than "auto", is that of the model stored with it.
 TEST(Platonic, AStoredConfigWithoutTheKeyHasNoPositionVector) {
   Options o;

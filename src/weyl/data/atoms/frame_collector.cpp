@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "weyl/carriers/cell_volume.h"
 #include "weyl/core/check.h"
-#include "weyl/core/nearest.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/shortest_distance.h"
@@ -19,26 +17,11 @@
 namespace weyl {
 namespace {
 
-constexpr size_t kMostNames = 1000, kMostListed = 12;  // of values and columns, for messages
-
 Tensor tensor_of(std::vector<double>& values, const std::vector<int64_t>& shape) {
   Tensor t = at::empty(shape, at::kDouble);
   std::copy(values.begin(), values.end(), t.mutable_data_ptr<double>());
   values = {};
   return t;
-}
-
-/// What a frame has, for messages.
-std::string names_in(const AtomsFrame& frame) {
-  std::string all;
-  const auto add = [&](const std::string& name) { all += (all.empty() ? "" : ", ") + quote(name); };
-  for (const auto& value : frame.values) {
-    add(value.name);
-  }
-  for (const auto& column : frame.columns) {
-    add(column.name);
-  }
-  return all.empty() ? "nothing" : all;
 }
 
 /// The one text, number or logical of a value; empty of several.
@@ -53,20 +36,6 @@ std::string word_of(const FrameValues& values) {
         }
       },
       values);
-}
-
-/// Nine numbers from nine or six in Voigt's order, symmetric.
-std::vector<double> tensor_from(const std::vector<double>& given) {
-  if (given.size() == 6) {
-    return {given[0], given[5], given[4], given[5], given[1], given[3], given[4], given[3], given[2]};
-  }
-  std::vector<double> s(9);
-  for (size_t i = 0; i < 3; ++i) {
-    for (size_t j = 0; j < 3; ++j) {
-      s[3 * i + j] = 0.5 * (given[3 * i + j] + given[3 * j + i]);
-    }
-  }
-  return s;
 }
 
 }  // namespace
@@ -91,7 +60,7 @@ FrameCollector::FrameCollector(FrameLayout layout, const FrameReader& reader, La
     return;
   }
   for (const Quantity& q : schema_.labels) {
-    Label label{.quantity = q, .keys = keys_of(layout_, q)};
+    FrameLabel label{.quantity = q, .keys = keys_of(layout_, q)};
     label.given = label.keys.size() == 1;
     label.of_atoms = q.level == Level::node;
     label.width = components(q.kind, 3);
@@ -126,7 +95,7 @@ void FrameCollector::take_units() {
     const std::string said(reader_->unit_of(q.name));
     return said.empty() || q.unit.empty() ? 1 : factor_of(q.name, said, q.unit);
   };
-  for (Label& label : labels_) {
+  for (FrameLabel& label : labels_) {
     const Quantity& q = label.quantity;
     label.factor = factor(q);
     const bool turned =
@@ -135,122 +104,18 @@ void FrameCollector::take_units() {
   }
 }
 
-bool FrameCollector::is_virial(const Label& label) {
-  return label.quantity.name == "stress" && is_virial_key(label.key);
-}
-
-void FrameCollector::add_label(Label& label, const AtomsFrame& frame) {
-  const auto has = [&](const std::string& key) {
-    return label.of_atoms ? frame.column(key) != nullptr : frame.value(key) != nullptr;
-  };
-  if (label.key.empty()) {
-    const auto found = std::ranges::find_if(label.keys, has);
-    label.key = found == label.keys.end() ? "" : *found;
-  }
-  const auto other =
-      std::ranges::find_if(label.keys, [&](const std::string& key) { return key != label.key && has(key); });
-  if (other != label.keys.end() && label.ambiguous.empty()) {  // which one is meant nobody knows
-    label.ambiguous = text(label.key, " and ", *other, " (", where(), "; say which by ", layout_.option, ".",
-                           label.quantity.name, ")");
-  }
-  const bool stress = label.quantity.name == "stress";
-  const auto rows = static_cast<size_t>(label.of_atoms ? frame.size() : 1);
-  const size_t count = rows * static_cast<size_t>(label.width);
-  const bool applies = !stress || (frame.cell && std::ranges::all_of(frame.pbc, std::identity()));
-  label.expected += applies ? 1 : 0;
-  const AtomColumn* column = label.of_atoms ? frame.column(label.key) : nullptr;
-  const FrameValue* value = label.of_atoms ? nullptr : frame.value(label.key);
-  if ((column == nullptr && value == nullptr) || !applies) {
-    if (label.missing.empty() && applies) {
-      label.missing = where();
-    }
-    label.values.insert(label.values.end(), count, NAN);
-    return;
-  }
-  const auto reals = reals_of(column != nullptr ? column->values : value->values);
-  require<DataError>(reals.has_value(), where(), ": ", quote(label.key), " must be numbers");
-  const bool fits = column != nullptr ? column->width == label.width
-                    : stress          ? reals->size() == 9 || reals->size() == 6
-                                      : reals->size() == 1;
-  require<DataError>(fits, where(), ": ", quote(label.key), " must be ", label.width,
-                     label.of_atoms ? " numbers an atom"
-                     : stress       ? " numbers, or 6"
-                                    : " number",
-                     ", got ", column != nullptr ? column->width : static_cast<int64_t>(reals->size()));
-  for (const double x : *reals) {
-    require<DataError>(std::isfinite(x) || rule_ == Labels::found, where(), ": ", quote(label.key),
-                       " must be finite, got ", x);
-  }
-  if (is_virial(label) && !is_virial_key(layout_.stress)) {
-    for (const auto& [option, given] :
-         {std::pair{"stress_unit", !layout_.stress_unit.empty()}, {"stress_sign", layout_.compression}}) {
-      require<ConfigError>(!given, layout_.option, ".", option, ": is of a stress, the frames have ",
-                           quote(label.key), ", minus stress times volume (", where(),
-                           "); leave it out, or say stress = \"", label.key, "\" and the unit of that");
-    }
-  }
-  const double factor = is_virial(label) ? virial_ : label.factor;
-  const std::vector<double> given = stress ? tensor_from(*reals) : *reals;
-  for (const double x : given) {
-    label.values.push_back(factor * x);
-  }
-  ++label.known;
-}
-
-void FrameCollector::count_names(const AtomsFrame& frame) {
-  const auto count = [&](const std::string& name, bool of_atoms) {
-    const auto found = std::ranges::find_if(
-        present_, [&](const Present& p) { return p.of_atoms == of_atoms && p.name == name; });
-    if (found != present_.end()) {
-      ++found->frames;
-    } else if (present_.size() < kMostNames) {
-      present_.push_back({name, of_atoms, 1});
-    }
-  };
-  for (const auto& value : frame.values) {
-    count(value.name, false);
-  }
-  for (const auto& column : frame.columns) {
-    count(column.name, true);
-  }
-}
-
-/// What to say of a label whose key no frame has: the names there are of its kind, the nearest first, then the
-/// most frequent.
-std::string FrameCollector::no_frame_has(const Label& label) const {
+/// What to say of a label whose key no frame has.
+std::string FrameCollector::no_frame_has(const FrameLabel& label) const {
   const std::string& key = label.keys[0];
   const std::string& name = label.quantity.name;
   const bool of_potential = name == "energy" || name == "forces" || name == "stress";
-  std::vector<Present> there;
-  std::vector<std::string> names;
-  std::string other;
-  for (const Present& p : present_) {
-    if (p.of_atoms == label.of_atoms) {
-      there.push_back(p);
-      names.push_back(p.name);
-    } else if (p.name == key) {
-      other = p.of_atoms ? " as a value of the frame, it is a column of the atoms"
-                         : " as a column of the atoms, it is a value of the frame";
-    }
-  }
-  const std::string near = nearest(key, names);
-  std::ranges::stable_sort(there, [&](const Present& a, const Present& b) {
-    const bool a_near = a.name == near, b_near = b.name == near;
-    return a_near != b_near ? a_near : a.frames > b.frames;
-  });
-  std::string list;
-  for (size_t i = 0; i < std::min(there.size(), kMostListed); ++i) {
-    list += text(i == 0 ? "" : ", ", there[i].frames, i == 0 ? " have " : " ", quote(there[i].name, 40));
-  }
   if (name == "stress" && label.expected == 0) {
     return text(reader_->where(), ": no frame has ", quote(key), " (", layout_.option,
                 ".stress) and is periodic along all three lattice vectors, without which there is no volume");
   }
-  const char* kind = label.of_atoms ? "columns" : "values";
-  return text(reader_->where(), ": no frame has ", quote(key), other, " (", layout_.option, ".",
-              of_potential ? name : "properties", "); ",
-              list.empty() ? text("they have no ", kind) : text(kind, ": of ", size(), " frames ", list),
-              there.size() > kMostListed ? ", ..." : "");
+  return text(reader_->where(), ": no frame has ", quote(key), names_.is_other(key, label.of_atoms), " (",
+              layout_.option, ".", of_potential ? name : "properties", "); ",
+              names_.list(key, label.of_atoms, size()));
 }
 
 void FrameCollector::add_features(const AtomsFrame& frame) {
@@ -303,11 +168,11 @@ void FrameCollector::add(const AtomsFrame& frame) {
     }
   }
   add_features(frame);
-  for (Label& label : labels_) {
-    add_label(label, frame);
+  for (FrameLabel& label : labels_) {
+    label.add(frame, *reader_, layout_, virial_, rule_ != Labels::found);
   }
   if (rule_ != Labels::none) {
-    count_names(frame);
+    names_.count(frame);
     std::string name;
     if (const FrameValue* value = layout_.config_type.empty() ? nullptr : frame.value(layout_.config_type)) {
       name = word_of(value->values);
@@ -331,18 +196,6 @@ void FrameCollector::add(const AtomsFrame& frame) {
   atoms_ += frame.size();
 }
 
-/// Why a label cannot be one, which is a fault only of who needs it; empty: it can.
-std::string FrameCollector::reason_to_leave_out(const Label& label) const {
-  if (!label.ambiguous.empty()) {
-    return label.ambiguous;
-  }
-  if (layout_.mask_missing || label.known >= label.expected) {
-    return "";
-  }
-  return text(label.key, " in ", label.known, " of ", label.expected, " frames (not in ", label.missing, "; ",
-              layout_.option, ".missing = \"mask\" leaves such frames out of its part of the loss)");
-}
-
 bool FrameCollector::has_config_types() const {
   return config_names_.size() > 1 || (config_names_.size() == 1 && !config_names_[0].empty());
 }
@@ -352,14 +205,14 @@ Schema FrameCollector::schema() const {
   schema.interface.typical_nodes =
       frames_ > 0 ? static_cast<double>(atoms_) / static_cast<double>(frames_) : 1;
   schema.labels.clear();
-  for (const Label& label : labels_) {
+  for (const FrameLabel& label : labels_) {
     if (rule_ == Labels::needed && label.given && label.known == 0 && frames_ > 0) {
       throw DataError(no_frame_has(label));
     }
     if (label.known == 0) {
       continue;
     }
-    if (std::string why = rule_ == Labels::needed ? reason_to_leave_out(label) : ""; !why.empty()) {
+    if (std::string why = rule_ == Labels::needed ? label.reason_to_leave_out(layout_) : ""; !why.empty()) {
       std::erase_if(schema.unread, [&](const std::string& name) {
         return std::ranges::find(label.keys, name) != label.keys.end();
       });
@@ -399,7 +252,7 @@ Batch FrameCollector::take_batch(const Schema& schema) {
   for (size_t i = 0; i < features_.size(); ++i) {
     points.of_graphs[layout_.features[i]] = tensor_of(features_[i], {b, 1});
   }
-  for (Label& label : labels_) {
+  for (FrameLabel& label : labels_) {
     const Quantity& q = label.quantity;
     if (find_quantity(schema.labels, q.name) == nullptr) {
       continue;
@@ -412,7 +265,7 @@ Batch FrameCollector::take_batch(const Schema& schema) {
       shape.insert(shape.end(), {3, 3});
     }
     Tensor& values = batch.labels[q.name] = tensor_of(label.values, shape);
-    if (is_virial(label)) {  // of frames without a volume NaN already
+    if (label.is_virial()) {  // of frames without a volume NaN already
       values = -values / cell_volumes(points).view({-1, 1, 1, 1});
     }
   }
@@ -436,7 +289,7 @@ void FrameCollector::forget() {
   for (auto& values : features_) {
     values.clear();
   }
-  for (Label& label : labels_) {
+  for (FrameLabel& label : labels_) {
     label.values.clear();
   }
 }

@@ -4,7 +4,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "weyl/data/atoms/frame_label.h"
 #include "weyl/data/atoms/frame_layout.h"
+#include "weyl/data/atoms/frame_names.h"
 
 namespace weyl {
 
@@ -41,33 +43,9 @@ class FrameCollector {
   void follow(const FrameReader& reader) { reader_ = &reader; }
 
  private:
-  struct Label {
-    Quantity quantity;
-    std::vector<std::string> keys;  // the first that a frame has is the key of all
-    bool given = false, of_atoms = false;
-    int64_t width = 1;
-    double factor = 1;
-    std::string key;  // once it is found
-    std::vector<double> values;
-    int64_t known = 0, expected = 0;
-    std::string missing;    // where the first frame without it is
-    std::string ambiguous;  // the two usual names it has
-  };
-
-  /// A name that frames have, for messages.
-  struct Present {
-    std::string name;
-    bool of_atoms = false;
-    int64_t frames = 0;
-  };
-
   void take_units();
-  void count_names(const AtomsFrame& frame);
-  std::string no_frame_has(const Label& label) const;
-  void add_label(Label& label, const AtomsFrame& frame);
-  std::string reason_to_leave_out(const Label& label) const;
+  std::string no_frame_has(const FrameLabel& label) const;
   bool has_config_types() const;
-  static bool is_virial(const Label& label);  // minus stress times volume
   void add_features(const AtomsFrame& frame);
   double factor_of(const std::string& key, const std::string& from, const std::string& to) const;
   std::string where() const { return reader_->where(); }
@@ -79,8 +57,8 @@ class FrameCollector {
   FrameUnits units_;                             // of the frame that came last
   double length_ = 1, energy_ = 1, virial_ = 1;  // from its units
   std::vector<int64_t> type_of_;                 // of each atomic number, -1: none
-  std::vector<Label> labels_;
-  std::vector<Present> present_;
+  std::vector<FrameLabel> labels_;
+  FrameNames names_;
   std::vector<int64_t> sizes_, types_, config_types_;
   std::vector<std::string> config_names_;  // by the order in which they came
   std::unordered_map<std::string, int64_t> config_numbers_;

@@ -87,7 +87,8 @@ Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_si
   require<DataError>(H5Pget_layout(creation) != H5D_VIRTUAL && H5Pget_external_count(creation) == 0, where,
                      ": '", name, "' must be in the file, its values are stored elsewhere");
   const int axes = H5Sget_simple_extent_ndims(space);
-  require<DataError>(axes >= 1 && axes <= 4, where, ": '", name, "' must have 1 to 4 axes, got ", axes);
+  // A single number has none.
+  require<DataError>(axes >= 0 && axes <= 4, where, ": '", name, "' must have at most 4 axes, got ", axes);
   std::vector<hsize_t> sizes(axes);
   H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
   uint64_t values = 1;
@@ -132,6 +133,47 @@ struct SentArray {
   int64_t name = -1, type = 0, axes = 0;
   std::array<int64_t, 4> shape{};
 };
+
+/// What the child says of a data set that nobody asked for by name.
+struct SentEntry {
+  std::array<char, 65> name{};
+  int64_t axes = 0;
+  std::array<int64_t, 4> shape{};
+};
+constexpr int64_t kMostEntries = 64;
+
+/// What runs in the child: how many data sets there are in the root, and each.
+void send_entries(std::span<const std::byte> bytes, std::string_view where, ChildProcess::Sender& out) {
+  const Handle file = open_image(bytes, where);
+  H5G_info_t root{};
+  require<DataError>(H5Gget_info(file, &root) >= 0, where, ": is corrupt");
+  std::vector<SentEntry> found;
+  for (hsize_t i = 0; i < root.nlinks && std::ssize(found) < kMostEntries; ++i) {
+    SentEntry entry;
+    const ssize_t length = H5Lget_name_by_idx(file, ".", H5_INDEX_NAME, H5_ITER_INC, i, entry.name.data(),
+                                              entry.name.size(), H5P_DEFAULT);
+    H5L_info_t link{};
+    if (length <= 0 || length >= std::ssize(entry.name) ||
+        H5Lget_info(file, entry.name.data(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD) {
+      continue;
+    }
+    const Handle set(H5Dopen2(file, entry.name.data(), H5P_DEFAULT), H5Dclose);  // fails of a group
+    const Handle space(set.ok() ? H5Dget_space(set) : -1, H5Sclose);
+    entry.axes = space.ok() ? H5Sget_simple_extent_ndims(space) : -1;
+    std::array<hsize_t, 4> sizes{};
+    if (entry.axes < 0 || entry.axes > std::ssize(sizes) ||
+        H5Sget_simple_extent_dims(space, sizes.data(), nullptr) < 0) {
+      continue;
+    }
+    std::ranges::copy(sizes, entry.shape.begin());
+    found.push_back(entry);
+  }
+  const int64_t count = std::ssize(found);
+  out.send(std::as_bytes(std::span(&count, 1)));
+  for (const SentEntry& entry : found) {
+    out.send(std::as_bytes(std::span(&entry, 1)));
+  }
+}
 
 /// What runs in the child: of each list of names the array that is there.
 void send_arrays(std::span<const std::byte> bytes, std::string_view where,
@@ -190,7 +232,7 @@ void send_point_clouds(std::span<const std::byte> bytes, std::string_view where,
   const Opened label = open_set(file, "label", H5T_INTEGER, bytes.size(), where);
   require<DataError>(data.shape.size() == 3 && data.shape[2] == 3 && data.shape[0] > 0 && data.shape[1] > 0,
                      where, ": 'data' must be (samples, points, 3), got ", shape_text(data.shape));
-  require<DataError>(label.shape[0] == data.shape[0] &&
+  require<DataError>(!label.shape.empty() && label.shape[0] == data.shape[0] &&
                          (label.shape.size() == 1 || (label.shape.size() == 2 && label.shape[1] == 1)),
                      where, ": 'label' must be [", data.shape[0], ", 1], got ", shape_text(label.shape));
   const std::array<int64_t, 2> shape{data.shape[0], data.shape[1]};
@@ -267,6 +309,30 @@ PointClouds read_point_clouds(const std::string& path, uint64_t limit) {
   return parse_point_clouds(file.bytes(), path, limit);
 }
 
+std::vector<Hdf5Entry> parse_hdf5_entries(std::span<const std::byte> bytes, std::string_view where) {
+  require_signature(bytes, where);
+  auto lock = hdf5();  // as above
+  ChildProcess child(std::string(where), limits_for(bytes),
+                     [&](ChildProcess::Sender& out) { send_entries(bytes, where, out); });
+  lock.unlock();
+  int64_t count = 0;
+  child.receive(std::as_writable_bytes(std::span(&count, 1)));
+  require<DataError>(count >= 0 && count <= kMostEntries, where, ": is corrupt");
+  std::vector<Hdf5Entry> entries;
+  for (int64_t i = 0; i < count; ++i) {
+    SentEntry said;
+    child.receive(std::as_writable_bytes(std::span(&said, 1)));
+    require<DataError>(said.axes >= 0 && said.axes <= 4 && said.name.back() == '\0', where, ": is corrupt");
+    entries.push_back({said.name.data(), {said.shape.begin(), said.shape.begin() + said.axes}});
+  }
+  return entries;
+}
+
+std::vector<Hdf5Entry> read_hdf5_entries(const std::string& path) {
+  const MappedFile file(path);
+  return parse_hdf5_entries(file.bytes(), path);
+}
+
 std::vector<NamedArray> parse_hdf5_arrays(std::span<const std::byte> bytes, std::string_view where,
                                           std::span<const std::vector<std::string>> wanted, uint64_t limit) {
   require_signature(bytes, where);
@@ -283,7 +349,7 @@ std::vector<NamedArray> parse_hdf5_arrays(std::span<const std::byte> bytes, std:
       continue;
     }
     const auto sound = [&](bool holds) { require<DataError>(holds, where, ": is corrupt"); };
-    sound(said.name < std::ssize(names) && said.axes >= 1 && said.axes <= 4);
+    sound(said.name < std::ssize(names) && said.axes >= 0 && said.axes <= 4);
     const auto type = static_cast<ElementType>(said.type);
     sound(type == ElementType::f32 || type == ElementType::f64 || type == ElementType::u8 ||
           type == ElementType::i64);

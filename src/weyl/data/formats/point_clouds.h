@@ -35,8 +35,20 @@ PointClouds parse_point_clouds(std::span<const std::byte> bytes, std::string_vie
                                uint64_t limit = point_clouds_limit);
 PointClouds read_point_clouds(const std::string& path, uint64_t limit = point_clouds_limit);
 
+/// A data set of an HDF5 file's root.
+struct Hdf5Entry {
+  std::string name;
+  std::vector<int64_t> shape;
+};
+
+/// Those that are in the file itself, of names up to 64 bytes and at most 4 axes, by name, the first 64; of no value
+/// anything is read. DataError as above.
+std::vector<Hdf5Entry> parse_hdf5_entries(std::span<const std::byte> bytes, std::string_view where);
+std::vector<Hdf5Entry> read_hdf5_entries(const std::string& path);
+
 /// Arrays of any HDF5 file by name, as safely as above: of each list of names the first that is a data set in the
-/// file's root, in the order of the lists; a list of which none is there is left out. Reals come as F32 or, of more
+/// file's root (or, by a path such as `scan/points`, in a group), of up to 4 axes, none of a single number, in the order of the
+/// lists; a list of which none is there is left out. Reals come as F32 or, of more
 /// than 4 bytes, F64; whole numbers as U8 where they are bytes without sign, else I64. DataError as above; of the
 /// values only their count is judged.
 std::vector<NamedArray> parse_hdf5_arrays(std::span<const std::byte> bytes, std::string_view where,

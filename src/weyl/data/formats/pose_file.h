@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,15 +44,6 @@ struct PoseTrajectory {
 PoseTrajectory parse_poses(std::string_view file, std::string_view where,
                            std::optional<PoseFormat> format = {});
 PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> format = {});
-
-/// The text of poses (n, 4, 4) as tum or kitti, each number in its shortest form that reads back as the same float64;
-/// a quaternion has q_w >= 0. ShapeError: another format; of tum not one of `stamps` a pose; matrices of another size.
-std::string pose_text(PoseFormat format, std::span<const double> matrices,
-                      std::span<const std::string> stamps = {});
-
-/// The middle of two timestamps in seconds, to nanoseconds where those suffice. DataError naming `where`: there is no time
-/// between them.
-std::string stamp_between(const std::string& a, const std::string& b, std::string_view where);
 
 /// Whether a path ends as such files do: .txt, .csv, .tum, .kitti.
 bool is_pose_file(std::string_view path);

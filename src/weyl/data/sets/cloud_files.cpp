@@ -34,7 +34,7 @@ CloudsDataOptions as_they_are(const Interface* interface) {
 
 }  // namespace
 
-/// Of the set `clouds` every file of such a name, and a folder of them alone; of others PLY, and arrays that have
+/// Of the set `clouds` every file of such a name, and a folder of them alone; of others PLY, and arrays (.npz, HDF5) that have
 /// positions by their usual names but are no frames of atoms.
 bool CloudFiles::takes(const std::string& path, const DataOptions& options) {
   const bool asked = std::holds_alternative<CloudsDataOptions>(options.set);
@@ -47,8 +47,10 @@ bool CloudFiles::takes(const std::string& path, const DataOptions& options) {
     return is_cloud_file(path);
   }
   const bool digits = std::holds_alternative<RotatedMnistDataOptions>(options.set);
+  const bool shapes = std::holds_alternative<ModelnetDataOptions>(options.set);
   return path.ends_with(".ply") ||
-         (path.ends_with(".npz") && !digits && holds_clouds(path) && !FrameFiles::takes(path, options));
+         (path.ends_with(".npz") && !digits && holds_clouds(path) && !FrameFiles::takes(path, options)) ||
+         (is_hdf5(path) && !shapes && holds_clouds(path));
 }
 
 std::shared_ptr<const Dataset> CloudFiles::open(const OpenRequest& request) {

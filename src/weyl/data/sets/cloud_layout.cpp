@@ -11,6 +11,7 @@
 #include "weyl/core/read_file.h"
 #include "weyl/core/text_number.h"
 #include "weyl/data/formats/point_text.h"
+#include "weyl/data/sets/class_names.h"
 #include "weyl/data/sets/cloud_reader.h"
 
 namespace weyl {
@@ -46,15 +47,18 @@ std::vector<fs::path> class_folders(const fs::path& folder) {
 }
 
 /// The files of a folder of one of the two layouts; `names` are the classes, which the first folder says.
-std::vector<CloudFile> files_of(const fs::path& folder, std::vector<std::string>& names, bool first) {
+std::vector<CloudFile> files_of(const fs::path& folder, std::vector<std::string>& names, bool first,
+                                const std::vector<std::string>& known) {
   std::vector<CloudFile> files;
   const auto folders = class_folders(folder);
-  for (const fs::path& path : folders) {
-    const std::string name = path.filename().string();
-    if (first) {
-      names.push_back(name);  // in their order
+  if (first && !folders.empty()) {
+    for (const fs::path& path : folders) {
+      names.push_back(path.filename().string());
     }
-    const auto at = std::ranges::find(names, name);
+    names = classes_of(std::move(names), known);
+  }
+  for (const fs::path& path : folders) {
+    const auto at = std::ranges::find(names, path.filename().string());
     require<DataError>(at != names.end(), path.string(), ": is no class of the training clouds");
     for (const std::string& file : clouds_in(path.string())) {
       files.push_back({file, at - names.begin()});
@@ -147,8 +151,9 @@ class LabelTable {
 };
 
 /// The number of each class of a table; `names` gets their names unless they are numbers.
-std::map<std::string, int64_t> class_numbers(const LabelTable& table, std::vector<std::string>& names) {
-  std::map<std::string, int64_t> numbers;  // by name, sorted
+std::map<std::string, int64_t> class_numbers(const LabelTable& table, std::vector<std::string>& names,
+                                             const std::vector<std::string>& known) {
+  std::map<std::string, int64_t> numbers;  // by name
   bool whole = true;
   for (const auto& row : table.rows()) {
     const auto number = parse_integer(row.name);
@@ -156,9 +161,12 @@ std::map<std::string, int64_t> class_numbers(const LabelTable& table, std::vecto
     numbers[row.name] = number.value_or(-1);
   }
   if (!whole) {
-    for (auto& [name, number] : numbers) {
-      number = std::ssize(names);
+    for (const auto& [name, number] : numbers) {
       names.push_back(name);
+    }
+    names = classes_of(std::move(names), known);
+    for (auto& [name, number] : numbers) {
+      number = std::ranges::find(names, name) - names.begin();
     }
   }
   return numbers;
@@ -168,7 +176,7 @@ CloudLayout labelled(const fs::path& folder, const CloudsDataOptions& o) {
   const std::string where = (folder / o.labels).string();
   const LabelTable table(where);
   CloudLayout layout;
-  auto numbers = class_numbers(table, layout.classes);
+  auto numbers = class_numbers(table, layout.classes, o.known_classes);
   std::set<std::string> used;
   for (const auto& row : table.rows()) {
     const fs::path path = folder / row.file;
@@ -211,19 +219,44 @@ std::optional<size_t> split_of_stem(const std::string& stem) {
   return at == std::end(split_names) ? std::nullopt : std::optional<size_t>(at - split_names);
 }
 
-/// train.npz, test.npz, ... where all files have such names.
+bool is_named_split(const std::string& path) {
+  return split_of_stem(fs::path(path).stem().string()).has_value();
+}
+
+/// A text beside files of splits: notes, or a list of names.
+bool is_note(const std::string& path) {
+  return (path.ends_with(".txt") || path.ends_with(".csv")) && !is_named_split(path);
+}
+
+/// train.npz, test.npz, ... where all files but notes have such names.
 bool give_splits(CloudLayout& layout) {
   std::vector<CloudFile>* to[] = {&layout.train, &layout.valid, &layout.test};
-  for (const CloudFile& file : layout.all) {
-    if (!split_of_stem(fs::path(file.path).stem().string())) {
-      return false;
-    }
+  const auto split = [](const CloudFile& file) { return is_named_split(file.path); };
+  const auto note = [](const CloudFile& file) { return is_note(file.path); };
+  if (std::ranges::none_of(layout.all, split) ||
+      !std::ranges::all_of(layout.all, [&](const CloudFile& file) { return split(file) || note(file); })) {
+    return false;
   }
+  std::erase_if(layout.all, note);
   for (const CloudFile& file : layout.all) {
     to[*split_of_stem(fs::path(file.path).stem().string())]->push_back(file);
   }
   layout.all.clear();
   return true;
+}
+
+/// train.npz, valid.h5 and the like, each of many clouds.
+bool is_folder_of_splits(const std::string& path) {
+  bool any = false;
+  for (const std::string& file : clouds_in(path)) {
+    const bool split =
+        is_named_split(file) && (file.ends_with(".npz") || is_hdf5(file)) && holds_clouds(file);
+    if (!split && !is_note(file)) {
+      return false;
+    }
+    any = any || split;
+  }
+  return any;
 }
 
 }  // namespace
@@ -259,7 +292,7 @@ CloudLayout cloud_layout(const CloudsDataOptions& o) {
     for (const auto& [name, to] :
          {std::pair{"train", &layout.train}, {valid, &layout.valid}, {"test", &layout.test}}) {
       if (fs::is_directory(folder / name)) {
-        *to = files_of(folder / name, layout.classes, first);
+        *to = files_of(folder / name, layout.classes, first, o.known_classes);
         require<DataError>(!to->empty(), (folder / name).string(), ": holds no point cloud");
         first = false;
         taken.insert(folder / name);
@@ -268,7 +301,7 @@ CloudLayout cloud_layout(const CloudsDataOptions& o) {
     warn_of_others(layout, folder, taken);
     return layout;
   }
-  layout.all = files_of(folder, layout.classes, true);
+  layout.all = files_of(folder, layout.classes, true, o.known_classes);
   require<DataError>(!layout.all.empty(), o.path,
                      ": holds no point cloud (.npz, .ply, .off, .h5 or text), nor a folder of them");
   if (layout.classes.empty()) {
@@ -279,10 +312,11 @@ CloudLayout cloud_layout(const CloudsDataOptions& o) {
 
 bool is_flat_cloud_folder(const std::string& path) {
   const auto files = clouds_in(path);
-  return !files.empty() && class_folders(path).empty() &&
-         !std::ranges::all_of(files, [](const std::string& file) {
-           return split_of_stem(fs::path(file).stem().string()).has_value();
-         });
+  const bool splits =
+      std::ranges::any_of(files, is_named_split) && std::ranges::all_of(files, [](const std::string& file) {
+        return is_named_split(file) || is_note(file);
+      });
+  return !files.empty() && class_folders(path).empty() && !splits;
 }
 
 bool is_cloud_folder(const std::string& path) {
@@ -292,7 +326,10 @@ bool is_cloud_folder(const std::string& path) {
     }
   }
   const auto folders = class_folders(path);
-  if (folders.empty() || folders.size() != entries(path, true).size()) {
+  if (folders.empty()) {
+    return is_folder_of_splits(path);
+  }
+  if (folders.size() != entries(path, true).size()) {
     return false;
   }
   for (const fs::path& folder : folders) {
@@ -302,8 +339,8 @@ bool is_cloud_folder(const std::string& path) {
     }
     const std::string& first = files.front();
     const bool sure = first.ends_with(".ply") || first.ends_with(".off");
-    const bool hdf5 = first.ends_with(".h5") || first.ends_with(".hdf5");
-    if (hdf5 || (!sure && !(first.ends_with(".npz") ? holds_clouds(first) : looks_like_points(first)))) {
+    const bool arrays = first.ends_with(".npz") || is_hdf5(first);
+    if (!sure && !(arrays ? holds_clouds(first) : looks_like_points(first))) {
       return false;
     }
   }

@@ -28,7 +28,7 @@ struct CloudLayout {
 ///   a table (`labels`)        CSV with a first line of names: `file` (below the folder) and `class`, and `split` where
 ///                             the splits are given. Classes are numbers 0, 1, ... where all of them are, else sorted names
 ///   train, valid, test        folders (val, too), each of one of the two layouts below; the classes are those of train
-///   a folder for each class   numbered by their sorted names
+///   a folder for each class   numbered by their sorted names (class_names.h)
 ///   files alone               whose arrays say the classes, or nothing does; train.*, valid.*, test.* are the splits
 ///   a file                    of many clouds
 ///

@@ -144,12 +144,23 @@ const NamedArray* array_named(const std::vector<NamedArray>& arrays, const std::
   return nullptr;
 }
 
-std::string shapes_of(const std::vector<NamedArray>& arrays) {
+/// The arrays of a file, of HDF5 those that nobody asked for too.
+using Entries = std::vector<Hdf5Entry>;
+
+Entries entries_of(const std::vector<NamedArray>& arrays) {
+  Entries entries;
+  for (const NamedArray& a : arrays) {
+    entries.push_back({a.name, a.array.shape});
+  }
+  return entries;
+}
+
+std::string shapes_of(const Entries& arrays) {
   std::string list;
   for (size_t k = 0; k < std::min(arrays.size(), kMostNames); ++k) {
-    list += text(k == 0 ? "" : ", ", quote(arrays[k].name, 40), " ", shape_text(arrays[k].array.shape));
+    list += text(k == 0 ? "" : ", ", quote(arrays[k].name, 40), " ", shape_text(arrays[k].shape));
   }
-  return arrays.empty() ? "none" : list;
+  return arrays.empty() ? "none" : list + (arrays.size() > kMostNames ? ", ..." : "");
 }
 
 /// Numbers of a row of an array whose first axes are `rows`, which must be `width` (an axis of 1 may be left out).
@@ -178,12 +189,16 @@ std::vector<int64_t> labels_of(const NamedArray& from, int64_t clouds, bool many
   return labels;
 }
 
-void use_arrays(const std::vector<NamedArray>& arrays, const CloudsDataOptions& o, const std::string& where,
-                const std::function<void(Cloud)>& use) {
+/// `all` are the file's arrays, for messages.
+void use_arrays(const std::vector<NamedArray>& arrays, const std::function<Entries()>& all,
+                const CloudsDataOptions& o, const std::string& where, const std::function<void(Cloud)>& use) {
+  const auto named = [&](const std::vector<std::string>& names, const std::string& lack) {
+    const NamedArray* found = array_named(arrays, names);
+    return found != nullptr ? found : throw DataError(text(where, ": ", lack, shapes_of(all())));
+  };
   const auto names = names_for(o.positions, usual_positions);
-  const NamedArray* positions = array_named(arrays, names);
-  require<DataError>(positions != nullptr, where, ": must have an array of positions named ", list_of(names),
-                     " (data.clouds.positions), its arrays are ", shapes_of(arrays));
+  const NamedArray* positions = named(names, text("must have an array of positions named ", list_of(names),
+                                                  " (data.clouds.positions), its arrays are "));
   const auto& shape = positions->array.shape;
   require<DataError>((shape.size() == 2 || shape.size() == 3) && shape.back() == 3 &&
                          std::ranges::find(shape, 0) == shape.end(),
@@ -196,14 +211,13 @@ void use_arrays(const std::vector<NamedArray>& arrays, const CloudsDataOptions& 
   require_shape(*positions, rows, 3, where);
   std::vector<const NamedArray*> features;
   for (const CloudFeature& feature : o.features) {
-    features.push_back(array_named(arrays, {feature.key}));
-    require<DataError>(features.back() != nullptr, where, ": has no feature ", quote(feature.key, 40),
-                       ", its arrays are ", shapes_of(arrays));
+    features.push_back(
+        named({feature.key}, text("has no feature ", quote(feature.key, 40), ", its arrays are ")));
     require_shape(*features.back(), rows, width_of(feature), where);
   }
-  const NamedArray* label = array_named(arrays, names_for(o.label, usual_labels));
-  require<DataError>(label != nullptr || o.label.empty(), where, ": has no array ", quote(o.label, 40),
-                     " (data.clouds.label), its arrays are ", shapes_of(arrays));
+  const NamedArray* label = o.label.empty() ? array_named(arrays, usual_labels)
+                                            : named({o.label}, text("has no array ", quote(o.label, 40),
+                                                                    " (data.clouds.label), its arrays are "));
   const auto labels = label != nullptr ? labels_of(*label, clouds, many, where) : std::vector<int64_t>();
   for (int64_t b = 0; b < clouds; ++b) {
     const std::string of = many ? text(where, ": cloud ", b) : where;
@@ -230,6 +244,10 @@ bool ends(std::string_view path, std::initializer_list<std::string_view> with) {
 
 }  // namespace
 
+bool is_hdf5(std::string_view path) {
+  return ends(path, {".h5", ".hdf5"});
+}
+
 bool is_cloud_file(std::string_view path) {
   return ends(path, {".ply", ".off", ".npz", ".h5", ".hdf5", ".xyz", ".txt", ".csv", ".pts", ".asc"});
 }
@@ -244,38 +262,48 @@ void read_clouds(const std::string& path, const CloudsDataOptions& o, const std:
     table.rows = static_cast<int64_t>(table.values.size()) / 3;
     use(cloud_of(table, o, path));
   } else if (ends(path, {".npz"})) {
-    use_arrays(read_npz(path, limit), o, path, use);
-  } else if (ends(path, {".h5", ".hdf5"})) {
+    const auto arrays = read_npz(path, limit);
+    use_arrays(arrays, [&] { return entries_of(arrays); }, o, path, use);
+  } else if (is_hdf5(path)) {
     std::vector<std::vector<std::string>> wanted{names_for(o.positions, usual_positions),
                                                  names_for(o.label, usual_labels)};
     for (const CloudFeature& feature : o.features) {
       wanted.push_back({feature.key});
     }
-    use_arrays(read_hdf5_arrays(path, wanted, limit), o, path, use);
+    use_arrays(read_hdf5_arrays(path, wanted, limit), [&] { return read_hdf5_entries(path); }, o, path, use);
   } else {
     use(cloud_of(read_point_text(path, o.columns), o, path));
   }
 }
 
-bool holds_clouds(const std::string& npz) {
+bool holds_clouds(const std::string& path) {
   struct Seen {};
-  bool found = false;
+  Entries entries;
+  const bool hdf5 = is_hdf5(path);
   try {
-    read_npz(npz, npz_limit, [&](const std::vector<NpzEntry>& entries) {
-      const bool atoms = std::ranges::any_of(
-          entries, [](const NpzEntry& e) { return std::ranges::find(of_atoms, e.name) != of_atoms.end(); });
-      found = !atoms && std::ranges::any_of(entries, [](const NpzEntry& e) {
-        const auto& shape = e.header.shape;
-        return std::ranges::find(usual_positions, e.name) != usual_positions.end() &&
-               (shape.size() == 2 || shape.size() == 3) && shape.back() == 3;
+    if (hdf5) {
+      entries = read_hdf5_entries(path);
+    } else {
+      read_npz(path, npz_limit, [&](const std::vector<NpzEntry>& found) {
+        for (const NpzEntry& e : found) {
+          entries.push_back({e.name, e.header.shape});
+        }
+        throw Seen{};  // the arrays themselves are not wanted
       });
-      throw Seen{};  // the arrays themselves are not wanted
-    });
+    }
   } catch (const Seen&) {
   } catch (const DataError&) {
     return false;
   }
-  return found;
+  const auto has = [&](const std::string& name) {
+    return std::ranges::find(entries, name, &Hdf5Entry::name) != entries.end();
+  };
+  const bool of_modelnet = hdf5 && has("data") && has("label");
+  return !of_modelnet && std::ranges::none_of(of_atoms, has) &&
+         std::ranges::any_of(entries, [](const Hdf5Entry& e) {
+           return std::ranges::find(usual_positions, e.name) != usual_positions.end() &&
+                  (e.shape.size() == 2 || e.shape.size() == 3) && e.shape.back() == 3;
+         });
 }
 
 }  // namespace weyl

@@ -30,7 +30,11 @@ bool is_cloud_file(std::string_view path);
 void read_clouds(const std::string& path, const CloudsDataOptions& options,
                  const std::function<void(Cloud)>& use);
 
-/// Whether an .npz has positions by a usual name, of a shape that clouds have, and no atomic numbers (rMD17 has `coords`): its headers alone are read.
-bool holds_clouds(const std::string& npz);
+/// Whether a path ends as HDF5 does: .h5, .hdf5.
+bool is_hdf5(std::string_view path);
+
+/// Whether an .npz or HDF5 file has positions by a usual name, of a shape that clouds have, and no atomic numbers (rMD17
+/// has `coords`); `data` and `label` of HDF5 are ModelNet's (sets/modelnet.h). Its headers alone are read.
+bool holds_clouds(const std::string& path);
 
 }  // namespace weyl

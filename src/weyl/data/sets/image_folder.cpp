@@ -11,6 +11,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/data/formats/image.h"
 #include "weyl/data/parts.h"
+#include "weyl/data/sets/class_names.h"
 
 namespace weyl {
 namespace {
@@ -49,21 +50,19 @@ std::vector<ImageFile> masked_files(const fs::path& folder) {
   return files;
 }
 
-std::vector<std::string> class_names(const fs::path& folder) {
+std::vector<std::string> class_names(const fs::path& folder, const ImagesDataOptions& o) {
   std::vector<std::string> names;
   for (const auto& entry : entries(folder, true)) {
     names.push_back(entry.filename().string());
   }
-  return names;
+  return classes_of(std::move(names), o.known_classes);
 }
 
 std::vector<ImageFile> classed_files(const fs::path& folder, const std::vector<std::string>& names) {
   std::vector<ImageFile> files;
   for (const auto& entry : entries(folder, true)) {
-    const auto found =
-        std::ranges::lower_bound(names, entry.filename().string());  // in the order of `entries`
-    require<DataError>(found != names.end() && *found == entry.filename(), entry.string(),
-                       ": is no class of the training images");
+    const auto found = std::ranges::find(names, entry.filename().string());
+    require<DataError>(found != names.end(), entry.string(), ": is no class of the training images");
     for (const auto& image : entries(entry, false)) {
       files.push_back({.image = image.string(), .label = found - names.begin()});
     }
@@ -188,7 +187,7 @@ Splits open_images(const ImagesDataOptions& options) {
   };
   if (const bool split = fs::is_directory(folder / "train") || fs::is_directory(folder / "test"); split) {
     const fs::path first = folder / (fs::is_directory(folder / "train") ? "train" : "test");
-    const std::vector<std::string> names = class_names(first);
+    const std::vector<std::string> names = class_names(first, o);
     Splits splits;
     for (const auto& [name, set] :
          {std::pair{"train", &splits.train}, {"valid", &splits.valid}, {"test", &splits.test}}) {
@@ -200,7 +199,7 @@ Splits open_images(const ImagesDataOptions& options) {
     }
     return splits;
   }
-  const std::vector<std::string> names = class_names(folder);
+  const std::vector<std::string> names = class_names(folder, o);
   const Found found = files_of(folder, options, names);
   o.classes = found.classes;
   const SplitIndices parts = random_split(

@@ -33,7 +33,7 @@ Schema images_schema(const ImagesDataOptions& options);
 
 /// Images in folders (PNG, JPEG, BMP), sorted by name:
 ///
-///   a folder for each class   label `class`, numbered by the sorted names of the folders
+///   a folder for each class   label `class`, numbered by the sorted names of the folders (class_names.h)
 ///   images/ and masks/        label `mask`: the mask of images/a.jpg is masks/a.png (or .bmp), see load_mask
 ///
 /// A folder with subfolders train, valid, test of one of these layouts has these splits (the classes are

@@ -13,6 +13,7 @@
 #include "weyl/core/random.h"
 #include "weyl/data/formats/off.h"
 #include "weyl/data/formats/point_clouds.h"
+#include "weyl/data/sets/class_names.h"
 #include "weyl/data/sets/modelnet_files.h"
 #include "weyl/data/sets/take_samples.h"
 #include "weyl/data/shapes/surface.h"
@@ -198,6 +199,14 @@ std::vector<std::string> class_folders(const std::string& path) {
   return result;
 }
 
+std::vector<std::string> class_names(const ModelnetDataOptions& o) {
+  std::vector<std::string> names;
+  for (const auto& folder : class_folders(o.path)) {
+    names.push_back(fs::path(folder).filename().string());
+  }
+  return classes_of(std::move(names), o.known_classes);
+}
+
 bool has_meshes(const std::string& path) {
   for (const auto& folder : class_folders(path)) {
     for (const char* split : {"train", "test"}) {
@@ -218,13 +227,12 @@ std::vector<Shape> read_split(const std::string& split, ModelnetDataOptions& o, 
     }
     return shapes;
   }
-  const auto folders = class_folders(o.path);
-  o.classes = o.classes > 0 ? o.classes : static_cast<int64_t>(folders.size());
-  require<DataError>(static_cast<int64_t>(folders.size()) == o.classes, o.path,
-                     ": data.modelnet.classes must be ", folders.size(),
+  const auto names = class_names(o);
+  o.classes = o.classes > 0 ? o.classes : std::ssize(names);
+  require<DataError>(std::ssize(names) == o.classes, o.path, ": data.modelnet.classes must be ", names.size(),
                      ", the folders of classes there are, got ", o.classes);
-  for (size_t k = 0; k < folders.size(); ++k) {
-    for (const auto& file : files_of(fs::path(folders[k]) / split, "", ".off")) {
+  for (size_t k = 0; k < names.size(); ++k) {
+    for (const auto& file : files_of(fs::path(o.path) / names[k] / split, "", ".off")) {
       add_mesh(shapes, file, static_cast<int64_t>(k), split, o);
     }
   }
@@ -312,10 +320,7 @@ Splits open_modelnet(const ModelnetDataOptions& options) {
   keep_first(train, o.train, o.path + ": data.modelnet.train");
   keep_first(test, o.test, o.path + ": data.modelnet.test");
   const int up = up_of(o, meshes);
-  std::vector<std::string> names;
-  for (const auto& folder : meshes ? class_folders(o.path) : std::vector<std::string>()) {
-    names.push_back(fs::path(folder).filename().string());
-  }
+  const std::vector<std::string> names = meshes ? class_names(o) : std::vector<std::string>();
   const auto set = [&](std::vector<Shape> shapes, const char* split) -> std::shared_ptr<const Dataset> {
     return shapes.empty() ? nullptr : std::make_shared<Shapes>(std::move(shapes), o, split, up, names);
   };

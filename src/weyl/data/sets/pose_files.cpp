@@ -10,6 +10,7 @@
 #include "weyl/core/check.h"
 #include "weyl/data/files/convert.h"
 #include "weyl/data/files/open_request.h"
+#include "weyl/data/parts.h"
 #include "weyl/data/sets/pose_sequences.h"
 #include "weyl/data/sets/sequence_gap.h"
 
@@ -23,9 +24,21 @@ struct Windows {
   int64_t count = 0, tokens = 0;     // samples, and poses of each
   std::vector<int64_t> rows, flank;  // (count tokens) of the trajectory; 1 beside the hole
   std::vector<int64_t> holes;        // (count) of the trajectory; empty without
+
+  /// The first so many alone.
+  void keep(int64_t samples) {
+    count = samples;
+    rows.resize(samples * tokens);
+    if (!holes.empty()) {
+      flank.resize(samples * tokens);
+      holes.resize(samples);
+    }
+  }
 };
 
-Windows windows_of(int64_t poses, const PoseFileOptions& o, const std::string& where) {
+/// Of the poses first .. last - 1 of a trajectory.
+Windows windows_of(int64_t first, int64_t last, const PoseFileOptions& o, const std::string& where) {
+  const int64_t poses = last - first;
   require<ConfigError>(o.length <= poses, where, ": length must be at most its ", poses, " poses, got ",
                        o.length);
   require<ConfigError>(o.stride == 0 || o.length > 0, where, ": stride needs a length, got ", o.stride,
@@ -35,7 +48,7 @@ Windows windows_of(int64_t poses, const PoseFileOptions& o, const std::string& w
                        kLeastOfGap, " poses, got ", length);
   Windows windows;
   windows.tokens = o.hole ? length - 1 : length;
-  for (int64_t start = 0; start + length <= poses; start += stride, ++windows.count) {
+  for (int64_t start = first; start + length <= last; start += stride, ++windows.count) {
     if (!o.hole) {
       for (int64_t k = 0; k < length; ++k) {
         windows.rows.push_back(start + k);
@@ -64,9 +77,8 @@ class Trajectory : public InMemory {
   double mended_;
 };
 
-std::shared_ptr<const InMemory> as_poses(const PoseTrajectory& found, const PoseFileOptions& options,
-                                         const std::string& where) {
-  const Windows windows = windows_of(found.size(), options, where);
+std::shared_ptr<const InMemory> as_poses(const PoseTrajectory& found, const Windows& windows,
+                                         bool with_times) {
   const Tensor matrices = at::tensor(found.matrices, at::kDouble).view({found.size(), 4, 4});
   const Tensor rows = at::tensor(windows.rows, at::kLong);
   Schema schema;
@@ -78,12 +90,12 @@ std::shared_ptr<const InMemory> as_poses(const PoseTrajectory& found, const Pose
               at::index_select(matrices, 0, rows),
               {},
               Segments::of_sizes(std::vector<int64_t>(windows.count, windows.tokens))};
-  if (options.hole) {
+  if (!windows.holes.empty()) {
     schema.labels = pose_sequences_schema({}).labels;
     all.labels["element"] = at::index_select(matrices, 0, at::tensor(windows.holes, at::kLong));
     all.labels["flank"] = at::tensor(windows.flank, at::kLong).unsqueeze(1);
   }
-  if (!found.times.empty()) {
+  if (with_times && !found.times.empty()) {
     schema.labels.push_back({.name = "time", .unit = "s"});
     all.labels["time"] = at::index_select(at::tensor(found.times, at::kDouble), 0, rows).unsqueeze(1);
   }
@@ -94,12 +106,42 @@ std::shared_ptr<const InMemory> as_poses(const PoseTrajectory& found, const Pose
 }  // namespace
 
 std::shared_ptr<const InMemory> open_pose_file(const std::string& path, const PoseFileOptions& options) {
-  return as_poses(read_poses(path, options.format), options, path);
+  const PoseTrajectory found = read_poses(path, options.format);
+  return as_poses(found, windows_of(0, found.size(), options, path), true);
+}
+
+Splits open_trajectory(const PoseSequencesDataOptions& o) {
+  require<ConfigError>(o.group == LieGroup::se3, o.path,
+                       ": data.pose_sequences.group must be \"se3\", the poses of a trajectory, got \"",
+                       name_of(o.group), "\"");
+  const PoseTrajectory found = read_poses(o.path);
+  const PartCounts poses = part_counts(found.size(), o.fractions, {}, o.path + ": data.pose_sequences");
+  const PoseFileOptions cut{.length = o.length, .stride = o.stride, .hole = true, .seed = o.seed};
+  int64_t begin = 0;
+  const auto part = [&](const char* split, int64_t count, int64_t asked) -> std::shared_ptr<const Dataset> {
+    const int64_t first = begin;
+    begin += count;
+    if (count == 0) {
+      return nullptr;
+    }
+    const std::string where = text(o.path, ": the ", split, " part");
+    Windows windows = windows_of(first, begin, cut, where);
+    require<DataError>(asked <= windows.count, where, ": data.pose_sequences.", split, " must be at most ",
+                       windows.count, ", the samples that are there, got ", asked);
+    if (asked > 0) {
+      windows.keep(asked);
+    }
+    return as_poses(found, windows, false);
+  };
+  auto train = part("train", poses.train, o.train);
+  auto valid = part("valid", poses.valid, o.valid);
+  auto test = part("test", poses.test, o.test);
+  return {std::move(train), std::move(valid), std::move(test)};
 }
 
 void convert_pose_file(const std::string& in, const std::string& out, const PoseFileOptions& options) {
   const PoseTrajectory found = read_poses(in, options.format);
-  const auto set = as_poses(found, options, in);
+  const auto set = as_poses(found, windows_of(0, found.size(), options, in), true);
   std::map<std::string, std::string> metadata{
       {"converted_from", fs::path(in).filename().string()},
       {"source_format", std::string(pose_format_names[static_cast<int>(found.format)])},

@@ -16,6 +16,12 @@ namespace weyl {
 /// more tokens a window than there are poses, a hole in fewer than 4.
 std::shared_ptr<const InMemory> open_pose_file(const std::string& path, const PoseFileOptions& options = {});
 
+/// One trajectory as sequences with a missing pose: the first stretch of it for training, the next for validation, the last
+/// for testing, as `fractions` say, so that no two splits share a pose; each in windows of `length` poses with a hole as
+/// above. DataError: see read_poses, fewer samples than asked for; ConfigError: another group than se3, a stretch with
+/// fewer poses than `length`.
+Splits open_trajectory(const PoseSequencesDataOptions& options);
+
 /// Writes it as a new carrier tensor file; the metadata keep the source's name, format and first timestamp. ConfigError:
 /// it is there already.
 void convert_pose_file(const std::string& in, const std::string& out, const PoseFileOptions& options);

@@ -1,6 +1,9 @@
 #include "weyl/data/sets/pose_sequences.h"
 
+#include <filesystem>
+
 #include "weyl/core/check.h"
+#include "weyl/data/sets/pose_files.h"
 #include "weyl/data/sets/tensor_splits.h"
 
 namespace weyl {
@@ -16,6 +19,9 @@ Schema pose_sequences_schema(const PoseSequencesDataOptions& options) {
 }
 
 Splits open_pose_sequences(const PoseSequencesDataOptions& options) {
+  if (is_pose_file(options.path) && !std::filesystem::is_directory(options.path)) {
+    return open_trajectory(options);
+  }
   return open_tensor_splits({.path = options.path,
                              .key = "data.pose_sequences",
                              .make = text("`weyl data make pose_sequences --out ", options.path,

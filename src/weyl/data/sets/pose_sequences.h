@@ -10,7 +10,7 @@ namespace weyl {
 /// elsewhere.
 Schema pose_sequences_schema(const PoseSequencesDataOptions& options);
 
-/// A folder of train, valid and test carrier tensor files. DataError: no such folder, no split, a broken
+/// A folder of train, valid and test carrier tensor files, or one trajectory (pose_files.h). DataError: no such folder, no split, a broken
 /// file, another group than the options name, a file without the labels, fewer samples than asked for.
 Splits open_pose_sequences(const PoseSequencesDataOptions& options);
 

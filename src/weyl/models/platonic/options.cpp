@@ -98,6 +98,25 @@ Options resolved(const Options& options, const Interface& interface) {
   return chosen;
 }
 
+Options resolved_by(const Options& options, const Interface& interface, const TensorShapes& weights) {
+  Options chosen = options;
+  const auto kernel = weights.find("x_embedder.kernel");  // (G, O, I)
+  if (options.position_vector != PositionVector::automatic || kernel == weights.end() ||
+      kernel->second.size() != 3) {
+    return chosen;
+  }
+  int64_t inputs = interface.types;
+  for (const Quantity& q : interface.features) {
+    inputs += q.channels * (is_vector(q.kind, interface.dimension) ? interface.dimension : 1);
+  }
+  inputs = std::max<int64_t>(inputs, 1);  // the constant scalar of nodes that have none
+  const int64_t beyond = kernel->second[2] - inputs;
+  if (beyond == 0 || beyond == interface.dimension) {
+    chosen.position_vector = beyond == 0 ? PositionVector::off : PositionVector::on;
+  }
+  return chosen;
+}
+
 void as_stored(Options& o) {
   o.position_vector = PositionVector::off;  // there was no other value, then `false` was the default
 }

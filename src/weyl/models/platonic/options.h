@@ -8,6 +8,7 @@
 
 #include "weyl/carriers/quantity.h"
 #include "weyl/config/fields.h"
+#include "weyl/models/system_options.h"
 #include "weyl/nn/activation.h"
 #include "weyl/nn/drop_path.h"
 
@@ -111,6 +112,10 @@ void require_effects(const Options& options, const Interface* interface);
 /// unless values are rotated too (`rope_on_values`). Linear attention sums weights that do not sum to one, and `ape`
 /// adds positions to the nodes: both see.
 Options resolved(const Options& options, const Interface& interface);
+
+/// The same, decided by weights that a model of this interface will get (`weights`: shapes by name), where these say it:
+/// their embedder reads D numbers more when each node has its position. Else as they are.
+Options resolved_by(const Options& options, const Interface& interface, const TensorShapes& weights);
 
 /// Makes the defaults those of stored models and runs: keys that their configs lack mean this.
 void as_stored(Options& o);

@@ -1,0 +1,27 @@
+#include "weyl/data/sets/class_names.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "weyl/core/text_number.h"
+
+namespace weyl {
+
+std::vector<std::string> sorted_classes(std::vector<std::string> names) {
+  const bool numbers =
+      std::ranges::all_of(names, [](const std::string& name) { return parse_integer(name).has_value(); });
+  std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
+    const int64_t x = numbers ? *parse_integer(a) : 0, y = numbers ? *parse_integer(b) : 0;
+    return std::tie(x, a) < std::tie(y, b);
+  });
+  return names;
+}
+
+std::vector<std::string> classes_of(std::vector<std::string> names, const std::vector<std::string>& known) {
+  const bool among = std::ranges::all_of(
+      names, [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); });
+  return among && !known.empty() ? known : sorted_classes(std::move(names));
+}
+
+}  // namespace weyl

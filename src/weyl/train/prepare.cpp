@@ -1,0 +1,180 @@
+#include "weyl/train/prepare.h"
+
+#include <ATen/Context.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "weyl/carriers/dataset_facts.h"
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/data/files/outliers.h"
+#include "weyl/data/open.h"
+#include "weyl/train/best_metric.h"
+#include "weyl/train/freeze.h"
+#include "weyl/train/label_features.h"
+#include "weyl/train/overflow.h"
+#include "weyl/train/start_from.h"
+#include "weyl/train/trajectory_check.h"
+
+namespace weyl {
+namespace {
+
+// The splits with the names that messages have for them.
+std::array<std::pair<const char*, std::shared_ptr<const Dataset>>, 3> named(const Splits& data) {
+  return {{{"training data", data.train}, {"valid split", data.valid}, {"test split", data.test}}};
+}
+
+// What is known of the samples of each split that is there, in the order of `named`.
+using Facts = std::array<std::optional<SampleFacts>, 3>;
+
+Facts facts_of_splits(const Splits& data) {
+  Facts facts;
+  const auto splits = named(data);
+  for (size_t i = 0; i < splits.size(); ++i) {
+    if (splits[i].second != nullptr) {
+      facts[i] = facts_of(*splits[i].second);
+    }
+  }
+  return facts;
+}
+
+// What is known of all samples that a run is given: a model that is measured on its own test split is not asked
+// whether it may be.
+SampleFacts facts_of_all(const Facts& splits, const Resumed* resumed) {
+  SampleFacts facts = *splits[0];
+  for (size_t i = 1; i < splits.size(); ++i) {
+    facts = splits[i] ? covering(facts, *splits[i]) : facts;
+  }
+  return resumed != nullptr ? covering(facts, resumed->summary.trained_on) : facts;
+}
+
+// Notes where validation or test samples are not what the training samples are.
+void note_contradictions(const Splits& data, const Facts& facts, TrainObserver& observer) {
+  constexpr auto compared = FactsCompared::inputs_and_classes;
+  const auto splits = named(data);
+  for (size_t i = 1; i < splits.size(); ++i) {
+    if (facts[i] && !contradiction(*facts[0], *facts[i], compared).empty()) {  // then of which sample
+      observer.noted(contradiction(*facts[0], *splits[i].second, splits[i].first, compared));
+    }
+  }
+}
+
+// Of a new run: weights, and what gives them their meaning, from the model that train.from names.
+void start_from(Prepared& p, const SavedModel& source, const std::string& where) {
+  Model& model = *p.saved.model;
+  const Taken taken = take_weights(model, source, p.saved.recipe.model, where);
+  p.taken = taken.line;
+  p.notes = taken.warnings;
+  for (std::string& line : refit(*p.saved.task, model, p.saved.recipe, source, taken, p.data.train, where)) {
+    p.notes.push_back(std::move(line));
+  }
+}
+
+void freeze(Prepared& p) {
+  const TrainOptions& options = p.saved.recipe.train;
+  freeze_parameters(*p.saved.model, options.freeze);
+  const auto all = p.saved.model->parameters();
+  if (const auto frozen =
+          std::count_if(all.begin(), all.end(), [](const auto& parameter) { return parameter.frozen; });
+      frozen > 0) {
+    p.taken += text(p.taken.empty() ? "" : "; ", frozen, " of ", all.size(), " parameters are frozen");
+  }
+  if (!options.freeze.empty() && options.from.empty()) {
+    p.notes.emplace_back(
+        "train.freeze without train.from: what is frozen keeps the random values that it begins with");
+  }
+}
+
+// Fits a task. DataError: its own, with the label that spoils the statistics, if there is one.
+void fit(Task& task, const Dataset& train) {
+  try {
+    task.fit(train);
+  } catch (const UnreadableError&) {
+    throw;
+  } catch (const DataError& error) {
+    const std::string beyond = labels_beyond(train, task.labels());
+    if (beyond.empty()) {
+      throw;
+    }
+    throw DataError(text(error.what(), "; ", beyond));
+  }
+}
+
+}  // namespace
+
+const Systems& systems_of(const TrainRequest& request) {
+  return request.systems != nullptr ? *request.systems : built_in_systems();
+}
+
+Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOptions& data,
+                 const Resumed* resumed, const std::string& from) {
+  Prepared p;
+  std::optional<SavedModel> source;
+  if (resumed == nullptr && !from.empty()) {
+    source = load_model(from, at::kCPU, {}, systems_of(request));
+    require_same_system(*source, recipe.model, from);
+  }
+  p.data = request.data ? *request.data : open_splits(data, recipe.interface ? &*recipe.interface : nullptr);
+  require<ConfigError>(p.data.train != nullptr && p.data.train->size() > 0,
+                       "train: data must have training samples, got none");
+  p.saved.task = make_task(recipe.task);
+  p.labels = count_labels(*p.saved.task, *p.data.train);
+  for (const auto& [name, split] : named(p.data)) {
+    if (split != nullptr && split->size() > 0 && split != p.data.train) {  // which has been counted
+      count_labels(*p.saved.task, *split, name);
+    }
+  }
+  if (resumed == nullptr) {  // a run that was begun goes on
+    require_features_are_no_labels(p.data.train->schema().interface.features, p.saved.task->labels(),
+                                   p.saved.task->name());
+  }
+  if (resumed != nullptr) {
+    p.saved.task->load(resumed->task);
+    p.saved.interface = resumed->summary.interface;
+  } else {
+    fit(*p.saved.task, *p.data.train);
+    p.saved.interface = p.saved.task->interface(p.data.train->schema());
+    if (source) {
+      p.saved.interface = interface_from(*source, p.saved.interface, from);
+    }
+    require_fitting_forces(recipe, *p.data.train);
+  }
+  p.saved.recipe = recipe;
+  const Facts facts = facts_of_splits(p.data);
+  p.saved.trained_on = facts_of_all(facts, resumed);
+  p.saved.recipe.model.system.resolve(p.saved.interface);
+  if (request.data) {  // nobody else can open them: the record says so, and what they hold
+    p.saved.recipe.data.set = TensorsDataOptions{"(given by the program that trained)"};
+    p.saved.recipe.interface = p.saved.interface;
+  }
+  const BuildOn build_on(request.device,
+                         recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
+  at::manual_seed(Stream(static_cast<uint64_t>(recipe.train.seed), "weights").bits());
+  p.saved.model = build(p.saved.recipe.model, p.saved.interface, systems_of(request));
+  for (const auto& [name, split] : named(p.data)) {
+    // The first has a cell where any has one; grids have none and would be read for nothing.
+    if (carrier_of(p.saved.interface) == Carrier::points && split != nullptr && split->size() > 0) {
+      const int64_t first = 0;
+      require_no_cell(name, *p.saved.model, split->batch({&first, 1}).input);
+    }
+  }
+  best_metric_of(recipe.train.best, *p.saved.task, p.saved.interface, p.data.valid.get());  // refused here
+  if (source) {
+    start_from(p, *source, from);
+  }
+  freeze(p);
+  if (request.observer != nullptr) {
+    if (!recipe.warning.empty()) {
+      request.observer->noted(recipe.warning);
+    }
+    request.observer->opened(p.data, *p.saved.task);
+    note_contradictions(p.data, facts, *request.observer);
+  }
+  return p;
+}
+
+}  // namespace weyl

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "weyl/train/checkpoint.h"
+#include "weyl/train/train.h"
+
+namespace weyl {
+
+/// What a training needs before it may write anything.
+struct Prepared {
+  SavedModel saved;
+  Splits data;
+  std::vector<LabelCount> labels;  // of the training split
+  std::string taken;               // what it starts with, and what of it stays as it is
+  std::vector<std::string> notes;  // what the user should know, a line each
+};
+
+/// Opens the data (`request.data`, else what `data` name), fits the task or loads it from the checkpoint that a run goes
+/// on from (`resumed`; null of a run that begins), and builds the model from train.seed. `from`: where the model of train.from is,
+/// of a run that begins; empty: none. The observer hears of the data, and of splits that contradict one another.
+/// ConfigError, DataError as of its parts: no training samples, labels that are missing or are features, an option
+/// of the model that does not fit, a model of train.from that does not.
+Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOptions& data,
+                 const Resumed* resumed, const std::string& from);
+
+/// The systems of a request: its own, else those that come with weyl.
+const Systems& systems_of(const TrainRequest& request);
+
+}  // namespace weyl

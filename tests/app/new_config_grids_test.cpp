@@ -1,0 +1,107 @@
+// `weyl config new` on images, digits, volumes and shapes: what it writes is checked, and trains for a step.
+#include <gtest/gtest.h>
+
+#include "tests/app/new_config.h"
+#include "weyl/data/formats/image.h"
+
+namespace weyl {
+namespace {
+
+TEST(NewConfig, OfImages) {
+  const std::string folder = scratch("new-config-images");
+  const auto picture = [](int64_t h, int64_t w, int shade) {
+    Array image{ElementType::u8, {h, w, 3}, {}};
+    for (int64_t i = 0; i < h * w * 3; ++i) {
+      image.bytes.push_back(static_cast<std::byte>((static_cast<int>(i) * 5 + shade) % 256));
+    }
+    return image;
+  };
+  for (int i = 0; i < 12; ++i) {
+    const std::string place = folder + "/pictures/" + (i % 2 == 0 ? "cat" : "dog");
+    fs::create_directories(place);
+    write_image(place + "/" + std::to_string(i) + ".png", picture(16 + i, 20, 9 * i));
+  }
+  const std::string classes = trained(folder, "pictures");
+  has(classes, "classes = 2");
+  has(classes, "names = [\"cat\", \"dog\"]");
+  has(classes, "height = 64");
+  trained(folder, "pictures --system platonic");
+  ASSERT_EQ(weyl_program("data make lesions --out lesions count=8 height=48 width=64", folder).code, 0);
+  has(trained(folder, "lesions"), "set = \"ph2\"");
+  for (const char* part : {"images", "masks"}) {
+    fs::create_directories(folder + "/masked/" + part);
+  }
+  for (int i = 0; i < 6; ++i) {
+    const std::string name = std::to_string(i) + ".png";
+    write_image(folder + "/masked/images/" + name, picture(32, 32, i));
+    Array mask{ElementType::u8, {32, 32, 1}, std::vector<std::byte>(1024)};
+    std::fill_n(mask.bytes.begin(), 300, std::byte{255});
+    write_image(folder + "/masked/masks/" + name, mask);
+  }
+  has(trained(folder, "masked"), "target = \"mask\"");
+}
+
+TEST(NewConfig, OfDigitsAndCifar) {
+  const std::string folder = scratch("new-config-digits");
+  std::string amat;
+  for (int i = 0; i < 24; ++i) {
+    for (int k = 0; k < 784; ++k) {
+      amat += k % 28 == i ? "1 " : "0 ";
+    }
+    amat += std::to_string(i % 10) + "\n";
+  }
+  put(folder + "/amat/mnist_all_rotation_normalized_float_train_valid.amat", amat);
+  put(folder + "/amat/mnist_all_rotation_normalized_float_test.amat", amat);
+  has(trained(folder, "amat"), "set = \"rotated_mnist\"");
+  const auto idx = [](int axes, int count, size_t bytes) {
+    std::string text{'\0', '\0', '\x08', static_cast<char>(axes), '\0', '\0', '\0', static_cast<char>(count)};
+    for (int a = 1; a < axes; ++a) {
+      text += std::string{'\0', '\0', '\0', '\x1c'};
+    }
+    for (size_t i = 0; i < bytes; ++i) {
+      text += static_cast<char>(axes == 1 ? i % 10 : (i * 31) % 256);
+    }
+    return text;
+  };
+  for (const auto& [name, count] : {std::pair{"train", 24}, {"t10k", 6}}) {
+    put(folder + "/idx/" + name + "-images-idx3-ubyte", idx(3, count, static_cast<size_t>(count) * 784));
+    put(folder + "/idx/" + name + "-labels-idx1-ubyte", idx(1, count, static_cast<size_t>(count)));
+  }
+  trained(folder, "idx");
+  std::string batch;
+  for (int i = 0; i < 24; ++i) {
+    batch += static_cast<char>(i % 10);
+    for (int k = 0; k < 3072; ++k) {
+      batch += static_cast<char>((k * (i + 3)) % 256);
+    }
+  }
+  put(folder + "/cifar/data_batch_1.bin", batch);
+  put(folder + "/cifar/test_batch.bin", batch);
+  has(trained(folder, "cifar"), "set = \"cifar10\"");
+  const Outcome single = weyl_program("config new --data cifar/data_batch_1.bin", folder);
+  EXPECT_EQ(single.code, 2);
+  EXPECT_NE(single.err.find("--data cifar"), std::string::npos) << single.err;
+}
+
+TEST(NewConfig, OfVolumesAndShapes) {
+  const std::string folder = scratch("new-config-volumes");
+  ASSERT_EQ(weyl_program("data make phantoms --out small count=4 size='[13,13,13]'", folder).code, 0);
+  const std::string small = trained(folder, "small");
+  has(small, "modalities = 4");
+  has(small, "valid = 1");
+  has_not(small, "crop");
+  ASSERT_EQ(weyl_program("data make phantoms --out large count=3 size='[66,12,12]'", folder).code, 0);
+  const std::string large = trained(folder, "large");
+  has(large, "crop = [45, 12, 12]");
+  has(large, "window = { size = [45, 12, 12] }");
+  ASSERT_EQ(weyl_program("data make solids --out clouds train=40 test=10 points=64", folder).code, 0);
+  const std::string clouds = trained(folder, "clouds");
+  has(clouds, "system = \"platonic\"");
+  has(clouds, "points = 64");
+  trained(folder, "clouds --system steerable", "data.modelnet.voxels=16");
+  ASSERT_EQ(weyl_program("data make solids --out meshes train=40 test=10 format=off", folder).code, 0);
+  has(trained(folder, "meshes"), "names = [");
+}
+
+}  // namespace
+}  // namespace weyl
