@@ -24,6 +24,17 @@ elseif(NOT WEYL_RDKIT STREQUAL "OFF")
   message(FATAL_ERROR "WEYL_RDKIT must be AUTO, ON or OFF, is ${WEYL_RDKIT}")
 endif()
 
+# Rigid bodies. The package of the float64 build has the types of the other under the same names: its flags say which.
+set(WEYL_BULLET AUTO CACHE STRING "rigid bodies by Bullet: AUTO (when it is there), ON or OFF")
+set_property(CACHE WEYL_BULLET PROPERTY STRINGS AUTO ON OFF)
+if(WEYL_BULLET STREQUAL "AUTO")
+  pkg_check_modules(bullet QUIET IMPORTED_TARGET bullet-float64)
+elseif(WEYL_BULLET STREQUAL "ON")
+  pkg_check_modules(bullet REQUIRED IMPORTED_TARGET bullet-float64)
+elseif(NOT WEYL_BULLET STREQUAL "OFF")
+  message(FATAL_ERROR "WEYL_BULLET must be AUTO, ON or OFF, is ${WEYL_BULLET}")
+endif()
+
 if(NOT WEYL_BASE_ONLY)
   # LibTorch: WEYL_TORCH (environment or -D), else the wheel that scripts/setup installs in .venv.
   set(WEYL_TORCH "" CACHE PATH "LibTorch: a `torch` package folder or an unpacked LibTorch")

@@ -59,6 +59,7 @@ ONE_HOME = [
     (re.compile(r"^CLI/"), [f"app/command_line{part}.cpp" for part in ("", "_arguments", "_completion", "_draft", "_verbs")]),
     (re.compile(r"^toml\+\+/|^toml\.hpp$"), ["config/toml.cpp"]),
     (re.compile(r"^(GraphMol|ForceField|DistGeom|RDGeneral)/"), ["data/makers/rdkit_module.cpp"]),
+    (re.compile(r"^Bullet(Collision|Dynamics)/|^btBullet|^LinearMath/"), ["data/makers/bullet_module.cpp"]),
     (re.compile(r"^torch/csrc/autograd/(custom_function|function)\.h$"), ["ops/autograd/differentiable.cpp"]),
 ]
 # Only in .cpp files that do not reach torch.

@@ -27,7 +27,7 @@ std::set<std::string> library_names() {
   const std::string lib = WEYL_BINARY_DIR "/lib", bin = WEYL_BINARY_DIR "/bin";
   const std::string files =
       " '" + bin + "/weyl' '" + bin + "/weyl-engine' '" + self() + "' '" + lib + "'/libweyl*.so";
-  std::set<std::string> names{"libweyl_rdkit.so", "libxtb.so.6"};
+  std::set<std::string> names{"libweyl_bullet.so", "libweyl_rdkit.so", "libxtb.so.6"};
   std::istringstream lines(shell("for f in" + files + "; do ldd \"$f\"; done", scratch("ldd")).out);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);

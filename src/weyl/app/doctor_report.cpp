@@ -6,6 +6,7 @@
 #include "weyl/app/gnuplot_process.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/version.h"
+#include "weyl/data/makers/rigid_world.h"
 #include "weyl/data/makers/smiles.h"
 #include "weyl/data/makers/xtb.h"
 
@@ -14,6 +15,7 @@ namespace weyl {
 Json optional_programs() {
   const auto or_null = [](const std::string& version) { return version.empty() ? Json() : Json(version); };
   return Json::object()
+      .set("bullet", or_null(bullet_version()))
       .set("gnuplot", or_null(gnuplot_version()))
       .set("rdkit", or_null(rdkit_version()))
       .set("xtb", or_null(xtb_version()));

@@ -57,6 +57,23 @@ void SafetensorsFile::read(const std::string& name, std::span<std::byte> out) co
   }
 }
 
+void SafetensorsFile::read_part(const std::string& name, uint64_t begin, std::span<std::byte> out) const {
+  const auto& tensor = entry(name);
+  const uint64_t size = tensor.end - tensor.begin;
+  require(begin <= size && out.size() <= size - begin, path(), ": tensor ", quote(name), " has ", size,
+          " bytes, there are none from ", begin, " to ", begin + out.size());
+  std::vector<std::byte> block;
+  while (!out.empty()) {
+    const uint64_t first = begin / checksum_block * checksum_block;
+    block.resize(std::min<uint64_t>(checksum_block, size - first));
+    read_block(name, tensor, first, block);
+    const size_t count = std::min<uint64_t>(out.size(), first + block.size() - begin);
+    std::copy_n(block.begin() + static_cast<int64_t>(begin - first), count, out.begin());
+    out = out.subspan(count);
+    begin += count;
+  }
+}
+
 void SafetensorsFile::verify(const std::string& name) const {
   const auto& tensor = entry(name);
   const uint64_t size = tensor.end - tensor.begin;

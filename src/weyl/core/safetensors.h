@@ -56,8 +56,11 @@ class SafetensorsFile {
   const TensorEntry& entry(const std::string& name) const;         // DataError when absent
   std::vector<std::byte> bytes(const std::string& name) const;     // of one tensor
   void read(const std::string& name, std::span<std::byte>) const;  // the same into memory of its size
-  void verify(const std::string& name) const;                      // the same, for the checksums alone
-  void verify() const;                                             // of all tensors
+  /// The bytes of a tensor from `begin` on, as many as `out` has; the blocks that they lie in are compared with their
+  /// checksums. ShapeError: the tensor has fewer.
+  void read_part(const std::string& name, uint64_t begin, std::span<std::byte> out) const;
+  void verify(const std::string& name) const;  // the same, for the checksums alone
+  void verify() const;                         // of all tensors
 
  private:
   void read_block(const std::string& name, const TensorEntry& tensor, uint64_t begin,

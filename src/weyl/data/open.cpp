@@ -18,6 +18,7 @@
 #include "weyl/data/sets/ph2.h"
 #include "weyl/data/sets/planets.h"
 #include "weyl/data/sets/pose_sequences.h"
+#include "weyl/data/sets/rigid_bodies.h"
 #include "weyl/data/sets/rotated_mnist.h"
 #include "weyl/data/sets/tensor_files.h"
 
@@ -38,6 +39,10 @@ Splits open(const PlanetsDataOptions& options, const Interface*) {
 
 Splits open(const PoseSequencesDataOptions& options, const Interface*) {
   return open_pose_sequences(options);
+}
+
+Splits open(const RigidBodiesDataOptions& options, const Interface*) {
+  return open_rigid_bodies(options);
 }
 
 Splits open(const Cifar10DataOptions& options, const Interface*) {
@@ -110,6 +115,9 @@ Schema declared(const PlanetsDataOptions& options, const Interface*) {
 }
 Schema declared(const PoseSequencesDataOptions& options, const Interface*) {
   return pose_sequences_schema(options);
+}
+Schema declared(const RigidBodiesDataOptions& options, const Interface*) {
+  return rigid_bodies_schema(options);
 }
 Schema declared(const NbodyDataOptions& options, const Interface*) {
   return nbody_schema(options);

@@ -32,6 +32,19 @@ void fields(Fields& f, PlanetsDataOptions& o) {
   f("test", o.test, "systems used of the test split; 0: all", {0, 1e9});
 }
 
+void fields(Fields& f, RigidBodiesDataOptions& o) {
+  f("path", o.path, "folder with train, valid and test: made by `weyl data make rigid_bodies`");
+  f("train", o.train, "the first so many scenes of the training split, which must have them; 0: all",
+    {0, 1e9});
+  f("valid", o.valid, "the first so many scenes of the validation split, which must have them; 0: all",
+    {0, 1e9});
+  f("test", o.test, "the first so many scenes of the test split, which must have them; 0: all", {0, 1e9});
+  f("floor", o.floor, "adds what every token knows of the floor: its normal `up`, and the `height` above it");
+  f("rollout", o.rollout, "frames after the two that a model sees whose motions are labels", {1, 1e6});
+  f("stride", o.stride, "frames between the samples of a scene; 1: every frame but the ends begins one",
+    {1, 1e6});
+}
+
 void fields(Fields& f, PoseSequencesDataOptions& o) {
   f("path", o.path,
     "folder with train, valid and test: made by `weyl data make pose_sequences`; or one trajectory (TUM, "
@@ -331,6 +344,7 @@ void refuse(const PoseSequencesDataOptions& o) {
                                  {"seed", trajectory, of_folder}};
   refuse_idle("data.pose_sequences", o, PoseSequencesDataOptions{}, options);
 }
+void refuse(const RigidBodiesDataOptions&) {}
 void refuse(const RotatedMnistDataOptions& o) {
   refuse_image_input(o);
 }

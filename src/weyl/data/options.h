@@ -80,6 +80,18 @@ struct Cifar10DataOptions {
 };
 void fields(Fields& f, Cifar10DataOptions& o);
 
+/// Rigid bodies that fall and collide, as made by `weyl data make rigid_bodies`: a folder with train, valid and test
+/// (sets/rigid_bodies.h).
+struct RigidBodiesDataOptions {
+  static constexpr const char* name_in_config = "rigid_bodies";
+  std::string path = "data/rigid_bodies";
+  int64_t train = 0, valid = 0, test = 0;  // the first so many scenes of a split; 0: all
+  bool floor = true;                       // the floor as features of every token: `up` and `height`
+  int64_t rollout = 1;                     // frames after the second that the labels tell
+  int64_t stride = 1;                      // frames between the samples of a scene
+};
+void fields(Fields& f, RigidBodiesDataOptions& o);
+
 /// What is known of images in folders: a class of each, or of each pixel.
 enum class ImageTarget { classes, mask };
 constexpr auto names_of(ImageTarget) {
@@ -285,7 +297,7 @@ void fields(Fields& f, Qm9DataOptions& o);
 using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions,
                              RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions,
                              ModelnetDataOptions, DecathlonDataOptions, MoleculesDataOptions, Md17DataOptions,
-                             Qm9DataOptions, CloudsDataOptions, PlanetsDataOptions>;
+                             Qm9DataOptions, CloudsDataOptions, PlanetsDataOptions, RigidBodiesDataOptions>;
 struct DataOptions {
   DataSet set;
 };

@@ -92,6 +92,16 @@ struct NbodyFiles {
   static SplitIndices split(const std::string& path, const std::string& folder, const SplitOptions& options);
 };
 
+/// Rigid bodies in motion, as `weyl data make rigid_bodies` writes them (sets/rigid_bodies.h); split by scenes.
+struct RigidBodyFiles {
+  static constexpr const char* holds = "rigid bodies";
+  static std::string names() { return ".safetensors"; }
+  static bool takes(const std::string& path, const DataOptions& options);
+  static std::shared_ptr<const Dataset> open(const OpenRequest& request);
+  static constexpr const char* splits_into = ".safetensors";
+  static SplitIndices split(const std::string& path, const std::string& folder, const SplitOptions& options);
+};
+
 /// Carrier tensor files (carriers/tensor_format.h).
 struct TensorFiles {
   static constexpr const char* holds = "tensors";
@@ -191,12 +201,12 @@ struct ArrayArchives {
 ///   CloudFiles first       a set that is asked for by name says what its files are; else they take little
 ///   FrameFiles             what lies beside frames in a folder is of less interest, and an .npz with places
 ///                          and atomic numbers is frames, not digits or arrays
-///   NbodyFiles             before TensorFiles, which take every .safetensors
+///   NbodyFiles, RigidBodyFiles   before TensorFiles, which take every .safetensors
 ///   PictureFiles           last of the data sets: a picture may lie beside anything
 ///   ArrayArchives          take every .npz that nobody else did
 using FileFormats =
-    std::variant<CloudFiles, FrameFiles, NbodyFiles, TensorFiles, VolumeFiles, ShapeFiles, PoseFiles,
-                 NbodyOriginals, CifarBatches, DigitFiles, PictureFiles, ArrayArchives>;
+    std::variant<CloudFiles, FrameFiles, NbodyFiles, RigidBodyFiles, TensorFiles, VolumeFiles, ShapeFiles,
+                 PoseFiles, NbodyOriginals, CifarBatches, DigitFiles, PictureFiles, ArrayArchives>;
 
 /// What a format can do, told by the functions that it has.
 template <class Format>

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <span>
 
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
@@ -57,7 +58,8 @@ auto with_type(Number type, F f) {
 
 class PlyReader {
  public:
-  PlyReader(std::string_view file, std::string_view where)
+  /// `with_faces`: faces are read, and not passed over.
+  PlyReader(std::string_view file, std::string_view where, bool with_faces = false)
       : where_(where), header_(ply::parse_header(file, where)) {
     rest_ = file.substr(header_.bytes);
     line_ = header_.lines;
@@ -65,6 +67,8 @@ class PlyReader {
     for (const Element& element : header_.elements) {
       if (element.name == "vertex") {
         header_.encoding == Encoding::ascii ? read_lines(element) : read_binary(element);
+      } else if (with_faces && element.name == "face") {
+        header_.encoding == Encoding::ascii ? read_face_lines(element) : read_binary_faces(element);
       } else {
         header_.encoding == Encoding::ascii ? pass_lines(element) : pass_binary(element);
       }
@@ -75,6 +79,22 @@ class PlyReader {
                        header_.encoding == Encoding::ascii ? "" : " (were its line ends changed?)");
   }
   PointTable done() { return std::move(found_); }
+
+  /// Vertices and faces.
+  Mesh mesh() {
+    Mesh result{{}, std::move(triangles_)};
+    for (int64_t row = 0; row < found_.rows; ++row) {
+      for (const int64_t axis : axes_) {
+        result.vertices.push_back(found_.values[row * found_.columns() + axis]);
+      }
+    }
+    for (size_t i = 0; i < result.triangles.size(); ++i) {  // the faces may stand before the vertices
+      require<DataError>(result.triangles[i] >= 0 && result.triangles[i] < found_.rows, where_,
+                         ": corners must be vertices 0 .. ", found_.rows - 1, ", triangle ", i / 3, " has ",
+                         result.triangles[i]);
+    }
+    return result;
+  }
 
  private:
   template <class... Parts>
@@ -284,12 +304,74 @@ class PlyReader {
     }
   }
 
+  // --- faces ---
+
+  static bool holds_corners(const Property& p) {
+    return p.count && (p.name == "vertex_indices" || p.name == "vertex_index");
+  }
+
+  void add_face(std::span<const double> corners, uint64_t row) {
+    require<DataError>(corners.size() >= 3, where_, ": face ", row, " must have at least 3 corners, has ",
+                       corners.size());
+    for (const double corner : corners) {
+      require<DataError>(corner == std::floor(corner) && std::abs(corner) < 1e15, where_, ": face ", row,
+                         ": corners must be whole numbers, got ", corner);
+    }
+    for (size_t k = 2; k < corners.size(); ++k) {
+      for (const size_t at : {size_t{0}, k - 1, k}) {
+        triangles_.push_back(static_cast<int64_t>(corners[at]));
+      }
+    }
+  }
+
+  void read_face_lines(const Element& element) {
+    require_room(element, 2);
+    std::vector<double> corners;
+    for (uint64_t row = 0; row < element.rows; ++row) {
+      const std::string_view line = row_line(element, row);
+      const char *at = line.data(), *end = at + line.size();
+      for (const Property& p : element.properties) {
+        const double count = p.count ? number(at, end, p) : 1;
+        check(count >= 0 && count == std::floor(count) && count <= static_cast<double>(line.size()),
+              "the length of the list ", quote(p.name, 40),
+              " must be a whole number that the line holds, got ", count);
+        corners.clear();
+        for (auto k = static_cast<int64_t>(count); k > 0; --k) {
+          corners.push_back(number(at, end, p));
+        }
+        if (holds_corners(p)) {
+          add_face(corners, row);
+        }
+      }
+    }
+  }
+
+  void read_binary_faces(const Element& element) {
+    require_room(element, element.row_bytes());
+    std::vector<double> corners;
+    for (uint64_t row = 0; row < element.rows; ++row) {
+      for (const Property& p : element.properties) {
+        const char* at = pass(p, element, row);
+        if (!holds_corners(p)) {
+          continue;
+        }
+        corners.clear();
+        for (at += size_of(*p.count); at != rest_.data(); at += size_of(p.type)) {
+          corners.push_back(
+              with_type(p.type, [&](auto zero) { return value_at<decltype(zero)>(at, swap_); }));
+        }
+        add_face(corners, row);
+      }
+    }
+  }
+
   std::string_view rest_, where_;
   ply::Header header_;
   bool swap_ = false;
   PointTable found_;
   std::array<int64_t, 3> axes_{};
   int64_t line_ = 0;
+  std::vector<int64_t> triangles_;
 };
 
 }  // namespace
@@ -302,6 +384,16 @@ PointTable read_ply(const std::string& path) {
   const MappedFile file(path);
   const auto bytes = file.bytes();
   return parse_ply({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+}
+
+Mesh parse_ply_mesh(std::string_view file, std::string_view where) {
+  return PlyReader(file, where, true).mesh();
+}
+
+Mesh read_ply_mesh(const std::string& path) {
+  const MappedFile file(path);
+  const auto bytes = file.bytes();
+  return parse_ply_mesh({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 
 }  // namespace weyl

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "weyl/data/formats/off.h"
 #include "weyl/data/formats/point_table.h"
 
 namespace weyl {
@@ -18,5 +19,11 @@ namespace weyl {
 /// MemoryError: more than there is.
 PointTable parse_ply(std::string_view file, std::string_view where);
 PointTable read_ply(const std::string& path);
+
+/// The same vertices with the faces: the list `vertex_indices` or `vertex_index` of the element `face`, of more than three
+/// corners as a fan; without such a list the mesh has no faces. DataError as above, and: a face of fewer than 3
+/// corners, a corner that is no vertex.
+Mesh parse_ply_mesh(std::string_view file, std::string_view where);
+Mesh read_ply_mesh(const std::string& path);
 
 }  // namespace weyl

@@ -13,6 +13,7 @@
 #include "weyl/data/makers/phantoms.h"
 #include "weyl/data/makers/planets.h"
 #include "weyl/data/makers/pose_sequences.h"
+#include "weyl/data/makers/rigid_bodies.h"
 #include "weyl/data/makers/solids.h"
 
 namespace weyl {
@@ -20,9 +21,9 @@ namespace weyl {
 /// The makers of data sets, by their options, in the order of help pages. Each struct of options has
 /// `name_in_config`, the name that `weyl data make` takes; `makes`, a line of help; `threads`; and beside it
 /// the functions `fields` and `plan_of`. To add a maker: its files, and its place here.
-using Maker =
-    std::variant<GlyphsMakerOptions, LesionsMakerOptions, MoleculesMakerOptions, NbodyMakerOptions,
-                 PhantomsMakerOptions, PlanetsMakerOptions, PoseSequencesMakerOptions, SolidsMakerOptions>;
+using Maker = std::variant<GlyphsMakerOptions, LesionsMakerOptions, MoleculesMakerOptions, NbodyMakerOptions,
+                           PhantomsMakerOptions, PlanetsMakerOptions, PoseSequencesMakerOptions,
+                           RigidBodiesMakerOptions, SolidsMakerOptions>;
 
 /// The makers' names, each with its line of help.
 std::vector<std::pair<std::string, std::string>> makers();
