@@ -25,6 +25,7 @@ TEST(NewConfig, OfPointCloudsOfOnesOwn) {
   has(config, "train_fraction = 0.8");
   EXPECT_EQ(weyl_program("config new --data shapes --system steerable", folder).code, 2);
   trained(folder, "shapes --system transformer");
+  trained(folder, "shapes --system gatr");
 }
 
 TEST(NewConfig, OfParticles) {
@@ -32,6 +33,7 @@ TEST(NewConfig, OfParticles) {
   ASSERT_EQ(weyl_program("data make nbody --out data train=12 valid=4 test=4", folder).code, 0);
   has(trained(folder, "data"), "system = \"platonic\"");
   trained(folder, "data --system geomformer");
+  trained(folder, "data --system gatr");
   trained(folder, "data --system transformer");
 }
 

@@ -223,6 +223,31 @@ TEST(EffectsOfOptions, Geomformer) {
   expect_all_to_act("geomformer with a cut-off", o, molecules({energy, moves}), points());
 }
 
+TEST(EffectsOfOptions, Gatr) {
+  gatr::Options o;
+  o.width = 4;
+  o.scalars = 6;
+  o.heads = 2;
+  o.blocks = 2;
+  Points in_objects = points();
+  in_objects.objects = Segments::of_sizes(std::vector<int64_t>{2, 2, 2, 3, 2});
+  OtherValues values;
+  values.integers["reinsert_multivectors"] = {{0}};
+  values.integers["reinsert_scalars"] = {{1, 2}};
+  expect_all_to_act("gatr", o, molecules({classes, moves}), in_objects, values);
+  expect_all_to_act("gatr of energies", o, molecules({energy}), in_objects, values);
+  o.axial = true;
+  o.rotary = 100;
+  o.dropout = 0.2;
+  expect_all_to_act("axial gatr", o, molecules({classes, moves}), in_objects, values);
+  o.axial = false;
+  o.blocks = 0;
+  o.dropout = 0;
+  o.rotary.reset();
+  o.heads = gatr::Options{}.heads;
+  expect_all_to_act("gatr without blocks", o, molecules({moves}), in_objects, values);
+}
+
 TEST(EffectsOfOptions, GeomformerAsEt) {
   const geomformer::Options o = small_geomformer(geomformer::Preset::et);
   expect_all_to_act("et", o, molecules({classes, moves}), points());

@@ -55,7 +55,7 @@ void expect_same_gradients(Model& model, const Input& input, const std::string& 
 TEST(EvaluationMode, GivesModelsOfPointsTheGradientsOfTraining) {
   const auto data = set();
   ForceField task({.forces = ForceSource::none, .force_weight = 0});
-  for (const char* system : {"platonic", "geomformer", "et", "painn", "transformer"}) {
+  for (const char* system : {"platonic", "geomformer", "et", "painn", "gatr", "transformer"}) {
     const auto model = model_of(system, task, *data);
     expect_same_gradients(*model, all_of(*data).input, system);
   }
@@ -112,7 +112,7 @@ TEST(ExtensiveOutputs, AreSumsInFloat64OfWhatNodesHave) {
   Interface of_graphs = ForceField({}).interface(data->schema()), of_nodes = of_graphs;
   of_nodes.outputs[0].level = Level::node;
   of_nodes.outputs[0].extensive = false;
-  for (const char* system : {"platonic", "geomformer", "et", "painn", "transformer"}) {
+  for (const char* system : {"platonic", "geomformer", "et", "painn", "gatr", "transformer"}) {
     const BuildOn narrow(at::kCPU, at::kFloat);
     at::manual_seed(7);
     const auto graphs = build(small(system), of_graphs), nodes = build(small(system), of_nodes);

@@ -14,6 +14,7 @@
 #include "tests/models/lie/models.h"
 #include "tests/models/points_fixtures.h"
 #include "tests/models/steerable/nets.h"
+#include "weyl/models/gatr/gatr.h"
 #include "weyl/models/platonic/platonic.h"
 #include "weyl/models/transformer/transformer.h"
 
@@ -144,6 +145,48 @@ TEST(EveryWeightIsRead, Transformer) {
   expect("default", [](auto&) {});  // whose keys share one tensor with queries and values
   expect("fourier", [](auto& o) { o.fourier = FourierOptions{}; });
   expect("multi-query", [](auto& o) { o.multi_query = true; }, {{"qkv_linear.k_linear.bias", shift}});
+}
+
+TEST(EveryWeightIsRead, Gatr) {
+  using namespace gatr;
+  const BuildOn float64(at::kCPU, at::kDouble);
+  Points points = std::get<Points>(random_points({4, 5}, 3).input);
+  points.objects = Segments::of_sizes(std::vector<int64_t>{2, 2, 3, 2});
+  const auto expect = [&](const char* name, auto change, const Exceptions& exceptions) {
+    SCOPED_TRACE(name);
+    gatr::Options o;
+    o.width = 4;
+    o.scalars = 6;
+    o.heads = 2;
+    o.blocks = 2;
+    change(o);
+    Gatr model(o, interface_of_all_kinds(3));
+    expect_all_read(model, points, exceptions);
+  };
+  // Scalar parts of keys, and scalars that are not rotated, meet the same number of a query whatever the node.
+  // Scalar outputs are auxiliary scalars: nothing reads the scalar parts of the multivectors beside them.
+  const char* unread = "no output is the scalar part of a multivector";
+  const Exceptions outputs{{"linear_out.s2mvs.weight", unread}, {"linear_out.s2mvs.bias", unread}};
+  Exceptions shared = outputs;
+  shared.push_back({"k_linear.s2mvs.bias", shift});
+  Exceptions rotated = shared;
+  shared.push_back({"k_linear.mvs2s.bias", shift});
+  expect("default", [](auto&) {}, shared);
+  expect("hierarchical", [](auto& o) { o.attention = AttentionScope::hierarchical; }, shared);
+  expect("axial", [](auto& o) { o.axial = true; }, shared);
+  expect("rotary", [](auto& o) { o.rotary = 100; }, rotated);
+  expect(
+      "inserted again", [](auto& o) { o.reinsert_multivectors = {0, 2}, o.reinsert_scalars = {1}; }, shared);
+  expect("canonical", [](auto& o) { o.reference = Reference::canonical; }, shared);
+  expect(
+      "multi-head", [](auto& o) { o.multi_query = false; },
+      outputs);  // keys share one tensor with the others
+  const char* nought = "the one scalar that comes in is zero";
+  const Exceptions without_scalars{{"k_linear.s2mvs.bias", shift},
+                                   {"k_linear.mvs2s.bias", shift},
+                                   {"linear_in.s2mvs.weight", nought},
+                                   {"linear_in.s2s.weight", nought}};
+  expect("scalars in multivectors", [](auto& o) { o.scalars_as = ScalarsAs::multivector; }, without_scalars);
 }
 
 /// `energies`: of the model with energies alone and no vector features.

@@ -117,7 +117,7 @@ double largest(const Tensor& x) {
 
 TEST(Predictor, LosesNothingFarFromTheOrigin) {
   const auto data = set();
-  for (const char* system : {"geomformer", "et", "painn", "platonic"}) {
+  for (const char* system : {"geomformer", "et", "painn", "platonic", "gatr"}) {
     const PredictorOptions options;
     Subject subject = potential(system, *data);
     subject.model->to(at::kFloat);

@@ -57,6 +57,13 @@ inline ModelOptions small(const char* system) {
     p.ffn_factor = 2;
     p.position_vector = platonic::PositionVector::on;
     o.system = p;
+  } else if (std::string(system) == "gatr") {
+    gatr::Options g;
+    g.width = 4;
+    g.scalars = 8;
+    g.heads = 2;
+    g.blocks = 2;
+    o.system = g;
   } else if (std::string(system) != "transformer") {
     const bool own = std::string(system) == "geomformer";
     geomformer::Options g = preset_options(own                           ? geomformer::Preset::geomformer

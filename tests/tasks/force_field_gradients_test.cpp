@@ -57,7 +57,7 @@ TEST(ForceFieldGradients, WeightsLearnFromForces) {
   // The slope of a loss of forces by weights, a second derivative, against finite differences.
   const auto data = set();
   const Batch batch = all_of(*data);
-  for (const char* system : {"platonic", "transformer", "geomformer", "et", "painn"}) {
+  for (const char* system : {"platonic", "transformer", "geomformer", "et", "painn", "gatr"}) {
     SCOPED_TRACE(system);
     ForceFieldOptions o;
     o.energy_weight = 0.5;

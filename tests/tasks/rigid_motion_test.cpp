@@ -498,6 +498,14 @@ std::shared_ptr<Model> small(const std::string& system, const Interface& interfa
     o.blocks = 2;
     return build({o}, interface);
   }
+  if (system == "gatr") {
+    gatr::Options o;
+    o.width = 4;
+    o.scalars = 16;
+    o.heads = 2;
+    o.blocks = 2;
+    return build({o}, interface);
+  }
   geomformer::Options o;
   o.width = 24;
   o.heads = 4;
@@ -552,7 +560,7 @@ TEST_P(RigidMotionTraining, LearnsAndKeepsItsSymmetry) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Systems, RigidMotionTraining,
-                         testing::Values("transformer", "platonic", "geomformer"),
+                         testing::Values("transformer", "platonic", "geomformer", "gatr"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

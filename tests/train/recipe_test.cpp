@@ -37,7 +37,7 @@ const std::map<std::string, std::string> kMessages{
     {"unknown_section",
      ":4: logging: unknown key; the keys here are bench, data, interface, model, task, train"},
     {"unknown_system",
-     ":2: model.system: must be \"transformer\", \"platonic\", \"lie\", \"steerable\" or \"geomformer\", got "
+     ":2: model.system: must be \"transformer\", \"platonic\", \"lie\", \"steerable\", \"geomformer\" or \"gatr\", got "
      "the string "
      "\"platonik\"; did "
      "you mean "
@@ -83,7 +83,7 @@ const std::map<std::string, std::string> kMessages{
     {"group_dimension", ": interface.dimension: must be 2, that of the group se2, or be left out, got 3"},
     {"date_for_text", ":2: data.nbody.path: must be a string, got a date"},
     {"empty_choice",
-     ":2: model.system: must be \"transformer\", \"platonic\", \"lie\", \"steerable\" or \"geomformer\", got "
+     ":2: model.system: must be \"transformer\", \"platonic\", \"lie\", \"steerable\", \"geomformer\" or \"gatr\", got "
      "the string "
      "\"\""},
     {"deep_key", ": a config must have at most 1000 dots, got 5000"},
@@ -164,16 +164,16 @@ TEST(Recipe, ReadsAWholeConfigWithOverrides) {
 
 TEST(Recipe, AnOverrideOfAnUnknownSystemListsTheSystems) {
   const TemporaryConfig file("[train]\nepochs = 1\n");
-  EXPECT_EQ(message(file.path.string(), {"model.system=gatr"}),
-            "override 'model.system=gatr': model.system: must be \"transformer\", \"platonic\", \"lie\", "
-            "\"steerable\" or \"geomformer\", got the "
-            "string \"gatr\"");
+  EXPECT_EQ(message(file.path.string(), {"model.system=gcn"}),
+            "override 'model.system=gcn': model.system: must be \"transformer\", \"platonic\", \"lie\", "
+            "\"steerable\", \"geomformer\" or \"gatr\", got the "
+            "string \"gcn\"");
 }
 
 TEST(Recipe, TheResolvedConfigReadsBackToItself) {
   const TemporaryConfig file(
       "[interface]\nfeatures = [{name = 'v', kind = 'vector', role = 'offset'}]\n[train]\nsteps = 3\n");
-  for (const std::string system : {"transformer", "platonic"}) {
+  for (const std::string system : {"transformer", "platonic", "gatr"}) {
     Recipe r = read_recipe(file.path.string(), {"model.system=" + system});
     const std::string resolved = write_toml([&](Fields& f) { fields(f, r); });
     const TemporaryConfig again(resolved);

@@ -322,7 +322,7 @@ TEST(Sight, PredictionsAreLookedAtToo) {
   ForceField task(o);
   const auto data = set();
   task.fit(*data);
-  for (const char* system : {"platonic", "transformer", "geomformer", "et", "painn"}) {
+  for (const char* system : {"platonic", "transformer", "geomformer", "et", "painn", "gatr"}) {
     SCOPED_TRACE(system);
     const auto model = model_of(system, task, *data);
     draw_zeros(*model, 1);

@@ -260,7 +260,7 @@ TEST(InterfaceFrom, RefusesOtherDataAndKeepsTheNumberOfNodes) {
 TEST(TakeWeights, KeepsWhatItKnowsOfItsOwnTypes) {
   const auto data = set();
   const ForceField task({});
-  for (const char* system : {"transformer", "platonic", "geomformer", "et", "painn"}) {
+  for (const char* system : {"transformer", "platonic", "geomformer", "et", "painn", "gatr"}) {
     const BuildOn wide(at::kCPU, at::kDouble);
     at::manual_seed(3);
     SavedModel source;

@@ -54,7 +54,7 @@ TEST(Suggestions, FollowWhatStandsInATableThatIsElsewhere) {
 }
 
 TEST(Suggestions, AreKeysOfTheSystemAndTaskThatAreChosen) {
-  for (const std::string system : {"transformer", "platonic", "lie", "geomformer"}) {
+  for (const std::string system : {"transformer", "platonic", "lie", "geomformer", "gatr"}) {
     EXPECT_EQ(hint({"model.system=" + system, "model.width=3"}), meant("model." + system + ".width"));
     EXPECT_EQ(hint({"heads=3"}, "[model]\nsystem = '" + system + "'"), meant("model." + system + ".heads"));
   }
@@ -107,7 +107,7 @@ TEST(Suggestions, KnowTheWordsOfOthers) {
   EXPECT_EQ(hint({"train.batch_tokens=100", "train.batch_size=8"}),
             "did you mean 'train.batch' (graphs a batch)?");
   const std::map<std::string, std::string> depth{
-      {"platonic", "blocks"}, {"lie", "blocks"}, {"geomformer", "blocks"}, {"steerable", "encoder.depth"}};
+      {"platonic", "blocks"}, {"lie", "blocks"}, {"geomformer", "blocks"}, {"gatr", "blocks"}, {"steerable", "encoder.depth"}};
   for (const auto& [system, key] : depth) {
     const std::string expected = "did you mean 'model." + system + "." + key + "' (";
     EXPECT_EQ(hint({"model.system=" + system, "n_layers=3"}).substr(0, expected.size()), expected) << system;

@@ -68,6 +68,14 @@ void write_platonic(ConfigDraft& draft, const FoundData& found, const std::strin
             "frequencies of positions, in the inverse of their unit");
 }
 
+void write_gatr(ConfigDraft& draft, const FoundData& found) {
+  draft.table("model.gatr");
+  draft.set("width", 8, "multivectors of a node, 16 numbers each");
+  draft.set("scalars", 32);
+  draft.set("heads", 4);
+  draft.set("blocks", found.family == Family::atoms ? 3 : 4);
+}
+
 void write_transformer(ConfigDraft& draft, const FoundData& found, const std::string& task) {
   draft.table("model.transformer");
   draft.set("width", is_image(found) ? 64 : 128);
@@ -152,6 +160,11 @@ struct Plan {
   bool augment = false;
 };
 
+/// Whether every rotation is exact, so that turned samples teach nothing.
+bool turns_exactly(const std::string& system) {
+  return system == "geomformer" || system == "gatr";
+}
+
 Plan plan_of(const FoundData& found, const std::string& task, const std::string& system) {
   const bool masks = task == "segmentation";
   if (found.family == Family::atoms || task == "force_field") {
@@ -180,14 +193,16 @@ Plan plan_of(const FoundData& found, const std::string& task, const std::string&
             .weight_decay = grid ? 0.01 : 0.05,
             .average = grid ? 0.9 : 0.99};
   }
-  return {.batch = system == "geomformer" ? 20 : 100,
+  return {.batch = system == "geomformer" ? 20
+                   : system == "gatr"     ? 50
+                                          : 100,
           .steps = 6000,
           .most_epochs = 200,
           .rate = system == "geomformer" ? 1.5e-3 : 1e-3,
           .weight_decay = 0.5,
           .average = 0.999,
           .beta2 = 0.99,
-          .augment = system != "geomformer" && found.dimension > 1};
+          .augment = !turns_exactly(system) && found.dimension > 1};
 }
 
 /// A number of two digits.
@@ -205,19 +220,19 @@ std::vector<std::string> fitting_systems(const FoundData& found, const std::stri
   switch (found.family) {
     case Family::atoms:
       return found.periodic ? std::vector<std::string>{"geomformer"}
-                            : std::vector<std::string>{"geomformer", "platonic", "transformer"};
+                            : std::vector<std::string>{"geomformer", "platonic", "gatr", "transformer"};
     case Family::particles:
-      return {"platonic", "geomformer", "transformer"};
+      return {"platonic", "geomformer", "gatr", "transformer"};
     case Family::points:
       if (found.periodic) {
         return {"geomformer"};
       }
-      return found.dimension == 3   ? std::vector<std::string>{"platonic", "geomformer", "transformer"}
+      return found.dimension == 3 ? std::vector<std::string>{"platonic", "geomformer", "gatr", "transformer"}
              : found.dimension == 2 ? std::vector<std::string>{"platonic", "transformer"}
                                     : std::vector<std::string>{"transformer"};
     case Family::shapes:
       return found.voxels ? std::vector<std::string>{"platonic", "transformer", "steerable"}
-                          : std::vector<std::string>{"platonic", "transformer"};
+                          : std::vector<std::string>{"platonic", "gatr", "transformer"};
     case Family::poses:
       return {"lie"};
     case Family::images:
@@ -244,6 +259,8 @@ void write_model(ConfigDraft& draft, const FoundData& found, const std::string& 
     write_geomformer(draft, found);
   } else if (system == "platonic") {
     write_platonic(draft, found, task);
+  } else if (system == "gatr") {
+    write_gatr(draft, found);
   } else if (system == "transformer") {
     write_transformer(draft, found, task);
   } else if (system == "lie") {
@@ -286,7 +303,7 @@ void write_train(ConfigDraft& draft, const FoundData& found, const std::string& 
     draft.set("crop", crop_of(found.cells), "the volumes are too large to learn from whole");
     draft.set("crop_foreground", 0.5);
   }
-  if (plan.augment || (atoms && system != "geomformer")) {
+  if (plan.augment || (atoms && !turns_exactly(system))) {
     draft.set("augment", "rotoreflections");
   }
   draft.set("average", plan.average);

@@ -6,7 +6,7 @@ namespace weyl {
 
 std::vector<SystemOptions> built_in_options() {
   return {transformer::Options{}, platonic::Options{}, lie::Options{}, steerable::Options{},
-          geomformer::Options{}};
+          geomformer::Options{}, gatr::Options{}};
 }
 
 void fields(Fields& f, ModelOptions& o) {

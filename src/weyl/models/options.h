@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "weyl/models/gatr/options.h"
 #include "weyl/models/geomformer/options.h"
 #include "weyl/models/lie/options.h"
 #include "weyl/models/platonic/options.h"

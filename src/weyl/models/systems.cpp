@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
+#include "weyl/models/gatr/gatr.h"
 #include "weyl/models/geomformer/geomformer.h"
 #include "weyl/models/lie/lie.h"
 #include "weyl/models/platonic/platonic.h"
@@ -27,7 +28,7 @@ std::string systems_on(Carrier carrier, const Systems& systems) {
 const Systems& built_in_systems() {
   static const Systems systems{system_of<transformer::Transformer>(), system_of<platonic::Platonic>(),
                                system_of<lie::Transformer>(), system_of<steerable::Net>(),
-                               system_of<geomformer::Geomformer>()};
+                               system_of<geomformer::Geomformer>(), system_of<gatr::Gatr>()};
   return systems;
 }
 

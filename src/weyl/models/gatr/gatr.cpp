@@ -1,0 +1,80 @@
+#include "weyl/models/gatr/gatr.h"
+
+#include "weyl/core/check.h"
+#include "weyl/models/gatr/import_names.h"
+
+namespace weyl::gatr {
+namespace {
+
+void require_channels(const char* key, const std::vector<int64_t>& channels, int64_t count) {
+  for (const int64_t c : channels) {
+    require<ConfigError>(c >= 0 && c < count, "gatr.", key, ": must be below the ", count,
+                         " channels that the input has, got ", c);
+  }
+}
+
+}  // namespace
+
+Gatr::Gatr(const Options& options, const Interface& interface)
+    : PointsModel(interface), options(options), embedding_(options, interface), readout_(options, interface) {
+  check(options);
+  require_channels("reinsert_multivectors", options.reinsert_multivectors, embedding_.multivectors());
+  require_channels("reinsert_scalars", options.reinsert_scalars, embedding_.scalars());
+  in_ = child("linear_in", std::make_shared<EquiLinear>(EquiChannels{embedding_.multivectors(), options.width,
+                                                                     embedding_.scalars(), options.scalars}));
+  for (int64_t i = 0; i < options.blocks; ++i) {
+    const bool across = options.axial && i % 2 == 1;
+    blocks_.push_back(child("blocks." + std::to_string(i), std::make_shared<Block>(options, across)));
+  }
+  out_ = child("linear_out", std::make_shared<EquiLinear>(EquiChannels{options.width, readout_.multivectors(),
+                                                                       options.scalars, readout_.scalars()}));
+}
+
+Named Gatr::forward(const Points& points) {
+  const auto dtype = points.positions.scalar_type();
+  const Frame frame = frame_of(points, options.positions);
+  const Streams input = embedding_(points, frame);
+  const Scene scene = scene_of(points, input, options);
+  // The residual streams keep the weights' precision under autocast.
+  const auto widen = [dtype](const Streams& x) {
+    return Streams{x.multivectors.defined() ? x.multivectors.to(dtype) : x.multivectors,
+                   x.scalars.defined() ? x.scalars.to(dtype) : x.scalars};
+  };
+  Streams x = widen((*in_)(input));
+  for (const auto& block : blocks_) {
+    x = (*block)(x, scene);
+  }
+  return readout_(widen((*out_)(x)), points, frame);
+}
+
+Symmetry Gatr::symmetry() const {
+  using Of = Claim::Of;
+  Symmetry symmetry;
+  const bool mirrors = options.reference == Reference::data && !embedding_.points() && !readout_.points();
+  if (mirrors) {
+    symmetry.exact.push_back({Of::rotoreflections, "O(3)", nullptr});
+  } else {
+    symmetry.exact.push_back({Of::rotations, "SO(3)", nullptr});
+    symmetry.approximate.push_back({Of::rotoreflections, "O(3)", nullptr});
+  }
+  symmetry.exact.push_back({Of::translations, "translations", nullptr});
+  if (!options.rotary && !options.axial) {
+    symmetry.exact.push_back({Of::permutations, "permutations", nullptr});
+  }
+  return symmetry;
+}
+
+Flops Gatr::flops_per_token() const {
+  Flops flops{in_->flops() + out_->flops(), in_->nominal_flops() + out_->nominal_flops()};
+  for (const auto& block : blocks_) {
+    flops.forward += block->flops(interface.typical_nodes);
+    flops.nominal += block->nominal_flops();
+  }
+  return flops;
+}
+
+ForeignWeights Gatr::translated(const NamedTensors& state_dict, const ForeignRecord& /*record*/) const {
+  return {translated_names(state_dict, options)};
+}
+
+}  // namespace weyl::gatr

@@ -1,0 +1,147 @@
+#include "weyl/models/gatr/linear.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/tensor.h>
+
+#include <array>
+#include <cmath>
+
+#include "weyl/core/check.h"
+#include "weyl/ops/multivectors/grade_linear.h"
+
+namespace weyl::gatr {
+namespace {
+
+/// Squares of the authors' factors for the nine maps, by which each component keeps its variance.
+constexpr std::array<double, 9> squared_factors{1, 4, 6, 2, 0.5, 0.5, 1.5, 1.5, 0.5};
+
+double multivector_factor(EquiInit init) {
+  constexpr double factors[] = {1, 0.1, 0.1, 0.5};
+  return factors[static_cast<int>(init)];
+}
+double scalar_factor(EquiInit init) {
+  return init == EquiInit::small ? 0.1 : 1;
+}
+bool near_one(EquiInit init) {
+  return init == EquiInit::unit_scalar || init == EquiInit::almost_unit_scalar;
+}
+
+double root(int64_t n) {
+  return std::sqrt(static_cast<double>(n));
+}
+
+Init about(double middle, double bound) {
+  return {Init::Law::uniform, middle - bound, middle + bound};
+}
+
+/// (O, I, 9), each of the nine maps uniform within its own bound.
+Tensor drawn(int64_t out, int64_t in, const std::array<double, 9>& bounds) {
+  const auto wide = at::TensorOptions().dtype(at::kDouble);
+  if (BuildOn::device().is_meta()) {
+    return at::empty({out, in, 9}, wide.device(at::kMeta));
+  }
+  return (at::rand({out, in, 9}, wide) * 2 - 1) * at::tensor(at::ArrayRef<double>(bounds), wide);
+}
+
+}  // namespace
+
+EquiLinear::EquiLinear(const EquiChannels& channels, EquiInit init) : channels_(channels) {
+  require<ConfigError>(channels.in > 0, "gatr: a linear map needs multivector channels, got none");
+  require<ConfigError>(!near_one(init) || channels.in_scalars,
+                       "gatr: scalar parts that start near 1 need scalars in, whose bias they are");
+  if (channels.out > 0) {
+    declare_multivectors(init);
+  }
+  declare_scalars(init);
+}
+
+void EquiLinear::declare_multivectors(EquiInit init) {
+  const int64_t in = channels_.in, out = channels_.out;
+  const double factor = multivector_factor(init);
+  std::array<double, 9> bounds{};
+  for (size_t a = 0; a < bounds.size(); ++a) {
+    bounds[a] = factor * std::sqrt(squared_factors[a]) / root(in);
+  }
+  if (channels_.in_scalars) {  // which give half of the variance
+    bounds[0] = factor / root(2 * in);
+  }
+  weight_ = parameter("weight", drawn(out, in, bounds), /*decay=*/true);
+  if (!channels_.in_scalars) {
+    bias_ = parameter("bias", {out, 1}, Init::zeros());
+    return;
+  }
+  const int64_t scalars = *channels_.in_scalars;
+  s2mvs_weight_ = parameter("s2mvs.weight", {out, scalars}, Init::uniform(factor / root(2 * scalars)),
+                            /*decay=*/true);
+  s2mvs_bias_ = parameter("s2mvs.bias", {out}, about(near_one(init) ? 1 : 0, 1 / root(scalars + in)));
+}
+
+void EquiLinear::declare_scalars(EquiInit init) {
+  if (!channels_.out_scalars) {
+    return;
+  }
+  const int64_t in = channels_.in, out = *channels_.out_scalars, scalars = channels_.in_scalars.value_or(0);
+  const double factor = scalar_factor(init) / root(channels_.in_scalars ? 2 : 1);
+  mvs2s_weight_ = parameter("mvs2s.weight", {out, in}, Init::uniform(factor / root(in)), /*decay=*/true);
+  mvs2s_bias_ = parameter("mvs2s.bias", {out}, Init::uniform(scalar_factor(init) / root(in + scalars)));
+  if (channels_.in_scalars) {
+    s2s_weight_ =
+        parameter("s2s.weight", {out, scalars}, Init::uniform(factor / root(scalars)), /*decay=*/true);
+  }
+}
+
+Streams EquiLinear::operator()(const Streams& x) const {
+  Streams y;
+  if (weight_.defined()) {
+    y.multivectors = joint_multivectors({this}, x);
+  }
+  if (mvs2s_weight_.defined()) {
+    y.scalars = at::linear(x.multivectors.select(0, 0), mvs2s_weight_, mvs2s_bias_);
+    if (s2s_weight_.defined()) {
+      require(x.scalars.defined(), "gatr: a linear map that reads scalars must get some, got none");
+      y.scalars = y.scalars + at::linear(x.scalars, s2s_weight_);
+    }
+  }
+  return y;
+}
+
+Tensor joint_multivectors(const std::vector<const EquiLinear*>& maps, const Streams& x) {
+  const EquiLinear& first = *maps.front();
+  const bool scalars = first.s2mvs_weight_.defined();
+  require(!scalars || x.scalars.defined(), "gatr: a linear map that reads scalars must get some, got none");
+  const auto all = [&](Tensor EquiLinear::* of) {
+    if (maps.size() == 1) {
+      return first.*of;
+    }
+    std::vector<Tensor> parts;
+    for (const EquiLinear* map : maps) {
+      parts.push_back(map->*of);
+    }
+    return at::cat(parts, 0);
+  };
+  const Tensor part =
+      scalars ? at::linear(x.scalars, all(&EquiLinear::s2mvs_weight_), all(&EquiLinear::s2mvs_bias_))
+              : all(&EquiLinear::bias_).t().expand({x.multivectors.size(1), -1});
+  return grade_linear(x.multivectors, all(&EquiLinear::weight_), part);
+}
+
+double EquiLinear::weighted(double of_weight, double of_pair) const {
+  const double in = static_cast<double>(channels_.in), out = static_cast<double>(channels_.out),
+               in_scalars = static_cast<double>(channels_.in_scalars.value_or(0)),
+               out_scalars = static_cast<double>(channels_.out_scalars.value_or(0));
+  return of_weight * (in_scalars * (out + out_scalars) + in * out_scalars) + of_pair * in * out;
+}
+
+double EquiLinear::flops() const {
+  return weighted(2, 2 * 24);
+}
+
+double EquiLinear::nominal_flops() const {
+  return weighted(6, 6 * 256);
+}
+
+}  // namespace weyl::gatr

@@ -1,0 +1,158 @@
+#include "weyl/models/gatr/options.h"
+
+#include <algorithm>
+
+#include "weyl/carriers/quantity.h"
+#include "weyl/config/idle.h"
+#include "weyl/core/check.h"
+#include "weyl/models/usual_words.h"
+
+namespace weyl::gatr {
+
+namespace {
+
+/// Puts what the size decides into `o`.
+void take_size(int64_t n, Options& o) {
+  o.size = n;
+  o.width = n;
+  o.scalars = 4 * n;
+  o.heads = o.blocks = 2 * n;
+  o.hidden_factor = 4;
+}
+
+}  // namespace
+
+Options options_of_size(int64_t n) {
+  Options o;
+  take_size(n, o);
+  return o;
+}
+
+void fields(Fields& f, Options& o) {
+  const std::optional<int64_t> before = o.size;
+  f("size", o.size,
+    "the scaling study's model of size n: width n, 4n scalars, 2n blocks and heads, hidden_factor 4; in "
+    "place of these "
+    "keys, which may not say otherwise",
+    {1, 1000});
+  if (o.size && o.size != before) {
+    take_size(*o.size, o);
+  }
+  also_called_as_usual(f);
+  f("width", o.width, "multivector channels of a node, 16 numbers each", {1, 1e6});
+  f("scalars", o.scalars, "scalar channels beside them", {1, 1e6});
+  f("heads", o.heads, "attention heads", {1, 1e6});
+  f("blocks", o.blocks, "transformer blocks", {0, 1000});
+  f("multi_query", o.multi_query, "one key and value head for all query heads");
+  f("hidden_factor", o.hidden_factor,
+    "channels of the queries of all heads together, in widths (at least 1 multivector and 4 scalars a head)",
+    {1, 64});
+  f("positions", o.positions, "nodes' positions as points, a multivector channel before those of features");
+  f("reinsert_multivectors", o.reinsert_multivectors,
+    "input channels that queries and keys of every block read beside the features, counted from 0 (with "
+    "multi_query "
+    "= false values too)",
+    {0, 1e6});
+  f("reinsert_scalars", o.reinsert_scalars, "the same of scalar input channels", {0, 1e6});
+  f("reference", o.reference,
+    "the join's pseudoscalar: mean of a graph's input multivectors, or constant (rotations alone are exact "
+    "then)");
+  f("rotary", o.rotary,
+    "base of a rotary encoding of the order of nodes, on scalar queries and keys (the authors': 4096); off "
+    "by default, "
+    "since order is no symmetry then",
+    {1e-3, 1e9});
+  f("axial", o.axial,
+    "blocks attend in turn within objects and across them, among the nodes of equal number in their objects: "
+    "for objects that are rows of a grid, such as the times of a trajectory");
+  f("activation", o.activation,
+    "nonlinearity: gate of multivectors by their scalar part, and of scalars (gelu: by tanh and by erf, as "
+    "the "
+    "authors')");
+  f("epsilon", o.epsilon,
+    "added to the squared weight of a point by which attention divides it, so that distances of points of "
+    "little "
+    "weight fade",
+    {1e-12, 1e3});
+  f("dropout", o.dropout,
+    "dropout of the outputs of both residual branches and of the hidden layer of the feed-forward part: each "
+    "grade of "
+    "a channel as one; attention weights keep all",
+    {0, 0.99});
+  f("attention", o.attention,
+    "what heads attend to: their graph; or, half of them, their own object alone (needs objects, and an even "
+    "number "
+    "of heads)");
+  f("scalars_as", o.scalars_as,
+    "scalar features and outputs as auxiliary scalars, or each as the scalar part of a multivector");
+}
+
+HeadChannels head_channels(const Options& o) {
+  HeadChannels c{std::max<int64_t>(o.hidden_factor * o.width / o.heads, 1),
+                 std::max<int64_t>(o.hidden_factor * o.scalars / o.heads, 4)};
+  if (o.rotary) {
+    c.scalars = std::max<int64_t>((c.scalars + 1) / 2 * 2, 8);
+  }
+  return c;
+}
+
+void check(const Options& o) {
+  if (o.size) {
+    const Options usual = options_of_size(*o.size);
+    const auto left_to_size = [&](const char* key, int64_t given, int64_t wanted) {
+      require<ConfigError>(given == wanted, "model.gatr.", key, ": must be left to size = ", *o.size,
+                           ", which makes it ", wanted, ", got ", given);
+    };
+    left_to_size("width", o.width, usual.width);
+    left_to_size("scalars", o.scalars, usual.scalars);
+    left_to_size("heads", o.heads, usual.heads);
+    left_to_size("blocks", o.blocks, usual.blocks);
+    left_to_size("hidden_factor", o.hidden_factor, usual.hidden_factor);
+  }
+  require<ConfigError>(o.attention == AttentionScope::global || o.heads % 2 == 0,
+                       "model.gatr.heads: must be even with attention = \"hierarchical\", got ", o.heads);
+  require<ConfigError>(o.attention == AttentionScope::global || !o.axial,
+                       "model.gatr.axial: must be false with attention = \"hierarchical\"");
+  for (const auto* list : {&o.reinsert_multivectors, &o.reinsert_scalars}) {
+    const char* key = list == &o.reinsert_scalars ? "reinsert_scalars" : "reinsert_multivectors";
+    std::vector<int64_t> sorted = *list;
+    std::ranges::sort(sorted);
+    const auto twice = std::ranges::adjacent_find(sorted);
+    require<ConfigError>(twice == sorted.end(), "model.gatr.", key, ": must name each channel once, got ",
+                         twice == sorted.end() ? 0 : *twice, " twice");
+  }
+}
+
+void require_effects(const Options& o, const Interface* interface) {
+  check(o);
+  const bool layers = o.blocks > 0;
+  const bool scalars =
+      interface == nullptr || interface->types > 0 ||
+      std::ranges::any_of(interface->features, [](const Quantity& q) { return q.kind == Kind::scalar; }) ||
+      std::ranges::any_of(interface->outputs, [](const Quantity& q) { return q.kind == Kind::scalar; });
+  const auto block = [&](std::string_view key) { return Conditional{key, layers, "with blocks = 0"}; };
+  const Conditional options[] = {
+      block("heads"),
+      block("multi_query"),
+      block("hidden_factor"),
+      block("reinsert_multivectors"),
+      block("reinsert_scalars"),
+      block("reference"),
+      block("rotary"),
+      block("axial"),
+      block("activation"),
+      block("epsilon"),
+      block("dropout"),
+      block("attention"),
+      {"scalars_as", scalars, "where there are no scalar features and no scalar outputs"}};
+  refuse_idle("model.gatr", o, Options{}, options);
+}
+
+std::string blinding(const Options& o) {
+  return o.positions ? ""
+                     : "model.gatr.positions: must be true: without it nodes have no positions but where "
+                       "features are "
+                       "points or planes";
+}
+
+}  // namespace weyl::gatr

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weyl/config/fields.h"
+#include "weyl/models/attention_scope.h"
+#include "weyl/ops/multivectors/options.h"
+
+namespace weyl {
+
+struct Interface;
+
+}  // namespace weyl
+
+namespace weyl::gatr {
+
+/// Where the pseudoscalar comes from that makes the join equivariant: the mean of the input multivectors of a graph over
+/// its nodes and channels, or a constant, which reflections should turn and do not.
+enum class Reference { data, canonical };
+constexpr auto names_of(Reference) {
+  return std::array<std::string_view, 2>{"data", "canonical"};
+}
+
+/// How scalar features come in and scalar outputs go out: as auxiliary scalars, or as scalar parts of multivectors.
+enum class ScalarsAs { auxiliary, multivector };
+constexpr auto names_of(ScalarsAs) {
+  return std::array<std::string_view, 2>{"auxiliary", "multivector"};
+}
+
+struct Options {
+  static constexpr const char* name_in_config = "gatr";
+  std::optional<int64_t> size;  // of the scaling study: sets what options_of_size says
+  int64_t width = 16, scalars = 32, heads = 8, blocks = 4;
+  bool multi_query = true;
+  int64_t hidden_factor = 2;
+  bool positions = true;
+  std::vector<int64_t> reinsert_multivectors, reinsert_scalars;
+  Reference reference = Reference::data;
+  std::optional<double> rotary;
+  bool axial = false;
+  MultivectorGate activation = MultivectorGate::gelu;
+  double epsilon = 1e-3;
+  double dropout = 0;
+  AttentionScope attention = AttentionScope::global;
+  ScalarsAs scalars_as = ScalarsAs::auxiliary;
+};
+void fields(Fields& f, Options& o);
+
+/// The model of size n of the scaling study ("Does equivariance matter at scale?", table 1): n multivector and 4 n scalar
+/// channels, 2 n blocks, 2 n heads of 2 and 8 channels. The other options are as by default.
+Options options_of_size(int64_t n);
+
+/// Channels of one query, key or value, as the authors' code has them.
+struct HeadChannels {
+  int64_t multivectors, scalars;
+};
+HeadChannels head_channels(const Options& options);
+
+/// ConfigError: width, scalars, heads, blocks or hidden_factor that a size contradicts, an odd number of heads with
+/// hierarchical attention, that with `axial`, a channel that is inserted again twice.
+void check(const Options& options);
+
+/// ConfigError for an option that nothing reads as the others stand (config/idle.h). `interface`: the model's, null
+/// where it is not known yet.
+void require_effects(const Options& options, const Interface* interface);
+
+/// What to say when no output of a model of these options changes with the positions: one line that names the option
+/// responsible; empty where no option is.
+std::string blinding(const Options& options);
+
+}  // namespace weyl::gatr

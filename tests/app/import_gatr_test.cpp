@@ -1,0 +1,93 @@
+// Nets of the public GATr through the built program: a state dict and a config with an [interface] of multivectors and
+// scalars, without positions, become a model file that predicts the public code's numbers and passes its audit.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "tests/app/program.h"
+#include "weyl/core/tensor_file.h"
+
+namespace weyl {
+namespace {
+
+const char* const config = R"([interface]
+typical_nodes = 5
+features = [{ name = "shapes", kind = "multivector", channels = 3 }, { name = "numbers", channels = 3 }]
+outputs = [{ name = "moved", kind = "multivector", channels = 2 }, { name = "counted", channels = 2 }]
+[model]
+system = "gatr"
+[model.gatr]
+width = 4
+scalars = 6
+heads = 2
+blocks = 2
+positions = false
+)";
+
+/// A golden net as files: its state dict, as a wrapper of the authors would name it, and its two scenes, without
+/// positions.
+struct Golden {
+  explicit Golden(const std::string& name) : folder(scratch("import-" + name)) {
+    const NamedTensors all = load_tensors(std::string(WEYL_SOURCE_DIR) + "/tests/goldens/gatr.safetensors");
+    NamedTensors weights;
+    for (const auto& [key, tensor] : all) {
+      if (key.starts_with(name + ".weights.")) {
+        weights["module." + key.substr(name.size() + 9)] = tensor;
+      }
+    }
+    const auto rows = [&](const char* what, int64_t axes) {
+      const Tensor& x = all.at(name + "." + what);
+      return x.flatten(0, x.dim() - axes);
+    };
+    save_tensors(folder + "/w.safetensors", weights);
+    save_tensors(folder + "/scenes.safetensors", {{"multivectors", rows("multivectors", 3)},
+                                                  {"scalars", rows("scalars", 2)},
+                                                  {"offsets", at::tensor({0, 5, 10}, at::kLong)}});
+    multivectors = rows("out_multivectors", 3);
+    scalars = rows("out_scalars", 2);
+    std::ofstream(folder + "/c.toml") << config;
+  }
+  std::string folder;
+  Tensor multivectors, scalars;
+};
+
+void expect_the_public_numbers(const std::string& name, const std::string& options) {
+  SCOPED_TRACE(name);
+  const Golden golden(name);
+  const Outcome imported =
+      weyl_program("import w.safetensors --config c.toml --out m.safetensors " + options, golden.folder);
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  const Outcome predicted =
+      weyl_program("predict m.safetensors scenes.safetensors --out out.safetensors --batch 1", golden.folder);
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  const NamedTensors out = load_tensors(golden.folder + "/out.safetensors");
+  EXPECT_TRUE(at::allclose(out.at("node_multivectors"), golden.multivectors, 1e-11, 1e-12));
+  EXPECT_TRUE(at::equal(out.at("node_multivectors"), out.at("moved")));
+  EXPECT_TRUE(at::allclose(out.at("node_scalars"), golden.scalars, 1e-11, 1e-12));
+  const Outcome audited = weyl_program("audit m.safetensors", golden.folder);
+  EXPECT_EQ(audited.code, 0) << audited.out << audited.err;
+  EXPECT_NE(audited.out.find(name == "net_canonical" ? "SO(3)" : "O(3)"), std::string::npos) << audited.out;
+}
+
+TEST(ImportGatr, PredictsThePublicNumbers) {
+  expect_the_public_numbers("net", "");
+  expect_the_public_numbers("net_heads", "model.gatr.multi_query=false");
+  expect_the_public_numbers("net_again",
+                            "'model.gatr.reinsert_multivectors=[2, 0]' 'model.gatr.reinsert_scalars=[1]'");
+  expect_the_public_numbers("net_canonical", "model.gatr.reference=canonical");
+}
+
+TEST(ImportGatr, NamesTheOptionThatTheWeightsContradict) {
+  const Golden golden("net_heads");
+  const Outcome refused =
+      weyl_program("import w.safetensors --config c.toml --out m.safetensors", golden.folder);
+  EXPECT_EQ(refused.code, 3) << refused.err;
+  EXPECT_NE(refused.err.find("model.gatr.multi_query: must be false"), std::string::npos) << refused.err;
+  const Golden wide("net");
+  const Outcome misshaped = weyl_program(
+      "import w.safetensors --config c.toml --out m.safetensors model.gatr.width=6", wide.folder);
+  EXPECT_EQ(misshaped.code, 3) << misshaped.err;
+  EXPECT_NE(misshaped.err.find("linear_in.weight"), std::string::npos) << misshaped.err;
+}
+
+}  // namespace
+}  // namespace weyl
