@@ -53,6 +53,7 @@ class Formats : public ::testing::Test {
              {fixtures + "molecules/ase.xyz", fixtures + "molecules/npz/md17.npz",
               fixtures + "molecules/deepmd", fixtures + "molecules/qm9"}},
             {"particles", {folder_ / "nbody/train.safetensors"}},
+            {"rigid bodies", {fixtures + "rigid/tetrahedra.safetensors"}},
             {"tensors", {fixtures + "points/two_graphs.safetensors"}},
             {"volumes", {fixtures + "volumes/two.nii.gz"}},
             {"shapes", {fixtures + "shapes/gzip.h5", fixtures + "shapes/tetrahedron.off"}},
@@ -158,7 +159,8 @@ TEST_F(Formats, AreAllNamedWhereAPathIsOfNone) {
             path +
                 ": must be point clouds (.ply, .npz), frames of atoms (.xyz, .extxyz, .sdf, .sd, .mol, .npz, "
                 ".tar, DeePMD), particles "
-                "(.safetensors), tensors (.safetensors), volumes (.nii, .nii.gz), shapes (.h5, .off), poses "
+                "(.safetensors), rigid bodies (.safetensors), tensors (.safetensors), volumes (.nii, "
+                ".nii.gz), shapes (.h5, .off), poses "
                 "(.txt, .csv, .tum, .kitti), CIFAR-10 (.bin), digits (.amat, IDX), images (.png, .jpg, .bmp) "
                 "or a folder");
   const std::string converted = message_of<ConfigError>([&] { convert(path, folder_ / "b.docx"); });

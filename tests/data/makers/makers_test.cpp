@@ -34,7 +34,7 @@ TEST(Makers, NameTheNearestOrAll) {
             "data make: there is no maker 'nbdy'; did you mean 'nbody'?");
   EXPECT_EQ(message_of<ConfigError>([] { maker_named("galaxies"); }),
             "data make: there is no maker 'galaxies'; there are glyphs, lesions, molecules, nbody, phantoms, "
-            "planets, pose_sequences and solids");
+            "planets, pose_sequences, rigid_bodies and solids");
 }
 
 TEST(Makers, HaveOptionsThatCanBeDescribedAndAPlan) {
@@ -47,7 +47,9 @@ TEST(Makers, HaveOptionsThatCanBeDescribedAndAPlan) {
     EXPECT_FALSE(plan.what.empty()) << Options::name_in_config;
     EXPECT_FALSE(plan.counts.empty()) << Options::name_in_config;
     EXPECT_TRUE(plan.make) << Options::name_in_config;
-    EXPECT_EQ(plan.goes_on, (std::is_same_v<Options, MoleculesMakerOptions>)) << Options::name_in_config;
+    EXPECT_EQ(plan.goes_on, (std::is_same_v<Options, MoleculesMakerOptions> ||
+                             std::is_same_v<Options, RigidBodiesMakerOptions>))
+        << Options::name_in_config;
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "tests/data/folder.h"
 #include "tests/effects.h"
+#include "weyl/data/formats/rigid_scenes.h"
 #include "weyl/data/makers/lesions.h"
 #include "weyl/data/makers/nbody.h"
 #include "weyl/data/makers/pose_sequences.h"
@@ -77,6 +78,29 @@ TEST(EffectsOfData, PoseSequences) {
   const Folder folder;
   ASSERT_TRUE(make_pose_sequences({.train = 4, .valid = 3, .test = 2}, folder.path()));
   expect_all_to_act("pose_sequences", PoseSequencesDataOptions{.path = folder.path()});
+}
+
+TEST(EffectsOfData, RigidBodies) {
+  const Folder folder;
+  const RigidScenesFile two(WEYL_SOURCE_DIR "/tests/fixtures/rigid/tetrahedra.safetensors");
+  RigidScenes scenes{.frames = 6, .interval = two.interval(), .shapes = two.shapes()};
+  for (int64_t i = 0; i < 4; ++i) {  // six frames: the fixture's three, twice
+    RigidScene scene = two.scene(i % 2);
+    RigidScene longer{.objects = scene.objects};
+    for (size_t k = 0; k < scene.objects.size(); ++k) {
+      for (int twice = 0; twice < 2; ++twice) {
+        longer.poses.insert(longer.poses.end(), scene.poses.begin() + 21 * k,
+                            scene.poses.begin() + 21 * (k + 1));
+        longer.contacts.insert(longer.contacts.end(), scene.contacts.begin() + 3 * k,
+                               scene.contacts.begin() + 3 * (k + 1));
+      }
+    }
+    scenes.add(longer);
+  }
+  for (const char* split : {"train", "valid", "test"}) {
+    write_rigid_scenes(folder / (std::string(split) + ".safetensors"), scenes, {});
+  }
+  expect_all_to_act("rigid_bodies", RigidBodiesDataOptions{.path = folder.path()});
 }
 
 TEST(EffectsOfData, Ph2) {
