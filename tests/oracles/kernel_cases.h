@@ -5,6 +5,7 @@
 #include "tests/oracles/edge_cases.h"
 #include "tests/oracles/frame_cases.h"
 #include "tests/oracles/lie_cases.h"
+#include "tests/oracles/multivector_cases.h"
 #include "tests/oracles/steerable_cases.h"
 #include "tests/oracles/vector_cases.h"
 
@@ -16,6 +17,7 @@ inline std::vector<KernelCase> kernel_cases() {
   add_edge_cases(cases);
   add_frame_cases(cases);
   add_lie_cases(cases);
+  add_multivector_cases(cases);
   add_steerable_cases(cases);
   add_vector_cases(cases);
   return cases;

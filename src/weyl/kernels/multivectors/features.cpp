@@ -16,11 +16,26 @@ struct Features {
   Vec<T> at[most_features];
 };
 
-/// f(m, numbers) for the vectors of a token's channels.
+/// f(m, numbers) for the vectors of a token's channels, none of them across the end of a run.
 template <class T, class F>
-[[gnu::always_inline]] inline void each_vector(int64_t channels, const F& f) {
-  for (int64_t m = 0; m < channels; m += lanes<T>) {
-    f(m, channels - m < lanes<T> ? channels - m : lanes<T>);
+[[gnu::always_inline]] inline void each_vector(const MultivectorFeaturesInput<T>& in, const F& f) {
+  const int64_t run = in.run > 0 ? in.run : in.channels;
+  for (int64_t begin = 0; begin < in.channels; begin += run) {
+    for (int64_t m = begin; m < begin + run; m += lanes<T>) {
+      f(m, begin + run - m < lanes<T> ? begin + run - m : lanes<T>);
+    }
+  }
+}
+
+/// f(l) for the first lanes, written out: of a loop compilers make the processor's own gathers and scatters, which take
+/// several times as long.
+template <int64_t l, class T, class F>
+[[gnu::always_inline]] inline void each_lane(int64_t numbers, const F& f) {
+  if constexpr (l < lanes<T>) {
+    if (l < numbers) {
+      f(l);
+      each_lane<l + 1, T>(numbers, f);
+    }
   }
 }
 
@@ -45,13 +60,11 @@ inline Features<T> features_at(const MultivectorFeaturesInput<T>& in, const T* r
   Features<T> v;
   for (int f = 0; f < features_of(in.role); ++f) {
     const T* from = row + f * in.stride;
-    if (in.in_order) {
+    if (in.run > 0) {
       v.at[f] = get(from + in.places[m], numbers);
     } else {
       T packed[lanes<T>] = {};
-      for (int64_t l = 0; l < numbers; ++l) {
-        packed[l] = from[in.places[m + l]];
-      }
+      each_lane<0, T>(numbers, [&](int64_t l) { packed[l] = from[in.places[m + l]]; });
       v.at[f] = load(packed);
     }
   }
@@ -62,14 +75,12 @@ inline void put_features(const MultivectorFeaturesInput<T>& in, T* row, int64_t 
                          const Features<T>& v) {
   for (int f = 0; f < features_of(in.role); ++f) {
     T* to = row + f * in.stride;
-    if (in.in_order) {
+    if (in.run > 0) {
       put(to + in.places[m], v.at[f], numbers);
     } else {
       T packed[lanes<T>];
       store(packed, v.at[f]);
-      for (int64_t l = 0; l < numbers; ++l) {
-        to[in.places[m + l]] = packed[l];
-      }
+      each_lane<0, T>(numbers, [&](int64_t l) { to[in.places[m + l]] = packed[l]; });
     }
   }
 }
@@ -108,7 +119,7 @@ template <class T>
 void forward(const MultivectorFeaturesInput<T>& in, T* y, int64_t first, int64_t last) {
   for (int64_t n = first; n < last; ++n) {
     T* row = y + n * in.width;
-    each_vector<T>(in.channels, [&](int64_t m, int64_t numbers) {
+    each_vector<T>(in, [&](int64_t m, int64_t numbers) {
       const Channels<T> x = channels_at<T>(in.x, n, m, numbers);
       Features<T> out;
       if (in.role == FeatureRole::value) {
@@ -137,7 +148,7 @@ void backward(const MultivectorFeaturesInput<T>& in, const T* gy, MultivectorRow
               T* gweights, int64_t first, int64_t last) {
   for (int64_t n = first; n < last; ++n) {
     const T* row = gy + n * in.width;
-    each_vector<T>(in.channels, [&](int64_t m, int64_t numbers) {
+    each_vector<T>(in, [&](int64_t m, int64_t numbers) {
       const Features<T> g = features_at<T>(in, row, m, numbers);
       Channels<T> to = {};
       if (in.role == FeatureRole::value) {
@@ -176,7 +187,7 @@ void second(const MultivectorFeaturesInput<T>& in, const T* gy, MultivectorRows<
   for (int64_t n = first; n < last; ++n) {
     const T* row = gy + n * in.width;
     T* to_gradient = ggy ? ggy + n * in.width : nullptr;
-    each_vector<T>(in.channels, [&](int64_t m, int64_t numbers) {
+    each_vector<T>(in, [&](int64_t m, int64_t numbers) {
       const Channels<T> d = dx.data ? channels_at<T>(dx, n, m, numbers) : Channels<T>{};
       Channels<T> to = {};
       Features<T> out = {};

@@ -16,15 +16,14 @@ inline constexpr int features_of(FeatureRole role) {
 }
 
 /// Feature f of channel m of token n is at n width + places[m] + f stride of an array (N, width), scalar s at
-/// n width + scalar_places[s]. places[m + 1] = places[m] + 1 for all m: `in_order`. Tokens first <= n < last.
-/// T is float or double.
+/// n width + scalar_places[s]. `run`: so many channels from each multiple of it on lie side by side there too; 0: none
+/// do. Tokens first <= n < last. T is float or double.
 template <class T>
 struct MultivectorFeaturesInput {
   FeatureRole role = FeatureRole::value;
   T epsilon = 0;
-  int64_t channels = 0, scalar_count = 0, width = 0, stride = 0;
+  int64_t channels = 0, scalar_count = 0, width = 0, stride = 0, run = 0;
   const int64_t *places = nullptr, *scalar_places = nullptr;
-  bool in_order = false;
   MultivectorRows<const T> x;
   const T* scalars = nullptr;
   int64_t scalar_row = 0;

@@ -58,7 +58,7 @@ kernels::MultivectorFeaturesInput<T> FeatureKernels::arguments(const ComponentRo
   in.stride = layout_.channels;
   in.places = places_.data();
   in.scalar_places = scalar_places_.data();
-  in.in_order = layout_.heads == 1;
+  in.run = layout_.heads == 1 || !layout_.head_fastest ? layout_.channels : 0;
   in.x = x.read<T>();
   in.weights = numbers<T>(weights);
   return in;

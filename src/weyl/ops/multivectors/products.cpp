@@ -51,7 +51,7 @@ class ProductAndJoin : public Differentiable {
   bool has_second(const Tensors& in) const override { return kernels_take(in); }
 
   Tensors forward(const Tensors& in) const override {
-    const Operands x(apart(in));
+    const Operands x(in, stacked_);
     const Tensor z = at::empty({clifford::components, x.tokens, x.parts * x.channels}, x.options);
     const Result to(z, x);
     with_type(z.scalar_type(), [&](auto zero) {
@@ -66,15 +66,16 @@ class ProductAndJoin : public Differentiable {
 
   Tensors backward(const Tensors& in, const Tensors&, const Tensors& gz,
                    const std::vector<bool>& needed) const override {
-    const Operands x(apart(in));
+    const Operands x(in, stacked_);
     const Result from(gz[0], x);
-    const Tensors g = like(in, needed), each = apart(g);
+    const Tensors g = like(in, needed);
+    const Operands wanted(g, stacked_);
     with_type(gz[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto& kernel = kernels::best<kernels::MultivectorProducts<T>>();
       share(x, 2, [&](int64_t first, int64_t last) {
-        kernel.backward(x.arguments<T>(), from.product.read<T>(), from.joined.read<T>(), wanted<T>(each),
-                        first, last);
+        kernel.backward(x.arguments<T>(), from.product.read<T>(), from.joined.read<T>(),
+                        wanted.gradients<T>(), first, last);
       });
     });
     return g;
@@ -82,10 +83,10 @@ class ProductAndJoin : public Differentiable {
 
   Tensors second(const Tensors& in, const Tensors&, const Tensors& gz, const Tensors& directions,
                  const std::vector<bool>& needed) const override {
-    const Operands x(apart(in)), d(apart(directions));
+    const Operands x(in, stacked_), d(directions, stacked_);
     const Result from(gz[0], x);
     Tensors g = like(in, needed);
-    const Tensors each = apart(g);
+    const Operands wanted(g, stacked_);
     const Tensor ggz = needed[in.size()] ? at::empty(gz[0].sizes(), gz[0].options()) : Tensor();
     const Result to(ggz, x);
     with_type(gz[0].scalar_type(), [&](auto zero) {
@@ -95,7 +96,7 @@ class ProductAndJoin : public Differentiable {
         const kernels::MultivectorProductsInput<T> along = d.arguments<T>();
         kernel.second(x.arguments<T>(), from.product.read<T>(), from.joined.read<T>(),
                       {along.left, along.right, along.join_left, along.join_right, along.reference},
-                      wanted<T>(each), to.product.write<T>(), to.joined.write<T>(), first, last);
+                      wanted.gradients<T>(), to.product.write<T>(), to.joined.write<T>(), first, last);
       });
     });
     g.push_back(ggz);
@@ -103,6 +104,7 @@ class ProductAndJoin : public Differentiable {
   }
 
  private:
+  /// The five inputs, for expressions.
   Tensors apart(const Tensors& in) const {
     if (!stacked_) {
       return in;
@@ -116,14 +118,18 @@ class ProductAndJoin : public Differentiable {
     return five;
   }
 
+  /// The inputs as kernels read them, or their directions or gradients, of which some may be undefined.
   struct Operands {
-    explicit Operands(const Tensors& in)
-        : left(in[0]), right(in[1]), join_left(in[2]), join_right(in[3]), reference(contiguous_of(in[4])) {
-      for (const ComponentRows* x : {&left, &join_left}) {
-        if (x->tensor.defined()) {
-          tokens = x->tensor.size(1);
-          channels = x->tensor.size(2);
-          options = x->tensor.options();
+    Operands(const Tensors& in, bool stacked) : reference(contiguous_of(in.back())) {
+      const int64_t h = stacked && in[0].defined() ? in[0].size(2) / 4 : 0;
+      for (size_t i = 0; i < 4; ++i) {
+        factor[i] = stacked ? ComponentRows(in[0], static_cast<int64_t>(i) * h) : ComponentRows(in[i]);
+      }
+      for (const size_t i : {0, 2}) {
+        if (factor[i].tensor.defined()) {
+          tokens = factor[i].tensor.size(1);
+          channels = stacked ? h : factor[i].tensor.size(2);
+          options = factor[i].tensor.options();
           ++parts;
         }
       }
@@ -131,13 +137,19 @@ class ProductAndJoin : public Differentiable {
     template <class T>
     kernels::MultivectorProductsInput<T> arguments() const {
       return {channels,
-              left.read<T>(),
-              right.read<T>(),
-              join_left.read<T>(),
-              join_right.read<T>(),
+              factor[0].read<T>(),
+              factor[1].read<T>(),
+              factor[2].read<T>(),
+              factor[3].read<T>(),
               numbers<T>(reference)};
     }
-    ComponentRows left, right, join_left, join_right;
+    /// As places to write to.
+    template <class T>
+    kernels::MultivectorProductsGradients<T> gradients() const {
+      return {factor[0].write<T>(), factor[1].write<T>(), factor[2].write<T>(), factor[3].write<T>(),
+              mutable_numbers<T>(reference)};
+    }
+    ComponentRows factor[4];
     Tensor reference;
     int64_t tokens = 0, channels = 0, parts = 0;
     at::TensorOptions options;
@@ -145,16 +157,12 @@ class ProductAndJoin : public Differentiable {
 
   /// The two halves of the result, or of its gradient.
   struct Result {
-    Result(const Tensor& given, const Operands& x) {
-      const Tensor z = ComponentRows(given).tensor;
-      if (!z.defined()) {
-        return;
+    Result(const Tensor& z, const Operands& x) {
+      if (x.factor[0].tensor.defined()) {
+        product = ComponentRows(z);
       }
-      if (x.left.tensor.defined()) {
-        product = ComponentRows(z.narrow(2, 0, x.channels));
-      }
-      if (x.join_left.tensor.defined()) {
-        joined = ComponentRows(z.narrow(2, (x.parts - 1) * x.channels, x.channels));
+      if (x.factor[2].tensor.defined()) {
+        joined = ComponentRows(z, (x.parts - 1) * x.channels);
       }
     }
     ComponentRows product, joined;
@@ -175,12 +183,6 @@ class ProductAndJoin : public Differentiable {
       }
     }
     return g;
-  }
-
-  template <class T>
-  static kernels::MultivectorProductsGradients<T> wanted(const Tensors& g) {
-    return {ComponentRows(g[0]).write<T>(), ComponentRows(g[1]).write<T>(), ComponentRows(g[2]).write<T>(),
-            ComponentRows(g[3]).write<T>(), mutable_numbers<T>(g[4])};
   }
 
   template <class F>
