@@ -103,9 +103,9 @@ TEST(MultivectorFiles, ThatAreBrokenAreOneLineEach) {
       {"rows_of_another_file", "offsets: must end with the number of rows, 3, got 4"},
       {"rows_without_positions", "multivectors: must be (2, 1, 16), got (3, 1, 16)"},
       {"vectors_without_positions", "positions: is absent, but the vectors need it"},
-      {"cell_without_positions", "positions: is absent, but 'cell' needs them"},
+      {"cell_without_positions", "positions: is absent, but the cell needs it"},
       {"in_the_plane", "feature 'multivectors': a multivector needs three dimensions, got 2"},
-      {"cut_short", "exceeds the file"}};
+      {"cut_short", "data_offsets must lie in order within 186 bytes of data, got [0, 192]"}};
   expect_refusals("multivectors", faults,
                   [](const std::string& path) { read_tensor_file(path, Values::checked); });
 }

@@ -109,8 +109,11 @@ TEST(RandomTokens, HaveMultivectorsOfNodesAndGraphs) {
 
 // What rounding a moved multivector does to a steep model is a hundred times over the limit.
 TEST(AuditMultivectors, DoNotCountWhatTheMovedInputLost) {
-  EXPECT_TRUE(audited(Does::steep, all, Samples::points).passed);
-  EXPECT_FALSE(audited(Does::steep_along_x, all, Samples::points).passed);
+  const std::vector<Claim> exact{rotoreflections,
+                                 translations};  // the first node is another after a permutation
+  EXPECT_EQ(failing(audited(Does::steep, exact, Samples::points)), std::set<std::string>{});
+  EXPECT_TRUE(audited(Does::steep, exact, Samples::points).passed);
+  EXPECT_FALSE(audited(Does::steep_along_x, exact, Samples::points).passed);
 }
 
 }  // namespace
