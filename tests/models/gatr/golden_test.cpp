@@ -102,8 +102,14 @@ void expect_net(const std::string& name, const Options& options, Points points) 
   }
   (out.at("moved").square().sum() + out.at("counted").square().sum()).backward();
   ASSERT_EQ(golden.gradients.size(), net.parameters().size());
-  for (const Parameter& p : net.parameters()) {
-    expect_close("gradient of " + p.name, p.tensor.grad(), golden.gradients.at(p.name), 1e-10);
+  double largest = 0;
+  for (const auto& [weight, g] : golden.gradients) {
+    largest = std::max(largest, g.abs().max().item<double>());
+  }
+  for (const Parameter& p : net.parameters()) {  // some are zero: a bias of keys changes no softmax
+    const Tensor& theirs = golden.gradients.at(p.name);
+    ASSERT_TRUE(p.tensor.grad().defined() && p.tensor.grad().sizes() == theirs.sizes()) << p.name;
+    EXPECT_LT((p.tensor.grad() - theirs).abs().max().item<double>(), 1e-11 * largest) << p.name;
   }
 }
 

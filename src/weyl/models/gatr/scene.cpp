@@ -84,7 +84,6 @@ Scene scene_of(const Points& points, const Streams& input, const Options& option
   require(!objects || points.objects.rows() == points.nodes(), "model.gatr.",
           options.axial ? "axial: must be false" : "attention: must be \"global\"",
           " for an input without objects");
-  const at::ScalarType dtype = points.positions.scalar_type();
   Scene scene{points.graphs, points.objects, {}, {}, {}, {}, {}};
   const Tensor& mv = input.multivectors;
   scene.reference = options.reference == Reference::canonical
@@ -97,7 +96,7 @@ Scene scene_of(const Points& points, const Streams& input, const Options& option
   }
   if (options.rotary) {
     const auto angles = [&](const Tensor& number) {
-      return order_angles(number, head_channels(options).scalars, *options.rotary, dtype);
+      return order_angles(number, head_channels(options).scalars, *options.rotary, mv.scalar_type());
     };
     scene.angles = angles(numbers_in(options.axial ? points.objects : points.graphs));
     if (options.axial) {
