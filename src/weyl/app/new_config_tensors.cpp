@@ -42,6 +42,24 @@ FoundData look_at_nbody(const std::string& path) {
   return found;
 }
 
+FoundData look_at_rigid_bodies(const std::string& path) {
+  FoundData found;
+  const Splits splits = open_splits({RigidBodiesDataOptions{.path = path}});
+  count_samples(found, splits, path);
+  found.what = text(found.samples, " training samples of rigid bodies, of ",
+                    static_cast<int64_t>(found.mean_tokens + 0.5), " triangles on average");
+  found.tasks = {{"rigid_motion", "motion"}};
+  found.write_data = [path](ConfigDraft& draft, const std::string&, const std::string&) {
+    draft.table("data");
+    draft.set("set", "rigid_bodies");
+    draft.table("data.rigid_bodies");
+    draft.set("path", path);
+    draft.set("floor", true, "tells where down is");
+  };
+  found.write_task = [](ConfigDraft&, const std::string&, const std::string&) {};
+  return found;
+}
+
 /// The labels of a file that tasks know, as a config's outputs.
 struct TensorLabels {
   const Quantity *displacement = nullptr, *classes = nullptr, *energy = nullptr, *forces = nullptr;
@@ -231,7 +249,9 @@ FoundData look_at_tensors(const std::string& path) {
   if (!fs::exists(file)) {
     return {};
   }
-  return NbodyFiles::takes(file, {}) ? look_at_nbody(path) : look_at_tensor_files(path, file);
+  return NbodyFiles::takes(file, {})       ? look_at_nbody(path)
+         : RigidBodyFiles::takes(file, {}) ? look_at_rigid_bodies(path)
+                                           : look_at_tensor_files(path, file);
 }
 
 }  // namespace weyl

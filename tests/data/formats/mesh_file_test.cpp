@@ -39,6 +39,9 @@ TEST(MeshFiles, AreTheSameTetrahedron) {
 TEST(MeshFiles, CutFacesIntoFans) {
   const std::string quad = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
   EXPECT_EQ(parse_obj(quad, "quad").triangles, (std::vector<int64_t>{0, 1, 2, 0, 2, 3}));
+  EXPECT_TRUE(parse_obj("o one\n" + quad, "quad").objects.empty());
+  const Mesh two = parse_obj("o one\n" + quad + "o two\n" + quad, "quad");
+  EXPECT_EQ(two.objects, (std::vector<int64_t>{1, 1, 2, 2}));
   const std::string ply =
       "ply\nformat ascii 1.0\nelement face 1\nproperty uchar red\nproperty list uchar int vertex_index\n"
       "element vertex 4\nproperty float x\nproperty float y\nproperty float z\nend_header\n"

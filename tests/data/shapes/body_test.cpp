@@ -213,6 +213,11 @@ TEST(Bodies, OfMeshesHaveAPartForEachPiece) {
   // Corners of the same coordinates are one vertex: cubes that touch hang together, and their hull has twelve corners less four.
   EXPECT_EQ(body_of_mesh(cubes(1), "one", "one.obj").part_count(), 1);
   EXPECT_NEAR(body_of_mesh(cubes(1), "one", "one.obj").mass, 2, 1e-12);
+  Mesh apart = cubes(1);  // but a file may say that they are two objects
+  for (int t = 0; t < 24; ++t) {
+    apart.objects.push_back(t / 12);
+  }
+  EXPECT_EQ(body_of_mesh(apart, "two", "two.obj").part_count(), 2);
   Mesh flat;
   flat.vertices = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
   flat.triangles = {0, 1, 2, 1, 3, 2};

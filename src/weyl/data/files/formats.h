@@ -108,7 +108,7 @@ struct TensorFiles {
   static std::string names() { return ".safetensors"; }
   static bool takes(const std::string& path, const DataOptions& options);
   static std::shared_ptr<const Dataset> open(const OpenRequest& request);
-  static NamedSets sets(const std::string& folder);  // train.safetensors, valid, test: also of NbodyFiles
+  static NamedSets sets(const std::string& folder);  // train.safetensors, valid, test: also of the two above
   static constexpr const char* converts_to = ".npz";
   static bool converts(const std::string& in, const std::string& out, const OptionTexts& options);
   static Converted convert(const std::string& in, const std::string& out);  // any tensors, array by array

@@ -32,6 +32,9 @@ class ObjReader {
       file.remove_prefix(std::min(end + 1, file.size()));
     }
     end_object();
+    if (objects_ < 2) {
+      mesh_.objects.clear();
+    }
   }
   Mesh done() { return std::move(mesh_); }
 
@@ -52,6 +55,7 @@ class ObjReader {
       read_face(line);
     } else if (word == "o") {
       end_object();
+      ++objects_;
       object_ = std::string(next_word(line));
       object_at_ = at_;
       vertices_before_ = mesh_.vertex_count();
@@ -96,6 +100,7 @@ class ObjReader {
       fan[std::min<int64_t>(corners, 2)] = row;
       if (corners >= 2) {
         mesh_.triangles.insert(mesh_.triangles.end(), fan.begin(), fan.end());
+        mesh_.objects.push_back(objects_);
         fan[1] = row;
       }
     }
@@ -106,7 +111,7 @@ class ObjReader {
   int64_t at_ = 0;
   Mesh mesh_;
   std::string object_;
-  int64_t object_at_ = 0, vertices_before_ = 0, triangles_before_ = 0;
+  int64_t objects_ = 0, object_at_ = 0, vertices_before_ = 0, triangles_before_ = 0;
 };
 
 }  // namespace

@@ -11,6 +11,8 @@ namespace weyl {
 struct Mesh {
   std::vector<double> vertices;    // (V, 3)
   std::vector<int64_t> triangles;  // (T, 3), rows of `vertices`
+  std::vector<int64_t>
+      objects;  // (T), the number of each triangle's object where a file tells objects apart, else none
 
   int64_t vertex_count() const { return static_cast<int64_t>(vertices.size()) / 3; }
   int64_t triangle_count() const { return static_cast<int64_t>(triangles.size()) / 3; }

@@ -79,8 +79,10 @@ NamedSets TensorFiles::sets(const std::string& folder) {
   for (const char* split : {"train", "valid", "test"}) {
     const OpenRequest request{.path = file_of(folder, split), .values = Values::any};
     if (fs::exists(request.path)) {
-      const bool nbody = NbodyFiles::takes(request.path, request.options);
-      found.emplace_back(split, nbody ? NbodyFiles::open(request) : open(request));
+      found.emplace_back(split, NbodyFiles::takes(request.path, request.options) ? NbodyFiles::open(request)
+                                : RigidBodyFiles::takes(request.path, request.options)
+                                    ? RigidBodyFiles::open(request)
+                                    : open(request));
     }
   }
   return found;

@@ -11,15 +11,23 @@
 namespace weyl {
 namespace {
 
-/// The pieces of a surface that hang together: of each the rows of its vertices.
-std::vector<std::vector<int64_t>> pieces_of(const Mesh& mesh) {
-  std::map<std::array<double, 3>, int64_t> first;  // the vertex that stands for all of its coordinates
-  std::vector<int64_t> root(mesh.vertex_count());
-  for (int64_t i = 0; i < mesh.vertex_count(); ++i) {
-    const double* p = &mesh.vertices[3 * i];
-    root[i] = first.emplace(std::array{p[0], p[1], p[2]}, i).first->second;
-  }
-  const auto find = [&](int64_t i) {
+/// The pieces of a surface that hang together, those of different objects apart: of each the places of its vertices.
+std::vector<std::vector<double>> pieces_of(const Mesh& mesh) {
+  using Vertex = std::pair<int64_t, std::array<double, 3>>;  // object, place
+  std::map<Vertex, size_t> numbers;
+  std::vector<std::array<double, 3>> places;
+  std::vector<size_t> root;
+  const auto number = [&](int64_t triangle, int64_t k) {
+    const double* p = &mesh.vertices[3 * mesh.triangles[3 * triangle + k]];
+    const Vertex vertex{mesh.objects.empty() ? 0 : mesh.objects[triangle], {p[0], p[1], p[2]}};
+    const auto [at, is_new] = numbers.emplace(vertex, places.size());
+    if (is_new) {
+      root.push_back(places.size());
+      places.push_back(vertex.second);
+    }
+    return at->second;
+  };
+  const auto find = [&](size_t i) {
     while (root[i] != i) {
       root[i] = root[root[i]];
       i = root[i];
@@ -27,24 +35,20 @@ std::vector<std::vector<int64_t>> pieces_of(const Mesh& mesh) {
     return i;
   };
   for (int64_t t = 0; t < mesh.triangle_count(); ++t) {
-    for (int k = 1; k < 3; ++k) {
-      const int64_t a = find(mesh.triangles[3 * t]), b = find(mesh.triangles[3 * t + k]);
+    const size_t first = number(t, 0);
+    for (int64_t k = 1; k < 3; ++k) {
+      const size_t a = find(first), b = find(number(t, k));
       root[std::max(a, b)] = std::min(a, b);
     }
   }
-  std::map<int64_t, std::vector<int64_t>> pieces;
-  std::vector<char> used(mesh.vertex_count());
-  for (const int64_t corner : mesh.triangles) {
-    used[corner] = 1;
+  std::map<size_t, std::vector<double>> pieces;
+  for (size_t i = 0; i < places.size(); ++i) {
+    auto& piece = pieces[find(i)];
+    piece.insert(piece.end(), places[i].begin(), places[i].end());
   }
-  for (int64_t i = 0; i < mesh.vertex_count(); ++i) {
-    if (used[i] != 0) {
-      pieces[find(i)].push_back(i);
-    }
-  }
-  std::vector<std::vector<int64_t>> result;
-  for (auto& [at, rows] : pieces) {
-    result.push_back(std::move(rows));
+  std::vector<std::vector<double>> result;
+  for (auto& [at, piece] : pieces) {
+    result.push_back(std::move(piece));
   }
   return result;
 }
@@ -98,8 +102,7 @@ BodyShape body_of_mesh(const Mesh& mesh, const std::string& name, const std::str
   std::vector<std::vector<double>> parts;
   double volume = 0;
   std::array<double, 3> centre{};
-  for (const auto& piece : pieces_of(mesh)) {
-    const auto points = rows_of(mesh.vertices, piece);
+  for (const auto& points : pieces_of(mesh)) {
     auto corners = rows_of(points, hull_corners(points, most_corners));
     try {
       const Enclosed inside = enclosed_by(corners, hull_triangles(corners));
@@ -108,7 +111,7 @@ BodyShape body_of_mesh(const Mesh& mesh, const std::string& name, const std::str
         centre[d] += inside.volume * inside.centre[d];
       }
     } catch (const ShapeError&) {
-      throw DataError(text(where, ": piece ", parts.size() + 1, " of the surface, of ", piece.size(),
+      throw DataError(text(where, ": piece ", parts.size() + 1, " of the surface, of ", points.size() / 3,
                            " vertices, must enclose a volume; it lies in a plane or a line"));
     }
     parts.push_back(std::move(corners));

@@ -38,7 +38,8 @@ BodyShape body_of_parts(std::string name, double mass, std::span<const std::vect
 /// The box around a shape with its mass, as a shape of one part: 8 vertices, 12 triangles.
 BodyShape box_around(const BodyShape& shape);
 
-/// A mesh as a body: every piece of its surface that hangs together (vertices of the same coordinates count as one)
+/// A mesh as a body: every piece of its surface that hangs together (vertices of the same coordinates count as one, but
+/// objects that its file tells apart are pieces of their own, also where they touch)
 /// becomes the convex hull of at most `most_corners` of its corners, the mass is the volume of these hulls together,
 /// and the origin moves to their centre of mass. A mesh that is to collide as something that is not convex is therefore cut into
 /// convex pieces first, by a program for that. DataError naming `where`: a piece that encloses nothing.
