@@ -188,7 +188,7 @@ Case force_field() {
 Case rigid_motion() {
   Case c{.task = "rigid_motion", .make = [] { return std::make_unique<MotionErrors>("m"); }};
   for (int64_t i = 0; i < kParts; ++i) {
-    Batch batch = rigid::batch_of(rigid::random_scenes(1 + i, static_cast<uint64_t>(i)), i < 4 ? 1 : 2);
+    Batch batch = rigid::batch_of(rigid::random_scenes(1 + i, static_cast<uint64_t>(i)), i < 2 ? 2 : 1);
     batch.labels.at("turn")[0].fill_(i == 2 ? NAN : 0.1);
     const auto sizes = batch.labels.at("turn").sizes();
     c.parts.push_back({batch, {{"displacement", random(sizes)}, {"turn", random(sizes)}}});
@@ -258,7 +258,7 @@ TEST(Meters, NameAllThatTheyMayMeasure) {
     Schema data;  // labels as the batches have them
     for (const Seen& part : c.parts) {
       for (const auto& [name, label] : part.batch.labels) {
-        data.labels.push_back({.name = name});
+        data.labels.push_back({.name = name, .channels = label.dim() > 1 ? label.size(1) : 1});
       }
     }
     std::map<std::string, bool> named;

@@ -210,7 +210,9 @@ TEST(Geomformer, RefusesWhatItCannotDo) {
   });
   refuses([](auto& o) { o.cutoff = CutoffOptions{CutoffLaw::cosine, 2, 3}; });
   Interface odd = featured_interface();
-  odd.outputs.push_back({"handed", Level::graph, Kind::pseudoscalar, 1});
+  odd.outputs.push_back({"handed", Level::graph, Kind::pseudoscalar, 1});  // a triple product of its vectors
+  EXPECT_NO_THROW(built(small_geomformer(), odd));
+  odd.features.push_back({"handed", Level::node, Kind::pseudoscalar, 1});  // which no stream can hold
   EXPECT_THROW(built(small_geomformer(), odd), ConfigError);
   Interface flat = featured_interface();
   flat.dimension = 2;

@@ -346,7 +346,7 @@ TEST(Platonic, WrongOptionsAreNamed) {
   EXPECT_EQ(config_error(small(), i),
             "platonic: output 'stress' (graph symmetric_tensor) is not one that this system gives: scalars "
             "and vectors "
-            "of nodes and graphs are");
+            "of nodes, objects and graphs are");
 }
 
 std::string input_error(const std::function<void(Points&)>& change) {
