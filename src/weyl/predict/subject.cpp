@@ -1,5 +1,7 @@
 #include "weyl/predict/subject.h"
 
+#include <ATen/Context.h>
+
 #include <algorithm>
 #include <filesystem>
 
