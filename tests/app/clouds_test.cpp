@@ -1,6 +1,7 @@
 // Point clouds of one's own through the program: inspected, trained on, and their classes written as a table.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/app/program.h"
