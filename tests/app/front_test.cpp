@@ -43,7 +43,7 @@ TEST(Front, FailsUsageWithOneLineAndTwo) {
   for (const char* wrong : {"trian", "train --devise cpu", "scale run", "eval", "info a.toml b.toml c",
                             "config explain train.bach", "config check none.toml", "train none.toml",
                             "audit none.toml", "info none.toml", "bench none.toml",
-                            "data make planets --out x", "data make nbody --out x trian=3"}) {
+                            "data make galaxies --out x", "data make nbody --out x trian=3"}) {
     const Outcome outcome = weyl_program(wrong, folder);
     EXPECT_EQ(outcome.code, 2) << wrong << ": " << outcome.err;
     EXPECT_EQ(lines(outcome.err), 1) << wrong << ": " << outcome.err;

@@ -85,7 +85,7 @@ TEST(OldNames, RunsAndModelsOfBefore) {
   std::ofstream(run + "/config.toml.new") << aged(contents(run + "/config.toml"));
   std::filesystem::rename(run + "/config.toml.new", run + "/config.toml");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(run)) {
-    if (entry.path().extension() == ".safetensors") {
+    if (entry.path().extension() == ".safetensors" && entry.path().parent_path().filename() != "plots") {
       age_model(entry.path().string(), aged);
     }
   }
@@ -122,7 +122,7 @@ TEST(OldNames, RunsAndModelsOfBeforeAKeyWasThere) {
     std::ofstream(run + "/config.toml.new") << change(contents(run + "/config.toml"));
     std::filesystem::rename(run + "/config.toml.new", run + "/config.toml");
     for (const auto& entry : std::filesystem::recursive_directory_iterator(run)) {
-      if (entry.path().extension() == ".safetensors") {
+      if (entry.path().extension() == ".safetensors" && entry.path().parent_path().filename() != "plots") {
         age_model(entry.path().string(), change);
       }
     }

@@ -53,7 +53,7 @@ blocks = 1
 [train]
 epochs = 2
 batch = 8
-augment = "reflections"
+augment = "rotoreflections"
 )";
 }
 

@@ -240,7 +240,7 @@ TEST_F(Verbs, Info) {
 }
 
 TEST_F(Verbs, Plot) {
-  EXPECT_EQ(object(weyl("plot run --out pictures --json"), {"files"}).find("files")->items().size(), 4u);
+  EXPECT_EQ(object(weyl("plot run --out pictures --json"), {"files"}).find("files")->items().size(), 10u);
   EXPECT_TRUE(std::filesystem::exists(folder() + "/pictures/learning_curve.png"));
   std::ifstream svg(folder() + "/pictures/learning_curve.svg");
   const std::string drawn((std::istreambuf_iterator<char>(svg)), {});

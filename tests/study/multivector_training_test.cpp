@@ -59,6 +59,7 @@ TrainResult trained(const ScratchFolder& folder, const Systems& systems, bool cr
   Recipe recipe = small_recipe();
   recipe.model = options_of(systems);
   recipe.model.system = DriftOptions{.crooked = crooked};
+  recipe.task.task = TrajectoryOptions{.normalise = false};
   recipe.train.augment = Augmentation::rotoreflections;
   recipe.train.epochs = 30;
   recipe.train.optimiser.rate = 0.05;

@@ -81,17 +81,17 @@ TEST(IdleOptions, OfOtherSystems) {
                               {{"model.lie.blocks=1", "model.lie.move_tokens=true"},
                                "model.lie.move_tokens: has no effect with fewer"}});
   const std::string g = "model.geomformer.";
-  expect("model.system=geomformer",
-         {{{g + "preset=et", g + "activation=gelu"},
-           "model.geomformer.activation: has no effect without feed-forward"},
-          {{g + "preset=et", g + "activation=silu"}, ""},  // the preset's own
-          {{g + "preset=painn", g + "heads=4"},
-           "model.geomformer.heads: has no effect with normaliser = \"constant\""},
-          {{g + "preset=painn", g + "width=20"}, ""},  // which the 8 heads that are not there need not divide
-          {{g + "preset=painn", g + "activation=gelu"}, ""},
-          {{g + "norm=whiten", g + "parts.equ_norm=false"},
-           "model.geomformer.norm: has no effect with parts.equ_norm"},
-          {{g + "bias=none", g + "kernels=32"}, "model.geomformer.kernels: has no effect without messages"}});
+  expect(
+      "model.system=geomformer",
+      {{{g + "preset=et", g + "activation=gelu"}, ""},  // axial vectors, which may be asked for, have an MLP
+       {{g + "preset=et", g + "activation=silu"}, ""},  // the preset's own
+       {{g + "preset=painn", g + "heads=4"},
+        "model.geomformer.heads: has no effect with normaliser = \"constant\""},
+       {{g + "preset=painn", g + "width=20"}, ""},  // which the 8 heads that are not there need not divide
+       {{g + "preset=painn", g + "activation=gelu"}, ""},
+       {{g + "norm=whiten", g + "parts.equ_norm=false"},
+        "model.geomformer.norm: has no effect with parts.equ_norm"},
+       {{g + "bias=none", g + "kernels=32"}, "model.geomformer.kernels: has no effect without messages"}});
   const std::string s = "model.steerable.";
   expect("model.system=steerable", {{{s + "attention=false", s + "encoder.heads=4"},
                                      "model.steerable.encoder.heads: has no effect with attention"},
@@ -124,6 +124,11 @@ TEST(IdleOptions, AreJudgedByAStatedInterface) {
   EXPECT_EQ(refusal(et, points).find("model.geomformer.least_width: has no effect without Gaussians"), 0u);
   EXPECT_EQ(refusal(et, points + "features = [{name = 'velocity', kind = 'vector'}]"),
             "");  // has Gaussians of its own
+  EXPECT_EQ(
+      refusal({"model.system=geomformer", "model.geomformer.preset=et", "model.geomformer.activation=gelu"},
+              points)
+          .find("model.geomformer.activation: has no effect without feed-forward"),
+      0u);
   const std::string image =
       "[interface]\ndimension = 2\ngrid = true\nfeatures = [{name = 'grey'}]\n"
       "outputs = [{name = 'logits', level = 'graph', channels = 3}]\n";

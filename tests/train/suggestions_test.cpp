@@ -106,8 +106,11 @@ TEST(Suggestions, KnowTheWordsOfOthers) {
   // Graphs are what `batch_size` counts elsewhere, whatever else bounds batches here.
   EXPECT_EQ(hint({"train.batch_tokens=100", "train.batch_size=8"}),
             "did you mean 'train.batch' (graphs a batch)?");
-  const std::map<std::string, std::string> depth{
-      {"platonic", "blocks"}, {"lie", "blocks"}, {"geomformer", "blocks"}, {"gatr", "blocks"}, {"steerable", "encoder.depth"}};
+  const std::map<std::string, std::string> depth{{"platonic", "blocks"},
+                                                 {"lie", "blocks"},
+                                                 {"geomformer", "blocks"},
+                                                 {"gatr", "blocks"},
+                                                 {"steerable", "encoder.depth"}};
   for (const auto& [system, key] : depth) {
     const std::string expected = "did you mean 'model." + system + "." + key + "' (";
     EXPECT_EQ(hint({"model.system=" + system, "n_layers=3"}).substr(0, expected.size()), expected) << system;

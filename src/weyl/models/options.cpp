@@ -5,8 +5,8 @@
 namespace weyl {
 
 std::vector<SystemOptions> built_in_options() {
-  return {transformer::Options{}, platonic::Options{}, lie::Options{}, steerable::Options{},
-          geomformer::Options{}, gatr::Options{}};
+  return {transformer::Options{}, platonic::Options{},   lie::Options{},
+          steerable::Options{},   geomformer::Options{}, gatr::Options{}};
 }
 
 void fields(Fields& f, ModelOptions& o) {

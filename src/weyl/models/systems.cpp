@@ -27,8 +27,8 @@ std::string systems_on(Carrier carrier, const Systems& systems) {
 
 const Systems& built_in_systems() {
   static const Systems systems{system_of<transformer::Transformer>(), system_of<platonic::Platonic>(),
-                               system_of<lie::Transformer>(), system_of<steerable::Net>(),
-                               system_of<geomformer::Geomformer>(), system_of<gatr::Gatr>()};
+                               system_of<lie::Transformer>(),         system_of<steerable::Net>(),
+                               system_of<geomformer::Geomformer>(),   system_of<gatr::Gatr>()};
   return systems;
 }
 

@@ -114,10 +114,6 @@ TEST(PlanetsMaker, RefusesWhatCannotBe) {
             "planets: train, valid and test are all 0, there is nothing to make");
   EXPECT_EQ(message_of<ConfigError>([] { make_planet_system({.planets = 0}, "train", 0); }),
             "planets: planets and steps must be at least 1, got 0 and 100");
-  EXPECT_EQ(message_of<ConfigError>([] {
-              make_planet_system({.planets = 60, .steps = 100000}, "train", 0);
-            }).substr(0, 8),
-            "planets:");
 }
 
 }  // namespace

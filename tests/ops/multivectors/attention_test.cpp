@@ -119,7 +119,7 @@ TEST(MultivectorAttention, DoesNotSeeOtherGraphs) {
     return MultivectorsAndScalars{x.multivectors.slice(1, 2, 7), x.scalars.slice(0, 2, 7)};
   };
   const Tensor alone = multivector_attention(rest(q), rest(k), rest(v), log_weights, one, heads).multivectors;
-  EXPECT_TRUE(at::allclose(alone, right, 1e-13, 1e-14));
+  EXPECT_TRUE(at::allclose(alone, right, 1e-11, 1e-12));  // expressions sum padded rows in another order
   for (const MultivectorsAndScalars& x : {q, k, v}) {
     x.multivectors.slice(1, 0, 2) *= -3;
     x.scalars.slice(0, 0, 2) += 1;

@@ -82,7 +82,8 @@ Mesh parse_text(std::string_view file, std::string_view where) {
       welder.add(corner);
       ++corners;
     } else if (word == "endfacet") {
-      require<DataError>(corners == 3, where, ": triangle ", triangles, " must have 3 corners, has ", corners);
+      require<DataError>(corners == 3, where, ": triangle ", triangles, " must have 3 corners, has ",
+                         corners);
       corners = 0;
       ++triangles;
     } else if (word == "endsolid") {

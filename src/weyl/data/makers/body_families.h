@@ -8,9 +8,9 @@
 namespace weyl {
 
 /// The bodies of MOVi-B (Kubric's KuBasic), in the order of their numbers.
-constexpr std::array<std::string_view, 11> body_names{"cube",       "cylinder", "sphere", "cone",
-                                                      "torus",      "gear",     "torus_knot", "sponge",
-                                                      "spot",       "teapot",   "suzanne"};
+constexpr std::array<std::string_view, 11> body_names{"cube",  "cylinder", "sphere",     "cone",
+                                                      "torus", "gear",     "torus_knot", "sponge",
+                                                      "spot",  "teapot",   "suzanne"};
 
 /// One of them by its number: made from formulas, with the mass (density 1), the bounding box and the numbers of convex
 /// parts, vertices and triangles that the published collision meshes have. Their places are our own: each

@@ -57,7 +57,8 @@ const Module& module() {
 }  // namespace
 
 std::unique_ptr<RigidWorld> make_rigid_world() {
-  require<ConfigError>(module().fault.empty(), "rigid_bodies: needs Bullet (libbullet-dev), ", module().fault);
+  require<ConfigError>(module().fault.empty(), "rigid_bodies: needs Bullet (libbullet-dev), ",
+                       module().fault);
   return std::unique_ptr<RigidWorld>(module().world());
 }
 

@@ -49,7 +49,7 @@ class RigidWorld {
   virtual void step() = 0;
 
   virtual BodyState state(int64_t body) const = 0;
-  virtual uint8_t touched(int64_t body) const = 0;  // in the last step: bits of Touched
+  virtual uint8_t touched(int64_t body) const = 0;                // in the last step: bits of Touched
   virtual std::array<double, 3> inertia(int64_t body) const = 0;  // kg m^2, about the body's own axes
 };
 

@@ -166,9 +166,7 @@ std::vector<int64_t> hull_corners(std::span<const double> points, int64_t most) 
 }
 
 Enclosed enclosed_by(std::span<const double> points, std::span<const int64_t> triangles) {
-  const auto at = [&](int64_t i) {
-    return Place{points[3 * i], points[3 * i + 1], points[3 * i + 2]};
-  };
+  const auto at = [&](int64_t i) { return Place{points[3 * i], points[3 * i + 1], points[3 * i + 2]}; };
   Enclosed result;
   for (size_t t = 0; t + 2 < triangles.size(); t += 3) {
     const Place a = at(triangles[t]), b = at(triangles[t + 1]), c = at(triangles[t + 2]);
