@@ -126,6 +126,9 @@ TEST_F(Formats, FoldersAreToldByTheirLayout) {
   EXPECT_EQ(splits_in(folder_ / "nbody"), "train,points ");
   fs::copy_file(fixtures + "images/rgb_8.png", folder_ / "nbody/picture.png");
   EXPECT_EQ(splits_in(folder_ / "nbody"), "train,points ");  // a picture may lie beside anything
+  fs::create_directory(folder_ / "bodies");
+  fs::copy_file(fixtures + "rigid/tetrahedra.safetensors", folder_ / "bodies/train.safetensors");
+  EXPECT_EQ(splits_in(folder_ / "bodies"), "train,points ");
   fs::create_directory(folder_ / "pictures");
   fs::copy_file(fixtures + "images/rgb_8.png", folder_ / "pictures/a.png");
   EXPECT_EQ(splits_in(folder_ / "pictures"), ",grid ");
