@@ -87,6 +87,29 @@ TEST(ObjectMotion, ComposeOneAfterTheOther) {
   }
 }
 
+TEST(ObjectMotion, OfVelocitiesIsWhatBroughtTheObjectsHere) {
+  const Batch batch = rigid::batch_of(rigid::random_scenes(5, 8), 1);
+  const Points& p = std::get<Points>(batch.input);
+  const ObjectMotions found = motions_of_velocities(p, p.vectors.select(1, 10));
+  const ObjectMotions truth = motions_of_turns(batch.labels.at("past_turn").select(1, 0),
+                                               batch.labels.at("past_displacement").select(1, 0));
+  EXPECT_LT(largest(found.change - truth.change), 1e-11);
+  EXPECT_LT(largest(found.shift - truth.shift), 1e-13);
+  EXPECT_LT(largest(angle_errors(found, truth)), 1e-11);
+  EXPECT_GT(largest(truth.change), 1e-2);
+  const ObjectMotions rest = rest_of(truth, found),
+                      other = motions_of_turns(random({p.objects.count(), 3}), truth.shift);
+  EXPECT_LT(largest(rest.change), 1e-11);
+  EXPECT_LT(largest(composed(found, rest_of(other, found)).change - other.change), 1e-13);
+  // One node, and nodes on one line: no rotation that can be seen, and finite.
+  Points alone = p;
+  alone.graphs = alone.objects = Segments::of_sizes(std::vector<int64_t>{1, 2});
+  alone.positions = p.positions.slice(0, 0, 3);
+  const ObjectMotions lone = motions_of_velocities(alone, p.vectors.select(1, 10).slice(0, 0, 3));
+  EXPECT_EQ(largest(lone.change[0]), 0);
+  EXPECT_TRUE(at::isfinite(lone.change).all().item<bool>());
+}
+
 TEST(ObjectMotion, AnglesAreThoseOfTheTrace) {
   at::manual_seed(4);
   const ObjectMotions a = motions_of_turns(random({8, 3}), random({8, 3})),

@@ -132,7 +132,7 @@ TEST(RigidMotion, AsksForTheFourPartsOfAMotor) {
   const auto predictions = task->predictions(interface);
   ASSERT_EQ(predictions.size(), 4u);
   EXPECT_EQ(predictions[0].unit, "m");
-  EXPECT_EQ(predictions[3].name, "vertex_positions");
+  EXPECT_EQ(predictions[3].name, "corners");
 }
 
 /// To 1e-12 of vertices that are moved one by one, each counted once.
@@ -204,7 +204,7 @@ TEST(RigidMotion, TheTruthSaidLeavesNoError) {
     EXPECT_LT(metrics.at(name).value, 1e-13) << name;
   }
   const Named predictions = task.predict(model, batch);
-  EXPECT_LT(largest(predictions.at("vertex_positions") - batch.labels.at("later")), 1e-13);
+  EXPECT_LT(largest(predictions.at("corners") - batch.labels.at("later")), 1e-13);
   EXPECT_LT(largest(predictions.at("position") - batch.labels.at("later").mean(1, true)), 1e-13);
   // The control: a motor turned the other way.
   Told wrong{model.interface, step_of(batch, "displacement"), -step_of(batch, "turn")};
@@ -317,7 +317,7 @@ TEST(RigidMotion, GoesOnFromItsOwnPredictions) {
   EXPECT_LT(largest(t.select(1, 1) - 2 * t.select(1, 0)), 1e-14);
   EXPECT_LT(largest(d.select(1, 1) - 2 * d.select(1, 0)), 1e-14);
   // Corners of the second step are the first's, moved once more.
-  const Tensor corners = out.at("vertex_positions");
+  const Tensor corners = out.at("corners");
   const Points& p = std::get<Points>(batch.input);
   const Tensor centre =
       (centres_of_objects(p) + d.select(1, 0)).index_select(0, p.objects.index).unsqueeze(1);
@@ -383,6 +383,47 @@ TEST(RigidMotion, AModelThatLooksKeepsFlying) {
   }
 }
 
+/// With the baseline a model that says nothing goes on as before: exact without gravity, step after step.
+TEST(RigidMotion, CorrectsConstantVelocityWhereItIsTheBaseline) {
+  Stream stream(6, "boxes");
+  std::vector<std::vector<rigid::Body>> still, falling;
+  while (still.size() < 5) {
+    rigid::Body body = rigid::random_body(stream, 0);
+    if (body.mesh.triangles.size() == 12) {
+      still.push_back({body});
+      body.fall = rigid::gravity;
+      falling.push_back({body});
+    }
+  }
+  const InMemory thrown(rigid::batch_of(falling, 3), rigid::schema(3));
+  RigidMotion task({.baseline = MotionBaseline::constant_velocity});
+  task.fit(thrown);
+  Same model(task.interface(thrown.schema()), at::zeros({8}, at::kDouble));
+  const Metrics metrics = measured(task, model, rigid::batch_of(still, 3));
+  for (const char* name : {"mse", "mse_step_3", "angle_error_step_2"}) {
+    EXPECT_LT(metrics.at(name).value, 1e-9) << name;
+  }
+  const Metrics fallen = measured(task, model, thrown.all()), repeated = task.baselines(thrown)[1].second;
+  EXPECT_NEAR(fallen.at("mse_step_3").value / repeated.at("mse_step_3").value, 1, 1e-9);
+  // Units are those of what is left: all fall g dt^2 further than they would.
+  const double fall = rigid::gravity * rigid::frame * rigid::frame;
+  EXPECT_NEAR(task.state().at("mean_square").item<double>(), fall * fall / 3, 1e-9 * fall);
+  EXPECT_NEAR(task.state().at("displacement").item<double>(), fall / std::sqrt(3.0) / 2, 1e-9);
+  // Said as well, that fall is all that is missing.
+  const Tensor down =
+      at::tensor({0.0, 0.0, -fall}, at::kDouble) / task.state().at("displacement").item<double>();
+  Tensor parts = at::zeros({8}, at::kDouble);
+  parts.slice(0, 2, 5).copy_(-0.5 * down);
+  Same falls(model.interface, parts);
+  EXPECT_LT(measured(task, falls, thrown.all()).at("rmse").value, 1e-10);
+  EXPECT_LT(task.step(falls, thrown.all()).loss.item<double>(), 1e-14);
+  EXPECT_FALSE(task.keep(RigidMotion({}), model.interface, model.interface));
+  Schema blind = rigid::schema(1);
+  std::erase_if(blind.interface.features, [](const Quantity& q) { return q.name == "velocity"; });
+  EXPECT_THROW(task.interface(blind), ConfigError);
+  EXPECT_NO_THROW(RigidMotion({}).interface(blind));
+}
+
 TEST(RigidMotion, PredictionsMoveWithTheScene) {
   const auto data = rigid::data(5, 1);
   RigidMotion task({.normalise = false, .rollout = 3});
@@ -413,7 +454,7 @@ TEST(RigidMotion, AugmentationTurnsScenesAsAWhole) {
   EXPECT_LT(measured(task, model, turned).at("rmse").value, 1e-12);
   const Named predictions = task.predict(model, turned);
   // `later` are points: they know nothing of turns and pseudoscalars.
-  EXPECT_LT(largest(predictions.at("vertex_positions") - turned.labels.at("later").slice(1, 0, 3)), 1e-12);
+  EXPECT_LT(largest(predictions.at("corners") - turned.labels.at("later").slice(1, 0, 3)), 1e-12);
   EXPECT_GT(largest(turned.labels.at("turn") - straight.labels.at("turn")), 1e-2);
   EXPECT_GT(largest(std::get<Points>(turned.input).vectors.select(1, 11) -
                     std::get<Points>(straight.input).vectors.select(1, 11)),

@@ -4,12 +4,15 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/linalg_cross.h>
+#include <ATen/ops/linalg_solve.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 
 #include "weyl/core/check.h"
+#include "weyl/nn/pooling.h"
 #include "weyl/ops/lie/elements.h"
 #include "weyl/ops/lie/log.h"
 #include "weyl/ops/segment.h"
@@ -75,6 +78,23 @@ ObjectMotions motions_of_turns(const Tensor& turn, const Tensor& displacement) {
   return {rotation, change_of(rotation), wide(displacement)};
 }
 
+ObjectMotions motions_of_velocities(const Points& points, const Tensor& velocities) {
+  require_rows("velocities", velocities, {points.nodes(), 3});
+  const Segments& objects = points.objects;
+  const Tensor shift = segment_mean(wide(velocities), objects);
+  const Tensor v = wide(velocities) - spread(shift, objects);
+  const Tensor u = wide(points.positions) - spread(centres_of_objects(points), objects) - v / 2;
+  const Tensor squares = segment_sum((u * u).sum(1), objects).view({-1, 1, 1});
+  const Tensor one = at::eye(3, u.options());
+  // Singular where all nodes lie on one line; the rest is 1e-12 of what the others have.
+  const Tensor inertia =
+      squares * (1 + 1e-12) * one + 1e-300 * one - segment_sum(u.unsqueeze(2) * u.unsqueeze(1), objects);
+  const Tensor lever = segment_sum(at::linalg_cross(u, v, 1), objects);
+  const Tensor tau = at::linalg_solve(inertia, lever.unsqueeze(2), /*left=*/true).squeeze(2) / 2;
+  const Tensor w = at::ones_like(tau.select(1, 0)), s = 1 + (tau * tau).sum(1);
+  return {at::cat({tau, w.unsqueeze(1)}, 1) / s.sqrt().unsqueeze(1), change_of(tau, w, s), shift};
+}
+
 Tensor turns_of(const ObjectMotions& motions) {
   return lie::logs(identity_like(motions.rotation).contiguous(), motions.rotation, kRotations).w;
 }
@@ -82,6 +102,12 @@ Tensor turns_of(const ObjectMotions& motions) {
 ObjectMotions composed(const ObjectMotions& first, const ObjectMotions& second) {
   const Tensor rotation = lie::compose(second.rotation, first.rotation, kRotations);
   return {rotation, change_of(rotation), first.shift + second.shift};
+}
+
+ObjectMotions rest_of(const ObjectMotions& both, const ObjectMotions& first) {
+  const Tensor back = at::cat({-first.rotation.slice(1, 0, 3), first.rotation.slice(1, 3, 4)}, 1);
+  const Tensor rotation = lie::compose(both.rotation, back, kRotations);
+  return {rotation, change_of(rotation), both.shift - first.shift};
 }
 
 Tensor vertex_errors(const ObjectMotions& a, const ObjectMotions& b, const Tensor& mean,

@@ -31,11 +31,21 @@ ObjectMotions motions_of_motors(const Tensor& w, const Tensor& p, const Tensor& 
 /// Those of rotation vectors (L, 3), rad, and displacements of the centres (L, 3). In float64.
 ObjectMotions motions_of_turns(const Tensor& turn, const Tensor& displacement);
 
+/// The motions that have brought each object where it is, from the ways (N, 3) that its nodes have come, v = x - x(before):
+/// the shift is their mean, the rotation that of least squares, by tau = tan(angle/2) n,
+///
+///   v - mean v = 2 tau x u,   u = x - c - (v - mean v)/2, half-way;   (sum |u|^2 - u u^T) 2 tau = sum u x (v - mean v)
+///
+/// exact for rigid objects. In float64; no rotation about a line on which all nodes of an object lie.
+ObjectMotions motions_of_velocities(const Points& points, const Tensor& velocities);
+
 /// The rotation vectors (L, 3), rad, of at most half a turn.
 Tensor turns_of(const ObjectMotions& motions);
 
 /// First `first`, then `second` about the centres that the first has moved.
 ObjectMotions composed(const ObjectMotions& first, const ObjectMotions& second);
+/// What is left to do after `first` to have done `both`: composed(first, rest_of(both, first)) is `both`.
+ObjectMotions rest_of(const ObjectMotions& both, const ObjectMotions& first);
 
 /// The mean square, over vertices r and three coordinates, of how far two motions of an object bring its vertices apart,
 /// (L), in the unit of length squared:

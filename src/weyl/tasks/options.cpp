@@ -105,6 +105,9 @@ void fields(Fields& f, PropertyOptions& o) {
 }
 
 void fields(Fields& f, RigidMotionOptions& o) {
+  f("baseline", o.baseline,
+    "the simple answer that the model corrects: none, or that objects go on as the velocities of their nodes "
+    "say");
   f("normalise", o.normalise,
     "outputs in units of the root mean square of the displacements and turns of the training set, the loss "
     "in units of "

@@ -135,9 +135,16 @@ struct PropertyOptions {
 };
 void fields(Fields& f, PropertyOptions& o);
 
+/// What a model of rigid motion is asked to predict the motion beyond.
+enum class MotionBaseline { none, constant_velocity };
+constexpr auto names_of(MotionBaseline) {
+  return std::array<std::string_view, 2>{"none", "constant_velocity"};
+}
+
 /// How rigid objects move from one frame to the next (tasks/rigid_motion.h).
 struct RigidMotionOptions {
   static constexpr const char* name_in_config = "rigid_motion";
+  MotionBaseline baseline = MotionBaseline::none;  // every choice is equivariant
   bool normalise = true;  // outputs and loss in units of the motions of the training set
   int64_t rollout = 1;    // steps that a prediction goes, each from the one before
 };

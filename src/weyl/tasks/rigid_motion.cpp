@@ -5,6 +5,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
@@ -21,7 +22,8 @@ namespace weyl {
 namespace {
 
 constexpr const char *kDisplacement = "displacement", *kTurn = "turn", *kPosition = "position",
-                     *kVertices = "vertices", *kVertexPositions = "vertex_positions", *kIdeal = "motor_ideal";
+                     *kVertices = "vertices", *kCorners = "corners", *kVelocity = "velocity",
+                     *kIdeal = "motor_ideal";
 constexpr int64_t kChunk = 16;       // samples at a time: scenes of thousands of tokens each
 constexpr int64_t kFitted = 4096;    // samples that a fit reads, at most
 constexpr double kLeastTurn = 1e-3;  // of a set where hardly anything turns, its unit of turns
@@ -42,6 +44,16 @@ const Columns* vertices_of(const std::vector<Columns>& vectors) {
     }
   }
   return nullptr;
+}
+
+/// The ways (N, 3) that nodes have come in a frame; undefined where no feature says it.
+Tensor velocities_of(const Points& points, const Interface& interface) {
+  for (const Columns& c : vector_columns(interface, Level::node)) {
+    if (c.quantity->name == kVelocity && c.quantity->kind == Kind::vector && c.quantity->channels == 1) {
+      return points.vectors.select(1, c.begin);
+    }
+  }
+  return {};
 }
 
 Tensor output(const Named& outputs, const char* name) {
@@ -73,6 +85,13 @@ Interface RigidMotion::interface(const Schema& data) const {
   if (options_.rollout > 1 || (label != nullptr && label->channels > 1)) {
     require_movable(data.interface);
   }
+  const Quantity* velocity = find_quantity(data.interface.features, kVelocity);
+  const bool come = velocity != nullptr && velocity->level == Level::node && velocity->kind == Kind::vector &&
+                    velocity->channels == 1;
+  require<ConfigError>(
+      options_.baseline == MotionBaseline::none || come,
+      "task rigid_motion: baseline needs a vector feature 'velocity' of the nodes, which the data "
+      "set lacks");
   const std::string unit = label != nullptr ? label->unit : data.interface.length_unit;
   Interface result = data.interface;
   result.outputs = {
@@ -92,7 +111,7 @@ std::vector<Quantity> RigidMotion::predictions(const Interface& model) const {
       {.name = kPosition, .kind = Kind::vector, .channels = steps, .role = Role::point, .unit = unit}};
   const auto vectors = vector_columns(model, Level::node);
   if (const Columns* vertices = vertices_of(vectors)) {
-    result.push_back({.name = kVertexPositions,
+    result.push_back({.name = kCorners,
                       .kind = Kind::vector,
                       .channels = steps * (vertices->end - vertices->begin),
                       .role = Role::point,
@@ -111,17 +130,18 @@ void RigidMotion::fit(const Dataset& train) {
     for (int64_t i = begin; i < std::min(begin + kChunk, samples); ++i) {
       which.push_back(i * train.size() / samples);
     }
-    const MotionLabels labels = motion_labels(train.batch(which));
-    const ObjectMotions truth = labels.motion(0);
-    const ObjectMotions none{truth.rotation, at::zeros_like(truth.change), at::zeros_like(truth.shift)};
+    const Batch batch = train.batch(which);
+    const MotionLabels labels = motion_labels(batch);
+    const ObjectMotions known_by = baseline(points_of(batch.input), train.schema().interface);
+    const ObjectMotions truth = labels.motion(0), rest = rest_of(truth, known_by);
     const Tensor weights = labels.weights(0), some = weights.gt(0).to(at::kDouble);
     const Tensor known = some.unsqueeze(1);
     // Of unknown objects the labels are 0, those of their vertices may be NaN.
-    const Tensor errors = vertex_errors(truth, none, labels.mean, labels.moment).nan_to_num(0, 0, 0);
+    const Tensor errors = vertex_errors(truth, known_by, labels.mean, labels.moment).nan_to_num(0, 0, 0);
     square += (errors * weights).sum().item<double>();
     weight += weights.sum().item<double>();
-    displacement += (truth.shift.square() * known).sum().item<double>() / 3;
-    turn += (truth.rotation.slice(1, 0, 3).square() * known).sum().item<double>() / 3;
+    displacement += (rest.shift.square() * known).sum().item<double>() / 3;
+    turn += (rest.rotation.slice(1, 0, 3).square() * known).sum().item<double>() / 3;
     objects += some.sum().item<double>();
   }
   require<DataError>(weight > 0,
@@ -142,7 +162,7 @@ void RigidMotion::fit(const Dataset& train) {
 
 bool RigidMotion::keep(const Task& before, const Interface& from, const Interface& to) {
   const auto* other = dynamic_cast<const RigidMotion*>(&before);
-  if (other == nullptr) {
+  if (other == nullptr || other->options_.baseline != options_.baseline) {
     return false;
   }
   displacement_ = other->displacement_ * unit_factor_of(kIdeal, from, to);
@@ -169,17 +189,29 @@ void RigidMotion::load(const NamedTensors& state) {
   mean_square_ = mean_square;
 }
 
-ObjectMotions RigidMotion::motions(const Named& outputs) const {
-  return motions_of_motors(
+ObjectMotions RigidMotion::baseline(const Points& points, const Interface& interface) const {
+  if (options_.baseline == MotionBaseline::constant_velocity) {
+    const Tensor velocities = velocities_of(points, interface);
+    require(velocities.defined(), "rigid_motion: the input has no vector feature 'velocity' of its nodes");
+    return motions_of_velocities(points, velocities);
+  }
+  const Tensor none = at::zeros({points.objects.count(), 3}, points.positions.options().dtype(at::kDouble));
+  return motions_of_turns(none, none);
+}
+
+ObjectMotions RigidMotion::motions(const Named& outputs, const Points& points,
+                                   const Interface& interface) const {
+  const ObjectMotions said = motions_of_motors(
       1 + turn_ * output(outputs, "motor_scalar"), displacement_ * output(outputs, "motor_pseudoscalar"),
       displacement_ * output(outputs, kIdeal), turn_ * output(outputs, "motor_bivector"));
+  return options_.baseline == MotionBaseline::none ? said : composed(baseline(points, interface), said);
 }
 
 Step RigidMotion::step(Model& model, const Batch& batch) const {
   const Points& points = points_of(batch.input);
   const MotionLabels labels = motion_labels(batch);
   const Named outputs = model(batch.input);
-  const ObjectMotions said = motions(outputs);
+  const ObjectMotions said = motions(outputs, points, model.interface);
   const Tensor errors = vertex_errors(said, labels.motion(0), labels.mean.nan_to_num(0, 0, 0),
                                       labels.moment.nan_to_num(0, 0, 0));
   const OverGraphs mean = over_graphs(errors, labels.weights(0), points);
@@ -200,7 +232,7 @@ Named RigidMotion::predict(Model& model, const Batch& batch) const {
   std::vector<Tensor> shifts, turns, positions, corners;
   ObjectMotions all;
   for (int64_t k = 0; k < steps; ++k) {
-    ObjectMotions next = motions(model(points));
+    ObjectMotions next = motions(model(points), points, model.interface);
     all = k == 0 ? next : composed(all, next);
     shifts.push_back(all.shift);
     turns.push_back(turns_of(all));
@@ -220,7 +252,7 @@ Named RigidMotion::predict(Model& model, const Batch& batch) const {
                {kTurn, at::stack(turns, 1)},
                {kPosition, at::cat(positions, 1)}};
   if (vertices != nullptr) {
-    result[kVertexPositions] = at::cat(corners, 1);
+    result[kCorners] = at::cat(corners, 1);
   }
   return result;
 }

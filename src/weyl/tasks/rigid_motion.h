@@ -11,17 +11,18 @@ namespace weyl {
 ///   motor_scalar y_s (scalar), motor_pseudoscalar y_p (pseudoscalar), motor_ideal y_i (vector), motor_bivector y_b
 ///   (axial vector);    m = (1 + c y_s) + c y_b + l y_i + l y_p e0123,    x -> m x m~ / (m m~)    (object_motion.h)
 ///
-/// so that a model that gives nothing moves nothing, and any model of points moves bodies: an even multivector of G(3,0,1)
+/// after the motion that the nodes' feature `velocity` says they have come by, with baseline = constant_velocity
+/// (motions_of_velocities); so that a model that gives nothing moves nothing, and any model of points moves bodies: an even multivector of G(3,0,1)
 /// about the object's centre is one number of each of these kinds. c and l are 1 without `normalise`, else, of the
-/// training set, the root mean squares of the coordinates of half turns (sin(angle/2)) and of half displacements.
+/// training set, the root mean squares of the coordinates of half turns (sin(angle/2)) and of half displacements, beyond the baseline.
 ///
 ///   labels    of objects: displacement, turn (L, K, 3) of the steps 1 .. K, contact, vertex_count, vertex_mean,
 ///             vertex_moment (MotionLabels); NaN: not known, the object counts for nothing
 ///   loss      the mean square of the error of vertices at the first step, over the vertices of a graph, then over
 ///             graphs, by their moments (vertex_errors); with `normalise` in units of what the vertices of the training set
-///             move. Made in float64, given in the model's dtype
+///             move beyond the baseline. Made in float64, given in the model's dtype
 ///   predicts  displacement, turn (L, K', 3) of the objects; position (N, K', 3) of the nodes and, where they have
-///             `vertices` v of C channels, vertex_positions (N, K' C, 3), the corners of step 1, then of step 2, ...;
+///             `vertices` v of C channels, corners (N, K' C, 3), the corners of step 1, then of step 2, ...;
 ///             K' = `rollout`. For a batch with labels displacement and turn go as many steps as those, if these are more.
 ///             A step later the model sees the tokens where the one before has left them (moved_objects.h)
 ///   metrics   motion_errors.h
@@ -31,7 +32,8 @@ class RigidMotion : public Task {
 
   std::string name() const override { return RigidMotionOptions::name_in_config; }
   std::vector<Quantity> labels() const override;
-  /// ConfigError: data that are not points in space; several steps of features that cannot be moved.
+  /// ConfigError: data that are not points in space; several steps of features that cannot be moved; a baseline
+  /// without `velocity`.
   Interface interface(const Schema& data) const override;
   std::vector<Quantity> predictions(const Interface& model) const override;
 
@@ -51,7 +53,8 @@ class RigidMotion : public Task {
   std::vector<std::pair<std::string, Metrics>> baselines(const Dataset& data) const override;
 
  private:
-  ObjectMotions motions(const Named& outputs) const;
+  ObjectMotions baseline(const Points& points, const Interface& interface) const;
+  ObjectMotions motions(const Named& outputs, const Points& points, const Interface& interface) const;
 
   RigidMotionOptions options_;
   double displacement_ = 1, turn_ = 1, mean_square_ = 1;  // l, c, and the unit of the loss
