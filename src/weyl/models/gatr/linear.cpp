@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/rand.h>
@@ -32,6 +33,21 @@ bool near_one(EquiInit init) {
 
 double root(int64_t n) {
   return std::sqrt(static_cast<double>(n));
+}
+
+/// y = x W^T + b, (N, I) -> (N, O), each row the same bits however many there are. Matrix products sum a last, smaller
+/// tile of rows or of a sum in another order, so that a scene would depend on how many nodes stand beside it: here
+/// every tile is whole.
+Tensor rows_linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) {
+  constexpr int64_t rows = 16, terms = 8;  // multiples of MKL's tiles
+  const int64_t more_rows = (rows - x.size(0) % rows) % rows,
+                more_terms = (terms - x.size(1) % terms) % terms;
+  if (more_rows == 0 && more_terms == 0) {
+    return at::linear(x, weight, bias);
+  }
+  const Tensor whole = at::constant_pad_nd(x, {0, more_terms, 0, more_rows});
+  return at::linear(whole, more_terms > 0 ? at::constant_pad_nd(weight, {0, more_terms}) : weight, bias)
+      .narrow(0, 0, x.size(0));
 }
 
 Init about(double middle, double bound) {
@@ -100,10 +116,10 @@ Streams EquiLinear::operator()(const Streams& x) const {
     y.multivectors = joint_multivectors({this}, x);
   }
   if (mvs2s_weight_.defined()) {
-    y.scalars = at::linear(x.multivectors.select(0, 0), mvs2s_weight_, mvs2s_bias_);
+    y.scalars = rows_linear(x.multivectors.select(0, 0), mvs2s_weight_, mvs2s_bias_);
     if (s2s_weight_.defined()) {
       require(x.scalars.defined(), "gatr: a linear map that reads scalars must get some, got none");
-      y.scalars = y.scalars + at::linear(x.scalars, s2s_weight_);
+      y.scalars = y.scalars + rows_linear(x.scalars, s2s_weight_);
     }
   }
   return y;
@@ -124,7 +140,7 @@ Tensor joint_multivectors(const std::vector<const EquiLinear*>& maps, const Stre
     return at::cat(parts, 0);
   };
   const Tensor part =
-      scalars ? at::linear(x.scalars, all(&EquiLinear::s2mvs_weight_), all(&EquiLinear::s2mvs_bias_))
+      scalars ? rows_linear(x.scalars, all(&EquiLinear::s2mvs_weight_), all(&EquiLinear::s2mvs_bias_))
               : all(&EquiLinear::bias_).t().expand({x.multivectors.size(1), -1});
   return grade_linear(x.multivectors, all(&EquiLinear::weight_), part);
 }

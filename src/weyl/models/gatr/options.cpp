@@ -130,6 +130,14 @@ void require_effects(const Options& o, const Interface* interface) {
       interface == nullptr || interface->types > 0 ||
       std::ranges::any_of(interface->features, [](const Quantity& q) { return q.kind == Kind::scalar; }) ||
       std::ranges::any_of(interface->outputs, [](const Quantity& q) { return q.kind == Kind::scalar; });
+  // Of points alone the mean is what the constant is.
+  const bool diluted = interface == nullptr || !o.positions ||
+                       (o.scalars_as == ScalarsAs::multivector && interface->types > 0) ||
+                       std::ranges::any_of(interface->features, [&](const Quantity& q) {
+                         const bool point =
+                             q.kind == Kind::vector && (q.role == Role::offset || q.role == Role::point);
+                         return !point && (q.kind != Kind::scalar || o.scalars_as == ScalarsAs::multivector);
+                       });
   const auto block = [&](std::string_view key) { return Conditional{key, layers, "with blocks = 0"}; };
   const Conditional options[] = {
       block("heads"),
@@ -138,6 +146,7 @@ void require_effects(const Options& o, const Interface* interface) {
       block("reinsert_multivectors"),
       block("reinsert_scalars"),
       block("reference"),
+      {"reference", diluted, "where every multivector that comes in is a point"},
       block("rotary"),
       block("axial"),
       block("activation"),
