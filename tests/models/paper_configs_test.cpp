@@ -30,6 +30,17 @@ TEST(PaperConfigs, HaveThePublishedNumberOfParameters) {
               0.03 * 2 * 4 * 25 * 80 * 80);
 }
 
+TEST(PaperConfigs, OfTheScalingStudyHaveItsNumbersOfParameters) {
+  const int64_t gatr[] = {1534, 9474, 29510, 67330, 128622, 219074, 344374, 510210};
+  const int64_t plain[] = {99912, 627336, 1975496, 4537608, 8706888, 14876552, 23439816, 34789896};
+  for (int64_t n = 1; n <= 8; ++n) {
+    const std::string size = "size=" + std::to_string(n);
+    EXPECT_EQ(parameters_of("rigid/gatr.paper.toml", {"model.gatr." + size}), gatr[n - 1]) << n;
+    EXPECT_EQ(parameters_of("rigid/transformer.paper.toml", {"model.transformer." + size}), plain[n - 1])
+        << n;
+  }
+}
+
 // The paper's tables 2 to 4, G, C and A; the recipes of ours differ in the training alone, which does not end by chance.
 TEST(PaperConfigs, OfSequenceCompletionHaveThePublishedNumberOfParameters) {
   struct Row {
