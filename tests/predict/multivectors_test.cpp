@@ -82,6 +82,27 @@ TEST(PredictedMultivectors, OfSamplesFarAwayStandThere) {
   EXPECT_LT(back.max().item<double>(), 0.5);  // float32 rounds what stands a million away
 }
 
+// Without positions the points among the multivectors say where a sample is.
+TEST(PredictedMultivectors, WithoutPositionsFarSamplesAreMovedToo) {
+  Points near = frames();
+  near.positions.zero_();
+  near.multivectors.select(2, 14).fill_(1);
+  Schema schema = schema_of(asked());
+  schema.labels.clear();
+  Tensor by = at::zeros({2, 3}, at::kDouble);
+  by.select(1, 0).fill_(1 << 20);
+  const Motions away{at::eye(3, at::kDouble).expand({2, 3, 3}), by};
+  Points far = std::get<Points>(transform(Batch{near, {}}, away, schema).input);
+  far.positions.zero_();
+  const Predictor predictor(subject_of(asked(), at::kFloat), {});
+  const Named expected = transform(predictor(near), asked().outputs, away, near), there = predictor(far);
+  for (const char* name : {"moved", "mean", "body"}) {
+    const Tensor off = (there.at(name).to(at::kDouble) - expected.at(name).to(at::kDouble)).abs();
+    EXPECT_LT(off.slice(2, 2, 5).max().item<double>(), 1e-6) << name;
+  }
+  EXPECT_LT((there.at("size") - predictor(near).at("size")).abs().max().item<double>(), 1e-3);
+}
+
 TEST(PredictedMultivectors, NeedNoPositionsInTheFile) {
   const auto with_channels = [](int64_t channels) {
     Interface interface = asked();

@@ -7,12 +7,14 @@
 #include <ATen/ops/linalg_pinv.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/algebra/clifford/blades.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/carriers/multivector_motion.h"
 #include "weyl/carriers/points_tensors.h"
@@ -29,10 +31,28 @@ bool has_translations(LieGroup group) {
   return matrix_size(group) > dimension_of(group);
 }
 
+/// Where multivectors alone say where things are: the mean of the points that they hold, each by the square of its
+/// weight, for all nodes of a graph the same, (N, 3); zero where they hold none.
+Tensor places_of_multivectors(const Points& points) {
+  using namespace clifford;
+  const Tensor x = on_cpu(points.multivectors), weight = x.select(2, e123);
+  const Tensor moment = at::stack({-x.select(2, e023), x.select(2, e013), -x.select(2, e012)}, 2);
+  const Tensor sums = (weight.unsqueeze(2) * moment).sum(1), squares = weight.square().sum(1);  // (N, 3), (N)
+  const Tensor places = at::zeros_like(sums);
+  for (int64_t g = 0; g < points.count(); ++g) {
+    const int64_t begin = points.graphs.offsets[g], end = points.graphs.offsets[g + 1];
+    const double square = squares.slice(0, begin, end).sum().item<double>();
+    if (square > 1e-6) {
+      places.slice(0, begin, end).copy_(sums.slice(0, begin, end).sum(0) / square);
+    }
+  }
+  return places;
+}
+
 /// The places (N, D) of the tokens; undefined for inputs that have none.
 Tensor places_of(const Input& input) {
   if (const auto* points = std::get_if<Points>(&input)) {
-    return on_cpu(points->positions);
+    return has_positions(*points) ? on_cpu(points->positions) : places_of_multivectors(*points);
   }
   const auto* poses = std::get_if<Poses>(&input);
   if (poses == nullptr || !has_translations(poses->group)) {
@@ -192,9 +212,11 @@ Batch shifted(const Batch& batch, const Shift& shift, const Schema& schema) {
   }
   auto* points = std::get_if<Points>(&result.input);
   require(points != nullptr, "shift: a grid has no places to be moved");
-  points->positions =
-      mover.moved(points->positions.unsqueeze(1), {"positions", Level::node, Kind::vector, 1, Role::point})
-          .squeeze(1);
+  if (has_positions(*points)) {  // else they are no places, and stay what says so
+    points->positions =
+        mover.moved(points->positions.unsqueeze(1), {"positions", Level::node, Kind::vector, 1, Role::point})
+            .squeeze(1);
+  }
   const auto move_columns = [&](Tensor& tensor, const std::vector<Columns>& columns) {
     for (const Columns& c : columns) {
       if (tensor.defined() && Mover::moves(*c.quantity)) {

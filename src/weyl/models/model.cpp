@@ -93,8 +93,8 @@ Named GridModel::operator()(const Input& input) {
 }
 
 double nominal_training_flops(const Model& model) {
-  const double said = model.flops_per_token().nominal;
-  return said > 0 ? said : 6 * static_cast<double>(model.parameter_count_real());
+  const Flops flops = model.flops_per_token();
+  return flops.nominal > 0 ? flops.nominal : 3 * flops.forward;
 }
 
 bool exact_under_translations(const Model& model) {

@@ -102,8 +102,8 @@ class PointsModel : public Model {
 /// (L, D). ShapeError for pairs.
 Tensor origin_of(const Points& points, Level level);
 
-/// Nominal floating-point operations of training on a token: Flops::nominal, or, where the model does not say, six for
-/// each real number that is trained (xi = 6: every weight is used once for a token).
+/// Nominal floating-point operations of training on a token: Flops::nominal, or, where the model does not say, those
+/// of three forward passes, attention included.
 double nominal_training_flops(const Model& model);
 
 /// Whether a model gives the same for a sample that is moved as a whole, but for outputs that have a place: exact under

@@ -45,8 +45,9 @@ void fields(Fields& f, TrainOptions& o) {
   f.also_called("steps", {"max_steps", "num_steps", "n_steps", "iterations", "max_iters", "num_iterations"});
   f("flops", o.flops,
     "budget: nominal floating-point operations of the steps taken, as scaling laws count them: six for each "
-    "use of a weight by a token, without attention (`weyl info`: flops_per_token.nominal); the step that "
-    "reaches it is the last",
+    "use of a weight by a token, without attention (transformer, platonic, gatr; other systems: three "
+    "forward "
+    "passes with it; `weyl info`: flops_per_token.nominal); the step that reaches it is the last",
     {0, 1e30});
   f.also_called("flops", {"max_flops", "flop_budget", "compute", "compute_budget"});
   f("max_seconds", o.max_seconds,

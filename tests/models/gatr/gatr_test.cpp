@@ -1,6 +1,7 @@
 // The whole model: what it claims, what it reads and gives, and that scenes do not see each other.
 #include "weyl/models/gatr/gatr.h"
 
+#include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cstdlib>
@@ -425,6 +426,39 @@ TEST(Gatr, DropsInTrainingAlone) {
   EXPECT_TRUE(at::equal(push(), push()));
   model->train(true);
   EXPECT_FALSE(at::equal(push(), push()));
+}
+
+// `train.precision = "bf16"` on a GPU; autocast of the CPU has the same casts. A small
+// vector output is a difference of larger numbers, of which half precision leaves a digit.
+TEST(Gatr, RunsAndLearnsUnderAutocast) {
+  Interface i;
+  i.outputs = {{.name = "push", .kind = Kind::vector}};
+  const BuildOn float32(at::kCPU, at::kFloat);
+  Gatr model(small(), i);
+  Points points;
+  points.graphs = Segments::of_sizes(std::vector<int64_t>{4});
+  at::manual_seed(3);
+  points.positions = at::randn({4, 3});
+  {  // far from where training starts, which gives next to nothing
+    const at::NoGradGuard quiet;
+    for (const Parameter& p : model.parameters()) {
+      p.tensor.add_(at::randn_like(p.tensor) * 0.1);
+    }
+  }
+  const Tensor exact = model(points).at("push");
+  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+  at::autocast::set_autocast_enabled(at::kCPU, true);
+  const Tensor rough = model(points).at("push");
+  at::autocast::set_autocast_enabled(at::kCPU, false);
+  at::autocast::clear_cache();
+  EXPECT_EQ(rough.scalar_type(), at::kFloat);
+  EXPECT_LT((rough - exact).abs().max().item<double>(), 0.5 * exact.abs().max().item<double>());
+  rough.square().sum().backward();
+  for (const Parameter& p : model.parameters()) {
+    if (p.tensor.grad().defined()) {
+      EXPECT_TRUE(p.tensor.grad().isfinite().all().item<bool>()) << p.name;
+    }
+  }
 }
 
 }  // namespace

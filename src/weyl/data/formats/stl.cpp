@@ -49,7 +49,7 @@ Mesh parse_binary(std::string_view file, std::string_view where) {
     for (int k = 0; k < 3; ++k) {
       std::array<double, 3> corner;
       for (double& x : corner) {
-        float number;
+        float number = 0;
         std::memcpy(&number, at, sizeof number);
         at += sizeof number;
         require<DataError>(std::isfinite(number), where, ": triangle ", t,
@@ -100,7 +100,7 @@ Mesh parse_text(std::string_view file, std::string_view where) {
 
 Mesh parse_stl(std::string_view file, std::string_view where) {
   if (file.size() >= kHeader) {
-    uint32_t count;
+    uint32_t count = 0;
     std::memcpy(&count, file.data() + kHeader - sizeof count, sizeof count);
     if (file.size() == kHeader + uint64_t{count} * kTriangle) {
       return parse_binary(file, where);

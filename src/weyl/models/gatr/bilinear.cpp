@@ -23,7 +23,8 @@ Bilinear::Bilinear(const EquiChannels& channels) {
 
 Streams Bilinear::operator()(const Streams& x, const Tensor& reference) const {
   const Tensor four = joint_multivectors({left_.get(), right_.get(), join_left_.get(), join_right_.get()}, x);
-  return (*out_)({product_and_join(four, reference), x.scalars});
+  // Under autocast the maps give half precision, and the reference is of the input's.
+  return (*out_)({product_and_join(four.to(reference.scalar_type()), reference), x.scalars});
 }
 
 double Bilinear::flops() const {

@@ -32,7 +32,8 @@ class Embedding {
   /// reflections are no exact symmetry then.
   bool points() const;
 
-  /// Multivectors (16, N, I) and scalars (N, S), all counted from the frame's origin.
+  /// Multivectors (16, N, I) and scalars (N, S), all counted from the frame's origin. DataError: positions are read, and
+  /// the input has none (has_positions).
   Streams operator()(const Points& points, const Frame& frame) const;
 
  private:
