@@ -151,7 +151,7 @@ TEST(Bench, TimesEnergiesWithForcesAndTheirTrainingStep) {
   const BenchCase c = bench("forces", *model, &task, batch, {.repeats = 9, .reference = true});
   for (const BenchSide* side : {&c.kernels, &c.reference}) {
     EXPECT_GT(side->predict_ms, side->forward_ms);  // a forward and a backward pass
-    EXPECT_GT(side->train_step_ms, 0.5 * side->predict_ms);
+    EXPECT_GT(side->train_step_ms, side->predict_ms);
   }
   EXPECT_GT(c.predict_speedup.median, 0);
   EXPECT_LT(c.error, 1e-4);
