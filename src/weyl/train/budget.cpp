@@ -2,18 +2,12 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 
 #include "weyl/core/check.h"
+#include "weyl/core/text_number.h"
 
 namespace weyl {
 namespace {
-
-std::string short_number(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.4g", value);
-  return buffer;
-}
 
 std::string count_of(int64_t count, const char* unit) {
   return text(count, " ", unit, count == 1 ? "" : "s");
