@@ -6,9 +6,10 @@
 #include <span>
 
 #include "weyl/core/check.h"
-#include "weyl/core/new_files.h"
 #include "weyl/core/random.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/data/makers/split_files.h"
+#include "weyl/data/shapes/surface.h"
 
 namespace weyl {
 
@@ -32,33 +33,10 @@ MakerPlan plan_of(const PlanetsMakerOptions& o) {
 
 namespace {
 
-constexpr double kTimeStep = 0.001, kFarthest = 2;
+constexpr double kFarthest = 2;
 constexpr int kAttempts = 1000;
 
 using Vector = std::vector<double>;
-using Matrix = std::array<double, 9>;
-
-// Uniform on SO(3): a quaternion of normal numbers.
-Matrix random_rotation(Stream& random) {
-  std::array<double, 4> q;
-  double square = 0;
-  for (double& x : q) {
-    x = random.normal();
-    square += x * x;
-  }
-  const double s = 2 / square;
-  const auto [w, x, y, z] = q;
-  return {1 - s * (y * y + z * z), s * (x * y - w * z),     s * (x * z + w * y),
-          s * (x * y + w * z),     1 - s * (x * x + z * z), s * (y * z - w * x),
-          s * (x * z - w * y),     s * (y * z + w * x),     1 - s * (x * x + y * y)};
-}
-
-void turn(const Matrix& r, double* v) {
-  const std::array<double, 3> old{v[0], v[1], v[2]};
-  for (int i = 0; i < 3; ++i) {
-    v[i] = r[3 * i] * old[0] + r[3 * i + 1] * old[1] + r[3 * i + 2] * old[2];
-  }
-}
 
 double log_uniform(Stream& random, double low, double high) {
   return low * std::pow(high / low, random.uniform());
@@ -134,7 +112,7 @@ void write(const PlanetsMakerOptions& o, std::span<const PlanetSystem> systems, 
                      {"seed", std::to_string(o.seed)},
                      {"planets", std::to_string(o.planets)},
                      {"steps", std::to_string(o.steps)},
-                     {"time_step", text(kTimeStep)},
+                     {"time_step", text(kPlanetTimeStep)},
                      {"spread", text(o.spread)},
                      {"offset", text(o.offset)},
                      {"units", "reduced: the constant of gravity is 1"}},
@@ -154,7 +132,7 @@ void move_planets(int64_t steps, const Vector& masses, Vector& x, Vector& v) {
           way[d] = x[3 * j + d] - x[3 * i + d];
           square += way[d] * way[d];
         }
-        const double pull = kTimeStep / (square * std::sqrt(square));
+        const double pull = kPlanetTimeStep / (square * std::sqrt(square));
         for (int d = 0; d < 3; ++d) {
           v[3 * i + d] += masses[j] * pull * way[d];
           v[3 * j + d] -= masses[i] * pull * way[d];
@@ -162,7 +140,7 @@ void move_planets(int64_t steps, const Vector& masses, Vector& x, Vector& v) {
       }
     }
     for (size_t k = 0; k < x.size(); ++k) {
-      x[k] += kTimeStep * v[k];
+      x[k] += kPlanetTimeStep * v[k];
     }
   }
 }
@@ -173,7 +151,7 @@ PlanetSystem make_planet_system(const PlanetsMakerOptions& options, std::string_
                 {static_cast<uint64_t>(index)});
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     PlanetSystem s = draw(options, random);
-    const Matrix rotation = random_rotation(random);
+    const Rotation rotation = draw_rotation(Turning::uniform, 2, random);
     std::array<double, 3> place;
     for (double& p : place) {
       p = options.spread * random.normal();
@@ -194,7 +172,7 @@ PlanetSystem make_planet_system(const PlanetsMakerOptions& options, std::string_
            {&PlanetSystem::positions, &PlanetSystem::velocities, &PlanetSystem::later}) {
         double* row = &(result.*rows)[3 * i];
         std::copy_n(&(s.*rows)[3 * from], 3, row);
-        turn(rotation, row);
+        turn(std::span(row, 3), rotation);
         for (int d = 0; d < 3 && rows != &PlanetSystem::velocities; ++d) {
           row[d] += place[d];
         }
@@ -208,33 +186,13 @@ PlanetSystem make_planet_system(const PlanetsMakerOptions& options, std::string_
 
 bool make_planets(const PlanetsMakerOptions& options, const std::string& folder, const JobHooks& hooks) {
   require_options(options);
-  NewFiles files;
-  std::vector<const char*> splits;
-  std::vector<int64_t> firsts;
-  int64_t total = 0;
-  for (const auto& [split, count] :
-       {std::pair{"train", options.train}, {"valid", options.valid}, {"test", options.test}}) {
-    if (count > 0) {
-      files.add_split(folder, split);
-      splits.push_back(split);
-      firsts.push_back(total);
-      total += count;
-    }
-  }
-  require<ConfigError>(total > 0, "planets: train, valid and test are all 0, there is nothing to make");
-  std::vector<PlanetSystem> made(total);
-  const bool whole = run_samples(total, options.threads, hooks, [&](int64_t i, const auto&) {
-    const auto part = std::upper_bound(firsts.begin(), firsts.end(), i) - firsts.begin() - 1;
-    made[i] = make_planet_system(options, splits[part], i - firsts[part]);
-  });
-  if (!whole) {
-    return false;
-  }
-  firsts.push_back(total);
-  files.write_each([&](size_t k) {
-    write(options, std::span(made).subspan(firsts[k], firsts[k + 1] - firsts[k]), splits[k], files.path(k));
-  });
-  return true;
+  return make_split_files(
+      PlanetsMakerOptions::name_in_config, {options.train, options.valid, options.test}, folder,
+      options.threads, hooks,
+      [&](const char* split, int64_t index) { return make_planet_system(options, split, index); },
+      [&](const auto& samples, const char* split, const std::string& path) {
+        write(options, samples, split, path);
+      });
 }
 
 }  // namespace weyl

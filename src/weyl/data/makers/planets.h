@@ -9,6 +9,9 @@
 
 namespace weyl {
 
+/// Of the integration, in the reduced unit of time.
+constexpr double kPlanetTimeStep = 0.001;
+
 /// Planets around a star, the gravitational n-body data of the GATr paper (Brehmer et al., NeurIPS 2023): one star of
 /// mass 1 to 10 (log-uniform) at rest and planets of mass 0.01 to 0.1 (log-uniform), which start in an annulus of
 /// radii 0.1 to 1 on circular orbits of either direction, v = +-z x x sqrt(M) / r^{3/2}, plus noise of 0.01 on each

@@ -7,10 +7,10 @@
 
 #include "weyl/algebra/lie/group.h"
 #include "weyl/core/check.h"
-#include "weyl/core/new_files.h"
 #include "weyl/core/random.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/data/makers/sequence_step.h"
+#include "weyl/data/makers/split_files.h"
 #include "weyl/data/sets/sequence_gap.h"
 
 namespace weyl {
@@ -238,34 +238,13 @@ PoseSequence make_pose_sequence(const PoseSequencesMakerOptions& options, std::s
 bool make_pose_sequences(const PoseSequencesMakerOptions& options, const std::string& folder,
                          const JobHooks& hooks) {
   require_options(options);
-  NewFiles files;
-  std::vector<const char*> splits;
-  std::vector<int64_t> firsts;
-  int64_t total = 0;
-  for (const auto& [split, count] :
-       {std::pair{"train", options.train}, {"valid", options.valid}, {"test", options.test}}) {
-    if (count > 0) {
-      files.add_split(folder, split);
-      splits.push_back(split);
-      firsts.push_back(total);
-      total += count;
-    }
-  }
-  require<ConfigError>(total > 0,
-                       "pose_sequences: train, valid and test are all 0, there is nothing to make");
-  std::vector<PoseSequence> made(total);
-  const bool whole = run_samples(total, options.threads, hooks, [&](int64_t i, const auto&) {
-    const auto part = std::upper_bound(firsts.begin(), firsts.end(), i) - firsts.begin() - 1;
-    made[i] = make_pose_sequence(options, splits[part], i - firsts[part]);
-  });
-  if (!whole) {
-    return false;
-  }
-  firsts.push_back(total);
-  files.write_each([&](size_t k) {
-    write(options, std::span(made).subspan(firsts[k], firsts[k + 1] - firsts[k]), splits[k], files.path(k));
-  });
-  return true;
+  return make_split_files(
+      PoseSequencesMakerOptions::name_in_config, {options.train, options.valid, options.test}, folder,
+      options.threads, hooks,
+      [&](const char* split, int64_t index) { return make_pose_sequence(options, split, index); },
+      [&](const auto& samples, const char* split, const std::string& path) {
+        write(options, samples, split, path);
+      });
 }
 
 }  // namespace weyl

@@ -1,31 +1,27 @@
 #include "weyl/data/sets/planets.h"
 
-#include <charconv>
 #include <filesystem>
 
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/core/text_number.h"
+#include "weyl/data/makers/planets.h"
 #include "weyl/data/sets/tensor_splits.h"
 
 namespace weyl {
 namespace {
-
-constexpr double kTimeStep = 0.001;
-constexpr int64_t kSteps = 100;
 
 // What the maker says of the file; of a file from elsewhere, the paper's.
 int64_t steps_of(const std::string& path) {
   const SafetensorsFile file(path);
   const auto found = file.header().metadata.find("steps");
   if (found == file.header().metadata.end()) {
-    return kSteps;
+    return PlanetsMakerOptions{}.steps;
   }
-  int64_t steps = 0;
-  const std::string& words = found->second;
-  const auto [stop, error] = std::from_chars(words.data(), words.data() + words.size(), steps);
-  require<DataError>(error == std::errc() && stop == words.data() + words.size() && steps > 0, path,
-                     ": the metadata 'steps' must be a positive integer, got '", words, "'");
-  return steps;
+  const std::optional<int64_t> steps = parse_integer(found->second);
+  require<DataError>(steps && *steps > 0, path, ": the metadata 'steps' must be a positive integer, got '",
+                     found->second, "'");
+  return *steps;
 }
 
 }  // namespace
@@ -37,7 +33,7 @@ Schema planets_schema(const PlanetsDataOptions&) {
   schema.interface.features = {{.name = "mass", .unit = "mass"},
                                {.name = "velocity", .kind = Kind::vector, .unit = "length/time"}};
   schema.labels = {{.name = "displacement", .kind = Kind::vector, .role = Role::offset, .unit = "length"}};
-  schema.horizon = kTimeStep * kSteps;
+  schema.horizon = kPlanetTimeStep * static_cast<double>(PlanetsMakerOptions{}.steps);
   return schema;
 }
 
@@ -50,7 +46,7 @@ Splits open_planets(const PlanetsDataOptions& options) {
     if (!fs::exists(path)) {
       continue;
     }
-    const double horizon = kTimeStep * static_cast<double>(steps_of(path));
+    const double horizon = kPlanetTimeStep * static_cast<double>(steps_of(path));
     require<DataError>(first.empty() || horizon == wanted.horizon, path,
                        ": its systems must be followed as long as those of ", first, ", ", wanted.horizon,
                        ", got ", horizon);
