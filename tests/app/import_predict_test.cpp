@@ -147,7 +147,7 @@ centre = false
   const Outcome refused =
       weyl_program("predict m.safetensors plain.safetensors --out none.safetensors", folder);
   EXPECT_EQ(refused.code, 3) << refused.err;
-  EXPECT_NE(refused.err.find("transformer.attention: must be \"global\" for an input without objects"),
+  EXPECT_NE(refused.err.find("model.transformer.attention: must be \"global\" for an input without objects"),
             std::string::npos)
       << refused.err;
   EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;

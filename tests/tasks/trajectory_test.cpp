@@ -75,6 +75,27 @@ TEST(Trajectory, AsksForADisplacementAndPredictsAPosition) {
   EXPECT_EQ(predictions[1].role, Role::point);
 }
 
+TEST(Trajectory, AddsTheTermThatAModelAsksFor) {
+  class Asking : public Line {
+   public:
+    using Line::Line;
+    Named operator()(const Input& input) override {
+      Named outputs = Line::operator()(input);
+      outputs[term_of_loss] = at::full({1}, 0.25, at::kDouble);
+      return outputs;
+    }
+  };
+  const auto data = set(5, 0.5, 1);
+  Trajectory task({});
+  task.fit(*data);
+  const Interface interface = task.interface(data->schema());
+  Line plain(interface, 0.3, 0);
+  Asking asking(interface, 0.3, 0);
+  const Batch batch = all_of(*data);
+  EXPECT_NEAR(task.step(asking, batch).loss.item<double>(),
+              task.step(plain, batch).loss.item<double>() + 0.25, 1e-12);
+}
+
 TEST(Trajectory, LossIsTheMeanSquareInUnitsOfTheRootMeanSquare) {
   const auto data = set(20, 0.5, 1);
   Trajectory task({});

@@ -50,6 +50,9 @@ TEST(Schedule, LawsOfTheFraction) {
   EXPECT_NEAR(Schedule(o).factor({.epoch = 8}), 0.1, 1e-15);
   o.schedule.name = ScheduleLaw::linear;
   EXPECT_NEAR(Schedule(o).factor({.epoch = 2}), 0.775, 1e-15);
+  o.schedule.name = ScheduleLaw::exponential;
+  EXPECT_NEAR(Schedule(o).factor({.epoch = 4}), std::sqrt(0.1), 1e-15);
+  EXPECT_NEAR(Schedule(o).factor({.epoch = 8}), 0.1, 1e-15);
   o.schedule.name = ScheduleLaw::constant;
   EXPECT_EQ(Schedule(o).factor({.epoch = 2}), 1);
   o.schedule.name = ScheduleLaw::step;
@@ -61,9 +64,10 @@ TEST(Schedule, LawsOfTheFraction) {
 }
 
 TEST(Schedule, WarmsUpLinearlyUnderEveryLaw) {
-  for (auto law : {ScheduleLaw::constant, ScheduleLaw::cosine, ScheduleLaw::linear, ScheduleLaw::step,
-                   ScheduleLaw::plateau}) {
+  for (auto law : {ScheduleLaw::constant, ScheduleLaw::cosine, ScheduleLaw::linear, ScheduleLaw::exponential,
+                   ScheduleLaw::step, ScheduleLaw::plateau}) {
     TrainOptions o = epochs(1000000, law);
+    o.schedule.final_factor = 0.99999999;
     o.schedule.warmup = 4;
     const Schedule s(o);
     EXPECT_NEAR(s.factor({.epoch = 1}), 0.25, 1e-5);

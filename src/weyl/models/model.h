@@ -51,6 +51,10 @@ struct ForeignWeights {
   std::vector<bool> trained;  // which types of nodes they were trained on; empty: not known, maybe all
 };
 
+/// The name of what a model in training may return beside its outputs: a term that it asks the loss for, (1).
+/// Tasks whose outputs can have one add it (Trajectory).
+constexpr const char* term_of_loss = "term of the loss";
+
 /// A network on one carrier: from the features of `interface` to one tensor per output quantity, named as
 /// there, (L, c) scalars and (L, c, D) vectors, in the model's dtype; extensive ones of graphs, sums over
 /// nodes, in float64 (sum_nodes of nn/pooling.h). Takes all geometry from positions and cell and never

@@ -201,7 +201,10 @@ Trajectory::Answer Trajectory::answer(Model& model, const Input& input) const {
     displacement = displacement + velocity(points, model.interface) * c;
   }
   const Tensor position = points.positions.to(at::kDouble).unsqueeze(1) + displacement;
-  return {found->second, {{kLabel, displacement}, {kPosition, position}}};
+  const auto term = outputs.find(term_of_loss);
+  return {found->second,
+          term == outputs.end() ? Tensor{} : term->second,
+          {{kLabel, displacement}, {kPosition, position}}};
 }
 
 Step Trajectory::step(Model& model, const Batch& batch) const {
@@ -211,7 +214,10 @@ Step Trajectory::step(Model& model, const Batch& batch) const {
     target = target - velocity(points_of(batch.input), model.interface) * c;
   }
   const Tensor error = found.output - (target / scale_).to(found.output.scalar_type());
-  const Tensor loss = error.square().sum() / static_cast<double>(std::max<int64_t>(error.numel(), 1));
+  Tensor loss = error.square().sum() / static_cast<double>(std::max<int64_t>(error.numel(), 1));
+  if (found.term.defined()) {
+    loss = loss + found.term.sum();
+  }
   return {loss, std::move(found.predictions)};
 }
 

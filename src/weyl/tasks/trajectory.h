@@ -9,7 +9,8 @@ namespace weyl {
 /// is the chosen baseline (c = 0, the horizon, or the best c on the training set) and scale the root mean
 /// square of displacement - c velocity over the training set (1 when `normalise` is off).
 ///
-///   loss      mean over all coordinates of (y - y*)^2, in the model's dtype; y* is made in float64
+///   loss      mean over all coordinates of (y - y*)^2, in the model's dtype; y* is made in float64; and the model's own
+///             term where it has one (`term_of_loss`)
 ///   predicts  displacement = c velocity + scale y, and position = positions + displacement, both (N, 1, D)
 ///   float64 metrics   mse (the headline: mean over all coordinates, in the data's unit squared) and rmse,
 ///                     summed in float64
@@ -44,6 +45,7 @@ class Trajectory : public Task {
   double slope() const;  // c of the chosen baseline
   struct Answer {
     Tensor output;  // y, (N, 1, D), the model's dtype
+    Tensor term;    // what the model adds to the loss, (1); undefined where it adds nothing
     Named predictions;
   };
   Answer answer(Model& model, const Input& input) const;

@@ -63,7 +63,7 @@ std::string change_of_budget(const TrainOptions& before, const TrainOptions& aft
     return budget + "the run is past it";
   }
   const auto name = std::string(names_of(after.schedule.name)[static_cast<size_t>(after.schedule.name)]);
-  if (after.schedule.name != ScheduleLaw::cosine && after.schedule.name != ScheduleLaw::linear) {
+  if (!follows_budget(after.schedule.name)) {
     return budget + text("the ", name, " schedule does not depend on it");
   }
   const auto rate = [&](const TrainOptions& options) {

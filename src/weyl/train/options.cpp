@@ -30,7 +30,8 @@ void fields(Fields& f, ScheduleOptions& o) {
   f("warmup", o.warmup, "epochs of linear warm-up, in fractions if need be", {0, 1e9});
   f.also_called("warmup", {"warm_up", "warmup_epochs", "warmup_steps", "num_warmup_steps"});
   f("per_epoch", o.per_epoch, "change the rate between epochs only, not at every step");
-  f("final_factor", o.final_factor, "cosine, linear: the last rate over the largest", {0, 1});
+  f("final_factor", o.final_factor, "cosine, linear, exponential (above 0): the last rate over the largest",
+    {0, 1});
   f("factor", o.factor, "step, plateau: what the rate is multiplied by", {0, 1});
   f("every", o.every, "step: epochs between drops", {1e-6, 1e9});
   f("patience", o.patience, "plateau: validations without improvement before a drop", {0, 1e9});
@@ -107,7 +108,7 @@ void fields(Fields& f, TrainOptions& o) {
 
 void require_effects(const TrainOptions& o) {
   const ScheduleLaw law = o.schedule.name;
-  const bool falls = law == ScheduleLaw::cosine || law == ScheduleLaw::linear;
+  const bool falls = follows_budget(law);
   const bool drops = law == ScheduleLaw::step || law == ScheduleLaw::plateau;
   const auto name = std::string(names_of(law)[static_cast<size_t>(law)]);
   const std::string so = "with train.schedule.name = \"" + name + "\"";

@@ -15,9 +15,13 @@ constexpr auto names_of(OptimiserLaw) {
   return std::array<std::string_view, 2>{"adamw", "adam"};
 }
 
-enum class ScheduleLaw { constant, cosine, linear, step, plateau };
+enum class ScheduleLaw { constant, cosine, linear, exponential, step, plateau };
 constexpr auto names_of(ScheduleLaw) {
-  return std::array<std::string_view, 5>{"constant", "cosine", "linear", "step", "plateau"};
+  return std::array<std::string_view, 6>{"constant", "cosine", "linear", "exponential", "step", "plateau"};
+}
+/// Whether a law is one of the fraction of the budget that is used.
+constexpr bool follows_budget(ScheduleLaw law) {
+  return law == ScheduleLaw::cosine || law == ScheduleLaw::linear || law == ScheduleLaw::exponential;
 }
 
 enum class Precision { float32, float64, bf16 };  // bf16: autocast, on CUDA only
@@ -41,7 +45,7 @@ struct ScheduleOptions {
   ScheduleLaw name = ScheduleLaw::cosine;
   double warmup = 0;        // epochs of linear warm-up
   bool per_epoch = false;   // the rate changes between epochs only
-  double final_factor = 0;  // of the rate, at the end (cosine, linear)
+  double final_factor = 0;  // of the rate, at the end (cosine, linear, exponential)
   double factor = 0.1;      // step, plateau
   double every = 100;       // step: epochs between drops
   int64_t patience = 10;    // plateau: evaluations without improvement

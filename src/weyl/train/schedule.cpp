@@ -29,6 +29,9 @@ Schedule::Schedule(const TrainOptions& options)
                        "set, got none");
   require<ConfigError>(options_.name != ScheduleLaw::step || options_.every > 0,
                        "train.schedule.every: must be above 0, got ", options_.every);
+  require<ConfigError>(options_.name != ScheduleLaw::exponential || options_.final_factor > 0,
+                       "train.schedule.final_factor: must be above 0 with name = \"exponential\", got ",
+                       options_.final_factor);
 }
 
 double Schedule::fraction(const Elapsed& now) const {
@@ -76,6 +79,9 @@ double Schedule::factor(const Elapsed& now) const {
       break;
     case ScheduleLaw::linear:
       law = 1 - (1 - options_.final_factor) * used;
+      break;
+    case ScheduleLaw::exponential:
+      law = std::pow(options_.final_factor, used);
       break;
     case ScheduleLaw::step:
       law = std::pow(options_.factor, std::floor(epoch / options_.every));

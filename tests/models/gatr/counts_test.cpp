@@ -107,12 +107,13 @@ TEST(GatrSize, StandsInPlaceOfTheWidths) {
   EXPECT_EQ(head_channels(o).scalars, 8);
   Options written = o;
   EXPECT_EQ(read(write_toml([&](Fields& f) { fields(f, written); })).width, 3);  // as a run's config has it
-  for (const char* other : {"width = 4", "scalars = 8", "heads = 4", "blocks = 2", "hidden_factor = 2"}) {
+  for (const char* other :
+       {"width = 4", "width = 3", "scalars = 12", "heads = 6", "blocks = 6", "hidden_factor = 4"}) {
     try {
       read(std::string("size = 3\n") + other);
       FAIL() << other;
     } catch (const ConfigError& error) {
-      EXPECT_NE(std::string(error.what()).find("must be left to size = 3"), std::string::npos)
+      EXPECT_NE(std::string(error.what()).find("must be left out beside model.gatr.size"), std::string::npos)
           << error.what();
     }
   }

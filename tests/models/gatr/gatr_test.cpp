@@ -397,13 +397,13 @@ TEST(Gatr, RefusesWhatItCannotReadOrGive) {
   refused(flat, small(), "3 dimensions");
   Options o = small();
   o.positions = false;
-  refused(i, o, "gatr.positions");
+  refused(i, o, "model.gatr.positions");
   o = small();
   o.reinsert_multivectors = {1};
-  refused(i, o, "gatr.reinsert_multivectors: must be below the 1 channels");
+  refused(i, o, "model.gatr.reinsert_multivectors: must be below the 1 channels");
   o = small();
   o.reinsert_scalars = {1};
-  refused(i, o, "gatr.reinsert_scalars");
+  refused(i, o, "model.gatr.reinsert_scalars");
   o = small();
   o.attention = AttentionScope::hierarchical;
   Points points;
@@ -426,6 +426,47 @@ TEST(Gatr, DropsInTrainingAlone) {
   EXPECT_TRUE(at::equal(push(), push()));
   model->train(true);
   EXPECT_FALSE(at::equal(push(), push()));
+}
+
+/// 0.01 sum over a graph of (|weight| - 1)^2, the mean over graphs, in training alone.
+TEST(Gatr, AsksForWeightsOfPointsNearOne) {
+  Interface i;
+  i.outputs = {{.name = "displacement", .kind = Kind::vector, .role = Role::offset}};
+  Options o = small();
+  o.point_regulariser = 0.01;
+  const auto model = make(o, i);
+  const at::NoGradGuard quiet;
+  for (const Parameter& p : model->parameters()) {  // all points of weight 1 + 0
+    if (p.name.starts_with("linear_out")) {
+      p.tensor.zero_();
+    }
+  }
+  Points points;
+  points.graphs = Segments::of_sizes(std::vector<int64_t>{4, 2});
+  at::manual_seed(3);
+  points.positions = at::randn({6, 3}, at::kDouble);
+  EXPECT_FALSE((*model)(points).contains(term_of_loss)) << "it is no output";
+  model->train(true);
+  EXPECT_EQ((*model)(points).at(term_of_loss).item<double>(), 0);
+
+  const auto worn = make(o, i, 0.3);
+  worn->train(true);
+  Options twice = o;
+  twice.point_regulariser = 0.02;
+  const auto other = make(twice, i, 0.3);
+  other->train(true);
+  const double term = (*worn)(points).at(term_of_loss).item<double>();
+  EXPECT_GT(term, 1e-6);
+  EXPECT_NEAR((*other)(points).at(term_of_loss).item<double>(), 2 * term, 1e-12);
+  // The mean over graphs of what each has alone.
+  double sum = 0;
+  for (const auto& [first, count] : {std::pair{0, 4}, std::pair{4, 2}}) {
+    Points one;
+    one.graphs = Segments::of_sizes(std::vector<int64_t>{count});
+    one.positions = points.positions.narrow(0, first, count);
+    sum += (*worn)(one).at(term_of_loss).item<double>();
+  }
+  EXPECT_NEAR(term, sum / 2, 1e-12);
 }
 
 // `train.precision = "bf16"` on a GPU; autocast of the CPU has the same casts. A small

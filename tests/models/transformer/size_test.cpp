@@ -51,26 +51,29 @@ TEST(TransformerSize, AStoredConfigReadsBack) {
   Options o = read("size = 2.5\ndropout = 0.1");
   const std::string text = written(o);
   EXPECT_NE(text.find("size = 2.5"), std::string::npos) << text;
-  EXPECT_NE(text.find("width = 160"), std::string::npos) << text;
+  EXPECT_NE(text.find("width = false"), std::string::npos) << text;
   const Options again = read(text);
+  EXPECT_EQ(again.width, 160);
   EXPECT_EQ(written(again), text);
   EXPECT_EQ(refusal(again), "");
 }
 
-TEST(TransformerSize, RefusesKeysThatSayOtherwise) {
-  EXPECT_EQ(refusal(read("size = 2\nwidth = 100")),
-            "model.transformer.width: must be left to size = 2, which makes it 128, got 100");
+TEST(TransformerSize, RefusesWidthsBesideIt) {
+  for (const char* width : {"100", "128"}) {  // the second is what the size makes it
+    EXPECT_EQ(refusal(read(std::string("size = 2\nwidth = ") + width)),
+              "model.transformer.width: must be left out beside model.transformer.size, which decides it, "
+              "got both");
+  }
   EXPECT_EQ(refusal(read("size = 2\nmulti_query = false")),
             "model.transformer.multi_query: must be left to size = 2, which makes it true, got false");
-  for (const char* key :
-       {"heads = 2", "blocks = 2", "head_width = 32", "hidden_factor = 4", "head_width = false"}) {
-    EXPECT_NE(refusal(read(std::string("size = 2\n") + key)).find("must be left to size = 2"),
-              std::string::npos)
+  for (const char* key : {"heads = 4", "blocks = 2", "head_width = 64", "hidden_factor = 4"}) {
+    EXPECT_NE(
+        refusal(read(std::string("size = 2\n") + key)).find("must be left out beside model.transformer.size"),
+        std::string::npos)
         << key;
   }
-  // A stored config of another size.
-  EXPECT_EQ(refusal(read(written(read("size = 2")), {"size=3"})),
-            "model.transformer.width: must be left to size = 3, which makes it 192, got 128");
+  // A stored config with another size.
+  EXPECT_EQ(read(written(read("size = 2")), {"size=3"}).width, 192);
   EXPECT_EQ(refusal(read("size = 1.3")),
             "model.transformer.size: must be a whole number or a half more, got 1.3");
   EXPECT_THROW(options_of_size(0.25), ConfigError);

@@ -149,7 +149,7 @@ TEST(Transformer, HierarchicalAttentionNeedsObjects) {
   } catch (const ShapeError& e) {
     EXPECT_STREQ(
         e.what(),
-        "transformer.attention: must be \"global\" for an input without objects, got \"hierarchical\"");
+        "model.transformer.attention: must be \"global\" for an input without objects, got \"hierarchical\"");
   }
   points.objects = Segments::of_sizes(std::vector<int64_t>{1, 3, 2});
   const Named before = model(points);

@@ -132,8 +132,9 @@ Embedding::Embedding(const Options& options, const Interface& interface)
     column += q.level == Level::node ? q.channels : 0;
     (form == Form::auxiliary ? scalars_ : multivectors_) += q.channels;
   }
-  require<ConfigError>(multivectors_ > 0,
-                       "gatr.positions: must be true where no feature becomes a multivector, got false");
+  require<ConfigError>(
+      multivectors_ > 0,
+      "model.gatr.positions: must be true where no feature becomes a multivector, got false");
 }
 
 bool Embedding::points() const {

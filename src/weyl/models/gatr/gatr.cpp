@@ -8,7 +8,7 @@ namespace {
 
 void require_channels(const char* key, const std::vector<int64_t>& channels, int64_t count) {
   for (const int64_t c : channels) {
-    require<ConfigError>(c >= 0 && c < count, "gatr.", key, ": must be below the ", count,
+    require<ConfigError>(c >= 0 && c < count, "model.gatr.", key, ": must be below the ", count,
                          " channels that the input has, got ", c);
   }
 }
@@ -44,7 +44,12 @@ Named Gatr::forward(const Points& points) {
   for (const auto& block : blocks_) {
     x = (*block)(x, scene);
   }
-  return readout_(widen((*out_)(x)), points, frame);
+  const Streams y = widen((*out_)(x));
+  Named outputs = readout_(y, points, frame);
+  if (training() && options.point_regulariser > 0) {
+    outputs[term_of_loss] = readout_.weight_penalty(y, points) * options.point_regulariser;
+  }
+  return outputs;
 }
 
 Symmetry Gatr::symmetry() const {

@@ -5,6 +5,7 @@
 #include "weyl/carriers/quantity.h"
 #include "weyl/config/idle.h"
 #include "weyl/core/check.h"
+#include "weyl/models/left_to_size.h"
 #include "weyl/models/usual_words.h"
 
 namespace weyl::gatr {
@@ -31,22 +32,23 @@ Options options_of_size(int64_t n) {
 void fields(Fields& f, Options& o) {
   const std::optional<int64_t> before = o.size;
   f("size", o.size,
-    "the scaling study's model of size n: width n, 4n scalars, 2n blocks and heads, hidden_factor 4; in "
-    "place of these "
-    "keys, which may not say otherwise",
+    "the scaling study's model of size n: width n, 4n scalars, 2n blocks and heads, hidden_factor 4, in "
+    "place of these keys",
     {1, 1000});
   if (o.size && o.size != before) {
     take_size(*o.size, o);
   }
   also_called_as_usual(f);
-  f("width", o.width, "multivector channels of a node, 16 numbers each", {1, 1e6});
-  f("scalars", o.scalars, "scalar channels beside them", {1, 1e6});
-  f("heads", o.heads, "attention heads", {1, 1e6});
-  f("blocks", o.blocks, "transformer blocks", {0, 1000});
+  LeftToSize unless_sized(f, o.size.has_value(), o.beside_size);
+  unless_sized("width", o.width, "multivector channels of a node, 16 numbers each", {1, 1e6});
+  unless_sized("scalars", o.scalars, "scalar channels beside them", {1, 1e6});
+  unless_sized("heads", o.heads, "attention heads", {1, 1e6});
+  unless_sized("blocks", o.blocks, "transformer blocks", {0, 1000});
   f("multi_query", o.multi_query, "one key and value head for all query heads");
-  f("hidden_factor", o.hidden_factor,
-    "channels of the queries of all heads together, in widths (at least 1 multivector and 4 scalars a head)",
-    {1, 64});
+  unless_sized("hidden_factor", o.hidden_factor,
+               "channels of the queries of all heads together, in widths (at least 1 multivector and 4 "
+               "scalars a head)",
+               {1, 64});
   f("positions", o.positions, "nodes' positions as points, a multivector channel before those of features");
   f("reinsert_multivectors", o.reinsert_multivectors,
     "input channels that queries and keys of every block read beside the features, counted from 0 (with "
@@ -85,6 +87,10 @@ void fields(Fields& f, Options& o) {
     "of heads)");
   f("scalars_as", o.scalars_as,
     "scalar features and outputs as auxiliary scalars, or each as the scalar part of a multivector");
+  f("point_regulariser", o.point_regulariser,
+    "added to the loss: this times the squared difference of 1 and the weights of the points that are given, "
+    "summed over a graph",
+    {0, 1e6});
 }
 
 HeadChannels head_channels(const Options& o) {
@@ -97,18 +103,7 @@ HeadChannels head_channels(const Options& o) {
 }
 
 void check(const Options& o) {
-  if (o.size) {
-    const Options usual = options_of_size(*o.size);
-    const auto left_to_size = [&](const char* key, int64_t given, int64_t wanted) {
-      require<ConfigError>(given == wanted, "model.gatr.", key, ": must be left to size = ", *o.size,
-                           ", which makes it ", wanted, ", got ", given);
-    };
-    left_to_size("width", o.width, usual.width);
-    left_to_size("scalars", o.scalars, usual.scalars);
-    left_to_size("heads", o.heads, usual.heads);
-    left_to_size("blocks", o.blocks, usual.blocks);
-    left_to_size("hidden_factor", o.hidden_factor, usual.hidden_factor);
-  }
+  require_left_to_size("model.gatr", o.size, o.beside_size);
   require<ConfigError>(o.attention == AttentionScope::global || o.heads % 2 == 0,
                        "model.gatr.heads: must be even with attention = \"hierarchical\", got ", o.heads);
   require<ConfigError>(o.attention == AttentionScope::global || !o.axial,
@@ -138,6 +133,9 @@ void require_effects(const Options& o, const Interface* interface) {
                              q.kind == Kind::vector && (q.role == Role::offset || q.role == Role::point);
                          return !point && (q.kind != Kind::scalar || o.scalars_as == ScalarsAs::multivector);
                        });
+  const bool points = interface == nullptr || std::ranges::any_of(interface->outputs, [](const Quantity& q) {
+                        return q.kind == Kind::vector && (q.role == Role::offset || q.role == Role::point);
+                      });
   const auto block = [&](std::string_view key) { return Conditional{key, layers, "with blocks = 0"}; };
   const Conditional options[] = {
       block("heads"),
@@ -153,7 +151,8 @@ void require_effects(const Options& o, const Interface* interface) {
       block("epsilon"),
       block("dropout"),
       block("attention"),
-      {"scalars_as", scalars, "where there are no scalar features and no scalar outputs"}};
+      {"scalars_as", scalars, "where there are no scalar features and no scalar outputs"},
+      {"point_regulariser", points, "where no output is a point or an offset of one"}};
   refuse_idle("model.gatr", o, Options{}, options);
 }
 

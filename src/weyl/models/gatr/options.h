@@ -35,6 +35,7 @@ constexpr auto names_of(ScalarsAs) {
 struct Options {
   static constexpr const char* name_in_config = "gatr";
   std::optional<int64_t> size;  // of the scaling study: sets what options_of_size says
+  std::string beside_size;      // a key that a config gives beside it
   int64_t width = 16, scalars = 32, heads = 8, blocks = 4;
   bool multi_query = true;
   int64_t hidden_factor = 2;
@@ -48,6 +49,7 @@ struct Options {
   double dropout = 0;
   AttentionScope attention = AttentionScope::global;
   ScalarsAs scalars_as = ScalarsAs::auxiliary;
+  double point_regulariser = 0;
 };
 void fields(Fields& f, Options& o);
 
@@ -61,7 +63,7 @@ struct HeadChannels {
 };
 HeadChannels head_channels(const Options& options);
 
-/// ConfigError: width, scalars, heads, blocks or hidden_factor that a size contradicts, an odd number of heads with
+/// ConfigError: width, scalars, heads, blocks or hidden_factor beside a size, an odd number of heads with
 /// hierarchical attention, that with `axial`, a channel that is inserted again twice.
 void check(const Options& options);
 

@@ -6,6 +6,7 @@
 #include <ATen/ops/linalg_cross.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <map>
@@ -123,6 +124,19 @@ Tensor Readout::value_of(const Output& output, const Streams& y, const Points& p
       return (point.narrow(2, 0, 3) - weight * places_of(points, frame, q.level)) / divisor;
     }
   }
+}
+
+Tensor Readout::weight_penalty(const Streams& y, const Points& points) const {
+  Tensor penalty = at::zeros({1}, y.multivectors.options());
+  for (const Output& output : outputs_) {
+    if (output.form == Form::point) {
+      const Tensor mv = y.multivectors.narrow(2, output.first, output.quantity.channels);
+      const Tensor weight = output_rows(mv.select(0, clifford::e123), output.quantity, points, Pooling::mean,
+                                        /*typical_nodes=*/1);
+      penalty = penalty + ((weight + 1).abs() - 1).square().sum();
+    }
+  }
+  return penalty / static_cast<double>(std::max<int64_t>(points.count(), 1));
 }
 
 Named Readout::operator()(const Streams& y, const Points& points, const Frame& frame) const {

@@ -30,6 +30,10 @@ class Readout {
   /// Whether something is read as a point, which reflections change (Embedding::points).
   bool points() const;
 
+  /// The mean over graphs of the sum of (|1 + w| - 1)^2 over their points and offsets, 1 + w being the weight that the
+  /// point is divided by: what the authors' loss of n-body runs holds against weights that vanish. (1).
+  Tensor weight_penalty(const Streams& y, const Points& points) const;
+
   /// Multivectors (16, N, O) in the frame and scalars (N, S) -> outputs by name, in their dtype (sums float64); those of
   /// role `point` as offsets from where they are counted.
   Named operator()(const Streams& y, const Points& points, const Frame& frame) const;

@@ -5,6 +5,7 @@
 
 #include "weyl/config/idle.h"
 #include "weyl/core/check.h"
+#include "weyl/models/left_to_size.h"
 #include "weyl/models/pooled_outputs.h"
 #include "weyl/models/usual_words.h"
 
@@ -44,22 +45,24 @@ void fields(Fields& f, Options& o) {
   const std::optional<double> before = o.size;
   f("size", o.size,
     "the scaling study's model of size n, a whole number or a half more: 2n blocks and heads, width 64n, "
-    "head_width 64, hidden_factor 2, multi_query; in place of these keys, which may not say otherwise",
+    "head_width 64, hidden_factor 2, multi_query, in place of these keys",
     {0.5, 1000});
   if (o.size && o.size != before && is_size(*o.size)) {
     take_size(*o.size, o);
   }
   also_called_as_usual(f);
-  f("width", o.width, "channels of a node", {1, 1e6});
-  f("heads", o.heads, "attention heads", {1, 1e6});
-  f("blocks", o.blocks, "transformer blocks", {0, 1000});
-  f("head_width", o.head_width, "width of a query, key and value; by default width / heads", {1, 1e6});
+  LeftToSize unless_sized(f, o.size.has_value(), o.beside_size);
+  unless_sized("width", o.width, "channels of a node", {1, 1e6});
+  unless_sized("heads", o.heads, "attention heads", {1, 1e6});
+  unless_sized("blocks", o.blocks, "transformer blocks", {0, 1000});
+  unless_sized("head_width", o.head_width, "width of a query, key and value; by default width / heads",
+               {1, 1e6});
   f("multi_query", o.multi_query, "one key and value head for all query heads");
   f("attention", o.attention,
     "what heads attend to: the whole graph (global), or (hierarchical) the first half of them inside a "
     "node's "
     "own object, the others the whole graph; the input then has objects");
-  f("hidden_factor", o.hidden_factor, "hidden width of the feed-forward part, in widths", {1, 64});
+  unless_sized("hidden_factor", o.hidden_factor, "hidden width of the feed-forward part, in widths", {1, 64});
   f("activation", o.activation, "nonlinearity of the feed-forward part");
   f("fourier", o.fourier, "random Fourier features of all coordinates together, in place of the coordinates");
   f("centre", o.centre, "count positions from each graph's centroid, which makes translations exact");
@@ -76,21 +79,15 @@ void fields(Fields& f, Options& o) {
 
 void check(const Options& o) {
   if (o.size) {
-    const Options usual = options_of_size(*o.size);
-    const auto left_to_size = [&](const char* key, auto given, auto wanted) {
-      require<ConfigError>(given == wanted, "model.transformer.", key, ": must be left to size = ", *o.size,
-                           ", which makes it ", wanted, ", got ", given);
-    };
-    left_to_size("width", o.width, usual.width);
-    left_to_size("heads", o.heads, usual.heads);
-    left_to_size("blocks", o.blocks, usual.blocks);
-    left_to_size("head_width", o.head_width.value_or(0), *usual.head_width);
-    left_to_size("hidden_factor", o.hidden_factor, usual.hidden_factor);
+    require<ConfigError>(is_size(*o.size),
+                         "model.transformer.size: must be a whole number or a half more, got ", *o.size);
+    require_left_to_size("model.transformer", o.size, o.beside_size);
     require<ConfigError>(o.multi_query, "model.transformer.multi_query: must be left to size = ", *o.size,
                          ", which makes it true, got false");
   }
-  require<ConfigError>(o.head_width || o.width % o.heads == 0, "transformer.heads: must divide the width ",
-                       o.width, " when head_width is not given, got ", o.heads);
+  require<ConfigError>(o.head_width || o.width % o.heads == 0,
+                       "model.transformer.heads: must divide the width ", o.width,
+                       " when head_width is not given, got ", o.heads);
   require<ConfigError>(o.attention == AttentionScope::global || o.heads % 2 == 0,
                        "model.transformer.heads: must be even with attention = \"hierarchical\", got ",
                        o.heads);

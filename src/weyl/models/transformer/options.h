@@ -27,6 +27,7 @@ void fields(Fields& f, FourierOptions& o);
 struct Options {
   static constexpr const char* name_in_config = "transformer";
   std::optional<double> size;  // of the scaling study: sets what options_of_size says
+  std::string beside_size;     // a key that a config gives beside it
   int64_t width = 128, heads = 8, blocks = 4;
   std::optional<int64_t> head_width;
   bool multi_query = false;
@@ -46,8 +47,8 @@ void fields(Fields& f, Options& o);
 /// width 128n. The other options are as by default.
 Options options_of_size(double n);
 
-/// ConfigError: a size that is no multiple of 1/2, or that width, heads, blocks, head_width, hidden_factor or multi_query
-/// contradict; heads that do not divide the width, an odd number of them with hierarchical attention.
+/// ConfigError: a size that is no multiple of 1/2; width, heads, blocks, head_width or hidden_factor beside it, or a
+/// multi_query that contradicts it; heads that do not divide the width, an odd number of them with hierarchical attention.
 void check(const Options& options);
 
 /// ConfigError for an option that nothing reads as the others stand (config/idle.h). `interface`: the model's, null
