@@ -198,6 +198,7 @@ int run(const BenchCommand& command, const Systems& systems) {
     Subject subject = build_subject(read_recipe(path, command.config.overrides, options_of(systems)), device,
                                     dtype_of(command.machine.dtype), systems);
     warn_if_any(subject.recipe.warning);
+    options.plain_attention = subject.recipe.bench.value_or(BenchTable{}).plain_attention;
     const auto data = bench_data(subject);
     std::vector<int64_t> first(static_cast<size_t>(
         subject.recipe.bench ? data->size() : std::min(subject.recipe.train.batch, data->size())));

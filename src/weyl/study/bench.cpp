@@ -65,10 +65,10 @@ struct Subject {
 
 /// Runs work by kernels, or as torch expressions alone.
 template <class F>
-auto as(bool reference, const F& work) {
+auto as(bool reference, PlainAttention attention, const F& work) {
   std::optional<UseReferences> expressions;
   if (reference) {
-    expressions.emplace();
+    expressions.emplace(attention);
   }
   return work();
 }
@@ -117,25 +117,28 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   MatrixProducts forward_products, train_products;
   model.train(true);
   for (const Side& side : sides) {  // the first step makes the optimiser's state and warms the caches
-    as(side.reference, [&] { subject.train_step(); });
+    as(side.reference, options.plain_attention, [&] { subject.train_step(); });
     const AllocationPeak peak;
-    as(side.reference, [&] { subject.train_step(); });
+    as(side.reference, options.plain_attention, [&] { subject.train_step(); });
     side.into.peak_mb = static_cast<double>(peak.bytes()) / 1e6;
   }
   train_products.record([&] { subject.train_step(); });
   model.train(false);
   const Named found = subject.forward();
-  result.error = largest_difference(found, as(true, [&] { return subject.forward(); }));
+  result.error =
+      largest_difference(found, as(true, options.plain_attention, [&] { return subject.forward(); }));
   forward_products.record([&] { subject.forward(); });
 
   std::vector<double> forward_matmul, train_matmul;
   for (int64_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (Side& side : sides) {
-      side.forward.push_back(as(side.reference, [&] { return milliseconds([&] { subject.forward(); }); }));
+      side.forward.push_back(as(side.reference, options.plain_attention,
+                                [&] { return milliseconds([&] { subject.forward(); }); }));
     }
     for (Side& side : sides) {
       if (task != nullptr) {
-        side.predict.push_back(as(side.reference, [&] { return milliseconds([&] { subject.predict(); }); }));
+        side.predict.push_back(as(side.reference, options.plain_attention,
+                                  [&] { return milliseconds([&] { subject.predict(); }); }));
       }
     }
     forward_matmul.push_back(milliseconds([&] { forward_products.replay(); }));
@@ -143,8 +146,8 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   model.train(true);
   for (int64_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (Side& side : sides) {
-      side.train_step.push_back(
-          as(side.reference, [&] { return milliseconds([&] { subject.train_step(); }); }));
+      side.train_step.push_back(as(side.reference, options.plain_attention,
+                                   [&] { return milliseconds([&] { subject.train_step(); }); }));
     }
     train_matmul.push_back(milliseconds([&] { train_products.replay(); }));
   }

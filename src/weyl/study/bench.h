@@ -4,6 +4,7 @@
 
 #include "weyl/carriers/batch.h"
 #include "weyl/models/model.h"
+#include "weyl/ops/autograd/plain_attention.h"
 #include "weyl/tasks/task.h"
 
 namespace weyl {
@@ -11,6 +12,7 @@ namespace weyl {
 struct BenchOptions {
   int64_t repeats = 9;    // every time is the median of so many, all sides interleaved
   bool reference = true;  // also time the model as plain torch expressions
+  PlainAttention plain_attention = PlainAttention::pairs;  // what attention is in these
 };
 
 /// One side of a comparison. Memory is the most that tensors took beyond what was alive before the train

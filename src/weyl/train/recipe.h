@@ -7,6 +7,7 @@
 #include "weyl/carriers/quantity.h"
 #include "weyl/data/options.h"
 #include "weyl/models/options.h"
+#include "weyl/ops/autograd/plain_attention.h"
 #include "weyl/tasks/options.h"
 #include "weyl/train/options.h"
 
@@ -19,6 +20,7 @@ void fields(Fields& f, Interface& i);
 struct BenchTable {
   int64_t graphs = 32, nodes = 16;
   std::vector<int64_t> shape;  // of grids, in place of nodes: cells along each axis
+  PlainAttention plain_attention = PlainAttention::pairs;
 };
 void fields(Fields& f, BenchTable& b);
 

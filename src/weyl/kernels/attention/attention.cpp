@@ -14,11 +14,12 @@ int64_t scratch_of(const AttentionInput<T>& a, int64_t longest) {
 
 template <class T>
 void forward(const AttentionInput<T>& a, HeadRows<T> y, T* logsum, T* scratch, int64_t first, int64_t last) {
+  int64_t packed_graph = -1;
   each_unit(a, first, last, [&](int64_t h, int64_t begin, int64_t n, int64_t pair) {
     Cutter<T> cutter{scratch};
     const Packed<T> p = cut(a, n, cutter);
     const T* pairs = a.pairs ? a.pairs + pair * a.heads : nullptr;
-    pack(a, begin, h, p);
+    pack(a, begin, h, p, packed_graph);
     const int64_t half = a.key_width / 2;
     for (int64_t i = 0; i < n; i += block) {
       const int64_t rows = n - i < block ? n - i : block;
@@ -72,12 +73,13 @@ inline void add_row(const T* x, int64_t width, T* total) {
 template <class T>
 void backward(const AttentionInput<T>& a, HeadRows<const T> y, const T* logsum, HeadRows<const T> gy,
               const AttentionGradients<T>& g, T* scratch, int64_t first, int64_t last) {
+  int64_t packed_graph = -1;
   each_unit(a, first, last, [&](int64_t h, int64_t begin, int64_t n, int64_t pair) {
     Cutter<T> cutter{scratch};
     const Packed<T> p = cut(a, n, cutter);
     const T* pairs = a.pairs ? a.pairs + pair * a.heads : nullptr;
     const int64_t half = a.key_width / 2, K = a.key_width, V = a.value_width;
-    pack(a, begin, h, p);
+    pack(a, begin, h, p, packed_graph);
     transpose(p.v, n, V, p.value, p.wide, p.v_across);
     clear(p.gk, n * p.key);
     clear(p.gv, n * p.value);

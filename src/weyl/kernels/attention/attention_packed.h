@@ -1,6 +1,8 @@
 // One graph and head of attention, packed for vectors. Included by kernel files alone (see simd.h).
 #pragma once
 
+#include <type_traits>
+
 #include "weyl/kernels/attention/attention.h"
 #include "weyl/kernels/simd/elementary.h"
 
@@ -206,18 +208,27 @@ void pack_angles(const AttentionInput<T>& a, int64_t begin, int64_t h, const Pac
   }
 }
 
-/// Packs q (scaled), k and v of one graph and head; columns beyond the widths are zeros.
+/// Whether every head of a graph packs the same keys and values.
 template <class T>
-void pack(const AttentionInput<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
+inline bool heads_share_keys(const AttentionInput<T>& a) {
+  return a.k.data && a.k.head == 0 && a.v.head == 0 && !a.k_bias && !a.v_bias && !a.angles;
+}
+
+/// Packs q (scaled), k and v of one graph and head; columns beyond the widths are zeros. `packed_graph` is the first node
+/// of the graph that was packed last into these arrays: where heads share keys and values, those stay.
+template <class T>
+void pack(const AttentionInput<T>& a, int64_t begin, int64_t h, const Packed<T>& p, int64_t& packed_graph) {
   const int64_t half = a.key_width / 2;
+  const bool keys = packed_graph != begin || !heads_share_keys(a);
+  packed_graph = begin;
   if (a.angles) {
     pack_angles(a, begin, h, p);
   }
   clear(p.q, (p.n + block) * p.key);
-  if (p.key != a.key_width) {
+  if (keys && p.key != a.key_width) {
     clear(p.k, p.n * p.key);
   }
-  if (p.value != a.value_width) {
+  if (keys && p.value != a.value_width) {
     clear(p.v, p.n * p.value);
   }
   const auto rows = [&](HeadRows<const T> from, const T* shared, bool rotated, T scale, int64_t width,
@@ -233,27 +244,110 @@ void pack(const AttentionInput<T>& a, int64_t begin, int64_t h, const Packed<T>&
   };
   const bool rotated = a.angles != nullptr;
   rows(a.q, a.q_bias, rotated, a.scale, a.key_width, p.key, p.q);
-  rows(a.k, a.k_bias, rotated, T(1), a.key_width, p.key, p.k);
-  rows(a.v, a.v_bias, a.rotate_values, T(1), a.value_width, p.value, p.v);
-  transpose(p.k, p.n, a.key_width, p.key, p.wide, p.k_across);
+  if (keys) {
+    rows(a.k, a.k_bias, rotated, T(1), a.key_width, p.key, p.k);
+    rows(a.v, a.v_bias, a.rotate_values, T(1), a.value_width, p.value, p.v);
+    transpose(p.k, p.n, a.key_width, p.key, p.wide, p.k_across);
+  }
+}
+
+/// Vectors of a row that a product holds in registers beside each other at most: the more, the fewer loads a product.
+inline constexpr int64_t breadth = vector_bytes == 64 ? 5 : 2;
+
+/// Calls tile(c, vectors) for pieces of `width`, which is whole vectors.
+template <class T, class F>
+inline void in_tiles(int64_t width, const F& tile) {
+  for (int64_t c = 0; c < width;) {
+    const int64_t left = (width - c) / lanes<T>;
+    const int64_t vectors = left <= breadth ? left : breadth > 4 ? 4 : breadth;
+    switch (vectors) {
+      case 1:
+        tile(c, std::integral_constant<int64_t, 1>());
+        break;
+      case 2:
+        tile(c, std::integral_constant<int64_t, 2>());
+        break;
+      default:
+        if constexpr (breadth > 2) {
+          vectors == 3   ? tile(c, std::integral_constant<int64_t, 3>())
+          : vectors == 4 ? tile(c, std::integral_constant<int64_t, 4>())
+                         : tile(c, std::integral_constant<int64_t, 5>());
+        }
+    }
+    c += vectors * lanes<T>;
+  }
+}
+
+// The tiles are functions of their own, so that the walk around them leaves them all registers. Each sum runs in the
+// order of its index, however broad the tile.
+
+/// out (block, vectors) = or, with `add`, += weights (block, stride), the first `count` of each row, times rows (count, pitch).
+template <int64_t vectors, bool add, class T>
+[[gnu::noinline]] void add_mixtures(const T* weights, int64_t stride, const T* rows, int64_t pitch,
+                                    int64_t count, T* out, int64_t out_pitch) {
+  Vec<T> s[block][vectors];
+  for (int64_t r = 0; r < block; ++r) {
+    for (int64_t v = 0; v < vectors; ++v) {
+      s[r][v] = add ? load(out + r * out_pitch + v * lanes<T>) : Vec<T>{};
+    }
+  }
+  const T *w0 = weights, *w1 = w0 + stride, *w2 = w1 + stride, *w3 = w2 + stride;
+  for (int64_t j = 0; j < count; ++j) {
+    Vec<T> x[vectors];
+    for (int64_t v = 0; v < vectors; ++v) {
+      x[v] = load(rows + j * pitch + v * lanes<T>);
+    }
+    const T w[block] = {w0[j], w1[j], w2[j], w3[j]};
+    for (int64_t r = 0; r < block; ++r) {
+      const Vec<T> each = spread(w[r]);
+      for (int64_t v = 0; v < vectors; ++v) {
+        s[r][v] += x[v] * each;
+      }
+    }
+  }
+  for (int64_t r = 0; r < block; ++r) {
+    for (int64_t v = 0; v < vectors; ++v) {
+      store(out + r * out_pitch + v * lanes<T>, s[r][v]);
+    }
+  }
+}
+
+/// into (count, pitch) += weights (block, stride), the first `count` of each row, transposed, times rows (block, vectors).
+template <int64_t vectors, class T>
+[[gnu::noinline]] void add_scattered(const T* weights, int64_t stride, const T* rows, int64_t row_pitch,
+                                     int64_t count, T* into, int64_t pitch) {
+  Vec<T> x[block][vectors];
+  for (int64_t r = 0; r < block; ++r) {
+    for (int64_t v = 0; v < vectors; ++v) {
+      x[r][v] = load(rows + r * row_pitch + v * lanes<T>);
+    }
+  }
+  const T *w0 = weights, *w1 = w0 + stride, *w2 = w1 + stride, *w3 = w2 + stride;
+  for (int64_t j = 0; j < count; ++j) {
+    Vec<T> s[vectors];
+    for (int64_t v = 0; v < vectors; ++v) {
+      s[v] = load(into + j * pitch + v * lanes<T>);
+    }
+    const T w[block] = {w0[j], w1[j], w2[j], w3[j]};
+    for (int64_t r = 0; r < block; ++r) {
+      const Vec<T> each = spread(w[r]);
+      for (int64_t v = 0; v < vectors; ++v) {
+        s[v] += x[r][v] * each;
+      }
+    }
+    for (int64_t v = 0; v < vectors; ++v) {
+      store(into + j * pitch + v * lanes<T>, s[v]);
+    }
+  }
 }
 
 /// out (block, pitch) = rows (block, stride) times across (width, across_pitch), the first `count` columns.
 template <class T>
 inline void products(const T* rows, int64_t stride, const T* across, int64_t width, int64_t across_pitch,
                      int64_t count, T* out, int64_t pitch) {
-  for (int64_t j = 0; j < count; j += lanes<T>) {
-    Vec<T> s[block] = {};
-    for (int64_t c = 0; c < width; ++c) {
-      const Vec<T> x = load(across + c * across_pitch + j);
-      for (int64_t r = 0; r < block; ++r) {
-        s[r] += x * rows[r * stride + c];
-      }
-    }
-    for (int64_t r = 0; r < block; ++r) {
-      store(out + r * pitch + j, s[r]);
-    }
-  }
+  in_tiles<T>(padded<T>(count), [&](int64_t j, auto vectors) {
+    add_mixtures<vectors, false>(rows, stride, across + j, across_pitch, width, out + j, pitch);
+  });
 }
 /// out (block, wide) = rows (block, stride) times across (width, wide).
 template <class T>
@@ -264,39 +358,17 @@ inline void products(const T* rows, int64_t stride, const T* across, int64_t wid
 /// out (block, width) += weights (block, wide) times rows (n, width), width whole vectors.
 template <class T>
 inline void mixtures(const T* weights, int64_t wide, const T* rows, int64_t n, int64_t width, T* out) {
-  for (int64_t c = 0; c < width; c += lanes<T>) {
-    Vec<T> s[block];
-    for (int64_t r = 0; r < block; ++r) {
-      s[r] = load(out + r * width + c);
-    }
-    for (int64_t j = 0; j < n; ++j) {
-      const Vec<T> x = load(rows + j * width + c);
-      for (int64_t r = 0; r < block; ++r) {
-        s[r] += x * weights[r * wide + j];
-      }
-    }
-    for (int64_t r = 0; r < block; ++r) {
-      store(out + r * width + c, s[r]);
-    }
-  }
+  in_tiles<T>(width, [&](int64_t c, auto vectors) {
+    add_mixtures<vectors, true>(weights, wide, rows + c, width, n, out + c, width);
+  });
 }
 
 /// into (n, width) += weights (block, wide) transposed times rows (block, width).
 template <class T>
 inline void scatter(const T* weights, int64_t wide, const T* rows, int64_t n, int64_t width, T* into) {
-  for (int64_t c = 0; c < width; c += lanes<T>) {
-    Vec<T> x[block];
-    for (int64_t r = 0; r < block; ++r) {
-      x[r] = load(rows + r * width + c);
-    }
-    for (int64_t j = 0; j < n; ++j) {
-      Vec<T> s = load(into + j * width + c);
-      for (int64_t r = 0; r < block; ++r) {
-        s += x[r] * weights[r * wide + j];
-      }
-      store(into + j * width + c, s);
-    }
-  }
+  in_tiles<T>(width, [&](int64_t c, auto vectors) {
+    add_scattered<vectors>(weights, wide, rows + c, width, n, into + c, width);
+  });
 }
 
 /// Adds the pair bias of queries i.. to their scores and closes the places that hold no key.

@@ -11,13 +11,14 @@ void second(const AttentionInput<T>& a, HeadRows<const T> gy, const AttentionTan
   // With s = scale q.k + pairs, p = softmax(s), b = gy.v, and a dot for the direction d: the sum of d times
   // the first gradients is L = sum_ij p_ij ((s'_ij - m_i) b_ij + b'_ij), m_i = sum_j p_ij s'_ij,
   // b'_ij = gy_i . v'_j.
+  int64_t packed_graph = -1;
   each_unit(a, first, last, [&](int64_t h, int64_t begin, int64_t n, int64_t pair) {
     Cutter<T> cutter{scratch};
     const Packed<T> p = cut(a, n, cutter);
     const T* pairs = a.pairs ? a.pairs + pair * a.heads : nullptr;
     const T* dpairs = d.pairs ? d.pairs + pair * a.heads : nullptr;
     const int64_t K = a.key_width, V = a.value_width;
-    pack(a, begin, h, p);
+    pack(a, begin, h, p, packed_graph);
     transpose(p.v, n, V, p.value, p.wide, p.v_across);
     clear(p.dq, (n + block) * p.key);
     clear(p.dk, n * p.key);

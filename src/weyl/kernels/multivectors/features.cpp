@@ -115,18 +115,33 @@ inline void add_at(T* sums, int64_t m, int64_t numbers, Vec<T> v) {
   put(sums + m, get(sums + m, numbers) + v, numbers);
 }
 
+/// Values are the components as they are: written component by component, since components lie far apart, often by a
+/// power of two, and sixteen such lines push each other out of the cache.
+template <class T, class F>
+[[gnu::always_inline]] inline void each_value(const MultivectorFeaturesInput<T>& in, const F& f) {
+  for (int i = 0; i < components; ++i) {
+    each_vector<T>(in, [&](int64_t m, int64_t numbers) {
+      if (in.run > 0) {
+        f(i, m, in.places[m] + i * in.stride, numbers);
+      } else {
+        each_lane<0, T>(numbers, [&](int64_t l) { f(i, m + l, in.places[m + l] + i * in.stride, 1); });
+      }
+    });
+  }
+}
+
 template <class T>
 void forward(const MultivectorFeaturesInput<T>& in, T* y, int64_t first, int64_t last) {
   for (int64_t n = first; n < last; ++n) {
     T* row = y + n * in.width;
-    each_vector<T>(in, [&](int64_t m, int64_t numbers) {
-      const Channels<T> x = channels_at<T>(in.x, n, m, numbers);
-      Features<T> out;
-      if (in.role == FeatureRole::value) {
-        for (int i = 0; i < components; ++i) {
-          out.at[i] = x.at[i];
-        }
-      } else {
+    if (in.role == FeatureRole::value) {
+      each_value<T>(in, [&](int i, int64_t m, int64_t place, int64_t numbers) {
+        put(row + place, get(in.x.at(i, n) + m, numbers), numbers);
+      });
+    } else {
+      each_vector<T>(in, [&](int64_t m, int64_t numbers) {
+        const Channels<T> x = channels_at<T>(in.x, n, m, numbers);
+        Features<T> out;
         for (int f = 0; f < products; ++f) {
           out.at[f] = x.at[inner_of[f]];
         }
@@ -134,9 +149,9 @@ void forward(const MultivectorFeaturesInput<T>& in, T* y, int64_t first, int64_t
         const Parts<T> parts = values<T>(t, Laws<T>(t.v, in.epsilon));
         put_parts<T>(in.role, mixed<T>(parts, weight_at<T>(in.weights, m, numbers, T(1)), parts, Vec<T>{}),
                      out);
-      }
-      put_features<T>(in, row, m, numbers, out);
-    });
+        put_features<T>(in, row, m, numbers, out);
+      });
+    }
     for (int64_t s = 0; s < in.scalar_count; ++s) {
       row[in.scalar_places[s]] = in.scalars[n * in.scalar_row + s];
     }
@@ -148,14 +163,16 @@ void backward(const MultivectorFeaturesInput<T>& in, const T* gy, MultivectorRow
               T* gweights, int64_t first, int64_t last) {
   for (int64_t n = first; n < last; ++n) {
     const T* row = gy + n * in.width;
-    each_vector<T>(in, [&](int64_t m, int64_t numbers) {
-      const Features<T> g = features_at<T>(in, row, m, numbers);
-      Channels<T> to = {};
-      if (in.role == FeatureRole::value) {
-        for (int i = 0; i < components; ++i) {
-          to.at[i] = g.at[i];
-        }
-      } else {
+    if (in.role == FeatureRole::value) {
+      if (gx.data) {
+        each_value<T>(in, [&](int i, int64_t m, int64_t place, int64_t numbers) {
+          put(gx.at(i, n) + m, get(row + place, numbers), numbers);
+        });
+      }
+    } else {
+      each_vector<T>(in, [&](int64_t m, int64_t numbers) {
+        const Features<T> g = features_at<T>(in, row, m, numbers);
+        Channels<T> to = {};
         for (int f = 0; f < products; ++f) {
           to.at[inner_of[f]] = g.at[f];
         }
@@ -167,11 +184,11 @@ void backward(const MultivectorFeaturesInput<T>& in, const T* gy, MultivectorRow
         if (gweights) {
           add_at<T>(gweights, m, numbers, dot<T>(parts, values<T>(x, l)));
         }
-      }
-      if (gx.data) {
-        put_channels<T>(gx, n, m, numbers, to);
-      }
-    });
+        if (gx.data) {
+          put_channels<T>(gx, n, m, numbers, to);
+        }
+      });
+    }
     for (int64_t s = 0; s < in.scalar_count && gscalars; ++s) {
       gscalars[n * in.scalar_count + s] = row[in.scalar_places[s]];
     }

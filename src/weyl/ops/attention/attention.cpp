@@ -44,8 +44,9 @@ class RaggedAttention : public Differentiable {
   RaggedAttention(const Segments& graphs, double scale) : graphs_(graphs), scale_(scale) {}
 
   Tensors reference(const Tensors& in) const override {
-    return {in_parts(attention_by_pairs(in_one(in[0]), in_one(in[1]), in_one(in[2]), graphs_, scale_, in[3]),
-                     in[2])};
+    const auto form =
+        UseReferences::attention() == PlainAttention::padded ? &attention_padded : &attention_by_pairs;
+    return {in_parts(form(in_one(in[0]), in_one(in[1]), in_one(in[2]), graphs_, scale_, in[3]), in[2])};
   }
   Tensors without_kernels(const Tensors& in) const override {
     return {in_parts(attention_padded(in_one(in[0]), in_one(in[1]), in_one(in[2]), graphs_, scale_, in[3]),

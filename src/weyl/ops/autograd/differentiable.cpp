@@ -15,6 +15,7 @@ using torch::autograd::AutogradContext;
 
 thread_local int expecting_second = 0;
 thread_local int using_references = 0;
+thread_local PlainAttention plain_attention = PlainAttention::pairs;
 
 /// What a node of the graph keeps beside its saved tensors.
 struct Record : torch::CustomClassHolder {
@@ -282,11 +283,16 @@ bool ExpectSecondDerivatives::active() {
   return expecting_second > 0;
 }
 
-UseReferences::UseReferences() {
+UseReferences::UseReferences(PlainAttention attention) : before_(plain_attention) {
   ++using_references;
+  plain_attention = attention;
 }
 UseReferences::~UseReferences() {
   --using_references;
+  plain_attention = before_;
+}
+PlainAttention UseReferences::attention() {
+  return plain_attention;
 }
 bool UseReferences::active() {
   return using_references > 0;

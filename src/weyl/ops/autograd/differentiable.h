@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "weyl/ops/autograd/plain_attention.h"
+
 namespace weyl {
 
 using at::Tensor;
@@ -62,11 +64,16 @@ class ExpectSecondDerivatives {
 /// follows from their parameters: a model as its plain definition, the other side of benchmarks and tests.
 class UseReferences {
  public:
-  UseReferences();
+  explicit UseReferences(PlainAttention attention = PlainAttention::pairs);
   ~UseReferences();
   UseReferences(const UseReferences&) = delete;
   UseReferences& operator=(const UseReferences&) = delete;
   static bool active();
+  /// What the reference of attention is; of those that live, the last one says.
+  static PlainAttention attention();
+
+ private:
+  PlainAttention before_;
 };
 
 }  // namespace weyl

@@ -1,6 +1,7 @@
 #include "weyl/ops/multivectors/products.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
@@ -20,12 +21,14 @@
 namespace weyl {
 namespace {
 
-/// By the dense table, contracted with x first and then with y, as the authors' einsum is.
+/// By the dense table, contracted with x first and then with y, components last, as the authors' einsum is.
 Tensor dense_product(MultivectorProduct product, const Tensor& x, const Tensor& y) {
   constexpr int64_t n = clifford::components;
-  const Tensor table = dense_table(product, x).transpose(1, 2).reshape({n * n, n});  // rows (out, right)
-  const Tensor of_x = at::matmul(table, x.reshape({n, -1})).view({n, n, x.size(1), x.size(2)});
-  return (of_x * y.unsqueeze(0)).sum(1);
+  const Tensor table = dense_table(product, x).permute({1, 0, 2}).reshape({n, n * n});  // (left, out right)
+  const auto rows = [](const Tensor& z) { return components_last(z).reshape({-1, n}); };
+  const Tensor maps = at::matmul(rows(x), table).view({-1, n, n});
+  const Tensor z = at::bmm(maps, rows(y).unsqueeze(2)).view({x.size(1), x.size(2), n});
+  return components_first(z);
 }
 
 /// By the terms that are not zero.
