@@ -104,6 +104,16 @@ Subject load_subject(const std::string& path, at::Device device, std::optional<a
   return subject;
 }
 
+Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where) {
+  auto* bodies = std::get_if<RigidBodiesDataOptions>(&recipe.data.set);
+  const char* set = std::visit([](const auto& o) { return o.name_in_config; }, recipe.data.set);
+  require<ConfigError>(bodies != nullptr, where,
+                       ": needs data set rigid_bodies, whose labels go as far as is asked; those of ", set,
+                       " have the steps that they have");
+  bodies->rollout = steps;
+  return recipe;
+}
+
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
                                          const std::string& split, Keep keep) {
   // Of a trajectory the missing poses are known to the set alone, which takes them out.
