@@ -148,6 +148,12 @@ TEST(Rollout, IsRefusedInOneLine) {
   refused("eval run --rollout 19 --data data/test.safetensors", "--rollout must be at most two less");
   refused("eval run --rollout 0", "--rollout");
   refused("plot run --threads 2", "go with --rollout N");
+  refused("plot run/best/model.safetensors", "run/best/model.safetensors: must be a run folder", 3);
+  // Splits that are there are named where one is not.
+  fs::create_directories(folder + "/some");
+  fs::copy_file(folder + "/data/valid.safetensors", folder + "/some/valid.safetensors",
+                fs::copy_options::overwrite_existing);
+  refused("eval run --data some", "some: must have a test split, but has none; there is --split valid", 3);
 }
 
 TEST(RolloutText, ShowsTwelveStepsAtMost) {

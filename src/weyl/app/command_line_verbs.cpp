@@ -212,7 +212,8 @@ Verb add_config_new(CLI::App& config) {
   app.add_option("PATH", *path, "the same as --data PATH")->type_name("");
   add_data(app, c->data, "data file or folder, of any format that `data inspect` lists");
   add_choice(app, "--task", c->task,
-             {"force_field", "property", "classification", "segmentation", "completion", "trajectory"},
+             {"force_field", "property", "classification", "segmentation", "completion", "trajectory",
+              "rigid_motion"},
              "what is learned; needed where the data have labels for several");
   app.add_option("--system", c->system, "what learns, default the one that does best on such data")
       ->type_name("SYSTEM");

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <iostream>
 
 #include "weyl/app/exit_codes.h"
@@ -29,6 +30,7 @@ void write_rollouts(const PlotCommand& command, const std::string& out, const Sy
 }  // namespace
 
 int run(const PlotCommand& command, const Systems& systems) {
+  require<DataError>(std::filesystem::is_directory(command.run), command.run, ": must be a run folder");
   const std::string plots = command.run + "/plots", out = command.out.empty() ? plots : command.out;
   if (command.out.empty()) {
     require_no_link(plots);
