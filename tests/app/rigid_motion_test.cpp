@@ -99,6 +99,18 @@ TEST(RigidMotionProgram, PredictsObjectsAndTheirCorners) {
   EXPECT_FALSE(said.contains("object_vectors"));  // families hold what the model itself gives
 }
 
+TEST(RigidMotionProgram, RollsOutAsFarAsItsDataCan) {
+  const std::string folder = trained();
+  const Outcome said =
+      weyl_program("predict run data/test.safetensors --out rolled.safetensors --rollout 5", folder);
+  ASSERT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(load_tensors(folder + "/rolled.safetensors").at("displacement").size(1), 5);
+  // Labels of a tensor file have the steps that they have.
+  const Outcome out = weyl_program("eval run --rollout 2", folder);
+  EXPECT_EQ(out.code, 2);
+  EXPECT_NE(out.err.find("--rollout: needs data set rigid_bodies"), std::string::npos) << out.err;
+}
+
 TEST(RigidMotionProgram, AuditsPredictionsOfObjects) {
   // In float64: after six steps turns are still so small that float32 rounds them by more than the limit of audits.
   const Outcome out = weyl_program("audit run --samples 6 --dtype float64 --threads 1 --json", trained());

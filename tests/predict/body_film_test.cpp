@@ -82,6 +82,31 @@ TEST(BodyFilm, OfAttractedBodiesShowsStartAndEnd) {
   EXPECT_FALSE(film->ground.defined());
 }
 
+TEST(BodyFilm, GoesOnBeyondTheStepsThatWereTrained) {
+  const auto data = rigid::data(2, 1);
+  Predictor predictor = predictor_of({RigidMotionOptions{}}, *data);
+  predictor.roll_out(3);
+  const Named said = predictor(sample_of(*data, 0).input);
+  EXPECT_EQ(said.at("displacement").size(1), 3);
+  EXPECT_EQ(find_quantity(predictor.outputs(), "turn")->channels, 3);
+  PropertyOptions options;
+  options.targets = {"energy"};
+  Schema schema;
+  schema.labels = {{.name = "energy", .level = Level::graph}};
+  Points p;
+  p.graphs = Segments::of_sizes(std::vector<int64_t>{4, 4});
+  p.positions = at::randn({8, 3}, at::kDouble);
+  Predictor other =
+      predictor_of({options}, InMemory({p, {{"energy", at::randn({2, 1}, at::kDouble)}}}, schema));
+  try {
+    other.roll_out(3, "--rollout");
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string(error.what()).find("--rollout: needs a model of task rigid_motion"),
+              std::string::npos);
+  }
+}
+
 TEST(BodyFilm, OfOtherTasksThereIsNone) {
   Points p;
   p.graphs = Segments::of_sizes(std::vector<int64_t>{4, 4});

@@ -2,12 +2,15 @@
 // recipes of configs/ is read by the models that they name.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
 #include "tests/effects.h"
 #include "tests/train/small_training.h"
 #include "weyl/config/toml.h"
+#include "weyl/core/alternatives.h"
+#include "weyl/data/open.h"
 #include "weyl/predict/subject.h"
 
 namespace weyl {
@@ -105,6 +108,47 @@ TEST(EffectsOfRecipes, ModelsReadWhatRecipesSay) {
     EXPECT_NO_THROW(build_subject(read_recipe(resolved), at::kMeta, {})) << entry.path();
   }
   EXPECT_GT(recipes, 30u);
+}
+
+/// Attention inside objects is refused where the data declare none, before any file is looked for; what train/recipe.cpp
+/// knows of the sets is what they declare.
+TEST(EffectsOfRecipes, ObjectsThatDataDoNotHaveAreRefused) {
+  const auto objects = [](const std::vector<Quantity>& all) {
+    return std::ranges::any_of(all, [](const Quantity& q) { return q.level == Level::object; });
+  };
+  size_t refused = 0;
+  each_alternative<DataSet>([&]<class Set>(std::type_identity<Set>) {
+    if constexpr (!std::is_same_v<Set, TensorsDataOptions>) {  // whose files alone know
+      Recipe recipe;
+      recipe.data.set = Set{};
+      transformer::Options options;
+      options.attention = AttentionScope::hierarchical;
+      recipe.model.system = options;
+      Schema schema;
+      try {
+        schema = declared_schema(recipe.data);
+      } catch (const ConfigError&) {  // of images a class must be named, say: grids, at any rate
+      }
+      if (objects(schema.labels) || objects(schema.interface.features)) {
+        EXPECT_NO_THROW(require_objects(recipe)) << Set::name_in_config;
+      } else {
+        EXPECT_THROW(require_objects(recipe), ConfigError) << Set::name_in_config;
+        ++refused;
+      }
+    }
+  });
+  EXPECT_GT(refused, 10u);
+  const std::string configs = WEYL_SOURCE_DIR "/configs/";
+  for (const char* key : {"axial=true", "attention=hierarchical"}) {
+    try {
+      build_subject(read_recipe(configs + "nbody/gatr.toml", {std::string("model.gatr.") + key}), at::kMeta,
+                    {});
+      FAIL() << key;
+    } catch (const ConfigError& error) {
+      EXPECT_NE(std::string(error.what()).find(": data set nbody has no objects"), std::string::npos)
+          << error.what();
+    }
+  }
 }
 
 /// A trained run is not asked: what it was trained with, it was trained with.

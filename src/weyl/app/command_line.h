@@ -43,7 +43,8 @@ struct EvalCommand {
   std::string model;  // a run folder or a model file
   std::string data;   // empty: as the model's own config says
   std::string split = "test";
-  bool as_is = false;  // data that contradict what the model was trained on
+  int64_t rollout = 0;  // steps that are measured; 0: as many as the labels of the model's own data have
+  bool as_is = false;   // data that contradict what the model was trained on
   int64_t batch = 256;
   std::optional<int64_t> batch_tokens;
 };
@@ -57,6 +58,7 @@ struct PredictCommand {
   bool as_is = false;               // data that contradict what the model was trained on
   bool gradient = false;            // d(sum of graph_scalars)/d(positions)
   bool probabilities = false;       // into a folder: of each class too
+  int64_t rollout = 0;              // steps that predictions go; 0: as the config says
   int64_t batch = 256;
   std::optional<int64_t> batch_tokens;
 };
@@ -148,7 +150,9 @@ struct CompareCommand {
 
 struct PlotCommand {
   Talk talk;
+  Machine machine;
   std::string run, out;
+  int64_t rollout = 0;  // steps of new films; 0: none are made
 };
 
 struct CompletionCommand {

@@ -87,6 +87,11 @@ void add_as_is(CLI::App& app, bool& as_is) {
       "was trained on");
 }
 
+void add_rollout(CLI::App& app, int64_t& steps, const std::string& help) {
+  constexpr int64_t most_steps = 100000;
+  add_whole(app, "--rollout", steps, 1, most_steps, help);
+}
+
 void add_data(CLI::App& app, std::string& data, const std::string& help) {
   app.add_option("--data", data, help)->type_name("PATH");
 }

@@ -33,6 +33,8 @@ void add_out(CLI::App& app, std::string& out, const std::string& type, const std
 void add_force(CLI::App& app, bool& force);
 /// --as-is, of a verb that puts a model to work on data.
 void add_as_is(CLI::App& app, bool& as_is);
+/// --rollout, of a model that goes on from its own predictions.
+void add_rollout(CLI::App& app, int64_t& steps, const std::string& help);
 /// --data, in place of the data that a config names.
 void add_data(CLI::App& app, std::string& data, const std::string& help);
 

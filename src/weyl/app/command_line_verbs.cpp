@@ -62,11 +62,15 @@ Verb add_train(CLI::App& root) {
 Verb add_eval(CLI::App& root) {
   const auto draft = begin<EvalCommand>(
       root, "eval", "measure a model on data with labels",
-      examples({"eval runs/platonic-1", "eval model.safetensors --data data/nbody --split valid --json"}));
+      examples({"eval runs/platonic-1", "eval model.safetensors --data data/nbody --split valid --json",
+                "eval runs/boxes --rollout 24"}));
   auto& [app, c] = draft;
   add_model(app, c->model);
   add_data(app, c->data, "data folder or file, default that of the model's config");
   add_choice(app, "--split", c->split, {"train", "valid", "test"}, "which split, default test");
+  add_rollout(
+      app, c->rollout,
+      "rigid bodies: go N steps, each from where the one before has left the bodies, and measure each");
   add_as_is(app, c->as_is);
   add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
@@ -103,6 +107,8 @@ Verb add_predict(CLI::App& root) {
   app.add_flag("--probabilities", c->probabilities, "into a folder: also the probabilities of each class");
   app.add_flag("--gradient", c->gradient,
                "also the gradient of the sum of graph_scalars with respect to positions");
+  add_rollout(app, c->rollout,
+              "rigid bodies: go N steps, each from where the one before has left the bodies");
   add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
   return draft.done([paths](PredictCommand& p) {
@@ -206,7 +212,8 @@ Verb add_config_new(CLI::App& config) {
   app.add_option("PATH", *path, "the same as --data PATH")->type_name("");
   add_data(app, c->data, "data file or folder, of any format that `data inspect` lists");
   add_choice(app, "--task", c->task,
-             {"force_field", "property", "classification", "segmentation", "completion", "trajectory"},
+             {"force_field", "property", "classification", "segmentation", "completion", "trajectory",
+              "rigid_motion"},
              "what is learned; needed where the data have labels for several");
   app.add_option("--system", c->system, "what learns, default the one that does best on such data")
       ->type_name("SYSTEM");
@@ -254,12 +261,20 @@ Verb add_compare(CLI::App& root) {
 }
 
 Verb add_plot(CLI::App& root) {
-  const auto draft = begin<PlotCommand>(root, "plot", "draw a run's pictures again (gnuplot)",
-                                        examples({"plot runs/platonic-1 --out pictures"}));
+  const auto draft =
+      begin<PlotCommand>(root, "plot", "draw a run's pictures again (gnuplot)",
+                         examples({"plot runs/platonic-1 --out pictures", "plot runs/boxes --rollout 24"}));
   auto& [app, c] = draft;
   add_path(app, "RUN", c->run, "run folder");
   add_out(app, c->out, "DIR", "folder for the pictures, default RUN/plots", false);
-  return draft.done();
+  add_rollout(app, c->rollout,
+              "rigid bodies: also films of N steps, each from where the one before has left the bodies "
+              "(rollout_0, ...), of samples of the test split");
+  add_machine(app, c->machine, "with --rollout; default that of the file");
+  return draft.done([](const PlotCommand& p) {
+    const bool runs = p.machine.device != "cpu" || p.machine.dtype || p.machine.threads != 0;
+    require<ConfigError>(p.rollout > 0 || !runs, "--device, --dtype and --threads go with --rollout N");
+  });
 }
 
 Verb add_completion(CLI::App& root) {

@@ -199,7 +199,7 @@ void draw(const Film& film, const std::string& path) {
   window.take(film.ground);
   window.widen();
   const auto frames = static_cast<int64_t>(film.times.size());
-  const int across = frames > 6 ? 200 : 270, left = 62, gap = 14, above = 66, below = 74;
+  const int across = frames > 6 ? 200 : 270, left = 62, gap = 14, above = 66, below = 92;
   const double ratio = (window.y1 - window.y0) / (window.x1 - window.x0);
   const int down = static_cast<int>(across * ratio), width = left + static_cast<int>(frames) * (across + gap),
             height = above + down + below;
@@ -208,13 +208,18 @@ void draw(const Film& film, const std::string& path) {
   std::snprintf(ranges, sizeof ranges,
                 "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nset xtics %.9g\nset ytics %.9g\n", window.x0,
                 window.x1, window.y0, window.y1, tics, tics);
+  // Outlines are seen from above the horizon, dots from wherever they are spread most.
+  const auto axis = [&](const std::string& direction) {
+    return !film.outlines ? film.unit : film.unit.empty() ? direction : direction + " / " + film.unit;
+  };
   Script script;
   for (int64_t f = 0; f < frames; ++f) {
     script.plot(block_of(film.ground.data(), static_cast<int64_t>(film.ground.size()) / 4, true),
                 "lines lw 0.7 lc rgb '#c9d6c9'");
     add_bodies(script, film, f, f + 1 == frames);
     script.next("set title " + gnuplot_string(film.times[static_cast<size_t>(f)]) + " noenhanced\n" +
-                (f == 0 ? "set format y '%g'\nset ylabel " + gnuplot_string(film.unit) + " noenhanced\n"
+                "set xlabel " + gnuplot_string(axis("across")) + " noenhanced offset 0,0.5\n" +
+                (f == 0 ? "set format y '%g'\nset ylabel " + gnuplot_string(axis("up")) + " noenhanced\n"
                         : "set format y ''\nunset ylabel\n") +
                 (f + 1 == frames
                      ? "set key noenhanced at screen 0.5,screen 0.02 center bottom horizontal maxrows 1\n"

@@ -7,13 +7,14 @@
 
 namespace weyl {
 
-void write_films(const Predictor& predictor, const Dataset& test, const std::string& folder, int64_t count) {
+int64_t write_films(const Predictor& predictor, const Dataset& test, const std::string& folder,
+                    const std::string& name, int64_t count) {
   count = std::min(count, test.size());
   for (int64_t i = 0; i < count; ++i) {
     const int64_t sample = i * test.size() / count;
     const auto film = film_of(predictor, test.batch({&sample, 1}), test.schema().horizon);
     if (!film) {
-      return;
+      return i;
     }
     std::string times;
     for (const std::string& time : film->times) {
@@ -24,13 +25,14 @@ void write_films(const Predictor& predictor, const Dataset& test, const std::str
       tensors["ground"] = film->ground;
     }
     std::filesystem::create_directories(folder);
-    save_tensors(text(folder, "/film_", i, ".safetensors"), tensors,
+    save_tensors(text(folder, "/", name, "_", i, ".safetensors"), tensors,
                  {{"format", "weyl.film"},
                   {"times", times},
                   {"title", text("Sample ", sample, " of the test split")},
                   {"unit", film->unit}},
                  Existing::replace_link);
   }
+  return count;
 }
 
 }  // namespace weyl

@@ -28,6 +28,13 @@ at::Device device_of(const Machine& machine) {
   return device;
 }
 
+PredictorOptions predictor_options(const Machine& machine) {
+  PredictorOptions options;
+  options.device = device_of(machine);
+  options.dtype = dtype_of(machine.dtype);
+  return options;
+}
+
 void take_threads_for(const Machine& machine, const Predictor& predictor, int64_t samples) {
   const Model& model = predictor.model();
   const int64_t at_once =

@@ -17,12 +17,13 @@ std::optional<at::ScalarType> dtype_of(const std::optional<std::string>& name);
 /// The device that a command names; ConfigError when this build or machine has no such one.
 at::Device device_of(const Machine& machine);
 
+/// Where a command computes.
+PredictorOptions predictor_options(const Machine& machine);
+
 /// Where and how much at once `eval` and `predict` compute.
 template <class Command>
 PredictorOptions predictor_options(const Command& command) {
-  PredictorOptions options;
-  options.device = device_of(command.machine);
-  options.dtype = dtype_of(command.machine.dtype);
+  PredictorOptions options = predictor_options(command.machine);
   options.batch = command.batch;
   options.batch_tokens = command.batch_tokens.value_or(options.batch_tokens);
   return options;

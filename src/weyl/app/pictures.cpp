@@ -196,9 +196,21 @@ std::vector<std::string> files_named(const std::string& folder, const std::strin
   return files;
 }
 
+void draw_films(const std::vector<std::string>& films, const std::string& run, const std::string& out,
+                std::vector<std::string>& files) {
+  for (const std::string& path : films) {
+    Film film = read_film(path);
+    film.title = film.title + ", " + run_name(run);
+    const std::string picture = out + "/" + std::filesystem::path(path).stem().string();
+    draw(film, picture);
+    keep(files, picture);
+  }
+}
+
 }  // namespace
 
-std::vector<std::string> draw_run(const std::string& run, const std::string& out) {
+std::vector<std::string> draw_run(const std::string& run, const std::string& out,
+                                  const std::string& rollouts) {
   const std::string metrics = run + "/metrics.csv";
   const CsvTable table = read_csv(metrics);
   require<DataError>(!table.rows.empty(), metrics, ": must have rows to plot, but has none");
@@ -225,13 +237,9 @@ std::vector<std::string> draw_run(const std::string& run, const std::string& out
     draw(overlay(path), picture);
     files.push_back(picture + ".png");
   }
-  for (const std::string& path : files_named(run + "/plots", "film_", ".safetensors")) {
-    Film film = read_film(path);
-    film.title = film.title + ", " + run_name(run);
-    const std::string picture = out + "/" + std::filesystem::path(path).stem().string();
-    draw(film, picture);
-    keep(files, picture);
-  }
+  draw_films(files_named(run + "/plots", "film_", ".safetensors"), run, out, files);
+  draw_films(files_named(rollouts.empty() ? run + "/plots" : rollouts, "rollout_", ".safetensors"), run, out,
+             files);
   return files;
 }
 

@@ -10,8 +10,10 @@ namespace weyl {
 /// each label parity_<label> (plots/parity_<label>.csv, written at the end of training; its two columns name the axes);
 /// of tasks with classes confusion (plots/confusion.csv: the classes' names, then their counts, a row for each true
 /// class); of segmentations overlay_<i>.png (plots/overlay_<i>.safetensors: see app/overlays.h); of bodies in motion film_<i>, them
-/// at several times (plots/film_<i>.safetensors: see app/films.h). Returns the files.
+/// at several times (plots/film_<i>.safetensors: see app/films.h), and rollout_<i> (rollout_<i>.safetensors in the folder
+/// `rollouts`, which is plots where it is empty). Returns the files.
 /// DataError when the run has no metrics.csv with rows, or when its best model cannot be read.
-std::vector<std::string> draw_run(const std::string& run, const std::string& out);
+std::vector<std::string> draw_run(const std::string& run, const std::string& out,
+                                  const std::string& rollouts = "");
 
 }  // namespace weyl

@@ -7,6 +7,7 @@
 #include "weyl/app/machine.h"
 #include "weyl/app/metrics_text.h"
 #include "weyl/app/progress.h"
+#include "weyl/app/rollout_text.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/predict/predictor.h"
@@ -14,13 +15,22 @@
 namespace weyl {
 
 int run(const EvalCommand& command, const Systems& systems) {
-  const Predictor predictor(command.model, predictor_options(command), systems);
+  Predictor predictor(command.model, predictor_options(command), systems);
   warn_if_any(predictor.subject().recipe.warning);
   take_threads_for(command.machine, predictor, predictor.options().batch);
   require<ConfigError>(predictor.task() != nullptr, command.model,
                        ": must have a task to be measured by, but holds weights alone");
-  const auto data = open_data(predictor.subject().recipe, command.data, command.split, Keep::on_disk);
+  const bool rolls = command.rollout > 0;
+  if (rolls) {
+    predictor.roll_out(command.rollout, "--rollout");
+  }
+  const Recipe& recipe = predictor.subject().recipe;
+  const auto data = open_data(rolls ? with_rollout(recipe, command.rollout, "--rollout") : recipe,
+                              command.data, command.split, Keep::on_disk);
   const std::string where = command.data.empty() ? "the " + command.split + " split" : command.data;
+  require<ConfigError>(!rolls || !data->schema().labels.empty(), where,
+                       ": --rollout must be at most two less than the frames of a scene, got ",
+                       command.rollout);
   require_labels(*predictor.task(), data->schema());
   check_facts(command.as_is, predictor.trained_on(), *data, where, FactsCompared::inputs_and_classes);
   for (const std::string& warning : data->schema().warnings) {
@@ -44,10 +54,12 @@ int run(const EvalCommand& command, const Systems& systems) {
     std::cout << to_json(evaluation).set("baselines", beside).dump() << "\n";
     return exit_done;
   }
-  std::cout << metrics_text(evaluation.metrics) << "  (" << evaluation.samples << " samples)\n";
+  std::cout << metrics_text(of_first_step(evaluation.metrics)) << "  (" << evaluation.samples
+            << " samples)\n";
   for (const auto& [name, metrics] : baselines) {
-    std::cout << "  beside " << name << ": " << metrics_text(metrics) << "\n";
+    std::cout << "  beside " << name << ": " << metrics_text(of_first_step(metrics)) << "\n";
   }
+  std::cout << rollout_text(evaluation.metrics, baselines);
   for (const Breakdown& breakdown : evaluation.breakdowns) {
     std::cout << "\n" << table_text(breakdown);
   }

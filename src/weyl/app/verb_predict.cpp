@@ -87,6 +87,9 @@ Predictor predictor_of(const PredictCommand& command, const PredictorOptions& op
   for (const std::string& other : command.others) {
     predictor.join(Predictor(other, options, systems), command.model, other);
   }
+  if (command.rollout > 0) {
+    predictor.roll_out(command.rollout, "--rollout");
+  }
   return predictor;
 }
 

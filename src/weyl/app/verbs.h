@@ -40,7 +40,7 @@ int run(const DataInspectCommand& command);
 int run(const DataConvertCommand& command);
 int run(const DataSplitCommand& command);
 int run(const BenchCommand& command, const Systems& systems);
-int run(const PlotCommand& command);
+int run(const PlotCommand& command, const Systems& systems);
 int run(const DoctorCommand& command);
 
 /// Prints `weyl: <message>` (one line) on stderr and returns the exit code of this kind of error: ConfigError

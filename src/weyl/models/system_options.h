@@ -41,6 +41,13 @@ std::optional<std::string> blinding_of(const O& options) {
   }
   return std::nullopt;
 }
+template <class O>
+std::string must_without_objects_of(const O& options) {
+  if constexpr (requires { must_without_objects(options); }) {
+    return must_without_objects(options);
+  }
+  return "";
+}
 
 }  // namespace detail
 
@@ -50,6 +57,7 @@ std::optional<std::string> blinding_of(const O& options) {
 ///   Options resolved_by(const Options&, const Interface&, const TensorShapes&);  // first: by weights to be imported
 ///   void as_stored(Options&);                            // values of the keys that a stored config may lack
 ///   std::string blinding(const Options&);                // what keeps outputs from seeing the input
+///   std::string must_without_objects(const Options&);    // "model.x.axial: must be false" where it looks at objects
 class SystemOptions {
  public:
   template <OptionsStruct O>
@@ -75,6 +83,8 @@ class SystemOptions {
   /// One line that names the option; empty: no option does. Nothing: the system does not say, and may not be meant to
   /// read positions.
   std::optional<std::string> blinding() const { return held_->blinding(); }
+  /// What must be otherwise for data without objects: "model.x.axial: must be false"; empty: nothing.
+  std::string must_without_objects() const { return held_->must_without_objects(); }
   /// Null when they are another system's.
   template <OptionsStruct O>
   const O* get_if() const {
@@ -96,6 +106,7 @@ class SystemOptions {
     virtual void resolve(const Interface& interface, const TensorShapes& weights) = 0;
     virtual void as_stored() = 0;
     virtual std::optional<std::string> blinding() const = 0;
+    virtual std::string must_without_objects() const = 0;
   };
   template <class O>
   struct Of final : Any {
@@ -117,6 +128,7 @@ class SystemOptions {
     }
     void as_stored() override { detail::set_stored(options); }
     std::optional<std::string> blinding() const override { return detail::blinding_of(options); }
+    std::string must_without_objects() const override { return detail::must_without_objects_of(options); }
     O options;
   };
   std::unique_ptr<Any> held_;

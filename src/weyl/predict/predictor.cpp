@@ -158,6 +158,19 @@ void Predictor::give_stress() {
   }
 }
 
+void Predictor::roll_out(int64_t steps, std::string_view where) {
+  auto more = task() != nullptr ? task()->with_rollout(steps, interface()) : nullptr;
+  require<ConfigError>(
+      more != nullptr, where,
+      ": needs a model of task rigid_motion, which goes on from where it has left the bodies, got ",
+      task() != nullptr ? "one of task " + task()->name() : "one without a task");
+  subject_.task = std::move(more);
+  for (Predictor& other : others_) {
+    other.roll_out(steps, where);
+  }
+  set_outputs();
+}
+
 BatchOptions Predictor::bounds(const std::string& where, const PredictorCalls& calls) const {
   const bool grids = interface().grid;
   BatchOptions bounds;

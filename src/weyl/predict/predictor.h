@@ -79,6 +79,10 @@ class Predictor {
   /// effect for other tasks.
   void give_stress();
 
+  /// Predictions, and what `as_far_as_labels` gives at least, go so many steps, each from where the one before has left
+  /// the bodies, however many were trained. ConfigError: the task does not go step by step (Task::with_rollout).
+  void roll_out(int64_t steps, std::string_view where = "rollout");
+
   /// Calls `use` with the samples [0, size) of a set in their order, a batch at a time, on the CPU, points and poses in
   /// float64, grids in the model's dtype. Returns how many were used: fewer when stopped.
   /// A ShapeError, of `use` too, becomes a DataError that names the sample of `where`, which `use` has then seen twice.

@@ -62,6 +62,7 @@ Subject build_subject(Recipe recipe, at::Device device, std::optional<at::Scalar
                       const Systems& systems, const TensorShapes& weights) {
   Subject subject;
   subject.recipe = std::move(recipe);
+  require_objects(subject.recipe);
   subject.schema = schema_of(subject.recipe);
   Interface interface;
   if (subject.recipe.interface) {
@@ -104,6 +105,16 @@ Subject load_subject(const std::string& path, at::Device device, std::optional<a
   return subject;
 }
 
+Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where) {
+  auto* bodies = std::get_if<RigidBodiesDataOptions>(&recipe.data.set);
+  const char* set = std::visit([](const auto& o) { return o.name_in_config; }, recipe.data.set);
+  require<ConfigError>(bodies != nullptr, where,
+                       ": needs data set rigid_bodies, whose labels go as far as is asked; those of ", set,
+                       " have the steps that they have");
+  bodies->rollout = steps;
+  return recipe;
+}
+
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
                                          const std::string& split, Keep keep) {
   // Of a trajectory the missing poses are known to the set alone, which takes them out.
@@ -118,8 +129,13 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
   const Splits splits =
       open_splits(path.empty() ? recipe.data : all_of(recipe.data, path), interface_of(recipe), keep);
   const auto& chosen = split == "train" ? splits.train : split == "valid" ? splits.valid : splits.test;
+  std::string there;
+  for (const auto& [name, part] :
+       {std::pair{"train", splits.train}, {"valid", splits.valid}, {"test", splits.test}}) {
+    there += part == nullptr ? "" : text(there.empty() ? "" : ", ", "--split ", name);
+  }
   require<DataError>(chosen != nullptr, path.empty() ? "the data set" : path, ": must have a ", split,
-                     " split, but has none");
+                     " split, but has none; there is ", there.empty() ? "no split at all" : there);
   return chosen;
 }
 

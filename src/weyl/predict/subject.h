@@ -35,6 +35,10 @@ Subject build_subject(Recipe recipe, at::Device device, std::optional<at::Scalar
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,
                      const Systems& systems = built_in_systems());
 
+/// A recipe whose data tell the motions of so many steps, whatever they told in training. ConfigError: the labels of its data
+/// set have the steps that they have.
+Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where = "rollout");
+
 /// The data set in `path` (a folder with splits, or a file: all its samples) or, when that is empty, the recipe's.
 /// DataError when the split is absent.
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,

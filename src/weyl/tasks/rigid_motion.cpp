@@ -189,6 +189,15 @@ void RigidMotion::load(const NamedTensors& state) {
   mean_square_ = mean_square;
 }
 
+std::unique_ptr<Task> RigidMotion::with_rollout(int64_t steps, const Interface& model) const {
+  if (steps > 1) {
+    require_movable(model);
+  }
+  auto more = std::make_unique<RigidMotion>(*this);
+  more->options_.rollout = steps;
+  return more;
+}
+
 ObjectMotions RigidMotion::baseline(const Points& points, const Interface& interface) const {
   if (options_.baseline == MotionBaseline::constant_velocity) {
     const Tensor velocities = velocities_of(points, interface);

@@ -44,6 +44,7 @@ class RigidMotion : public Task {
   NamedTensors state() const override;  // "displacement", "turn", "mean_square": (1) float64
   void load(const NamedTensors& state) override;
 
+  std::unique_ptr<Task> with_rollout(int64_t steps, const Interface& model) const override;
   Step step(Model& model, const Batch& batch) const override;
   Named predict(Model& model, const Batch& batch) const override;
 

@@ -124,6 +124,11 @@ class Task {
   /// This task with its statistics, whose predictions hold the stress of periodic graphs as well; null where nothing
   /// is to be added.
   virtual std::unique_ptr<Task> with_stress() const { return nullptr; }
+  /// This task with its statistics, whose predictions go so many steps, each from where the one before has left the
+  /// input; null of tasks that do not go step by step. ConfigError: a feature of the model's inputs that cannot be moved.
+  virtual std::unique_ptr<Task> with_rollout(int64_t /*steps*/, const Interface& /*model*/) const {
+    return nullptr;
+  }
   /// Cells along each axis of the windows of a grid that `predict` gives the model; empty: whole grids.
   virtual std::vector<int64_t> window() const { return {}; }
 

@@ -164,6 +164,19 @@ void require_effects(const Recipe& recipe) {
   require_effects(recipe.task);
   recipe.model.system.require_effects(stated ? &*recipe.interface : nullptr);
   require_effects(recipe.train);
+  require_objects(recipe);
+}
+
+void require_objects(const Recipe& recipe) {
+  const std::string must = recipe.model.system.must_without_objects();
+  std::visit(
+      [&]<class Set>(const Set&) {
+        constexpr bool may_have =
+            std::is_same_v<Set, RigidBodiesDataOptions> || std::is_same_v<Set, TensorsDataOptions>;
+        require<ConfigError>(may_have || recipe.interface || must.empty(), must, ": data set ",
+                             Set::name_in_config, " has no objects");
+      },
+      recipe.data.set);
 }
 
 void check_trainable(const Recipe& recipe) {

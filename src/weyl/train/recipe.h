@@ -50,8 +50,12 @@ Recipe read_recipe(const std::string& path, const std::vector<std::string>& over
 /// ConfigError for an option of data, task, model or training that nothing reads as the others stand and that is not as
 /// its default or preset has it (config/idle.h). For configs that somebody wrote: stored runs and models are not asked.
 /// What depends on the model's interface is taken to be read (SystemOptions::require_effects, once it is known) unless
-/// the recipe's own [interface] has outputs.
+/// the recipe's own [interface] has outputs. Also what require_objects says.
 void require_effects(const Recipe& recipe);
+
+/// ConfigError where the model looks at objects, which the data set has none of. With an [interface], and of set
+/// `tensors`, only the files know.
+void require_objects(const Recipe& recipe);
 
 /// Checks what only training asks of a recipe: ConfigError unless train.epochs, train.steps, train.flops or
 /// train.max_seconds is set.

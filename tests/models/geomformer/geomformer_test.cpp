@@ -232,7 +232,7 @@ TEST(Geomformer, RefusesWhatHasNoEffect) {
       check(o);
       ADD_FAILURE() << key << " was taken";
     } catch (const ConfigError& e) {
-      EXPECT_TRUE(std::string(e.what()).starts_with("geomformer." + key + ": ")) << e.what();
+      EXPECT_TRUE(std::string(e.what()).starts_with("model.geomformer." + key + ": ")) << e.what();
     }
   };
   const auto et = Preset::et, painn = Preset::painn, own = Preset::geomformer;

@@ -323,22 +323,24 @@ std::string config_error(const Options& o, const Interface& i = interface_of_all
 TEST(Platonic, WrongOptionsAreNamed) {
   auto o = small();
   o.width = 50;
-  EXPECT_EQ(config_error(o), "platonic.width: must be a multiple of the order 12 of tetrahedron, got 50");
+  EXPECT_EQ(config_error(o),
+            "model.platonic.width: must be a multiple of the order 12 of tetrahedron, got 50");
   o = small();
   o.heads = 18;
-  EXPECT_EQ(
-      config_error(o),
-      "platonic.heads: must be a multiple of the order 12 of tetrahedron and divide the width 48, got 18");
+  EXPECT_EQ(config_error(o),
+            "model.platonic.heads: must be a multiple of the order 12 of tetrahedron and divide the width "
+            "48, got 18");
   o = small();
   o.group = "cyclic_4";
-  EXPECT_EQ(config_error(o), "platonic.group: 'cyclic_4' acts in 2 dimensions, the data have 3");
+  EXPECT_EQ(config_error(o), "model.platonic.group: 'cyclic_4' acts in 2 dimensions, the data have 3");
   o = small();
   o.width = 36;
-  EXPECT_EQ(config_error(o), "platonic.heads: rotary encoding needs an even width per head, got 36 / 12 = 3");
+  EXPECT_EQ(config_error(o),
+            "model.platonic.heads: rotary encoding needs an even width per head, got 36 / 12 = 3");
   o = small();
   o.width = 24;
   EXPECT_EQ(config_error(o),
-            "platonic.width: a layer norm needs at least 3 channels in a frame, got 24 / 12 = 2");
+            "model.platonic.width: a layer norm needs at least 3 channels in a frame, got 24 / 12 = 2");
   o.norm = FrameNorm::rms;
   EXPECT_EQ(config_error(o), "no error");
   Interface i = interface_of_all_kinds(3);

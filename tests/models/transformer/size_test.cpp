@@ -83,7 +83,11 @@ TEST(TransformerSize, RefusesWidthsBesideIt) {
 
 TEST(TransformerSize, HierarchicalAttentionNeedsEvenHeads) {
   EXPECT_EQ(refusal(read("size = 2\nattention = 'hierarchical'")), "");
-  EXPECT_EQ(refusal(read("size = 1.5\nattention = 'hierarchical'")),
+  EXPECT_EQ(
+      refusal(read("size = 1.5\nattention = 'hierarchical'")),
+      "model.transformer.size: must be a whole number with attention = \"hierarchical\", which halves the "
+      "heads, got 1.5");
+  EXPECT_EQ(refusal(read("heads = 3\nwidth = 48\nattention = 'hierarchical'")),
             "model.transformer.heads: must be even with attention = \"hierarchical\", got 3");
 }
 

@@ -102,6 +102,12 @@ HeadChannels head_channels(const Options& o) {
   return c;
 }
 
+std::string must_without_objects(const Options& o) {
+  return o.axial                                       ? "model.gatr.axial: must be false"
+         : o.attention == AttentionScope::hierarchical ? "model.gatr.attention: must be \"global\""
+                                                       : "";
+}
+
 void check(const Options& o) {
   require_left_to_size("model.gatr", o.size, o.beside_size);
   require<ConfigError>(o.attention == AttentionScope::global || o.heads % 2 == 0,

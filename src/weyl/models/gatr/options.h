@@ -75,4 +75,7 @@ void require_effects(const Options& options, const Interface* interface);
 /// responsible; empty where no option is.
 std::string blinding(const Options& options);
 
+/// What must be otherwise for data without objects, a key and its value; empty: nothing.
+std::string must_without_objects(const Options& options);
+
 }  // namespace weyl::gatr

@@ -80,10 +80,8 @@ Regrouped across_objects(const Points& points) {
 }
 
 Scene scene_of(const Points& points, const Streams& input, const Options& options) {
-  const bool objects = options.axial || options.attention == AttentionScope::hierarchical;
-  require(!objects || points.objects.rows() == points.nodes(), "model.gatr.",
-          options.axial ? "axial: must be false" : "attention: must be \"global\"",
-          " for an input without objects");
+  const std::string must = must_without_objects(options);
+  require(must.empty() || points.objects.rows() == points.nodes(), must, " for an input without objects");
   Scene scene{points.graphs, points.objects, {}, {}, {}, {}, {}};
   const Tensor& mv = input.multivectors;
   scene.reference = options.reference == Reference::canonical

@@ -29,7 +29,8 @@ PairGeometry::PairGeometry(const Options& options, int64_t types)
                       std::make_shared<GaussianBasis>(options.kernels, types * types, options.least_width));
     return;
   }
-  require<ConfigError>(cutoff_.has_value(), "geomformer.basis: this one ends at the cut-off, which is off");
+  require<ConfigError>(cutoff_.has_value(),
+                       "model.geomformer.basis: this one ends at the cut-off, which is off");
   const double upper = cutoff_->radius, lower = cutoff_->lower;
   if (options.basis == Basis::exp_normal) {
     radial_ = std::make_shared<ExpNormalBasis>(options.kernels, upper, lower, options.train_basis);

@@ -64,7 +64,7 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
   if (options.velocity_tower) {
     require<ConfigError>(
         columns.vector_count() > 0,
-        "geomformer.velocity_tower: needs a vector feature of the nodes, the data have none");
+        "model.geomformer.velocity_tower: needs a vector feature of the nodes, the data have none");
     towers_.push_back(tower("position.", true, false));
     towers_.push_back(tower("velocity.", false, true));
   } else {
@@ -77,7 +77,7 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
   moved_ = moving(this->interface);
   require<ConfigError>(
       options.rounds == 1 || moved_ != nullptr,
-      "geomformer.rounds: needs an output that moves nodes (a vector of role offset or point)");
+      "model.geomformer.rounds: needs an output that moves nodes (a vector of role offset or point)");
 }
 
 Geomformer::Tower Geomformer::tower(const std::string& prefix, bool positions, bool features) {

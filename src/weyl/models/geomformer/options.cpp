@@ -175,7 +175,7 @@ bool has_heads(const Options& o) {
 
 void check(const Options& o) {
   const auto must = [](bool holds, const char* key, auto... rest) {
-    require<ConfigError>(holds, "geomformer.", key, ": ", rest...);
+    require<ConfigError>(holds, "model.geomformer.", key, ": ", rest...);
   };
   const bool messages = o.interaction == Interaction::messages;
   must(o.width % o.heads == 0 || !has_heads(o), "heads", "must divide the width ", o.width, ", got ",

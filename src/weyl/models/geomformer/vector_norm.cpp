@@ -9,7 +9,7 @@ VectorNorm::VectorNorm(int64_t channels, VectorNormLaw law, double rho, double e
     : rho_(law == VectorNormLaw::rms ? 1 : rho),
       epsilon_(epsilon),
       weight_(parameter("weight", {channels}, Init::ones())) {
-  require<ConfigError>(law != VectorNormLaw::none, "geomformer.norm: none is no norm");
+  require<ConfigError>(law != VectorNormLaw::none, "model.geomformer.norm: none is no norm");
 }
 
 Tensor VectorNorm::operator()(const Tensor& z) const {

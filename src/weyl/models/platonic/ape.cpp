@@ -13,7 +13,7 @@
 namespace weyl::platonic {
 
 FrameApe::FrameApe(const ApeOptions& options, int64_t channels, int64_t dimension) {
-  require<ConfigError>(channels % 2 == 0, "platonic.ape: the channels of a frame must be even, got ",
+  require<ConfigError>(channels % 2 == 0, "model.platonic.ape: the channels of a frame must be even, got ",
                        channels);
   const std::vector<int64_t> shape{dimension, channels / 2};
   const auto in_float64 = at::TensorOptions().dtype(at::kDouble);

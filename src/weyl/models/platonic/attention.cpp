@@ -22,15 +22,15 @@ FrameAttention::FrameAttention(const Options& options, GroupTablesPtr tables)
       order_(tables_->group().order()),
       head_width_(options.width / options.heads) {
   require<ConfigError>(options.heads % order_ == 0 && options.width % options.heads == 0,
-                       "platonic.heads: must be a multiple of the order ", order_, " of ",
+                       "model.platonic.heads: must be a multiple of the order ", order_, " of ",
                        tables_->group().name(), " and divide the width ", options.width, ", got ",
                        options.heads);
   require<ConfigError>(!options.rope || head_width_ % 2 == 0,
-                       "platonic.heads: rotary encoding needs an even width per head, got ", options.width,
-                       " / ", options.heads, " = ", head_width_);
-  require<ConfigError>(options.rope || !options.rope_on_values, "platonic.rope_on_values: needs rope");
+                       "model.platonic.heads: rotary encoding needs an even width per head, got ",
+                       options.width, " / ", options.heads, " = ", head_width_);
+  require<ConfigError>(options.rope || !options.rope_on_values, "model.platonic.rope_on_values: needs rope");
   require<ConfigError>(options.scores == Scores::equivariant || options.attention == AttentionLaw::softmax,
-                       "platonic.scores: invariant scores are defined for softmax attention alone");
+                       "model.platonic.scores: invariant scores are defined for softmax attention alone");
   const auto projection = [&](const char* name) {
     return child(name, std::make_shared<GroupLinear>(tables_, options.width, options.width));
   };

@@ -15,12 +15,12 @@ FrameBlock::FrameBlock(const Options& options, const GroupTablesPtr& tables)
   const int64_t channels = options.width / order_;
   const auto hidden = static_cast<int64_t>(static_cast<double>(options.width) * options.ffn_factor);
   require<ConfigError>(hidden > 0 && hidden % order_ == 0,
-                       "platonic.ffn_factor: width times factor must be a ",
+                       "model.platonic.ffn_factor: width times factor must be a ",
                        "positive multiple of the order ", order_, ", got ", hidden);
   // Over two channels a layer norm is a sign function: it loses digits of float32, and with them the
   // symmetry.
   require<ConfigError>(options.norm == FrameNorm::rms || channels >= 3,
-                       "platonic.width: a layer norm needs at least "
+                       "model.platonic.width: a layer norm needs at least "
                        "3 channels in a frame, got ",
                        options.width, " / ", order_, " = ", channels);
   if (options.layer_scale) {

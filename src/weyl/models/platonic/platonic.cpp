@@ -43,12 +43,12 @@ GroupPtr frames_of(const Options& options, int64_t dimension) {
     group = std::make_shared<FiniteGroup>(
         FiniteGroup::from_generators("generated", dimension, options.generators));
   } else {
-    require<ConfigError>(options.axis.size() == 3, "platonic.axis: must be three numbers, got ",
+    require<ConfigError>(options.axis.size() == 3, "model.platonic.axis: must be three numbers, got ",
                          options.axis.size());
     group = named_group(options.group, {options.axis[0], options.axis[1], options.axis[2]});
   }
-  require<ConfigError>(group->dimension() == dimension, "platonic.group: '", group->name(), "' acts in ",
-                       group->dimension(), " dimensions, the data have ", dimension);
+  require<ConfigError>(group->dimension() == dimension, "model.platonic.group: '", group->name(),
+                       "' acts in ", group->dimension(), " dimensions, the data have ", dimension);
   return options.authors_tables ? rounded(*group) : group;
 }
 
@@ -58,8 +58,8 @@ Platonic::Platonic(const Options& given, const Interface& interface)
       columns_(input_columns(interface, "platonic")),
       tables_(std::make_shared<GroupTables>(frames_of(options, interface.dimension))) {
   const int64_t order = tables_->group().order();
-  require<ConfigError>(options.width % order == 0, "platonic.width: must be a multiple of the order ", order,
-                       " of ", tables_->group().name(), ", got ", options.width);
+  require<ConfigError>(options.width % order == 0, "model.platonic.width: must be a multiple of the order ",
+                       order, " of ", tables_->group().name(), ", got ", options.width);
   if (options.ape) {
     ape_ = child("ape", std::make_shared<FrameApe>(*options.ape, options.width / order, interface.dimension));
   }

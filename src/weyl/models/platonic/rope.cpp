@@ -55,7 +55,7 @@ Tensor initial_frequencies(const RopeOptions& options, int64_t heads, int64_t pa
 
 Tensor spiral_frequencies(int64_t heads, int64_t pairs, int64_t dimension, double sigma) {
   require<ConfigError>(dimension == 2 || dimension == 3,
-                       "platonic.rope.init: a spiral needs 2 or 3 dimensions, got ", dimension);
+                       "model.platonic.rope.init: a spiral needs 2 or 3 dimensions, got ", dimension);
   Tensor frequencies = at::empty({heads, pairs, dimension}, at::TensorOptions().dtype(at::kDouble));
   auto* w = frequencies.mutable_data_ptr<double>();
   dimension == 3 ? spiral_in_space(w, heads, pairs, sigma) : spiral_in_plane(w, heads, pairs, sigma);

@@ -77,6 +77,10 @@ void fields(Fields& f, Options& o) {
   f("pooling", o.pooling, "how nodes become a graph: sum / typical nodes, or mean");
 }
 
+std::string must_without_objects(const Options& o) {
+  return o.attention == AttentionScope::hierarchical ? "model.transformer.attention: must be \"global\"" : "";
+}
+
 void check(const Options& o) {
   if (o.size) {
     require<ConfigError>(is_size(*o.size),
@@ -88,9 +92,13 @@ void check(const Options& o) {
   require<ConfigError>(o.head_width || o.width % o.heads == 0,
                        "model.transformer.heads: must divide the width ", o.width,
                        " when head_width is not given, got ", o.heads);
-  require<ConfigError>(o.attention == AttentionScope::global || o.heads % 2 == 0,
-                       "model.transformer.heads: must be even with attention = \"hierarchical\", got ",
-                       o.heads);
+  const bool halves = o.attention == AttentionScope::global || o.heads % 2 == 0;
+  require<ConfigError>(halves || !o.size,
+                       "model.transformer.size: must be a whole number with attention = "
+                       "\"hierarchical\", which halves the heads, got ",
+                       o.size.value_or(0));
+  require<ConfigError>(
+      halves, "model.transformer.heads: must be even with attention = \"hierarchical\", got ", o.heads);
 }
 
 void require_effects(const Options& o, const Interface* interface) {

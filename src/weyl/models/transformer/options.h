@@ -60,4 +60,7 @@ inline std::string blinding(const Options&) {
   return "";
 }
 
+/// What must be otherwise for data without objects, a key and its value; empty: nothing.
+std::string must_without_objects(const Options& options);
+
 }  // namespace weyl::transformer

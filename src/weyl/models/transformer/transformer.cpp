@@ -33,9 +33,8 @@ Transformer::Transformer(const Options& options, const Interface& interface)
 Named Transformer::forward(const Points& points) {
   const int64_t n = points.nodes(), d = interface.dimension;
   const auto dtype = points.positions.scalar_type();
-  require(
-      options.attention == AttentionScope::global || points.objects.rows() == n,
-      "model.transformer.attention: must be \"global\" for an input without objects, got \"hierarchical\"");
+  const std::string must = must_without_objects(options);
+  require(must.empty() || points.objects.rows() == n, must, " for an input without objects");
   const auto [scalars, vectors] = input_values(points, interface);
   Tensor coordinates = options.centre ? centred(points.positions, points.graphs) : points.positions;
   if (vectors.defined()) {
