@@ -30,11 +30,14 @@ std::string with_interval(const Estimate& estimate) {
              : value + " (" + number(estimate.low, "%.3g") + ", " + number(estimate.high, "%.3g") + ")";
 }
 
+// Each line two blanks to the right, and without blanks at its end.
 std::string indented(const std::string& lines) {
-  std::string out = "  ";
-  for (size_t i = 0; i < lines.size(); ++i) {
-    out += lines[i];
-    out += lines[i] == '\n' && i + 1 < lines.size() ? "  " : "";
+  std::string out;
+  for (size_t begin = 0; begin < lines.size();) {
+    const size_t end = lines.find('\n', begin);
+    const std::string line = lines.substr(begin, end - begin);
+    out += "  " + line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    begin = end + 1;
   }
   return out;
 }
@@ -88,7 +91,7 @@ std::string budgets(const SystemFit& fit) {
     rows.push_back({number(at.budget, "%.3g"), with_interval(at.N), with_interval(at.D), with_interval(at.L),
                     at.outside ? "beyond the runs" : ""});
   }
-  return "\n" + indented(aligned(rows));
+  return text("\n", indented(aligned(rows)));
 }
 
 std::string isoflops(const SystemFit& fit) {
@@ -106,7 +109,7 @@ std::string isoflops(const SystemFit& fit) {
                     known ? number(isoflop.minimum->parameters, "%.3g") : "-",
                     known ? number(isoflop.minimum->loss, "%.3g") : "-", word});
   }
-  std::string lines = "\n" + indented(aligned(rows));
+  std::string lines = text("\n", indented(aligned(rows)));
   if (fit.isoflop_law) {
     lines += text("  through these minima: a = ", number(fit.isoflop_law->a, "%.3g"),
                   ", b = ", number(fit.isoflop_law->b, "%.3g"), "\n");
@@ -141,7 +144,7 @@ std::string further(const SystemFit& fit) {
   for (const LeftOut& left : fit.left_out) {
     lines += "  left out: " + left.quantity + ": " + visible(left.reason) + "\n";
   }
-  return lines.empty() ? "" : "\n" + lines;
+  return lines.empty() ? "" : text("\n", lines);
 }
 
 std::string ratio(const SystemRatio& ratio) {
@@ -157,11 +160,11 @@ std::string ratio(const SystemRatio& ratio) {
 std::string text_of(const ScalingStudy& study) {
   std::string lines;
   for (const SystemFit& fit : study.systems) {
-    lines += (lines.empty() ? "" : "\n") + heading(fit) + coefficients(fit) + budgets(fit) + isoflops(fit) +
-             further(fit);
+    lines += text(lines.empty() ? "" : "\n", heading(fit)) + coefficients(fit) + budgets(fit) +
+             isoflops(fit) + further(fit);
   }
   for (const SystemRatio& each : study.ratios) {
-    lines += "\n" + ratio(each);
+    lines += text("\n", ratio(each));
   }
   return lines;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "weyl/core/check.h"
 #include "weyl/core/jobs.h"
@@ -22,8 +23,9 @@ std::vector<Coefficients> places_of(const std::vector<Minimum>& minima) {
   return places;
 }
 
-double leave_one_out_error(const LogRuns& runs, const FitForm& form, const std::vector<Coefficients>& starts,
-                           int64_t threads) {
+// |log L - log L_i| of each left-out run.
+std::vector<double> leave_one_out_errors(const LogRuns& runs, const FitForm& form,
+                                         const std::vector<Coefficients>& starts, int64_t threads) {
   const size_t count = std::min(runs.size(), most_left_out);
   std::vector<double> errors(count);
   run_samples(static_cast<int64_t>(count), threads, {}, [&](int64_t i, const std::atomic<bool>&) {
@@ -34,30 +36,53 @@ double leave_one_out_error(const LogRuns& runs, const FitForm& form, const std::
     const Minimum found = lowest(objective, starts);
     errors[static_cast<size_t>(i)] = std::abs(objective.predicted(found.x, left_out) - runs.loss[left_out]);
   });
-  double sum = 0;
-  for (const double error : errors) {
-    sum += error;
-  }
-  return sum / static_cast<double>(count);
+  return errors;
 }
 
-std::vector<TriedForm> try_forms(const LogRuns& runs, int64_t threads) {
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// The best width of each choice of E, and its errors.
+struct Contest {
   std::vector<TriedForm> tried;
-  for (const bool free_E : {false, true}) {
-    FitForm form{.free_E = free_E, .delta = smooth_delta};
-    if (runs.size() <= form.coefficients()) {
-      continue;
-    }
-    const Objective smooth(runs, form);
-    const auto starts = places_of(best_minima(smooth, grid_of_starts(smooth), kept_minima, threads));
-    for (const double delta : {1e-4, 1e-3, 1e-2, 1e-1}) {
-      form.delta = delta;
-      const Objective objective(runs, form);
-      const auto minima = places_of(best_minima(objective, starts, kept_minima, threads));
-      tried.push_back({form, leave_one_out_error(runs, form, minima, threads)});
+  std::optional<FitForm> best;
+  std::vector<double> errors;
+};
+
+Contest try_widths(const LogRuns& runs, bool free_E, int64_t threads) {
+  Contest contest;
+  FitForm form{.free_E = free_E, .delta = smooth_delta};
+  if (runs.size() <= form.coefficients()) {
+    return contest;
+  }
+  const Objective smooth(runs, form);
+  const auto starts = places_of(best_minima(smooth, grid_of_starts(smooth), kept_minima, threads));
+  for (const double delta : {1e-4, 1e-3, 1e-2, 1e-1}) {
+    form.delta = delta;
+    const Objective objective(runs, form);
+    const auto minima = places_of(best_minima(objective, starts, kept_minima, threads));
+    std::vector<double> errors = leave_one_out_errors(runs, form, minima, threads);
+    contest.tried.push_back({form, mean(errors)});
+    if (!contest.best || mean(errors) < mean(contest.errors)) {
+      contest.best = form;
+      contest.errors = std::move(errors);
     }
   }
-  return tried;
+  return contest;
+}
+
+// Whether the others' errors are lower in the mean by more than the standard error of the difference.
+bool clearly_lower(const std::vector<double>& others, const std::vector<double>& errors) {
+  const auto count = static_cast<double>(errors.size());
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < errors.size(); ++i) {
+    const double gain = errors[i] - others[i];
+    sum += gain;
+    squares += gain * gain;
+  }
+  const double gain = sum / count, variance = std::max(0.0, squares / count - gain * gain);
+  return gain > std::sqrt(variance / (count - 1));
 }
 
 // Redrawn until it has as many different runs as the form has coefficients; the runs themselves have.
@@ -104,13 +129,11 @@ PointFit fit_law(const LogRuns& runs, const std::optional<FitForm>& form, int64_
   if (form) {
     chosen = *form;
   } else {
-    tried = try_forms(runs, threads);
-    require(!tried.empty(), "fit: must have more runs than coefficients, got ", runs.size());
-    const TriedForm* best = tried.data();
-    for (const TriedForm& t : tried) {
-      best = t.error < 0.999 * best->error ? &t : best;
-    }
-    chosen = best->form;
+    Contest without = try_widths(runs, false, threads), with = try_widths(runs, true, threads);
+    require(without.best.has_value(), "fit: must have more runs than coefficients, got ", runs.size());
+    chosen = with.best && clearly_lower(with.errors, without.errors) ? *with.best : *without.best;
+    tried = std::move(without.tried);
+    tried.insert(tried.end(), with.tried.begin(), with.tried.end());
   }
   const Objective objective(runs, chosen);
   PointFit fit = fit_from(runs, chosen, grid_of_starts(objective), threads);

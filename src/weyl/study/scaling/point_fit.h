@@ -25,9 +25,10 @@ struct PointFit {
 };
 
 /// Fits from the whole grid of starts. Without `form` that is chosen by leave-one-out: E in {0, free} (free needs six
-/// runs) and delta in {1e-4, 1e-3, 1e-2, 1e-1}; each left-out run (of more than 200, every n-th) is predicted by the lowest of descents from the form's
-/// three best minima of all runs, which come from the whole grid at delta = 0.1 and go on at their own. A later form is
-/// taken when its mean error is lower by a thousandth, so E stays 0 where that is as good.
+/// runs) and delta in {1e-4, 1e-3, 1e-2, 1e-1}. Each left-out run (of more than 200, every n-th) is predicted by the lowest
+/// of descents from the form's three best minima of all runs, which come from the whole grid at delta = 0.1 and go on at
+/// their own. The delta of the lowest mean error is taken; E is free only where that lowers the error by more than the
+/// standard error of the difference.
 PointFit fit_law(const LogRuns& runs, const std::optional<FitForm>& form, int64_t threads);
 
 /// Fits the form from these starts.
