@@ -40,7 +40,7 @@ TEST(Coverage, IntervalsHoldTheTruthAsOftenAsTheySay) {
   const bool whole = repetitions >= 200;
   ScalingOptions options{.bootstraps = from_environment("WEYL_COVERAGE_BOOTSTRAPS", 300), .grid_checks = 0};
   if (from_environment("WEYL_COVERAGE_CHOICE", 0) == 0) {
-    options.form = FitForm{.delta = 1e-3};
+    options.form = FitForm{.delta = 0.1};  // what leave-one-out comes to with such noise
   }
   int64_t all_held = 0;
   for (const PublishedLaw& published : {baseline, equivariant}) {

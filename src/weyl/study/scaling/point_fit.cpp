@@ -43,46 +43,45 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// The best width of each choice of E, and its errors.
+// Whether these errors are lower than the others in the mean, by more than the standard error of the difference.
+bool clearly_lower(const std::vector<double>& errors, const std::vector<double>& others) {
+  const auto count = static_cast<double>(errors.size());
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < errors.size(); ++i) {
+    const double gain = others[i] - errors[i];
+    sum += gain;
+    squares += gain * gain;
+  }
+  const double gain = sum / count, variance = std::max(0.0, squares / count - gain * gain);
+  return gain > std::sqrt(variance / (count - 1));
+}
+
+/// What was tried, the form that holds its ground, and its errors.
 struct Contest {
   std::vector<TriedForm> tried;
   std::optional<FitForm> best;
   std::vector<double> errors;
 };
 
-Contest try_widths(const LogRuns& runs, bool free_E, int64_t threads) {
-  Contest contest;
+// Widths from the widest, which wastes least of the data where noise has no outliers.
+void try_widths(const LogRuns& runs, bool free_E, int64_t threads, Contest& contest) {
   FitForm form{.free_E = free_E, .delta = smooth_delta};
   if (runs.size() <= form.coefficients()) {
-    return contest;
+    return;
   }
   const Objective smooth(runs, form);
   const auto starts = places_of(best_minima(smooth, grid_of_starts(smooth), kept_minima, threads));
-  for (const double delta : {1e-4, 1e-3, 1e-2, 1e-1}) {
+  for (const double delta : {smooth_delta, 1e-2, 1e-3, 1e-4}) {
     form.delta = delta;
     const Objective objective(runs, form);
     const auto minima = places_of(best_minima(objective, starts, kept_minima, threads));
     std::vector<double> errors = leave_one_out_errors(runs, form, minima, threads);
     contest.tried.push_back({form, mean(errors)});
-    if (!contest.best || mean(errors) < mean(contest.errors)) {
+    if (!contest.best || clearly_lower(errors, contest.errors)) {
       contest.best = form;
       contest.errors = std::move(errors);
     }
   }
-  return contest;
-}
-
-// Whether the others' errors are lower in the mean by more than the standard error of the difference.
-bool clearly_lower(const std::vector<double>& others, const std::vector<double>& errors) {
-  const auto count = static_cast<double>(errors.size());
-  double sum = 0, squares = 0;
-  for (size_t i = 0; i < errors.size(); ++i) {
-    const double gain = errors[i] - others[i];
-    sum += gain;
-    squares += gain * gain;
-  }
-  const double gain = sum / count, variance = std::max(0.0, squares / count - gain * gain);
-  return gain > std::sqrt(variance / (count - 1));
 }
 
 // Redrawn until it has as many different runs as the form has coefficients; the runs themselves have.
@@ -129,11 +128,12 @@ PointFit fit_law(const LogRuns& runs, const std::optional<FitForm>& form, int64_
   if (form) {
     chosen = *form;
   } else {
-    Contest without = try_widths(runs, false, threads), with = try_widths(runs, true, threads);
-    require(without.best.has_value(), "fit: must have more runs than coefficients, got ", runs.size());
-    chosen = with.best && clearly_lower(with.errors, without.errors) ? *with.best : *without.best;
-    tried = std::move(without.tried);
-    tried.insert(tried.end(), with.tried.begin(), with.tried.end());
+    Contest contest;
+    try_widths(runs, false, threads, contest);
+    require(contest.best.has_value(), "fit: must have more runs than coefficients, got ", runs.size());
+    try_widths(runs, true, threads, contest);
+    chosen = *contest.best;
+    tried = std::move(contest.tried);
   }
   const Objective objective(runs, chosen);
   PointFit fit = fit_from(runs, chosen, grid_of_starts(objective), threads);
