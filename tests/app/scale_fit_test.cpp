@@ -22,8 +22,8 @@ class ScaleFit : public testing::Test {
       const std::vector<ScalingRun> runs = paper_runs(published, 0.02, 4);
       for (size_t i = 0; i < runs.size(); ++i) {
         const ScalingRun& run = runs[i];
-        if (i % 9 % 2 == 1) {
-          continue;  // five sizes of nine
+        if (i % 9 % 2 == 1 || i / 9 % 2 == 1) {
+          continue;  // five sizes of nine at four budgets of seven
         }
         csv << "," << run.system << "," << run.parameters << "," << run.tokens << "," << run.loss << ","
             << *run.flops << "\n";
@@ -44,8 +44,8 @@ TEST_F(ScaleFit, TellsLawsIntervalsAndRatios) {
   const Outcome outcome =
       weyl("runs.csv --bootstraps 200 --budgets 1e17,1e18 --hold-out --json --out fit.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_NE(outcome.err.find("runs.csv:72: loss is missing"), std::string::npos) << outcome.err;
-  EXPECT_NE(outcome.err.find("runs.csv:73: tokens must be positive and finite, got '-20'"),
+  EXPECT_NE(outcome.err.find("runs.csv:42: loss is missing"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("runs.csv:43: tokens must be positive and finite, got '-20'"),
             std::string::npos);
   EXPECT_EQ(contents(folder() + "/fit.json"), outcome.out);
   const Json json = Json::parse(outcome.out, "stdout");
@@ -54,7 +54,7 @@ TEST_F(ScaleFit, TellsLawsIntervalsAndRatios) {
   EXPECT_EQ(json.find("refused")->items().size(), 2u);
   EXPECT_EQ(json.find("bootstraps")->number_or(0), 200);
   for (const Json& system : systems) {
-    EXPECT_EQ(system.find("runs")->number_or(0), 35);
+    EXPECT_EQ(system.find("runs")->number_or(0), 20);
     for (const char* key : {"A", "B", "alpha", "beta", "E", "a", "b", "gamma", "F", "G"}) {
       const Json* estimate = system.find(key);
       ASSERT_NE(estimate, nullptr) << key;
@@ -64,7 +64,7 @@ TEST_F(ScaleFit, TellsLawsIntervalsAndRatios) {
     }
     EXPECT_EQ(system.find("budgets")->items().size(), 2u);
     EXPECT_EQ(system.find("curve")->items().size(), 25u);
-    EXPECT_EQ(system.find("isoflops")->items().size(), 7u);
+    EXPECT_EQ(system.find("isoflops")->items().size(), 4u);
     EXPECT_LT(system.find("hold_out")->find("mean_error")->number_or(1), 0.05);
     EXPECT_EQ(system.find("repetition")->dump(), "null");
     EXPECT_EQ(system.find("xi_from")->string_or(""), "runs");

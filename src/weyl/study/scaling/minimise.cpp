@@ -25,31 +25,66 @@ struct Free {
   void operator()(double* x) const { lbfgs_free(x); }
 };
 
-lbfgs_parameter_t descent_parameters() {
+constexpr size_t finished_descents = 48;
+
+lbfgs_parameter_t descent_parameters(Descent descent) {
+  const bool coarse = descent == Descent::coarse;
   lbfgs_parameter_t parameters;
   lbfgs_parameter_init(&parameters);
-  parameters.epsilon = 1e-9;
+  parameters.epsilon = coarse ? 1e-3 : 1e-9;
   parameters.past = 4;
-  parameters.delta = 1e-9;
-  parameters.max_iterations = 400;
+  parameters.delta = coarse ? 1e-2 : 1e-9;
+  parameters.max_iterations = coarse ? 60 : 400;
   return parameters;
 }
 
-// An E of 1e-9 and one of 1e-20 are no two laws, so predictions are compared, not coefficients.
-bool same(const Objective& objective, const Minimum& one, const Minimum& other) {
-  for (size_t i = 0; i < objective.runs().size(); ++i) {
-    if (std::abs(objective.predicted(one.x, i) - objective.predicted(other.x, i)) > 1e-4) {
-      return false;
+/// Minima that predict other losses than one another. An E of 1e-9 and one of 1e-20 are no two laws, so predictions are
+/// compared, not coefficients.
+class Distinct {
+ public:
+  Distinct(const Objective& objective, double tolerance) : objective_(objective), tolerance_(tolerance) {}
+
+  /// False where one that was added before predicts the same of every run.
+  bool add(const Minimum& m) {
+    std::vector<double> losses;
+    for (size_t i = 0; i < objective_.runs().size(); ++i) {
+      losses.push_back(objective_.predicted(m.x, i));
+    }
+    for (const std::vector<double>& known : known_) {
+      if (std::ranges::equal(losses, known,
+                             [&](double a, double b) { return std::abs(a - b) <= tolerance_; })) {
+        return false;
+      }
+    }
+    known_.push_back(std::move(losses));
+    return true;
+  }
+
+ private:
+  const Objective& objective_;
+  double tolerance_;
+  std::vector<std::vector<double>> known_;
+};
+
+// The lowest as they come, and after them those of other valleys.
+std::vector<Minimum> worth_finishing(const Objective& objective, const std::vector<Minimum>& found) {
+  Distinct valleys(objective, 0.05);
+  std::vector<Minimum> worth;
+  for (const Minimum& m : found) {
+    if (worth.size() == finished_descents) {
+      break;
+    }
+    if (valleys.add(m) || worth.size() < finished_descents / 2) {
+      worth.push_back(m);
     }
   }
-  return true;
+  return worth;
 }
 
 }  // namespace
 
-Minimum descend(const Objective& objective, const Coefficients& start) {
-  static const lbfgs_parameter_t standard = descent_parameters();
-  lbfgs_parameter_t parameters = standard;
+Minimum descend(const Objective& objective, const Coefficients& start, Descent descent) {
+  lbfgs_parameter_t parameters = descent_parameters(descent);
   const int n = static_cast<int>(objective.form().coefficients());
   const std::unique_ptr<double, Free> x(lbfgs_malloc(n));
   if (x == nullptr) {
@@ -57,7 +92,7 @@ Minimum descend(const Objective& objective, const Coefficients& start) {
   }
   std::copy_n(start.begin(), n, x.get());
   Minimum best{start, std::numeric_limits<double>::infinity()};
-  for (int again = 0; again < 20; ++again) {
+  for (int again = 0; again < (descent == Descent::coarse ? 1 : 20); ++again) {
     double value = none;
     const int code =
         lbfgs(n, x.get(), &value, evaluate, nullptr, const_cast<Objective*>(&objective), &parameters);
@@ -122,19 +157,22 @@ std::vector<Minimum> best_minima(const Objective& objective, const std::vector<C
                                  size_t most, int64_t threads) {
   std::vector<Minimum> found(starts.size());
   run_samples(static_cast<int64_t>(starts.size()), threads, {}, [&](int64_t i, const std::atomic<bool>&) {
-    found[static_cast<size_t>(i)] = descend(objective, starts[static_cast<size_t>(i)]);
+    found[static_cast<size_t>(i)] = descend(objective, starts[static_cast<size_t>(i)], Descent::coarse);
   });
+  const auto by_value = [](const Minimum& a, const Minimum& b) { return a.value < b.value; };
   std::erase_if(found, [](const Minimum& m) { return !std::isfinite(m.value); });
   require(!found.empty(), "fit: no start came to a finite minimum");
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.value < b.value; });
+  std::stable_sort(found.begin(), found.end(), by_value);
+  found = worth_finishing(objective, found);
+  for (Minimum& m : found) {
+    m = descend(objective, m.x);
+  }
+  std::stable_sort(found.begin(), found.end(), by_value);
+  Distinct distinct(objective, 1e-4);
   std::vector<Minimum> best;
   for (const Minimum& m : found) {
-    if (std::none_of(best.begin(), best.end(), [&](const Minimum& b) { return same(objective, m, b); })) {
+    if (best.size() < most && distinct.add(m)) {
       best.push_back(m);
-    }
-    if (best.size() == most) {
-      break;
     }
   }
   return best;

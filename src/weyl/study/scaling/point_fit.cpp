@@ -159,7 +159,8 @@ GridCheck check_by_grid(const LogRuns& runs, const PointFit& fit, const Bootstra
     const LogRuns drawn = resample(runs, fit.form, bootstrap, static_cast<uint64_t>(i));
     const Objective objective(drawn, fit.form);
     const ScalingLaw few = objective.law_at(lowest(objective, starts).x).law;
-    const ScalingLaw all = objective.law_at(lowest(objective, grid_of_starts(objective)).x).law;
+    const ScalingLaw all =
+        objective.law_at(best_minima(objective, grid_of_starts(objective), 1, 1).front().x).law;
     differences[static_cast<size_t>(i)] =
         std::max(relative_difference(few.alpha, all.alpha), relative_difference(few.beta, all.beta));
   });

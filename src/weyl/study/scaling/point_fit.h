@@ -18,7 +18,7 @@ struct TriedForm {
 /// The law of some runs.
 struct PointFit {
   FitForm form;
-  std::vector<Minimum> minima;  // the best three, the lowest first: where resamples start
+  std::vector<Minimum> minima;  // three at most, the lowest first: where resamples start
   FittedLaw fitted;             // the lowest
   std::vector<TriedForm> tried;
   double mean_residual = 0, worst_residual = 0;  // |log L - log L_i| over the runs
