@@ -43,7 +43,7 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// Whether these errors are lower than the others in the mean, by more than the standard error of the difference.
+// Whether these errors are lower than the others in the mean, by more than two standard errors of the difference.
 bool clearly_lower(const std::vector<double>& errors, const std::vector<double>& others) {
   const auto count = static_cast<double>(errors.size());
   double sum = 0, squares = 0;
@@ -53,7 +53,7 @@ bool clearly_lower(const std::vector<double>& errors, const std::vector<double>&
     squares += gain * gain;
   }
   const double gain = sum / count, variance = std::max(0.0, squares / count - gain * gain);
-  return gain > std::sqrt(variance / (count - 1));
+  return gain > 2 * std::sqrt(variance / (count - 1));
 }
 
 /// What was tried, the form that holds its ground, and its errors.

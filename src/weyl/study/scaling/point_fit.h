@@ -27,8 +27,8 @@ struct PointFit {
 /// Fits from the whole grid of starts. Without `form` that is chosen by leave-one-out: E in {0, free} (free needs six
 /// runs) and delta in {1e-1, 1e-2, 1e-3, 1e-4}. Each left-out run (of more than 200, every n-th) is predicted by the lowest
 /// of descents from the form's three best minima of all runs, which come from the whole grid at delta = 0.1 and go on at
-/// their own. The first is E = 0, delta = 0.1; another takes its place only where the mean error falls by more than the
-/// standard error of the difference: an E or a delta that chance prefers would cost width and coverage of intervals.
+/// their own. The first is E = 0, delta = 0.1; another takes its place only where the mean error falls by more than two
+/// standard errors of the difference: an E or a delta that chance prefers would cost width and coverage of intervals.
 PointFit fit_law(const LogRuns& runs, const std::optional<FitForm>& form, int64_t threads);
 
 /// Fits the form from these starts.
