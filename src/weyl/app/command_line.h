@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -155,6 +156,18 @@ struct PlotCommand {
   int64_t rollout = 0;  // steps of new films; 0: none are made
 };
 
+struct ScaleFitCommand {
+  Talk talk;
+  std::string runs, coefficients;  // one of the two
+  std::map<std::string, double> xi;
+  std::vector<double> budgets;
+  bool hold_out = false;
+  std::optional<double> epochs;  // runs that saw their data more often are left to the repetition form
+  std::optional<int64_t> bootstraps, seed, threads;
+  std::string out;  // empty: stdout alone
+  bool force = false;
+};
+
 struct CompletionCommand {
   Talk talk;
   std::string shell;  // bash, zsh or fish
@@ -164,11 +177,11 @@ struct DoctorCommand {
   Talk talk;
 };
 
-using Command =
-    std::variant<TrainCommand, EvalCommand, PredictCommand, AuditCommand, InfoCommand, ImportCommand,
-                 DataMakeCommand, DataInspectCommand, DataConvertCommand, DataSplitCommand,
-                 ConfigSchemaCommand, ConfigExplainCommand, ConfigCheckCommand, ConfigNewCommand,
-                 BenchCommand, CompareCommand, PlotCommand, CompletionCommand, DoctorCommand>;
+using Command = std::variant<TrainCommand, EvalCommand, PredictCommand, AuditCommand, InfoCommand,
+                             ImportCommand, DataMakeCommand, DataInspectCommand, DataConvertCommand,
+                             DataSplitCommand, ConfigSchemaCommand, ConfigExplainCommand, ConfigCheckCommand,
+                             ConfigNewCommand, BenchCommand, CompareCommand, PlotCommand, ScaleFitCommand,
+                             CompletionCommand, DoctorCommand>;
 
 /// What the arguments came to: a command, or an answer (help, version, a usage error) with its exit code.
 struct Parsed {

@@ -67,6 +67,10 @@ void add_path(CLI::App& app, const std::string& name, std::string& path, const s
   app.add_option(name, path, help)->required()->type_name("");
 }
 
+void add_path_if_any(CLI::App& app, const std::string& name, std::string& path, const std::string& help) {
+  app.add_option(name, path, help)->type_name("");
+}
+
 void add_model(CLI::App& app, std::string& model) {
   add_path(app, "RUN|MODEL", model, "run folder (its best checkpoint) or model file");
 }
@@ -101,6 +105,25 @@ void add_number(CLI::App& app, const std::string& flag, int64_t& number, int64_t
   add_whole(app, flag, number, low, high, help);
 }
 
+void add_number(CLI::App& app, const std::string& flag, std::optional<int64_t>& number, int64_t low,
+                int64_t high, const std::string& help) {
+  add_whole(app, flag, number, low, high, help);
+}
+
+void add_switch(CLI::App& app, const std::string& flag, bool& on, const std::string& help) {
+  app.add_flag(flag, on, help);
+}
+
+void add_word_of_own(CLI::App& app, const std::string& flag, std::string& word, const std::string& type,
+                     const std::string& help) {
+  app.add_option(flag, word, help)->type_name(type);
+}
+
+void add_each(CLI::App& app, const std::string& flag, std::vector<std::string>& words,
+              const std::string& type, const std::string& help) {
+  app.add_option(flag, words, help)->allow_extra_args(false)->type_name(type);
+}
+
 void add_fraction(CLI::App& app, const std::string& flag, double& fraction, const std::string& help) {
   app.add_option(flag, fraction, help)->check(in_range(0.0, 1.0))->type_name("X");
 }
@@ -130,6 +153,10 @@ void add_seed(CLI::App& app, std::optional<int64_t>& seed, const std::string& he
 }
 
 void add_threads(CLI::App& app, int64_t& threads, const std::string& help) {
+  add_whole(app, "--threads", threads, 1, most_threads, help);
+}
+
+void add_threads(CLI::App& app, std::optional<int64_t>& threads, const std::string& help) {
   add_whole(app, "--threads", threads, 1, most_threads, help);
 }
 

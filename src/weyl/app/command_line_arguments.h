@@ -23,6 +23,8 @@ void add_subject(CLI::App& app, ConfigArguments& subject, const std::string& nam
 void add_overrides(CLI::App& app, std::vector<std::string>& overrides, const std::string& help);
 /// A path that must be given, by its place: RUN|MODEL, DATA, PATH.
 void add_path(CLI::App& app, const std::string& name, std::string& path, const std::string& help);
+/// The same where it may be left away.
+void add_path_if_any(CLI::App& app, const std::string& name, std::string& path, const std::string& help);
 /// RUN|MODEL, a trained model.
 void add_model(CLI::App& app, std::string& model);
 
@@ -41,6 +43,16 @@ void add_data(CLI::App& app, std::string& data, const std::string& help);
 /// A flag with a whole number from `low` to `high`.
 void add_number(CLI::App& app, const std::string& flag, int64_t& number, int64_t low, int64_t high,
                 const std::string& help);
+void add_number(CLI::App& app, const std::string& flag, std::optional<int64_t>& number, int64_t low,
+                int64_t high, const std::string& help);
+/// A flag without a value.
+void add_switch(CLI::App& app, const std::string& flag, bool& on, const std::string& help);
+/// A flag with a value of a form of its own, which the verb reads.
+void add_word_of_own(CLI::App& app, const std::string& flag, std::string& word, const std::string& type,
+                     const std::string& help);
+/// The same, of a flag that may be given again.
+void add_each(CLI::App& app, const std::string& flag, std::vector<std::string>& words,
+              const std::string& type, const std::string& help);
 /// A flag with a fraction of 1.
 void add_fraction(CLI::App& app, const std::string& flag, double& fraction, const std::string& help);
 /// A flag with one of a few words.
@@ -56,6 +68,7 @@ void add_batch(CLI::App& app, int64_t& batch, std::optional<int64_t>& tokens);
 void add_seed(CLI::App& app, int64_t& seed, const std::string& help);
 void add_seed(CLI::App& app, std::optional<int64_t>& seed, const std::string& help);
 void add_threads(CLI::App& app, int64_t& threads, const std::string& help);
+void add_threads(CLI::App& app, std::optional<int64_t>& threads, const std::string& help);
 void add_dtype(CLI::App& app, std::optional<std::string>& dtype, const std::string& help);
 
 /// --device, --dtype, --threads.

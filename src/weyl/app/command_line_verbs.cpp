@@ -6,6 +6,7 @@
 #include "weyl/app/command_line_arguments.h"
 #include "weyl/app/command_line_data.h"
 #include "weyl/app/command_line_draft.h"
+#include "weyl/app/command_line_scale.h"
 #include "weyl/core/check.h"
 #include "weyl/train/budget.h"
 
@@ -310,7 +311,11 @@ std::vector<Verb> add_verbs(CLI::App& root) {
   for (const auto add : {add_config_new, add_config_schema, add_config_explain, add_config_check}) {
     verbs.push_back(add(config));
   }
-  for (const auto add : {add_bench, add_compare, add_plot, add_completion, add_doctor}) {
+  verbs.push_back(add_bench(root));
+  for (Verb& verb : add_scale_verbs(root)) {
+    verbs.push_back(std::move(verb));
+  }
+  for (const auto add : {add_compare, add_plot, add_completion, add_doctor}) {
     verbs.push_back(add(root));
   }
   return verbs;

@@ -79,6 +79,9 @@ std::optional<int> answer(const ConfigCheckCommand& c) {
 std::optional<int> answer(const CompareCommand& c) {
   return run(c);
 }
+std::optional<int> answer(const ScaleFitCommand& c) {
+  return run(c);
+}
 std::optional<int> answer(const CompletionCommand& c) {
   return run(c);
 }

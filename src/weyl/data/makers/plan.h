@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "weyl/data/makers/jobs.h"
+#include "weyl/core/jobs.h"
 
 namespace weyl {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/core/jobs.h"
 #include "weyl/core/new_files.h"
-#include "weyl/data/makers/jobs.h"
 
 namespace weyl {
 

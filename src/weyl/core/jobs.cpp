@@ -1,4 +1,4 @@
-#include "weyl/data/makers/jobs.h"
+#include "weyl/core/jobs.h"
 
 #include <algorithm>
 #include <chrono>

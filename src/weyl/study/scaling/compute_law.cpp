@@ -1,0 +1,87 @@
+#include "weyl/study/scaling/compute_law.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "weyl/core/jobs.h"
+#include "weyl/core/random.h"
+
+namespace weyl {
+namespace {
+
+LogRuns as_runs(const std::vector<ComputeLaw::Point>& frontier) {
+  LogRuns runs;
+  for (const auto& point : frontier) {
+    runs.parameters.push_back(std::log(point.flops));
+    runs.loss.push_back(std::log(point.loss));
+  }
+  runs.tokens.assign(runs.size(), 0.0);
+  runs.weight.assign(runs.size(), 1.0);
+  return runs;
+}
+
+std::vector<Coefficients> starts_of(const Objective& objective) {
+  double mean = 0;
+  for (const double loss : objective.runs().loss) {
+    mean += loss / static_cast<double>(objective.runs().size());
+  }
+  const double least = std::ranges::min(objective.runs().loss);
+  std::vector<Coefficients> starts;
+  for (const double exponent : {0.05, 0.1, 0.2, 0.4, 0.8, 1.6}) {
+    for (const double share : objective.form().free_E ? std::vector{0.01, 0.5, 0.95} : std::vector{0.0}) {
+      starts.push_back({mean, exponent, least + std::log(share)});
+    }
+  }
+  return starts;
+}
+
+ScalingLaw fitted(const std::vector<ComputeLaw::Point>& frontier, const FitForm& form) {
+  const LogRuns runs = as_runs(frontier);
+  const Objective objective(runs, form);
+  return objective.law_at(lowest(objective, starts_of(objective)).x).law;
+}
+
+}  // namespace
+
+std::optional<ComputeLaw> compute_law_of(std::span<const ScalingRun> runs, std::optional<double> xi,
+                                         const FitForm& form, const Bootstrap& bootstrap) {
+  std::vector<BudgetGroup> groups = budget_groups(runs, xi);
+  std::erase_if(groups, [](const BudgetGroup& group) { return !std::isfinite(group.flops); });
+  if (groups.size() < 3) {
+    return std::nullopt;
+  }
+  const FitForm one_term{.free_E = form.free_E && groups.size() > 3, .delta = form.delta, .one_term = true};
+  ComputeLaw law;
+  for (const BudgetGroup& group : groups) {
+    double least = runs[group.runs.front()].loss;
+    for (const size_t i : group.runs) {
+      least = std::min(least, runs[i].loss);
+    }
+    law.frontier.push_back({group.flops, least});
+  }
+  const auto count = static_cast<size_t>(bootstrap.count);
+  std::vector<double> F(count), gamma(count), E(count);
+  run_samples(bootstrap.count, bootstrap.threads, {}, [&](int64_t i, const std::atomic<bool>&) {
+    Stream stream(bootstrap.seed, std::string(bootstrap.name) + ", frontier", {static_cast<uint64_t>(i)});
+    std::vector<ComputeLaw::Point> frontier = law.frontier;
+    for (size_t g = 0; g < groups.size(); ++g) {
+      frontier[g].loss = HUGE_VAL;
+      for (size_t k = 0; k < groups[g].runs.size(); ++k) {
+        const int64_t drawn = stream.below(static_cast<int64_t>(groups[g].runs.size()));
+        frontier[g].loss = std::min(frontier[g].loss, runs[groups[g].runs[static_cast<size_t>(drawn)]].loss);
+      }
+    }
+    const ScalingLaw resampled = fitted(frontier, one_term);
+    const auto at = static_cast<size_t>(i);
+    F[at] = resampled.A;
+    gamma[at] = resampled.alpha;
+    E[at] = resampled.E;
+  });
+  const ScalingLaw all = fitted(law.frontier, one_term);
+  law.F = basic_interval(all.A, F, Spread::logarithmic);
+  law.gamma = basic_interval(all.alpha, gamma, Spread::plain);
+  law.E = basic_interval(all.E, E, Spread::plain);
+  return law;
+}
+
+}  // namespace weyl

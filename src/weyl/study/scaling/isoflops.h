@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "weyl/study/scaling/run_table.h"
+
+namespace weyl {
+
+/// Where the lowest loss of a budget lies among the sizes tried.
+enum class MinimumKind {
+  inside,    // between the smallest and the largest: measured
+  smallest,  // at the smallest: the best size is at most this one, a bound
+  largest,   // at the largest: at least this one, a bound
+  few_sizes  // fewer than three sizes: nothing is known
+};
+const char* name_of(MinimumKind kind);
+
+/// The runs of one size: their number, geometric means of tokens and losses.
+struct IsoflopPoint {
+  double parameters = 0, tokens = 0, loss = 0;
+  int64_t runs = 0;
+};
+
+/// Runs of equal budget, by size.
+struct Isoflop {
+  double budget = 0;                                        // of the column, else the geometric mean of flops
+  double flops = std::numeric_limits<double>::quiet_NaN();  // geometric mean; NaN: not known
+  std::vector<IsoflopPoint> points;                         // by rising size
+  MinimumKind kind = MinimumKind::few_sizes;
+  /// Inside: the vertex of a parabola, by least squares, of log loss in log N (Hoffmann et al. 2022, approach 2).
+  /// At an edge: the point there.
+  std::optional<IsoflopPoint> minimum;
+  std::optional<std::array<double, 3>> parabola;  // ln L = c0 + c1 x + c2 x^2, x = ln N
+};
+
+/// Groups the runs of one system by `budget`; where that is not given, by flops (or xi N D), a gap of more than 25 %
+/// ending a group. Runs of which neither is known are in none. By rising budget.
+std::vector<Isoflop> isoflops_of(std::span<const ScalingRun> runs, std::optional<double> xi);
+
+/// The flops of a run: its own, else xi N D, else NaN.
+double flops_of(const ScalingRun& run, std::optional<double> xi);
+
+/// How the best size grows: the slope of ln N over ln C through the minima that are inside; of fewer than three, none.
+struct IsoflopLaw {
+  double a = 0, b = 0;  // N* ~ C^a, D* ~ C^b
+  int64_t minima = 0;
+};
+std::optional<IsoflopLaw> law_of_minima(std::span<const Isoflop> isoflops);
+
+/// The runs of each group, as indices into `runs`, by rising budget.
+struct BudgetGroup {
+  double budget = 0, flops = 0;
+  std::vector<size_t> runs;
+};
+std::vector<BudgetGroup> budget_groups(std::span<const ScalingRun> runs, std::optional<double> xi);
+
+}  // namespace weyl

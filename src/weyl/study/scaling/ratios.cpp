@@ -1,0 +1,61 @@
+#include "weyl/study/scaling/ratios.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weyl {
+namespace {
+
+SystemRatio::Point ratio_at(double budget, const SystemFit& system, const SystemFit& other) {
+  const auto loss = [&](const ScalingLaw& one, const ScalingLaw& two) {
+    return frontier_of(two, other.xi).loss(budget) / frontier_of(one, system.xi).loss(budget);
+  };
+  const auto compute = [&](const ScalingLaw& one, const ScalingLaw& two) {
+    return frontier_of(two, other.xi).flops_for(frontier_of(one, system.xi).loss(budget)) / budget;
+  };
+  std::vector<double> losses, computes;
+  const size_t count = std::min(system.resampled.size(), other.resampled.size());
+  for (size_t i = 0; i < count; ++i) {
+    losses.push_back(loss(system.resampled[i], other.resampled[i]));
+    computes.push_back(compute(system.resampled[i], other.resampled[i]));
+  }
+  return {budget, basic_interval(loss(system.law, other.law), std::move(losses), Spread::logarithmic),
+          basic_interval(compute(system.law, other.law), std::move(computes), Spread::logarithmic)};
+}
+
+}  // namespace
+
+std::vector<SystemRatio> ratios_of(const std::vector<SystemFit>& systems, const std::vector<double>& budgets,
+                                   const std::vector<double>& curve) {
+  std::vector<const SystemFit*> known;
+  for (const SystemFit& fit : systems) {
+    if (fit.xi && fit.law.has_optimum()) {
+      known.push_back(&fit);
+    }
+  }
+  std::vector<SystemRatio> ratios;
+  if (budgets.empty()) {
+    return ratios;
+  }
+  const double middle = std::sqrt(std::ranges::min(budgets) * std::ranges::max(budgets));
+  for (size_t i = 0; i < known.size(); ++i) {
+    for (size_t j = i + 1; j < known.size(); ++j) {
+      const SystemFit *system = known[i], *other = known[j];
+      if (frontier_of(other->law, other->xi).loss(middle) <
+          frontier_of(system->law, system->xi).loss(middle)) {
+        std::swap(system, other);
+      }
+      SystemRatio ratio{system->system, other->system, {}, {}};
+      for (const double budget : budgets) {
+        ratio.budgets.push_back(ratio_at(budget, *system, *other));
+      }
+      for (const double budget : curve) {
+        ratio.curve.push_back(ratio_at(budget, *system, *other));
+      }
+      ratios.push_back(std::move(ratio));
+    }
+  }
+  return ratios;
+}
+
+}  // namespace weyl

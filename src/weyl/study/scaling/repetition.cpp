@@ -1,0 +1,105 @@
+#include "weyl/study/scaling/repetition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+constexpr double repeated = 1.001;  // passes; what is below is rounding of a last batch
+constexpr double largest_R = 1e6;
+
+LogRuns effective_runs(const std::vector<ScalingRun>& runs) {
+  LogRuns logs = log_runs(runs);
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const double epochs = epochs_of(runs[i]);
+    logs.epochs.push_back(epochs > repeated ? epochs - 1 : 0);
+    if (epochs > repeated) {
+      logs.tokens[i] = std::log(*runs[i].unique_tokens);
+    }
+  }
+  return logs;
+}
+
+// The minima of the fit without repetition, and the whole grid.
+std::vector<Coefficients> starts_of(const Objective& objective, const PointFit& fit, const LogRuns& plain) {
+  std::vector<Coefficients> starts = grid_of_starts(objective);
+  const Objective before(plain, fit.form);
+  for (const Minimum& minimum : fit.minima) {
+    for (const double R : {1.0, 4.0, 15.0, 60.0}) {
+      starts.push_back(objective.at_law({before.law_at(minimum.x).law, R}));
+    }
+  }
+  std::erase_if(starts, [](const Coefficients& x) {
+    return !std::ranges::all_of(x, [](double c) { return std::isfinite(c); });
+  });
+  return starts;
+}
+
+}  // namespace
+
+LogRuns log_runs(const std::vector<ScalingRun>& runs) {
+  LogRuns logs;
+  for (const ScalingRun& run : runs) {
+    logs.parameters.push_back(std::log(run.parameters));
+    logs.tokens.push_back(std::log(run.tokens));
+    logs.loss.push_back(std::log(run.loss));
+    logs.weight.push_back(1);
+  }
+  return logs;
+}
+
+double epochs_of(const ScalingRun& run) {
+  return run.unique_tokens ? std::max(1.0, run.tokens / *run.unique_tokens) : 1;
+}
+
+bool has_repetition(const std::vector<ScalingRun>& runs) {
+  return std::ranges::any_of(runs, [](const ScalingRun& run) { return epochs_of(run) > repeated; });
+}
+
+std::optional<RepetitionFit> fit_repetition(const std::vector<ScalingRun>& runs, const PointFit& fit,
+                                            const Bootstrap& bootstrap, std::vector<LeftOut>& left_out) {
+  const FitForm form{.free_E = fit.form.free_E, .repetition = true, .delta = fit.form.delta};
+  const auto silent = std::ranges::count_if(runs, [](const ScalingRun& run) { return !run.unique_tokens; });
+  if (silent > 0) {
+    left_out.push_back({"repetition", text(silent, " runs do not say their unique_tokens")});
+    return std::nullopt;
+  }
+  if (runs.size() <= form.coefficients()) {
+    left_out.push_back({"repetition", text("needs ", form.coefficients() + 1, " runs, has ", runs.size())});
+    return std::nullopt;
+  }
+  const LogRuns logs = effective_runs(runs);
+  const Objective objective(logs, form);
+  const PointFit point = fit_from(logs, form, starts_of(objective, fit, log_runs(runs)), bootstrap.threads);
+  if (!(point.fitted.R < largest_R)) {
+    left_out.push_back({"repetition", "these losses do not tell repeated data from new"});
+    return std::nullopt;
+  }
+  const std::string name = std::string(bootstrap.name) + ", repetition";
+  const auto laws = resampled_laws(logs, point, {bootstrap.count, bootstrap.seed, name, bootstrap.threads});
+  const auto estimated = [&](Spread spread, auto&& of) {
+    std::vector<double> resampled;
+    for (const FittedLaw& law : laws) {
+      resampled.push_back(of(law));
+    }
+    return basic_interval(of(point.fitted), std::move(resampled), spread);
+  };
+  RepetitionFit found;
+  found.A = estimated(Spread::logarithmic, [](const FittedLaw& f) { return f.law.A; });
+  found.alpha = estimated(Spread::plain, [](const FittedLaw& f) { return f.law.alpha; });
+  found.B = estimated(Spread::logarithmic, [](const FittedLaw& f) { return f.law.B; });
+  found.beta = estimated(Spread::plain, [](const FittedLaw& f) { return f.law.beta; });
+  found.E = estimated(Spread::plain, [](const FittedLaw& f) { return f.law.E; });
+  found.R = estimated(Spread::logarithmic, [](const FittedLaw& f) { return f.R; });
+  found.runs = std::ssize(runs);
+  for (const ScalingRun& run : runs) {
+    found.most_epochs = std::max(found.most_epochs, epochs_of(run));
+  }
+  return found;
+}
+
+}  // namespace weyl

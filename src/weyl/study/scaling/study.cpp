@@ -1,0 +1,98 @@
+#include "weyl/study/scaling/study.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "weyl/core/check.h"
+#include "weyl/core/joined.h"
+#include "weyl/core/quote.h"
+
+namespace weyl {
+namespace {
+
+constexpr size_t curve_points = 25;
+
+// Even in the logarithm over the compute of all runs; nothing where that is not known.
+std::vector<double> curve_of(const std::vector<SystemFit>& systems) {
+  double least = HUGE_VAL, most = 0;
+  for (const SystemFit& fit : systems) {
+    if (fit.most_flops > 0) {
+      least = std::min(least, fit.least_flops);
+      most = std::max(most, fit.most_flops);
+    }
+  }
+  std::vector<double> curve;
+  for (size_t i = 0; i < curve_points && least < most; ++i) {
+    curve.push_back(least * std::pow(most / least, static_cast<double>(i) / (curve_points - 1)));
+  }
+  return curve;
+}
+
+// The flops of the isoflops of all systems, those within a hundredth of one another once.
+std::vector<double> budgets_of(const std::vector<SystemFit>& systems) {
+  std::vector<double> budgets;
+  for (const SystemFit& fit : systems) {
+    for (const Isoflop& isoflop : fit.isoflops) {
+      if (std::isfinite(isoflop.flops)) {
+        budgets.push_back(isoflop.flops);
+      }
+    }
+  }
+  std::ranges::sort(budgets);
+  const auto near = [](double one, double other) { return other < 1.01 * one; };
+  budgets.erase(std::unique(budgets.begin(), budgets.end(), near), budgets.end());
+  return budgets;
+}
+
+void tell_at(ScalingStudy& study, const std::vector<double>& budgets, const std::vector<double>& curve) {
+  for (SystemFit& fit : study.systems) {
+    fit.budgets = at_budgets(fit, budgets);
+    fit.curve = at_budgets(fit, curve);
+  }
+  study.ratios = ratios_of(study.systems, budgets, curve);
+}
+
+}  // namespace
+
+ScalingStudy fit_study(const RunTable& table, const ScalingOptions& options) {
+  ScalingStudy study;
+  study.file = table.file;
+  study.bootstraps = options.bootstraps;
+  study.seed = options.seed;
+  study.refused = table.refused;
+  const std::vector<std::string> names = table.systems();
+  for (const auto& [system, xi] : options.xi) {
+    require<ConfigError>(std::ranges::find(names, system) != names.end(), "--xi ", quote(system),
+                         ": must be a system of the runs: ", joined_printable(names));
+  }
+  std::string reasons;
+  for (const std::string& name : names) {
+    try {
+      study.systems.push_back(fit_system(name, table.of(name), options));
+    } catch (const DataError& error) {
+      study.refused_systems.push_back({name, error.what()});
+      reasons += (reasons.empty() ? "" : "; ") + printable(name) + " " + error.what();
+    }
+  }
+  require<DataError>(!names.empty(), table.file, ": must have runs, has none",
+                     table.refused.empty()
+                         ? ""
+                         : text(": line ", table.refused.front().line, ": ", table.refused.front().reason));
+  require<DataError>(!study.systems.empty(), table.file, ": no system can be fitted: ", reasons);
+  tell_at(study, options.budgets.empty() ? budgets_of(study.systems) : options.budgets,
+          curve_of(study.systems));
+  return study;
+}
+
+ScalingStudy derived_study(const std::string& file, const std::vector<GivenLaw>& laws,
+                           const std::vector<double>& budgets) {
+  ScalingStudy study;
+  study.file = file;
+  for (const GivenLaw& given : laws) {
+    study.systems.push_back(given_system(given.system, given.law, given.xi));
+  }
+  tell_at(study, budgets, {});
+  return study;
+}
+
+}  // namespace weyl

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "weyl/core/json.h"
+#include "weyl/study/scaling/coefficients.h"
+#include "weyl/study/scaling/ratios.h"
+#include "weyl/study/scaling/run_table.h"
+#include "weyl/study/scaling/system_fit.h"
+
+namespace weyl {
+
+/// The fits of all systems of a table of runs, and how they compare.
+struct ScalingStudy {
+  std::string file;
+  int64_t bootstraps = 0;
+  uint64_t seed = 0;
+  std::vector<SystemFit> systems;
+  std::vector<SystemRatio> ratios;
+  std::vector<RefusedLine> refused;
+  std::vector<LeftOut> refused_systems;  // by name, and why they have no fit
+};
+
+/// Fits each system. DataError: no system has a fit (the reasons of all). ConfigError: options that name a system that is
+/// not there.
+ScalingStudy fit_study(const RunTable& table, const ScalingOptions& options);
+
+/// What follows from given laws at some budgets.
+ScalingStudy derived_study(const std::string& file, const std::vector<GivenLaw>& laws,
+                           const std::vector<double>& budgets);
+
+/// As docs/guide/scaling.md describes it.
+Json to_json(const ScalingStudy& study);
+
+}  // namespace weyl

@@ -1,0 +1,239 @@
+#include "weyl/study/scaling/system_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quantile.h"
+#include "weyl/core/text_number.h"
+#include "weyl/study/scaling/repetition.h"
+
+namespace weyl {
+namespace {
+
+constexpr int64_t needed_minima = 3;
+constexpr double wide_xi = 1.25;  // largest over smallest flops / (N D) that passes without a note
+
+void require_fit(const std::vector<ScalingRun>& runs) {
+  std::set<double> sizes, tokens;
+  for (const ScalingRun& run : runs) {
+    sizes.insert(run.parameters);
+    tokens.insert(run.tokens);
+  }
+  const size_t least = FitForm{}.coefficients() + 1;
+  require<DataError>(runs.size() >= least, "must have ", least,
+                     " runs or more, one beyond the coefficients, has ", runs.size());
+  require<DataError>(sizes.size() > 1,
+                     "must have runs of two sizes or more, has one: ", short_number(*sizes.begin()),
+                     " parameters");
+  require<DataError>(tokens.size() > 1, "must have runs of two numbers of tokens or more, has one: ",
+                     short_number(*tokens.begin()));
+}
+
+void find_xi(SystemFit& fit, const std::vector<ScalingRun>& runs, const ScalingOptions& options) {
+  std::vector<double> ratios;
+  for (const ScalingRun& run : runs) {
+    if (run.flops) {
+      ratios.push_back(*run.flops / (run.parameters * run.tokens));
+    }
+  }
+  const auto given = options.xi.find(fit.system);
+  if (!ratios.empty()) {
+    require<ConfigError>(given == options.xi.end(), "--xi ", fit.system,
+                         "=...: its runs have flops, which say it");
+    fit.xi = median(ratios);
+    fit.xi_from = "runs";
+    const auto [least, most] = std::ranges::minmax(ratios);
+    if (most > wide_xi * least) {
+      fit.notes.push_back(text("flops / (parameters tokens) lies between ", short_number(least), " and ",
+                               short_number(most), "; the median ", short_number(*fit.xi),
+                               " is taken as xi"));
+    }
+  } else if (given != options.xi.end()) {
+    fit.xi = given->second;
+    fit.xi_from = "given";
+  }
+}
+
+void find_isoflops(SystemFit& fit, const std::vector<ScalingRun>& runs) {
+  fit.isoflops = isoflops_of(runs, fit.xi);
+  fit.isoflop_law = law_of_minima(fit.isoflops);
+  const auto inside = std::ranges::count(fit.isoflops, MinimumKind::inside, &Isoflop::kind);
+  fit.sizes_bracketed = inside >= needed_minima;
+  if (!fit.sizes_bracketed) {
+    const std::string reason =
+        fit.isoflops.empty() ? "the budgets of the runs are not known (no column budget or flops, no --xi)"
+                             : text("needs three budgets whose best size lies inside the sizes tried, has ",
+                                    inside, " of ", fit.isoflops.size());
+    fit.left_out.push_back({"a, b, N*, D*", reason});
+  }
+  for (const ScalingRun& run : runs) {
+    if (const double flops = flops_of(run, fit.xi); std::isfinite(flops)) {
+      fit.least_flops = fit.least_flops == 0 ? flops : std::min(fit.least_flops, flops);
+      fit.most_flops = std::max(fit.most_flops, flops);
+    }
+  }
+}
+
+void check_by_hold_out(SystemFit& fit, const std::vector<ScalingRun>& runs, const ScalingOptions& options) {
+  const auto groups = budget_groups(runs, fit.xi);
+  if (groups.size() < 2) {
+    fit.left_out.push_back({"hold-out", "needs two budgets or more"});
+    return;
+  }
+  const std::set<size_t> held(groups.back().runs.begin(), groups.back().runs.end());
+  std::vector<ScalingRun> rest, last;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    (held.contains(i) ? last : rest).push_back(runs[i]);
+  }
+  try {
+    require_fit(rest);
+  } catch (const DataError& error) {
+    fit.left_out.push_back({"hold-out", text("without the largest budget, the system ", error.what())});
+    return;
+  }
+  const ScalingLaw law = fit_law(log_runs(rest), options.form, options.threads).fitted.law;
+  HoldOut out{.budget = groups.back().budget, .runs = std::ssize(last), .fitted_runs = std::ssize(rest)};
+  for (const ScalingRun& run : last) {
+    const double predicted = law.loss(run.parameters, run.tokens),
+                 error = std::abs(std::log(predicted / run.loss));
+    out.mean_error += error / static_cast<double>(last.size());
+    out.worst_error = std::max(out.worst_error, error);
+    if (out.observed == 0 || run.loss < out.observed) {
+      out.observed = run.loss;
+      out.predicted = predicted;
+    }
+  }
+  fit.hold_out = out;
+}
+
+// An estimate of what `quantity` makes of the law.
+Estimate estimated(const SystemFit& fit, Spread spread,
+                   const std::function<double(const ScalingLaw&)>& quantity) {
+  std::vector<double> resampled;
+  resampled.reserve(fit.resampled.size());
+  for (const ScalingLaw& law : fit.resampled) {
+    resampled.push_back(quantity(law));
+  }
+  return basic_interval(quantity(fit.law), std::move(resampled), spread);
+}
+
+void estimate_coefficients(SystemFit& fit) {
+  const auto xi = fit.xi;
+  const auto of = [xi](double Frontier::* member) {
+    return [xi, member](const ScalingLaw& law) { return frontier_of(law, xi).*member; };
+  };
+  fit.A = estimated(fit, Spread::logarithmic, [](const ScalingLaw& law) { return law.A; });
+  fit.alpha = estimated(fit, Spread::plain, [](const ScalingLaw& law) { return law.alpha; });
+  fit.B = estimated(fit, Spread::logarithmic, [](const ScalingLaw& law) { return law.B; });
+  fit.beta = estimated(fit, Spread::plain, [](const ScalingLaw& law) { return law.beta; });
+  fit.E = estimated(fit, Spread::plain, [](const ScalingLaw& law) { return law.E; });
+  fit.E.low = std::max(fit.E.low, 0.0);
+  fit.gamma = estimated(fit, Spread::plain, of(&Frontier::gamma));
+  fit.G = estimated(fit, Spread::logarithmic, of(&Frontier::G));
+  if (fit.sizes_bracketed) {
+    fit.a = estimated(fit, Spread::plain, of(&Frontier::a));
+    fit.b = estimated(fit, Spread::plain, of(&Frontier::b));
+  }
+  if (xi) {
+    fit.F = estimated(fit, Spread::logarithmic, of(&Frontier::F));
+  } else {
+    fit.left_out.push_back(
+        {"F, N*, D*, L*, ratios", "xi is not known (no column flops, no --xi " + fit.system + "=...)"});
+  }
+  if (!fit.law.has_optimum()) {
+    fit.left_out.push_back(
+        {"a, b, gamma, F, G, N*, D*, L*", "the loss of these runs does not fall with both size and tokens"});
+  }
+}
+
+}  // namespace
+
+SystemFit fit_system(const std::string& system, const std::vector<ScalingRun>& all,
+                     const ScalingOptions& options) {
+  SystemFit fit;
+  fit.system = system;
+  const auto said = [&](const char* what) {
+    if (options.report) {
+      options.report(system + ": " + what);
+    }
+  };
+  std::vector<ScalingRun> runs = all;
+  if (options.most_epochs) {
+    std::erase_if(runs, [&](const ScalingRun& run) { return epochs_of(run) > *options.most_epochs; });
+  }
+  require_fit(runs);
+  fit.runs = std::ssize(runs);
+  if (fit.runs < std::ssize(all)) {
+    fit.notes.push_back(text(std::ssize(all) - fit.runs, " runs saw their data more than ",
+                             short_number(*options.most_epochs),
+                             " times and are left to the repetition form"));
+  }
+  find_xi(fit, runs, options);
+  find_isoflops(fit, runs);
+
+  said("point fit and leave-one-out");
+  const LogRuns logs = log_runs(runs);
+  fit.fit = fit_law(logs, options.form, options.threads);
+  fit.law = fit.fit->fitted.law;
+  const std::string name = "scaling law of " + system;
+  const Bootstrap bootstrap{options.bootstraps, options.seed, name, options.threads};
+  said("bootstrap");
+  for (const FittedLaw& fitted : resampled_laws(logs, *fit.fit, bootstrap)) {
+    fit.resampled.push_back(fitted.law);
+  }
+  if (const int64_t checks = std::min(options.grid_checks, options.bootstraps); checks > 0) {
+    fit.grid_check = check_by_grid(logs, *fit.fit, bootstrap, checks);
+  }
+  estimate_coefficients(fit);
+  fit.compute_law = compute_law_of(runs, fit.xi, fit.fit->form, bootstrap);
+  if (!fit.compute_law) {
+    fit.left_out.push_back({"loss over compute alone", "needs three budgets whose flops are known"});
+  }
+  if (has_repetition(all)) {
+    said("repetition");
+    fit.repetition = fit_repetition(all, *fit.fit, bootstrap, fit.left_out);
+  }
+  if (options.hold_out) {
+    said("hold-out");
+    check_by_hold_out(fit, runs, options);
+  }
+  return fit;
+}
+
+SystemFit given_system(const std::string& system, const ScalingLaw& law, std::optional<double> xi) {
+  SystemFit fit;
+  fit.system = system;
+  fit.law = law;
+  fit.xi = xi;
+  fit.xi_from = xi ? "given" : "";
+  fit.sizes_bracketed = true;
+  estimate_coefficients(fit);
+  return fit;
+}
+
+std::vector<AtBudget> at_budgets(const SystemFit& fit, const std::vector<double>& budgets) {
+  std::vector<AtBudget> points;
+  if (!fit.xi || !fit.law.has_optimum()) {
+    return points;
+  }
+  for (const double budget : budgets) {
+    AtBudget at{.budget = budget, .N = {}, .D = {}, .L = {}};
+    const auto of = [&](double (Frontier::*quantity)(double) const) {
+      return estimated(fit, Spread::logarithmic,
+                       [&](const ScalingLaw& law) { return (frontier_of(law, fit.xi).*quantity)(budget); });
+    };
+    at.L = of(&Frontier::loss);
+    if (fit.sizes_bracketed) {
+      at.N = of(&Frontier::parameters);
+      at.D = of(&Frontier::tokens);
+    }
+    // A hundredth beside the ends is their own rounding.
+    at.outside = fit.most_flops > 0 && (budget < 0.99 * fit.least_flops || budget > 1.01 * fit.most_flops);
+    points.push_back(at);
+  }
+  return points;
+}
+
+}  // namespace weyl
