@@ -1,7 +1,6 @@
 // The whole model: what it claims, what it reads and gives, and that scenes do not see each other.
 #include "weyl/models/gatr/gatr.h"
 
-#include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cstdlib>
@@ -10,6 +9,7 @@
 #include "tests/gradients.h"
 #include "tests/models/gatr/goldens.h"
 #include "tests/models/gatr/pin.h"
+#include "tests/models/gatr/small.h"
 #include "weyl/core/check.h"
 #include "weyl/models/systems.h"
 #include "weyl/study/random_tokens.h"
@@ -61,27 +61,6 @@ Schema all_kinds() {
 
 Batch tokens(const Schema& schema, int64_t graphs = 3, int64_t nodes = 6) {
   return random_tokens(schema, graphs, nodes, 4);
-}
-
-Options small() {
-  Options o;
-  o.width = 6;
-  o.scalars = 8;
-  o.heads = 2;
-  o.blocks = 2;
-  return o;
-}
-
-std::shared_ptr<Gatr> make(const Options& o, const Interface& interface, double worn = 0) {
-  const BuildOn float64(at::kCPU, at::kDouble);
-  at::manual_seed(11);
-  auto model = std::make_shared<Gatr>(o, interface);
-  const at::NoGradGuard quiet;
-  for (const Parameter& p : model->parameters()) {
-    p.tensor.add_(at::randn_like(p.tensor) * worn);
-  }
-  model->train(false);
-  return model;
 }
 
 bool claims(const std::vector<Claim>& all, Claim::Of of) {
@@ -410,96 +389,6 @@ TEST(Gatr, RefusesWhatItCannotReadOrGive) {
   points.graphs = Segments::of_sizes(std::vector<int64_t>{2});
   points.positions = at::zeros({2, 3}, at::kDouble);
   EXPECT_THROW((*make(o, i))(points), ShapeError);  // no objects
-}
-
-TEST(Gatr, DropsInTrainingAlone) {
-  Interface i;
-  i.outputs = {{.name = "push", .kind = Kind::vector}};
-  Options o = small();
-  o.dropout = 0.3;
-  const auto model = make(o, i, 0.1);
-  Points points;
-  points.graphs = Segments::of_sizes(std::vector<int64_t>{4});
-  at::manual_seed(3);
-  points.positions = at::randn({4, 3}, at::kDouble);
-  const auto push = [&] { return (*model)(points).at("push"); };
-  EXPECT_TRUE(at::equal(push(), push()));
-  model->train(true);
-  EXPECT_FALSE(at::equal(push(), push()));
-}
-
-/// 0.01 sum over a graph of (|weight| - 1)^2, the mean over graphs, in training alone.
-TEST(Gatr, AsksForWeightsOfPointsNearOne) {
-  Interface i;
-  i.outputs = {{.name = "displacement", .kind = Kind::vector, .role = Role::offset}};
-  Options o = small();
-  o.point_regulariser = 0.01;
-  const auto model = make(o, i);
-  const at::NoGradGuard quiet;
-  for (const Parameter& p : model->parameters()) {  // all points of weight 1 + 0
-    if (p.name.starts_with("linear_out")) {
-      p.tensor.zero_();
-    }
-  }
-  Points points;
-  points.graphs = Segments::of_sizes(std::vector<int64_t>{4, 2});
-  at::manual_seed(3);
-  points.positions = at::randn({6, 3}, at::kDouble);
-  EXPECT_FALSE((*model)(points).contains(term_of_loss)) << "it is no output";
-  model->train(true);
-  EXPECT_EQ((*model)(points).at(term_of_loss).item<double>(), 0);
-
-  const auto worn = make(o, i, 0.3);
-  worn->train(true);
-  Options twice = o;
-  twice.point_regulariser = 0.02;
-  const auto other = make(twice, i, 0.3);
-  other->train(true);
-  const double term = (*worn)(points).at(term_of_loss).item<double>();
-  EXPECT_GT(term, 1e-6);
-  EXPECT_NEAR((*other)(points).at(term_of_loss).item<double>(), 2 * term, 1e-12);
-  // The mean over graphs of what each has alone.
-  double sum = 0;
-  for (const auto& [first, count] : {std::pair{0, 4}, std::pair{4, 2}}) {
-    Points one;
-    one.graphs = Segments::of_sizes(std::vector<int64_t>{count});
-    one.positions = points.positions.narrow(0, first, count);
-    sum += (*worn)(one).at(term_of_loss).item<double>();
-  }
-  EXPECT_NEAR(term, sum / 2, 1e-12);
-}
-
-// `train.precision = "bf16"` on a GPU; autocast of the CPU has the same casts. A small
-// vector output is a difference of larger numbers, of which half precision leaves a digit.
-TEST(Gatr, RunsAndLearnsUnderAutocast) {
-  Interface i;
-  i.outputs = {{.name = "push", .kind = Kind::vector}};
-  const BuildOn float32(at::kCPU, at::kFloat);
-  Gatr model(small(), i);
-  Points points;
-  points.graphs = Segments::of_sizes(std::vector<int64_t>{4});
-  at::manual_seed(3);
-  points.positions = at::randn({4, 3});
-  {  // far from where training starts, which gives next to nothing
-    const at::NoGradGuard quiet;
-    for (const Parameter& p : model.parameters()) {
-      p.tensor.add_(at::randn_like(p.tensor) * 0.1);
-    }
-  }
-  const Tensor exact = model(points).at("push");
-  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
-  at::autocast::set_autocast_enabled(at::kCPU, true);
-  const Tensor rough = model(points).at("push");
-  at::autocast::set_autocast_enabled(at::kCPU, false);
-  at::autocast::clear_cache();
-  EXPECT_EQ(rough.scalar_type(), at::kFloat);
-  EXPECT_LT((rough - exact).abs().max().item<double>(), 0.5 * exact.abs().max().item<double>());
-  rough.square().sum().backward();
-  for (const Parameter& p : model.parameters()) {
-    if (p.tensor.grad().defined()) {
-      EXPECT_TRUE(p.tensor.grad().isfinite().all().item<bool>()) << p.name;
-    }
-  }
 }
 
 }  // namespace
