@@ -26,7 +26,7 @@ BELOW = {
     "tasks": ["core", "config", "algebra", "carriers", "ops", "nn", "models"],
     "train": ["core", "config", "carriers", "data", "ops", "nn", "models", "tasks"],
     "predict": ["core", "carriers", "data", "tasks", "train"],
-    "study": ["core", "carriers", "ops", "models", "tasks", "train", "predict"],
+    "study": ["core", "config", "carriers", "data", "ops", "models", "tasks", "train", "predict"],
     "app": ["core", "config", "carriers", "data", "models", "train", "predict", "study"],
 }
 

@@ -35,6 +35,7 @@ struct TrainCommand {
   ConfigArguments config;     // with --resume: no path, and overrides of the budget alone
   std::string resume;         // a run folder
   bool data_changed = false;  // with --resume: its data may be others than they were
+  bool pictures = true;       // into the run's plots/, at its end
   std::string out;            // empty: runs/<name of the config>-<number>
 };
 
@@ -143,6 +144,23 @@ struct BenchCommand {
   int64_t repeats = 9;
 };
 
+struct ScalePlanCommand {
+  Talk talk;
+  Machine machine;
+  std::string sweep;
+  int64_t jobs = 1;   // trainings side by side
+  int64_t steps = 5;  // timed of each model; 0: none
+};
+
+struct ScaleRunCommand {
+  Talk talk;
+  Machine machine;
+  std::string sweep, out;
+  int64_t jobs = 1;
+  std::string shard;   // "2/8"; empty: all runs
+  bool retry = false;  // runs that failed before, too
+};
+
 struct CompareCommand {
   Talk talk;
   std::vector<std::string> runs;
@@ -181,7 +199,7 @@ using Command = std::variant<TrainCommand, EvalCommand, PredictCommand, AuditCom
                              ImportCommand, DataMakeCommand, DataInspectCommand, DataConvertCommand,
                              DataSplitCommand, ConfigSchemaCommand, ConfigExplainCommand, ConfigCheckCommand,
                              ConfigNewCommand, BenchCommand, CompareCommand, PlotCommand, ScaleFitCommand,
-                             CompletionCommand, DoctorCommand>;
+                             ScalePlanCommand, ScaleRunCommand, CompletionCommand, DoctorCommand>;
 
 /// What the arguments came to: a command, or an answer (help, version, a usage error) with its exit code.
 struct Parsed {

@@ -36,10 +36,14 @@ Verb add_train(CLI::App& root) {
       ->type_name("RUN");
   app.add_flag("--data-changed", c->data_changed,
                "with --resume: go on though the data are no longer those that the run was trained on");
+  const auto plain = std::make_shared<bool>(false);
+  add_switch(app, "--no-pictures", *plain,
+             "draw nothing into the run's plots/ at its end: `weyl plot` does it later");
   add_out(app, c->out, "DIR", "run folder to make, default runs/<config>-<number>; never overwritten", false);
   add_machine(app, c->machine, "same as train.precision=...");
   add_seed(app, *seed, "same as train.seed=...");
-  return draft.done([seed](TrainCommand& t) {
+  return draft.done([seed, plain](TrainCommand& t) {
+    t.pictures = !*plain;
     if (!t.resume.empty() && t.config.path.find('=') != std::string::npos) {
       t.config.overrides.insert(t.config.overrides.begin(), std::move(t.config.path));
       t.config.path.clear();

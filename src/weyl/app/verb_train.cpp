@@ -273,7 +273,9 @@ int run(const TrainCommand& command, const Systems& systems) {
     table.push_back({"test, this model", evaluation.metrics});
   }
   write_file_atomically(result.run + "/result.json", json.dump() + "\n", Existing::replace_link);
-  draw(result, best ? &*best : nullptr, console.data().test);
+  if (command.pictures) {
+    draw(result, best ? &*best : nullptr, console.data().test);
+  }
   if (command.talk.json) {
     std::cout << json.dump() << "\n";
     return exit_done;

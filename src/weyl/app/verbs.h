@@ -41,6 +41,8 @@ int run(const DataInspectCommand& command);
 int run(const DataConvertCommand& command);
 int run(const DataSplitCommand& command);
 int run(const BenchCommand& command, const Systems& systems);
+int run(const ScalePlanCommand& command, const Systems& systems);
+int run(const ScaleRunCommand& command, const Systems& systems);
 int run(const PlotCommand& command, const Systems& systems);
 int run(const DoctorCommand& command);
 

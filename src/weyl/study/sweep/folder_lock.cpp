@@ -1,0 +1,101 @@
+#include "weyl/study/sweep/folder_lock.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "weyl/core/atomic_file.h"
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/read_file.h"
+#include "weyl/core/text_number.h"
+
+namespace weyl {
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// When a process began, in ticks since the machine did (the 22nd field of /proc/PID/stat): tells it from another that
+/// has its number later. Empty: there is no such process.
+std::string start_of(int64_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const size_t name_end = line.rfind(')');  // a name may hold anything
+  if (name_end == std::string::npos) {
+    return "";
+  }
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string field;
+  for (int i = 3; i <= 22; ++i) {
+    fields >> field;
+  }
+  return field;
+}
+
+struct Holder {
+  std::string host, process, start;
+};
+
+Holder read_holder(const std::string& path) {
+  std::istringstream words(read_file(path, 4096).text);
+  Holder h;
+  words >> h.host >> h.process >> h.start;
+  return h;
+}
+
+bool is_gone(const Holder& h) {
+  if (h.host != host_name()) {
+    return h.host.empty();  // of a file that is no whole one, which no living process leaves
+  }
+  const auto process = parse_integer(h.process);
+  return !process || start_of(*process) != h.start;
+}
+
+}  // namespace
+
+FolderLock::FolderLock(const std::string& folder) {
+  const std::string path = folder + "/.lock";
+  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  require<DataError>(file_ >= 0, path, ": cannot be made: ", std::strerror(errno));
+  while (flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+FolderLock::~FolderLock() {
+  close(file_);
+}
+
+TrialLock::Taken TrialLock::take(const std::string& folder, const std::string& run, std::string& holder) {
+  const FolderLock alone(folder);
+  const std::string path = run + ".lock";
+  if (access(path.c_str(), F_OK) == 0) {
+    const Holder h = read_holder(path);
+    if (!is_gone(h)) {
+      holder = printable(h.host) + ", process " + printable(h.process);
+      return Taken::elsewhere;
+    }
+  }
+  const int64_t self = getpid();
+  write_file_atomically(path, text(host_name(), " ", self, " ", start_of(self), "\n"),
+                        Existing::replace_link);
+  return Taken::yes;
+}
+
+void TrialLock::give_back(const std::string& run) {
+  unlink((run + ".lock").c_str());
+}
+
+}  // namespace weyl

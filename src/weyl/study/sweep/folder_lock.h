@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+namespace weyl {
+
+/// While one lives no other process, on this machine or on one that shares the folder, has another of the same folder:
+/// a file `.lock` in it is locked (flock). For moments: the next one waits. DataError when the file cannot be made.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int file_ = -1;
+};
+
+/// Who works on a trial: the file ID.lock beside its run folder, with host, process and the time at which that began.
+class TrialLock {
+ public:
+  enum class Taken { yes, elsewhere };
+
+  /// Takes the lock of the trial whose run folder is `run`, in a sweep's `folder`. A lock that a process of this host left, which is no more,
+  /// is taken over. `holder` says who has it otherwise: "node3, process 4711".
+  static Taken take(const std::string& folder, const std::string& run, std::string& holder);
+  /// Removes it.
+  static void give_back(const std::string& run);
+};
+
+}  // namespace weyl

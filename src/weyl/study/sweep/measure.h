@@ -1,0 +1,40 @@
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <map>
+#include <string>
+
+#include "weyl/carriers/dataset.h"
+#include "weyl/models/systems.h"
+#include "weyl/study/sweep/estimate.h"
+
+namespace weyl {
+
+/// How models are timed.
+struct MeasureOptions {
+  at::Device device = at::kCPU;
+  int64_t jobs = 1;     // that train side by side: while one is timed the others compute too
+  int64_t threads = 0;  // of each; 0: by the rule of train/threads.h, of an equal share of the machine's
+  int64_t steps = 5;    // the median counts; 0: nothing is timed
+};
+
+/// Data sets of a sweep, each opened once.
+class SweepData {
+ public:
+  /// The splits that a recipe's data options name; null where there are no such files.
+  const Splits* of(const Recipe& recipe);
+
+ private:
+  std::map<std::string, Splits> opened_;
+};
+
+/// What a model costs, its data given (null: random tokens in their place, and their number not known): parameters and
+/// FLOPs; and with `steps`, seconds: of training steps as train takes them, and of a validation. Where a batch does not
+/// fit into the memory that each of the jobs has, smaller ones are timed, as many as make a batch (`accumulate`); of
+/// random tokens, samples that would take minutes are cut, and the time taken to grow with the FLOPs. `fixed_seconds`
+/// is left to others. ConfigError: a metric of which higher is better picks the best model.
+ModelCost cost_of(const Recipe& recipe, const Splits* data, const MeasureOptions& options,
+                  const Systems& systems);
+
+}  // namespace weyl

@@ -1,0 +1,239 @@
+#include "weyl/study/sweep/runner.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <thread>
+
+#include "weyl/core/atomic_file.h"
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/read_file.h"
+#include "weyl/study/sweep/folder_lock.h"
+#include "weyl/study/sweep/own_process.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+using State = TrialOutcome::State;
+constexpr int exit_by_interruption = 5;  // docs/cli.md
+constexpr auto between_looks = std::chrono::milliseconds(20);
+
+struct Job {
+  size_t index = 0;
+  int tries = 0;  // before this one
+  pid_t process = -1;
+};
+
+/// The last line that a training said of itself, without "weyl: "; how it ended where it said nothing.
+std::string reason_of(const std::string& talk_path, const ProcessEnd& end) {
+  const std::string talk = read_file(talk_path, size_t{1} << 24).text;
+  constexpr std::string_view mark = "weyl: ";
+  const size_t last = talk.rfind("\nweyl: ");
+  const size_t begin = last != std::string::npos ? last + 1 : talk.starts_with(mark) ? 0 : std::string::npos;
+  if (end.signal == 0 && begin != std::string::npos) {
+    const size_t from = begin + mark.size();
+    return visible(talk.substr(from, talk.find('\n', from) - from));
+  }
+  return end.signal != 0 ? text("ended by signal ", end.signal, " (", strsignal(end.signal), ")")
+                         : text("ended with exit code ", end.code);
+}
+
+/// Signals by which others end a process, and no fault of its own.
+bool is_from_outside(const ProcessEnd& end) {
+  const int s = end.signal;
+  return s == SIGKILL || s == SIGTERM || s == SIGINT || s == SIGHUP ||
+         (s == 0 && (end.code == exit_by_interruption || end.code == 128 + SIGINT));
+}
+
+/// A training whose parent was killed may take a moment to end, and keeps its folder locked until then.
+void wait_until_free(const std::string& run) {
+  for (int look = 0; look < 1500; ++look) {
+    const int folder = open(run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) {
+      return;
+    }
+    const bool free = flock(folder, LOCK_EX | LOCK_NB) == 0;
+    close(folder);
+    if (free) {
+      return;
+    }
+    std::this_thread::sleep_for(between_looks);
+  }
+}
+
+class Runner {
+ public:
+  Runner(const std::vector<TrialCommand>& trials, const SweepRequest& request)
+      : trials_(trials), request_(request) {
+    for (size_t i = 0; i < trials.size(); ++i) {
+      waiting_.push_back({i});
+    }
+  }
+
+  ~Runner() {  // an error of one ends the others
+    for (const Job& job : active_) {
+      kill(job.process, SIGKILL);
+      waitpid(job.process, nullptr, 0);
+      TrialLock::give_back(run(job));
+    }
+  }
+
+  SweepEnd operator()() {
+    fs::create_directories(request_.folder + "/runs");
+    while (!waiting_.empty() || !active_.empty()) {
+      if (!end_.stopped && request_.stop && request_.stop()) {
+        stop();
+      }
+      while (!waiting_.empty() && static_cast<int64_t>(active_.size()) < request_.jobs) {
+        const Job job = waiting_.front();
+        waiting_.pop_front();
+        start(job);
+      }
+      if (!reap()) {
+        std::this_thread::sleep_for(between_looks);
+      }
+    }
+    return end_;
+  }
+
+ private:
+  const TrialCommand& trial(const Job& job) const { return trials_[job.index]; }
+  std::string run(const Job& job) const { return run_of(request_.folder, *trial(job).trial); }
+  State state(const Job& job) const { return outcome_of(request_.folder, *trial(job).trial, "").state; }
+  void tell(const Job& job, const std::string& line) const {
+    if (request_.told) {
+      request_.told(trial(job), line);
+    }
+  }
+
+  /// What needs no training is counted.
+  bool is_settled(const Job& job) {
+    const State now = state(job);
+    if (now == State::done) {
+      ++end_.done;
+    } else if (now == State::failed && (!request_.retry || job.tries > 0)) {
+      ++end_.failed;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void require_same_recipe(const Job& job) const {
+    const std::string path = run(job) + ".recipe";
+    const FileContents kept = read_file(path, size_t{1} << 24);
+    if (!kept.fault.empty()) {
+      write_file_atomically(path, trial(job).recipe);
+      return;
+    }
+    require<ConfigError>(
+        kept.text == trial(job).recipe, run(job),
+        ": must be of this sweep, but was made by another: its sweep file or a config has changed "
+        "since; give another --out, or remove it (",
+        path, " has what it was made by)");
+  }
+
+  void start(Job job) {
+    if (is_settled(job)) {
+      return;
+    }
+    std::string holder;
+    if (TrialLock::take(request_.folder, run(job), holder) == TrialLock::Taken::elsewhere) {
+      ++end_.elsewhere;
+      tell(job, "is trained by " + holder + " (" + run(job) + ".lock)");
+      return;
+    }
+    try {
+      if (is_settled(job)) {  // by another process, meanwhile
+        TrialLock::give_back(run(job));
+        return;
+      }
+      require_same_recipe(job);
+      fs::remove(failure_of(request_.folder, *trial(job).trial));
+      wait_until_free(run(job));
+      const bool goes_on = fs::exists(run(job) + "/config.toml");
+      std::vector<std::string> arguments = goes_on ? trial(job).resume : trial(job).train;
+      arguments.insert(arguments.end(), {goes_on ? "--resume" : "--out", run(job)});
+      job.process = start_own_process(arguments, run(job) + ".stderr");
+      tell(job, goes_on ? "goes on" : "started");
+    } catch (...) {
+      TrialLock::give_back(run(job));
+      throw;
+    }
+    active_.push_back(job);
+  }
+
+  /// Whether one has ended.
+  bool reap() {
+    for (size_t i = 0; i < active_.size(); ++i) {
+      ProcessEnd end;
+      if (has_ended(active_[i].process, end)) {
+        const Job job = active_[i];
+        active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i));
+        settle(job, end);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void settle(Job job, const ProcessEnd& end) {
+    const bool whole = end.signal == 0 && end.code == 0 && state(job) == State::done;
+    if (whole) {
+      ++end_.done;
+      fs::remove(run(job) + ".stderr");
+    } else if (is_from_outside(end)) {
+      if (end_.stopped) {
+        tell(job, "saved");
+      } else if (++job.tries < 2) {
+        waiting_.push_front(job);
+      } else {
+        ++end_.left;
+        tell(job, reason_of(run(job) + ".stderr", end) + " twice; the next start goes on with it");
+      }
+    } else {
+      const std::string reason = reason_of(run(job) + ".stderr", end);
+      write_file_atomically(failure_of(request_.folder, *trial(job).trial), reason + "\n");
+      ++end_.failed;
+      tell(job, "failed: " + reason);
+    }
+    TrialLock::give_back(run(job));
+    if (whole) {
+      tell(job, "done");
+    }
+    if (request_.ended) {
+      request_.ended();
+    }
+  }
+
+  void stop() {
+    end_.stopped = true;
+    waiting_.clear();
+    for (const Job& job : active_) {
+      kill(job.process, SIGTERM);
+    }
+  }
+
+  const std::vector<TrialCommand>& trials_;
+  const SweepRequest& request_;
+  std::deque<Job> waiting_;
+  std::vector<Job> active_;
+  SweepEnd end_;
+};
+
+}  // namespace
+
+SweepEnd run_trials(const std::vector<TrialCommand>& trials, const SweepRequest& request) {
+  return Runner(trials, request)();
+}
+
+}  // namespace weyl

@@ -1,0 +1,289 @@
+// `weyl scale plan` and `weyl scale run` on sweeps of seconds.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "tests/app/program.h"
+#include "weyl/core/json.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/random.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const tiny = "base = \"" WEYL_SOURCE_DIR
+                         "/configs/nbody/transformer.toml\"\n"
+                         "set = [\"train.batch=16\", \"train.save_every_steps=5\"]\n"
+                         "budgets = [4e7, 2e8]\n"
+                         "seeds = [2, 1]\n"
+                         "rates = [1e-3, 3e-3]\n"
+                         "rates_until = 1e8\n"
+                         "epochs = \"repeat\"\n"
+                         "validations = 3\n"
+                         "[[systems]]\n"
+                         "name = \"plain\"\n"
+                         "augment = \"rotations\"\n"
+                         "widths = [8, 16]\n"
+                         "blocks = [1, 1]\n"
+                         "largest = [\"w8b1\"]\n";
+
+void write(const std::string& path, const std::string& words) {
+  std::ofstream(path) << words;
+}
+
+/// A folder with data/nbody and sweep.toml.
+std::string prepared(const std::string& name, const std::string& sweep = tiny) {
+  const std::string folder = scratch(name);
+  const Outcome made =
+      weyl_program("data make nbody --out data/nbody train=100 valid=20 test=20 --quiet", folder);
+  EXPECT_EQ(made.code, 0) << made.err;
+  write(folder + "/sweep.toml", sweep);
+  return folder;
+}
+
+using Rows = std::vector<std::map<std::string, std::string>>;
+
+Rows rows_of(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  const std::vector<std::string> names = csv_cells(line);
+  Rows rows;
+  while (std::getline(file, line)) {
+    const std::vector<std::string> cells = csv_cells(line);
+    EXPECT_EQ(cells.size(), names.size()) << line;
+    for (size_t i = 0; i < std::min(cells.size(), names.size()); ++i) {
+      if (i == 0) {
+        rows.emplace_back();
+      }
+      rows.back()[names[i]] = cells[i];
+    }
+  }
+  return rows;
+}
+
+Rows without_seconds(Rows rows) {
+  for (auto& row : rows) {
+    row.erase("seconds");
+  }
+  return rows;
+}
+
+TEST(ScalePlan, SaysTokensStepsFlopsAndSeconds) {
+  const std::string folder = prepared("sweep-plan");
+  const Outcome plan = weyl_program("scale plan sweep.toml --json --jobs 2 --steps 2 --quiet", folder);
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  const Json json = Json::parse(plan.out, "plan");
+  const auto& runs = json.find("runs")->items();
+  ASSERT_EQ(runs.size(), 5u);  // two models of two seeds, and one at the largest budget
+  for (const Json& run : runs) {
+    const double flops = run.find("flops")->number_or(0), budget = run.find("budget")->number_or(0);
+    EXPECT_GE(flops, budget);
+    EXPECT_LT(flops, budget * 1.2);
+    EXPECT_GT(run.find("tokens")->number_or(0), 0);
+    EXPECT_GT(run.find("seconds")->number_or(0), 0);
+    EXPECT_EQ(run.find("rates")->items().size(), budget < 1e8 ? 2u : 1u);
+  }
+  EXPECT_GT(json.find("seconds")->number_or(0), 0);
+  const Outcome untimed = weyl_program("scale plan sweep.toml --steps 0", folder);
+  EXPECT_EQ(untimed.code, 0) << untimed.err;
+  EXPECT_NE(untimed.out.find("5 rows, 9 trainings"), std::string::npos) << untimed.out;
+}
+
+TEST(ScalePlan, OfThePapersSweepNeedsNoData) {
+  const std::string folder = scratch("sweep-paper");
+  const Outcome plan = weyl_program(
+      "scale plan " WEYL_SOURCE_DIR "/configs/scaling/rigid.paper.toml --steps 0 --json --quiet", folder);
+  // Configs are named from the root of the sources.
+  EXPECT_EQ(plan.code, 2);
+  const Outcome there =
+      weyl_program("scale plan configs/scaling/rigid.paper.toml --steps 0 --json --quiet", WEYL_SOURCE_DIR);
+  fs::remove(std::string(WEYL_SOURCE_DIR) + "/.stderr");
+  ASSERT_EQ(there.code, 0) << there.err;
+  EXPECT_EQ(Json::parse(there.out, "plan").find("runs")->items().size(), 7u * 16);
+}
+
+TEST(ScaleRun, ShardsAreDisjointAndCompleteAndAnotherSweepIsRefused) {
+  const std::string folder = prepared("sweep-shards");
+  const Outcome first = weyl_program("scale run sweep.toml --out a --shard 1/2 --jobs 2 --quiet", folder);
+  ASSERT_EQ(first.code, 0) << first.err;
+  std::set<std::string> of_first;
+  for (const auto& entry : fs::directory_iterator(folder + "/a/runs")) {
+    if (entry.is_directory()) {
+      of_first.insert(entry.path().filename());
+    }
+  }
+  EXPECT_EQ(of_first.size(), 5u);  // of nine
+  const auto written = fs::last_write_time(folder + "/a/runs/" + *of_first.begin() + "/result.json");
+  const Outcome second = weyl_program("scale run sweep.toml --out a --shard 2/2 --quiet --json", folder);
+  ASSERT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(Json::parse(second.out, "run").find("done")->number_or(0), 4);
+  EXPECT_EQ(fs::last_write_time(folder + "/a/runs/" + *of_first.begin() + "/result.json"), written);
+  const Rows rows = rows_of(folder + "/a/runs.csv");
+  ASSERT_EQ(rows.size(), 5u);
+  for (const auto& row : rows) {
+    EXPECT_GT(std::stod(row.at("loss")), 0);
+    EXPECT_GE(std::stod(row.at("flops")), std::stod(row.at("budget")));
+  }
+  EXPECT_EQ(rows[4].at("size"), "w8b1");
+  // The same table at once by one process, and nothing to do for it where it is.
+  const Outcome whole = weyl_program("scale run sweep.toml --out b --jobs 2 --quiet", folder);
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  EXPECT_EQ(without_seconds(rows_of(folder + "/b/runs.csv")), without_seconds(rows));
+  const std::string table = contents(folder + "/a/runs.csv");
+  EXPECT_EQ(weyl_program("scale run sweep.toml --out a --quiet", folder).code, 0);
+  EXPECT_EQ(contents(folder + "/a/runs.csv"), table);
+
+  std::string other = tiny;
+  other.replace(other.find("train.batch=16"), 14, "train.batch=17");
+  write(folder + "/sweep.toml", other);
+  fs::remove_all(folder + "/a/runs/" + *of_first.begin());  // what is done is not asked
+  const Outcome refused = weyl_program("scale run sweep.toml --out a --quiet", folder);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("must be of this sweep, but was made by another"), std::string::npos)
+      << refused.err;
+}
+
+TEST(ScaleRun, KilledTenTimesAtRandomGivesTheSameTable) {
+  const std::string folder = prepared("sweep-killed");
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(weyl_program("scale run sweep.toml --out a --jobs 2 --quiet", folder).code, 0);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  Stream stream(5, "kill");
+  for (int kills = 0; kills < 10; ++kills) {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (chdir(folder.c_str()) == 0) {
+        execl(WEYL_BINARY_DIR "/bin/weyl", "weyl", "scale", "run", "sweep.toml", "--out", "b", "--jobs", "2",
+              "--quiet", nullptr);
+      }
+      _exit(127);
+    }
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds * (0.05 + 0.2 * stream.uniform())));
+    kill(child, kills % 3 == 2 ? SIGTERM : SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (kills % 3 == 2 && WIFEXITED(status)) {
+      EXPECT_TRUE(WEXITSTATUS(status) == 5 || WEXITSTATUS(status) == 0) << WEXITSTATUS(status);
+    }
+    // The table is whole at any instant.
+    for (const auto& row : rows_of(folder + "/b/runs.csv")) {
+      EXPECT_FALSE(row.at("loss").empty());
+    }
+  }
+  const Outcome end = weyl_program("scale run sweep.toml --out b --jobs 2 --quiet", folder);
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(without_seconds(rows_of(folder + "/b/runs.csv")),
+            without_seconds(rows_of(folder + "/a/runs.csv")));
+  for (const auto& entry : fs::directory_iterator(folder + "/b/runs")) {
+    EXPECT_NE(entry.path().extension(), ".lock") << entry.path();
+  }
+}
+
+TEST(ScaleRun, AFailedRunSaysWhyAndIsTriedAgainWhenAsked) {
+  std::string sweep = tiny;
+  sweep.replace(sweep.find("budgets = [4e7, 2e8]"), 20, "budgets = [4e7]");
+  sweep.replace(sweep.find("seeds = [2, 1]"), 14, "seeds = [1]");
+  sweep.replace(
+      sweep.find("largest = [\"w8b1\"]"), 18,
+      "points = [{ name = \"bad\", set = [\"train.precision=bf16\", \"model.transformer.width=8\"] }]");
+  const std::string folder = prepared("sweep-failed", sweep);
+  const Outcome first = weyl_program("scale run sweep.toml --out a --jobs 2 --quiet --json", folder);
+  ASSERT_EQ(first.code, 1) << first.err;
+  EXPECT_EQ(Json::parse(first.out, "run").find("failed")->number_or(0), 2);
+  const Rows rows = rows_of(folder + "/a/runs.csv");
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[2].at("size"), "bad");
+  EXPECT_EQ(rows[2].at("loss"), "");
+  EXPECT_NE(rows[2].at("note").find("bf16 must run on a CUDA device"), std::string::npos)
+      << rows[2].at("note");
+  const std::string reason = folder + "/a/runs/plain-bad-4e+07-seed0-rate0.001.failed";
+  ASSERT_TRUE(fs::exists(reason));
+  const auto written = fs::last_write_time(reason);
+  EXPECT_EQ(weyl_program("scale run sweep.toml --out a --quiet", folder).code, 1);
+  EXPECT_EQ(fs::last_write_time(reason), written);  // not tried
+  EXPECT_EQ(weyl_program("scale run sweep.toml --out a --quiet --retry", folder).code, 1);
+  EXPECT_NE(fs::last_write_time(reason), written);
+  EXPECT_EQ(without_seconds(rows_of(folder + "/a/runs.csv")), without_seconds(rows));
+}
+
+TEST(ScaleRun, ALockOfAnotherHostIsLeftAndAStaleOneTaken) {
+  std::string sweep = tiny;
+  sweep.replace(sweep.find("budgets = [4e7, 2e8]"), 20, "budgets = [4e7]");
+  sweep.replace(sweep.find("seeds = [2, 1]"), 14, "seeds = [1]");
+  const std::string rates = "rates = [1e-3, 3e-3]\nrates_until = 1e8";
+  sweep.replace(sweep.find(rates), rates.size(), "rates = [1e-3]");
+  sweep.erase(sweep.find("largest"));
+  const std::string folder = prepared("sweep-locks", sweep);
+  fs::create_directories(folder + "/a/runs");
+  const std::string stale = folder + "/a/runs/plain-w8b1-4e+07-seed0-rate0.001.lock";
+  const std::string foreign = folder + "/a/runs/plain-w16b1-4e+07-seed0-rate0.001.lock";
+  std::string host(256, '\0');
+  gethostname(host.data(), host.size() - 1);
+  write(stale, std::string(host.c_str()) + " 999999999 1\n");
+  write(foreign, "another-host 1 1\n");
+  const Outcome run = weyl_program("scale run sweep.toml --out a --json", folder);
+  ASSERT_EQ(run.code, 0) << run.err;
+  const Json json = Json::parse(run.out, "run");
+  EXPECT_EQ(json.find("done")->number_or(0), 1);
+  EXPECT_EQ(json.find("elsewhere")->number_or(0), 1);
+  EXPECT_NE(run.err.find("is trained by another-host, process 1"), std::string::npos) << run.err;
+  EXPECT_EQ(rows_of(folder + "/a/runs.csv").size(), 1u);
+}
+
+TEST(Sweep, BrokenFilesAreOneLine) {
+  const std::string folder = prepared("sweep-broken");
+  const auto with = [](const std::string& what, const std::string& by) {
+    std::string sweep = tiny;
+    sweep.replace(sweep.find(what), what.size(), by);
+    return sweep;
+  };
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {with("budgets", "budget"), "unknown key; did you mean 'budgets'?"},
+      {with("widths", "width"), "unknown key; did you mean 'widths'?"},
+      {with("[4e7, 2e8]", "[2e8, 4e7]"), "budgets: must rise"},
+      {with("[4e7, 2e8]", "[]"), "budgets: must be given"},
+      {with("[4e7, 2e8]", "4e7"), "budgets: must be a list"},
+      {with("seeds = [2, 1]", "seeds = [2, 1, 1]"), "seeds: must be one number, or one for each"},
+      {with("blocks = [1, 1]", "blocks = [1]"), "blocks: must be as many as widths"},
+      {with("largest = [\"w8b1\"]", "largest = [\"w9b1\"]"), "largest: must be names of its models"},
+      {with("\"plain\"", "\"../plain\""), "name: must be letters"},
+      {with("\"plain\"", "\"\""), "name: must be letters"},
+      {with("\"train.batch=16\"", "\"train.batch\""), "overrides are written key=value"},
+      {with("\"train.batch=16\"", "\"train.batches=16\""), "unknown key"},
+      {with("\"train.batch=16\"", "\"train.steps=16\""), "is the sweep's own"},
+      {with("\"repeat\"", "\"twice\""), "must be \"unique\" or \"repeat\""},
+      {with("rates = [1e-3, 3e-3]", "rates = [1e-3]"), "rates_until: has no effect without two rates"},
+      {with("epochs = \"repeat\"", "epochs = \"repeat\"\nunit = \"seconds\""), "validations: has no effect"},
+      {with("epochs = \"repeat\"\nvalidations = 3", "unit = \"seconds\""), "epochs: must be \"repeat\""},
+      {with("widths = [8, 16]\nblocks = [1, 1]\nlargest = [\"w8b1\"]\n", ""), "must have models"},
+      {with("transformer.toml", "no-such.toml"), "no-such.toml"},
+      {"budgets = [1e9]\n", "systems: must be given"},
+      {"[[systems]\n", "not valid TOML"}};
+  for (const auto& [sweep, message] : cases) {
+    write(folder + "/broken.toml", sweep);
+    const Outcome outcome = weyl_program("scale plan broken.toml --steps 0", folder);
+    EXPECT_EQ(outcome.code, 2) << sweep;
+    EXPECT_NE(outcome.err.find(message), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+  write(folder + "/unique.toml", with("\"repeat\"", "\"unique\""));
+  const Outcome unique = weyl_program("scale run unique.toml --out a", folder);
+  EXPECT_EQ(unique.code, 2);
+  EXPECT_NE(unique.err.find("epochs: must be \"repeat\", or the data have more"), std::string::npos)
+      << unique.err;
+  fs::remove_all(folder + "/data");
+  EXPECT_EQ(weyl_program("scale run sweep.toml --out a", folder).code, 3);
+  for (const char* shard : {"3/2", "0/2", "1", "a/b", "1/0"}) {
+    EXPECT_EQ(weyl_program(std::string("scale run sweep.toml --out a --shard ") + shard, folder).code, 2);
+  }
+}
+
+}  // namespace
+}  // namespace weyl
