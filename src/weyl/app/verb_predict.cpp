@@ -204,7 +204,7 @@ int run(const PredictCommand& command, const Systems& systems) {
   Predictor predictor = predictor_of(command, options, systems);
   take_threads_for(command.machine, predictor, options.batch);
   say_notes(predictor.task() != nullptr ? predictor.task()->notes() : std::vector<std::string>{});
-  catch_signals();
+  catch_signals("every file that is there is whole");
   Progress progress("predict", 0, Progress::style_for_stderr(command.talk.quiet));
   const Predicted done = is_tensors(command.out)  ? into_tensors(command, overwrite, predictor, progress)
                          : is_folder(command.out) ? into_folder(command, overwrite, predictor, progress)
