@@ -199,7 +199,7 @@ void draw(const Film& film, const std::string& path) {
   window.take(film.ground);
   window.widen();
   const auto frames = static_cast<int64_t>(film.times.size());
-  const int across = frames > 6 ? 200 : 270, left = 62, gap = 14, above = 66, below = 74;
+  const int across = frames > 6 ? 200 : 270, left = 76, gap = 14, above = 66, below = 74;
   const double ratio = (window.y1 - window.y0) / (window.x1 - window.x0);
   const int down = static_cast<int>(across * ratio), width = left + static_cast<int>(frames) * (across + gap),
             height = above + down + below;

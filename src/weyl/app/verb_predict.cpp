@@ -148,7 +148,7 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
   if (data->size() == 0) {  // no rows, and yet every output by its name and shape
     use(data->batch({}));
   }
-  save_tensors(command.out, tensors.done(), prediction_metadata(predictor, files_of(command)),
+  save_tensors(command.out, tensors.done(), prediction_metadata(predictor, files_of(command), *data),
                overwrite.at(command.out));
   return result;
 }
