@@ -67,6 +67,21 @@ TEST(Film, DrawsOutlinesAtEachTime) {
   EXPECT_EQ(contents(place("one.svg")).find("predicted"), std::string::npos);
 }
 
+TEST(Film, HasTicsOnBothSidesOfAFlatStrip) {
+  Film film;  // three times as wide as high, where no multiple of a tic of the x axis lies
+  film.times = {"start"};
+  film.count = 2;
+  film.truth = {-9, 1, 9, 1.2f};
+  film.prediction = film.truth;
+  draw(film, place("flat"));
+  const std::string svg = contents(place("flat.svg"));
+  for (const char* tic : {"-5", "5", "0", "2", "4"}) {
+    const bool there = svg.find(text("> ", tic, "<")) != std::string::npos ||
+                       svg.find(text(">", tic, "<")) != std::string::npos;
+    EXPECT_TRUE(there) << tic;
+  }
+}
+
 TEST(Film, DrawsDotsAndLeavesOutWhatIsNotFinite) {
   Film film;
   film.times = {"start", "after 0.1"};

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "tests/app/program.h"
@@ -84,6 +86,43 @@ TEST(ImportGatr, PredictsThePublicNumbers) {
   expect_the_public_numbers("net_again",
                             "'model.gatr.reinsert_multivectors=[2, 0]' 'model.gatr.reinsert_scalars=[1]'");
   expect_the_public_numbers("net_canonical", "model.gatr.reference=canonical");
+}
+
+TEST(ImportGatr, BrokenMultivectorsAreOneLineEach) {
+  const Golden golden("net");
+  const Outcome imported =
+      weyl_program("import w.safetensors --config c.toml --out m.safetensors", golden.folder);
+  ASSERT_EQ(imported.code, 0) << imported.err;
+  const std::string broken = WEYL_SOURCE_DIR "/tests/fixtures/broken/multivectors";
+  const auto said_of = [&](const std::string& path) {
+    const Outcome refused =
+        weyl_program("predict --quiet m.safetensors '" + path + "' --out o.safetensors", golden.folder);
+    EXPECT_EQ(refused.code, 3) << path << refused.err;
+    EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << path << refused.err;
+    EXPECT_NE(refused.err.find(path + ": "), std::string::npos) << refused.err;
+    EXPECT_FALSE(std::filesystem::exists(golden.folder + "/o.safetensors")) << path;
+    return refused.err;
+  };
+  int64_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(broken)) {
+    said_of(entry.path().string());
+    ++files;
+  }
+  EXPECT_GE(files, 11);
+  // Scalars are absent there too: what is said is what is wrong with the numbers that there are.
+  EXPECT_NE(said_of(broken + "/fifteen_numbers.safetensors")
+                .find("multivectors: must be (3, 3, 16), got (3, 2, 15)"),
+            std::string::npos);
+  NamedTensors scenes = load_tensors(golden.folder + "/scenes.safetensors");
+  scenes["multivectors"] = scenes.at("multivectors").slice(2, 0, 15).contiguous();
+  for (const bool with_scalars : {true, false}) {
+    if (!with_scalars) {
+      scenes.erase("scalars");
+    }
+    save_tensors(golden.folder + "/fifteen.safetensors", scenes);
+    EXPECT_NE(said_of("fifteen.safetensors").find("multivectors: must be (10, 3, 16), got (10, 3, 15)"),
+              std::string::npos);
+  }
 }
 
 TEST(ImportGatr, NamesTheOptionThatTheWeightsContradict) {

@@ -97,6 +97,17 @@ TEST(RigidMotionProgram, PredictsObjectsAndTheirCorners) {
   EXPECT_EQ(said.at("turn").sizes(), at::IntArrayRef({objects, 1, 3}));
   EXPECT_EQ(said.at("corners").size(1), 3);
   EXPECT_FALSE(said.contains("object_vectors"));  // families hold what the model itself gives
+  const Outcome inspected = weyl_program("data inspect said.safetensors --json", folder);
+  ASSERT_EQ(inspected.code, 0) << inspected.err;
+  const Json found = Json::parse(inspected.out, "stdout");
+  EXPECT_EQ(found.find("carrier")->string_or(""), "points");
+  EXPECT_EQ(found.find("samples")->number_or(0), 9);
+  EXPECT_GT(found.find("tokens")->find("mean")->number_or(0), 0);
+  EXPECT_EQ(found.find("fields")->items().size(), said.size());
+  EXPECT_EQ(found.find("fields")->items()[1].find("name")->string_or(""), "displacement");
+  EXPECT_EQ(found.find("fields")->items()[1].find("unit")->string_or(""), "m");
+  const Outcome read = weyl_program("predict run said.safetensors --out again.safetensors", folder);
+  EXPECT_EQ(read.code, 3);  // predictions are no inputs
 }
 
 TEST(RigidMotionProgram, RollsOutAsFarAsItsDataCan) {

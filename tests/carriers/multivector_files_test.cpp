@@ -50,6 +50,10 @@ TEST(MultivectorFiles, NeedNoPositions) {
     EXPECT_EQ(p.positions.scalar_type(), dtype);
     EXPECT_FALSE(has_positions(p));
     EXPECT_EQ(p.graphs.offsets, (std::vector<int64_t>{0, 2, 3}));
+    write_tensor_file(folder / "again.safetensors", read.batch, read.schema);  // as `data split` does
+    EXPECT_FALSE(SafetensorsFile(folder / "again.safetensors").contains("positions"));
+    const TensorFile again = read_tensor_file(folder / "again.safetensors", schema_of_frames());
+    EXPECT_EQ(difference(again.batch, read.batch), 0);
   }
   EXPECT_EQ(refusal(folder, given, {}),
             "positions: is absent, and no multivectors are declared, which would do without");

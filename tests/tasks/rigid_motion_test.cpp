@@ -272,6 +272,15 @@ TEST(RigidMotion, ConstantVelocityIsExactWithoutGravity) {
     EXPECT_LT(free.at(name).value, 1e-12) << name;
     EXPECT_LT(fallen.at(name).value, 1e-12) << name;
   }
+  for (const char* name : {"mse", "mse_step_3", "centre_error", "centre_error_step_3"}) {  // pyramids too
+    EXPECT_LT(free.at(name).value, 1e-12) << name;
+  }
+  Schema without =
+      rigid::schema(3);  // without the centre of mass, what is repeated is the way of the mean of the tokens
+  Batch centred = all_of(*still);
+  std::erase_if(without.labels, [](const Quantity& q) { return q.name == "mass_centre"; });
+  centred.labels.erase("mass_centre");
+  EXPECT_GT(task.baselines(InMemory(centred, without))[1].second.at("centre_error").value, 1e-5);
   // Boxes turn about their centres: g dt^2 k (k + 1) / 2 is what they fall more after k steps.
   Stream stream(2, "boxes");
   std::vector<std::vector<rigid::Body>> boxes;

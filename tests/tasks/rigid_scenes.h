@@ -55,9 +55,11 @@ struct Body {
 
   /// Its vertices at frame k, (V, 3).
   Tensor at_frame(double k) const {
-    const Tensor down = at::tensor({0.0, 0.0, -0.5 * fall * frame * frame * k * k}, at::kDouble);
     const Tensor R = at::matmul(rotation(k * w), attitude);
-    return at::matmul(mesh.vertices, R.t()) + start + k * velocity + down;
+    return at::matmul(mesh.vertices, R.t()) + origin(k);
+  }
+  Tensor origin(double k) const {
+    return start + k * velocity + at::tensor({0.0, 0.0, -0.5 * fall * frame * frame * k * k}, at::kDouble);
   }
   /// The corners of its triangles, (T, 3, 3).
   Tensor corners(double k) const {
@@ -105,6 +107,7 @@ inline Schema schema(int64_t steps) {
   label("vertex_moment", Kind::symmetric_tensor, 1, "m^2");
   label("past_displacement", Kind::vector, 1, "m");
   label("past_turn", Kind::axial_vector, 1, "rad");
+  label("mass_centre", Kind::vector, 1, "m");
   s.labels.push_back(
       {.name = "later", .kind = Kind::vector, .channels = 3 * steps, .role = Role::point, .unit = "m"});
   return s;
@@ -150,6 +153,7 @@ inline Batch batch_of(const std::vector<std::vector<Body>>& scenes, int64_t step
       put("vertex_moment", (at::matmul(arms.t(), arms) / arms.size(0)).unsqueeze(0));
       put("past_displacement", (centre(now) - centre(now - 1)).unsqueeze(0));
       put("past_turn", body.w.unsqueeze(0));
+      put("mass_centre", (body.origin(now) - centre(now)).unsqueeze(0));
       nodes += T;
       nodes_of_bodies.push_back(T);
     }

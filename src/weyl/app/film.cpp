@@ -56,10 +56,10 @@ struct Window {
   }
 };
 
-/// A round distance of about four tics.
+/// A round distance of tics, of which a side has two to seven.
 double tics_of(double length) {
-  const double rough = length / 4, power = std::pow(10, std::floor(std::log10(rough)));
-  return power * (rough < 2 * power ? 2 : rough < 5 * power ? 5 : 10);
+  const double most = length / 2.5, power = std::pow(10, std::floor(std::log10(most)));
+  return power * (most < 2 * power ? 1 : most < 5 * power ? 2 : 5);
 }
 
 /// Lines of a block of data: ends of lines with an empty line after each, or dots.
@@ -199,15 +199,15 @@ void draw(const Film& film, const std::string& path) {
   window.take(film.ground);
   window.widen();
   const auto frames = static_cast<int64_t>(film.times.size());
-  const int across = frames > 6 ? 200 : 270, left = 62, gap = 14, above = 66, below = 92;
+  const int across = frames > 6 ? 200 : 270, left = 76, gap = 14, above = 66, below = 92;
   const double ratio = (window.y1 - window.y0) / (window.x1 - window.x0);
   const int down = static_cast<int>(across * ratio), width = left + static_cast<int>(frames) * (across + gap),
             height = above + down + below;
   char ranges[240];
-  const double tics = tics_of(std::max(window.x1 - window.x0, window.y1 - window.y0));
   std::snprintf(ranges, sizeof ranges,
                 "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nset xtics %.9g\nset ytics %.9g\n", window.x0,
-                window.x1, window.y0, window.y1, tics, tics);
+                window.x1, window.y0, window.y1, tics_of(window.x1 - window.x0),
+                tics_of(window.y1 - window.y0));
   // Outlines are seen from above the horizon, dots from wherever they are spread most.
   const auto axis = [&](const std::string& direction) {
     return !film.outlines ? film.unit : film.unit.empty() ? direction : direction + " / " + film.unit;

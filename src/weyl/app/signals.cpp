@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstring>
 #include <initializer_list>
 #include <string_view>
 
@@ -17,13 +18,16 @@ namespace weyl {
 namespace {
 
 std::atomic<bool> requested = false;
-static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal handler may set it
+std::atomic<const char*> what_is_left = "";
+static_assert(std::atomic<bool>::is_always_lock_free &&
+              decltype(what_is_left)::is_always_lock_free);  // so that a signal handler may set it
 
 extern "C" void ask_to_stop(int signal) {
   if (requested.exchange(true) && signal == SIGINT) {
     remove_unfinished_files();
-    constexpr char message[] = "\nweyl: stopped at once; the last checkpoint is whole\n";
-    [[maybe_unused]] const auto n = write(STDERR_FILENO, message, sizeof message - 1);
+    for (const char* part : {"\nweyl: stopped at once; ", what_is_left.load(), "\n"}) {
+      [[maybe_unused]] const auto n = write(STDERR_FILENO, part, std::strlen(part));
+    }
     _exit(128 + SIGINT);
   }
 }
@@ -75,7 +79,8 @@ bool is_ignored(int signal) {
 
 }  // namespace
 
-void catch_signals() {
+void catch_signals(const char* left) {
+  what_is_left = left;
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
     handle(signal, ask_to_stop);
   }

@@ -3,9 +3,9 @@
 namespace weyl {
 
 /// From here on SIGINT, SIGTERM, SIGHUP and SIGUSR1 ask for a stop: the verb saves and leaves with exit code 5. A
-/// second SIGINT ends the process at once. A SIGHUP that is ignored (nohup) stays ignored. A reader that is gone
+/// second SIGINT ends the process at once and says what is left of the work, `left`, a text that stays. A SIGHUP that is ignored (nohup) stays ignored. A reader that is gone
 /// (SIGPIPE) is an error of writing: a `| tee` that a hang-up ends takes no training with it.
-void catch_signals();
+void catch_signals(const char* left);
 
 /// Whether a stop was asked for. Any thread may ask.
 bool stop_requested();

@@ -30,8 +30,9 @@ MakerPlan plan_of(const DataMakeCommand& command) {
 }  // namespace
 
 int run(const DataMakeCommand& command) {
-  catch_signals();
   const MakerPlan plan = plan_of(command);
+  catch_signals(plan.goes_on ? "the same command goes on from the parts that are done"
+                             : "every file that is there is whole");
   Json json = Json::object();
   json.set("out", command.out);
   std::string said;

@@ -151,7 +151,7 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
   if (data->size() == 0) {  // no rows, and yet every output by its name and shape
     use(data->batch({}));
   }
-  save_tensors(command.out, tensors.done(), prediction_metadata(predictor, files_of(command)),
+  save_tensors(command.out, tensors.done(), prediction_metadata(predictor, files_of(command), *data),
                overwrite.at(command.out));
   return result;
 }
@@ -207,7 +207,7 @@ int run(const PredictCommand& command, const Systems& systems) {
   Predictor predictor = predictor_of(command, options, systems);
   take_threads_for(command.machine, predictor, options.batch);
   say_notes(predictor.task() != nullptr ? predictor.task()->notes() : std::vector<std::string>{});
-  catch_signals();
+  catch_signals("every file that is there is whole");
   Progress progress("predict", 0, Progress::style_for_stderr(command.talk.quiet));
   const Predicted done = is_tensors(command.out)  ? into_tensors(command, overwrite, predictor, progress)
                          : is_folder(command.out) ? into_folder(command, overwrite, predictor, progress)

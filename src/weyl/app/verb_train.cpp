@@ -232,7 +232,7 @@ void draw(const TrainResult& result, const Predictor* best, const std::shared_pt
 }  // namespace
 
 int run(const TrainCommand& command, const Systems& systems) {
-  catch_signals();
+  catch_signals("the last checkpoint is whole");
   const bool resumed = !command.resume.empty();
   Console console(command.talk.quiet, resumed);
   TrainRequest request;

@@ -5,6 +5,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/stack.h>
 
 #include <algorithm>
 
@@ -72,6 +73,10 @@ Tensor MultivectorMotions::moved(const Tensor& x, const Tensor& of_rows) const {
     parts.push_back(at::matmul(wide.narrow(2, begin, size), own.transpose(1, 2)));
   }
   return at::cat(parts, 2).to(x.scalar_type());
+}
+
+Tensor weighted_places(const Tensor& x, int64_t axis) {
+  return at::stack({-x.select(axis, e023), x.select(axis, e013), -x.select(axis, e012)}, -1);
 }
 
 Tensor translated_multivectors(const Tensor& x, const Tensor& by) {

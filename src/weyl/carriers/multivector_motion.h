@@ -23,6 +23,10 @@ class MultivectorMotions {
   std::array<Tensor, 4> blocks_;  // (B, 4, 4), (B, 6, 6), (B, 4, 4), (B, 1, 1)
 };
 
+/// Where the trivectors of multivectors are, times their weights e123, (-e023, e013, -e012) along a new last axis; `axis` of x
+/// holds the 16 components. A point p of weight 1 gives p (algebra/clifford/embeddings.h).
+Tensor weighted_places(const Tensor& x, int64_t axis);
+
 /// x (L, c, 16) moved by x -> x + t, `by` (L, 3), in float64. Components without e0 stay as they are, to the bit, and
 /// those with e0 change by a sum that is linear in t: moved there and back, they are what they were but for rounding.
 Tensor translated_multivectors(const Tensor& x, const Tensor& by);

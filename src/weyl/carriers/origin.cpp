@@ -7,7 +7,6 @@
 #include <ATen/ops/linalg_pinv.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -34,10 +33,9 @@ bool has_translations(LieGroup group) {
 /// Where multivectors alone say where things are: the mean of the points that they hold, each by the square of its
 /// weight, for all nodes of a graph the same, (N, 3); zero where they hold none.
 Tensor places_of_multivectors(const Points& points) {
-  using namespace clifford;
-  const Tensor x = on_cpu(points.multivectors), weight = x.select(2, e123);
-  const Tensor moment = at::stack({-x.select(2, e023), x.select(2, e013), -x.select(2, e012)}, 2);
-  const Tensor sums = (weight.unsqueeze(2) * moment).sum(1), squares = weight.square().sum(1);  // (N, 3), (N)
+  const Tensor x = on_cpu(points.multivectors), weight = x.select(2, clifford::e123);
+  const Tensor sums = (weight.unsqueeze(2) * weighted_places(x, 2)).sum(1),
+               squares = weight.square().sum(1);  // (N, 3), (N)
   const Tensor places = at::zeros_like(sums);
   for (int64_t g = 0; g < points.count(); ++g) {
     const int64_t begin = points.graphs.offsets[g], end = points.graphs.offsets[g + 1];

@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "weyl/carriers/consistency.h"
@@ -59,13 +60,21 @@ Points read_points(const TensorReader& file, const Interface& interface) {
   if (file.has("object_offsets")) {
     p.objects = file.segments("object_offsets", p.nodes());
   }
+  // Before the others: what is wrong with them is said also where something else is absent.
+  if (const auto columns = multivector_columns(interface, Level::node); !columns.empty()) {
+    p.multivectors = file.real("multivectors", 3, "(N, M, 16)");
+    const std::array<int64_t, 3> shape{p.nodes(), columns.back().end, 16};
+    file.check(p.multivectors.sizes() == at::IntArrayRef(shape), "multivectors", "must be (", shape[0], ", ",
+               shape[1], ", ", shape[2], "), got ", shape_text(p.multivectors));
+  }
   each_tensor(p, [&](const PointsTensor& of, Tensor& tensor) {
     using Holds = PointsTensor::Holds;
     const bool declared = shape_of(of, p, interface).has_value();
     const std::string name(of.name);
     switch (of.holds) {
       case Holds::positions:  // read above: they say how many rows there are
-      case Holds::input:      // none is there yet
+      case Holds::multivectors:
+      case Holds::input:  // none is there yet
         break;
       case Holds::types:
         tensor = declared ? read_types(file, p.nodes(), interface.types) : Tensor();
@@ -75,9 +84,6 @@ Points read_points(const TensorReader& file, const Interface& interface) {
         break;
       case Holds::vectors:
         tensor = declared ? file.real(name, 3, "(N, V, D)") : Tensor();
-        break;
-      case Holds::multivectors:
-        tensor = declared ? file.real(name, 3, "(N, M, 16)") : Tensor();
         break;
       case Holds::pairs:
         tensor = declared ? file.real(name, 2, "(sum n^2, E)") : Tensor();

@@ -3,9 +3,13 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/isfinite.h>
 
+#include <algorithm>
+
 #include "weyl/carriers/quantity_json.h"
 #include "weyl/core/check.h"
+#include "weyl/core/json.h"
 #include "weyl/core/version.h"
+#include "weyl/data/files/formats.h"
 
 namespace weyl {
 namespace {
@@ -23,6 +27,23 @@ std::string family_of(const Quantity& q, const Interface& interface) {
                      : q.kind == Kind::multivector            ? "multivectors"
                                                               : "";
   return *what == 0 || q.level == Level::pair ? "" : text(level_names[static_cast<int>(q.level)], "_", what);
+}
+
+Json samples_json(const Dataset& data) {
+  int64_t least = 0, most = 0, all = 0;
+  for (int64_t i = 0; i < data.size(); ++i) {
+    const int64_t n = data.tokens(i);
+    least = i == 0 ? n : std::min(least, n);
+    most = std::max(most, n);
+    all += n;
+  }
+  const double count = static_cast<double>(std::max<int64_t>(data.size(), 1));
+  return Json::object()
+      .set("carrier", name_of(data.schema().carrier()))
+      .set("count", data.size())
+      .set("least_tokens", least)
+      .set("mean_tokens", static_cast<double>(all) / count)
+      .set("most_tokens", most);
 }
 
 }  // namespace
@@ -69,12 +90,13 @@ NamedTensors PredictionTensors::done() const {
   return tensors;
 }
 
-std::map<std::string, std::string> prediction_metadata(const Predictor& predictor,
-                                                       const std::string& models) {
-  std::map<std::string, std::string> metadata{{"format", "weyl.predictions"},
+std::map<std::string, std::string> prediction_metadata(const Predictor& predictor, const std::string& models,
+                                                       const Dataset& data) {
+  std::map<std::string, std::string> metadata{{"format", predictions_format},
                                               {"weyl_version", version()},
                                               {"model", models},
-                                              {"outputs", quantities_json(predictor.outputs()).dump()}};
+                                              {"outputs", quantities_json(predictor.outputs()).dump()},
+                                              {"samples", samples_json(data).dump()}};
   for (const std::string& note : predictor.notes()) {
     metadata["notes"] += (metadata["notes"].empty() ? "" : "\n") + note;
   }

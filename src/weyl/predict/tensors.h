@@ -26,7 +26,9 @@ class PredictionTensors {
   std::map<std::string, std::vector<Tensor>> parts_;
 };
 
-/// Metadata of such a file: `format`, the program, the models' files, the outputs with their units, notes.
-std::map<std::string, std::string> prediction_metadata(const Predictor& predictor, const std::string& models);
+/// Metadata of such a file: `format`, the program, the models' files, the outputs with their units, notes; and of the
+/// data that were predicted `samples`, {carrier, count, least_tokens, mean_tokens, most_tokens}.
+std::map<std::string, std::string> prediction_metadata(const Predictor& predictor, const std::string& models,
+                                                       const Dataset& data);
 
 }  // namespace weyl

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr const char *kDisplacement = "displacement", *kTurn = "turn", *kPosition = "position",
                      *kVertices = "vertices", *kCorners = "corners", *kVelocity = "velocity",
-                     *kIdeal = "motor_ideal";
+                     *kIdeal = "motor_ideal", *kMassCentre = "mass_centre";
 constexpr int64_t kChunk = 16;       // samples at a time: scenes of thousands of tokens each
 constexpr int64_t kFitted = 4096;    // samples that a fit reads, at most
 constexpr double kLeastTurn = 1e-3;  // of a set where hardly anything turns, its unit of turns
@@ -33,6 +34,28 @@ const Points& points_of(const Input& input) {
   require(points != nullptr, "rigid_motion: the input must be points");
   require(points->objects.rows() == points->nodes(), "rigid_motion: the input must have objects, got none");
   return *points;
+}
+
+/// What constant velocity says of `steps` steps, from the labels past_displacement and past_turn. With o the offset of the
+/// centre of mass from the object's centre and R the past turn, the centre of mass has come by p = past_displacement +
+/// o - R^-1 o, and after k steps the centre by k p + o - R^k o.
+Named going_on(const Batch& batch, int64_t steps) {
+  const auto past = [&](const char* name) { return batch.labels.at(name).to(at::kDouble).squeeze(1); };
+  const Tensor turn = past("past_turn");
+  Tensor come = past("past_displacement");
+  const auto found = batch.labels.find(kMassCentre);
+  const Tensor offset = found == batch.labels.end() ? at::zeros_like(come) : past(kMassCentre);
+  const auto change = [&](int64_t k) {  // (R^k - 1) o
+    const Tensor turns = static_cast<double>(k) * turn;
+    return at::matmul(motions_of_turns(turns, come).change, offset.unsqueeze(2)).squeeze(2);
+  };
+  come = come - change(-1);
+  std::vector<Tensor> shifts, turns;
+  for (int64_t k = 1; k <= steps; ++k) {
+    shifts.push_back(static_cast<double>(k) * come - change(k));
+    turns.push_back(static_cast<double>(k) * turn);
+  }
+  return {{kDisplacement, at::stack(shifts, 1)}, {kTurn, at::stack(turns, 1)}};
 }
 
 /// The offsets of the corners of every node; null where there are none.
@@ -278,18 +301,10 @@ std::vector<std::pair<std::string, Metrics>> RigidMotion::baselines(const Datase
   MotionErrors still(unit), steady(unit);
   for_each_chunk(data, kChunk, [&](const Batch& batch) {
     const MotionLabels truth = motion_labels(batch);
-    const auto repeated = [&](const Tensor& step) {  // (L, 1, 3) of each step so far
-      std::vector<Tensor> steps;
-      for (int64_t k = 1; k <= truth.steps(); ++k) {
-        steps.push_back(static_cast<double>(k) * step);
-      }
-      return at::cat(steps, 1);
-    };
     const Tensor nothing = at::zeros_like(truth.displacement);
     still.add(batch, {{kDisplacement, nothing}, {kTurn, nothing}});
     if (past) {
-      steady.add(batch, {{kDisplacement, repeated(batch.labels.at("past_displacement"))},
-                         {kTurn, repeated(batch.labels.at("past_turn"))}});
+      steady.add(batch, going_on(batch, truth.steps()));
     }
   });
   std::vector<std::pair<std::string, Metrics>> result{{"no motion", still.values()}};

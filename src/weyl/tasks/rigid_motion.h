@@ -50,7 +50,9 @@ class RigidMotion : public Task {
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;
   std::string headline() const override { return "mse"; }
-  /// "no motion", and "constant velocity", which repeats `past_displacement` and `past_turn`, where the data have these.
+  /// "no motion", and, where the data have `past_displacement` and `past_turn`, "constant velocity": each object turns on
+  /// about its centre of mass, which goes on as it has come. Where that lies from the object's centre is the label
+  /// `mass_centre` (L, 1, 3); without it the two are taken for the same.
   std::vector<std::pair<std::string, Metrics>> baselines(const Dataset& data) const override;
 
  private:

@@ -71,7 +71,8 @@ TEST_F(Formats, HaveWordsOfTheirOwn) {
   each_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
     EXPECT_TRUE(seen.insert(Format::holds).second) << Format::holds;
     EXPECT_FALSE(Format::names().empty()) << Format::holds;
-    EXPECT_TRUE(CanOpen<Format> || HasLayout<Format> || CanConvert<Format>) << Format::holds;
+    EXPECT_TRUE(CanOpen<Format> || HasLayout<Format> || CanConvert<Format> || CanInspect<Format>)
+        << Format::holds;
     EXPECT_FALSE(AsTensors<Format> && (CanConvert<Format> || CanSplit<Format>)) << Format::holds;
   });
   EXPECT_EQ(seen.size(), std::variant_size_v<FileFormats>);

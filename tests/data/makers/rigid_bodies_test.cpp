@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "tests/data/folder.h"
@@ -246,6 +247,30 @@ TEST_F(RigidBodiesMaker, GoesOnAfterAStop) {
       std::string::npos);
 }
 
+TEST_F(RigidBodiesMaker, AnswersAStopWithinAScene) {
+  const RigidBodiesMakerOptions options{.objects = {3, 3}, .shapes = {"cube"}, .frames = 100};
+  const auto shapes = body_shapes(options);
+  const std::atomic<bool> at_once{true}, never{false};
+  const RigidScene whole = make_rigid_scene(options, shapes, "train", 0, &never);
+  EXPECT_EQ(whole, make_rigid_scene(options, shapes, "train", 0));
+  EXPECT_NE(whole, make_rigid_scene(options, shapes, "train", 0, &at_once));
+}
+
+TEST_F(RigidBodiesMaker, SaysWhatToDoWithADamagedPart) {
+  const Folder folder;
+  const auto options = few(20);  // two files of 16 and 4
+  const std::string part = folder / "set.partial/train-0.safetensors";
+  fs::create_directories(folder / "set.partial");
+  for (const char* content : {"", "cut short"}) {
+    std::ofstream(part, std::ios::trunc) << content;
+    const std::string message = message_of<DataError>([&] { make_rigid_bodies(options, folder / "set"); });
+    EXPECT_TRUE(message.starts_with(part + ": ")) << message;
+    EXPECT_TRUE(message.ends_with("; remove it to make its scenes anew")) << message;
+  }
+  fs::remove(part);
+  EXPECT_TRUE(make_rigid_bodies(options, folder / "set"));
+}
+
 TEST_F(RigidBodiesMaker, TakesMeshesAndBoxes) {
   const Folder folder;
   RigidBodiesMakerOptions options{.train = 1,
@@ -297,6 +322,12 @@ TEST_F(RigidBodiesMaker, RefusesWhatCannotBe) {
   options.meshes = {broken};
   EXPECT_EQ(message_of<DataError>([&] { make_rigid_bodies(options, folder / "none"); }),
             broken + ": triangle 1 must have an area, it has none (corners 0, 0, 1)");
+  const std::string flat = folder / "flat.obj";  // a surface, but in a plane
+  std::ofstream(flat) << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n";
+  options.meshes = {flat};
+  EXPECT_TRUE(message_of<DataError>([&] {
+                make_rigid_bodies(options, folder / "none");
+              }).starts_with(flat + ": piece 1 of the surface, of 4 vertices, must enclose a volume"));
   EXPECT_FALSE(fs::exists(folder / "none"));
 }
 

@@ -55,7 +55,7 @@ TEST(Planets, SayWhatIsMissing) {
   ASSERT_TRUE(make_planets({.train = 2, .valid = 0, .test = 0}, folder.path()));
   EXPECT_EQ(message_of<DataError>([&] { open_planets({.path = folder.path(), .train = 3}); }),
             (folder / "train.safetensors") +
-                ": data.planets.train must be at most 2, the samples that are there, got 3");
+                ": data.planets.train must be at most 2, the samples there are (0: all), got 3");
 }
 
 }  // namespace

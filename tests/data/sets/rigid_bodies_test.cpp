@@ -120,6 +120,10 @@ TEST(RigidBodiesSet, LabelsMoveTheVerticesWhereTheyGo) {
       expect_moved(batch.labels.at("displacement")[body][k], batch.labels.at("turn")[body][k], 2, 3 + k);
     }
     expect_moved(batch.labels.at("past_displacement")[body][0], batch.labels.at("past_turn")[body][0], 1, 2);
+    const float* pose =
+        &scenes.all.poses[((1 + body) * 7 + 2) * 7];  // of frame 2: its place is that of the centre of mass
+    const Tensor mass_centre = at::tensor({pose[0], pose[1], pose[2]}, at::kFloat).to(at::kDouble);
+    EXPECT_TRUE(at::allclose(centre + batch.labels.at("mass_centre")[body][0], mass_centre, 0, 1e-6));
     EXPECT_TRUE(at::allclose(batch.labels.at("vertex_mean")[body][0], r.mean(0), 0, 1e-6));
     EXPECT_TRUE(at::allclose(batch.labels.at("vertex_moment")[body][0], at::matmul(r.t(), r) / 4, 0, 1e-6));
     // A token's corners, and what they moved since frame 1.

@@ -96,18 +96,107 @@ TEST(ConvexHull, RefusesWhatEnclosesNothing) {
             std::string::npos);
 }
 
-TEST(HullCorners, AreThoseOfACubeAndAtMostAsManyAsAskedFor) {
-  std::vector<double> points{0.5, 0.5, 0.5};
+/// Points (P, 3), stretched along x, y, z and then turned about (1, 1, 1) and shifted.
+std::vector<double> turned(std::vector<double> points, std::array<double, 3> stretch) {
+  const double third = 1 / std::sqrt(3.0), c = std::cos(0.7), s = std::sin(0.7) * third, k = (1 - c) / 3;
+  for (size_t i = 0; i < points.size(); i += 3) {
+    const double x = points[i] * stretch[0], y = points[i + 1] * stretch[1], z = points[i + 2] * stretch[2];
+    const double sum = k * (x + y + z);
+    points[i] = c * x + s * (z - y) + sum + 5;
+    points[i + 1] = c * y + s * (x - z) + sum - 3;
+    points[i + 2] = c * z + s * (y - x) + sum + 1;
+  }
+  return points;
+}
+
+/// The corners of a cube of edge 1, after them points of a grid on its surface and inside it, and all corners again.
+std::vector<double> cube_with_grid() {
+  std::vector<double> points = kCube;
+  for (int i = 0; i < 125; ++i) {
+    points.insert(points.end(), {i % 5 / 4.0, i / 5 % 5 / 4.0, i / 25 / 4.0});
+  }
   points.insert(points.end(), kCube.begin(), kCube.end());
-  EXPECT_EQ(hull_corners(points, 64), (std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+  return points;
+}
+
+std::vector<double> rows(const std::vector<double>& points, const std::vector<int64_t>& which) {
+  std::vector<double> result;
+  for (const int64_t row : which) {
+    result.insert(result.end(), &points[3 * row], &points[3 * row] + 3);
+  }
+  return result;
+}
+
+TEST(HullCorners, AreTheEightOfBoxesNeedlesAndPlatesWithPointsBetweenThem) {
+  const std::vector<std::array<double, 3>> stretches{{1, 1, 1},       {1, 1e-3, 1e-3}, {1, 1, 1e-3},
+                                                     {1, 1e-4, 1e-4}, {7, 0.3, 2e-3},  {1e-6, 1e-6, 1e-6}};
+  for (const auto& stretch : stretches) {
+    for (const bool turn : {false, true}) {
+      std::vector<double> points = cube_with_grid();
+      for (size_t i = 0; i < points.size(); ++i) {
+        points[i] *= turn ? 1 : stretch[i % 3];
+      }
+      points = turn ? turned(points, stretch) : points;
+      const auto corners = hull_corners(points, 64);
+      EXPECT_EQ(corners.size(), 8) << stretch[0] << " " << stretch[1] << " " << stretch[2] << " " << turn;
+      const auto own = rows(points, corners);
+      const auto triangles = hull_triangles(own);
+      EXPECT_EQ(triangles.size(), 3 * 12);
+      EXPECT_TRUE(is_closed(triangles));
+      const double volume = stretch[0] * stretch[1] * stretch[2];
+      EXPECT_NEAR(enclosed_by(own, triangles).volume / volume, 1, 1e-6);
+    }
+  }
+}
+
+TEST(HullCorners, AreAllOfThemHoweverNarrowTheirCones) {
+  // A corner of a roof that rises by 1e-4 is furthest along directions within 1e-4 of the vertical alone.
+  std::vector<double> points = kCube;
+  points.insert(points.end(), {0.5, 0.5, 1 + 1e-4});
+  EXPECT_EQ(hull_corners(points, 64), (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  Stream stream(3, "hull test");
+  for (const int64_t count : {4, 10, 60}) {  // of a lens: a sphere pressed flat
+    std::vector<double> lens;
+    for (int64_t i = 0; i < count; ++i) {
+      const double x[] = {stream.normal(), stream.normal(), stream.normal()};
+      const double length = std::hypot(x[0], x[1], x[2]);
+      lens.insert(lens.end(), {x[0] / length, x[1] / length, 1e-2 * x[2] / length});
+    }
+    const auto all = hull_corners(lens, 64);
+    EXPECT_EQ(static_cast<int64_t>(all.size()), count);
+    EXPECT_EQ(hull_triangles(lens).size(), 3 * (2 * count - 4));
+  }
+}
+
+TEST(HullCorners, OfRandomPointsLeaveNoneOutside) {
   Stream stream(2, "hull test");
   std::vector<double> ball;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 9000; ++i) {
     ball.push_back(stream.normal());
   }
-  const auto corners = hull_corners(ball, 20);
-  EXPECT_EQ(corners.size(), 20);
-  EXPECT_TRUE(std::ranges::is_sorted(corners));
+  const auto all = hull_corners(ball, 1000);
+  EXPECT_LT(all.size(), 300);
+  const auto triangles = hull_triangles(ball);
+  EXPECT_TRUE(is_closed(triangles));
+  EXPECT_LT(sticks_out(ball, triangles), 1e-9);
+  std::set<int64_t> used(triangles.begin(), triangles.end());
+  EXPECT_TRUE(std::ranges::includes(used, all));
+  const double volume = enclosed_by(ball, triangles).volume;
+  const auto own = rows(ball, all);
+  EXPECT_NEAR(enclosed_by(own, hull_triangles(own)).volume / volume, 1, 1e-5);
+
+  for (size_t i = 0; i < ball.size();
+       i += 3) {  // on a sphere all are corners: the limit is kept, and little left out
+    const double length = std::hypot(ball[i], ball[i + 1], ball[i + 2]);
+    for (size_t d = i; d < i + 3; ++d) {
+      ball[d] /= length;
+    }
+  }
+  const auto some = hull_corners(ball, 64);
+  EXPECT_EQ(some.size(), 64);
+  EXPECT_TRUE(std::ranges::is_sorted(some));
+  const auto few = rows(ball, some);
+  EXPECT_GT(enclosed_by(few, hull_triangles(few)).volume, 0.85 * 4.18879);
 }
 
 // Numbers of the collision meshes of KuBasic, their masses and bounds: the fact sheet's table.
@@ -221,9 +310,18 @@ TEST(Bodies, OfMeshesHaveAPartForEachPiece) {
   Mesh flat;
   flat.vertices = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
   flat.triangles = {0, 1, 2, 1, 3, 2};
+  EXPECT_EQ(message_of<DataError>([&] { body_of_mesh(flat, "flat", "flat.obj"); }),
+            "flat.obj: piece 1 of the surface, of 4 vertices, must enclose a volume; convex hull: the points "
+            "must be "
+            "thicker than 1e-6 of their size, they lie (nearly) in a plane");
+  flat.triangles = {0, 1, 2};
   EXPECT_EQ(
       message_of<DataError>([&] { body_of_mesh(flat, "flat", "flat.obj"); }),
-      "flat.obj: piece 1 of the surface, of 4 vertices, must enclose a volume; it lies in a plane or a line");
+      "flat.obj: piece 1 of the surface, of 3 vertices, must enclose a volume; convex hull: there must be at "
+      "least 4 points, got 3");
+  flat.vertices = {1, 1, 1, 1, 1, 1, 1, 1, 1};  // all the same: one vertex
+  EXPECT_NE(message_of<DataError>([&] { body_of_mesh(flat, "flat", "flat.obj"); }).find("flat.obj: piece 1"),
+            std::string::npos);
 }
 
 }  // namespace

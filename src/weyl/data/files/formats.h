@@ -102,6 +102,17 @@ struct RigidBodyFiles {
   static SplitIndices split(const std::string& path, const std::string& folder, const SplitOptions& options);
 };
 
+/// What the metadata `format` of predictions says.
+inline constexpr const char* predictions_format = "weyl.predictions";
+
+/// Predictions, as `weyl predict` writes them (predict/tensors.h): outputs alone.
+struct PredictionFiles {
+  static constexpr const char* holds = "predictions";
+  static std::string names() { return ".safetensors"; }
+  static bool takes(const std::string& path, const DataOptions& options);
+  static void inspect(const std::string& path, const InspectionReport& report);
+};
+
 /// Carrier tensor files (carriers/tensor_format.h).
 struct TensorFiles {
   static constexpr const char* holds = "tensors";
@@ -201,12 +212,12 @@ struct ArrayArchives {
 ///   CloudFiles first       a set that is asked for by name says what its files are; else they take little
 ///   FrameFiles             what lies beside frames in a folder is of less interest, and an .npz with places
 ///                          and atomic numbers is frames, not digits or arrays
-///   NbodyFiles, RigidBodyFiles   before TensorFiles, which take every .safetensors
+///   NbodyFiles, RigidBodyFiles, PredictionFiles   before TensorFiles, which take every .safetensors
 ///   PictureFiles           last of the data sets: a picture may lie beside anything
 ///   ArrayArchives          take every .npz that nobody else did
-using FileFormats =
-    std::variant<CloudFiles, FrameFiles, NbodyFiles, RigidBodyFiles, TensorFiles, VolumeFiles, ShapeFiles,
-                 PoseFiles, NbodyOriginals, CifarBatches, DigitFiles, PictureFiles, ArrayArchives>;
+using FileFormats = std::variant<CloudFiles, FrameFiles, NbodyFiles, RigidBodyFiles, PredictionFiles,
+                                 TensorFiles, VolumeFiles, ShapeFiles, PoseFiles, NbodyOriginals,
+                                 CifarBatches, DigitFiles, PictureFiles, ArrayArchives>;
 
 /// What a format can do, told by the functions that it has.
 template <class Format>

@@ -1,8 +1,6 @@
 #include "weyl/data/files/inspect.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/where.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,57 +14,13 @@
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/data/files/coincident.h"
+#include "weyl/data/files/field_summaries.h"
 #include "weyl/data/files/sample_checks.h"
 
 namespace weyl {
 namespace {
 
 constexpr int64_t kChunk = 512;  // samples at a time
-
-/// Adds the rows of one more chunk to a field.
-class Summaries {
- public:
-  void add(const std::string& name, const std::string& unit, const Tensor& values) {
-    if (!values.defined()) {
-      return;
-    }
-    const auto [place, added] = places_.emplace(name, all_.size());
-    if (added) {
-      all_.push_back({name, values.sizes().vec(), unit});
-      all_.back().shape[0] = 0;
-      all_.back().min = INFINITY;
-      all_.back().max = -INFINITY;
-    }
-    FieldSummary* found = &all_[place->second];
-    found->shape[0] += values.size(0);
-    for (size_t d = 1; d < found->shape.size() && d < static_cast<size_t>(values.dim()); ++d) {
-      found->shape[d] = found->shape[d] == values.size(static_cast<int64_t>(d)) ? found->shape[d] : 0;
-    }
-    if (values.numel() == 0) {
-      return;
-    }
-    const Tensor x = values.to(at::kDouble);
-    const Tensor finite = x.isfinite();
-    found->missing += x.numel() - finite.sum().item<int64_t>();
-    found->min =
-        std::min(found->min, x.where(finite, at::full({}, INFINITY, at::kDouble)).min().item<double>());
-    found->max =
-        std::max(found->max, x.where(finite, at::full({}, -INFINITY, at::kDouble)).max().item<double>());
-  }
-
-  std::vector<FieldSummary> done() {
-    for (auto& f : all_) {
-      if (f.min > f.max) {
-        f.min = f.max = 0;
-      }
-    }
-    return std::move(all_);
-  }
-
- private:
-  std::vector<FieldSummary> all_;
-  std::map<std::string, size_t> places_;  // in `all_`, by name
-};
 
 void add_columns(Summaries& to, const Tensor& tensor, const std::vector<Columns>& columns) {
   for (const auto& c : columns) {

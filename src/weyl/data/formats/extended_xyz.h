@@ -52,8 +52,12 @@ class ExtendedXyzReader : public FrameReader {
     Target target;
   };
 
+  static constexpr std::string_view plain_columns = "species:S:1:pos:R:3";  // without Properties
+
   template <class... Parts>
-  void check(bool holds, const Parts&... parts) const;
+  void check(bool holds, const Parts&... parts) const {
+    lines_.check(holds, parts...);
+  }
   [[noreturn]] void refuse_columns(size_t seen, std::string_view more) const;
   [[noreturn]] void refuse_word(const Column& column, size_t at, const char* must,
                                 std::string_view word) const;

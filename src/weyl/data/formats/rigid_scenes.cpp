@@ -185,6 +185,11 @@ void RigidScenes::add(const RigidScene& scene) {
 
 void write_rigid_scenes(const std::string& path, const RigidScenes& scenes,
                         std::map<std::string, std::string> metadata, Existing existing) {
+  write_rigid_scenes(path, scenes, scenes.all.poses, std::move(metadata), existing);
+}
+
+void write_rigid_scenes(const std::string& path, const RigidScenes& scenes, std::span<const float> poses,
+                        std::map<std::string, std::string> metadata, Existing existing) {
   std::vector<double> vertices, scales, masses, frictions, restitutions;
   std::vector<int64_t> triangles, vertex_offsets{0}, triangle_offsets{0}, shapes;
   std::string names;
@@ -205,13 +210,15 @@ void write_rigid_scenes(const std::string& path, const RigidScenes& scenes,
     restitutions.push_back(object.restitution);
   }
   std::vector<TensorBytes> tensors;
-  const auto add = [&]<class T>(const char* name, const std::vector<T>& values, std::vector<int64_t> row) {
+  const auto add = [&](const char* name, const auto& values, std::vector<int64_t> row) {
     int64_t width = 1;
     for (const int64_t n : row) {
       width *= n;
     }
     row.insert(row.begin(), static_cast<int64_t>(values.size()) / width);
-    tensors.push_back({name, element<T>, std::move(row), std::as_bytes(std::span(values))});
+    const std::span all(values);
+    using T = std::remove_const_t<typename decltype(all)::element_type>;
+    tensors.push_back({name, element<T>, std::move(row), std::as_bytes(all)});
   };
   add("shape_vertices", vertices, {3});
   add("shape_triangles", triangles, {3});
@@ -223,7 +230,7 @@ void write_rigid_scenes(const std::string& path, const RigidScenes& scenes,
   add("masses", masses, {});
   add("frictions", frictions, {});
   add("restitutions", restitutions, {});
-  add("poses", scenes.all.poses, {scenes.frames, kPose});
+  add("poses", poses, {scenes.frames, kPose});
   add("contacts", scenes.all.contacts, {scenes.frames});
   metadata["format"] = rigid_scenes_format;
   metadata["format_version"] = "1";

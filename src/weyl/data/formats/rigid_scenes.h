@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -96,7 +97,10 @@ struct RigidScenes {
   void add(const RigidScene& scene);
 };
 
-/// Writes such a file with what else the metadata say. Errors as write_safetensors.
+/// Writes such a file with what else the metadata say; the poses (O, F, 7) may lie elsewhere, such as in a mapped file:
+/// those of `scenes` are then not looked at. Errors as write_safetensors.
+void write_rigid_scenes(const std::string& path, const RigidScenes& scenes, std::span<const float> poses,
+                        std::map<std::string, std::string> metadata, Existing existing = Existing::replace);
 void write_rigid_scenes(const std::string& path, const RigidScenes& scenes,
                         std::map<std::string, std::string> metadata, Existing existing = Existing::replace);
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <memory>
+#include <span>
 
 #include "weyl/config/toml.h"
-#include "weyl/core/available_memory.h"
+#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/mapped_file.h"
 #include "weyl/core/new_files.h"
 #include "weyl/data/makers/body_families.h"
 #include "weyl/data/makers/rigid_scene.h"
@@ -24,7 +27,7 @@ void fields(Fields& f, RigidBodiesMakerOptions& o) {
     "of the objects: cube, cylinder, sphere, cone, torus, gear, torus_knot, sponge, spot, teapot, suzanne");
   f("meshes", o.meshes, "files of further shapes, OBJ, OFF, PLY or STL: each piece becomes a convex hull");
   f("detail", o.detail, "what objects collide as: convex hulls, or the box around each (12 triangles)");
-  f("frames", o.frames, "frames of a scene, 48 a second", {1, 1e6});
+  f("frames", o.frames, "frames of a scene, 48 a second; a sample is two of them and the next", {3, 1e6});
   f("threads", o.threads, "threads that simulate; 0: one per core", {0, 1024});
 }
 
@@ -105,18 +108,18 @@ class Maker {
                        [&](int64_t i, const auto& stopped) { make(*open[i], stopped, done); });
   }
 
-  /// The scenes of one split, together.
+  /// The scenes of one split, together; their poses, which are nearly all of it, by a file beside the chunks.
   void write(const std::string& split, const std::string& path) const {
     RigidScenes scenes = blank_;
-    for (const Chunk& chunk : chunks_) {
-      if (chunk.split == split) {
-        const RigidScenesFile file(chunk.path);
-        require_same(file, chunk);
-        require_memory(2 * file.offsets().back() * o_.frames * 7 * sizeof(float), path);
-        for (int64_t i = 0; i < file.scenes(); ++i) {
-          scenes.add(file.scene(i));
+    const std::string all_poses = (partial_ / (split + ".poses")).string();
+    {
+      AtomicFile poses(all_poses);
+      for (const Chunk& chunk : chunks_) {
+        if (chunk.split == split) {
+          add(*open(chunk), scenes, poses);
         }
       }
+      poses.commit();
     }
     std::string stand_ins;
     for (const BodyShape& shape : shapes_) {
@@ -124,7 +127,10 @@ class Maker {
         stand_ins += (stand_ins.empty() ? "" : ",") + shape.name;
       }
     }
-    write_rigid_scenes(path, scenes,
+    const MappedFile poses(all_poses);
+    const std::span<const float> values(reinterpret_cast<const float*>(poses.bytes().data()),
+                                        poses.bytes().size() / sizeof(float));
+    write_rigid_scenes(path, scenes, values,
                        {{"split", split},
                         {"maker", RigidBodiesMakerOptions::name_in_config},
                         {"maker_version", "1"},
@@ -142,6 +148,16 @@ class Maker {
   }
 
  private:
+  /// Adds the scenes of a chunk, their poses to the end of a file.
+  static void add(const RigidScenesFile& file, RigidScenes& scenes, AtomicFile& poses) {
+    for (int64_t i = 0; i < file.scenes(); ++i) {
+      RigidScene scene = file.scene(i);
+      poses.write(std::as_bytes(std::span(scene.poses)));
+      scene.poses.clear();
+      scenes.add(scene);
+    }
+  }
+
   void cut() {
     for (const auto& [split, count] :
          {std::pair{"train", o_.train}, {"valid", o_.valid}, {"test", o_.test}}) {
@@ -150,11 +166,24 @@ class Maker {
         Chunk chunk{split, first, std::min(size, count - first),
                     (partial_ / text(split, "-", first, ".safetensors")).string()};
         if (fs::exists(chunk.path)) {
-          require_same(RigidScenesFile(chunk.path), chunk);
+          open(chunk);
           chunk.done = true;
         }
         chunks_.push_back(std::move(chunk));
       }
+    }
+  }
+
+  /// The file of a chunk. ConfigError: it was made with other options. DataError: it is damaged.
+  std::unique_ptr<RigidScenesFile> open(const Chunk& chunk) const {
+    try {
+      auto file = std::make_unique<RigidScenesFile>(chunk.path);
+      require_same(*file, chunk);
+      return file;
+    } catch (const UnreadableError&) {
+      throw;
+    } catch (const DataError& error) {
+      throw DataError(text(error.what(), "; remove it to make its scenes anew"));
     }
   }
 
@@ -164,17 +193,18 @@ class Maker {
         of != file.metadata().end() && of->second == options_ && file.shapes() == blank_.shapes,
         partial_.string(), ": was begun with other options; give those, remove it, or choose another folder");
     require<DataError>(file.scenes() == chunk.count && file.frames() == o_.frames, file.path(),
-                       ": must have ", chunk.count, " scenes, has ", file.scenes(),
-                       "; remove it to make them anew");
+                       ": must have ", chunk.count, " scenes of ", o_.frames, " frames, has ", file.scenes(),
+                       " of ", file.frames());
   }
 
   void make(Chunk& chunk, const std::atomic<bool>& stopped, std::atomic<int64_t>& done) const {
     RigidScenes scenes = blank_;
     for (int64_t i = 0; i < chunk.count; ++i) {
+      const RigidScene scene = make_rigid_scene(o_, shapes_, chunk.split, chunk.first + i, &stopped);
       if (stopped) {
         return;
       }
-      scenes.add(make_rigid_scene(o_, shapes_, chunk.split, chunk.first + i));
+      scenes.add(scene);
       ++done;
     }
     write_rigid_scenes(chunk.path, scenes, {{"what", options_}});

@@ -93,12 +93,16 @@ bool add_object(RigidWorld& world, const std::vector<BodyShape>& shapes, Stream&
   return false;
 }
 
-/// Goes through the frames of a world and records them.
-void record(RigidWorld& world, int64_t frames, RigidScene& scene) {
+bool is_set(const std::atomic<bool>* stopped) {
+  return stopped != nullptr && *stopped;
+}
+
+/// Goes through the frames of a world and records them, until stopped.
+void record(RigidWorld& world, int64_t frames, const std::atomic<bool>* stopped, RigidScene& scene) {
   const auto count = static_cast<int64_t>(scene.objects.size());
   scene.poses.resize(count * frames * 7);
   scene.contacts.resize(count * frames);
-  for (int64_t frame = 0; frame < frames; ++frame) {
+  for (int64_t frame = 0; frame < frames && !is_set(stopped); ++frame) {
     for (int64_t step = 0; frame > 0 && step < rigid_steps_per_frame; ++step) {
       world.step();
       for (int64_t i = 0; i < count; ++i) {
@@ -152,7 +156,7 @@ std::vector<BodyShape> body_shapes(const RigidBodiesMakerOptions& o) {
 }
 
 RigidScene make_rigid_scene(const RigidBodiesMakerOptions& o, const std::vector<BodyShape>& shapes,
-                            std::string_view split, int64_t index) {
+                            std::string_view split, int64_t index, const std::atomic<bool>* stopped) {
   for (uint64_t draw = 0; draw < kScenes; ++draw) {
     Stream stream(static_cast<uint64_t>(o.seed), "rigid_bodies " + std::string(split),
                   {static_cast<uint64_t>(index), draw});
@@ -160,11 +164,11 @@ RigidScene make_rigid_scene(const RigidBodiesMakerOptions& o, const std::vector<
     RigidScene scene;
     const int64_t count = o.objects[0] + stream.below(o.objects[1] - o.objects[0] + 1);
     bool placed = true;
-    for (int64_t i = 0; placed && i < count; ++i) {
+    for (int64_t i = 0; placed && i < count && !is_set(stopped); ++i) {
       placed = add_object(*world, shapes, stream, scene);
     }
-    if (placed) {
-      record(*world, o.frames, scene);
+    if (placed || is_set(stopped)) {
+      record(*world, o.frames, stopped, scene);
       return scene;
     }
   }

@@ -3,12 +3,13 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 
-#include <charconv>
+#include <cmath>
 #include <filesystem>
 
 #include "weyl/core/check.h"
 #include "weyl/core/new_files.h"
 #include "weyl/core/tensor_file.h"
+#include "weyl/core/text_number.h"
 #include "weyl/data/formats/npy.h"
 
 namespace weyl {
@@ -53,10 +54,8 @@ double number(const std::map<std::string, std::string>& metadata, const std::str
               const std::string& where) {
   const auto found = metadata.find(key);
   require<DataError>(found != metadata.end(), where, ": the metadata must hold '", key, "'");
-  double x = 0;
-  const char* end = found->second.data() + found->second.size();
-  const auto [stop, error] = std::from_chars(found->second.data(), end, x);
-  require<DataError>(error == std::errc() && stop == end && x > 0, where, ": the metadata '", key,
+  const double x = parse_real(found->second).value_or(NAN);
+  require<DataError>(x > 0 && std::isfinite(x), where, ": the metadata '", key,
                      "' must be a positive number, got '", found->second, "'");
   return x;
 }

@@ -127,7 +127,7 @@ Splits open_trajectory(const PoseSequencesDataOptions& o) {
     const std::string where = text(o.path, ": the ", split, " part");
     Windows windows = windows_of(first, begin, cut, where);
     require<DataError>(asked <= windows.count, where, ": data.pose_sequences.", split, " must be at most ",
-                       windows.count, ", the samples that are there, got ", asked);
+                       windows.count, ", the samples there are (0: all), got ", asked);
     if (asked > 0) {
       windows.keep(asked);
     }

@@ -123,6 +123,7 @@ Batch RigidBodies::batch(std::span<const int64_t> indices) const {
         const int64_t at = 3 * (body * steps + step - 1);
         shape.write_motion(now, pose(frame + step), label["displacement"] + at, label["turn"] + at);
       }
+      shape.write_mass_centre(now, label["mass_centre"] + 3 * body);
       const uint8_t* contacts = &scene.contacts[i * frames];
       label["contact"][body] = (contacts[frame] | contacts[frame + 1]) != 0 ? 1 : 0;
       label["vertex_count"][body] = static_cast<double>(shape.vertices());
@@ -158,6 +159,7 @@ Schema rigid_bodies_schema(const RigidBodiesDataOptions& o) {
                    label("turn", Kind::axial_vector, o.rollout, "rad"),
                    label("past_displacement", Kind::vector, 1, "m"),
                    label("past_turn", Kind::axial_vector, 1, "rad"),
+                   label("mass_centre", Kind::vector, 1, "m"),
                    label("contact", Kind::scalar, 1, ""),
                    label("vertex_count", Kind::scalar, 1, ""),
                    label("vertex_mean", Kind::vector, 1, "m"),

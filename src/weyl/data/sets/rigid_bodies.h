@@ -22,7 +22,9 @@ namespace weyl {
 ///
 ///   displacement (K), turn (K)    of c and of the body from t to t + k, k = 1 .. K; turn is a rotation vector in rad
 ///   past_displacement, past_turn  the same from t - 1 to t
-///   contact                       1 where the body touches anything between t - 1 and t + 1, else 0
+///   mass_centre                   from c to the body's centre of mass, about which it turns in free flight, in frame t
+///   contact                       1 where the body touches anything in either interval, that which is seen (t - 1 to t) or
+///                                 that which is asked for (t to t + 1), else 0
 ///   vertex_count, vertex_mean, vertex_moment   number of the body's vertices, mean of r and of r r^T, r = x - c, in
 ///                                 frame t: the error of all vertices follows from them
 ///

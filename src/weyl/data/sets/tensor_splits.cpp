@@ -23,7 +23,7 @@ std::shared_ptr<const Dataset> open_split(const TensorSplits& splits, const std:
   }
   const int64_t found = file.batch.count();
   require<DataError>(asked <= found, path, ": ", splits.key, ".", split, " must be at most ", found,
-                     ", the samples that are there, got ", asked);
+                     ", the samples there are (0: all), got ", asked);
   if (asked > 0 && asked < found) {
     std::vector<int64_t> first(asked);
     std::iota(first.begin(), first.end(), int64_t{0});

@@ -103,16 +103,17 @@ BodyShape body_of_mesh(const Mesh& mesh, const std::string& name, const std::str
   double volume = 0;
   std::array<double, 3> centre{};
   for (const auto& points : pieces_of(mesh)) {
-    auto corners = rows_of(points, hull_corners(points, most_corners));
+    std::vector<double> corners;
     try {
+      corners = rows_of(points, hull_corners(points, most_corners));
       const Enclosed inside = enclosed_by(corners, hull_triangles(corners));
       volume += inside.volume;
       for (int d = 0; d < 3; ++d) {
         centre[d] += inside.volume * inside.centre[d];
       }
-    } catch (const ShapeError&) {
+    } catch (const ShapeError& e) {
       throw DataError(text(where, ": piece ", parts.size() + 1, " of the surface, of ", points.size() / 3,
-                           " vertices, must enclose a volume; it lies in a plane or a line"));
+                           " vertices, must enclose a volume; ", e.what()));
     }
     parts.push_back(std::move(corners));
   }

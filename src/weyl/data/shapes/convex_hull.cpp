@@ -3,28 +3,28 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <numbers>
 
 #include "weyl/core/check.h"
-#include "weyl/core/random.h"
 
 namespace weyl {
 namespace {
 
 using Place = std::array<double, 3>;
-using Face = std::array<int64_t, 3>;
+__extension__ typedef __int128 Wide;
 
-constexpr double kShift = 1e-6;     // of the points, in sizes of the whole: no four lie in a plane afterwards
-constexpr double kFlattest = 1e-5;  // volume of the first tetrahedron, in cubes of the size
-constexpr int64_t kDirections = 4096;
+constexpr double kGrid = 0x1p38;  // cells of the grid, in half sizes of the whole
+constexpr double kTolerance =
+    1e-6;  // in sizes: what is thinner is flat, what sticks out by less is no corner
 
 Place minus(const Place& a, const Place& b) {
   return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
 }
-Place cross(const Place& a, const Place& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+template <class Number, class From>
+std::array<Number, 3> cross(const std::array<From, 3>& a, const std::array<From, 3>& b) {
+  return {static_cast<Number>(a[1]) * b[2] - static_cast<Number>(a[2]) * b[1],
+          static_cast<Number>(a[2]) * b[0] - static_cast<Number>(a[0]) * b[2],
+          static_cast<Number>(a[0]) * b[1] - static_cast<Number>(a[1]) * b[0]};
 }
 double dot(const Place& a, const Place& b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -33,81 +33,44 @@ double square(const Place& a) {
   return dot(a, a);
 }
 
-std::vector<Place> places(std::span<const double> points) {
-  std::vector<Place> result(points.size() / 3);
-  for (size_t i = 0; i < result.size(); ++i) {
-    result[i] = {points[3 * i], points[3 * i + 1], points[3 * i + 2]};
+/// The convex hull of those points (P, 3) that were added, in triangles. Points are rounded to a grid of 2^-39 of the
+/// size of the whole, and on it everything is decided in exact integers: no rounding can open the surface or fold it.
+/// A point in the plane of a triangle counts as behind it, so points inside a flat face, or of an edge, change nothing.
+class Hull {
+ public:
+  /// `outer`: whether furthest() will be asked. Begins with four points that are far from lying in a plane: each the
+  /// furthest from what those before it span.
+  Hull(std::span<const double> points, bool outer) : outer_(outer) {
+    require(points.size() >= 12 && points.size() % 3 == 0,
+            "convex hull: there must be at least 4 points, got ", points.size() / 3);
+    place(points);
+    const int64_t a = furthest_by([&](const Place& p) { return square(p); });
+    const int64_t b = furthest_by([&](const Place& p) { return square(minus(p, x_[a])); });
+    const Place along = minus(x_[b], x_[a]);
+    const double length = std::sqrt(square(along));
+    const auto from_line = [&](const Place& p) {
+      return std::sqrt(square(cross<double>(along, minus(p, x_[a])))) / length;
+    };
+    const int64_t c = furthest_by(from_line);
+    const Place normal = cross<double>(along, minus(x_[c], x_[a]));
+    const double area = std::sqrt(square(normal));
+    const auto from_plane = [&](const Place& p) { return std::abs(dot(normal, minus(p, x_[a]))) / area; };
+    const int64_t d = furthest_by(from_plane);
+    require(from_line(x_[c]) > kTolerance && from_plane(x_[d]) > kTolerance,
+            "convex hull: the points must be thicker than 1e-6 of their size, they lie (nearly) in a plane");
+    const bool before = dot(normal, minus(x_[d], x_[a])) > 0;  // the fourth must lie behind the first three
+    const int64_t u = before ? c : b, v = before ? b : c;
+    faces_ = {face(a, u, v), face(a, v, d), face(a, d, u), face(u, d, v)};
   }
-  return result;
-}
 
-/// Points moved and scaled to a size of 1, and each shifted a little: the hull of points in general position has
-/// triangles alone, and none of its decisions hangs on rounding.
-std::vector<Place> in_general_position(std::span<const double> points) {
-  std::vector<Place> x = places(points);
-  Place low = x[0], high = x[0];
-  for (const Place& p : x) {
-    for (int d = 0; d < 3; ++d) {
-      low[d] = std::min(low[d], p[d]);
-      high[d] = std::max(high[d], p[d]);
-    }
-  }
-  const double size = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
-  require(size > 0 && std::isfinite(size), "convex hull: the points must be finite and not all the same");
-  Stream shifts(0, "convex hull");
-  for (Place& p : x) {
-    for (int d = 0; d < 3; ++d) {
-      p[d] = (p[d] - 0.5 * (low[d] + high[d])) / size + kShift * (shifts.uniform() - 0.5);
-    }
-  }
-  return x;
-}
-
-/// Four points that are far from lying in a plane: each the furthest from what those before it span.
-std::array<int64_t, 4> first_tetrahedron(const std::vector<Place>& x) {
-  const auto count = static_cast<int64_t>(x.size());
-  std::array<int64_t, 4> at{};
-  const auto furthest = [&](auto distance) {
-    int64_t best = 0;
-    for (int64_t i = 1; i < count; ++i) {
-      best = distance(x[i]) > distance(x[best]) ? i : best;
-    }
-    return best;
-  };
-  at[0] = furthest([](const Place& p) { return p[0]; });
-  at[1] = furthest([&](const Place& p) { return square(minus(p, x[at[0]])); });
-  const Place along = minus(x[at[1]], x[at[0]]);
-  at[2] = furthest([&](const Place& p) { return square(cross(along, minus(p, x[at[0]]))); });
-  const Place normal = cross(along, minus(x[at[2]], x[at[0]]));
-  at[3] = furthest([&](const Place& p) { return std::abs(dot(normal, minus(p, x[at[0]]))); });
-  const double volume = std::abs(dot(normal, minus(x[at[3]], x[at[0]])));
-  require(volume > kFlattest, "convex hull: the points must not lie in a plane, they enclose nothing");
-  if (dot(normal, minus(x[at[3]], x[at[0]])) > 0) {  // the fourth lies behind the face of the first three
-    std::swap(at[1], at[2]);
-  }
-  return at;
-}
-
-}  // namespace
-
-std::vector<int64_t> hull_triangles(std::span<const double> points) {
-  require(points.size() >= 12 && points.size() % 3 == 0, "convex hull: there must be at least 4 points, got ",
-          points.size() / 3);
-  const auto x = in_general_position(points);
-  const auto [a, b, c, d] = first_tetrahedron(x);
-  std::vector<Face> faces{{a, b, c}, {a, c, d}, {a, d, b}, {b, d, c}};
-  for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
-    if (i == a || i == b || i == c || i == d) {
-      continue;
-    }
-    // The faces that see the point are taken away; those from the edge of the hole to the point take their place.
+  /// The triangles that see the point are taken away; those from the edge of the hole to the point take their place.
+  void add(int64_t i) {
     std::vector<Face> kept;
     std::map<std::pair<int64_t, int64_t>, bool> edges;  // of what is taken away, each as its face has it
-    for (const Face& f : faces) {
-      const Place normal = cross(minus(x[f[1]], x[f[0]]), minus(x[f[2]], x[f[0]]));
-      if (dot(normal, minus(x[i], x[f[0]])) > 0) {
+    for (const Face& f : faces_) {
+      if (sees(f, i)) {
         for (int k = 0; k < 3; ++k) {
-          edges[{f[k], f[(k + 1) % 3]}] = true;
+          edges[{f.corners[k], f.corners[(k + 1) % 3]}] = true;
         }
       } else {
         kept.push_back(f);
@@ -115,69 +78,143 @@ std::vector<int64_t> hull_triangles(std::span<const double> points) {
     }
     for (const auto& [edge, seen] : edges) {
       if (!edges.contains({edge.second, edge.first})) {
-        kept.push_back({edge.first, edge.second, i});
+        kept.push_back(face(edge.first, edge.second, i));
       }
     }
-    faces = std::move(kept);
+    faces_ = std::move(kept);
   }
-  std::vector<int64_t> triangles;
-  for (const Face& f : faces) {
-    triangles.insert(triangles.end(), f.begin(), f.end());
+
+  /// The point that sticks out furthest, or -1 where none does by more than the tolerance.
+  int64_t furthest() const {
+    const auto best = std::ranges::max_element(faces_, {}, [](const Face& f) { return f.sticks_out; });
+    return best->sticks_out > kTolerance ? best->furthest : -1;
   }
-  return triangles;
+
+  std::vector<int64_t> triangles() const {
+    std::vector<int64_t> result;
+    for (const Face& f : faces_) {
+      result.insert(result.end(), f.corners.begin(), f.corners.end());
+    }
+    return result;
+  }
+
+ private:
+  struct Face {
+    std::array<int64_t, 3> corners;
+    std::array<Wide, 3> normal;  // on the grid, twice the area long
+    int64_t furthest = -1;       // of the points outside, and how far it sticks out, in sizes
+    double sticks_out = 0;
+  };
+
+  /// Places in sizes about the middle of their box, and on the grid.
+  void place(std::span<const double> points) {
+    Place low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+    for (size_t i = 0; i < points.size(); ++i) {
+      low[i % 3] = std::min(low[i % 3], points[i]);
+      high[i % 3] = std::max(high[i % 3], points[i]);
+    }
+    const double size = std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
+    require(size > 0 && std::isfinite(size) &&
+                std::ranges::all_of(points, [](double p) { return std::isfinite(p); }),
+            "convex hull: the points must be finite and not all the same");
+    x_.resize(points.size() / 3);
+    grid_.resize(x_.size());
+    for (size_t i = 0; i < points.size(); ++i) {
+      const size_t d = i % 3;
+      x_[i / 3][d] = (points[i] - 0.5 * (low[d] + high[d])) / size;
+      grid_[i / 3][d] = std::llround(2 * kGrid * x_[i / 3][d]);
+    }
+  }
+
+  /// The point for which `far` is largest; of those that come close to that, the one furthest from the middle. So it is
+  /// a corner of the whole, not a point between two corners.
+  template <class Far>
+  int64_t furthest_by(const Far& far) const {
+    double most = -INFINITY;
+    for (const Place& p : x_) {
+      most = std::max(most, far(p));
+    }
+    int64_t best = -1;
+    for (size_t i = 0; i < x_.size(); ++i) {
+      if (far(x_[i]) >= most - kTolerance / 2 && (best < 0 || square(x_[i]) > square(x_[best]))) {
+        best = static_cast<int64_t>(i);
+      }
+    }
+    return best;
+  }
+
+  std::array<int64_t, 3> between(int64_t from, int64_t to) const {
+    return {grid_[to][0] - grid_[from][0], grid_[to][1] - grid_[from][1], grid_[to][2] - grid_[from][2]};
+  }
+
+  bool sees(const Face& f, int64_t i) const {
+    const auto to = between(f.corners[0], i);
+    return f.normal[0] * to[0] + f.normal[1] * to[1] + f.normal[2] * to[2] > 0;
+  }
+
+  Face face(int64_t a, int64_t b, int64_t c) const {
+    Face f{.corners = {a, b, c}, .normal = cross<Wide>(between(a, b), between(a, c))};
+    if (outer_) {
+      Place normal{static_cast<double>(f.normal[0]), static_cast<double>(f.normal[1]),
+                   static_cast<double>(f.normal[2])};
+      const double length = std::sqrt(square(normal));
+      const auto outside = [&](const Place& p) { return dot(normal, minus(p, x_[a])) / length; };
+      f.furthest = furthest_by(outside);
+      f.sticks_out = outside(x_[f.furthest]);
+    }
+    return f;
+  }
+
+  bool outer_;
+  std::vector<Place> x_;
+  std::vector<std::array<int64_t, 3>> grid_;
+  std::vector<Face> faces_;
+};
+
+}  // namespace
+
+std::vector<int64_t> hull_triangles(std::span<const double> points) {
+  Hull hull(points, false);
+  for (size_t i = 0; i < points.size() / 3; ++i) {
+    hull.add(static_cast<int64_t>(i));
+  }
+  return hull.triangles();
 }
 
 std::vector<int64_t> hull_corners(std::span<const double> points, int64_t most) {
-  require(points.size() >= 3 && most >= 4, "convex hull: there must be points, and at least 4 corners");
-  const auto x = places(points);
-  std::vector<char> extreme(x.size());
-  const double turn = std::numbers::pi * (3 - std::sqrt(5.0));
-  for (int64_t k = 0; k < kDirections; ++k) {  // a spiral over the sphere
-    const double z = 1 - (2 * static_cast<double>(k) + 1) / kDirections, r = std::sqrt(1 - z * z),
-                 angle = turn * static_cast<double>(k) + 0.1;
-    const Place direction{r * std::cos(angle), r * std::sin(angle), z};
-    size_t best = 0;
-    for (size_t i = 1; i < x.size(); ++i) {
-      best = dot(direction, x[i]) > dot(direction, x[best]) ? i : best;
+  require(most >= 4, "convex hull: there must be at least 4 corners, got ", most);
+  Hull hull(points, true);
+  for (int64_t count = 4; count < most; ++count) {
+    const int64_t next = hull.furthest();
+    if (next < 0) {
+      break;
     }
-    extreme[best] = 1;
+    hull.add(next);
   }
-  std::vector<int64_t> corners;
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (extreme[i] != 0) {
-      corners.push_back(static_cast<int64_t>(i));
-    }
-  }
-  if (static_cast<int64_t>(corners.size()) <= most) {
-    return corners;
-  }
-  std::vector<int64_t> chosen{corners[0]};
-  std::vector<double> distance(corners.size(), std::numeric_limits<double>::infinity());
-  while (static_cast<int64_t>(chosen.size()) < most) {
-    size_t next = 0;
-    for (size_t i = 0; i < corners.size(); ++i) {
-      distance[i] = std::min(distance[i], square(minus(x[corners[i]], x[chosen.back()])));
-      next = distance[i] > distance[next] ? i : next;
-    }
-    chosen.push_back(corners[next]);
-  }
-  std::ranges::sort(chosen);
-  return chosen;
+  std::vector<int64_t> corners = hull.triangles();
+  std::ranges::sort(corners);
+  corners.erase(std::ranges::unique(corners).begin(), corners.end());
+  return corners;
 }
 
 Enclosed enclosed_by(std::span<const double> points, std::span<const int64_t> triangles) {
-  const auto at = [&](int64_t i) { return Place{points[3 * i], points[3 * i + 1], points[3 * i + 2]}; };
   Enclosed result;
+  if (triangles.empty()) {
+    return result;
+  }
+  const auto at = [&](int64_t i) { return Place{points[3 * i], points[3 * i + 1], points[3 * i + 2]}; };
+  const Place origin = at(triangles[0]);
   for (size_t t = 0; t + 2 < triangles.size(); t += 3) {
-    const Place a = at(triangles[t]), b = at(triangles[t + 1]), c = at(triangles[t + 2]);
-    const double volume = dot(a, cross(b, c)) / 6;
+    const Place a = minus(at(triangles[t]), origin), b = minus(at(triangles[t + 1]), origin),
+                c = minus(at(triangles[t + 2]), origin);
+    const double volume = dot(a, cross<double>(b, c)) / 6;
     result.volume += volume;
     for (int d = 0; d < 3; ++d) {
       result.centre[d] += volume * (a[d] + b[d] + c[d]) / 4;
     }
   }
-  for (double& x : result.centre) {
-    x = result.volume != 0 ? x / result.volume : 0;
+  for (int d = 0; d < 3; ++d) {
+    result.centre[d] = result.volume != 0 ? origin[d] + result.centre[d] / result.volume : 0;
   }
   return result;
 }

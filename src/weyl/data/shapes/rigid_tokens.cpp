@@ -118,6 +118,10 @@ void TokenShape::write_motion(const RigidPose& from, const RigidPose& to, double
   put(turn_between(from, to), turn);
 }
 
+void TokenShape::write_mass_centre(const RigidPose& pose, double* offset) const {
+  put(minus({}, pose.turned(centre_)), offset);
+}
+
 void TokenShape::write_moments(const RigidPose& pose, double* mean, double* moment) const {
   put(pose.turned(mean_), mean);
   std::array<Place, 3> axes;  // s R, column by column

@@ -43,6 +43,8 @@ class TokenShape {
   void write(const RigidPose& before, const RigidPose& now, TokenRow& row) const;
   /// How its centre (the mean of the triangles' centres) and its axes move: two vectors.
   void write_motion(const RigidPose& from, const RigidPose& to, double* displacement, double* turn) const;
+  /// From its centre to its centre of mass, which is the origin of the shape.
+  void write_mass_centre(const RigidPose& pose, double* offset) const;
   /// The mean of r and of r r^T over the vertices, r counted from the centre: (3) and (3, 3).
   void write_moments(const RigidPose& pose, double* mean, double* moment) const;
 

@@ -118,7 +118,7 @@ Tensor Readout::value_of(const Output& output, const Streams& y, const Points& p
       return both.narrow(2, 0, 3) - at::linalg_cross(place.expand_as(line), line);
     }
     default: {
-      const Tensor point = rows(at::stack({-part(e023), part(e013), -part(e012), part(e123)}, 2));
+      const Tensor point = rows(at::cat({weighted_places(mv, 0), part(e123).unsqueeze(2)}, 2));
       const Tensor weight = point.narrow(2, 3, 1), total = weight + 1;
       const Tensor divisor = at::where(total.abs() > least_weight, total, at::full_like(total, least_weight));
       return (point.narrow(2, 0, 3) - weight * places_of(points, frame, q.level)) / divisor;
