@@ -77,7 +77,7 @@ std::string rows_text(int64_t count, const char* what) {
 }  // namespace
 
 int run(const ScaleRunCommand& command, const Systems& systems) {
-  catch_signals();
+  catch_signals("the table and the checkpoints of its trainings are whole; the same command goes on");
   const Shard shard = shard_of(command.shard);
   const SweepRuns runs = runs_of_file(command.sweep, command.machine, systems);
   const MeasureOptions options{device_of(command.machine), command.jobs, command.machine.threads, 0};
