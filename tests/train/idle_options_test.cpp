@@ -149,6 +149,7 @@ TEST(IdleOptions, OfTraining) {
        {{t + "crop_foreground=0.5"}, "train.crop_foreground: has no effect without crop"},
        {{s + "factor=0.5"}, "train.schedule.factor: has no effect with train.schedule.name = \"cosine\""},
        {{s + "factor=0.5", s + "name=step"}, ""},
+       {{s + "name=exponential"}, "train.schedule.final_factor: must be above 0"},
        {{s + "every=5", s + "name=plateau"}, "train.schedule.every: has no effect with train.schedule.name"},
        {{s + "patience=5", s + "name=step"}, "train.schedule.patience: has no effect"},
        {{s + "final_factor=0.5", s + "name=constant"}, "train.schedule.final_factor: has no effect"},

@@ -1,6 +1,7 @@
 #include "weyl/train/options.h"
 
 #include "weyl/config/idle.h"
+#include "weyl/core/check.h"
 
 namespace weyl {
 
@@ -106,7 +107,16 @@ void fields(Fields& f, TrainOptions& o) {
   f.also_called("schedule", {"lr_schedule", "lr_scheduler", "scheduler"});
 }
 
+void check(const ScheduleOptions& o) {
+  require<ConfigError>(o.name != ScheduleLaw::step || o.every > 0,
+                       "train.schedule.every: must be above 0, got ", o.every);
+  require<ConfigError>(o.name != ScheduleLaw::exponential || o.final_factor > 0,
+                       "train.schedule.final_factor: must be above 0 with name = \"exponential\", got ",
+                       o.final_factor);
+}
+
 void require_effects(const TrainOptions& o) {
+  check(o.schedule);
   const ScheduleLaw law = o.schedule.name;
   const bool falls = follows_budget(law);
   const bool drops = law == ScheduleLaw::step || law == ScheduleLaw::plateau;

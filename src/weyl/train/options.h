@@ -52,6 +52,9 @@ struct ScheduleOptions {
 };
 void fields(Fields& f, ScheduleOptions& o);
 
+/// ConfigError: steps of no length, an exponential fall to nothing.
+void check(const ScheduleOptions& options);
+
 /// The budget ends at whichever of epochs, steps, FLOPs and seconds comes first; at least one is set.
 struct TrainOptions {
   int64_t seed = 0;

@@ -27,11 +27,7 @@ Schedule::Schedule(const TrainOptions& options)
   require<ConfigError>(epochs_ || steps_ || flops_ || seconds_,
                        "train: one of train.epochs, train.steps, train.flops and train.max_seconds must be "
                        "set, got none");
-  require<ConfigError>(options_.name != ScheduleLaw::step || options_.every > 0,
-                       "train.schedule.every: must be above 0, got ", options_.every);
-  require<ConfigError>(options_.name != ScheduleLaw::exponential || options_.final_factor > 0,
-                       "train.schedule.final_factor: must be above 0 with name = \"exponential\", got ",
-                       options_.final_factor);
+  check(options_);
 }
 
 double Schedule::fraction(const Elapsed& now) const {

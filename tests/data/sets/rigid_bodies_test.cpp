@@ -202,7 +202,7 @@ TEST(RigidBodiesSet, TakesItsOptions) {
   EXPECT_EQ(rigid_bodies_schema({.rollout = 5}).labels[0].channels, 5);
   EXPECT_EQ(
       message_of<DataError>([&] { open({.rollout = 6}); }),
-      folder / "train.safetensors: data.rigid_bodies.rollout must be at most 5, it has 7 frames, got 6");
+      folder / "train.safetensors: must have 8 frames or more for a rollout of 6, got 7");
   EXPECT_EQ(message_of<DataError>([&] { open({.train = 3}); }),
             folder /
                 "train.safetensors: data.rigid_bodies.train must be at most 2, the scenes there are (0: "

@@ -133,7 +133,7 @@ class Maker {
     write_rigid_scenes(path, scenes, values,
                        {{"split", split},
                         {"maker", RigidBodiesMakerOptions::name_in_config},
-                        {"maker_version", "1"},
+                        {"maker_version", "2"},  // 1: other triangles of the same hulls
                         {"bullet", bullet_version()},
                         {"seed", std::to_string(o_.seed)},
                         {"detail", std::string(names_of(o_.detail)[static_cast<size_t>(o_.detail)])},

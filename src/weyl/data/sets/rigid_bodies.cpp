@@ -21,8 +21,8 @@ class RigidBodies : public Dataset {
               const std::string& key)
       : file_(path), o_(options), schema_(rigid_bodies_schema(options)) {
     const bool has_labels = file_.frames() >= o_.rollout + 2;
-    require<DataError>(has_labels || !labels, path, ": data.rigid_bodies.rollout must be at most ",
-                       file_.frames() - 2, ", it has ", file_.frames(), " frames, got ", o_.rollout);
+    require<DataError>(has_labels || !labels, path, ": must have ", o_.rollout + 2,
+                       " frames or more for a rollout of ", o_.rollout, ", got ", file_.frames());
     require<DataError>(file_.frames() >= 2, path, ": must have at least 2 frames, has ", file_.frames());
     require<DataError>(asked <= file_.scenes(), path, ": ", key, " must be at most ", file_.scenes(),
                        ", the scenes there are (0: all), got ", asked);
