@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "weyl/app/command_line_draft.h"
+#include "weyl/app/command_line_scale_figures.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
@@ -102,9 +103,14 @@ Verb add_scale_fit(CLI::App& scale) {
 }  // namespace
 
 std::vector<Verb> add_scale_verbs(CLI::App& root) {
-  CLI::App& scale = add_group(root, "scale", "scaling laws: which system, at which size, for a given budget",
-                              examples({"scale fit runs.csv --json"}));
-  return {add_scale_fit(scale)};
+  CLI::App& scale =
+      add_group(root, "scale", "scaling laws: which system, at which size, for a given budget",
+                examples({"scale fit runs.csv --out fit.json", "scale plot fit.json --out plots"}));
+  std::vector<Verb> verbs{add_scale_fit(scale)};
+  for (const Verb& verb : add_scale_figure_verbs(scale)) {
+    verbs.push_back(verb);
+  }
+  return verbs;
 }
 
 }  // namespace weyl
