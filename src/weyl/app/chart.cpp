@@ -11,6 +11,8 @@
 namespace weyl {
 namespace {
 
+constexpr size_t longest_key = 44;  // characters that leave room for the axes
+
 // What an axis can hold with a margin; numbers beyond are none that a run has come to.
 bool drawable(double value) {
   return value > 1e-200 && value < 1e200;
@@ -128,8 +130,9 @@ std::string settings_of(const Chart& chart, Axis x, Axis y) {
          " noenhanced\nset logscale xy\n" + ranges + tics_of('x', x) + tics_of('y', y) +
          "set tics nomirror\nset border 3 lw 0.8\nset grid xtics ytics back lt 1 lw 0.5 lc rgb '#d9d9d9'\n" +
          (chart.key.empty() ? "unset key\n"
-          : chart.key_right ? "set key noenhanced outside right top vertical samplen 2.5\n"
-                            : "set key noenhanced outside center bottom horizontal samplen 3.5\n");
+          : chart.key_right
+              ? "set key noenhanced outside right top vertical Left reverse samplen 1.5\n"
+              : "set key noenhanced outside center bottom horizontal Left reverse samplen 3.5 height 1.4\n");
 }
 
 /// Of a chart without a point nothing.
@@ -167,7 +170,7 @@ Plot plot_of(const Chart& chart, size_t panel) {
   }
   for (const KeyEntry& entry : chart.key) {
     parts += ", \\\n  keyentry with " + style_of(entry.look, entry.line, entry.points, 1) + " title " +
-             gnuplot_string(entry.title);
+             gnuplot_string(entry.title, longest_key);
   }
   plot.script = settings_of(chart, x, y) + parts + "\n";
   return plot;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iterator>
 
+#include "weyl/app/scale_numbers.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -15,10 +16,11 @@ constexpr size_t most_keys = 14;
 constexpr const char* compute_label = "training compute / FLOPs (nominal)";
 constexpr const char* loss_label = "test loss / unit of the runs";
 
-std::string number(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.3g", value);
-  return buffer;
+// "1e16", which takes less room than 1e+16.
+std::string short_of(double value) {
+  std::string words = number(value, "%.3g");
+  std::erase(words, '+');
+  return words;
 }
 
 Mark mark(Mark::Kind kind, Look look, double size = 1) {
@@ -98,8 +100,8 @@ Chart isoflop_chart(const SystemFit& fit) {
       add(chart.marks.back(), point.parameters, point.loss);
     }
     if (i % every == 0) {
-      chart.key.push_back({std::isfinite(isoflop.flops) ? number(isoflop.flops) + " FLOPs"
-                                                        : "budget " + number(isoflop.budget),
+      chart.key.push_back({std::isfinite(isoflop.flops) ? short_of(isoflop.flops) + " FLOPs"
+                                                        : "budget " + short_of(isoflop.budget),
                            look, false, true});
     }
     if (isoflop.minimum && isoflop.kind == MinimumKind::inside) {

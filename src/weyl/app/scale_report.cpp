@@ -56,7 +56,7 @@ std::string laws(const ScalingStudy& study) {
        }},
       {"mean error on the runs", of_fit([](const PointFit& fit) { return percent(fit.mean_residual); })},
       {"largest error", of_fit([](const PointFit& fit) { return percent(fit.worst_residual); })},
-      {"E", of_fit([](const PointFit& fit) { return fit.form.free_E ? "free" : "= 0"; })},
+      {"E by leave-one-out", of_fit([](const PointFit& fit) { return fit.form.free_E ? "free" : "= 0"; })},
       {"delta of the Huber loss", of_fit([](const PointFit& fit) { return number(fit.form.delta, "%g"); })},
       {"R, passes over repeated data",
        [](const SystemFit& fit) {

@@ -78,8 +78,10 @@ Commands commands_of(const ScaleReportCommand& command, const ScaleInputs& input
       options += " --xi " + shell_word(fit.system + "=" + Json(*fit.xi).dump());
     }
   }
+  const bool held_out = std::ranges::any_of(inputs.study.systems,
+                                            [](const SystemFit& fit) { return fit.hold_out.has_value(); });
   const std::string fit_file = command.fit.empty() ? "fit.json" : command.fit;
-  c.fit = "weyl scale fit " + shell_word(csv) + options + " --hold-out --bootstraps " +
+  c.fit = "weyl scale fit " + shell_word(csv) + options + (held_out ? " --hold-out" : "") + " --bootstraps " +
           std::to_string(inputs.study.bootstraps) + " --seed " + std::to_string(inputs.study.seed) +
           " --out " + shell_word(fit_file);
   c.plot = "weyl scale plot " + shell_word(fit_file) + " " + shell_word(csv) + " --out plots";
@@ -105,7 +107,10 @@ std::string body_of(const ScaleReportCommand& command, const ScaleInputs& inputs
   }
   body += "<h2>Pictures</h2>\n" + html_lines(commands.plot) + pictures(made);
   if (!inputs.study.systems.empty()) {
-    body += "<h2>Fits</h2>\n" + html_lines(commands.fit) + html_of(inputs.study);
+    body +=
+        "<h2>Fits</h2>\n" +
+        (inputs.fitted ? "" : "<p>As " + html_text(command.fit) + " has them; made by a call like</p>\n") +
+        html_lines(commands.fit) + html_of(inputs.study);
   }
   const std::string count = std::to_string(record.rows.empty() ? 0 : record.rows.size() - 1);
   body += "<h2>Runs</h2>\n" + (commands.run.empty() ? "" : html_lines(commands.run)) + "<details" +

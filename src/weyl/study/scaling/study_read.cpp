@@ -107,7 +107,18 @@ void read_optional_parts(SystemFit& fit, const Json& json) {
     point.form.delta = number(json, "delta");
     point.mean_residual = number(residual, "mean");
     point.worst_residual = number(residual, "worst");
+    point.tried = list<TriedForm>(json, "choice", [](const Json& tried) {
+      TriedForm read;
+      read.form.free_E = member(tried, "E_free").dump() == "true";
+      read.form.delta = number(tried, "delta");
+      read.error = number(tried, "error");
+      return read;
+    });
+
     fit.fit = point;
+  }
+  if (const Json& check = member(json, "grid_check"); check.is_object()) {
+    fit.grid_check = GridCheck{count(check, "resamples"), number(check, "worst")};
   }
 }
 
