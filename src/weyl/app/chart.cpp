@@ -125,9 +125,10 @@ std::string settings_of(const Chart& chart, Axis x, Axis y) {
   char ranges[160];
   std::snprintf(ranges, sizeof ranges, "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\n", x.low, x.high,
                 y.low, y.high);
-  return "set title " + gnuplot_string(chart.title) + " noenhanced\nset xlabel " +
-         gnuplot_string(chart.x_label) + " noenhanced\nset ylabel " + gnuplot_string(chart.y_label) +
-         " noenhanced\nset logscale xy\n" + ranges + tics_of('x', x) + tics_of('y', y) +
+  return "set title " + gnuplot_string(chart.title, chart.key_right ? longest_key : most_gnuplot_characters) +
+         " noenhanced\nset xlabel " + gnuplot_string(chart.x_label) + " noenhanced\nset ylabel " +
+         gnuplot_string(chart.y_label) + " noenhanced\nset logscale xy\n" + ranges + tics_of('x', x) +
+         tics_of('y', y) +
          "set tics nomirror\nset border 3 lw 0.8\nset grid xtics ytics back lt 1 lw 0.5 lc rgb '#d9d9d9'\n" +
          (chart.key.empty() ? "unset key\n"
           : chart.key_right

@@ -1,7 +1,5 @@
 #include "weyl/app/command_line_scale_figures.h"
 
-#include <CLI/CLI.hpp>
-
 #include "weyl/app/command_line_draft.h"
 #include "weyl/core/check.h"
 
@@ -30,9 +28,7 @@ Verb add_scale_plot(CLI::App& scale) {
                "FIT.json is what `scale fit --out` wrote. Where none is given each table is fitted first.\n"
                "What cannot be drawn is left out with a line; pictures that are there are replaced."));
   auto& [app, c] = draft;
-  app.add_option("INPUT", c->inputs, "RUNS.csv, FIT.json or a folder with runs.csv, one or more")
-      ->required()
-      ->type_name("");
+  add_paths(app, "INPUT", c->inputs, "RUNS.csv, FIT.json or a folder with runs.csv, one or more");
   add_bootstraps(app, c->bootstraps);
   add_out(app, c->out, "DIR", "folder for the pictures", true);
   return draft.done([](ScalePlotCommand& command) { require_enough(command.bootstraps); });
