@@ -186,6 +186,22 @@ struct ScaleFitCommand {
   bool force = false;
 };
 
+struct ScalePlotCommand {
+  Talk talk;
+  std::vector<std::string> inputs;  // tables of runs and fits
+  std::optional<int64_t> bootstraps;
+  std::string out;
+};
+
+struct ScaleReportCommand {
+  Talk talk;
+  std::string runs;  // a table, or a folder with runs.csv
+  std::string fit;   // empty: the table is fitted
+  std::optional<int64_t> bootstraps;
+  std::string out;
+  bool force = false;
+};
+
 struct CompletionCommand {
   Talk talk;
   std::string shell;  // bash, zsh or fish
@@ -199,7 +215,8 @@ using Command = std::variant<TrainCommand, EvalCommand, PredictCommand, AuditCom
                              ImportCommand, DataMakeCommand, DataInspectCommand, DataConvertCommand,
                              DataSplitCommand, ConfigSchemaCommand, ConfigExplainCommand, ConfigCheckCommand,
                              ConfigNewCommand, BenchCommand, CompareCommand, PlotCommand, ScaleFitCommand,
-                             ScalePlanCommand, ScaleRunCommand, CompletionCommand, DoctorCommand>;
+                             ScalePlanCommand, ScaleRunCommand, ScalePlotCommand, ScaleReportCommand, CompletionCommand,
+                             DoctorCommand>;
 
 /// What the arguments came to: a command, or an answer (help, version, a usage error) with its exit code.
 struct Parsed {

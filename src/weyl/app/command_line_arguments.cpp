@@ -71,6 +71,11 @@ void add_path_if_any(CLI::App& app, const std::string& name, std::string& path, 
   app.add_option(name, path, help)->type_name("");
 }
 
+void add_paths(CLI::App& app, const std::string& name, std::vector<std::string>& paths,
+               const std::string& help) {
+  app.add_option(name, paths, help)->required()->type_name("");
+}
+
 void add_model(CLI::App& app, std::string& model) {
   add_path(app, "RUN|MODEL", model, "run folder (its best checkpoint) or model file");
 }

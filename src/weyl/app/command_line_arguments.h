@@ -25,6 +25,9 @@ void add_overrides(CLI::App& app, std::vector<std::string>& overrides, const std
 void add_path(CLI::App& app, const std::string& name, std::string& path, const std::string& help);
 /// The same where it may be left away.
 void add_path_if_any(CLI::App& app, const std::string& name, std::string& path, const std::string& help);
+/// One or more paths, by their place.
+void add_paths(CLI::App& app, const std::string& name, std::vector<std::string>& paths,
+               const std::string& help);
 /// RUN|MODEL, a trained model.
 void add_model(CLI::App& app, std::string& model);
 

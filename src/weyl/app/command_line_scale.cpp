@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "weyl/app/command_line_draft.h"
+#include "weyl/app/command_line_scale_figures.h"
 #include "weyl/app/command_line_sweep.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -107,9 +108,13 @@ std::vector<Verb> add_scale_verbs(CLI::App& root) {
       add_group(root, "scale", "scaling laws: which system, at which size, for a given budget",
                 examples({"scale plan configs/scaling/rigid.toml --jobs 2",
                           "scale run configs/scaling/rigid.toml --out runs/rigid-sweep --jobs 2",
-                          "scale fit runs/rigid-sweep/runs.csv --json"}));
+                          "scale fit runs/rigid-sweep/runs.csv --out fit.json",
+                          "scale plot fit.json --out plots"}));
   std::vector<Verb> verbs = add_sweep_verbs(scale);
   verbs.push_back(add_scale_fit(scale));
+  for (const Verb& verb : add_scale_figure_verbs(scale)) {
+    verbs.push_back(verb);
+  }
   return verbs;
 }
 

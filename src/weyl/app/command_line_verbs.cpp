@@ -257,7 +257,7 @@ Verb add_compare(CLI::App& root) {
       examples({"compare runs/platonic-1 runs/geomformer-1", "compare runs/* --out pictures --json"},
                "Runs on different test data are not compared: exit code 1."));
   auto& [app, c] = draft;
-  app.add_option("RUN", c->runs, "run folders, two or more")->required()->type_name("");
+  add_paths(app, "RUN", c->runs, "run folders, two or more");
   add_out(app, c->out, "DIR", "folder for the picture of the learning curves; without it none is drawn",
           false);
   return draft.done([](const CompareCommand& command) {

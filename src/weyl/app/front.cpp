@@ -82,6 +82,12 @@ std::optional<int> answer(const CompareCommand& c) {
 std::optional<int> answer(const ScaleFitCommand& c) {
   return run(c);
 }
+std::optional<int> answer(const ScalePlotCommand& c) {
+  return run(c);
+}
+std::optional<int> answer(const ScaleReportCommand& c) {
+  return run(c);
+}
 std::optional<int> answer(const CompletionCommand& c) {
   return run(c);
 }

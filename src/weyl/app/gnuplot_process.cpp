@@ -132,8 +132,8 @@ std::string quoted(std::string words) {
 
 }  // namespace
 
-std::string gnuplot_string(std::string_view words) {
-  return quoted(cut(visible(words), most_gnuplot_characters));
+std::string gnuplot_string(std::string_view words, size_t most) {
+  return quoted(cut(visible(words), most));
 }
 
 std::string gnuplot_tic_label(std::string_view words) {

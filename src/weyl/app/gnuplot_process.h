@@ -6,16 +6,16 @@
 
 namespace weyl {
 
+/// How many characters of words gnuplot_string keeps.
+constexpr size_t most_gnuplot_characters = 120;
+
 /// Words from elsewhere (names of classes, columns, units) as a string of a gnuplot script, quotes included, in which
 /// gnuplot finds nothing to replace: no `command`, no @macro, no end. What is no visible character is written out, and
 /// long words are cut. Every use of such a string is `noenhanced`.
-std::string gnuplot_string(std::string_view words);
+std::string gnuplot_string(std::string_view words, size_t most = most_gnuplot_characters);
 
 /// The same as a label of a tic, which gnuplot takes for a format of numbers.
 std::string gnuplot_tic_label(std::string_view words);
-
-/// How many characters of words gnuplot_string keeps.
-constexpr size_t most_gnuplot_characters = 120;
 
 /// What draws the same plots into picture.png and picture.svg, of `width` x `height` pixels.
 std::string into_png_and_svg(const std::string& plots, int width, int height, int font_size);

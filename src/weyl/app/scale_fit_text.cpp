@@ -1,8 +1,8 @@
 #include "weyl/app/scale_fit_text.h"
 
 #include <cmath>
-#include <cstdio>
 
+#include "weyl/app/scale_numbers.h"
 #include "weyl/app/text_table.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -11,24 +11,6 @@ namespace weyl {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
-
-std::string number(double value, const char* format = "%.5g") {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return std::isnan(value) ? "-" : buffer;
-}
-
-std::string percent(double log_error) {
-  return number(100 * std::expm1(log_error), "%.2g") + " %";
-}
-
-// "2.48e+05 (2.1e+05, 2.9e+05)": an interval where there is one.
-std::string with_interval(const Estimate& estimate) {
-  const std::string value = number(estimate.value, "%.3g");
-  return std::isnan(estimate.low)
-             ? value
-             : value + " (" + number(estimate.low, "%.3g") + ", " + number(estimate.high, "%.3g") + ")";
-}
 
 // Each line two blanks to the right, and without blanks at its end.
 std::string indented(const std::string& lines) {
@@ -101,13 +83,9 @@ std::string isoflops(const SystemFit& fit) {
   Rows rows{{"budget", "sizes", "best size", "loss", ""}};
   for (const Isoflop& isoflop : fit.isoflops) {
     const bool known = isoflop.minimum.has_value();
-    const char* word = isoflop.kind == MinimumKind::inside     ? "inside the sizes tried"
-                       : isoflop.kind == MinimumKind::smallest ? "a bound: the best size is this or smaller"
-                       : isoflop.kind == MinimumKind::largest  ? "a bound: the best size is this or larger"
-                                                               : "fewer than three sizes";
     rows.push_back({number(isoflop.budget, "%.3g"), std::to_string(isoflop.points.size()),
                     known ? number(isoflop.minimum->parameters, "%.3g") : "-",
-                    known ? number(isoflop.minimum->loss, "%.3g") : "-", word});
+                    known ? number(isoflop.minimum->loss, "%.3g") : "-", sentence_of(isoflop.kind)});
   }
   std::string lines = text("\n", indented(aligned(rows)));
   if (fit.isoflop_law) {

@@ -13,7 +13,7 @@ struct System;
 using Systems = std::vector<System>;
 
 /// Each verb does what the command says, prints its result on stdout and returns the exit code. Errors are
-/// thrown. `known`, `systems`: those that configs and models may be of. The first eight need no torch and are answered
+/// thrown. `known`, `systems`: those that configs and models may be of. The first ten need no torch and are answered
 /// by `weyl` itself.
 int run(const ConfigSchemaCommand& command, const ModelOptions& known);
 int run(const ConfigExplainCommand& command, const ModelOptions& known);
@@ -21,6 +21,8 @@ int run(const ConfigCheckCommand& command, const ModelOptions& known);
 int run(const CompletionCommand& command);
 int run(const CompareCommand& command);
 int run(const ScaleFitCommand& command);
+int run(const ScalePlotCommand& command);
+int run(const ScaleReportCommand& command);
 /// What a model file or run is, from the file's metadata alone; empty when that is not enough (a config, foreign
 /// weights).
 std::optional<int> run_from_metadata(const InfoCommand& command, const ModelOptions& known);

@@ -1,0 +1,299 @@
+#include "weyl/app/scale_figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+
+#include "weyl/app/scale_numbers.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+constexpr size_t most_systems = 12;
+constexpr size_t most_keys = 14;
+constexpr const char* compute_label = "training compute / FLOPs (nominal)";
+constexpr const char* loss_label = "test loss / unit of the runs";
+
+// "1e16", which takes less room than 1e+16.
+std::string short_of(double value) {
+  std::string words = number(value, "%.3g");
+  std::erase(words, '+');
+  return words;
+}
+
+Mark mark(Mark::Kind kind, Look look, double size = 1) {
+  Mark mark;
+  mark.kind = kind;
+  mark.look = std::move(look);
+  mark.size = size;
+  return mark;
+}
+
+void add(Mark& to, double x, double y) {
+  to.x.push_back(x);
+  to.y.push_back(y);
+}
+
+Look hollow(Look look) {
+  --look.shape;
+  return look;
+}
+
+/// Dark blue to ochre, darker in grey too: share is 0 to 1.
+std::string colour_of_budget(double share) {
+  constexpr double stops[][3] = {{0x0b, 0x1d, 0x51}, {0x1f, 0x78, 0x8c}, {0xe0, 0xa0, 0x20}};
+  const auto at = std::min<size_t>(static_cast<size_t>(share * 2), 1);
+  const double part = share * 2 - static_cast<double>(at);
+  char colour[8];
+  const auto mixed = [&](int i) {
+    return static_cast<int>(std::lround(stops[at][i] + part * (stops[at + 1][i] - stops[at][i])));
+  };
+  std::snprintf(colour, sizeof colour, "#%02x%02x%02x", mixed(0), mixed(1), mixed(2));
+  return colour;
+}
+
+/// An arrow to where the best size must be, a third of a decade long.
+void add_arrow(Mark& arrows, double x, double y, double x_factor, double y_factor) {
+  add(arrows, x, y);
+  arrows.x2.push_back(x * x_factor);
+  arrows.y2.push_back(y * y_factor);
+}
+
+/// The parabola of an isoflop from its smallest to its largest size, or, where it has none, straight lines.
+Mark curve_of(const Isoflop& isoflop, const Look& look) {
+  Mark line = mark(Mark::Kind::line, look, 0.7);
+  constexpr int pieces = 60;
+  if (!isoflop.parabola) {
+    for (const IsoflopPoint& point : isoflop.points) {
+      add(line, point.parameters, point.loss);
+    }
+    return line;
+  }
+  const auto& [c0, c1, c2] = *isoflop.parabola;
+  const double first = std::log(isoflop.points.front().parameters),
+               last = std::log(isoflop.points.back().parameters);
+  for (int i = 0; i <= pieces; ++i) {
+    const double x = first + (last - first) * i / pieces;
+    add(line, std::exp(x), std::exp(c0 + c1 * x + c2 * x * x));
+  }
+  return line;
+}
+
+Chart isoflop_chart(const SystemFit& fit) {
+  static constexpr int shapes[] = {7, 5, 9, 13, 11, 15};
+  Chart chart{fit.system, "parameters (stored real numbers)", loss_label, {}, {}, true};
+  const Look minimum{"#000000", 1, 2}, bound{"#000000", 1, 1};
+  Mark minima = mark(Mark::Kind::points, minimum, 1.7), arrows = mark(Mark::Kind::arrows, bound);
+  const size_t n = fit.isoflops.size(), every = (n + most_keys - 1) / most_keys;
+  for (size_t i = n; i-- > 0;) {  // the largest budget lies lowest, and the key goes upwards
+    const Isoflop& isoflop = fit.isoflops[n - 1 - i];
+    const double share = n > 1 ? static_cast<double>(n - 1 - i) / static_cast<double>(n - 1) : 0;
+    const Look look{colour_of_budget(share), 1, shapes[(n - 1 - i) % std::size(shapes)]};
+    if (isoflop.points.empty()) {
+      continue;
+    }
+    chart.marks.push_back(curve_of(isoflop, look));
+    chart.marks.push_back(mark(Mark::Kind::points, look));
+    for (const IsoflopPoint& point : isoflop.points) {
+      add(chart.marks.back(), point.parameters, point.loss);
+    }
+    if (i % every == 0) {
+      chart.key.push_back({std::isfinite(isoflop.flops) ? short_of(isoflop.flops) + " FLOPs"
+                                                        : "budget " + short_of(isoflop.budget),
+                           look, false, true});
+    }
+    if (isoflop.minimum && isoflop.kind == MinimumKind::inside) {
+      add(minima, isoflop.minimum->parameters, isoflop.minimum->loss);
+    } else if (isoflop.minimum) {
+      const double out = isoflop.kind == MinimumKind::smallest ? 0.5 : 2;
+      add_arrow(arrows, isoflop.minimum->parameters, isoflop.minimum->loss, out, 1);
+    }
+  }
+  if (!minima.x.empty()) {
+    chart.key.push_back({"best size", minimum, false, true});
+  }
+  chart.marks.push_back(std::move(minima));
+  chart.marks.push_back(std::move(arrows));
+  return chart;
+}
+
+/// A line through values over compute with its interval shaded.
+void add_curve(Chart& chart, const Look& look, const std::vector<double>& budgets,
+               const std::vector<Estimate>& values) {
+  Mark band = mark(Mark::Kind::band, look), line = mark(Mark::Kind::line, look);
+  for (size_t i = 0; i < budgets.size(); ++i) {
+    add(band, budgets[i], values[i].low);
+    band.y2.push_back(values[i].high);
+    add(line, budgets[i], values[i].value);
+  }
+  chart.marks.push_back(std::move(band));
+  chart.marks.push_back(std::move(line));
+}
+
+template <class Points, class Of>
+void add_curve_of(Chart& chart, const Look& look, const Points& points, const Of& of) {
+  std::vector<double> budgets;
+  std::vector<Estimate> values;
+  for (const auto& point : points) {
+    budgets.push_back(point.budget);
+    values.push_back(of(point));
+  }
+  add_curve(chart, look, budgets, values);
+}
+
+/// Over the compute of all runs, or, of given laws, at the budgets asked for.
+const std::vector<AtBudget>& curve_of(const SystemFit& fit) {
+  return fit.curve.empty() ? fit.budgets : fit.curve;
+}
+
+ScaleFigure loss_figure(const ScalingStudy& study) {
+  Chart chart{"points: all sizes, large: the lowest loss of a budget; lines: the fitted L*(C)",
+              compute_label,
+              loss_label,
+              {},
+              {}};
+  for (size_t i = 0; i < study.systems.size(); ++i) {
+    const SystemFit& fit = study.systems[i];
+    const Look look = look_of_system(i);
+    add_curve_of(chart, look, curve_of(fit), [](const AtBudget& at) { return at.L; });
+    Mark runs = mark(Mark::Kind::points, hollow(look), 0.55), best = mark(Mark::Kind::points, look, 1.4);
+    for (const Isoflop& isoflop : fit.isoflops) {
+      double lowest = std::nan("");
+      for (const IsoflopPoint& point : isoflop.points) {
+        add(runs, isoflop.flops, point.loss);
+        lowest = std::fmin(lowest, point.loss);
+      }
+      add(best, isoflop.flops, lowest);
+    }
+    chart.marks.push_back(std::move(runs));
+    chart.marks.push_back(std::move(best));
+    chart.key.push_back({fit.system, look});
+  }
+  return {"loss_over_compute", "Loss over compute (shaded: 95 % intervals)", {std::move(chart)}};
+}
+
+/// One of N* and D*: laws, and what the isoflops say without them.
+Chart best_chart(const ScalingStudy& study, bool sizes) {
+  Chart chart{sizes ? "best size N*" : "best number of tokens D*",
+              compute_label,
+              sizes ? "parameters (stored real numbers)" : "training tokens",
+              {},
+              {}};
+  for (size_t i = 0; i < study.systems.size(); ++i) {
+    const SystemFit& fit = study.systems[i];
+    const Look look = look_of_system(i);
+    add_curve_of(chart, look, curve_of(fit), [&](const AtBudget& at) { return sizes ? at.N : at.D; });
+    Mark minima = mark(Mark::Kind::points, look, 1.2), bounds = mark(Mark::Kind::points, hollow(look), 1.2),
+         arrows = mark(Mark::Kind::arrows, look);
+    for (const Isoflop& isoflop : fit.isoflops) {
+      if (!isoflop.minimum) {
+        continue;
+      }
+      const double value = sizes ? isoflop.minimum->parameters : isoflop.minimum->tokens;
+      const bool inside = isoflop.kind == MinimumKind::inside;
+      add(inside ? minima : bounds, isoflop.flops, value);
+      if (!inside) {
+        const bool up = (isoflop.kind == MinimumKind::largest) == sizes;
+        add_arrow(arrows, isoflop.flops, value, 1, up ? 2 : 0.5);
+      }
+    }
+    chart.marks.insert(chart.marks.end(), {std::move(minima), std::move(bounds), std::move(arrows)});
+    chart.key.push_back({fit.system, look});
+  }
+  return chart;
+}
+
+ScaleFigure ratio_figure(const ScalingStudy& study) {
+  Chart loss{"loss at equal compute", compute_label, "ratio of losses", {}, {}},
+      compute{"compute for equal loss",
+              "training compute of the better / FLOPs (nominal)",
+              "ratio of compute",
+              {},
+              {}};
+  for (size_t i = 0; i < study.ratios.size(); ++i) {
+    const SystemRatio& ratio = study.ratios[i];
+    const Look look = look_of_system(i);
+    const auto& points = ratio.curve.empty() ? ratio.budgets : ratio.curve;
+    add_curve_of(loss, look, points, [](const SystemRatio::Point& at) { return at.loss; });
+    add_curve_of(compute, look, points, [](const SystemRatio::Point& at) { return at.compute; });
+    for (Chart* chart : {&loss, &compute}) {
+      chart->key.push_back({ratio.other + " over " + ratio.system, look, true, false});
+    }
+  }
+  for (Chart* chart : {&loss, &compute}) {
+    if (!study.ratios.empty() && chart->has_points()) {
+      Mark equal = mark(Mark::Kind::line, {"#777777", 3}, 0.5);
+      for (const SystemRatio::Point& at :
+           study.ratios[0].curve.empty() ? study.ratios[0].budgets : study.ratios[0].curve) {
+        add(equal, at.budget, 1);
+      }
+      chart->marks.insert(chart->marks.begin(), std::move(equal));
+    }
+  }
+  return {"ratios", "How far ahead (shaded: 95 % intervals)", {std::move(loss), std::move(compute)}};
+}
+
+void tell_of(const SystemFit& fit, std::vector<std::string>& left_out) {
+  const auto leave = [&](const std::string& what, const std::string& why) {
+    left_out.push_back(fit.system + ": " + what + ": " + why);
+  };
+  if (fit.isoflops.empty()) {
+    leave("isoflops", fit.fit ? "its runs have neither budget nor flops" : "a law that is given has no runs");
+  }
+  const std::vector<AtBudget>& curve = curve_of(fit);
+  if (curve.empty()) {
+    leave("L*, N*, D* over compute", "FLOPs are not known (column flops, or --xi of weyl scale fit)");
+    return;
+  }
+  if (std::isnan(curve.front().N.value)) {
+    leave("lines of N* and D*", "fewer than three budgets have their best size inside the sizes tried");
+  }
+  if (std::isnan(curve.front().L.low)) {
+    leave("intervals", "the fit has none (--bootstraps)");
+  }
+}
+
+}  // namespace
+
+Look look_of_system(size_t index) {
+  static constexpr const char* colours[] = {"#08306b", "#d95f02", "#1b9e77", "#984ea3",
+                                            "#6b6b6b", "#a6761d", "#c51b7d", "#4d9221"};
+  static constexpr int shapes[] = {7, 5, 9, 13, 11, 15};
+  return {colours[index % std::size(colours)], static_cast<int>(index % 5) + 1,
+          shapes[index % std::size(shapes)]};
+}
+
+ScaleFigures scale_figures(const ScalingStudy& study, const std::vector<ScalingRun>& runs) {
+  require<ConfigError>(study.systems.size() <= most_systems, "at most ", most_systems,
+                       " systems can be told apart in a picture, got ", study.systems.size());
+  ScaleFigures made;
+  const auto take = [&](ScaleFigure figure, const std::string& otherwise) {
+    std::erase_if(figure.charts, [](const Chart& chart) { return !chart.has_points(); });
+    if (!figure.charts.empty()) {
+      made.figures.push_back(std::move(figure));
+    } else if (!otherwise.empty()) {
+      made.left_out.push_back(figure.name + ": " + otherwise);
+    }
+  };
+  ScaleFigure isoflops{
+      "isoflops", "Isoflops: loss over size at equal budgets (arrows: the best size lies beyond)", {}};
+  for (const SystemFit& fit : study.systems) {
+    isoflops.charts.push_back(isoflop_chart(fit));
+    tell_of(fit, made.left_out);
+  }
+  if (!study.systems.empty()) {
+    take(std::move(isoflops), "");
+    take(loss_figure(study), "FLOPs are not known");
+    take({"best_sizes",
+          "Best size and tokens over compute (points: isoflops, hollow: bounds; shaded: 95 % intervals)",
+          {best_chart(study, true), best_chart(study, false)}},
+         "neither isoflops nor laws have a best size");
+    take(ratio_figure(study), "two systems with losses over compute are needed");
+  }
+  take(data_scaling_figure(runs), "no table has unique_tokens of data that were seen more than once");
+  return made;
+}
+
+}  // namespace weyl

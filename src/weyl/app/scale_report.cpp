@@ -1,0 +1,153 @@
+#include "weyl/app/scale_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "weyl/app/html.h"
+#include "weyl/app/scale_numbers.h"
+
+namespace weyl {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string section(const std::string& title, const Rows& rows, const std::string& words = {}) {
+  return rows.size() < 2 ? ""
+                         : "<h3>" + html_text(title) + "</h3>\n" +
+                               (words.empty() ? "" : "<p>" + html_text(words) + "</p>\n") + html_table(rows);
+}
+
+// A column for each system, so that they can be compared.
+std::string laws(const ScalingStudy& study) {
+  using Of = std::function<std::string(const SystemFit&)>;
+  const auto estimate = [](Estimate SystemFit::* which) -> Of {
+    return [which](const SystemFit& fit) {
+      const Estimate& e = fit.*which;
+      return std::isnan(e.low)
+                 ? number(e.value)
+                 : number(e.value) + " (" + number(e.low, "%.3g") + ", " + number(e.high, "%.3g") + ")";
+    };
+  };
+  const auto of_fit = [](const std::function<std::string(const PointFit&)>& what) -> Of {
+    return [what](const SystemFit& fit) { return fit.fit ? what(*fit.fit) : "-"; };
+  };
+  const std::vector<std::pair<const char*, Of>> lines{
+      {"runs", [](const SystemFit& fit) { return std::to_string(fit.runs); }},
+      {"A", estimate(&SystemFit::A)},
+      {"alpha", estimate(&SystemFit::alpha)},
+      {"B", estimate(&SystemFit::B)},
+      {"beta", estimate(&SystemFit::beta)},
+      {"E", estimate(&SystemFit::E)},
+      {"a (N* ~ C^a)", estimate(&SystemFit::a)},
+      {"b (D* ~ C^b)", estimate(&SystemFit::b)},
+      {"gamma (L* ~ C^-gamma)", estimate(&SystemFit::gamma)},
+      {"G", estimate(&SystemFit::G)},
+      {"F", estimate(&SystemFit::F)},
+      {"xi / FLOPs per parameter and token",
+       [](const SystemFit& fit) { return fit.xi ? number(*fit.xi) + " " + fit.xi_from : std::string("-"); }},
+      {"a of the isoflops' minima",
+       [](const SystemFit& fit) {
+         return fit.isoflop_law ? number(fit.isoflop_law->a, "%.3g") : std::string("-");
+       }},
+      {"exponent of the lowest losses over compute",
+       [](const SystemFit& fit) {
+         return fit.compute_law ? with_interval(fit.compute_law->gamma) : std::string("-");
+       }},
+      {"mean error on the runs", of_fit([](const PointFit& fit) { return percent(fit.mean_residual); })},
+      {"largest error", of_fit([](const PointFit& fit) { return percent(fit.worst_residual); })},
+      {"E by leave-one-out", of_fit([](const PointFit& fit) { return fit.form.free_E ? "free" : "= 0"; })},
+      {"delta of the Huber loss", of_fit([](const PointFit& fit) { return number(fit.form.delta, "%g"); })},
+      {"R, passes over repeated data",
+       [](const SystemFit& fit) {
+         return fit.repetition ? with_interval(fit.repetition->R) : std::string("-");
+       }},
+  };
+  Rows rows{{""}};
+  for (const SystemFit& fit : study.systems) {
+    rows[0].push_back(fit.system);
+  }
+  for (const auto& [name, of] : lines) {
+    rows.push_back({name});
+    for (const SystemFit& fit : study.systems) {
+      rows.back().push_back(of(fit));
+    }
+    if (std::all_of(rows.back().begin() + 1, rows.back().end(), [](const auto& c) { return c == "-"; })) {
+      rows.pop_back();
+    }
+  }
+  return section("Laws L = A N^-alpha + B D^-beta + E", rows,
+                 "N parameters, D training tokens, C = xi N D nominal FLOPs; in brackets 95 % intervals of a "
+                 "basic bootstrap.");
+}
+
+std::string at_budgets(const ScalingStudy& study) {
+  Rows rows{{"system", "FLOPs", "N* / parameters", "D* / tokens", "L*", ""}};
+  for (const SystemFit& fit : study.systems) {
+    for (const AtBudget& at : fit.budgets) {
+      rows.push_back({fit.system, number(at.budget, "%.3g"), with_interval(at.N), with_interval(at.D),
+                      with_interval(at.L), at.outside ? "beyond the runs" : ""});
+    }
+  }
+  return section("Best size, tokens and loss of a budget", rows);
+}
+
+std::string isoflops(const ScalingStudy& study) {
+  Rows rows{{"system", "budget", "FLOPs", "sizes", "best size", "its tokens", "loss", ""}};
+  for (const SystemFit& fit : study.systems) {
+    for (const Isoflop& isoflop : fit.isoflops) {
+      const IsoflopPoint least = isoflop.minimum.value_or(IsoflopPoint{NAN, NAN, NAN, 0});
+      rows.push_back({fit.system, number(isoflop.budget, "%.3g"), number(isoflop.flops, "%.3g"),
+                      std::to_string(isoflop.points.size()), number(least.parameters, "%.3g"),
+                      number(least.tokens, "%.3g"), number(least.loss, "%.3g"), sentence_of(isoflop.kind)});
+    }
+  }
+  return section("Minima of the isoflops", rows);
+}
+
+std::string hold_outs(const ScalingStudy& study) {
+  Rows rows{{"system", "largest budget", "its runs", "runs fitted", "mean error", "largest error",
+             "lowest loss", "foretold"}};
+  for (const SystemFit& fit : study.systems) {
+    if (fit.hold_out) {
+      const HoldOut& out = *fit.hold_out;
+      rows.push_back({fit.system, number(out.budget, "%.3g"), std::to_string(out.runs),
+                      std::to_string(out.fitted_runs), percent(out.mean_error), percent(out.worst_error),
+                      number(out.observed, "%.3g"), number(out.predicted, "%.3g")});
+    }
+  }
+  return section("What the laws are worth: the largest budget held out", rows);
+}
+
+std::string ratios(const ScalingStudy& study) {
+  Rows rows{{"systems", "FLOPs", "loss at equal compute", "compute for equal loss"}};
+  for (const SystemRatio& ratio : study.ratios) {
+    for (const SystemRatio::Point& point : ratio.budgets) {
+      rows.push_back({ratio.other + " over " + ratio.system, number(point.budget, "%.3g"),
+                      with_interval(point.loss), with_interval(point.compute)});
+    }
+  }
+  return section("Ratios", rows);
+}
+
+std::string left_out(const ScalingStudy& study) {
+  Rows rows{{"system", "what", "why"}};
+  for (const SystemFit& fit : study.systems) {
+    for (const LeftOut& left : fit.left_out) {
+      rows.push_back({fit.system, left.quantity, left.reason});
+    }
+    for (const std::string& note : fit.notes) {
+      rows.push_back({fit.system, "to be known", note});
+    }
+  }
+  return section("Left out, and to be known", rows);
+}
+
+}  // namespace
+
+std::string html_of(const ScalingStudy& study) {
+  return laws(study) + at_budgets(study) + isoflops(study) + hold_outs(study) + ratios(study) +
+         left_out(study);
+}
+
+}  // namespace weyl

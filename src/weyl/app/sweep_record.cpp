@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "weyl/app/scale_report.h"
+#include "weyl/core/check.h"
+#include "weyl/core/json.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/read_file.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t largest_record = size_t{4} << 20;
+
+std::vector<std::vector<std::string>> rows_of(const std::string& csv) {
+  std::vector<std::vector<std::string>> rows;
+  const std::string lines = contents_of(csv);
+  for (size_t begin = 0; begin < lines.size();) {
+    const size_t end = std::min(lines.find('\n', begin), lines.size());
+    const std::string_view line(lines.data() + begin, end - begin);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos && !line.starts_with('#')) {
+      rows.push_back(csv_cells(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line));
+    }
+    begin = end + 1;
+  }
+  return rows;
+}
+
+std::string cell_of(const Json& environment, const char* key) {
+  const Json* value = environment.find(key);
+  return value == nullptr ? "" : std::string(value->string_or(value->dump()));
+}
+
+// How many runs each machine has made; of a record that is damaged nothing is known.
+std::vector<std::vector<std::string>> machines_of(const std::string& runs) {
+  std::map<std::vector<std::string>, int64_t> machines;
+  std::error_code error;
+  for (const auto& run : fs::directory_iterator(runs, error)) {
+    const std::string path = (run.path() / "environment.json").string();
+    const FileContents file = read_file(path, largest_record);
+    if (!file.fault.empty()) {
+      continue;
+    }
+    try {
+      const Json environment = Json::parse(file.text, path);
+      std::vector<std::string> row;
+      for (const char* key : {"cpu", "instructions", "device", "threads", "precision", "weyl", "torch"}) {
+        row.push_back(cell_of(environment, key));
+      }
+      ++machines[row];
+    } catch (const DataError&) {
+      continue;
+    }
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [machine, count] : machines) {
+    if (rows.empty()) {
+      rows.push_back(
+          {"processor", "instructions", "device", "threads", "precision", "weyl", "torch", "runs"});
+    }
+    rows.push_back(machine);
+    rows.back().push_back(std::to_string(count));
+  }
+  return rows;
+}
+
+}  // namespace
+
+SweepRecord read_sweep_record(const std::string& runs_csv) {
+  const fs::path folder = fs::path(runs_csv).parent_path();
+  SweepRecord record;
+  record.rows = rows_of(runs_csv);
+  record.sweep = read_file((folder / "sweep.toml").string(), largest_record).text;
+  record.machines = machines_of((folder / "runs").string());
+  return record;
+}
+
+}  // namespace weyl

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <thread>
+
+#include "weyl/app/exit_codes.h"
+#include "weyl/app/html.h"
+#include "weyl/app/log.h"
+#include "weyl/app/scale_figures.h"
+#include "weyl/app/scale_inputs.h"
+#include "weyl/app/scale_report.h"
+#include "weyl/app/verbs.h"
+#include "weyl/core/atomic_file.h"
+#include "weyl/core/check.h"
+#include "weyl/core/json.h"
+#include "weyl/core/overwrite.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/read_file.h"
+#include "weyl/core/temporary_folder.h"
+#include "weyl/core/version.h"
+#include "weyl/train/run_folder.h"
+
+namespace weyl {
+namespace {
+
+// A word of a command as a shell takes it.
+std::string shell_word(const std::string& word) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("/._-+=,:").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, plain)) {
+    return word;
+  }
+  std::string quoted = "'";
+  for (const char c : word) {
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
+std::string list_of(const std::vector<std::string>& lines) {
+  std::string out;
+  for (const std::string& line : lines) {
+    out += "<li>" + html_text(line) + "</li>\n";
+  }
+  return out.empty() ? "" : "<ul>\n" + out + "</ul>\n";
+}
+
+std::string pictures(const ScaleFigures& made) {
+  const TemporaryFolder folder("report");
+  std::string out;
+  for (const ScaleFigure& figure : made.figures) {
+    draw(figure.title, figure.charts, folder / figure.name);
+    out += html_picture(contents_of(folder / (figure.name + ".svg")), figure.title);
+  }
+  return out + (made.left_out.empty() ? "" : "<p>Left out:</p>\n" + list_of(made.left_out));
+}
+
+/// The commands that make all this again, in the folder in which this one was given.
+struct Commands {
+  std::string run, fit, plot;
+};
+
+Commands commands_of(const ScaleReportCommand& command, const ScaleInputs& inputs, bool has_sweep) {
+  const std::string csv = runs_file(command.runs);
+  const std::string folder = std::filesystem::path(csv).parent_path().string();
+  Commands c;
+  if (has_sweep) {
+    c.run = "weyl scale run " + shell_word((std::filesystem::path(folder) / "sweep.toml").string()) +
+            " --out " + shell_word(folder.empty() ? "." : folder);
+  }
+  std::string options;
+  for (const SystemFit& fit : inputs.study.systems) {
+    if (fit.xi && fit.xi_from == "given") {
+      options += " --xi " + shell_word(fit.system + "=" + Json(*fit.xi).dump());
+    }
+  }
+  const bool held_out = std::ranges::any_of(inputs.study.systems,
+                                            [](const SystemFit& fit) { return fit.hold_out.has_value(); });
+  const std::string fit_file = command.fit.empty() ? "fit.json" : command.fit;
+  c.fit = "weyl scale fit " + shell_word(csv) + options + (held_out ? " --hold-out" : "") + " --bootstraps " +
+          std::to_string(inputs.study.bootstraps) + " --seed " + std::to_string(inputs.study.seed) +
+          " --out " + shell_word(fit_file);
+  c.plot = "weyl scale plot " + shell_word(fit_file) + " " + shell_word(csv) + " --out plots";
+  return c;
+}
+
+std::string machine(const SweepRecord& record) {
+  return "<h2>Machine</h2>\n" +
+         (record.machines.empty()
+              ? std::string("<p>Beside the table nothing says which machine trained.</p>\n")
+              : "<p>Of the runs:</p>\n" + html_table(record.machines)) +
+         "<p>Of this report: " + html_text(cpu_name()) + ", " +
+         std::to_string(std::thread::hardware_concurrency()) + " threads, weyl " + version() + "</p>\n";
+}
+
+std::string body_of(const ScaleReportCommand& command, const ScaleInputs& inputs) {
+  const SweepRecord record = read_sweep_record(runs_file(command.runs));
+  const Commands commands = commands_of(command, inputs, !record.sweep.empty());
+  const ScaleFigures made = scale_figures(inputs.study, inputs.runs());
+  std::string body;
+  if (!inputs.notes.empty()) {
+    body += "<p>To be known of the table:</p>\n" + list_of(inputs.notes);
+  }
+  body += "<h2>Pictures</h2>\n" + html_lines(commands.plot) + pictures(made);
+  if (!inputs.study.systems.empty()) {
+    body +=
+        "<h2>Fits</h2>\n" +
+        (inputs.fitted ? "" : "<p>As " + html_text(command.fit) + " has them; made by a call like</p>\n") +
+        html_lines(commands.fit) + html_of(inputs.study);
+  }
+  const std::string count = std::to_string(record.rows.empty() ? 0 : record.rows.size() - 1);
+  body += "<h2>Runs</h2>\n" + (commands.run.empty() ? "" : html_lines(commands.run)) + "<details" +
+          (record.rows.size() <= 60 ? " open" : "") + "><summary>" + count + " rows of " +
+          html_text(runs_file(command.runs)) + "</summary>\n" + html_table(record.rows) + "</details>\n";
+  if (!record.sweep.empty()) {
+    body += "<h2>Settings</h2>\n<p>sweep.toml:</p>\n" + html_lines(record.sweep);
+  }
+  return body + machine(record);
+}
+
+}  // namespace
+
+int run(const ScaleReportCommand& command) {
+  const std::string csv = runs_file(command.runs);
+  const Overwrite overwrite(command.force, {csv, command.fit});
+  const Existing existing = overwrite.at(command.out);
+  std::vector<std::string> paths{csv};
+  if (!command.fit.empty()) {
+    paths.push_back(command.fit);
+  }
+  const ScaleInputs inputs = read_scale_inputs(paths, command.bootstraps);
+  for (const std::string& note : inputs.notes) {
+    warn(note);
+  }
+  const std::string page = html_page("Scaling study: " + csv, body_of(command, inputs));
+  write_file_atomically(command.out, page, existing);
+  std::cout << (command.talk.json ? Json::object().set("out", command.out).dump() : visible(command.out))
+            << "\n";
+  return exit_done;
+}
+
+}  // namespace weyl

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "weyl/study/scaling/study.h"
+
+namespace weyl {
+
+/// What `weyl scale fit` wrote with --out, to be drawn and told again: laws, intervals, isoflops, ratios. What does not
+/// stand there (resampled laws, starts of descents) is empty. DataError naming `where`: no such file, and what must be
+/// there is not.
+ScalingStudy read_study(const std::string& path);
+ScalingStudy parse_study(std::string_view text, std::string_view where);
+
+}  // namespace weyl

@@ -1,0 +1,169 @@
+// `weyl scale plot` and `weyl scale report`: which pictures fits and runs give, what is left out with a word, foreign words.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/app/program.h"
+#include "tests/study/scaling/paper_runs.h"
+#include "weyl/core/json.h"
+
+namespace weyl {
+namespace {
+
+class ScaleFigures : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder() = scratch("scale-figures");
+    std::ofstream csv(at("runs.csv"));
+    csv.precision(17);
+    csv << "system,parameters,tokens,loss,flops\n";
+    for (const PublishedLaw& published : {baseline, equivariant}) {
+      for (const ScalingRun& run : paper_runs(published, 0.02, 4)) {
+        csv << run.system << "," << run.parameters << "," << run.tokens << "," << run.loss << ","
+            << *run.flops << "\n";
+      }
+    }
+    csv << "baseline,10,20,-1,\n";
+    csv.close();
+    std::ofstream data(at("data.csv"));
+    data << "system,parameters,tokens,unique_tokens,loss\n";
+    for (const char* system : {"transformer", "transformer-augmented"}) {
+      for (const int unique : {100, 1000, 10000}) {
+        data << system << ",50,100000," << unique << "," << 1.0 / unique << "\n"
+             << system << ",50,100000," << unique << "," << 1.1 / unique << "\n";
+      }
+    }
+    data.close();
+    ASSERT_EQ(weyl("fit runs.csv --bootstraps 100 --out fit.json -q").code, 0);
+  }
+  static std::string& folder() {
+    static std::string path;
+    return path;
+  }
+  static std::string at(const std::string& name) { return folder() + "/" + name; }
+  static Outcome weyl(const std::string& arguments) { return weyl_program("scale " + arguments, folder()); }
+  static bool drawn(const std::string& path) {
+    return contents(at(path + ".png")).ends_with("IEND\xae\x42\x60\x82") &&
+           contents(at(path + ".svg")).find("</svg>") != std::string::npos;
+  }
+  static size_t count(const std::string& words, const std::string& what) {
+    size_t found = 0;
+    for (size_t i = words.find(what); i != std::string::npos; i = words.find(what, i + 1)) {
+      ++found;
+    }
+    return found;
+  }
+  static void refused(const std::string& arguments, int code, const std::string& words) {
+    const Outcome outcome = weyl(arguments);
+    EXPECT_EQ(outcome.code, code) << arguments << ": " << outcome.err;
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << arguments << ": " << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+};
+
+TEST_F(ScaleFigures, DrawsFitsAndRuns) {
+  const Outcome outcome = weyl("plot fit.json data.csv --out plots --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(Json::parse(outcome.out, "stdout").find("files")->items().size(), 10u);
+  for (const char* name : {"isoflops", "loss_over_compute", "best_sizes", "ratios", "data_scaling"}) {
+    EXPECT_TRUE(drawn(std::string("plots/") + name)) << name;
+    EXPECT_NE(outcome.out.find(name), std::string::npos) << outcome.out;
+  }
+  const std::string isoflops = contents(at("plots/isoflops.svg"));
+  for (const char* words : {"baseline", "equivariant", "1e16 FLOPs", "3.16e18 FLOPs", "best size"}) {
+    EXPECT_NE(isoflops.find(words), std::string::npos) << words;
+  }
+  EXPECT_NE(contents(at("plots/data_scaling.svg")).find("transformer-augmented"), std::string::npos);
+  EXPECT_NE(contents(at("plots/ratios.svg")).find("baseline over equivariant"), std::string::npos);
+  EXPECT_EQ(weyl("plot fit.json --out plots -q").code, 0);  // as `weyl plot`: pictures are replaced
+}
+
+TEST_F(ScaleFigures, FitsTablesWhereNoFitIsGiven) {
+  const Outcome outcome = weyl("plot runs.csv data.csv --bootstraps 0 --out fitted");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(drawn("fitted/isoflops") && drawn("fitted/ratios") && drawn("fitted/data_scaling"));
+  for (const char* words :
+       {"runs.csv:128: loss must be positive", "data.csv: no system can be fitted: transformer must have",
+        "left out: baseline: intervals: the fit has none (--bootstraps)"}) {
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << words << "\n" << outcome.err;
+  }
+}
+
+TEST_F(ScaleFigures, LeavesOutWhatIsNotKnown) {
+  std::ofstream laws(at("laws.csv"));
+  laws << "system,A,alpha,B,beta,xi\nx,1,0.5,1,0.5,6\ny,1,0.5,1,0.5,\n";
+  laws.close();
+  ASSERT_EQ(weyl("fit --coefficients laws.csv --budgets 1e16,1e17 --out laws.json -q").code, 0);
+  const Outcome outcome = weyl("plot laws.json --out laws");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(drawn("laws/loss_over_compute") && drawn("laws/best_sizes"));
+  for (const char* words :
+       {"left out: x: isoflops: a law that is given has no runs", "left out: x: intervals",
+        "left out: y: L*, N*, D* over compute: FLOPs are not known", "left out: ratios: two systems",
+        "left out: data_scaling: no table"}) {
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << words << "\n" << outcome.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(at("laws/ratios.svg")));
+}
+
+TEST_F(ScaleFigures, ReportsInOneFileThatLoadsNothing) {
+  std::filesystem::create_directories(at("sweep/runs/one"));
+  std::filesystem::copy_file(at("runs.csv"), at("sweep/runs.csv"));
+  std::ofstream(at("sweep/sweep.toml")) << "# <b>settings</b> & so on\n";
+  std::ofstream(at("sweep/runs/one/environment.json")) << R"({"cpu": "A <fast> one", "threads": 2})";
+  const Outcome outcome = weyl("report sweep --bootstraps 100 --out report.html");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "report.html\n");
+  const std::string page = contents(at("report.html"));
+  EXPECT_EQ(count(page, "data:image/svg+xml;base64,"), 4u);
+  EXPECT_EQ(count(page, "src=\""), 4u);  // nothing else
+  EXPECT_EQ(count(page, "href"), 0u);
+  for (const char* words :
+       {"# &lt;b&gt;settings&lt;/b&gt; &amp; so on", "A &lt;fast&gt; one",
+        "weyl scale run sweep/sweep.toml --out sweep",
+        "weyl scale fit sweep/runs.csv --hold-out --bootstraps 100 --seed 0 --out fit.json",
+        "weyl scale plot fit.json sweep/runs.csv --out plots", "the largest budget held out",
+        "inside the sizes tried", "baseline over equivariant", "127 rows of sweep/runs.csv",
+        "loss must be positive"}) {
+    EXPECT_NE(page.find(words), std::string::npos) << words;
+  }
+  refused("report sweep --out report.html", 2, "report.html: exists already");
+  refused("report sweep --out sweep/runs.csv --force", 2, "is read by the same call");
+  EXPECT_EQ(weyl("report sweep --fit fit.json --out report.html --force").code, 0);
+}
+
+TEST_F(ScaleFigures, ForeignNamesActNowhere) {
+  const std::string name = "<script>alert(1)</script>`touch PWNED`";
+  std::string table = contents(at("runs.csv"));
+  for (size_t i = 0; (i = table.find("baseline", i)) != std::string::npos; i += name.size()) {
+    table.replace(i, 8, name);
+  }
+  std::ofstream(at("odd.csv")) << table;
+  ASSERT_EQ(weyl("report odd.csv --bootstraps 0 --out odd.html -q").code, 0);
+  ASSERT_EQ(weyl("plot odd.csv --bootstraps 0 --out odd -q").code, 0);
+  EXPECT_EQ(contents(at("odd.html")).find("<script"), std::string::npos);
+  EXPECT_NE(contents(at("odd.html")).find("&lt;script&gt;"), std::string::npos);
+  EXPECT_EQ(contents(at("odd/isoflops.svg")).find("<script"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(at("PWNED")));
+}
+
+TEST_F(ScaleFigures, RefusesWithOneLine) {
+  std::ofstream(at("none.json")) << "{}";
+  std::filesystem::create_directories(at("empty"));
+  refused("plot fit.json -q", 2, "--out is required");
+  refused("plot no.csv --out p", 3, "no.csv: cannot be opened");
+  refused("plot empty --out p", 3, "empty/runs.csv: cannot be opened");
+  refused("plot none.json --out p", 3, "none.json: must be what `weyl scale fit --out` writes");
+  refused("plot fit.json fit.json --out p", 2, "system 'baseline': must stand in one fit alone");
+  refused("plot fit.json --bootstraps 100 --out p", 2, "--bootstraps: a fit is given");
+  refused("plot runs.csv --bootstraps 3 --out p", 2, "--bootstraps: must be 0 or at least 100, got 3");
+  refused("plot fit.json --out runs.csv -q", 3, "runs.csv: must be a folder");
+  refused("report fit.json --out r.html", 2, "a fit is given with --fit fit.json");
+  refused("report runs.csv --fit runs.csv --out r.html", 2, "--fit: must be a .json file");
+  EXPECT_FALSE(std::filesystem::exists(at("p")));
+}
+
+}  // namespace
+}  // namespace weyl
