@@ -211,12 +211,12 @@ struct DoctorCommand {
   Talk talk;
 };
 
-using Command = std::variant<TrainCommand, EvalCommand, PredictCommand, AuditCommand, InfoCommand,
-                             ImportCommand, DataMakeCommand, DataInspectCommand, DataConvertCommand,
-                             DataSplitCommand, ConfigSchemaCommand, ConfigExplainCommand, ConfigCheckCommand,
-                             ConfigNewCommand, BenchCommand, CompareCommand, PlotCommand, ScaleFitCommand,
-                             ScalePlanCommand, ScaleRunCommand, ScalePlotCommand, ScaleReportCommand, CompletionCommand,
-                             DoctorCommand>;
+using Command =
+    std::variant<TrainCommand, EvalCommand, PredictCommand, AuditCommand, InfoCommand, ImportCommand,
+                 DataMakeCommand, DataInspectCommand, DataConvertCommand, DataSplitCommand,
+                 ConfigSchemaCommand, ConfigExplainCommand, ConfigCheckCommand, ConfigNewCommand,
+                 BenchCommand, CompareCommand, PlotCommand, ScaleFitCommand, ScalePlanCommand,
+                 ScaleRunCommand, ScalePlotCommand, ScaleReportCommand, CompletionCommand, DoctorCommand>;
 
 /// What the arguments came to: a command, or an answer (help, version, a usage error) with its exit code.
 struct Parsed {

@@ -104,12 +104,11 @@ Verb add_scale_fit(CLI::App& scale) {
 }  // namespace
 
 std::vector<Verb> add_scale_verbs(CLI::App& root) {
-  CLI::App& scale =
-      add_group(root, "scale", "scaling laws: which system, at which size, for a given budget",
-                examples({"scale plan configs/scaling/rigid.toml --jobs 2",
-                          "scale run configs/scaling/rigid.toml --out runs/rigid-sweep --jobs 2",
-                          "scale fit runs/rigid-sweep/runs.csv --out fit.json",
-                          "scale plot fit.json --out plots"}));
+  CLI::App& scale = add_group(
+      root, "scale", "scaling laws: which system, at which size, for a given budget",
+      examples({"scale plan configs/scaling/rigid.toml --jobs 2",
+                "scale run configs/scaling/rigid.toml --out runs/rigid-sweep --jobs 2",
+                "scale fit runs/rigid-sweep/runs.csv --out fit.json", "scale plot fit.json --out plots"}));
   std::vector<Verb> verbs = add_sweep_verbs(scale);
   verbs.push_back(add_scale_fit(scale));
   for (const Verb& verb : add_scale_figure_verbs(scale)) {
