@@ -200,9 +200,8 @@ TEST(RigidBodiesSet, TakesItsOptions) {
   EXPECT_EQ(open({.train = 1})->size(), 5);
   EXPECT_EQ(open({.rollout = 5})->size(), 2);
   EXPECT_EQ(rigid_bodies_schema({.rollout = 5}).labels[0].channels, 5);
-  EXPECT_EQ(
-      message_of<DataError>([&] { open({.rollout = 6}); }),
-      folder / "train.safetensors: must have 8 frames or more for a rollout of 6, got 7");
+  EXPECT_EQ(message_of<DataError>([&] { open({.rollout = 6}); }),
+            folder / "train.safetensors: must have 8 frames or more for a rollout of 6, got 7");
   EXPECT_EQ(message_of<DataError>([&] { open({.train = 3}); }),
             folder /
                 "train.safetensors: data.rigid_bodies.train must be at most 2, the scenes there are (0: "

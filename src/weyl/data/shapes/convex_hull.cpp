@@ -11,7 +11,7 @@ namespace weyl {
 namespace {
 
 using Place = std::array<double, 3>;
-__extension__ typedef __int128 Wide;
+using Wide = __int128;
 
 constexpr double kGrid = 0x1p38;  // cells of the grid, in half sizes of the whole
 constexpr double kTolerance =
