@@ -73,7 +73,7 @@ TEST_F(Signals, WhatIsIgnoredStaysIgnored) {
 
 TEST_F(Signals, ASecondInterruptEndsAtOnceWithoutLitter) {
   const int status = ended(SIGINT, [] {
-    catch_signals();
+    catch_signals("everything is whole");
     raise(SIGINT);
   });
   ASSERT_TRUE(WIFEXITED(status)) << status;
