@@ -106,7 +106,9 @@ TEST_F(ScaleFit, RefusesWithOneLine) {
   refused("runs.csv --coefficients laws.csv", 2, "give either");
   refused("none.csv", 3, "none.csv: cannot be opened");
   refused("few.csv -q", 3,
-          "few.csv: no system can be fitted: a must have 5 runs or more, one beyond the coefficients, has 4");
+          "few.csv: no system can be fitted: a must have 5 runs or more that differ in size or tokens, one "
+          "beyond "
+          "the coefficients, has 4");
   refused("bad.csv -q", 3, "bad.csv: must have runs, has none: line 2: loss must be a number, got 'x'");
   refused("runs.csv --bootstraps 7", 2, "--bootstraps: must be 0 or at least 100, got 7");
   refused("runs.csv --budgets 1e16,", 2, "--budgets: must be a positive number, got ''");

@@ -102,8 +102,16 @@ TEST(ScalingFit, FewOrAlikeRunsAreRefused) {
   };
   std::vector<ScalingRun> runs = paper_runs(baseline, 0.02, 1);
   EXPECT_EQ(reason({runs.begin(), runs.begin() + 4}),
-            "must have 5 runs or more, one beyond the coefficients, has 4");
+            "must have 5 runs or more that differ in size or tokens, one beyond the coefficients, has 4");
   EXPECT_EQ(reason({runs.begin(), runs.begin() + 5}), "");
+  std::vector<ScalingRun> thrice = {runs[0], runs[10], runs[20], runs[1]};
+  for (size_t i = 0; i < 8; ++i) {
+    thrice.push_back(thrice[i]);
+    thrice.back().loss *= 1.01;
+  }
+  EXPECT_EQ(reason(thrice),
+            "must have 5 runs or more that differ in size or tokens, one beyond the coefficients, has 4 in "
+            "12 runs");
   std::vector<ScalingRun> same = runs;
   for (ScalingRun& run : same) {
     run.parameters = 1000;
@@ -114,6 +122,24 @@ TEST(ScalingFit, FewOrAlikeRunsAreRefused) {
     run.tokens = 1e6;
   }
   EXPECT_EQ(reason(same), "must have runs of two numbers of tokens or more, has one: 1e+06");
+}
+
+// Five points, three runs of each: a free E would be one coefficient a point, and intervals have a width.
+TEST(ScalingFit, RunsOfOnePointCountAsOne) {
+  const std::vector<ScalingRun> runs = paper_runs(baseline, 0.02, 1);
+  std::vector<ScalingRun> alike;
+  for (const size_t i : {0, 4, 20, 31, 50}) {
+    for (const double off : {0.99, 1.0, 1.015}) {
+      alike.push_back(runs[i]);
+      alike.back().loss *= off;
+    }
+  }
+  const LogRuns logs = log_runs(alike);
+  EXPECT_EQ(logs.different_points(), 5u);
+  const PointFit fit = fit_law(logs, std::nullopt, 2);
+  EXPECT_EQ(fit.tried.size(), 4u);  // E = 0 alone
+  const FitForm free{.free_E = true};
+  EXPECT_THROW(fit_system("x", alike, {.bootstraps = 100, .threads = 2, .form = free}), DataError);
 }
 
 TEST(ScalingFit, WithoutFlopsWhatNeedsXiIsLeftOut) {

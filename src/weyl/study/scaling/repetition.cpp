@@ -68,11 +68,12 @@ std::optional<RepetitionFit> fit_repetition(const std::vector<ScalingRun>& runs,
     left_out.push_back({"repetition", text(silent, " runs do not say their unique_tokens")});
     return std::nullopt;
   }
-  if (runs.size() <= form.coefficients()) {
-    left_out.push_back({"repetition", text("needs ", form.coefficients() + 1, " runs, has ", runs.size())});
+  const LogRuns logs = effective_runs(runs);
+  if (logs.different_points() <= form.coefficients()) {
+    left_out.push_back({"repetition", text("needs ", form.coefficients() + 1, " different runs, has ",
+                                           logs.different_points())});
     return std::nullopt;
   }
-  const LogRuns logs = effective_runs(runs);
   const Objective objective(logs, form);
   const PointFit point = fit_from(logs, form, starts_of(objective, fit, log_runs(runs)), bootstrap.threads);
   if (!(point.fitted.R < largest_R)) {

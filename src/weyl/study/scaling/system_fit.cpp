@@ -15,15 +15,18 @@ namespace {
 constexpr int64_t needed_minima = 3;
 constexpr double wide_xi = 1.25;  // largest over smallest flops / (N D) that passes without a note
 
-void require_fit(const std::vector<ScalingRun>& runs) {
+void require_fit(const std::vector<ScalingRun>& runs, const std::optional<FitForm>& form) {
   std::set<double> sizes, tokens;
+  std::set<std::pair<double, double>> points;
   for (const ScalingRun& run : runs) {
     sizes.insert(run.parameters);
     tokens.insert(run.tokens);
+    points.emplace(run.parameters, run.tokens);
   }
-  const size_t least = FitForm{}.coefficients() + 1;
-  require<DataError>(runs.size() >= least, "must have ", least,
-                     " runs or more, one beyond the coefficients, has ", runs.size());
+  const size_t least = (form ? *form : FitForm{}).coefficients() + 1;
+  require<DataError>(points.size() >= least, "must have ", least,
+                     " runs or more that differ in size or tokens, one beyond the coefficients, has ",
+                     points.size(), points.size() < runs.size() ? text(" in ", runs.size(), " runs") : "");
   require<DataError>(sizes.size() > 1,
                      "must have runs of two sizes or more, has one: ", short_number(*sizes.begin()),
                      " parameters");
@@ -88,7 +91,7 @@ void check_by_hold_out(SystemFit& fit, const std::vector<ScalingRun>& runs, cons
     (held.contains(i) ? last : rest).push_back(runs[i]);
   }
   try {
-    require_fit(rest);
+    require_fit(rest, options.form);
   } catch (const DataError& error) {
     fit.left_out.push_back({"hold-out", text("without the largest budget, the system ", error.what())});
     return;
@@ -163,7 +166,7 @@ SystemFit fit_system(const std::string& system, const std::vector<ScalingRun>& a
   if (options.most_epochs) {
     std::erase_if(runs, [&](const ScalingRun& run) { return epochs_of(run) > *options.most_epochs; });
   }
-  require_fit(runs);
+  require_fit(runs, options.form);
   fit.runs = std::ssize(runs);
   if (fit.runs < std::ssize(all)) {
     fit.notes.push_back(text(std::ssize(all) - fit.runs, " runs saw their data more than ",
