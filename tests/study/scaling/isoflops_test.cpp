@@ -100,5 +100,27 @@ TEST(ComputeLaw, GoesThroughTheLowestLosses) {
   EXPECT_FALSE(compute_law_of({runs.data(), 18}, std::nullopt, {}, {0, 0, "x", 1}));
 }
 
+// One run at each budget: the interval is of the scatter about the law; of four budgets there is none.
+TEST(ComputeLaw, IntervalsHaveAWidthOrAReason) {
+  std::vector<ScalingRun> runs;
+  for (int i = 0; i < 8; ++i) {
+    const double flops = 1e10 * std::pow(4, i);
+    runs.push_back(run_of(100 + i, std::pow(flops, -0.2) * (i % 3 == 0 ? 1.05 : 0.98), flops));
+  }
+  const auto law = compute_law_of(runs, std::nullopt, {.delta = 0.1}, {400, 0, "x", 2});
+  ASSERT_TRUE(law);
+  EXPECT_EQ(law->no_interval, "");
+  EXPECT_LT(law->gamma.low, 0.2 - 1e-3);
+  EXPECT_GT(law->gamma.high, 0.2 + 1e-3);
+  EXPECT_LT(law->F.low, 0.99 * law->F.high);
+  const std::vector<ScalingRun> few(runs.begin(), runs.begin() + 4);
+  const auto narrow = compute_law_of(few, std::nullopt, {.delta = 0.1}, {400, 0, "x", 2});
+  ASSERT_TRUE(narrow);
+  EXPECT_TRUE(std::isnan(narrow->gamma.low));
+  EXPECT_EQ(narrow->no_interval, "needs 5 budgets to resample, has 4");
+  const auto none = compute_law_of(few, std::nullopt, {.delta = 0.1}, {0, 0, "x", 2});
+  EXPECT_EQ(none->no_interval, "");
+}
+
 }  // namespace
 }  // namespace weyl

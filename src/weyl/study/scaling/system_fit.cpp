@@ -193,6 +193,8 @@ SystemFit fit_system(const std::string& system, const std::vector<ScalingRun>& a
   fit.compute_law = compute_law_of(runs, fit.xi, fit.fit->form, bootstrap);
   if (!fit.compute_law) {
     fit.left_out.push_back({"loss over compute alone", "needs three budgets whose flops are known"});
+  } else if (!fit.compute_law->no_interval.empty()) {
+    fit.left_out.push_back({"interval of loss over compute alone", fit.compute_law->no_interval});
   }
   if (has_repetition(all)) {
     said("repetition");
