@@ -142,6 +142,31 @@ TEST(ScalingFit, RunsOfOnePointCountAsOne) {
   EXPECT_THROW(fit_system("x", alike, {.bootstraps = 100, .threads = 2, .form = free}), DataError);
 }
 
+// D = 20 N: whose exponent is which cannot be told. Where losses do not fall with size at all, intervals are missing.
+TEST(ScalingFit, ALawThatTheRunsDoNotDetermineIsDoubted) {
+  std::vector<ScalingRun> runs = paper_runs(baseline, 0.02, 1);
+  ScalingOptions options{.bootstraps = 100, .grid_checks = 10, .threads = 2, .form = FitForm{.delta = 0.1}};
+  EXPECT_TRUE(fit_system("x", runs, options).notes.empty());
+  std::vector<ScalingRun> line, flat;
+  for (size_t i = 0; i < 24; ++i) {
+    line.push_back(runs[i]);
+    line.back().parameters = std::round(1e4 * std::pow(1.4, static_cast<double>(i)));
+    line.back().tokens = 20 * line.back().parameters;
+    line.back().flops = 6 * line.back().parameters * line.back().tokens;
+    line.back().loss = 3 * std::pow(line.back().parameters, -0.3) * (i % 2 == 0 ? 1.02 : 0.98);
+    flat.push_back(runs[i]);
+    flat.back().loss = std::pow(runs[i].tokens, -0.3) * (i % 5 == 0 ? 1.03 : 0.98);
+  }
+  const SystemFit doubted = fit_system("x", line, options);
+  ASSERT_EQ(doubted.notes.size(), 1u);
+  EXPECT_EQ(doubted.notes[0].find("the runs do not determine the law: N and D rise together"), 0u)
+      << doubted.notes[0];
+  const SystemFit one_sided = fit_system("x", flat, options);
+  EXPECT_TRUE(std::isnan(one_sided.gamma.value) || std::isnan(one_sided.gamma.low));
+  ASSERT_EQ(one_sided.notes.size(), 1u);
+  EXPECT_NE(one_sided.notes[0].find("resamples have no finite law"), std::string::npos) << one_sided.notes[0];
+}
+
 TEST(ScalingFit, WithoutFlopsWhatNeedsXiIsLeftOut) {
   std::vector<ScalingRun> runs = paper_runs(baseline, 0.02, 1);
   for (ScalingRun& run : runs) {

@@ -7,6 +7,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
 #include "weyl/core/text_number.h"
+#include "weyl/study/scaling/doubts.h"
 #include "weyl/study/scaling/repetition.h"
 
 namespace weyl {
@@ -145,6 +146,16 @@ void estimate_coefficients(SystemFit& fit) {
     fit.left_out.push_back(
         {"F, N*, D*, L*, ratios", "xi is not known (no column flops, no --xi " + fit.system + "=...)"});
   }
+  explain_missing_intervals(fit, {{"A", fit.A},
+                                  {"alpha", fit.alpha},
+                                  {"B", fit.B},
+                                  {"beta", fit.beta},
+                                  {"E", fit.E},
+                                  {"a", fit.a},
+                                  {"b", fit.b},
+                                  {"gamma", fit.gamma},
+                                  {"G", fit.G},
+                                  {"F", fit.F}});
   if (!fit.law.has_optimum()) {
     fit.left_out.push_back(
         {"a, b, gamma, F, G, N*, D*, L*", "the loss of these runs does not fall with both size and tokens"});
@@ -188,6 +199,9 @@ SystemFit fit_system(const std::string& system, const std::vector<ScalingRun>& a
   }
   if (const int64_t checks = std::min(options.grid_checks, options.bootstraps); checks > 0) {
     fit.grid_check = check_by_grid(logs, *fit.fit, bootstrap, checks);
+  }
+  if (const std::string doubt = doubt_of(fit, logs); !doubt.empty()) {
+    fit.notes.push_back(doubt);
   }
   estimate_coefficients(fit);
   fit.compute_law = compute_law_of(runs, fit.xi, fit.fit->form, bootstrap);
