@@ -118,6 +118,8 @@ TEST_F(ScaleFit, RefusesWithOneLine) {
   refused("runs.csv --xi x=1 --xi x=2", 2, "--xi: 'x' is given twice");
   refused("runs.csv --xi x=1 -q", 2, "--xi 'x': must be a system of the runs: baseline, equivariant");
   refused("runs.csv --xi baseline=6 -q", 2, "its runs have flops");
+  refused("bad.csv -q --xi x=1", 3, "bad.csv: must have runs, has none");
+  refused("runs.csv --epochs 4 -q", 2, "--epochs: needs a column unique_tokens, runs.csv says none");
   refused("runs.csv --epochs 0.5", 2, "--epochs: must be at least 1, got 0.5");
   refused("--coefficients laws.csv", 2, "--coefficients needs --budgets");
   refused("--coefficients laws.csv --budgets 1 --hold-out", 2, "has no runs to fit");

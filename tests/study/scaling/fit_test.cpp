@@ -220,12 +220,20 @@ TEST(ScalingFit, FindsWhatRepeatedDataAreWorth) {
   EXPECT_NEAR(fit.repetition->R.value / 8, 1, 0.02);
   EXPECT_NEAR(fit.repetition->beta.value / 0.379, 1, 0.01);
   EXPECT_EQ(fit.repetition->most_epochs, 64);
+  ASSERT_EQ(fit.notes.size(), 1u);
+  EXPECT_EQ(fit.notes[0],
+            "54 of 63 runs saw their data more than once (up to 64 passes), and the law takes repeated "
+            "tokens as new; --epochs leaves them out");
   options.most_epochs = 2;
+  *runs[1].unique_tokens *= 0.9995;  // the rounding of a last batch
   const SystemFit few = fit_system("x", runs, options);
   EXPECT_EQ(few.runs, 18);
   EXPECT_EQ(few.repetition->runs, 63);
   runs[3].unique_tokens.reset();
-  EXPECT_FALSE(fit_system("x", runs, options).repetition);
+  const SystemFit silent = fit_system("x", runs, options);
+  EXPECT_FALSE(silent.repetition);
+  EXPECT_EQ(silent.notes.back(), "1 of 19 runs do not say their unique_tokens and pass --epochs");
+  EXPECT_THROW(fit_study({"runs.csv", paper_runs(baseline, 0, 1), {}}, options), ConfigError);
 }
 
 TEST(ScalingFit, RatiosOfEqualLossAndEqualCompute) {

@@ -78,6 +78,17 @@ TEST(Isoflops, RunsOfOneSizeCountTogether) {
   EXPECT_NEAR(isoflop.points[0].loss, 6, 1e-12);
 }
 
+TEST(Isoflops, RepeatedDataAreNotAveragedWithFresh) {
+  std::vector<ScalingRun> runs{run_of(1, 4), run_of(1, 9), run_of(10, 1), run_of(100, 5)};
+  runs[1].unique_tokens = runs[1].tokens / 2;
+  runs[2].unique_tokens = runs[2].tokens / 2;  // alone at its size
+  const Isoflop isoflop = isoflops_of(runs, {}).at(0);
+  ASSERT_EQ(isoflop.points.size(), 3u);
+  EXPECT_EQ(isoflop.points[0].runs, 1);
+  EXPECT_NEAR(isoflop.points[0].loss, 4, 1e-12);
+  EXPECT_EQ(isoflop.repeated_aside, 1);
+}
+
 TEST(Isoflops, MinimaGrowAsTheLawSays) {
   const auto isoflops = isoflops_of(paper_runs(equivariant, 0, 0), std::nullopt);
   const auto law = law_of_minima(isoflops);

@@ -35,6 +35,25 @@ void require_fit(const std::vector<ScalingRun>& runs, const std::optional<FitFor
                      short_number(*tokens.begin()));
 }
 
+void note_repetition(SystemFit& fit, const std::vector<ScalingRun>& runs, const ScalingOptions& options) {
+  const auto repeated =
+      std::ranges::count_if(runs, [](const ScalingRun& run) { return saw_more_than(run, 1); });
+  if (repeated > 0) {
+    double most = 1;
+    for (const ScalingRun& run : runs) {
+      most = std::max(most, epochs_of(run));
+    }
+    fit.notes.push_back(text(repeated, " of ", runs.size(), " runs saw their data more than once (up to ",
+                             short_number(most),
+                             " passes), and the law takes repeated tokens as new; --epochs leaves them out"));
+  }
+  const auto silent = std::ranges::count_if(runs, [](const ScalingRun& run) { return !run.unique_tokens; });
+  if (options.most_epochs && silent > 0) {
+    fit.notes.push_back(
+        text(silent, " of ", runs.size(), " runs do not say their unique_tokens and pass --epochs"));
+  }
+}
+
 void find_xi(SystemFit& fit, const std::vector<ScalingRun>& runs, const ScalingOptions& options) {
   std::vector<double> ratios;
   for (const ScalingRun& run : runs) {
@@ -63,6 +82,14 @@ void find_xi(SystemFit& fit, const std::vector<ScalingRun>& runs, const ScalingO
 void find_isoflops(SystemFit& fit, const std::vector<ScalingRun>& runs) {
   fit.isoflops = isoflops_of(runs, fit.xi);
   fit.isoflop_law = law_of_minima(fit.isoflops);
+  int64_t aside = 0;
+  for (const Isoflop& isoflop : fit.isoflops) {
+    aside += isoflop.repeated_aside;
+  }
+  if (aside > 0) {
+    fit.notes.push_back(text("isoflops: ", aside,
+                             " runs on repeated data stand aside, where their size has runs on fresh data"));
+  }
   const auto inside = std::ranges::count(fit.isoflops, MinimumKind::inside, &Isoflop::kind);
   fit.sizes_bracketed = inside >= needed_minima;
   if (!fit.sizes_bracketed) {
@@ -175,7 +202,7 @@ SystemFit fit_system(const std::string& system, const std::vector<ScalingRun>& a
   };
   std::vector<ScalingRun> runs = all;
   if (options.most_epochs) {
-    std::erase_if(runs, [&](const ScalingRun& run) { return epochs_of(run) > *options.most_epochs; });
+    std::erase_if(runs, [&](const ScalingRun& run) { return saw_more_than(run, *options.most_epochs); });
   }
   require_fit(runs, options.form);
   fit.runs = std::ssize(runs);
@@ -184,6 +211,7 @@ SystemFit fit_system(const std::string& system, const std::vector<ScalingRun>& a
                              short_number(*options.most_epochs),
                              " times and are left to the repetition form"));
   }
+  note_repetition(fit, runs, options);
   find_xi(fit, runs, options);
   find_isoflops(fit, runs);
 
