@@ -106,7 +106,9 @@ TEST_F(ScaleFit, RefusesWithOneLine) {
   refused("runs.csv --coefficients laws.csv", 2, "give either");
   refused("none.csv", 3, "none.csv: cannot be opened");
   refused("few.csv -q", 3,
-          "few.csv: no system can be fitted: a must have 5 runs or more, one beyond the coefficients, has 4");
+          "few.csv: no system can be fitted: a must have 5 runs or more that differ in size or tokens, one "
+          "beyond "
+          "the coefficients, has 4");
   refused("bad.csv -q", 3, "bad.csv: must have runs, has none: line 2: loss must be a number, got 'x'");
   refused("runs.csv --bootstraps 7", 2, "--bootstraps: must be 0 or at least 100, got 7");
   refused("runs.csv --budgets 1e16,", 2, "--budgets: must be a positive number, got ''");
@@ -116,6 +118,8 @@ TEST_F(ScaleFit, RefusesWithOneLine) {
   refused("runs.csv --xi x=1 --xi x=2", 2, "--xi: 'x' is given twice");
   refused("runs.csv --xi x=1 -q", 2, "--xi 'x': must be a system of the runs: baseline, equivariant");
   refused("runs.csv --xi baseline=6 -q", 2, "its runs have flops");
+  refused("bad.csv -q --xi x=1", 3, "bad.csv: must have runs, has none");
+  refused("runs.csv --epochs 4 -q", 2, "--epochs: needs a column unique_tokens, runs.csv says none");
   refused("runs.csv --epochs 0.5", 2, "--epochs: must be at least 1, got 0.5");
   refused("--coefficients laws.csv", 2, "--coefficients needs --budgets");
   refused("--coefficients laws.csv --budgets 1 --hold-out", 2, "has no runs to fit");

@@ -102,8 +102,16 @@ TEST(ScalingFit, FewOrAlikeRunsAreRefused) {
   };
   std::vector<ScalingRun> runs = paper_runs(baseline, 0.02, 1);
   EXPECT_EQ(reason({runs.begin(), runs.begin() + 4}),
-            "must have 5 runs or more, one beyond the coefficients, has 4");
+            "must have 5 runs or more that differ in size or tokens, one beyond the coefficients, has 4");
   EXPECT_EQ(reason({runs.begin(), runs.begin() + 5}), "");
+  std::vector<ScalingRun> thrice = {runs[0], runs[10], runs[20], runs[1]};
+  for (size_t i = 0; i < 8; ++i) {
+    thrice.push_back(thrice[i]);
+    thrice.back().loss *= 1.01;
+  }
+  EXPECT_EQ(reason(thrice),
+            "must have 5 runs or more that differ in size or tokens, one beyond the coefficients, has 4 in "
+            "12 runs");
   std::vector<ScalingRun> same = runs;
   for (ScalingRun& run : same) {
     run.parameters = 1000;
@@ -114,6 +122,49 @@ TEST(ScalingFit, FewOrAlikeRunsAreRefused) {
     run.tokens = 1e6;
   }
   EXPECT_EQ(reason(same), "must have runs of two numbers of tokens or more, has one: 1e+06");
+}
+
+// Five points, three runs of each: a free E would be one coefficient a point, and intervals have a width.
+TEST(ScalingFit, RunsOfOnePointCountAsOne) {
+  const std::vector<ScalingRun> runs = paper_runs(baseline, 0.02, 1);
+  std::vector<ScalingRun> alike;
+  for (const size_t i : {0, 4, 20, 31, 50}) {
+    for (const double off : {0.99, 1.0, 1.015}) {
+      alike.push_back(runs[i]);
+      alike.back().loss *= off;
+    }
+  }
+  const LogRuns logs = log_runs(alike);
+  EXPECT_EQ(logs.different_points(), 5u);
+  const PointFit fit = fit_law(logs, std::nullopt, 2);
+  EXPECT_EQ(fit.tried.size(), 4u);  // E = 0 alone
+  const FitForm free{.free_E = true};
+  EXPECT_THROW(fit_system("x", alike, {.bootstraps = 100, .threads = 2, .form = free}), DataError);
+}
+
+// D = 20 N: whose exponent is which cannot be told. Where losses do not fall with size at all, intervals are missing.
+TEST(ScalingFit, ALawThatTheRunsDoNotDetermineIsDoubted) {
+  std::vector<ScalingRun> runs = paper_runs(baseline, 0.02, 1);
+  ScalingOptions options{.bootstraps = 100, .grid_checks = 10, .threads = 2, .form = FitForm{.delta = 0.1}};
+  EXPECT_TRUE(fit_system("x", runs, options).notes.empty());
+  std::vector<ScalingRun> line, flat;
+  for (size_t i = 0; i < 24; ++i) {
+    line.push_back(runs[i]);
+    line.back().parameters = std::round(1e4 * std::pow(1.4, static_cast<double>(i)));
+    line.back().tokens = 20 * line.back().parameters;
+    line.back().flops = 6 * line.back().parameters * line.back().tokens;
+    line.back().loss = 3 * std::pow(line.back().parameters, -0.3) * (i % 2 == 0 ? 1.02 : 0.98);
+    flat.push_back(runs[i]);
+    flat.back().loss = std::pow(runs[i].tokens, -0.3) * (i % 5 == 0 ? 1.03 : 0.98);
+  }
+  const SystemFit doubted = fit_system("x", line, options);
+  ASSERT_EQ(doubted.notes.size(), 1u);
+  EXPECT_EQ(doubted.notes[0].find("the runs do not determine the law: N and D rise together"), 0u)
+      << doubted.notes[0];
+  const SystemFit one_sided = fit_system("x", flat, options);
+  EXPECT_TRUE(std::isnan(one_sided.gamma.value) || std::isnan(one_sided.gamma.low));
+  ASSERT_EQ(one_sided.notes.size(), 1u);
+  EXPECT_NE(one_sided.notes[0].find("resamples have no finite law"), std::string::npos) << one_sided.notes[0];
 }
 
 TEST(ScalingFit, WithoutFlopsWhatNeedsXiIsLeftOut) {
@@ -169,12 +220,20 @@ TEST(ScalingFit, FindsWhatRepeatedDataAreWorth) {
   EXPECT_NEAR(fit.repetition->R.value / 8, 1, 0.02);
   EXPECT_NEAR(fit.repetition->beta.value / 0.379, 1, 0.01);
   EXPECT_EQ(fit.repetition->most_epochs, 64);
+  ASSERT_EQ(fit.notes.size(), 1u);
+  EXPECT_EQ(fit.notes[0],
+            "54 of 63 runs saw their data more than once (up to 64 passes), and the law takes repeated "
+            "tokens as new; --epochs leaves them out");
   options.most_epochs = 2;
+  *runs[1].unique_tokens *= 0.9995;  // the rounding of a last batch
   const SystemFit few = fit_system("x", runs, options);
   EXPECT_EQ(few.runs, 18);
   EXPECT_EQ(few.repetition->runs, 63);
   runs[3].unique_tokens.reset();
-  EXPECT_FALSE(fit_system("x", runs, options).repetition);
+  const SystemFit silent = fit_system("x", runs, options);
+  EXPECT_FALSE(silent.repetition);
+  EXPECT_EQ(silent.notes.back(), "1 of 19 runs do not say their unique_tokens and pass --epochs");
+  EXPECT_THROW(fit_study({"runs.csv", paper_runs(baseline, 0, 1), {}}, options), ConfigError);
 }
 
 TEST(ScalingFit, RatiosOfEqualLossAndEqualCompute) {

@@ -78,6 +78,17 @@ TEST(Isoflops, RunsOfOneSizeCountTogether) {
   EXPECT_NEAR(isoflop.points[0].loss, 6, 1e-12);
 }
 
+TEST(Isoflops, RepeatedDataAreNotAveragedWithFresh) {
+  std::vector<ScalingRun> runs{run_of(1, 4), run_of(1, 9), run_of(10, 1), run_of(100, 5)};
+  runs[1].unique_tokens = runs[1].tokens / 2;
+  runs[2].unique_tokens = runs[2].tokens / 2;  // alone at its size
+  const Isoflop isoflop = isoflops_of(runs, {}).at(0);
+  ASSERT_EQ(isoflop.points.size(), 3u);
+  EXPECT_EQ(isoflop.points[0].runs, 1);
+  EXPECT_NEAR(isoflop.points[0].loss, 4, 1e-12);
+  EXPECT_EQ(isoflop.repeated_aside, 1);
+}
+
 TEST(Isoflops, MinimaGrowAsTheLawSays) {
   const auto isoflops = isoflops_of(paper_runs(equivariant, 0, 0), std::nullopt);
   const auto law = law_of_minima(isoflops);
@@ -98,6 +109,28 @@ TEST(ComputeLaw, GoesThroughTheLowestLosses) {
   EXPECT_EQ(law->E.value, 0);
   EXPECT_LE(law->gamma.low, law->gamma.value + 1e-9);
   EXPECT_FALSE(compute_law_of({runs.data(), 18}, std::nullopt, {}, {0, 0, "x", 1}));
+}
+
+// One run at each budget: the interval is of the scatter about the law; of four budgets there is none.
+TEST(ComputeLaw, IntervalsHaveAWidthOrAReason) {
+  std::vector<ScalingRun> runs;
+  for (int i = 0; i < 8; ++i) {
+    const double flops = 1e10 * std::pow(4, i);
+    runs.push_back(run_of(100 + i, std::pow(flops, -0.2) * (i % 3 == 0 ? 1.05 : 0.98), flops));
+  }
+  const auto law = compute_law_of(runs, std::nullopt, {.delta = 0.1}, {400, 0, "x", 2});
+  ASSERT_TRUE(law);
+  EXPECT_EQ(law->no_interval, "");
+  EXPECT_LT(law->gamma.low, 0.2 - 1e-3);
+  EXPECT_GT(law->gamma.high, 0.2 + 1e-3);
+  EXPECT_LT(law->F.low, 0.99 * law->F.high);
+  const std::vector<ScalingRun> few(runs.begin(), runs.begin() + 4);
+  const auto narrow = compute_law_of(few, std::nullopt, {.delta = 0.1}, {400, 0, "x", 2});
+  ASSERT_TRUE(narrow);
+  EXPECT_TRUE(std::isnan(narrow->gamma.low));
+  EXPECT_EQ(narrow->no_interval, "needs 5 budgets to resample, has 4");
+  const auto none = compute_law_of(few, std::nullopt, {.delta = 0.1}, {0, 0, "x", 2});
+  EXPECT_EQ(none->no_interval, "");
 }
 
 }  // namespace

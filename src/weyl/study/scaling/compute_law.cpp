@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "weyl/core/check.h"
 #include "weyl/core/jobs.h"
 #include "weyl/core/random.h"
 
 namespace weyl {
 namespace {
+
+constexpr size_t budgets_beyond = 3;  // the coefficients: with fewer, resamples are mostly of two budgets
 
 LogRuns as_runs(const std::vector<ComputeLaw::Point>& frontier) {
   LogRuns runs;
@@ -41,6 +45,22 @@ ScalingLaw fitted(const std::vector<ComputeLaw::Point>& frontier, const FitForm&
   return objective.law_at(lowest(objective, starts_of(objective)).x).law;
 }
 
+// As many points with replacement, again until as many are different as the law has coefficients.
+std::vector<ComputeLaw::Point> drawn(const std::vector<ComputeLaw::Point>& frontier, size_t coefficients,
+                                     Stream& stream) {
+  std::vector<ComputeLaw::Point> points;
+  for (std::set<int64_t> different; different.size() < coefficients;) {
+    different.clear();
+    points.clear();
+    for (size_t k = 0; k < frontier.size(); ++k) {
+      const int64_t at = stream.below(std::ssize(frontier));
+      different.insert(at);
+      points.push_back(frontier[static_cast<size_t>(at)]);
+    }
+  }
+  return points;
+}
+
 }  // namespace
 
 std::optional<ComputeLaw> compute_law_of(std::span<const ScalingRun> runs, std::optional<double> xi,
@@ -59,19 +79,16 @@ std::optional<ComputeLaw> compute_law_of(std::span<const ScalingRun> runs, std::
     }
     law.frontier.push_back({group.flops, least});
   }
-  const auto count = static_cast<size_t>(bootstrap.count);
+  const size_t needed = one_term.coefficients() + budgets_beyond;
+  const bool spread = law.frontier.size() >= needed;
+  if (!spread && bootstrap.count > 0) {
+    law.no_interval = text("needs ", needed, " budgets to resample, has ", law.frontier.size());
+  }
+  const auto count = spread ? static_cast<size_t>(bootstrap.count) : 0;
   std::vector<double> F(count), gamma(count), E(count);
-  run_samples(bootstrap.count, bootstrap.threads, {}, [&](int64_t i, const std::atomic<bool>&) {
+  run_samples(static_cast<int64_t>(count), bootstrap.threads, {}, [&](int64_t i, const std::atomic<bool>&) {
     Stream stream(bootstrap.seed, std::string(bootstrap.name) + ", frontier", {static_cast<uint64_t>(i)});
-    std::vector<ComputeLaw::Point> frontier = law.frontier;
-    for (size_t g = 0; g < groups.size(); ++g) {
-      frontier[g].loss = HUGE_VAL;
-      for (size_t k = 0; k < groups[g].runs.size(); ++k) {
-        const int64_t drawn = stream.below(static_cast<int64_t>(groups[g].runs.size()));
-        frontier[g].loss = std::min(frontier[g].loss, runs[groups[g].runs[static_cast<size_t>(drawn)]].loss);
-      }
-    }
-    const ScalingLaw resampled = fitted(frontier, one_term);
+    const ScalingLaw resampled = fitted(drawn(law.frontier, one_term.coefficients(), stream), one_term);
     const auto at = static_cast<size_t>(i);
     F[at] = resampled.A;
     gamma[at] = resampled.alpha;
@@ -81,6 +98,7 @@ std::optional<ComputeLaw> compute_law_of(std::span<const ScalingRun> runs, std::
   law.F = basic_interval(all.A, F, Spread::logarithmic);
   law.gamma = basic_interval(all.alpha, gamma, Spread::plain);
   law.E = basic_interval(all.E, E, Spread::plain);
+  law.E.low = std::max(law.E.low, 0.0);
   return law;
 }
 

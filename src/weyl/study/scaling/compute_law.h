@@ -20,10 +20,12 @@ struct ComputeLaw {
   };
   Estimate F, gamma, E;
   std::vector<Point> frontier;
+  std::string no_interval;  // why there is none though resamples were asked for; else ""
 };
 
 /// Huber loss of log losses as in a fit of the law; E is free where `form` has it so and there are four budgets. The
-/// resamples draw runs with replacement in each budget. Nothing of fewer than three budgets.
+/// resamples draw points of the frontier with replacement, so that the width is that of their scatter about the law; of
+/// fewer than three points beyond the coefficients there is no interval. Nothing of fewer than three budgets.
 std::optional<ComputeLaw> compute_law_of(std::span<const ScalingRun> runs, std::optional<double> xi,
                                          const FitForm& form, const Bootstrap& bootstrap);
 

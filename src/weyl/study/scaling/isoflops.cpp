@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace weyl {
 namespace {
@@ -28,12 +29,24 @@ double flops_of_group(std::span<const ScalingRun> runs, const BudgetGroup& group
   return mean.value();
 }
 
-std::vector<IsoflopPoint> points_of(std::span<const ScalingRun> runs, const BudgetGroup& group) {
+// Where a size has runs on fresh data, those on repeated data are not averaged with them.
+std::vector<IsoflopPoint> points_of(std::span<const ScalingRun> runs, const BudgetGroup& group,
+                                    int64_t& repeated_aside) {
   struct Means {
     GeometricMean tokens, loss;
   };
+  std::set<double> fresh;
+  for (const size_t i : group.runs) {
+    if (!saw_more_than(runs[i], 1)) {
+      fresh.insert(runs[i].parameters);
+    }
+  }
   std::map<double, Means> sizes;
   for (const size_t i : group.runs) {
+    if (saw_more_than(runs[i], 1) && fresh.contains(runs[i].parameters)) {
+      ++repeated_aside;
+      continue;
+    }
     Means& means = sizes[runs[i].parameters];
     means.tokens.add(runs[i].tokens);
     means.loss.add(runs[i].loss);
@@ -169,7 +182,7 @@ std::vector<Isoflop> isoflops_of(std::span<const ScalingRun> runs, std::optional
     Isoflop isoflop;
     isoflop.budget = group.budget;
     isoflop.flops = group.flops;
-    isoflop.points = points_of(runs, group);
+    isoflop.points = points_of(runs, group, isoflop.repeated_aside);
     find_minimum(isoflop);
     isoflops.push_back(std::move(isoflop));
   }

@@ -30,6 +30,8 @@ struct Isoflop {
   double budget = 0;                                        // of the column, else the geometric mean of flops
   double flops = std::numeric_limits<double>::quiet_NaN();  // geometric mean; NaN: not known
   std::vector<IsoflopPoint> points;                         // by rising size
+  int64_t repeated_aside =
+      0;  // runs that saw their data again, at sizes that have runs which did not: not in points
   MinimumKind kind = MinimumKind::few_sizes;
   /// Inside: the vertex of a parabola, by least squares, of log loss in log N (Hoffmann et al. 2022, approach 2).
   /// At an edge: the point there.

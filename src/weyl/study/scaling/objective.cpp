@@ -2,9 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
 
 namespace weyl {
+
+std::vector<size_t> LogRuns::points() const {
+  std::map<std::array<double, 3>, size_t> seen;
+  std::vector<size_t> points;
+  for (size_t i = 0; i < size(); ++i) {
+    const std::array<double, 3> point{parameters[i], tokens[i], epochs.empty() ? 0 : epochs[i]};
+    points.push_back(seen.emplace(point, i).first->second);
+  }
+  return points;
+}
+
+size_t LogRuns::different_points() const {
+  const std::vector<size_t> all = points();
+  return std::set<size_t>(all.begin(), all.end()).size();
+}
 
 double LogRuns::total_weight() const {
   return std::accumulate(weight.begin(), weight.end(), 0.0);

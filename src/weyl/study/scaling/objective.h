@@ -17,6 +17,9 @@ struct LogRuns {
 
   size_t size() const { return loss.size(); }
   double total_weight() const;
+  /// For each run the first of the same parameters, tokens and epochs: to a fit, runs of one point are one.
+  std::vector<size_t> points() const;
+  size_t different_points() const;
 };
 
 /// Which coefficients a fit moves, and the width of its Huber loss.

@@ -66,7 +66,7 @@ struct Contest {
 // Widths from the widest, which wastes least of the data where noise has no outliers.
 void try_widths(const LogRuns& runs, bool free_E, int64_t threads, Contest& contest) {
   FitForm form{.free_E = free_E, .delta = smooth_delta};
-  if (runs.size() <= form.coefficients()) {
+  if (runs.different_points() <= form.coefficients()) {
     return;
   }
   const Objective smooth(runs, form);
@@ -84,17 +84,20 @@ void try_widths(const LogRuns& runs, bool free_E, int64_t threads, Contest& cont
   }
 }
 
-// Redrawn until it has as many different runs as the form has coefficients; the runs themselves have.
+// Redrawn until it has as many different points (N, D) as the form has coefficients; the runs themselves have.
 LogRuns resample(const LogRuns& runs, const FitForm& form, const Bootstrap& bootstrap, uint64_t i) {
   Stream stream(bootstrap.seed, bootstrap.name, {i});
   LogRuns drawn = runs;
+  const std::vector<size_t> points = runs.points();
   for (size_t different = 0; different < form.coefficients();) {
     std::fill(drawn.weight.begin(), drawn.weight.end(), 0.0);
+    std::vector<bool> there(runs.size());
     different = 0;
     for (size_t k = 0; k < runs.size(); ++k) {
-      double& weight = drawn.weight[static_cast<size_t>(stream.below(static_cast<int64_t>(runs.size())))];
-      different += weight == 0 ? 1 : 0;
-      weight += 1;
+      const auto at = static_cast<size_t>(stream.below(static_cast<int64_t>(runs.size())));
+      drawn.weight[at] += 1;
+      different += there[points[at]] ? 0 : 1;
+      there[points[at]] = true;
     }
   }
   return drawn;
@@ -130,7 +133,8 @@ PointFit fit_law(const LogRuns& runs, const std::optional<FitForm>& form, int64_
   } else {
     Contest contest;
     try_widths(runs, false, threads, contest);
-    require(contest.best.has_value(), "fit: must have more runs than coefficients, got ", runs.size());
+    require(contest.best.has_value(), "fit: must have more different runs than coefficients, got ",
+            runs.different_points());
     try_widths(runs, true, threads, contest);
     chosen = *contest.best;
     tried = std::move(contest.tried);
@@ -142,6 +146,8 @@ PointFit fit_law(const LogRuns& runs, const std::optional<FitForm>& form, int64_
 }
 
 std::vector<FittedLaw> resampled_laws(const LogRuns& runs, const PointFit& fit, const Bootstrap& bootstrap) {
+  require(runs.different_points() >= fit.form.coefficients(), "resamples: must have ",
+          fit.form.coefficients(), " different runs or more, got ", runs.different_points());
   std::vector<FittedLaw> laws(static_cast<size_t>(bootstrap.count));
   const auto starts = places_of(fit.minima);
   run_samples(bootstrap.count, bootstrap.threads, {}, [&](int64_t i, const std::atomic<bool>&) {

@@ -25,7 +25,7 @@ struct PointFit {
 };
 
 /// Fits from the whole grid of starts. Without `form` that is chosen by leave-one-out: E in {0, free} (free needs six
-/// runs) and delta in {1e-1, 1e-2, 1e-3, 1e-4}. Each left-out run (of more than 200, every n-th) is predicted by the lowest
+/// different points) and delta in {1e-1, 1e-2, 1e-3, 1e-4}. Each left-out run (of more than 200, every n-th) is predicted by the lowest
 /// of descents from the form's three best minima of all runs, which come from the whole grid at delta = 0.1 and go on at
 /// their own. The first is E = 0, delta = 0.1; another takes its place only where the mean error falls by more than two
 /// standard errors of the difference: an E or a delta that chance prefers would cost width and coverage of intervals.
@@ -42,8 +42,8 @@ struct GridCheck {
 };
 
 /// Resamples of the runs, with replacement, each fitted from the point fit's best minima. A pure function of seed and
-/// name, whatever the threads: resample i is drawn from Stream(seed, name, {i}). One with fewer different runs than
-/// coefficients determines nothing and is drawn again.
+/// name, whatever the threads: resample i is drawn from Stream(seed, name, {i}). One with fewer different
+/// points (N, D) than coefficients determines nothing and is drawn again.
 struct Bootstrap {
   int64_t count = 10'000;
   uint64_t seed = 0;

@@ -9,15 +9,14 @@
 namespace weyl {
 namespace {
 
-constexpr double repeated = 1.001;  // passes; what is below is rounding of a last batch
 constexpr double largest_R = 1e6;
 
 LogRuns effective_runs(const std::vector<ScalingRun>& runs) {
   LogRuns logs = log_runs(runs);
   for (size_t i = 0; i < runs.size(); ++i) {
-    const double epochs = epochs_of(runs[i]);
-    logs.epochs.push_back(epochs > repeated ? epochs - 1 : 0);
-    if (epochs > repeated) {
+    const bool repeated = saw_more_than(runs[i], 1);
+    logs.epochs.push_back(repeated ? epochs_of(runs[i]) - 1 : 0);
+    if (repeated) {
       logs.tokens[i] = std::log(*runs[i].unique_tokens);
     }
   }
@@ -52,12 +51,8 @@ LogRuns log_runs(const std::vector<ScalingRun>& runs) {
   return logs;
 }
 
-double epochs_of(const ScalingRun& run) {
-  return run.unique_tokens ? std::max(1.0, run.tokens / *run.unique_tokens) : 1;
-}
-
 bool has_repetition(const std::vector<ScalingRun>& runs) {
-  return std::ranges::any_of(runs, [](const ScalingRun& run) { return epochs_of(run) > repeated; });
+  return std::ranges::any_of(runs, [](const ScalingRun& run) { return saw_more_than(run, 1); });
 }
 
 std::optional<RepetitionFit> fit_repetition(const std::vector<ScalingRun>& runs, const PointFit& fit,
@@ -68,11 +63,12 @@ std::optional<RepetitionFit> fit_repetition(const std::vector<ScalingRun>& runs,
     left_out.push_back({"repetition", text(silent, " runs do not say their unique_tokens")});
     return std::nullopt;
   }
-  if (runs.size() <= form.coefficients()) {
-    left_out.push_back({"repetition", text("needs ", form.coefficients() + 1, " runs, has ", runs.size())});
+  const LogRuns logs = effective_runs(runs);
+  if (logs.different_points() <= form.coefficients()) {
+    left_out.push_back({"repetition", text("needs ", form.coefficients() + 1, " different runs, has ",
+                                           logs.different_points())});
     return std::nullopt;
   }
-  const LogRuns logs = effective_runs(runs);
   const Objective objective(logs, form);
   const PointFit point = fit_from(logs, form, starts_of(objective, fit, log_runs(runs)), bootstrap.threads);
   if (!(point.fitted.R < largest_R)) {
@@ -94,6 +90,7 @@ std::optional<RepetitionFit> fit_repetition(const std::vector<ScalingRun>& runs,
   found.B = estimated(Spread::logarithmic, [](const FittedLaw& f) { return f.law.B; });
   found.beta = estimated(Spread::plain, [](const FittedLaw& f) { return f.law.beta; });
   found.E = estimated(Spread::plain, [](const FittedLaw& f) { return f.law.E; });
+  found.E.low = std::max(found.E.low, 0.0);
   found.R = estimated(Spread::logarithmic, [](const FittedLaw& f) { return f.R; });
   found.runs = std::ssize(runs);
   for (const ScalingRun& run : runs) {

@@ -10,9 +10,6 @@ namespace weyl {
 /// Logarithms of runs, each counting once, and their passes beyond the first where all say their unique tokens.
 LogRuns log_runs(const std::vector<ScalingRun>& runs);
 
-/// How often a run saw its data: tokens / unique tokens, 1 where that is not known or less.
-double epochs_of(const ScalingRun& run);
-
 /// Some run has seen its data more than once.
 bool has_repetition(const std::vector<ScalingRun>& runs);
 

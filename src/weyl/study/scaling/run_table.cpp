@@ -31,6 +31,14 @@ std::string take_if_there(std::string_view column, const CsvRow& cells, int64_t 
 
 }  // namespace
 
+double epochs_of(const ScalingRun& run) {
+  return run.unique_tokens ? std::max(1.0, run.tokens / *run.unique_tokens) : 1;
+}
+
+bool saw_more_than(const ScalingRun& run, double epochs) {
+  return epochs_of(run) > same_epochs * epochs;
+}
+
 std::vector<std::string> RunTable::systems() const {
   std::vector<std::string> names;
   for (const ScalingRun& run : runs) {

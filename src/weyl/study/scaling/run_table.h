@@ -21,6 +21,13 @@ struct ScalingRun {
   int64_t line = 0;
 };
 
+/// Passes within this factor are equal: what is beyond is the rounding of a last batch.
+constexpr double same_epochs = 1.001;
+
+/// How often a run saw its data: tokens / unique tokens, 1 where that is not known or less.
+double epochs_of(const ScalingRun& run);
+bool saw_more_than(const ScalingRun& run, double epochs);
+
 /// The runs of a CSV file, in its order, and the lines that are none.
 struct RunTable {
   std::string file;

@@ -61,10 +61,19 @@ ScalingStudy fit_study(const RunTable& table, const ScalingOptions& options) {
   study.seed = options.seed;
   study.refused = table.refused;
   const std::vector<std::string> names = table.systems();
+  require<DataError>(!names.empty(), table.file, ": must have runs, has none",
+                     table.refused.empty()
+                         ? ""
+                         : text(": line ", table.refused.front().line, ": ", table.refused.front().reason));
   for (const auto& [system, xi] : options.xi) {
     require<ConfigError>(std::ranges::find(names, system) != names.end(), "--xi ", quote(system),
                          ": must be a system of the runs: ", joined_printable(names));
   }
+  require<ConfigError>(!options.most_epochs || std::ranges::any_of(table.runs,
+                                                                   [](const ScalingRun& run) {
+                                                                     return run.unique_tokens.has_value();
+                                                                   }),
+                       "--epochs: needs a column unique_tokens, ", table.file, " says none");
   std::string reasons;
   for (const std::string& name : names) {
     try {
@@ -74,10 +83,6 @@ ScalingStudy fit_study(const RunTable& table, const ScalingOptions& options) {
       reasons += (reasons.empty() ? "" : "; ") + printable(name) + " " + error.what();
     }
   }
-  require<DataError>(!names.empty(), table.file, ": must have runs, has none",
-                     table.refused.empty()
-                         ? ""
-                         : text(": line ", table.refused.front().line, ": ", table.refused.front().reason));
   require<DataError>(!study.systems.empty(), table.file, ": no system can be fitted: ", reasons);
   tell_at(study, options.budgets.empty() ? budgets_of(study.systems) : options.budgets,
           curve_of(study.systems));

@@ -7,6 +7,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
 #include "weyl/core/text_number.h"
+#include "weyl/study/scaling/doubts.h"
 #include "weyl/study/scaling/repetition.h"
 
 namespace weyl {
@@ -15,20 +16,42 @@ namespace {
 constexpr int64_t needed_minima = 3;
 constexpr double wide_xi = 1.25;  // largest over smallest flops / (N D) that passes without a note
 
-void require_fit(const std::vector<ScalingRun>& runs) {
+void require_fit(const std::vector<ScalingRun>& runs, const std::optional<FitForm>& form) {
   std::set<double> sizes, tokens;
+  std::set<std::pair<double, double>> points;
   for (const ScalingRun& run : runs) {
     sizes.insert(run.parameters);
     tokens.insert(run.tokens);
+    points.emplace(run.parameters, run.tokens);
   }
-  const size_t least = FitForm{}.coefficients() + 1;
-  require<DataError>(runs.size() >= least, "must have ", least,
-                     " runs or more, one beyond the coefficients, has ", runs.size());
+  const size_t least = (form ? *form : FitForm{}).coefficients() + 1;
+  require<DataError>(points.size() >= least, "must have ", least,
+                     " runs or more that differ in size or tokens, one beyond the coefficients, has ",
+                     points.size(), points.size() < runs.size() ? text(" in ", runs.size(), " runs") : "");
   require<DataError>(sizes.size() > 1,
                      "must have runs of two sizes or more, has one: ", short_number(*sizes.begin()),
                      " parameters");
   require<DataError>(tokens.size() > 1, "must have runs of two numbers of tokens or more, has one: ",
                      short_number(*tokens.begin()));
+}
+
+void note_repetition(SystemFit& fit, const std::vector<ScalingRun>& runs, const ScalingOptions& options) {
+  const auto repeated =
+      std::ranges::count_if(runs, [](const ScalingRun& run) { return saw_more_than(run, 1); });
+  if (repeated > 0) {
+    double most = 1;
+    for (const ScalingRun& run : runs) {
+      most = std::max(most, epochs_of(run));
+    }
+    fit.notes.push_back(text(repeated, " of ", runs.size(), " runs saw their data more than once (up to ",
+                             short_number(most),
+                             " passes), and the law takes repeated tokens as new; --epochs leaves them out"));
+  }
+  const auto silent = std::ranges::count_if(runs, [](const ScalingRun& run) { return !run.unique_tokens; });
+  if (options.most_epochs && silent > 0) {
+    fit.notes.push_back(
+        text(silent, " of ", runs.size(), " runs do not say their unique_tokens and pass --epochs"));
+  }
 }
 
 void find_xi(SystemFit& fit, const std::vector<ScalingRun>& runs, const ScalingOptions& options) {
@@ -59,6 +82,14 @@ void find_xi(SystemFit& fit, const std::vector<ScalingRun>& runs, const ScalingO
 void find_isoflops(SystemFit& fit, const std::vector<ScalingRun>& runs) {
   fit.isoflops = isoflops_of(runs, fit.xi);
   fit.isoflop_law = law_of_minima(fit.isoflops);
+  int64_t aside = 0;
+  for (const Isoflop& isoflop : fit.isoflops) {
+    aside += isoflop.repeated_aside;
+  }
+  if (aside > 0) {
+    fit.notes.push_back(text("isoflops: ", aside,
+                             " runs on repeated data stand aside, where their size has runs on fresh data"));
+  }
   const auto inside = std::ranges::count(fit.isoflops, MinimumKind::inside, &Isoflop::kind);
   fit.sizes_bracketed = inside >= needed_minima;
   if (!fit.sizes_bracketed) {
@@ -88,7 +119,7 @@ void check_by_hold_out(SystemFit& fit, const std::vector<ScalingRun>& runs, cons
     (held.contains(i) ? last : rest).push_back(runs[i]);
   }
   try {
-    require_fit(rest);
+    require_fit(rest, options.form);
   } catch (const DataError& error) {
     fit.left_out.push_back({"hold-out", text("without the largest budget, the system ", error.what())});
     return;
@@ -142,6 +173,16 @@ void estimate_coefficients(SystemFit& fit) {
     fit.left_out.push_back(
         {"F, N*, D*, L*, ratios", "xi is not known (no column flops, no --xi " + fit.system + "=...)"});
   }
+  explain_missing_intervals(fit, {{"A", fit.A},
+                                  {"alpha", fit.alpha},
+                                  {"B", fit.B},
+                                  {"beta", fit.beta},
+                                  {"E", fit.E},
+                                  {"a", fit.a},
+                                  {"b", fit.b},
+                                  {"gamma", fit.gamma},
+                                  {"G", fit.G},
+                                  {"F", fit.F}});
   if (!fit.law.has_optimum()) {
     fit.left_out.push_back(
         {"a, b, gamma, F, G, N*, D*, L*", "the loss of these runs does not fall with both size and tokens"});
@@ -161,15 +202,16 @@ SystemFit fit_system(const std::string& system, const std::vector<ScalingRun>& a
   };
   std::vector<ScalingRun> runs = all;
   if (options.most_epochs) {
-    std::erase_if(runs, [&](const ScalingRun& run) { return epochs_of(run) > *options.most_epochs; });
+    std::erase_if(runs, [&](const ScalingRun& run) { return saw_more_than(run, *options.most_epochs); });
   }
-  require_fit(runs);
+  require_fit(runs, options.form);
   fit.runs = std::ssize(runs);
   if (fit.runs < std::ssize(all)) {
     fit.notes.push_back(text(std::ssize(all) - fit.runs, " runs saw their data more than ",
                              short_number(*options.most_epochs),
                              " times and are left to the repetition form"));
   }
+  note_repetition(fit, runs, options);
   find_xi(fit, runs, options);
   find_isoflops(fit, runs);
 
@@ -186,10 +228,15 @@ SystemFit fit_system(const std::string& system, const std::vector<ScalingRun>& a
   if (const int64_t checks = std::min(options.grid_checks, options.bootstraps); checks > 0) {
     fit.grid_check = check_by_grid(logs, *fit.fit, bootstrap, checks);
   }
+  if (const std::string doubt = doubt_of(fit, logs); !doubt.empty()) {
+    fit.notes.push_back(doubt);
+  }
   estimate_coefficients(fit);
   fit.compute_law = compute_law_of(runs, fit.xi, fit.fit->form, bootstrap);
   if (!fit.compute_law) {
     fit.left_out.push_back({"loss over compute alone", "needs three budgets whose flops are known"});
+  } else if (!fit.compute_law->no_interval.empty()) {
+    fit.left_out.push_back({"interval of loss over compute alone", fit.compute_law->no_interval});
   }
   if (has_repetition(all)) {
     said("repetition");
