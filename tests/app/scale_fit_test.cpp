@@ -91,6 +91,24 @@ TEST_F(ScaleFit, DerivesAllFromGivenCoefficients) {
   EXPECT_EQ(weyl("--coefficients " + file + " --budgets 1e16 --xi baseline=6").code, 2);
 }
 
+TEST_F(ScaleFit, ALossThatTheOtherNeverComesToIsNull) {
+  std::ofstream(folder() + "/floors.csv")
+      << "system,A,alpha,B,beta,E,xi\nlow,1,0.5,1,0.5,0.0,6\nhigh,1,0.5,1,0.5,0.1,6\n";
+  const Outcome outcome = weyl("--coefficients floors.csv --budgets 10,1e16 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out, "stdout");
+  const Json& ratio = json.find("ratios")->items().at(0);
+  EXPECT_GT(ratio.find("budgets")->items().at(0).find("compute")->find("value")->number_or(0), 1);
+  EXPECT_EQ(ratio.find("budgets")->items().at(1).find("compute")->dump(), "null");
+  ASSERT_EQ(ratio.find("left_out")->items().size(), 1u);
+  EXPECT_EQ(ratio.find("left_out")->items().at(0).find("reason")->string_or(""),
+            "at FLOPs 1e+16: high comes to the loss of low at no finite budget");
+  const Outcome people = weyl("--coefficients floors.csv --budgets 1e16");
+  EXPECT_NE(people.out.find("left out: compute for equal loss: at FLOPs 1e+16"), std::string::npos)
+      << people.out;
+  EXPECT_EQ(people.out.find("inf"), std::string::npos) << people.out;
+}
+
 TEST_F(ScaleFit, RefusesWithOneLine) {
   std::ofstream(folder() + "/few.csv")
       << "system,parameters,tokens,loss\na,1,2,3\na,2,3,2\na,3,4,1\na,4,5,0.5\n";
