@@ -109,6 +109,20 @@ TEST_F(ScaleFit, ALossThatTheOtherNeverComesToIsNull) {
   EXPECT_EQ(people.out.find("inf"), std::string::npos) << people.out;
 }
 
+TEST_F(ScaleFit, ALossThatRisesHasOneSign) {
+  std::ofstream csv(folder() + "/rising.csv");
+  csv << "system,parameters,tokens,loss,flops,budget\n";
+  for (int i = 0; i < 8; ++i) {
+    const double N = 100 * std::pow(2, i), D = 1000 * std::pow(3, i % 4 + i / 2);
+    csv << "x," << N << "," << D << "," << std::pow(6 * N * D, 0.1) << "," << 6 * N * D << "," << i + 1
+        << "\n";
+  }
+  csv.close();
+  const Outcome outcome = weyl("rising.csv --bootstraps 0");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find(" C^0.1"), std::string::npos) << outcome.out;
+}
+
 TEST_F(ScaleFit, RefusesWithOneLine) {
   std::ofstream(folder() + "/few.csv")
       << "system,parameters,tokens,loss\na,1,2,3\na,2,3,2\na,3,4,1\na,4,5,0.5\n";
