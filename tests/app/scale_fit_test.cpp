@@ -91,6 +91,38 @@ TEST_F(ScaleFit, DerivesAllFromGivenCoefficients) {
   EXPECT_EQ(weyl("--coefficients " + file + " --budgets 1e16 --xi baseline=6").code, 2);
 }
 
+TEST_F(ScaleFit, ALossThatTheOtherNeverComesToIsNull) {
+  std::ofstream(folder() + "/floors.csv")
+      << "system,A,alpha,B,beta,E,xi\nlow,1,0.5,1,0.5,0.0,6\nhigh,1,0.5,1,0.5,0.1,6\n";
+  const Outcome outcome = weyl("--coefficients floors.csv --budgets 10,1e16 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out, "stdout");
+  const Json& ratio = json.find("ratios")->items().at(0);
+  EXPECT_GT(ratio.find("budgets")->items().at(0).find("compute")->find("value")->number_or(0), 1);
+  EXPECT_EQ(ratio.find("budgets")->items().at(1).find("compute")->dump(), "null");
+  ASSERT_EQ(ratio.find("left_out")->items().size(), 1u);
+  EXPECT_EQ(ratio.find("left_out")->items().at(0).find("reason")->string_or(""),
+            "at FLOPs 1e+16: high comes to the loss of low at no finite budget");
+  const Outcome people = weyl("--coefficients floors.csv --budgets 1e16");
+  EXPECT_NE(people.out.find("left out: compute for equal loss: at FLOPs 1e+16"), std::string::npos)
+      << people.out;
+  EXPECT_EQ(people.out.find("inf"), std::string::npos) << people.out;
+}
+
+TEST_F(ScaleFit, ALossThatRisesHasOneSign) {
+  std::ofstream csv(folder() + "/rising.csv");
+  csv << "system,parameters,tokens,loss,flops,budget\n";
+  for (int i = 0; i < 8; ++i) {
+    const double N = 100 * std::pow(2, i), D = 1000 * std::pow(3, i % 4 + i / 2);
+    csv << "x," << N << "," << D << "," << std::pow(6 * N * D, 0.1) << "," << 6 * N * D << "," << i + 1
+        << "\n";
+  }
+  csv.close();
+  const Outcome outcome = weyl("rising.csv --bootstraps 0");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find(" C^0.1"), std::string::npos) << outcome.out;
+}
+
 TEST_F(ScaleFit, RefusesWithOneLine) {
   std::ofstream(folder() + "/few.csv")
       << "system,parameters,tokens,loss\na,1,2,3\na,2,3,2\na,3,4,1\na,4,5,0.5\n";

@@ -95,13 +95,22 @@ std::string isoflops(const SystemFit& fit) {
   return lines;
 }
 
+std::string left_out(const std::vector<LeftOut>& all) {
+  std::string lines;
+  for (const LeftOut& left : all) {
+    lines += "  left out: " + left.quantity + ": " + visible(left.reason) + "\n";
+  }
+  return lines;
+}
+
 std::string further(const SystemFit& fit) {
   std::string lines;
   if (fit.compute_law) {
     const ComputeLaw& law = *fit.compute_law;
-    lines += text("  lowest losses over compute alone: L = ", number(law.F.value, "%.3g"), " C^-",
-                  number(law.gamma.value, "%.3g"), law.E.value > 0 ? " + " + number(law.E.value, "%.3g") : "",
-                  ", exponent ", with_interval(law.gamma), "\n");
+    lines += text("  lowest losses over compute alone", law.envelope ? " (of all runs)" : "",
+                  ": L = ", number(law.F.value, "%.3g"), " C^", number(-law.gamma.value, "%.3g"),
+                  law.E.value > 0 ? " + " + number(law.E.value, "%.3g") : "", ", exponent ",
+                  with_interval(law.gamma), "\n");
   }
   if (fit.repetition) {
     lines += text("  repeated data (to ", number(fit.repetition->most_epochs, "%.3g"),
@@ -119,9 +128,7 @@ std::string further(const SystemFit& fit) {
     lines += text("  ", fit.grid_check->resamples, " resamples from the whole grid: exponents differ by ",
                   number(100 * fit.grid_check->worst, "%.2g"), " % at most\n");
   }
-  for (const LeftOut& left : fit.left_out) {
-    lines += "  left out: " + left.quantity + ": " + visible(left.reason) + "\n";
-  }
+  lines += left_out(fit.left_out);
   return lines.empty() ? "" : text("\n", lines);
 }
 
@@ -130,7 +137,8 @@ std::string ratio(const SystemRatio& ratio) {
   for (const SystemRatio::Point& point : ratio.budgets) {
     rows.push_back({number(point.budget, "%.3g"), with_interval(point.loss), with_interval(point.compute)});
   }
-  return visible(ratio.other) + " over " + visible(ratio.system) + "\n" + indented(aligned(rows));
+  return visible(ratio.other) + " over " + visible(ratio.system) + "\n" + indented(aligned(rows)) +
+         left_out(ratio.left_out);
 }
 
 }  // namespace

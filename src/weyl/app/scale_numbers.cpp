@@ -23,10 +23,11 @@ std::string with_interval(const Estimate& estimate) {
 }
 
 const char* sentence_of(MinimumKind kind) {
-  return kind == MinimumKind::inside     ? "inside the sizes tried"
-         : kind == MinimumKind::smallest ? "a bound: the best size is this or smaller"
-         : kind == MinimumKind::largest  ? "a bound: the best size is this or larger"
-                                         : "fewer than three sizes";
+  return kind == MinimumKind::inside      ? "inside the sizes tried"
+         : kind == MinimumKind::smallest  ? "a bound: the best size is this or smaller"
+         : kind == MinimumKind::largest   ? "a bound: the best size is this or larger"
+         : kind == MinimumKind::not_clear ? "not clear: the losses form no valley"
+                                          : "fewer than three sizes";
 }
 
 }  // namespace weyl

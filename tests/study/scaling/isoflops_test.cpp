@@ -45,6 +45,9 @@ TEST(Isoflops, AMinimumAtTheEdgeIsABound) {
   EXPECT_EQ(kind({3, 2, 1}), std::pair(MinimumKind::largest, 100.0));
   EXPECT_EQ(kind({1, 3, 2}).first, MinimumKind::smallest);
   EXPECT_EQ(kind({3, 3.1, 3, 3.1, 9}).first, MinimumKind::smallest);  // a dent in a slope
+  EXPECT_EQ(kind({3, 1, 1.5, 2, 4}).first, MinimumKind::inside);
+  EXPECT_EQ(kind({2, 1.9, 3, 3, 2}), std::pair(MinimumKind::not_clear, 0.0));  // a hill
+  EXPECT_STREQ(name_of(MinimumKind::not_clear), "not_clear");
   EXPECT_EQ(kind({2, 1}), std::pair(MinimumKind::few_sizes, 0.0));
 }
 
@@ -67,6 +70,38 @@ TEST(Isoflops, RunsAreGroupedByBudgetElseByFlops) {
   }
   EXPECT_TRUE(budget_groups(runs, std::nullopt).empty());
   EXPECT_EQ(budget_groups(runs, 6.0).size(), 2u);
+}
+
+// Flops 10 % apart over two decades: no budgets.
+std::vector<ScalingRun> scattered() {
+  std::vector<ScalingRun> runs;
+  for (int i = 0; i < 50; ++i) {
+    const double flops = 1e10 * std::pow(1.1, i);
+    runs.push_back(run_of(100 * std::pow(1.7, i % 5), std::pow(flops, -0.2) * (1 + 0.3 * (i % 3)), flops));
+  }
+  return runs;
+}
+
+TEST(Isoflops, AChainOfLikeFlopsIsNoBudget) {
+  std::vector<ScalingRun> runs = scattered();
+  const auto groups = budget_groups(runs, std::nullopt);
+  EXPECT_GT(groups.size(), 8u);
+  EXPECT_FALSE(grid_of(runs, groups).holds());
+  EXPECT_TRUE(isoflops_of(runs, std::nullopt).empty());
+  for (ScalingRun& run : runs) {
+    run.budget = *run.flops < 1e11 ? 1 : 2;  // they say it
+  }
+  EXPECT_TRUE(grid_of(runs, budget_groups(runs, std::nullopt)).holds());
+  const auto grid = paper_runs(baseline, 0, 0);
+  EXPECT_EQ(grid_of(grid, budget_groups(grid, std::nullopt)).inside, 63);
+}
+
+TEST(ComputeLaw, OfScatteredRunsIsTheirLowerEdge) {
+  const auto law = compute_law_of(scattered(), std::nullopt, {.delta = 0.1}, {200, 0, "x", 2});
+  ASSERT_TRUE(law);
+  EXPECT_TRUE(law->envelope);
+  EXPECT_EQ(law->frontier.size(), 17u);
+  EXPECT_NEAR(law->gamma.value, 0.2, 1e-4);
 }
 
 TEST(Isoflops, RunsOfOneSizeCountTogether) {
@@ -117,6 +152,7 @@ TEST(ComputeLaw, IntervalsHaveAWidthOrAReason) {
   for (int i = 0; i < 8; ++i) {
     const double flops = 1e10 * std::pow(4, i);
     runs.push_back(run_of(100 + i, std::pow(flops, -0.2) * (i % 3 == 0 ? 1.05 : 0.98), flops));
+    runs.back().budget = flops;
   }
   const auto law = compute_law_of(runs, std::nullopt, {.delta = 0.1}, {400, 0, "x", 2});
   ASSERT_TRUE(law);

@@ -112,6 +112,14 @@ TEST(Coefficients, AreGivenWholeOrNotAtAll) {
   ASSERT_EQ(laws.size(), 1u);
   EXPECT_EQ(laws[0].system, "a, b");
   EXPECT_FALSE(laws[0].xi);
+  for (const char* zero : {"0", "0.0", "0e0", "-0", ""}) {
+    EXPECT_EQ(
+        parse_coefficients(std::string("system,A,alpha,B,beta,E\nx,1,2,3,4,") + zero + "\n", "laws.csv")[0]
+            .law.E,
+        0);
+  }
+  fails("x,1,1,1,1,-1e-9,\n", "laws.csv:2: E must be positive and finite, got '-1e-9'");
+  fails("x,1,1,1,1,none,\n", "laws.csv:2: E must be a number, got 'none'");
 }
 
 }  // namespace

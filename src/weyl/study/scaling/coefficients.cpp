@@ -5,6 +5,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/read_file.h"
+#include "weyl/core/text_number.h"
 
 namespace weyl {
 namespace {
@@ -48,7 +49,8 @@ std::vector<GivenLaw> parse_coefficients(std::string_view contents, std::string_
     require<DataError>(std::ranges::find(laws, given.system, &GivenLaw::system) == laws.end(), where, ":",
                        line, ": system ", quote(given.system), " is there twice");
     given.law = {row.positive("A"), row.positive("alpha"), row.positive("B"), row.positive("beta"), 0};
-    if (!row.cell("E").empty() && row.cell("E") != "0") {
+    const std::string& E = row.cell("E");
+    if (!E.empty() && parse_real(E) != 0.0) {  // 0, 0.0, -0: none
       given.law.E = row.positive("E");
     }
     if (!row.cell("xi").empty()) {

@@ -13,6 +13,37 @@ namespace {
 
 constexpr size_t budgets_beyond = 3;  // the coefficients: with fewer, resamples are mostly of two budgets
 
+std::vector<ComputeLaw::Point> lowest_of(std::span<const ScalingRun> runs,
+                                         const std::vector<BudgetGroup>& groups) {
+  std::vector<ComputeLaw::Point> points;
+  for (const BudgetGroup& group : groups) {
+    if (!group.cut && std::isfinite(group.flops)) {
+      points.push_back({group.flops, HUGE_VAL});
+      for (const size_t i : group.runs) {
+        points.back().loss = std::min(points.back().loss, runs[i].loss);
+      }
+    }
+  }
+  return points;
+}
+
+// By rising flops, each with a lower loss than all before it.
+std::vector<ComputeLaw::Point> envelope_of(std::span<const ScalingRun> runs, std::optional<double> xi) {
+  std::vector<ComputeLaw::Point> all, points;
+  for (const ScalingRun& run : runs) {
+    if (const double flops = flops_of(run, xi); std::isfinite(flops)) {
+      all.push_back({flops, run.loss});
+    }
+  }
+  std::ranges::sort(all, {}, [](const ComputeLaw::Point& p) { return std::pair(p.flops, p.loss); });
+  for (const ComputeLaw::Point& point : all) {
+    if (points.empty() || point.loss < points.back().loss) {
+      points.push_back(point);
+    }
+  }
+  return points;
+}
+
 LogRuns as_runs(const std::vector<ComputeLaw::Point>& frontier) {
   LogRuns runs;
   for (const auto& point : frontier) {
@@ -65,24 +96,20 @@ std::vector<ComputeLaw::Point> drawn(const std::vector<ComputeLaw::Point>& front
 
 std::optional<ComputeLaw> compute_law_of(std::span<const ScalingRun> runs, std::optional<double> xi,
                                          const FitForm& form, const Bootstrap& bootstrap) {
-  std::vector<BudgetGroup> groups = budget_groups(runs, xi);
-  std::erase_if(groups, [](const BudgetGroup& group) { return !std::isfinite(group.flops); });
-  if (groups.size() < 3) {
+  ComputeLaw law;
+  const std::vector<BudgetGroup> groups = budget_groups(runs, xi);
+  law.envelope = !grid_of(runs, groups).holds();
+  law.frontier = law.envelope ? envelope_of(runs, xi) : lowest_of(runs, groups);
+  if (law.frontier.size() < 3) {
     return std::nullopt;
   }
-  const FitForm one_term{.free_E = form.free_E && groups.size() > 3, .delta = form.delta, .one_term = true};
-  ComputeLaw law;
-  for (const BudgetGroup& group : groups) {
-    double least = runs[group.runs.front()].loss;
-    for (const size_t i : group.runs) {
-      least = std::min(least, runs[i].loss);
-    }
-    law.frontier.push_back({group.flops, least});
-  }
+  const FitForm one_term{
+      .free_E = form.free_E && law.frontier.size() > 3, .delta = form.delta, .one_term = true};
   const size_t needed = one_term.coefficients() + budgets_beyond;
   const bool spread = law.frontier.size() >= needed;
   if (!spread && bootstrap.count > 0) {
-    law.no_interval = text("needs ", needed, " budgets to resample, has ", law.frontier.size());
+    law.no_interval = text("needs ", needed, law.envelope ? " runs at the lower edge" : " budgets",
+                           " to resample, has ", law.frontier.size());
   }
   const auto count = spread ? static_cast<size_t>(bootstrap.count) : 0;
   std::vector<double> F(count), gamma(count), E(count);

@@ -8,7 +8,9 @@
 namespace weyl {
 namespace {
 
-constexpr double widest_gap = 1.25;  // between the flops of neighbours in one group
+constexpr double widest_gap = 1.25;   // between the flops of neighbours in one group
+constexpr size_t fewest_sizes = 3;    // of an isoflop with a parabola
+constexpr double widest_group = 1.5;  // between its largest and smallest
 
 /// The mean of logarithms as they come.
 struct GeometricMean {
@@ -98,7 +100,7 @@ double tokens_at(const std::vector<IsoflopPoint>& points, double parameters) {
 
 void find_minimum(Isoflop& isoflop) {
   const auto& points = isoflop.points;
-  if (points.size() < 3) {
+  if (points.size() < fewest_sizes) {
     return;
   }
   const double centre = (std::log(points.front().parameters) + std::log(points.back().parameters)) / 2;
@@ -116,15 +118,16 @@ void find_minimum(Isoflop& isoflop) {
   const auto lowest = std::ranges::min_element(points, {}, &IsoflopPoint::loss);
   const double vertex = -p1 / (2 * p2);
   const bool at_end = lowest == points.begin() || lowest == points.end() - 1;
-  if (!at_end && p2 > 0 && std::abs(vertex) < 1) {
+  if (at_end) {
+    isoflop.kind = lowest == points.begin() ? MinimumKind::smallest : MinimumKind::largest;
+    isoflop.minimum = *lowest;
+  } else if (p2 > 0 && std::abs(vertex) < 1) {
     const double parameters = std::exp(centre + width * vertex);
     isoflop.kind = MinimumKind::inside;
     isoflop.minimum = {parameters, tokens_at(points, parameters), std::exp(p0 + p1 * vertex / 2), 0};
-    return;
+  } else {
+    isoflop.kind = MinimumKind::not_clear;
   }
-  const bool small = at_end ? lowest == points.begin() : points.front().loss < points.back().loss;
-  isoflop.kind = small ? MinimumKind::smallest : MinimumKind::largest;
-  isoflop.minimum = small ? points.front() : points.back();
 }
 
 }  // namespace
@@ -137,6 +140,8 @@ const char* name_of(MinimumKind kind) {
       return "smallest";
     case MinimumKind::largest:
       return "largest";
+    case MinimumKind::not_clear:
+      return "not_clear";
     case MinimumKind::few_sizes:
       break;
   }
@@ -165,9 +170,16 @@ std::vector<BudgetGroup> budget_groups(std::span<const ScalingRun> runs, std::op
     groups.push_back(std::move(group));
   }
   std::ranges::sort(by_flops);
+  double first = 0;
   for (size_t i = 0; i < by_flops.size(); ++i) {
-    if (i == 0 || by_flops[i].first > widest_gap * by_flops[i - 1].first) {
-      groups.emplace_back();
+    const double flops = by_flops[i].first;
+    const bool gap = i == 0 || flops > widest_gap * by_flops[i - 1].first;
+    if (gap || flops > widest_group * first) {
+      if (!gap) {
+        groups.back().cut = true;
+      }
+      groups.push_back({.runs = {}, .by_flops = true, .cut = !gap});
+      first = flops;
     }
     groups.back().runs.push_back(by_flops[i].second);
     groups.back().budget = groups.back().flops = flops_of_group(runs, groups.back(), xi);
@@ -176,9 +188,27 @@ std::vector<BudgetGroup> budget_groups(std::span<const ScalingRun> runs, std::op
   return groups;
 }
 
+GridOfBudgets grid_of(std::span<const ScalingRun> runs, const std::vector<BudgetGroup>& groups) {
+  GridOfBudgets grid;
+  for (const BudgetGroup& group : groups) {
+    if (group.by_flops) {
+      std::set<double> sizes;
+      for (const size_t i : group.runs) {
+        sizes.insert(runs[i].parameters);
+      }
+      grid.runs += std::ssize(group.runs);
+      grid.inside += !group.cut && sizes.size() >= fewest_sizes ? std::ssize(group.runs) : 0;
+    }
+  }
+  return grid;
+}
+
 std::vector<Isoflop> isoflops_of(std::span<const ScalingRun> runs, std::optional<double> xi) {
   std::vector<Isoflop> isoflops;
   for (const BudgetGroup& group : budget_groups(runs, xi)) {
+    if (group.cut) {
+      continue;
+    }
     Isoflop isoflop;
     isoflop.budget = group.budget;
     isoflop.flops = group.flops;

@@ -12,10 +12,11 @@ namespace weyl {
 
 /// Where the lowest loss of a budget lies among the sizes tried.
 enum class MinimumKind {
-  inside,    // between the smallest and the largest: measured
-  smallest,  // at the smallest: the best size is at most this one, a bound
-  largest,   // at the largest: at least this one, a bound
-  few_sizes  // fewer than three sizes: nothing is known
+  inside,     // between the smallest and the largest: measured
+  smallest,   // at the smallest: the best size is at most this one, a bound
+  largest,    // at the largest: at least this one, a bound
+  few_sizes,  // fewer than three sizes: nothing is known
+  not_clear   // the lowest loss is between them, but the parabola has no valley there: noise
 };
 const char* name_of(MinimumKind kind);
 
@@ -40,7 +41,8 @@ struct Isoflop {
 };
 
 /// Groups the runs of one system by `budget`; where that is not given, by flops (or xi N D), a gap of more than 25 %
-/// ending a group. Runs of which neither is known are in none. By rising budget.
+/// ending a group, and runs that lie so close over more than a factor 1.5 being cut apart and no isoflop. Runs of which
+/// neither is known are in none. By rising budget.
 std::vector<Isoflop> isoflops_of(std::span<const ScalingRun> runs, std::optional<double> xi);
 
 /// The flops of a run: its own, else xi N D, else NaN.
@@ -57,7 +59,17 @@ std::optional<IsoflopLaw> law_of_minima(std::span<const Isoflop> isoflops);
 struct BudgetGroup {
   double budget = 0, flops = 0;
   std::vector<size_t> runs;
+  bool by_flops = false;  // the runs say no budget
+  bool cut = false;       // of a chain of like flops that is too long for one budget: none
 };
 std::vector<BudgetGroup> budget_groups(std::span<const ScalingRun> runs, std::optional<double> xi);
+
+/// Of the runs that are grouped by flops, how many are in a group of three sizes that is not cut, and how many there are.
+struct GridOfBudgets {
+  int64_t inside = 0, runs = 0;
+  /// At least half of them: the runs were made budget by budget. So are those that say their budgets.
+  bool holds() const { return 2 * inside >= runs; }
+};
+GridOfBudgets grid_of(std::span<const ScalingRun> runs, const std::vector<BudgetGroup>& groups);
 
 }  // namespace weyl

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/core/check.h"
+#include "weyl/core/text_number.h"
+
 namespace weyl {
 namespace {
 
@@ -19,8 +22,35 @@ SystemRatio::Point ratio_at(double budget, const SystemFit& system, const System
     losses.push_back(loss(system.resampled[i], other.resampled[i]));
     computes.push_back(compute(system.resampled[i], other.resampled[i]));
   }
-  return {budget, basic_interval(loss(system.law, other.law), std::move(losses), Spread::logarithmic),
-          basic_interval(compute(system.law, other.law), std::move(computes), Spread::logarithmic)};
+  SystemRatio::Point point{
+      budget, basic_interval(loss(system.law, other.law), std::move(losses), Spread::logarithmic),
+      basic_interval(compute(system.law, other.law), std::move(computes), Spread::logarithmic)};
+  if (!std::isfinite(point.compute.value)) {
+    point.compute = {};
+  }
+  return point;
+}
+
+// What the compute of equal loss does not tell at the budgets, and why.
+void explain(SystemRatio& ratio, bool resampled) {
+  std::string unreached, unsure;
+  for (const SystemRatio::Point& point : ratio.budgets) {
+    const bool reached = std::isfinite(point.compute.value);
+    if (std::string& list = reached ? unsure : unreached;
+        !reached || (resampled && std::isnan(point.compute.low))) {
+      list += (list.empty() ? "" : ", ") + short_number(point.budget);
+    }
+  }
+  if (!unreached.empty()) {
+    ratio.left_out.push_back(
+        {"compute for equal loss", text("at FLOPs ", unreached, ": ", ratio.other, " comes to the loss of ",
+                                        ratio.system, " at no finite budget")});
+  }
+  if (!unsure.empty()) {
+    ratio.left_out.push_back(
+        {"intervals of compute for equal loss",
+         text("at FLOPs ", unsure, ": in more than one of a hundred resamples there is no such budget")});
+  }
 }
 
 }  // namespace
@@ -45,13 +75,14 @@ std::vector<SystemRatio> ratios_of(const std::vector<SystemFit>& systems, const 
           frontier_of(system->law, system->xi).loss(middle)) {
         std::swap(system, other);
       }
-      SystemRatio ratio{system->system, other->system, {}, {}};
+      SystemRatio ratio{system->system, other->system, {}, {}, {}};
       for (const double budget : budgets) {
         ratio.budgets.push_back(ratio_at(budget, *system, *other));
       }
       for (const double budget : curve) {
         ratio.curve.push_back(ratio_at(budget, *system, *other));
       }
+      explain(ratio, !system->resampled.empty() && !other->resampled.empty());
       ratios.push_back(std::move(ratio));
     }
   }

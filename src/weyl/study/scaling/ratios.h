@@ -17,6 +17,7 @@ struct SystemRatio {
   };
   std::string system, other;
   std::vector<Point> budgets, curve;
+  std::vector<LeftOut> left_out;  // budgets whose loss the other never comes to, or not in all resamples
 };
 
 /// Of each two systems whose losses over compute are known; resample i of one is set beside resample i of the other,

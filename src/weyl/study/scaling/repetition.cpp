@@ -92,6 +92,10 @@ std::optional<RepetitionFit> fit_repetition(const std::vector<ScalingRun>& runs,
   found.E = estimated(Spread::plain, [](const FittedLaw& f) { return f.law.E; });
   found.E.low = std::max(found.E.low, 0.0);
   found.R = estimated(Spread::logarithmic, [](const FittedLaw& f) { return f.R; });
+  if (!laws.empty() && (std::isnan(found.R.low) || std::isnan(found.beta.low))) {
+    left_out.push_back({"intervals of repetition", text("more than one in a hundred of ", laws.size(),
+                                                        " resamples has no finite value")});
+  }
   found.runs = std::ssize(runs);
   for (const ScalingRun& run : runs) {
     found.most_epochs = std::max(found.most_epochs, epochs_of(run));

@@ -28,7 +28,8 @@ std::vector<double> curve_of(const std::vector<SystemFit>& systems) {
   return curve;
 }
 
-// The flops of the isoflops of all systems, those within a hundredth of one another once.
+// The flops of the isoflops of all systems (of one without, the ends and the middle of its compute), those within a hundredth
+// of one another once.
 std::vector<double> budgets_of(const std::vector<SystemFit>& systems) {
   std::vector<double> budgets;
   for (const SystemFit& fit : systems) {
@@ -36,6 +37,12 @@ std::vector<double> budgets_of(const std::vector<SystemFit>& systems) {
       if (std::isfinite(isoflop.flops)) {
         budgets.push_back(isoflop.flops);
       }
+    }
+  }
+  for (const SystemFit& fit : systems) {
+    if (fit.isoflops.empty() && fit.most_flops > 0) {
+      budgets.insert(budgets.end(),
+                     {fit.least_flops, std::sqrt(fit.least_flops * fit.most_flops), fit.most_flops});
     }
   }
   std::ranges::sort(budgets);

@@ -26,6 +26,12 @@ Json json_of(const Estimate& estimate) {
              : Json();
 }
 
+Json json_of(const std::vector<LeftOut>& all) {
+  return list_of(all, [](const LeftOut& left) {
+    return Json::object().set("quantity", left.quantity).set("reason", left.reason);
+  });
+}
+
 Json json_of(const AtBudget& at) {
   return Json::object()
       .set("budget", at.budget)
@@ -65,6 +71,7 @@ Json json_of(const ComputeLaw& law) {
       .set("F", json_of(law.F))
       .set("gamma", json_of(law.gamma))
       .set("E", json_of(law.E))
+      .set("envelope", law.envelope)
       .set("frontier", list_of(law.frontier, [](const ComputeLaw::Point& p) {
              return Json::object().set("flops", p.flops).set("loss", p.loss);
            }));
@@ -147,11 +154,7 @@ Json json_of(const SystemFit& fit) {
       .set("compute_law", or_null(fit.compute_law, [](const ComputeLaw& law) { return json_of(law); }))
       .set("repetition", or_null(fit.repetition, [](const RepetitionFit& r) { return json_of(r); }))
       .set("hold_out", or_null(fit.hold_out, [](const HoldOut& out) { return json_of(out); }))
-      .set("left_out",
-           list_of(fit.left_out,
-                   [](const LeftOut& left) {
-                     return Json::object().set("quantity", left.quantity).set("reason", left.reason);
-                   }))
+      .set("left_out", json_of(fit.left_out))
       .set("notes", list_of(fit.notes, [](const std::string& note) { return Json(note); }));
   return json;
 }
@@ -169,7 +172,8 @@ Json json_of(const SystemRatio& ratio) {
       .set("system", ratio.system)
       .set("other", ratio.other)
       .set("budgets", points(ratio.budgets))
-      .set("curve", points(ratio.curve));
+      .set("curve", points(ratio.curve))
+      .set("left_out", json_of(ratio.left_out));
 }
 
 }  // namespace

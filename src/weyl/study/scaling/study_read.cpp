@@ -46,6 +46,12 @@ std::vector<T> list(const Json& json, std::string_view key, const Read& read) {
   return items;
 }
 
+std::vector<LeftOut> left_out(const Json& json) {
+  return list<LeftOut>(json, "left_out", [](const Json& item) {
+    return LeftOut{word(item, "quantity"), word(item, "reason")};
+  });
+}
+
 AtBudget at_budget(const Json& json) {
   return {number(json, "budget"), estimate(json, "N"), estimate(json, "D"), estimate(json, "L"),
           member(json, "outside").dump() == "true"};
@@ -56,13 +62,14 @@ IsoflopPoint isoflop_point(const Json& json) {
 }
 
 MinimumKind kind_of(const std::string& name, const std::string& where) {
-  for (const MinimumKind kind :
-       {MinimumKind::inside, MinimumKind::smallest, MinimumKind::largest, MinimumKind::few_sizes}) {
+  for (const MinimumKind kind : {MinimumKind::inside, MinimumKind::smallest, MinimumKind::largest,
+                                 MinimumKind::not_clear, MinimumKind::few_sizes}) {
     if (name == name_of(kind)) {
       return kind;
     }
   }
-  throw DataError(where + ": kind of an isoflop: must be inside, smallest, largest or few_sizes, got " +
+  throw DataError(where +
+                  ": kind of an isoflop: must be inside, smallest, largest, not_clear or few_sizes, got " +
                   quote(name));
 }
 
@@ -86,10 +93,16 @@ void read_optional_parts(SystemFit& fit, const Json& json) {
     fit.isoflop_law = IsoflopLaw{number(law, "a"), number(law, "b"), count(law, "minima")};
   }
   if (const Json& law = member(json, "compute_law"); law.is_object()) {
-    fit.compute_law = ComputeLaw{estimate(law, "F"), estimate(law, "gamma"), estimate(law, "E"),
-                                 list<ComputeLaw::Point>(law, "frontier", [](const Json& point) {
-                                   return ComputeLaw::Point{number(point, "flops"), number(point, "loss")};
-                                 })};
+    fit.compute_law = ComputeLaw{estimate(law, "F"),
+                                 estimate(law, "gamma"),
+                                 estimate(law, "E"),
+                                 list<ComputeLaw::Point>(law, "frontier",
+                                                         [](const Json& point) {
+                                                           return ComputeLaw::Point{number(point, "flops"),
+                                                                                    number(point, "loss")};
+                                                         }),
+                                 member(law, "envelope").dump() == "true",
+                                 ""};
   }
   if (const Json& r = member(json, "repetition"); r.is_object()) {
     fit.repetition =
@@ -146,9 +159,7 @@ SystemFit system_fit(const Json& json, const std::string& where) {
   fit.budgets = list<AtBudget>(json, "budgets", at_budget);
   fit.curve = list<AtBudget>(json, "curve", at_budget);
   fit.isoflops = list<Isoflop>(json, "isoflops", [&](const Json& item) { return isoflop(item, where); });
-  fit.left_out = list<LeftOut>(json, "left_out", [](const Json& item) {
-    return LeftOut{word(item, "quantity"), word(item, "reason")};
-  });
+  fit.left_out = left_out(json);
   fit.notes =
       list<std::string>(json, "notes", [](const Json& item) { return std::string(item.string_or("")); });
   read_optional_parts(fit, json);
@@ -160,7 +171,7 @@ SystemRatio ratio(const Json& json) {
     return SystemRatio::Point{number(item, "budget"), estimate(item, "loss"), estimate(item, "compute")};
   };
   return {word(json, "system"), word(json, "other"), list<SystemRatio::Point>(json, "budgets", point),
-          list<SystemRatio::Point>(json, "curve", point)};
+          list<SystemRatio::Point>(json, "curve", point), left_out(json)};
 }
 
 }  // namespace

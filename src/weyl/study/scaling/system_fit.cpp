@@ -80,8 +80,15 @@ void find_xi(SystemFit& fit, const std::vector<ScalingRun>& runs, const ScalingO
 }
 
 void find_isoflops(SystemFit& fit, const std::vector<ScalingRun>& runs) {
-  fit.isoflops = isoflops_of(runs, fit.xi);
+  const std::vector<BudgetGroup> groups = budget_groups(runs, fit.xi);
+  const GridOfBudgets grid = grid_of(runs, groups);
+  if (grid.holds()) {
+    fit.isoflops = isoflops_of(runs, fit.xi);
+  }
   fit.isoflop_law = law_of_minima(fit.isoflops);
+  if (const auto cut = std::ranges::count(groups, true, &BudgetGroup::cut); grid.holds() && cut > 0) {
+    fit.notes.push_back("isoflops: runs of like flops that lie too far apart for one budget are in none");
+  }
   int64_t aside = 0;
   for (const Isoflop& isoflop : fit.isoflops) {
     aside += isoflop.repeated_aside;
@@ -94,10 +101,12 @@ void find_isoflops(SystemFit& fit, const std::vector<ScalingRun>& runs) {
   fit.sizes_bracketed = inside >= needed_minima;
   if (!fit.sizes_bracketed) {
     const std::string reason =
-        fit.isoflops.empty() ? "the budgets of the runs are not known (no column budget or flops, no --xi)"
-                             : text("needs three budgets whose best size lies inside the sizes tried, has ",
-                                    inside, " of ", fit.isoflops.size());
-    fit.left_out.push_back({"a, b, N*, D*", reason});
+        !grid.holds() ? text("the runs are not on a grid of budgets: of ", grid.runs, " runs ", grid.inside,
+                             " have flops like two other sizes' (a column budget says which belong together)")
+        : groups.empty() ? "the budgets of the runs are not known (no column budget or flops, no --xi)"
+                         : text("needs three budgets whose best size lies inside the sizes tried, has ",
+                                inside, " of ", fit.isoflops.size());
+    fit.left_out.push_back({grid.holds() ? "a, b, N*, D*" : "isoflops, a, b, N*, D*", reason});
   }
   for (const ScalingRun& run : runs) {
     if (const double flops = flops_of(run, fit.xi); std::isfinite(flops)) {
@@ -234,7 +243,10 @@ SystemFit fit_system(const std::string& system, const std::vector<ScalingRun>& a
   estimate_coefficients(fit);
   fit.compute_law = compute_law_of(runs, fit.xi, fit.fit->form, bootstrap);
   if (!fit.compute_law) {
-    fit.left_out.push_back({"loss over compute alone", "needs three budgets whose flops are known"});
+    fit.left_out.push_back(
+        {"loss over compute alone", fit.isoflops.empty() && fit.most_flops > 0
+                                        ? "needs three runs at the lower edge of loss over flops"
+                                        : "needs three budgets whose flops are known"});
   } else if (!fit.compute_law->no_interval.empty()) {
     fit.left_out.push_back({"interval of loss over compute alone", fit.compute_law->no_interval});
   }
