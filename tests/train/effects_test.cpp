@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tests/effects.h"
+#include "tests/recipe_files.h"
 #include "tests/train/small_training.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/alternatives.h"
@@ -93,19 +94,15 @@ TEST(EffectsOfTraining, WhatIsBesideAnother) {
 
 /// As `weyl info` builds them, with the interface that data and task make: as written, and as resolved.
 TEST(EffectsOfRecipes, ModelsReadWhatRecipesSay) {
-  namespace fs = std::filesystem;
   const ScratchFolder folder;
   size_t recipes = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(WEYL_SOURCE_DIR) / "configs")) {
-    if (entry.path().extension() != ".toml") {
-      continue;
-    }
+  for (const std::string& file : recipe_files()) {
     ++recipes;
-    Recipe recipe = read_recipe(entry.path().string());
-    EXPECT_NO_THROW(build_subject(recipe, at::kMeta, {})) << entry.path();
+    Recipe recipe = read_recipe(file);
+    EXPECT_NO_THROW(build_subject(recipe, at::kMeta, {})) << file;
     const std::string resolved = folder / "resolved.toml";
     std::ofstream(resolved) << write_toml([&](Fields& f) { fields(f, recipe); });
-    EXPECT_NO_THROW(build_subject(read_recipe(resolved), at::kMeta, {})) << entry.path();
+    EXPECT_NO_THROW(build_subject(read_recipe(resolved), at::kMeta, {})) << file;
   }
   EXPECT_GT(recipes, 30u);
 }

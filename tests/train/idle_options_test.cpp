@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/recipe_files.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/train/recipe.h"
@@ -311,17 +312,14 @@ TEST(IdleOptions, YieldToNothingElse) {
 /// Nothing idle stands in the recipes, and what they resolve to, in which every key is written, loads again.
 TEST(IdleOptions, NoneAreInTheRecipes) {
   size_t recipes = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(WEYL_SOURCE_DIR) / "configs")) {
-    if (entry.path().extension() != ".toml") {
-      continue;
-    }
+  for (const std::string& file : recipe_files()) {
     ++recipes;
-    Recipe recipe = read_recipe(entry.path().string());
-    EXPECT_NO_THROW(require_effects(recipe)) << entry.path();
+    Recipe recipe = read_recipe(file);
+    EXPECT_NO_THROW(require_effects(recipe)) << file;
     const std::string resolved = write_toml([&](Fields& f) { fields(f, recipe); });
-    EXPECT_EQ(refusal({}, resolved), "") << entry.path();
+    EXPECT_EQ(refusal({}, resolved), "") << file;
     Recipe again = read({}, resolved);
-    EXPECT_EQ(write_toml([&](Fields& f) { fields(f, again); }), resolved) << entry.path();
+    EXPECT_EQ(write_toml([&](Fields& f) { fields(f, again); }), resolved) << file;
   }
   EXPECT_GT(recipes, 30u);
 }

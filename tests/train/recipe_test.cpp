@@ -63,9 +63,9 @@ const std::map<std::string, std::string> kMessages{
     {"table_for_number", ":1: train.batch: must be an integer from 1 to 1000000000, got a table"},
     {"number_for_table", ":1: train: must be a table, got the integer 5"},
     {"bad_choice",
-     ":2: train.schedule.name: must be \"constant\", \"cosine\", \"linear\", \"step\" or \"plateau\", got "
-     "the "
-     "string \"cosin\"; did you mean 'cosine'?"},
+     ":2: train.schedule.name: must be \"constant\", \"cosine\", \"linear\", \"exponential\", \"step\" or "
+     "\"plateau\", "
+     "got the string \"cosin\"; did you mean 'cosine'?"},
     {"not_chosen_alternative", ":5: data.tensors.paht: unknown key; did you mean 'path'?"},
     {"feature_kind",
      ":5: interface.features[1].kind: must be \"scalar\", \"pseudoscalar\", \"vector\", \"axial_vector\", "
