@@ -144,7 +144,7 @@ TEST(Rollout, IsRefusedInOneLine) {
     EXPECT_NE(out.err.find(words), std::string::npos) << call << "\n" << out.err;
     EXPECT_EQ(std::count(out.err.begin(), out.err.end(), '\n'), 1) << out.err;
   };
-  refused("eval run --rollout 19", "must be at most 18", 3);
+  refused("eval run --rollout 19", "must have 21 frames or more for a rollout of 19, got 20", 3);
   refused("eval run --rollout 19 --data data/test.safetensors", "--rollout must be at most two less");
   refused("eval run --rollout 0", "--rollout");
   refused("plot run --threads 2", "go with --rollout N");
