@@ -239,6 +239,11 @@ TEST(ScaleRun, ALockOfAnotherHostIsLeftAndAStaleOneTaken) {
   EXPECT_EQ(json.find("elsewhere")->number_or(0), 1);
   EXPECT_NE(run.err.find("is trained by another-host, process 1"), std::string::npos) << run.err;
   EXPECT_EQ(rows_of(folder + "/a/runs.csv").size(), 1u);
+  // One that was killed after its training had ended leaves a lock of what needs no work.
+  write(stale, std::string(host.c_str()) + " 999999999 1\n");
+  EXPECT_EQ(weyl_program("scale run sweep.toml --out a --quiet", folder).code, 0);
+  EXPECT_FALSE(fs::exists(stale));
+  EXPECT_TRUE(fs::exists(foreign));
 }
 
 TEST(Sweep, BrokenFilesAreOneLine) {

@@ -37,9 +37,10 @@ bool changes_config(const Case& c) {
 /// Many times what sound files of this length take: a quadratic reader of 10 ns a pair of bytes takes minutes.
 Limits limits_of(const Case& c) {
   const std::string& verb = c.command.front();
-  const bool trains = verb == "train", has_model = verb == "predict" || verb == "eval";
+  const bool trains = verb == "train", has_model = verb == "predict" || verb == "eval",
+             fits = verb == "scale";
   Limits limits;
-  limits.seconds = changes_config(c) ? 20 : trains ? 5 : has_model ? 2 : 1;
+  limits.seconds = changes_config(c) ? 20 : fits ? 10 : trains ? 5 : has_model ? 2 : 1;
   return limits;
 }
 

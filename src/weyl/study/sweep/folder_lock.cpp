@@ -98,4 +98,15 @@ void TrialLock::give_back(const std::string& run) {
   unlink((run + ".lock").c_str());
 }
 
+void TrialLock::drop_if_left(const std::string& folder, const std::string& run) {
+  const std::string path = run + ".lock";
+  if (access(path.c_str(), F_OK) != 0) {
+    return;
+  }
+  const FolderLock alone(folder);
+  if (access(path.c_str(), F_OK) == 0 && is_gone(read_holder(path))) {
+    unlink(path.c_str());
+  }
+}
+
 }  // namespace weyl

@@ -22,11 +22,13 @@ class TrialLock {
  public:
   enum class Taken { yes, elsewhere };
 
-  /// Takes the lock of the trial whose run folder is `run`, in a sweep's `folder`. A lock that a process of this host left, which is no more,
-  /// is taken over. `holder` says who has it otherwise: "node3, process 4711".
+  /// Takes the lock of the trial whose run folder is `run`, in a sweep's `folder`. A lock that a process of this host
+  /// left, which is no more, is taken over. `holder` says who has it otherwise: "node3, process 4711".
   static Taken take(const std::string& folder, const std::string& run, std::string& holder);
   /// Removes it.
   static void give_back(const std::string& run);
+  /// Removes one that a process of this host left, which is no more: killed after its training had ended, say.
+  static void drop_if_left(const std::string& folder, const std::string& run);
 };
 
 }  // namespace weyl

@@ -144,6 +144,7 @@ class Runner {
 
   void start(Job job) {
     if (is_settled(job)) {
+      TrialLock::drop_if_left(request_.folder, run(job));
       return;
     }
     std::string holder;
