@@ -108,6 +108,30 @@ TEST_F(ScaleFigures, LeavesOutWhatIsNotKnown) {
   EXPECT_FALSE(std::filesystem::exists(at("laws/ratios.svg")));
 }
 
+TEST_F(ScaleFigures, ShowsSystemsWithoutALaw) {
+  std::ofstream csv(at("two.csv"));
+  csv << "system,parameters,tokens,loss,flops,budget\n";
+  for (const int seconds : {60, 240}) {
+    for (const double noise : {0.9, 1.0, 1.1}) {  // seeds
+      csv << "one,5000," << 100 * seconds << "," << noise * 30 / seconds << "," << 1e8 * seconds << ","
+          << seconds << "\nother,7000," << 50 * seconds << "," << noise * 60 / seconds << "," << 2e8 * seconds
+          << "," << seconds << "\n";
+    }
+  }
+  csv.close();
+  const Outcome plotted = weyl("plot two.csv --out two");
+  EXPECT_EQ(plotted.code, 0) << plotted.err;
+  EXPECT_NE(plotted.err.find("no system can be fitted"), std::string::npos) << plotted.err;
+  EXPECT_EQ(plotted.out, "two/loss_over_compute.png\ntwo/loss_over_compute.svg\n");
+  EXPECT_TRUE(drawn("two/loss_over_compute"));
+  ASSERT_EQ(weyl("report two.csv --out two.html -q").code, 0);
+  const std::string page = contents(at("two.html"));
+  EXPECT_NE(page.find("Lowest loss of each budget"), std::string::npos);
+  const std::string row =
+      "<td class=\"number\">240</td><td>other</td><td class=\"number\">7000</td><td class=\"number\">3</td>";
+  EXPECT_NE(page.find(row), std::string::npos) << page.substr(page.find("Lowest loss"), 1500);
+}
+
 TEST_F(ScaleFigures, ReportsInOneFileThatLoadsNothing) {
   std::filesystem::create_directories(at("sweep/runs/one"));
   std::filesystem::copy_file(at("runs.csv"), at("sweep/runs.csv"));

@@ -148,7 +148,34 @@ const std::vector<AtBudget>& curve_of(const SystemFit& fit) {
   return fit.curve.empty() ? fit.budgets : fit.curve;
 }
 
-ScaleFigure loss_figure(const ScalingStudy& study) {
+/// The runs of an isoflop each, and the lowest loss of each large.
+void add_losses(Chart& chart, const Look& look, const std::vector<Isoflop>& isoflops) {
+  Mark runs = mark(Mark::Kind::points, hollow(look), 0.55), best = mark(Mark::Kind::points, look, 1.4);
+  for (const Isoflop& isoflop : isoflops) {
+    double lowest = std::nan("");
+    for (const IsoflopPoint& point : isoflop.points) {
+      add(runs, isoflop.flops, point.loss);
+      lowest = std::fmin(lowest, point.loss);
+    }
+    add(best, isoflop.flops, lowest);
+  }
+  chart.marks.push_back(std::move(runs));
+  chart.marks.push_back(std::move(best));
+}
+
+/// Of a system without a fit: what its runs came to at each budget that they say. Nothing of fewer than two budgets, as
+/// those of a data scaling are.
+std::vector<Isoflop> losses_of(const std::string& system, const std::vector<ScalingRun>& all) {
+  std::vector<ScalingRun> runs;
+  std::ranges::copy_if(all, std::back_inserter(runs), [&](const ScalingRun& run) {
+    return run.system == system && run.budget && run.flops;
+  });
+  std::vector<Isoflop> isoflops = isoflops_of(runs, {});
+  return isoflops.size() < 2 ? std::vector<Isoflop>{} : isoflops;
+}
+
+ScaleFigure loss_figure(const ScalingStudy& study, const std::vector<std::string>& unfitted,
+                        const std::vector<ScalingRun>& all) {
   Chart chart{"points: all sizes, large: the lowest loss of a budget; lines: the fitted L*(C)",
               compute_label,
               loss_label,
@@ -158,18 +185,15 @@ ScaleFigure loss_figure(const ScalingStudy& study) {
     const SystemFit& fit = study.systems[i];
     const Look look = look_of_system(i);
     add_curve_of(chart, look, curve_of(fit), [](const AtBudget& at) { return at.L; });
-    Mark runs = mark(Mark::Kind::points, hollow(look), 0.55), best = mark(Mark::Kind::points, look, 1.4);
-    for (const Isoflop& isoflop : fit.isoflops) {
-      double lowest = std::nan("");
-      for (const IsoflopPoint& point : isoflop.points) {
-        add(runs, isoflop.flops, point.loss);
-        lowest = std::fmin(lowest, point.loss);
-      }
-      add(best, isoflop.flops, lowest);
-    }
-    chart.marks.push_back(std::move(runs));
-    chart.marks.push_back(std::move(best));
+    add_losses(chart, look, fit.isoflops);
     chart.key.push_back({fit.system, look});
+  }
+  for (size_t i = 0; i < unfitted.size(); ++i) {
+    if (const std::vector<Isoflop> losses = losses_of(unfitted[i], all); !losses.empty()) {
+      const Look look = look_of_system(study.systems.size() + i);
+      add_losses(chart, look, losses);
+      chart.key.push_back({unfitted[i], look, false, true});
+    }
   }
   return {"loss_over_compute", "Loss over compute (shaded: 95 % intervals)", {std::move(chart)}};
 }
@@ -244,7 +268,9 @@ void tell_of(const SystemFit& fit, std::vector<std::string>& left_out) {
   }
   const std::vector<AtBudget>& curve = curve_of(fit);
   if (curve.empty()) {
-    leave("L*, N*, D* over compute", "FLOPs are not known (column flops, or --xi of weyl scale fit)");
+    leave("L*, N*, D* over compute", fit.xi
+                                         ? "the loss of its runs does not fall with both size and tokens"
+                                         : "FLOPs are not known (column flops, or --xi of weyl scale fit)");
     return;
   }
   if (std::isnan(curve.front().N.value)) {
@@ -265,9 +291,12 @@ Look look_of_system(size_t index) {
           shapes[index % std::size(shapes)]};
 }
 
-ScaleFigures scale_figures(const ScalingStudy& study, const std::vector<ScalingRun>& runs) {
-  require<ConfigError>(study.systems.size() <= most_systems, "at most ", most_systems,
-                       " systems can be told apart in a picture, got ", study.systems.size());
+ScaleFigures scale_figures(const ScaleInputs& inputs) {
+  const ScalingStudy& study = inputs.study;
+  const std::vector<ScalingRun> runs = inputs.runs();
+  const size_t systems = study.systems.size() + inputs.unfitted.size();
+  require<ConfigError>(systems <= most_systems, "at most ", most_systems,
+                       " systems can be told apart in a picture, got ", systems);
   ScaleFigures made;
   const auto take = [&](ScaleFigure figure, const std::string& otherwise) {
     std::erase_if(figure.charts, [](const Chart& chart) { return !chart.has_points(); });
@@ -285,7 +314,12 @@ ScaleFigures scale_figures(const ScalingStudy& study, const std::vector<ScalingR
   }
   if (!study.systems.empty()) {
     take(std::move(isoflops), "");
-    take(loss_figure(study), "FLOPs are not known");
+  }
+  if (!study.systems.empty() || !inputs.unfitted.empty()) {
+    take(loss_figure(study, inputs.unfitted, runs),
+         "needs FLOPs, and of what has no fit two budgets (column budget)");
+  }
+  if (!study.systems.empty()) {
     take({"best_sizes",
           "Best size and tokens over compute (points: isoflops, hollow: bounds; shaded: 95 % intervals)",
           {best_chart(study, true), best_chart(study, false)}},

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "weyl/app/chart.h"
-#include "weyl/study/scaling/study.h"
+#include "weyl/app/scale_inputs.h"
 
 namespace weyl {
 
@@ -19,9 +19,9 @@ struct ScaleFigures {
   std::vector<std::string> left_out;  // what cannot be drawn, and why
 };
 
-/// The figures of Brehmer et al. 2024 that fits and runs have: isoflops, loss_over_compute, best_sizes, ratios,
-/// data_scaling. ConfigError: more than twelve systems.
-ScaleFigures scale_figures(const ScalingStudy& study, const std::vector<ScalingRun>& runs);
+/// The figures of Brehmer et al. 2024 that fits and runs have: isoflops, loss_over_compute (of systems without a fit their
+/// runs alone), best_sizes, ratios, data_scaling. ConfigError: more than twelve systems.
+ScaleFigures scale_figures(const ScaleInputs& inputs);
 
 /// How system `index` is drawn in all of them.
 Look look_of_system(size_t index);

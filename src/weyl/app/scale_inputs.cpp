@@ -55,7 +55,20 @@ void fit_table(const RunTable& table, std::optional<int64_t> bootstraps, ScaleIn
     }
   } catch (const DataError& error) {
     inputs.notes.push_back(error.what());
+    append(inputs.unfitted, table.systems());
   }
+}
+
+/// Each once, and none that another table has a law of.
+void keep_unfitted(ScaleInputs& inputs) {
+  std::vector<std::string> kept;
+  for (const std::string& name : inputs.unfitted) {
+    if (std::ranges::find(kept, name) == kept.end() &&
+        std::ranges::find(inputs.study.systems, name, &SystemFit::system) == inputs.study.systems.end()) {
+      kept.push_back(name);
+    }
+  }
+  inputs.unfitted = std::move(kept);
 }
 
 }  // namespace
@@ -100,7 +113,9 @@ ScaleInputs read_scale_inputs(const std::vector<std::string>& paths, std::option
   }
   for (const LeftOut& system : inputs.study.refused_systems) {
     inputs.notes.push_back(printable(system.quantity) + ": is not fitted: " + system.reason);
+    inputs.unfitted.push_back(system.quantity);
   }
+  keep_unfitted(inputs);
   return inputs;
 }
 

@@ -11,8 +11,9 @@ namespace weyl {
 
 /// Fits and runs that are to be drawn and told together.
 struct ScaleInputs {
-  ScalingStudy study;            // systems and ratios of all fits
-  std::vector<RunTable> tables;  // of the CSV files
+  ScalingStudy study;                 // systems and ratios of all fits
+  std::vector<RunTable> tables;       // of the CSV files
+  std::vector<std::string> unfitted;  // systems of the tables that have no law
   std::vector<std::string> notes;
   bool fitted = false;  // here, none of the inputs being a fit
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "weyl/app/html.h"
 #include "weyl/app/scale_numbers.h"
@@ -143,7 +144,57 @@ std::string left_out(const ScalingStudy& study) {
   return section("Left out, and to be known", rows);
 }
 
+/// The size of the lowest mean loss of a system at a budget.
+struct LowestLoss {
+  double budget = 0;
+  std::string system;
+  IsoflopPoint best;
+  double least = HUGE_VAL, most = 0;  // of its runs
+};
+
+std::vector<LowestLoss> lowest_losses(const std::vector<ScalingRun>& runs) {
+  std::map<std::string, std::vector<ScalingRun>> by_system;
+  for (const ScalingRun& run : runs) {
+    if (run.budget) {
+      by_system[run.system].push_back(run);
+    }
+  }
+  std::vector<LowestLoss> lowest;
+  for (const auto& [system, own] : by_system) {
+    for (const BudgetGroup& group : budget_groups(own, {})) {
+      std::vector<ScalingRun> of_budget;
+      for (const size_t i : group.runs) {
+        of_budget.push_back(own[i]);
+      }
+      const auto points = isoflops_of(of_budget, {}).front().points;
+      LowestLoss found{group.budget, system, *std::ranges::min_element(points, {}, &IsoflopPoint::loss)};
+      for (const ScalingRun& run : of_budget) {
+        if (run.parameters == found.best.parameters) {
+          found.least = std::min(found.least, run.loss);
+          found.most = std::max(found.most, run.loss);
+        }
+      }
+      lowest.push_back(std::move(found));
+    }
+  }
+  std::ranges::stable_sort(lowest, {}, &LowestLoss::budget);
+  return lowest;
+}
+
 }  // namespace
+
+std::string html_losses(const std::vector<ScalingRun>& runs) {
+  Rows rows{{"budget", "system", "parameters", "runs", "loss: mean", "least", "most"}};
+  for (const LowestLoss& lowest : lowest_losses(runs)) {
+    rows.push_back({number(lowest.budget, "%.3g"), lowest.system, number(lowest.best.parameters, "%.0f"),
+                    std::to_string(lowest.best.runs), number(lowest.best.loss, "%.4g"),
+                    number(lowest.least, "%.4g"), number(lowest.most, "%.4g")});
+  }
+  return section(
+      "Lowest loss of each budget", rows,
+      "The size whose mean loss is lowest, geometric over its runs, and the least and the most of them: a "
+      "difference between systems that is smaller than these differ by is none.");
+}
 
 std::string html_of(const ScalingStudy& study) {
   return laws(study) + at_budgets(study) + isoflops(study) + hold_outs(study) + ratios(study) +

@@ -11,6 +11,10 @@ namespace weyl {
 /// ratios. No table where there is nothing to tell.
 std::string html_of(const ScalingStudy& study);
 
+/// What each system came to at each budget, whether a law was fitted or not: the size of the lowest mean loss, and what
+/// its runs differ by. Nothing of runs that say no budget.
+std::string html_losses(const std::vector<ScalingRun>& runs);
+
 /// A folder of a sweep as it was found: the file that asked for it (sweep.toml), the machines that its runs name (environment.json
 /// of each), the rows of its table.
 struct SweepRecord {

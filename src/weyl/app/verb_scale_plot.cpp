@@ -19,7 +19,7 @@ int run(const ScalePlotCommand& command) {
   for (const std::string& note : inputs.notes) {
     warn(note);
   }
-  const ScaleFigures made = scale_figures(inputs.study, inputs.runs());
+  const ScaleFigures made = scale_figures(inputs);
   require<DataError>(!made.figures.empty(), joined(command.inputs),
                      ": nothing can be drawn: ", joined(made.left_out, "; "));
   std::error_code error;

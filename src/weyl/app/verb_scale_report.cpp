@@ -100,12 +100,12 @@ std::string machine(const SweepRecord& record) {
 std::string body_of(const ScaleReportCommand& command, const ScaleInputs& inputs) {
   const SweepRecord record = read_sweep_record(runs_file(command.runs));
   const Commands commands = commands_of(command, inputs, !record.sweep.empty());
-  const ScaleFigures made = scale_figures(inputs.study, inputs.runs());
+  const ScaleFigures made = scale_figures(inputs);
   std::string body;
   if (!inputs.notes.empty()) {
     body += "<p>To be known of the table:</p>\n" + list_of(inputs.notes);
   }
-  body += "<h2>Pictures</h2>\n" + html_lines(commands.plot) + pictures(made);
+  body += "<h2>Pictures</h2>\n" + html_lines(commands.plot) + pictures(made) + html_losses(inputs.runs());
   if (!inputs.study.systems.empty()) {
     body +=
         "<h2>Fits</h2>\n" +
