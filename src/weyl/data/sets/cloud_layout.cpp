@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 
 #include "weyl/core/check.h"
@@ -21,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kMostClasses = 1'000'000;
 constexpr const char* split_names[] = {"train", "valid", "test"};
+constexpr size_t kLooked = 4;  // files of a class, of what they are
 
 std::vector<fs::path> entries(const fs::path& folder, bool folders) {
   std::vector<fs::path> result;
@@ -249,9 +251,10 @@ bool give_splits(CloudLayout& layout) {
 bool is_folder_of_splits(const std::string& path) {
   bool any = false;
   for (const std::string& file : clouds_in(path)) {
-    const bool split =
-        is_named_split(file) && (file.ends_with(".npz") || is_hdf5(file)) && holds_clouds(file);
-    if (!split && !is_note(file)) {
+    const bool archive = is_named_split(file) && (file.ends_with(".npz") || is_hdf5(file));
+    const bool broken = archive && !seems_clouds(file);
+    const bool split = archive && !broken && holds_clouds(file);
+    if (!split && !broken && !is_note(file)) {
       return false;
     }
     any = any || split;
@@ -321,8 +324,8 @@ bool is_flat_cloud_folder(const std::string& path) {
 
 bool is_cloud_folder(const std::string& path) {
   for (const char* split : {"train", "test"}) {
-    if (fs::is_directory(fs::path(path) / split)) {
-      return is_cloud_folder((fs::path(path) / split).string());
+    if (const fs::path part = fs::path(path) / split; fs::is_directory(part)) {
+      return is_cloud_folder(part.string());
     }
   }
   const auto folders = class_folders(path);
@@ -337,14 +340,16 @@ bool is_cloud_folder(const std::string& path) {
     if (files.size() != entries(folder, false).size() || !entries(folder, true).empty()) {
       return false;
     }
-    const std::string& first = files.front();
-    const bool sure = first.ends_with(".ply") || first.ends_with(".off");
-    const bool arrays = first.ends_with(".npz") || is_hdf5(first);
-    if (!sure && !(arrays ? holds_clouds(first) : looks_like_points(first))) {
-      return false;
+    for (const std::string& file : files | std::views::take(kLooked)) {
+      const auto seems = seems_clouds(file);
+      if ((seems && !*seems) || is_labelled_set(file)) {
+        return false;
+      }
+      any = any || seems.has_value();
     }
   }
   return true;
 }
 
 }  // namespace weyl
+  bool any = false;  // of the first of each class: broken files say nothing
