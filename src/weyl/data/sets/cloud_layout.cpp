@@ -62,6 +62,9 @@ std::vector<CloudFile> files_of(const fs::path& folder, std::vector<std::string>
   for (const fs::path& path : folders) {
     const auto at = std::ranges::find(names, path.filename().string());
     require<DataError>(at != names.end(), path.string(), ": is no class of the training clouds");
+    if (names == known) {
+      require_known({path.filename().string()}, known, folder.string());
+    }
     for (const std::string& file : clouds_in(path.string())) {
       files.push_back({file, at - names.begin()});
     }

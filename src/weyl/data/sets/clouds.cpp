@@ -11,6 +11,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/random.h"
 #include "weyl/data/parts.h"
+#include "weyl/data/sets/class_names.h"
 #include "weyl/data/sets/cloud_layout.h"
 #include "weyl/data/sets/cloud_reader.h"
 #include "weyl/data/shapes/surface.h"
@@ -234,9 +235,14 @@ Schema schema_of(const CloudsDataOptions& o, const std::vector<std::string>& nam
     return schema;
   }
   const int64_t found = names.empty() ? most + 1 : std::ssize(names);
-  require<DataError>(o.classes == 0 || (names.empty() ? found <= o.classes : found == o.classes), o.path,
-                     ": data.clouds.classes must be ", names.empty() ? "at least " : "", found,
-                     ", the classes there are, got ", o.classes);
+  const bool fits = o.classes == 0 || (names.empty() ? found <= o.classes : found == o.classes);
+  if (!fits) {
+    require_known(names, o.known_classes, o.path);
+  }
+  require<DataError>(fits || !names.empty(), o.path, ": classes must be 0 .. ", o.classes - 1,
+                     " (data.clouds.classes = ", o.classes, "), got ", most);
+  require<DataError>(fits, o.path, ": data.clouds.classes must be ", found, ", the classes there are, got ",
+                     o.classes);
   schema.labels = {{.name = "class",
                     .level = Level::graph,
                     .kind = Kind::category,
