@@ -14,6 +14,7 @@
 #include "weyl/data/formats/point_text.h"
 #include "weyl/data/sets/class_names.h"
 #include "weyl/data/sets/cloud_reader.h"
+#include "weyl/data/sets/modelnet_files.h"
 
 namespace weyl {
 namespace {
@@ -21,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kMostClasses = 1'000'000;
-constexpr const char* split_names[] = {"train", "valid", "test"};
 constexpr size_t kLooked = 4;  // files of a class, of what they are
+constexpr const char* split_names[] = {"train", "valid", "test"};
 
 std::vector<fs::path> entries(const fs::path& folder, bool folders) {
   std::vector<fs::path> result;
@@ -61,10 +62,10 @@ std::vector<CloudFile> files_of(const fs::path& folder, std::vector<std::string>
   }
   for (const fs::path& path : folders) {
     const auto at = std::ranges::find(names, path.filename().string());
-    require<DataError>(at != names.end(), path.string(), ": is no class of the training clouds");
     if (names == known) {
       require_known({path.filename().string()}, known, folder.string());
     }
+    require<DataError>(at != names.end(), path.string(), ": is no class of the training clouds");
     for (const std::string& file : clouds_in(path.string())) {
       files.push_back({file, at - names.begin()});
     }
@@ -265,6 +266,20 @@ bool is_folder_of_splits(const std::string& path) {
   return any;
 }
 
+/// .npz and HDF5 files of clouds and nothing else, but ModelNet's own names (sets/modelnet_files.h).
+bool is_folder_of_archives(const std::string& path) {
+  bool any = false;
+  for (const fs::path& file : entries(path, false)) {
+    const auto seems = file.extension() == ".npz" || is_hdf5(file.string()) ? seems_clouds(file.string())
+                                                                            : std::optional(false);
+    if (seems && !*seems) {
+      return false;
+    }
+    any = any || seems.has_value();
+  }
+  return any && entries(path, true).empty() && ModelnetFiles(path).empty();
+}
+
 }  // namespace
 
 std::vector<std::string> clouds_in(const std::string& folder) {
@@ -333,11 +348,12 @@ bool is_cloud_folder(const std::string& path) {
   }
   const auto folders = class_folders(path);
   if (folders.empty()) {
-    return is_folder_of_splits(path);
+    return is_folder_of_splits(path) || is_folder_of_archives(path);
   }
   if (folders.size() != entries(path, true).size()) {
     return false;
   }
+  bool any = false;  // of the first of each class: broken files say nothing
   for (const fs::path& folder : folders) {
     const auto files = clouds_in(folder.string());
     if (files.size() != entries(folder, false).size() || !entries(folder, true).empty()) {
@@ -351,8 +367,7 @@ bool is_cloud_folder(const std::string& path) {
       any = any || seems.has_value();
     }
   }
-  return true;
+  return any;
 }
 
 }  // namespace weyl
-  bool any = false;  // of the first of each class: broken files say nothing
