@@ -28,7 +28,13 @@ TEST(StudyRead, GivesBackWhatWasWritten) {
   options.grid_checks = 1;
   options.hold_out = true;
   options.form = FitForm{};
-  const std::string written = to_json(fit_study(table, options)).dump();
+  options.budgets = {1e16, 2.5e17};
+  ScalingStudy study = fit_study(table, options);
+  study.asked.xi["few"] = 6.5;
+  study.asked.epochs = 4;
+  const std::string written = to_json(study).dump();
+  EXPECT_NE(written.find(R"("budgets":[1e+16,2.5e+17],"epochs":4.0,"hold_out":true)"), std::string::npos)
+      << written.substr(0, 300);
   EXPECT_EQ(to_json(parse_study(written, "fit.json")).dump(), written);
 }
 
