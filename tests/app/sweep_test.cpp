@@ -96,6 +96,20 @@ TEST(ScalePlan, SaysTokensStepsFlopsAndSeconds) {
   EXPECT_NE(untimed.out.find("5 rows, 9 trainings"), std::string::npos) << untimed.out;
 }
 
+TEST(ScalePlan, AnEpochOfPartsHasTheirTokens) {
+  const std::string folder = scratch("sweep-parts");
+  ASSERT_EQ(weyl_program("data make phantoms --out data/phantoms count=4 --quiet", folder).code, 0);
+  ASSERT_EQ(weyl_program("config new --data data/phantoms --out phantoms.toml --quiet", folder).code, 0);
+  write(
+      folder + "/sweep.toml",
+      "base = \"phantoms.toml\"\nset = [\"train.best=cross_entropy\", \"train.crop=[8]\"]\nbudgets = [3e9]\n"
+      "[[systems]]\nname = \"a\"\npoints = [{ name = \"one\" }]\n");
+  const Outcome run = weyl_program("scale run sweep.toml --out a --quiet", folder);
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("epochs: must be \"repeat\", or the data have more"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("times the 1024 of"), std::string::npos) << run.err;  // 2 samples of 8^3
+}
+
 TEST(ScalePlan, LeavesNoFolderWhenItIsStopped) {
   const std::string folder = prepared("sweep-plan-stopped");
   fs::create_directories(folder + "/tmp");

@@ -166,18 +166,22 @@ class Company {
   std::vector<std::thread> others_;
 };
 
-/// Bytes that a step on one sample takes, on the CPU.
+/// Bytes that each sample of a step takes, on the CPU; gradients of the weights, which a step has once, are none of them.
 double bytes_of_a_sample(Trained& trained, const TrainOptions& options) {
   const Loader loader(trained.train, loader_options(options, *trained.model), 0);
   const Batch batch = loader.alone(0, 0);  // by this thread, which alone is followed
   trained.model->train(true);
   const AllocationPeak peak;
-  add_gradients(loss_of(*trained.model, trained.task.get(), batch), *trained.model);
-  const auto bytes = static_cast<double>(peak.bytes());
+  const Tensor loss = loss_of(*trained.model, trained.task.get(), batch);
+  const auto forward = static_cast<double>(peak.bytes());
+  add_gradients(loss, *trained.model);
+  const auto whole = static_cast<double>(peak.bytes());
+  double gradients = 0;
   for (const Parameter& p : trained.model->parameters()) {
+    gradients += p.tensor.grad().defined() ? static_cast<double>(p.tensor.grad().nbytes()) : 0;
     p.tensor.mutable_grad() = Tensor();
   }
-  return bytes;
+  return std::max(forward, whole - gradients);
 }
 
 /// The fewest batches that make a step of memory `room`; 1 where samples are counted in tokens.
