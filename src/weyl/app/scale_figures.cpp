@@ -334,7 +334,8 @@ ScaleFigures scale_figures(const ScaleInputs& inputs) {
          "neither isoflops nor laws have a best size");
     take(ratio_figure(study), "two systems with losses over compute are needed");
   }
-  take(data_scaling_figure(runs), "no table has unique_tokens of data that were seen more than once");
+  take(data_scaling_figure(runs),
+       "no table has two amounts of data that were seen more than once (unique_tokens)");
   return made;
 }
 
