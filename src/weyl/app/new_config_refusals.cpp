@@ -16,12 +16,6 @@ namespace fs = std::filesystem;
 
 /// What a set of files of a kind is, where a file of it is no set: in the words of `--data`.
 std::string set_of(const std::string& path) {
-  if (CifarBatches::takes(path, {})) {
-    return "the folder of all batches";
-  }
-  if (DigitFiles::takes(path, {})) {
-    return "the folder of all files of the digits";
-  }
   if (VolumeFiles::takes(path, {})) {
     return "a folder of volumes with dataset.json, which names the masks";
   }
@@ -59,6 +53,11 @@ void refuse_file(const std::string& path) {
   if (TensorFiles::takes(path, {})) {
     throw ConfigError(text(path, ": is one file without splits; `weyl data split ", shell_word(path),
                            " --out ", shell_word(folder), "`, then --data ", shell_word(folder)));
+  }
+  if (CifarBatches::takes(path, {}) || DigitFiles::takes(path, {})) {  // whose files lie in one folder
+    const std::string above = fs::path(path).parent_path().string();
+    throw ConfigError(
+        text(path, ": is one file of a data set, which ", command(above.empty() ? "." : above), " takes"));
   }
   const bool strange = is_hdf5(path) && !seems_clouds(path).value_or(false);
   if (const std::string set = strange ? "" : set_of(path); !set.empty()) {
