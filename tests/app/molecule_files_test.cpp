@@ -18,6 +18,8 @@ TEST(MoleculeFilesProgram, InspectsEveryFormat) {
                                               {"qm9.tar.bz2", 2, 5},
                                               {"npz/rmd17.npz", 4, 3},
                                               {"deepmd", 4, 3},
+                                              {"lmdb/ase.aselmdb", 3, 3},
+                                              {"lmdb/folder", 5, 3},
                                               {"v3000.sdf", 2, 9}}) {
     const Outcome seen = weyl_program("data inspect " + molecules + file + " --json", folder);
     ASSERT_EQ(seen.code, 0) << seen.err;
@@ -56,6 +58,7 @@ TEST(MoleculeFilesProgram, RefusesBrokenFilesInOneLine) {
   for (const auto& [file, fault] :
        {std::pair{"xyz/cut_frame.xyz", "frame 2, line 8: the file ends after 2 of 3 atoms"},
         {"sdf/unknown_element.sdf", "frame 2, line 19: unknown element 'R#'"},
+        {"lmdb/pickled_row.aselmdb", "frame 2, id 2: must be JSON packed by zlib, is pickled Python"},
         {"tar/cut.tar", "Truncated tar archive"}}) {
     for (const std::string verb : {"data inspect ", "data convert "}) {
       const Outcome seen =

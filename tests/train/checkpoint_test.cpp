@@ -8,6 +8,7 @@
 #include "weyl/core/check.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/model_card.h"
+#include "weyl/train/threads.h"
 
 namespace weyl {
 namespace {
@@ -84,9 +85,11 @@ TEST_F(CheckpointTest, SaysWhatItHoldsWithoutTorch) {
   EXPECT_EQ(s.parameters, saved_.model->parameter_count());
   EXPECT_EQ(s.parts, saved_.model->parts());
   EXPECT_EQ(s.flops_forward, saved_.model->flops_per_token().forward);
+  EXPECT_EQ(s.flops_train, training_flops(*saved_.model, saved_.task.get(), 1));
   EXPECT_EQ(s.flops_nominal, nominal_training_flops(*saved_.model));
-  SafetensorsHeader older = file.header();  // that said nothing of nominal ones
+  SafetensorsHeader older = file.header();  // that said nothing of training
   older.metadata["flops_per_token"] = "{\"forward\": 5}";
+  EXPECT_EQ(read_summary(older, path_).flops_train, 15);
   EXPECT_EQ(read_summary(older, path_).flops_nominal, 6.0 * static_cast<double>(s.parameters_real));
   EXPECT_FALSE(s.exact.empty());
   const std::string card = model_card("run-001", s, {{"test mse", 0.25, "m^2"}});

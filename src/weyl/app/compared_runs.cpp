@@ -61,7 +61,7 @@ void read_curve(ComparedRun& run, std::optional<double> tokens_an_epoch, const M
     }
     if (tokens_an_epoch) {
       const double tokens = *tokens_an_epoch * row[static_cast<size_t>(epoch)];
-      point.flops = 3 * summary.flops_forward * tokens;
+      point.flops = summary.flops_train * tokens;
       run.nominal_flops = summary.flops_nominal * tokens;
     }
     for (size_t c = 0; c < table.columns.size(); ++c) {

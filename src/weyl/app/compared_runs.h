@@ -17,8 +17,8 @@ struct ComparedRun {
   std::string system;
   int64_t parameters = 0, parameters_real = 0;
   std::optional<double> seconds;  // of training
-  /// Of training: as result.json has them, or, where there is none of the last step, three forward passes a token that was
-  /// seen (ModelSummary::flops_forward; forces that are gradients take about twice that).
+  /// Of training: as result.json has them, or, where there is none of the last step, by the tokens that were seen
+  /// (ModelSummary::flops_train).
   std::optional<double> flops;
   std::optional<double> nominal_flops;  // likewise, as scaling laws count (ModelSummary::flops_nominal)
   std::map<std::string, std::pair<double, std::string>> metrics;  // of `split`: value, unit

@@ -76,10 +76,9 @@ Json info_json(const ModelSummary& s, const Recipe& recipe) {
       .set("inputs", quantities_json(s.interface.features))
       .set("outputs", quantities_json(s.interface.outputs))
       .set("options", options_json([model = recipe.model](Fields& f) mutable { fields(f, model); }))
-      // The backward pass of a product is two products.
       .set("flops_per_token", Json::object()
                                   .set("forward", s.flops_forward)
-                                  .set("train", 3 * s.flops_forward)
+                                  .set("train", s.flops_train)
                                   .set("nominal", s.flops_nominal))
       .set("format_version", s.format_version);
   if (s.interface.group) {

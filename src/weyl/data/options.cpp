@@ -291,6 +291,10 @@ void fields(Fields& f, Qm9DataOptions& o) {
   f("exclude", o.exclude,
     "text whose lines begin with the index of a molecule to leave out; none: uncharacterized.txt beside the "
     "molecules, if it is there");
+  f("order", o.order,
+    "of the molecules, of which the first are for training, the next for validation: by our random numbers, "
+    "or "
+    "numpy's RandomState(seed).permutation, as public code often has it (seed 42 there)");
   frame_counts(f, o);
 }
 
@@ -390,6 +394,9 @@ void refuse(const Md17DataOptions& o) {
   refuse_frames(o);
 }
 void refuse(const Qm9DataOptions& o) {
+  constexpr int64_t seeds = int64_t{1} << 32;
+  require<ConfigError>(o.order != SplitOrder::numpy || o.seed < seeds,
+                       "data.qm9.seed: must be below 2^32 with order = \"numpy\", got ", o.seed);
   refuse_frames(o);
 }
 

@@ -282,11 +282,17 @@ struct Md17DataOptions {
 void fields(Fields& f, Md17DataOptions& o);
 
 /// 134 thousand small molecules with fifteen properties each (sets/molecules.h).
+/// By whose permutation molecules are drawn: ours, or numpy's RandomState(seed).
+enum class SplitOrder { weyl, numpy };
+constexpr auto names_of(SplitOrder) {
+  return std::array<std::string_view, 2>{"weyl", "numpy"};
+}
 struct Qm9DataOptions {
   static constexpr const char* name_in_config = "qm9";
   std::string path = "data/qm9";
   std::string exclude;  // file of the molecules to leave out, found like `path`; empty: uncharacterized.txt
                         // beside them
+  SplitOrder order = SplitOrder::weyl;
   std::vector<std::string> elements;                // as of molecules
   int64_t train = 110000, valid = 10000, test = 0;  // molecules; test 0: the rest
   std::vector<double> fractions{0.8, 0.1, 0.1};     // where train, valid and test are 0

@@ -5,12 +5,27 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/data/makers/numpy_random.h"
 
 namespace weyl {
 namespace {
 
 int64_t share(double fraction, int64_t size) {
   return std::llround(fraction * static_cast<double>(size));
+}
+
+/// Pieces of an order, one after the other.
+std::vector<std::vector<int64_t>> pieces(const std::vector<int64_t>& order,
+                                         const std::vector<int64_t>& counts) {
+  std::vector<std::vector<int64_t>> parts;
+  auto begin = order.begin();
+  for (const int64_t count : counts) {
+    require(count >= 0 && count <= order.end() - begin, "draw_parts: parts must be of at most ", order.size(),
+            " samples in all");
+    parts.emplace_back(begin, begin + count);
+    begin += count;
+  }
+  return parts;
 }
 
 }  // namespace
@@ -37,16 +52,12 @@ PartCounts part_counts(int64_t size, const std::vector<double>& fractions, const
 
 std::vector<std::vector<int64_t>> draw_parts(int64_t size, const std::vector<int64_t>& counts, int64_t seed,
                                              std::string_view stream) {
-  const std::vector<int64_t> order = Stream(static_cast<uint64_t>(seed), stream).permutation(size);
-  std::vector<std::vector<int64_t>> parts;
-  auto begin = order.begin();
-  for (const int64_t count : counts) {
-    require(count >= 0 && count <= order.end() - begin, "draw_parts: parts must be of at most ", size,
-            " samples in all");
-    parts.emplace_back(begin, begin + count);
-    begin += count;
-  }
-  return parts;
+  return pieces(Stream(static_cast<uint64_t>(seed), stream).permutation(size), counts);
+}
+
+std::vector<std::vector<int64_t>> draw_parts_by_numpy(int64_t size, const std::vector<int64_t>& counts,
+                                                      int64_t seed) {
+  return pieces(NumpyRandom(static_cast<uint32_t>(seed)).permutation(size), counts);
 }
 
 SplitIndices random_split(int64_t size, const SplitOptions& options) {

@@ -23,6 +23,10 @@ PartCounts part_counts(int64_t size, const std::vector<double>& fractions, const
 std::vector<std::vector<int64_t>> draw_parts(int64_t size, const std::vector<int64_t>& counts, int64_t seed,
                                              std::string_view stream);
 
+/// The same by the permutation of numpy's RandomState(seed), seed below 2^32.
+std::vector<std::vector<int64_t>> draw_parts_by_numpy(int64_t size, const std::vector<int64_t>& counts,
+                                                      int64_t seed);
+
 /// How a set is cut at random: fractions of its samples; what is left is the test split.
 struct SplitOptions {
   double train = 0.8, valid = 0.1;

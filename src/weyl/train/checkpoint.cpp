@@ -18,6 +18,7 @@
 #include "weyl/train/freeze.h"
 #include "weyl/train/optimiser.h"
 #include "weyl/train/stored_recipe.h"
+#include "weyl/train/threads.h"
 
 namespace weyl {
 namespace {
@@ -135,6 +136,7 @@ ModelSummary summarise(const SavedModel& saved) {
   s.parameters_real = saved.model->parameter_count_real();
   s.parts = saved.model->parts();
   s.flops_forward = saved.model->flops_per_token().forward;
+  s.flops_train = training_flops(*saved.model, saved.task.get(), 1);
   s.flops_nominal = nominal_training_flops(*saved.model);
   return s;
 }

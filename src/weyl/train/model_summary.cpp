@@ -124,8 +124,11 @@ std::map<std::string, std::string> to_metadata(const ModelSummary& s) {
                          .set("real", s.parameters_real)
                          .set("parts", std::move(parts))
                          .dump()},
-      {"flops_per_token",
-       Json::object().set("forward", s.flops_forward).set("nominal", s.flops_nominal).dump()},
+      {"flops_per_token", Json::object()
+                              .set("forward", s.flops_forward)
+                              .set("train", s.flops_train)
+                              .set("nominal", s.flops_nominal)
+                              .dump()},
       {"training", training.dump()}};
   if (!s.trained_on.empty()) {
     metadata["trained_on"] = to_json_text(s.trained_on);
@@ -183,7 +186,8 @@ ModelSummary read_summary(const SafetensorsHeader& header, const std::string& wh
   }
   const Json flops = entries.json("flops_per_token");
   s.flops_forward = number(flops.find("forward"));
-  // Older files do not say: the count of a model that does not.
+  // Older files do not say: three forward passes, and the count of a model that does not.
+  s.flops_train = flops.find("train") != nullptr ? number(flops.find("train")) : 3 * s.flops_forward;
   s.flops_nominal = flops.find("nominal") != nullptr ? number(flops.find("nominal"))
                                                      : 6 * static_cast<double>(s.parameters_real);
   const Json training = entries.json("training");

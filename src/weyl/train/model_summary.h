@@ -29,8 +29,9 @@ struct ModelSummary {
   std::vector<std::string> exact, approximate;         // groups of the symmetry that is claimed, or measured
   int64_t parameters = 0, parameters_real = 0;         // a complex number counted once, and as stored
   std::vector<std::pair<std::string, int64_t>> parts;  // parameters by top-level module
-  double flops_forward = 0;                            // per token; a training step is three times that
-  double flops_nominal = 0;                            // per token of training (nominal_training_flops)
+  double flops_forward = 0;                            // per token (models/work.h)
+  double flops_train = 0;                              // per token of training (training_flops)
+  double flops_nominal = 0;                            // likewise, nominal (nominal_training_flops)
   int64_t step = 0;                                    // of training, 0 for imported weights
   double epoch = 0;
   SampleFacts trained_on;    // what is known of the data beside their shapes

@@ -101,6 +101,26 @@ TEST_F(Streamed, AreTheFramesInMemory) {
   }
 }
 
+/// Of formats that can go to any frame, with frames left out too.
+TEST_F(Streamed, AnyOrderOfADatabase) {
+  const std::string path = WEYL_SOURCE_DIR "/tests/fixtures/molecules/lmdb/folder";
+  MoleculesDataOptions o;
+  o.features = {"charge", "spin"};
+  const auto kept = whole(path, o), streamed = on_disk(path, o);
+  ASSERT_EQ(streamed->size(), 5);
+  expect_same(streamed->schema(), kept->schema());
+  for (const std::vector<int64_t>& which :
+       std::vector<std::vector<int64_t>>{{4}, {0}, {3, 1, 4, 1}, {2, 3, 4}, {}}) {
+    expect_same(streamed->batch(which), kept->batch(which));
+  }
+  const StreamedFrames some(
+      path, layout_of({o}), FrameCollector::Labels::needed, [](const AtomsFrame& frame) {
+        return frame.positions[2] != 0.5 && frame.positions[2] != 1.5;  // without the second and the fourth
+      });
+  ASSERT_EQ(some.size(), 3);
+  expect_same(some.batch(std::vector<int64_t>{2, 0, 1}), kept->batch(std::vector<int64_t>{4, 0, 2}));
+}
+
 TEST_F(Streamed, SplitsAreThoseInMemory) {
   MoleculesDataOptions o;
   o.path = file("all.xyz", frames(30));

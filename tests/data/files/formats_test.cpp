@@ -51,7 +51,8 @@ class Formats : public ::testing::Test {
     return {{"point clouds", {folder_ / "cloud.ply", folder_ / "clouds.npz"}},
             {"frames of atoms",
              {fixtures + "molecules/ase.xyz", fixtures + "molecules/npz/md17.npz",
-              fixtures + "molecules/deepmd", fixtures + "molecules/qm9"}},
+              fixtures + "molecules/deepmd", fixtures + "molecules/qm9",
+              fixtures + "molecules/lmdb/ase.aselmdb", fixtures + "molecules/lmdb/folder"}},
             {"particles", {folder_ / "nbody/train.safetensors"}},
             {"rigid bodies", {fixtures + "rigid/tetrahedra.safetensors"}},
             {"tensors", {fixtures + "points/two_graphs.safetensors"}},
@@ -162,7 +163,7 @@ TEST_F(Formats, AreAllNamedWhereAPathIsOfNone) {
   EXPECT_EQ(message_of<DataError>([&] { open_file(path, {}); }),
             path +
                 ": must be point clouds (.ply, .npz), frames of atoms (.xyz, .extxyz, .sdf, .sd, .mol, .npz, "
-                ".tar, DeePMD), particles "
+                ".aselmdb, .lmdb, .tar, DeePMD), particles "
                 "(.safetensors), rigid bodies (.safetensors), tensors (.safetensors), volumes (.nii, "
                 ".nii.gz), shapes (.h5, .off), poses "
                 "(.txt, .csv, .tum, .kitti), CIFAR-10 (.bin), digits (.amat, IDX), images (.png, .jpg, .bmp) "

@@ -188,6 +188,7 @@ const std::vector<Reader>& readers() {
       {"npz of a molecule (rMD17)", "a.npz", 4'000, make_rmd17, read_frames},
       {"DeePMD folder", "type.raw", 8'000, make_deepmd,
        [](const std::string& path) { read_frames(fs::path(path).parent_path().string()); }},
+      {"ASE-LMDB, rows", "a.aselmdb", 10'000, make_ase_lmdb, read_frames},
       {"extended xyz, frames", "a.xyz", 1'000,
        [](const std::string& path, int64_t n) { write(path, frames(n)); }, read_frames},
       {"extended xyz, one frame, inspected", "a.xyz", 10'000,

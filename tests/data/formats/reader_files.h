@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/data/formats/lmdb_files.h"
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/data/atoms/inspect_frames.h"
@@ -171,6 +172,10 @@ inline void make_deepmd(const std::string& path, int64_t frames) {
   fs::create_directories(folder / "set.000");
   write_npy((folder / "set.000" / "coord.npy").string(),
             {ElementType::f64, {frames, 60}, Bytes(static_cast<size_t>(frames * 60 * 8))});
+}
+
+inline void make_ase_lmdb(const std::string& path, int64_t rows) {
+  write(path, LmdbPages(ase_rows(rows), 4096).file());
 }
 
 }  // namespace weyl

@@ -131,6 +131,39 @@ TEST(Qm9, HasItsFifteenPropertiesInUsualUnits) {
   EXPECT_TRUE(at::equal(all_of(*open_qm9(tar).train).labels.at("H"), batch.labels.at("H")));
 }
 
+TEST_F(Molecules, OfQm9AreDrawnAsByNumpy) {
+  std::string molecules;
+  for (int i = 0; i < 10; ++i) {  // of i + 1 atoms
+    molecules += text(i + 1, "\ngdb ", i + 1);
+    for (int property = 0; property < 15; ++property) {
+      molecules += " 0.5";
+    }
+    molecules += "\n";
+    for (int atom = 0; atom <= i; ++atom) {
+      molecules += text("C ", 2 * atom, " 0 0 0\n");
+    }
+    molecules += "100\nC C\nI I\n";
+  }
+  Qm9DataOptions o{.path = file("all.xyz", molecules), .order = SplitOrder::numpy, .train = 5, .valid = 3};
+  o.seed = 42;
+  const Splits splits = open_qm9(o);
+  const auto sizes = [](const Dataset& data) {
+    std::vector<int64_t> all;
+    for (int64_t i = 0; i < data.size(); ++i) {
+      all.push_back(data.tokens(i));
+    }
+    return all;
+  };
+  // RandomState(42).permutation(10) is 8 1 5 0 7 | 2 9 4 | 3 6
+  EXPECT_EQ(sizes(*splits.train), (std::vector<int64_t>{1, 2, 6, 8, 9}));
+  EXPECT_EQ(sizes(*splits.valid), (std::vector<int64_t>{3, 5, 10}));
+  EXPECT_EQ(sizes(*splits.test), (std::vector<int64_t>{4, 7}));
+  o.seed = int64_t{1} << 32;
+  EXPECT_THROW(require_effects({o}), ConfigError);
+  o.order = SplitOrder::weyl;
+  EXPECT_NO_THROW(require_effects({o}));
+}
+
 TEST_F(Molecules, OfQm9LeaveOutWhatIsListed) {
   Qm9DataOptions o;
   o.path = fixtures + "/qm9";

@@ -315,6 +315,10 @@ std::vector<std::pair<std::string, std::string>> frames_for_inspection(const std
           result.emplace_back(split, file);
         }
       }
+      const std::string folder = (fs::path(path) / split).string();
+      if (fs::is_directory(folder) && holds_frames(folder)) {
+        result.emplace_back(split, folder);
+      }
     }
   }
   if (result.empty()) {

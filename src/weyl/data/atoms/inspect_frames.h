@@ -47,7 +47,8 @@ struct FrameInspection {
 FrameInspection inspect_frames(FrameReader& reader, const std::string& split = "",
                                Duplicates* seen = nullptr);
 
-/// The frames that a path holds, as ("", path), or the splits of a folder by name: its files train, valid and test.
+/// The frames that a path holds, as ("", path), or the splits of a folder by name: its files or folders train,
+/// valid and test.
 std::vector<std::pair<std::string, std::string>> frames_for_inspection(const std::string& path);
 
 /// Inspects them all. Of a folder, files that cannot be read are warnings of the first set that can; DataError where

@@ -12,9 +12,15 @@ StreamedFrames::StreamedFrames(std::string path, const FrameLayout& layout, Fram
       wanted_(std::move(wanted)),
       reader_(open_frames(path_)),
       collector_(layout, *reader_, labels) {
-  while (next()) {
+  for (int64_t frame = 0; reader_->next(frame_); ++frame) {
+    if (wanted_ && !wanted_(frame_)) {
+      continue;
+    }
     collector_.add(frame_);
     sizes_.push_back(frame_.size());
+    if (wanted_) {
+      frames_.push_back(frame);
+    }
     collector_.forget();
   }
   schema_ = collector_.schema();
@@ -29,6 +35,19 @@ bool StreamedFrames::next() const {
     }
   }
   return false;
+}
+
+/// Sees to it that the sample is one of those that `next` comes to.
+void StreamedFrames::go_to(int64_t sample) const {
+  if (reader_ == nullptr || (at_ > sample && !reader_->count())) {
+    reader_ = open_frames(path_);
+    collector_.follow(*reader_);
+    at_ = 0;
+  }
+  if (at_ != sample && reader_->count()) {
+    reader_->go_to(frames_.empty() ? sample : frames_[static_cast<size_t>(sample)]);
+    at_ = sample;
+  }
 }
 
 int64_t StreamedFrames::tokens(int64_t index) const {
@@ -54,11 +73,7 @@ Batch StreamedFrames::ascending(std::span<const int64_t> indices) const {
   collector_.forget();  // what an error left
   for (const int64_t index : indices) {
     const int64_t size = tokens(index);
-    if (reader_ == nullptr || at_ > index) {
-      reader_ = open_frames(path_);
-      collector_.follow(*reader_);
-      at_ = 0;
-    }
+    go_to(index);
     bool there = true;
     while (there && at_ <= index) {
       there = next();

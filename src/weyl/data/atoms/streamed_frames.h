@@ -12,8 +12,9 @@ namespace weyl {
 
 /// The frames of a file or folder as a data set that holds none of them: the file is read once to know its samples,
 /// their sizes and what they have in common, and then from sample to sample as batches are asked for. Batches in the
-/// order of the samples cost one further reading in all; one that goes back begins the file again. Of each sample eight
-/// bytes are kept. Batches and schema are those of the same frames in memory (open_frames_file), to the bit.
+/// order of the samples cost one further reading in all; one that goes back begins the file again, but of formats that
+/// can go to any frame (FrameReader::count), of which each batch reads its own samples. Of each sample eight bytes are
+/// kept, sixteen where some frames are none. Batches and schema are those of the same frames in memory (open_frames_file), to the bit.
 class StreamedFrames : public Dataset {
  public:
   /// `wanted` says which frames are samples; null: all. DataError as FrameCollector and the reader.
@@ -27,11 +28,13 @@ class StreamedFrames : public Dataset {
 
  private:
   bool next() const;
+  void go_to(int64_t sample) const;
   Batch ascending(std::span<const int64_t> indices) const;
 
   std::string path_;
   std::function<bool(const AtomsFrame&)> wanted_;
   std::vector<int64_t> sizes_;
+  std::vector<int64_t> frames_;  // which frame a sample is; empty: all frames are samples
   Schema schema_;
   // The place in the file; several threads may ask.
   mutable std::mutex mutex_;

@@ -14,7 +14,7 @@ namespace weyl {
 ///                                               object in the array `__metadata__`, read on the way back)
 ///   X.png, .jpg, .bmp, .amat, IDX, .bin     ->  Y.safetensors, a grid with its labels (sets/image_files.h)
 ///   a trajectory of text (.txt, .csv, ...)  ->  X.safetensors, poses of SE(3) (sets/pose_files.h)
-///   frames of atoms (xyz, SDF, .npz, DeePMD, QM9)  ->  X.xyz, .extxyz (.gz), X.npz  (convert_frames.h)
+///   frames of atoms (xyz, SDF, .npz, .aselmdb, DeePMD, QM9)  ->  X.xyz, .extxyz (.gz), X.npz  (convert_frames.h)
 ///
 /// `options` are key=value texts of the conversion's own options: of poses PoseFileOptions, of frames
 /// FrameConvertOptions. Files that are there already are never replaced (ConfigError). ConfigError for any

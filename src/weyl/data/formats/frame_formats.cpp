@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
+#include "weyl/data/formats/ase_lmdb.h"
 #include "weyl/data/formats/deepmd.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/molecule_npz.h"
@@ -30,6 +31,10 @@ const std::vector<FrameFormat>& formats() {
       {.endings = {".xyz", ".extxyz"}, .open_text = text_reader<ExtendedXyzReader>},
       {.endings = {".sdf", ".sd", ".mol"}, .open_text = text_reader<SdfReader>},
       {.endings = {".npz"}, .holds = is_molecule_npz, .open = path_reader<MoleculeNpzReader>},
+      {.endings = {".aselmdb", ".lmdb"},
+       .holds = [](const std::string& /*path*/) { return true; },  // what else is in LMDB, the reader says
+       .open = path_reader<AseLmdbReader>,
+       .in_folders = true},
       {.holds = is_deepmd, .open = path_reader<DeepmdReader>, .folders = "DeePMD"}};
   return all;
 }
@@ -51,12 +56,17 @@ const FrameFormat* find_format(Holds holds) {
   return found == formats().end() ? nullptr : &*found;
 }
 
-/// The endings of texts, or of other files, each once.
-std::vector<std::string_view> endings(bool of_texts) {
+bool is_of(const FrameFormat& format, FrameEndings of) {
+  return of == FrameEndings::in_folders ? is_text(format) || format.in_folders
+                                        : is_text(format) == (of == FrameEndings::texts);
+}
+
+/// Each ending once.
+std::vector<std::string_view> endings(FrameEndings of) {
   std::vector<std::string_view> all;
   for (const FrameFormat& format : formats()) {
     for (const std::string_view end : format.endings) {
-      if (is_text(format) == of_texts && std::ranges::find(all, end) == all.end()) {
+      if (is_of(format, of) && std::ranges::find(all, end) == all.end()) {
         all.push_back(end);
       }
     }
@@ -68,6 +78,12 @@ std::vector<std::string_view> endings(bool of_texts) {
 
 bool is_frame_text(std::string_view path) {
   return find_format([&](const FrameFormat& f) { return is_text(f) && ends_so(f, path); }) != nullptr;
+}
+
+bool lies_in_folders(std::string_view path) {
+  return find_format([&](const FrameFormat& f) {
+           return is_of(f, FrameEndings::in_folders) && ends_so(f, path);
+         }) != nullptr;
 }
 
 const FrameFormat& format_of_frame_text(std::string_view path,
@@ -82,7 +98,7 @@ const FrameFormat& format_of_frame_text(std::string_view path,
     const auto bytes = begin();
     return f.begins({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   });
-  require<DataError>(format != nullptr, path, ": must be ", frame_endings_line(true, " or "));
+  require<DataError>(format != nullptr, path, ": must be ", frame_endings_line(FrameEndings::texts, " or "));
   return *format;
 }
 
@@ -96,22 +112,23 @@ const FrameFormat* frame_format_of_file(std::string_view path) {
 
 std::vector<std::string> frame_endings() {
   std::vector<std::string> all;
-  for (const std::string_view end : endings(true)) {
+  for (const std::string_view end : endings(FrameEndings::texts)) {
     all.emplace_back(end);
     all.push_back(text(end, ".gz"));
   }
-  for (const std::string_view end : endings(false)) {
+  for (const std::string_view end : endings(FrameEndings::others)) {
     all.emplace_back(end);
   }
   return all;
 }
 
 std::string frame_format_names() {
-  return text(frame_endings_line(true), ", ", frame_endings_line(false), ", .tar, ", frame_folders());
+  return text(frame_endings_line(FrameEndings::texts), ", ", frame_endings_line(FrameEndings::others),
+              ", .tar, ", frame_folders());
 }
 
-std::string frame_endings_line(bool of_texts, std::string_view last) {
-  const auto all = endings(of_texts);
+std::string frame_endings_line(FrameEndings of, std::string_view last) {
+  const auto all = endings(of);
   std::string line;
   for (size_t i = 0; i < all.size(); ++i) {
     line += text(i == 0 ? "" : i + 1 < all.size() ? ", " : last, all[i]);

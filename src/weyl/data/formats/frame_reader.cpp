@@ -50,6 +50,10 @@ class Chain : public FrameReader {
     return reader_ ? reader_->stated_unit_of(name) : std::string_view();
   }
 
+ protected:
+  void begin(std::unique_ptr<FrameReader> reader) { reader_ = std::move(reader); }
+  FrameReader& current() { return *reader_; }
+
  private:
   /// Null when there is none.
   virtual std::unique_ptr<FrameReader> open_next() = 0;
@@ -61,13 +65,45 @@ class FolderReader : public Chain {
  public:
   explicit FolderReader(std::vector<std::string> paths) : paths_(std::move(paths)) {}
 
+  std::optional<int64_t> count() const override {
+    return before().empty() ? std::nullopt : std::optional(before().back());
+  }
+  void go_to(int64_t frame) override {
+    const auto behind = static_cast<size_t>(std::ranges::upper_bound(before(), frame) - before().begin());
+    const size_t file = std::min(behind, paths_.size()) - 1;  // behind the last frame: its end
+    if (file + 1 != next_) {
+      begin(open_frames(paths_[file]));
+      next_ = file + 1;
+    }
+    current().go_to(frame - before()[file]);
+  }
+
  private:
   std::unique_ptr<FrameReader> open_next() override {
     return next_ == paths_.size() ? nullptr : open_frames(paths_[next_++]);
   }
 
+  /// The frames before each file, and in all; empty where a file does not know how many it has.
+  const std::vector<int64_t>& before() const {
+    if (!counted_) {
+      counted_ = true;
+      before_.assign(1, 0);
+      for (const std::string& path : paths_) {
+        const auto frames = open_frames(path)->count();
+        if (!frames) {
+          before_.clear();
+          break;
+        }
+        before_.push_back(before_.back() + *frames);
+      }
+    }
+    return before_;
+  }
+
   std::vector<std::string> paths_;
   size_t next_ = 0;
+  mutable std::vector<int64_t> before_;
+  mutable bool counted_ = false;
 };
 
 /// The same without the files, or their ends, that cannot be read.
@@ -129,7 +165,8 @@ class TarReader : public Chain {
         return open_text(archive_.bytes(), archive_.name(), text(path_, ": ", printable(archive_.name())));
       }
     }
-    require<DataError>(found_, path_, ": must hold files ", frame_endings_line(true, " or "), ", holds none");
+    require<DataError>(found_, path_, ": must hold files ", frame_endings_line(FrameEndings::texts, " or "),
+                       ", holds none");
     return nullptr;
   }
 
@@ -145,7 +182,7 @@ std::vector<std::string> paths_of_frames(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string path = entry.path().string();
     if (!is_hidden(path) &&
-        (entry.is_directory() ? frame_format_of_folder(path) != nullptr : is_frame_text(path))) {
+        (entry.is_directory() ? frame_format_of_folder(path) != nullptr : lies_in_folders(path))) {
       paths.push_back(path);
     }
   }
@@ -179,8 +216,9 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path) {
       return format->open(path);
     }
     auto paths = paths_of_frames(path);
-    require<DataError>(!paths.empty(), path, ": must hold files ", frame_endings_line(true, " or "),
-                       ", or folders of ", frame_folders(), ", holds none");
+    require<DataError>(!paths.empty(), path, ": must hold files ",
+                       frame_endings_line(FrameEndings::in_folders, " or "), ", or folders of ",
+                       frame_folders(), ", holds none");
     return std::make_unique<FolderReader>(std::move(paths));
   }
   if (is_tar(path)) {
@@ -189,9 +227,9 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path) {
   if (const FrameFormat* format = frame_format_of_file(path)) {
     return format->open(path);
   }
-  require<DataError>(is_frame_text(path), path, ": frames of atoms must be ", frame_endings_line(true),
-                     " (or .gz of them), ", frame_endings_line(false),
-                     ", .tar (.gz, .bz2, .xz, .zst) or a folder");
+  require<DataError>(is_frame_text(path), path, ": frames of atoms must be ",
+                     frame_endings_line(FrameEndings::texts), " (or .gz of them), ",
+                     frame_endings_line(FrameEndings::others), ", .tar (.gz, .bz2, .xz, .zst) or a folder");
   return open_text(open_bytes(path), path, path);
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,11 +27,15 @@ class FrameReader {
   /// The same of `energy`, `pos`, `forces` and `stress`, where nobody may say another: the file says it, or its
   /// format knows no other. Empty where it is only usual, or follows from the units of energies and lengths.
   virtual std::string_view stated_unit_of(std::string_view name) const { return unit_of(name); }
+  /// How many frames there are, of a format that knows it without reading them, and can go to any.
+  virtual std::optional<int64_t> count() const { return std::nullopt; }
+  /// Where `count` says it: `next` then gives the frame of this index, from 0.
+  virtual void go_to(int64_t /*frame*/) {}
 };
 
 /// The frames of a path, by its name and content: extended xyz (also gzip), QM9's files, SDF and mol files,
-/// .npz of MD17's kind, a DeePMD folder; of a folder of such, or of a tar archive of texts, those of one
-/// after the other, in the order of their names (of an archive: its own). DataError: see the readers; a path
+/// .npz of MD17's kind, databases of ASE in LMDB, a DeePMD folder; of a folder of such (but .npz), or of a tar
+/// archive of texts, those of one after the other, in the order of their names (of an archive: its own). DataError: see the readers; a path
 /// that is nothing of these.
 std::unique_ptr<FrameReader> open_frames(const std::string& path);
 

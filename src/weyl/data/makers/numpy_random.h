@@ -1,8 +1,12 @@
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <random>
+#include <utility>
+#include <vector>
 
 namespace weyl {
 
@@ -28,6 +32,22 @@ class NumpyRandom {
     spare_ = f * p.x;
     has_spare_ = true;
     return f * p.y;
+  }
+
+  /// permutation(n) of 0 .. n - 1, n at most 2^32: each place, from the last on, changes with one of those up to it,
+  /// drawn from as many bits as that one has; draws beyond it are drawn again.
+  std::vector<int64_t> permutation(int64_t n) {
+    std::vector<int64_t> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    for (auto i = static_cast<uint64_t>(order.size()); i-- > 1;) {
+      const uint64_t mask = std::bit_ceil(i + 1) - 1;
+      uint64_t j = bits_() & mask;
+      while (j > i) {
+        j = bits_() & mask;
+      }
+      std::swap(order[i], order[j]);
+    }
+    return order;
   }
 
   /// Skips `count` calls of normal; numbers that nobody sees cost no logarithm.

@@ -67,6 +67,21 @@ std::shared_ptr<const Dataset> part(const std::shared_ptr<const Dataset>& all, s
   return std::make_shared<Subset>(all, std::move(samples), std::move(schema));
 }
 
+/// The samples of each part, in ascending order.
+template <class Options>
+std::vector<std::vector<int64_t>> drawn(int64_t size, const std::vector<int64_t>& counts, const Options& o) {
+  bool by_numpy = false;
+  if constexpr (std::is_same_v<Options, Qm9DataOptions>) {
+    by_numpy = o.order == SplitOrder::numpy;
+  }
+  auto parts =
+      by_numpy ? draw_parts_by_numpy(size, counts, o.seed) : draw_parts(size, counts, o.seed, "split");
+  for (auto& samples : parts) {
+    std::ranges::sort(samples);
+  }
+  return parts;
+}
+
 template <class Options>
 Splits split(const std::shared_ptr<const Dataset>& all, const Options& o, const std::string& option) {
   const int64_t size = all->size();
@@ -79,10 +94,7 @@ Splits split(const std::shared_ptr<const Dataset>& all, const Options& o, const 
     require<DataError>(rest >= o.test, option, ".train, valid and test must add up to at most ", size,
                        ", the frames there are, got ", o.train, ", ", o.valid, " and ", o.test);
   }
-  auto parts = draw_parts(size, {counts.train, counts.valid, counts.test}, o.seed, "split");
-  for (auto& samples : parts) {
-    std::ranges::sort(samples);
-  }
+  auto parts = drawn(size, {counts.train, counts.valid, counts.test}, o);
   Splits splits;
   splits.train = part(all, std::move(parts[0]));
   const double typical = splits.train ? splits.train->schema().interface.typical_nodes : 0;

@@ -286,7 +286,7 @@ double short_enough(const Recipe& recipe, const Systems& systems) {
   double nodes = 0;
   for (auto subject = random_subject(recipe, 0, at::kMeta, systems);;) {
     const double typical = subject.model->interface.typical_nodes;
-    if (3 * subject.model->flops_per_token().forward * typical <= most || typical < 64) {
+    if (training_flops(*subject.model, nullptr, typical) <= most || typical < 64) {
       return nodes;
     }
     nodes = std::floor(typical / 2);

@@ -1,0 +1,306 @@
+#include "weyl/data/formats/ase_row.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/formats/elements.h"
+
+namespace weyl {
+namespace {
+
+constexpr std::array<std::string_view, 11> kOfAtoms{"forces",
+                                                    "charges",
+                                                    "magmoms",
+                                                    "energies",
+                                                    "stresses",
+                                                    "momenta",
+                                                    "masses",
+                                                    "tags",
+                                                    "initial_charges",
+                                                    "initial_magmoms",
+                                                    "born_effective_charges"};
+constexpr std::array<std::string_view, 14> kLeftOut{"id",
+                                                    "numbers",
+                                                    "positions",
+                                                    "cell",
+                                                    "pbc",
+                                                    "unique_id",
+                                                    "ctime",
+                                                    "mtime",
+                                                    "user",
+                                                    "calculator",
+                                                    "calculator_parameters",
+                                                    "constraints",
+                                                    "key_value_pairs",
+                                                    "data"};
+constexpr std::array<std::string_view, 4> kWordsOfAtoms{"charges", "spins", "magmoms", "forces"};
+
+/// Whether there is exactly one value for each element of the shape.
+bool fits(const std::vector<int64_t>& shape, size_t count) {
+  uint64_t product = 1;
+  for (const int64_t n : shape) {
+    if (n < 0 || n > (int64_t{1} << 31)) {
+      return false;
+    }
+    product *= static_cast<uint64_t>(n);
+    if (product > (uint64_t{1} << 31U)) {
+      return false;
+    }
+  }
+  return product == count;
+}
+
+/// Values of a type of numpy; nothing of types that frames do not have. `sound` is whether they are of it.
+std::optional<FrameValues> typed(const std::string& type, const FrameValues& values, bool& sound) {
+  const bool none = count_of(values) == 0;
+  const auto* integers = std::get_if<std::vector<int64_t>>(&values);
+  if (type.starts_with("float")) {
+    auto reals = reals_of(values);
+    sound = none || reals.has_value();
+    return reals.value_or(std::vector<double>{});
+  }
+  if (type.starts_with("int") || type.starts_with("uint")) {
+    sound = none || integers != nullptr;
+    return integers != nullptr ? *integers : std::vector<int64_t>{};
+  }
+  if (type == "bool") {
+    const auto* logicals = std::get_if<std::vector<uint8_t>>(&values);
+    sound = none || logicals != nullptr;
+    return logicals != nullptr ? *logicals : std::vector<uint8_t>{};
+  }
+  if (type.starts_with("<U")) {
+    const auto* texts = std::get_if<std::vector<std::string>>(&values);
+    sound = none || texts != nullptr;
+    return texts != nullptr ? *texts : std::vector<std::string>{};
+  }
+  return std::nullopt;
+}
+
+/// {"__ndarray__": [shape, type, values]}
+std::optional<AseArray> encoded_array(const PythonJson& said, std::string_view where) {
+  const auto* parts = std::get_if<PythonJson::List>(&said.value);
+  const auto* type =
+      parts != nullptr && parts->size() == 3 ? std::get_if<std::string>(&(*parts)[1].value) : nullptr;
+  require<DataError>(type != nullptr, where, ": an array must be [shape, type, values]");
+  const FrameValues empty = std::vector<int64_t>{};
+  const auto flat = [&](const PythonJson& list) -> const FrameValues* {
+    const auto* items = std::get_if<PythonJson::List>(&list.value);
+    return items != nullptr && items->empty() ? &empty : std::get_if<FrameValues>(&list.value);
+  };
+  const FrameValues* lengths = flat((*parts)[0]);
+  const auto* shape = lengths != nullptr ? std::get_if<std::vector<int64_t>>(lengths) : nullptr;
+  require<DataError>(shape != nullptr, where, ": the shape of an array must be integers");
+  const FrameValues* values = flat((*parts)[2]);
+  bool sound = values != nullptr;
+  auto result = typed(*type, values != nullptr ? *values : empty, sound);
+  if (!result) {
+    return std::nullopt;
+  }
+  sound = sound && values != nullptr;
+  require<DataError>(sound, where, ": the values of an array must be of its type, ", quote(*type, 20));
+  require<DataError>(fits(*shape, count_of(*result)), where, ": an array of shape ", shape_text(*shape),
+                     " must have as many values, has ", count_of(*result));
+  return AseArray{*shape, std::move(*result)};
+}
+
+/// Puts the values of one list behind those of another of the same shape; false: they are of other kinds.
+bool append(FrameValues& to, FrameValues&& more) {
+  if (to.index() != more.index()) {
+    auto all = reals_of(to), rest = reals_of(more);
+    if (!all || !rest) {
+      return false;
+    }
+    to = std::move(*all);
+    more = std::move(*rest);
+  }
+  std::visit(
+      [&]<class T>(std::vector<T>& all) {
+        auto& rest = std::get<std::vector<T>>(more);
+        all.insert(all.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+      },
+      to);
+  return true;
+}
+
+std::optional<AseArray> stacked(const PythonJson::List& rows, std::string_view where) {
+  if (rows.empty()) {
+    return AseArray{{0}, std::vector<double>{}};
+  }
+  auto all = ase_array(rows[0], where);
+  if (!all) {
+    return std::nullopt;
+  }
+  for (size_t i = 1; i < rows.size(); ++i) {
+    auto row = ase_array(rows[i], where);
+    if (!row || row->shape != all->shape || !append(all->values, std::move(row->values))) {
+      return std::nullopt;
+    }
+  }
+  all->shape.insert(all->shape.begin(), static_cast<int64_t>(rows.size()));
+  return all;
+}
+
+/// Fills one frame.
+class Row {
+ public:
+  Row(AtomsFrame& frame, std::string_view where) : frame_(frame), where_(where) {}
+
+  void read(const PythonJson& row) {
+    require<DataError>(std::holds_alternative<PythonJson::Members>(row.value), where_,
+                       ": a row must be an object of JSON");
+    read_atoms(row);
+    read_cell(row);
+    for (const auto& [name, value] : std::get<PythonJson::Members>(row.value)) {
+      if (std::ranges::find(kLeftOut, name) == kLeftOut.end()) {
+        const bool of_atoms = std::ranges::find(kOfAtoms, name) != kOfAtoms.end();
+        add(name, "", value, of_atoms ? Rows::must : Rows::no);
+      }
+    }
+    for (const char* group : {"key_value_pairs", "data"}) {
+      if (const PythonJson* members = row.find(group)) {
+        read_group(*members, group, "");
+      }
+    }
+  }
+
+ private:
+  enum class Rows { no, may, must };  // one for each atom
+
+  std::optional<AseArray> array(const PythonJson* json, const std::string& name) const {
+    return json == nullptr ? std::nullopt : ase_array(*json, text(where_, ": ", quote(name, 40)));
+  }
+
+  void read_atoms(const PythonJson& row) {
+    const auto numbers = array(row.find("numbers"), "numbers"),
+               places = array(row.find("positions"), "positions");
+    const auto n = numbers && numbers->shape.size() == 1 ? numbers->shape[0] : 0;
+    const auto* all = numbers ? std::get_if<std::vector<int64_t>>(&numbers->values) : nullptr;
+    require<DataError>(numbers && numbers->shape.size() == 1 && (all != nullptr || n == 0), where_,
+                       ": a row must have the atomic numbers of its atoms, \"numbers\"");
+    auto reals = places ? reals_of(places->values) : std::nullopt;
+    const bool none = n == 0 && places && count_of(places->values) == 0;
+    require<DataError>(none || (reals && places->shape == std::vector<int64_t>{n, 3}), where_, ": a row of ",
+                       n, " atoms must have \"positions\" of shape [", n, ", 3]",
+                       places ? ", has " + shape_text(places->shape) : "");
+    frame_.numbers.clear();
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t z = (*all)[static_cast<size_t>(i)];
+      require<DataError>(z >= 0 && z <= most_elements, where_, ": an atomic number must be 0 .. ",
+                         most_elements, ", got ", z);
+      frame_.numbers.push_back(static_cast<int>(z));
+    }
+    frame_.positions = none ? std::vector<double>{} : std::move(*reals);
+    require<DataError>(std::ranges::all_of(frame_.positions, [](double x) { return std::isfinite(x); }),
+                       where_, ": \"positions\" must be finite");
+  }
+
+  void read_cell(const PythonJson& row) {
+    const PythonJson* said = row.find("cell");
+    if (const PythonJson* inside = said != nullptr ? said->find("array") : nullptr) {
+      said = inside;  // an object of ASE's class Cell
+    }
+    const auto cell = array(said, "cell");
+    const auto vectors = cell ? reals_of(cell->values) : std::nullopt;
+    require<DataError>(said == nullptr || (vectors && cell->shape == std::vector<int64_t>{3, 3}), where_,
+                       ": \"cell\" must be three lattice vectors of shape [3, 3]",
+                       cell ? ", has " + shape_text(cell->shape) : "");
+    if (vectors && std::ranges::any_of(*vectors, [](double x) { return x != 0; })) {
+      require<DataError>(std::ranges::all_of(*vectors, [](double x) { return std::isfinite(x); }), where_,
+                         ": \"cell\" must be finite");
+      std::ranges::copy(*vectors, frame_.cell.emplace().begin());
+    }
+    const auto pbc = array(row.find("pbc"), "pbc");
+    const auto* along = pbc ? std::get_if<std::vector<uint8_t>>(&pbc->values) : nullptr;
+    require<DataError>(
+        row.find("pbc") == nullptr || (along != nullptr && pbc->shape == std::vector<int64_t>{3}), where_,
+        ": \"pbc\" must be three of true and false");
+    for (size_t i = 0; along != nullptr && i < 3; ++i) {
+      frame_.pbc[i] = (*along)[i] != 0;
+    }
+    const bool periodic = std::ranges::any_of(frame_.pbc, [](bool yes) { return yes; });
+    require<DataError>(!periodic || frame_.cell, where_, ": \"pbc\" is given without a cell");
+    require<DataError>(!periodic || spans_its_periods(*frame_.cell, frame_.pbc), where_,
+                       ": the lattice vectors of periodic directions must be linearly independent");
+  }
+
+  void read_group(const PythonJson& group, const std::string& of, const std::string& before) {
+    const auto* members = std::get_if<PythonJson::Members>(&group.value);
+    require<DataError>(members != nullptr, where_, ": \"", of, "\" must be an object of JSON");
+    for (const auto& [key, value] : *members) {
+      const bool plain =
+          std::holds_alternative<PythonJson::Members>(value.value) && value.find("__ndarray__") == nullptr;
+      if (plain) {
+        read_group(value, of, text(before, key, "."));
+        continue;
+      }
+      const bool of_atoms = std::ranges::any_of(
+          kWordsOfAtoms, [&](std::string_view word) { return key.find(word) != std::string::npos; });
+      add(before + key, of, value, of_atoms ? Rows::may : Rows::no);
+    }
+  }
+
+  void add(const std::string& name, const std::string& of, const PythonJson& json, Rows rows) {
+    auto found = array(&json, name);
+    if (!found || (count_of(found->values) == 0 && rows != Rows::must)) {
+      return;
+    }
+    const std::string free = names_.contains(name) ? text(of, ".", name) : name;
+    if (!names_.insert(free).second) {
+      return;
+    }
+    const auto& shape = found->shape;
+    const bool has_rows = !shape.empty() && shape[0] == frame_.size();
+    require<DataError>(rows != Rows::must || has_rows, where_, ": ", quote(name, 40),
+                       " must have a row for each of ", frame_.size(), " atoms, has shape ",
+                       shape_text(shape));
+    int64_t width = 1;
+    for (size_t d = 1; d < shape.size(); ++d) {
+      width *= shape[d];
+    }
+    if (has_rows && rows != Rows::no && width > 0) {
+      frame_.columns.push_back({free, width, std::move(found->values)});
+    } else {
+      frame_.values.push_back({free, shape, std::move(found->values)});
+    }
+  }
+
+  AtomsFrame& frame_;
+  std::string_view where_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+std::optional<AseArray> ase_array(const PythonJson& json, std::string_view where) {
+  if (const auto* flag = std::get_if<bool>(&json.value)) {
+    return AseArray{{}, std::vector<uint8_t>{static_cast<uint8_t>(*flag)}};
+  }
+  if (const auto* integer = std::get_if<int64_t>(&json.value)) {
+    return AseArray{{}, std::vector{*integer}};
+  }
+  if (const auto* real = std::get_if<double>(&json.value)) {
+    return AseArray{{}, std::vector{*real}};
+  }
+  if (const auto* words = std::get_if<std::string>(&json.value)) {
+    return AseArray{{}, std::vector{*words}};
+  }
+  if (const auto* flat = std::get_if<FrameValues>(&json.value)) {
+    return AseArray{{static_cast<int64_t>(count_of(*flat))}, *flat};
+  }
+  if (const auto* rows = std::get_if<PythonJson::List>(&json.value)) {
+    return stacked(*rows, where);
+  }
+  const PythonJson* encoded = json.find("__ndarray__");
+  return encoded == nullptr ? std::nullopt : encoded_array(*encoded, where);
+}
+
+void read_ase_row(const PythonJson& row, AtomsFrame& frame, std::string_view where) {
+  frame = {};
+  Row(frame, where).read(row);
+}
+
+}  // namespace weyl

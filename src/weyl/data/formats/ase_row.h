@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "weyl/data/formats/atoms_frame.h"
+#include "weyl/data/formats/python_json.h"
+
+namespace weyl {
+
+/// An array in ASE's JSON, {"__ndarray__": [shape, type, values]} or lists of one shape in one another, a number, a
+/// logical or a text (of an empty shape).
+struct AseArray {
+  std::vector<int64_t> shape;
+  FrameValues values;
+};
+
+/// Nothing of what is none: objects, dates, complex numbers, lists of several shapes. DataError naming `where`: an
+/// array whose values do not fit its shape and type.
+std::optional<AseArray> ase_array(const PythonJson& json, std::string_view where);
+
+/// A row of a database of ASE as a frame, in Angstrom, eV, amu and elementary charges:
+///
+///   numbers, positions, cell, pbc   the atoms; a cell of zeros is none
+///   what ASE knows of atoms         columns: forces, charges, magmoms, energies, stresses, momenta, masses, tags,
+///                                   initial_charges, initial_magmoms, born_effective_charges
+///   what it knows of the whole      values: energy, free_energy, stress, dipole, magmom and others
+///   key_value_pairs                 values
+///   data                            values; arrays of as many rows as atoms with `charges`, `spins`, `magmoms` or
+///                                   `forces` in their names are columns; of objects in objects "outer.inner"
+///
+/// Of a name that is there twice, the first stays as it is and later ones are "data.name". Left out are the names of
+/// the row, its times, user, calculator and constraints, and what is no array or an empty one. DataError naming `where`: atoms that
+/// are not there or not of these shapes, places or a cell that are not finite, a number that is no element's, periodic
+/// directions without a cell or with lattice vectors that are not independent, columns of other rows than atoms.
+void read_ase_row(const PythonJson& row, AtomsFrame& frame, std::string_view where);
+
+}  // namespace weyl
