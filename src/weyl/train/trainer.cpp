@@ -153,6 +153,10 @@ void Trainer::begin() {
     observer_->noted(line);
   }
   seconds_before_ = journal_->seconds_before();
+  if (resumed_ && options_.max_seconds && state_.step > 0 && !(seconds_before_ > 0)) {
+    observer_->noted(text(run_, "/timing.csv: has no seconds of the ", state_.step,
+                          " steps before, so that train.max_seconds counts from here"));
+  }
   const Elapsed now = elapsed();
   if (!resumed_) {
     save();
