@@ -287,7 +287,7 @@ void fields(Fields& f, Md17DataOptions& o) {
 }
 
 void fields(Fields& f, Qm9DataOptions& o) {
-  f("path", o.path, "folder of QM9's .xyz files, or a .tar of them");
+  f("path", o.path, "folder of QM9's .xyz files, or a .tar of them; or gdb9.sdf with gdb9.sdf.csv beside it");
   f("exclude", o.exclude,
     "text whose lines begin with the index of a molecule to leave out; none: uncharacterized.txt beside the "
     "molecules, if it is there");

@@ -131,6 +131,20 @@ TEST(Qm9, HasItsFifteenPropertiesInUsualUnits) {
   EXPECT_TRUE(at::equal(all_of(*open_qm9(tar).train).labels.at("H"), batch.labels.at("H")));
 }
 
+/// gdb9.sdf, its table and the list of what is left out, as they are in one folder.
+TEST(Qm9, IsReadFromASdfFileAndItsTable) {
+  Qm9DataOptions o;
+  o.path = fixtures + "/gdb9";
+  o.train = o.valid = 0;
+  o.fractions = {1, 0, 0};
+  const Splits splits = open_qm9(o);
+  ASSERT_EQ(splits.train->size(), 4);  // without gdb_14
+  const Batch batch = all_of(*splits.train);
+  EXPECT_EQ(batch.labels.size(), 15u);
+  EXPECT_NEAR(batch.labels.at("U0")[1].item<double>(), (-1 - 11.0 / 32) * 27.211386245981, 1e-9);
+  EXPECT_NEAR(batch.labels.at("mu")[2].item<double>(), -3 - 4.0 / 32, 1e-12);
+}
+
 TEST_F(Molecules, OfQm9AreDrawnAsByNumpy) {
   std::string molecules;
   for (int i = 0; i < 10; ++i) {  // of i + 1 atoms
