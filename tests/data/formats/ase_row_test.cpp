@@ -80,7 +80,7 @@ TEST(PythonJson, RefusesWhatIsNone) {
 }
 
 TEST(AseArray, EncodedAndNested) {
-  const auto array = [](const std::string& json) { return ase_array(parsed(json), "a"); };
+  const auto array = [](const std::string& json) { return ase_array(parsed(json), "a", "b"); };
   EXPECT_EQ(array(R"({"__ndarray__": [[2, 1], "float32", [1, 2]]})")->values, FrameValues(Reals{1, 2}));
   EXPECT_EQ(array(R"({"__ndarray__": [[2, 1], "float32", [1, 2]]})")->shape, (Integers{2, 1}));
   EXPECT_EQ(array(R"({"__ndarray__": [[], "int64", [3]]})")->shape, Integers{});
