@@ -137,6 +137,7 @@ TEST(AseRow, FaultsAreNamed) {
   for (const auto& [row, said] : rows) {
     const std::string line = refused(row);
     EXPECT_TRUE(line.starts_with("a: ")) << row << ": " << line;
+    EXPECT_EQ(line.find("a: ", 1), std::string::npos) << line;
     EXPECT_NE(line.find(said), std::string::npos) << "should say: " << said << "\n  says: " << line;
   }
 }

@@ -212,8 +212,8 @@ class Row {
       frame_.numbers.push_back(static_cast<int>(z));
     }
     frame_.positions = none ? std::vector<double>{} : std::move(*reals);
-    check(std::ranges::all_of(frame_.positions, [](double x) { return std::isfinite(x); }), where_,
-          ": \"positions\" must be finite");
+    check(std::ranges::all_of(frame_.positions, [](double x) { return std::isfinite(x); }),
+          "\"positions\" must be finite");
   }
 
   void read_cell(const PythonJson& row) {
