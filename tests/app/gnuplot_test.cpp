@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "tests/app/program.h"
+#include "weyl/app/axis_tics.h"
 #include "weyl/app/gnuplot_process.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -41,6 +42,47 @@ TEST(Gnuplot, DrawsPngAndSvgAndSkipsWhatIsNotFinite) {
   const std::string drawn((std::istreambuf_iterator<char>(svg)), {});
   EXPECT_NE(drawn.find("train_loss"), std::string::npos);
   EXPECT_NE(drawn.find("a title's quote"), std::string::npos);
+}
+
+TEST(Gnuplot, NumbersOfAnAxisStandApart) {
+  const auto labels = [](double low, double high, double pixels, bool whole = true) {
+    std::vector<std::string> all;
+    for (const auto& [at, label] : axis_tics(low, high, pixels, whole).marks) {
+      all.push_back(label);
+    }
+    return all;
+  };
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(labels(8e10, 1.57e12, 360), (Labels{"0", "0.5T", "1T", "1.5T", "2T"}));
+  EXPECT_EQ(labels(750, 15000, 360), (Labels{"0", "5000", "10000", "15000"}));
+  EXPECT_EQ(labels(1, 11, 360), (Labels{"0", "2", "4", "6", "8", "10", "12"}));
+  EXPECT_EQ(labels(-0.031, 0.029, 360, false), (Labels{"-0.03", "-0.02", "-0.01", "0", "0.01", "0.02"}));
+  for (const double pixels : {360.0, 520.0, 780.0}) {
+    for (const auto& [low, high] : {std::pair{0.0, 1e-7},
+                                    {0.0, 3.0},
+                                    {3e5, 9.99e5},
+                                    {0.0, 123456.0},
+                                    {-12345678.25, -12345677.5},
+                                    {0.0, 8.9e13},
+                                    {1.0, 1e30},
+                                    {0.0, 1e300}}) {
+      for (const bool whole : {false, true}) {
+        const AxisTics tics = axis_tics(low, high, pixels, whole);
+        ASSERT_GE(tics.marks.size(), 2u) << low << " to " << high;
+        EXPECT_LE(tics.marks.size(), 9u);
+        EXPECT_LE(tics.low, low);
+        EXPECT_GE(tics.high, high);
+        for (size_t i = 1; i < tics.marks.size(); ++i) {
+          EXPECT_NE(tics.marks[i].second, tics.marks[i - 1].second) << low << " to " << high;
+          const double apart = (tics.marks[i].first - tics.marks[i - 1].first) / (tics.high - tics.low);
+          EXPECT_GT(apart * pixels, 7.0 * static_cast<double>(tics.marks[i].second.size()))
+              << low << " to " << high << ": " << tics.marks[i].second;
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(axis_tics(1e16, 1e16 + 2, 360, true).marks.empty());
+  EXPECT_TRUE(axis_tics(-1e308, 1e308, 360, true).marks.empty());
 }
 
 TEST(Gnuplot, ShowsZerosOnALogarithmicAxis) {

@@ -69,6 +69,110 @@ TEST(NewConfig, OfPosesAndTrajectories) {
   has(few.err, "must have at least 8 poses");
 }
 
+/// The config for the command that a refusal names, typed as it stands there.
+std::string led_on(const std::string& folder, const std::string& data) {
+  const Outcome refused = weyl_program("config new --data " + data, folder);
+  EXPECT_EQ(refused.code, 2) << data << refused.err;
+  EXPECT_EQ(refused.out, "");
+  const size_t begin = refused.err.find("`weyl config new --data "), end = refused.err.find('`', begin + 1);
+  if (begin == std::string::npos || end == std::string::npos) {
+    ADD_FAILURE() << data << " names no command: " << refused.err;
+    return "";
+  }
+  const std::string call = refused.err.substr(begin + 6, end - begin - 6);
+  const Outcome out = weyl_program(call, folder);
+  EXPECT_EQ(out.code, 0) << call << "\n" << out.err;
+  return out.out;
+}
+
+TEST(NewConfig, OfFoldersOfHdf5) {
+  const std::string folder = scratch("new-config-hdf5");
+  ASSERT_EQ(weyl_program("data make solids --out made train=40 test=10 points=16", folder).code, 0);
+  const auto copy = [&](const std::string& from, const std::string& to) {
+    fs::create_directories(fs::path(folder + "/" + to).parent_path());
+    fs::copy_file(from.starts_with('/') ? from : folder + "/" + from, folder + "/" + to);
+  };
+  has(trained(folder, "made"), "set = \"modelnet\"");
+  has(trained(folder, "made/train0.h5"), "path = \"made\"");  // a file of it stands for the set
+  // Under other names they are clouds.
+  copy("made/train0.h5", "own/a.h5");
+  has(trained(folder, "own/a.h5"), "path = \"own/a.h5\"");
+  copy("made/test0.h5", "own/b.h5");
+  has(trained(folder, "own"), "set = \"clouds\"");
+  copy("made/train0.h5", "parts/train/a.h5");
+  copy("made/test0.h5", "parts/test/a.h5");
+  has_not(trained(folder, "parts"), "train_fraction");
+  for (const std::string place : {"ball/0", "ball/1", "ball/2", "rod/0", "rod/1", "rod/2"}) {
+    copy(fixtures + "clouds/one.h5", "classes/" + place + ".h5");
+  }
+  has(trained(folder, "classes", "data.clouds.train_fraction=0.5 data.clouds.valid_fraction=0.5"),
+      "classes = 2");
+  for (const char* name : {"", "_turned"}) {
+    copy("made/train0.h5", std::string("set/split/training_solids") + name + ".h5");
+    copy("made/test0.h5", std::string("set/split/test_solids") + name + ".h5");
+  }
+  has(led_on(folder, "set/split"), "variant = \"solids\"");
+  has(trained(folder, "set/split/test_solids_turned.h5"), "variant = \"solids_turned\"");
+  const Outcome above = weyl_program("config new --data set", folder);
+  EXPECT_EQ(above.code, 2);
+  EXPECT_NE(above.err.find("set/split: holds several sets of HDF5 files"), std::string::npos) << above.err;
+  put(folder + "/strange/a.h5", "no HDF5");
+  const Outcome strange = weyl_program("config new --data strange", folder);
+  EXPECT_EQ(strange.code, 3);
+  EXPECT_NE(strange.err.find("is no HDF5 file that can be read"), std::string::npos) << strange.err;
+}
+
+TEST(NewConfig, OfFoldersOfTrajectories) {
+  const std::string folder = scratch("new-config-trajectories");
+  const auto copy = [&](const std::string& from, const std::string& to) {
+    fs::create_directories(fs::path(folder + "/" + to).parent_path());
+    fs::copy_file(fixtures + "poses/" + from, folder + "/" + to);
+  };
+  // One sequence, in its publishers' folders and beside its other files.
+  copy("desk.tum.txt", "desk/groundtruth.txt");
+  put(folder + "/desk/accelerometer.txt", "# timestamp ax ay az\n0.5 0 0 9.8\n0.6 0 0 9.8\n");
+  has(trained(folder, "desk"), "path = \"desk/groundtruth.txt\"");
+  copy("hall.euroc.csv", "hall/mav0/state_groundtruth_estimate0/data.csv");
+  put(folder + "/hall/mav0/imu0/data.csv",
+      "#timestamp [ns],a,b,c,d,e,f\n1403636579763555584,0,0,0,9.8,0,0\n");
+  has(trained(folder, "hall"), "set = \"pose_sequences\"");
+  // Of several one must be said.
+  copy("street.kitti.txt", "kitti/poses/00.txt");
+  copy("street.kitti.txt", "kitti/poses/01.txt");
+  has(led_on(folder, "kitti"), "path = \"kitti/poses/00.txt\"");
+  has(led_on(folder, "kitti/poses"), "path = \"kitti/poses/00.txt\"");
+  for (const char* name :
+       {"all/desk", "all/room"}) {  // not clouds, though the first file of each is columns of numbers
+    copy("desk.tum.txt", std::string(name) + "/groundtruth.txt");
+    fs::copy_file(folder + "/desk/accelerometer.txt", folder + "/" + name + "/accelerometer.txt");
+  }
+  has(led_on(folder, "all"), "path = \"all/desk/groundtruth.txt\"");
+}
+
+/// What is no data set, and of which no part is: never the advice to give what was given.
+TEST(NewConfig, SaysWhatIsMissing) {
+  const std::string folder = scratch("new-config-missing");
+  const auto copy = [&](const std::string& from, const std::string& to) {
+    fs::create_directories(fs::path(folder + "/" + to).parent_path());
+    fs::copy_file(fixtures + from, folder + "/" + to);
+  };
+  copy("images/rgb_8.png", "pictures/a.png");
+  copy("volumes/two.nii.gz", "volumes/a.nii.gz");
+  copy("shapes/tetrahedron.off", "meshes/a.off");
+  for (const auto& [data, words] :
+       {std::pair{"pictures", "no folders of .png, .jpg or .bmp images, one for each class"},
+        {"pictures/a.png", "a folder for each class"},
+        {"volumes", "dataset.json"},
+        {"volumes/a.nii.gz", "dataset.json"},
+        {"meshes", "a folder for each class"},
+        {"meshes/a.off", "a folder of shapes for each class"}}) {
+    const Outcome out = weyl_program(std::string("config new --data ") + data, folder);
+    EXPECT_NE(out.code, 0);
+    EXPECT_NE(out.err.find(words), std::string::npos) << out.err;
+    EXPECT_EQ(std::count(out.err.begin(), out.err.end(), '\n'), 1) << out.err;
+  }
+}
+
 TEST(NewConfig, OfTensorFiles) {
   const std::string folder = scratch("new-config-tensors");
   const auto write = [&](const std::string& set, const std::vector<TensorBytes>& tensors) {

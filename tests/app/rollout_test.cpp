@@ -136,6 +136,19 @@ TEST(Rollout, FilmsAreOfManySteps) {
   }
 }
 
+/// As docs/guide/rigid-bodies.md says of the films at the end of a training.
+TEST(Rollout, FilmsOfATrainingGoAsFarAsItsLabels) {
+  const std::string folder = trained();
+  const auto times = [&](const std::string& run) {
+    return SafetensorsFile(folder + "/" + run + "/plots/film_0.safetensors").header().metadata.at("times");
+  };
+  EXPECT_EQ(times("run"), "start\nstep 1\n");
+  const Outcome out = weyl_program(
+      "train net.toml data.rigid_bodies.rollout=3 train.steps=1 --out far --threads 1 --quiet", folder);
+  ASSERT_EQ(out.code, 0) << out.err;
+  EXPECT_EQ(times("far"), "start\nstep 1\nstep 2\nstep 3\n");
+}
+
 TEST(Rollout, IsRefusedInOneLine) {
   const std::string folder = trained();
   const auto refused = [&](const std::string& call, const std::string& words, int code = 2) {

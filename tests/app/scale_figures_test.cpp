@@ -155,7 +155,26 @@ TEST_F(ScaleFigures, ReportsInOneFileThatLoadsNothing) {
   }
   refused("report sweep --out report.html", 2, "report.html: exists already");
   refused("report sweep --out sweep/runs.csv --force", 2, "is read by the same call");
-  EXPECT_EQ(weyl("report sweep --fit fit.json --out report.html --force").code, 0);
+  // The call behind a fit that is given is the one that made it.
+  ASSERT_EQ(weyl("fit runs.csv --bootstraps 0 --seed 3 --budgets 1e16,2.5e17 --out other.json -q").code, 0);
+  EXPECT_EQ(weyl("report sweep --fit other.json --out report.html --force").code, 0);
+  const char* call =
+      "weyl scale fit runs.csv --budgets 1e+16,2.5e+17 --bootstraps 0 --seed 3 --out other.json";
+  EXPECT_NE(contents(at("report.html")).find(call), std::string::npos);
+}
+
+TEST_F(ScaleFigures, LowestLossesAreOfOneAmountOfData) {
+  ASSERT_EQ(weyl("report data.csv --out data.html --bootstraps 0 -q").code, 0);
+  std::ofstream(at("budget.csv")) << "system,parameters,tokens,unique_tokens,loss,budget\n"
+                                     "a,50,1000,10,0.4,7\na,50,1000,10,0.5,7\n"
+                                     "a,50,1000,100,0.2,7\na,50,1000,100,0.3,7\n";
+  ASSERT_EQ(weyl("report budget.csv --out budget.html --bootstraps 0 -q").code, 0);
+  const std::string page = contents(at("budget.html"));
+  const auto cell = [](const std::string& number) { return "<td class=\"number\">" + number + "</td>"; };
+  EXPECT_NE(page.find(cell("7") + "<td>a</td>" + cell("50") + cell("100") + cell("2") + cell("0.2449") +
+                      cell("0.2") + cell("0.3")),
+            std::string::npos)
+      << page.substr(page.find("Lowest loss"), 1500);
 }
 
 TEST_F(ScaleFigures, ForeignNamesActNowhere) {

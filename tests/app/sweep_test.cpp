@@ -96,12 +96,61 @@ TEST(ScalePlan, SaysTokensStepsFlopsAndSeconds) {
   EXPECT_NE(untimed.out.find("5 rows, 9 trainings"), std::string::npos) << untimed.out;
 }
 
+TEST(ScalePlan, AnEpochOfPartsHasTheirTokens) {
+  const std::string folder = scratch("sweep-parts");
+  ASSERT_EQ(weyl_program("data make phantoms --out data/phantoms count=4 --quiet", folder).code, 0);
+  ASSERT_EQ(weyl_program("config new --data data/phantoms --out phantoms.toml --quiet", folder).code, 0);
+  write(
+      folder + "/sweep.toml",
+      "base = \"phantoms.toml\"\nset = [\"train.best=cross_entropy\", \"train.crop=[8]\"]\nbudgets = [3e9]\n"
+      "[[systems]]\nname = \"a\"\npoints = [{ name = \"one\" }]\n");
+  const Outcome run = weyl_program("scale run sweep.toml --out a --quiet", folder);
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("epochs: must be \"repeat\", or the data have more"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("times the 1024 of"), std::string::npos) << run.err;  // 2 samples of 8^3
+}
+
+TEST(ScalePlan, LeavesNoFolderWhenItIsStopped) {
+  const std::string folder = prepared("sweep-plan-stopped");
+  fs::create_directories(folder + "/tmp");
+  const pid_t child = fork();
+  if (child == 0) {
+    if (chdir(folder.c_str()) == 0 && setenv("TMPDIR", (folder + "/tmp").c_str(), 1) == 0) {
+      execl(WEYL_BINARY_DIR "/bin/weyl", "weyl", "scale", "plan", "sweep.toml", "--steps", "1", "--quiet",
+            nullptr);
+    }
+    _exit(127);
+  }
+  const auto has_folder = [&] { return fs::directory_iterator(folder + "/tmp") != fs::directory_iterator(); };
+  for (int look = 0; look < 3000 && !has_folder(); ++look) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_TRUE(has_folder());
+  kill(child, SIGTERM);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 5) << status;
+  EXPECT_FALSE(has_folder());
+}
+
+TEST(ScalePlan, SaysWhatKeepsTrainingsFromStarting) {
+  std::string sweep = tiny;
+  sweep.replace(sweep.find("train.batch=16"), 14, "train.precision=bf16");
+  const std::string folder = prepared("sweep-plan-fails", sweep);
+  const Outcome plan = weyl_program("scale plan sweep.toml --steps 1 --quiet", folder);
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_NE(plan.out.find(
+                "plain w8b1: a training of one step fails: train.precision: bf16 must run on a CUDA device"),
+            std::string::npos)
+      << plan.out;
+}
+
 TEST(ScalePlan, OfTheStudiesNeedsNoData) {
   const std::string folder = scratch("sweep-studies");
   fs::create_directory_symlink(WEYL_SOURCE_DIR "/configs",
                                folder + "/configs");  // studies name recipes from the root
-  for (const auto& [study, rows] :
-       std::map<std::string, size_t>{{"rigid.paper", 7 * 16}, {"rigid", 84}, {"planets", 100}}) {
+  for (const auto& [study, rows] : std::map<std::string, size_t>{
+           {"rigid.paper", 7 * 16}, {"rigid", 84}, {"rigid-data", 36}, {"planets", 100}}) {
     const Outcome plan =
         weyl_program("scale plan configs/scaling/" + study + ".toml --steps 0 --json --quiet", folder);
     ASSERT_EQ(plan.code, 0) << plan.err;
@@ -144,14 +193,86 @@ TEST(ScaleRun, ShardsAreDisjointAndCompleteAndAnotherSweepIsRefused) {
   EXPECT_EQ(weyl_program("scale run sweep.toml --out a --quiet", folder).code, 0);
   EXPECT_EQ(contents(folder + "/a/runs.csv"), table);
 
+  // What is done was done by this sweep, whatever the number of threads; another one leaves the folder as it is.
+  EXPECT_EQ(weyl_program("scale run sweep.toml --out a --threads 2 --quiet", folder).code, 0);
   std::string other = tiny;
   other.replace(other.find("train.batch=16"), 14, "train.batch=17");
-  write(folder + "/sweep.toml", other);
-  fs::remove_all(folder + "/a/runs/" + *of_first.begin());  // what is done is not asked
-  const Outcome refused = weyl_program("scale run sweep.toml --out a --quiet", folder);
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_NE(refused.err.find("must be of this sweep, but was made by another"), std::string::npos)
-      << refused.err;
+  write(folder + "/other.toml", other);
+  const auto refused = [&](const std::string& words) {
+    const Outcome outcome = weyl_program("scale run other.toml --out a --quiet", folder);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
+    EXPECT_EQ(contents(folder + "/a/sweep.toml"), tiny);
+    EXPECT_EQ(contents(folder + "/a/runs.csv"), table);
+  };
+  refused("have changed since, train.batch=17, it was train.batch=16");
+  write(folder + "/other.toml", tiny);
+  const std::string recipe = folder + "/a/runs/" + *of_first.begin() + ".recipe";
+  std::string kept = contents(recipe);
+  kept.replace(kept.find("clip = 1.0"), 10, "clip = 2.0");
+  write(recipe, kept);
+  refused("train.optimiser.clip = 1.0, it was 2.0");
+  fs::remove(recipe);
+  refused("is not there");
+  fs::remove_all(folder + "/a/runs/" + *of_first.begin());
+  EXPECT_EQ(weyl_program("scale run sweep.toml --out a --quiet", folder).code, 0);
+  EXPECT_EQ(without_seconds(rows_of(folder + "/a/runs.csv")), without_seconds(rows));
+}
+
+TEST(ScaleRun, ATableOfOthersIsNotReplaced) {
+  const std::string folder = prepared("sweep-foreign");
+  fs::create_directories(folder + "/a/runs/mine");
+  write(folder + "/a/runs.csv", "my,own,table\n");
+  const Outcome run = weyl_program("scale run sweep.toml --out a --quiet", folder);
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("a/runs.csv is none of a sweep's"), std::string::npos) << run.err;
+  EXPECT_EQ(contents(folder + "/a/runs.csv"), "my,own,table\n");
+  fs::create_directories(folder + "/b");
+  write(folder + "/b/sweep.toml", "# mine\n");
+  EXPECT_EQ(weyl_program("scale run sweep.toml --out b --quiet", folder).code, 2);
+  EXPECT_EQ(contents(folder + "/b/sweep.toml"), "# mine\n");
+}
+
+TEST(ScaleRun, SecondsAreNotGivenAnewAndBatchesOfAStepAreCounted) {
+  const std::string folder =
+      prepared("sweep-seconds", "base = \"" WEYL_SOURCE_DIR
+                                "/configs/nbody/transformer.toml\"\n"
+                                "set = [\"train.batch=10\", \"train.accumulate=5\", "
+                                "\"train.save_every_steps=5\", \"train.log_every_steps=5\"]\n"
+                                "unit = \"seconds\"\nbudgets = [6]\nepochs = \"repeat\"\n"
+                                "[[systems]]\nname = \"plain\"\nwidths = [8]\nblocks = [1]\n");
+  const std::string timing = folder + "/a/runs/plain-w8b1-6-seed0-rate0.001/timing.csv";
+  for (int kills = 0; kills < 2; ++kills) {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (chdir(folder.c_str()) == 0) {
+        execl(WEYL_BINARY_DIR "/bin/weyl", "weyl", "scale", "run", "sweep.toml", "--out", "a", "--quiet",
+              nullptr);
+      }
+      _exit(127);
+    }
+    const auto size = [&] { return fs::exists(timing) ? fs::file_size(timing) : 0; };
+    const auto before = size();
+    for (int look = 0; look < 1000 && size() < before + 200; ++look) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  ASSERT_EQ(weyl_program("scale run sweep.toml --out a --quiet", folder).code, 0);
+  const Rows times = rows_of(timing), table = rows_of(folder + "/a/runs.csv");
+  ASSERT_EQ(table.size(), 1u);
+  for (size_t i = 1; i < times.size(); ++i) {
+    EXPECT_GE(std::stod(times[i].at("seconds")), std::stod(times[i - 1].at("seconds")));
+  }
+  EXPECT_GE(std::stod(table[0].at("seconds")), 6);
+  EXPECT_LT(std::stod(table[0].at("seconds")), 7.5);  // the last step and what follows it
+  EXPECT_EQ(table[0].at("unique_tokens"), "500");
+  EXPECT_EQ(table[0].at("note"), "");
+  const Json result =
+      Json::parse(contents(folder + "/a/runs/plain-w8b1-6-seed0-rate0.001/result.json"), "result");
+  // Five batches of ten samples of five particles are a step.
+  EXPECT_EQ(std::stod(table[0].at("tokens")), 250 * result.find("steps")->number_or(0));
 }
 
 TEST(ScaleRun, KilledTenTimesAtRandomGivesTheSameTable) {
@@ -233,7 +354,7 @@ TEST(ScaleRun, ALockOfAnotherHostIsLeftAndAStaleOneTaken) {
   write(stale, std::string(host.c_str()) + " 999999999 1\n");
   write(foreign, "another-host 1 1\n");
   const Outcome run = weyl_program("scale run sweep.toml --out a --json", folder);
-  ASSERT_EQ(run.code, 0) << run.err;
+  ASSERT_EQ(run.code, 5) << run.err;  // not all is done
   const Json json = Json::parse(run.out, "run");
   EXPECT_EQ(json.find("done")->number_or(0), 1);
   EXPECT_EQ(json.find("elsewhere")->number_or(0), 1);
@@ -241,9 +362,32 @@ TEST(ScaleRun, ALockOfAnotherHostIsLeftAndAStaleOneTaken) {
   EXPECT_EQ(rows_of(folder + "/a/runs.csv").size(), 1u);
   // One that was killed after its training had ended leaves a lock of what needs no work.
   write(stale, std::string(host.c_str()) + " 999999999 1\n");
-  EXPECT_EQ(weyl_program("scale run sweep.toml --out a --quiet", folder).code, 0);
+  EXPECT_EQ(weyl_program("scale run sweep.toml --out a --quiet", folder).code, 5);
   EXPECT_FALSE(fs::exists(stale));
   EXPECT_TRUE(fs::exists(foreign));
+}
+
+TEST(Sweep, OfEveryMetricLowerIsBetter) {
+  const std::string folder = scratch("sweep-accuracy");
+  ASSERT_EQ(weyl_program("data make solids --out data/solids train=40 test=10 --quiet", folder).code, 0);
+  ASSERT_EQ(
+      weyl_program("config new --data data/solids --system platonic --out solids.toml --quiet", folder).code,
+      0);
+  const auto plan = [&](const std::string& lines, const std::string& set) {
+    write(folder + "/sweep.toml", "base = \"solids.toml\"\nbudgets = [1e9]\nepochs = \"repeat\"\n" + lines +
+                                      "[[systems]]\nname = \"a\"\nset = [" + set +
+                                      "]\npoints = [{ name = \"one\" }]\n");
+    const Outcome outcome = weyl_program("scale plan sweep.toml --steps 0 --quiet", folder);
+    return outcome.code == 0 ? std::string("fine") : outcome.err;
+  };
+  const auto has = [](const std::string& line, const std::string& words) {
+    EXPECT_NE(line.find(words), std::string::npos) << line;
+  };
+  has(plan("", ""), "lower is better, as the table's loss is, got accuracy");
+  has(plan("", "\"train.best=accuracy\""), "lower is better, as the table's loss is, got accuracy");
+  has(plan("loss = \"accuracy\"\n", "\"train.best=cross_entropy\""),
+      "loss: must be a metric of which lower is better, got 'accuracy'");
+  EXPECT_EQ(plan("loss = \"cross_entropy\"\n", "\"train.best=cross_entropy\""), "fine");
 }
 
 TEST(Sweep, BrokenFilesAreOneLine) {
@@ -273,6 +417,15 @@ TEST(Sweep, BrokenFilesAreOneLine) {
       {with("epochs = \"repeat\"\nvalidations = 3", "unit = \"seconds\""), "epochs: must be \"repeat\""},
       {with("widths = [8, 16]\nblocks = [1, 1]\nlargest = [\"w8b1\"]\n", ""), "must have models"},
       {with("transformer.toml", "no-such.toml"), "no-such.toml"},
+      {with("[1e-3, 3e-3]", "[1e-3, 1e-3]"), "plain-w8b1-4e+07-seed0-rate0.001"},
+      {with("largest = [\"w8b1\"]\n",
+            "points = [{ name = \"again\", set = [\"model.transformer.width=8\", "
+            "\"model.transformer.blocks=1\"] }]\n"),
+       "plain again: must be another model than w8b1"},
+      {tiny + std::string("[[systems]]\nname = \"a\"\npoints = [{ name = \"b-c\" }]\n") +
+           "[[systems]]\nname = \"a-b\"\npoints = [{ name = \"c\" }]\n",
+       "must have runs of its own"},
+      {with("rates = ", "loss = \"mae\"\nrates = "), "loss: must be one of the metrics mse, rmse, got 'mae'"},
       {"budgets = [1e9]\n", "systems: must be given"},
       {"[[systems]\n", "not valid TOML"}};
   for (const auto& [sweep, message] : cases) {

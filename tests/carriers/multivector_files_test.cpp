@@ -5,7 +5,9 @@
 #include "tests/data/fixtures.h"
 #include "tests/data/folder.h"
 #include "tests/data/formats/refusals.h"
+#include "weyl/carriers/batch.h"
 #include "weyl/carriers/dataset.h"
+#include "weyl/carriers/origin.h"
 #include "weyl/carriers/points_tensors.h"
 #include "weyl/carriers/tensor_format.h"
 
@@ -48,7 +50,7 @@ TEST(MultivectorFiles, NeedNoPositions) {
     EXPECT_TRUE(at::equal(p.scalars, tensors.at("scalars")));
     EXPECT_TRUE(at::equal(p.positions, at::zeros({3, 3}, dtype)));  // equal compares dtypes too
     EXPECT_EQ(p.positions.scalar_type(), dtype);
-    EXPECT_FALSE(has_positions(p));
+    EXPECT_FALSE(p.placed);
     EXPECT_EQ(p.graphs.offsets, (std::vector<int64_t>{0, 2, 3}));
     write_tensor_file(folder / "again.safetensors", read.batch, read.schema);  // as `data split` does
     EXPECT_FALSE(SafetensorsFile(folder / "again.safetensors").contains("positions"));
@@ -80,12 +82,36 @@ TEST(MultivectorFiles, StandBesidePositionsAndObjects) {
   save_tensors(folder / "x.safetensors", tensors);
   const TensorFile read = read_tensor_file(folder / "x.safetensors", schema);
   const auto& p = std::get<Points>(read.batch.input);
-  EXPECT_TRUE(has_positions(p));
+  EXPECT_TRUE(p.placed);
   EXPECT_EQ(p.of_graphs.at("floor").sizes(), at::IntArrayRef({2, 1, 16}));
   EXPECT_TRUE(at::equal(p.of_objects.at("body"), tensors.at("body")));
   EXPECT_EQ(read.batch.labels.at("motor").scalar_type(), at::kDouble);
   write_tensor_file(folder / "again.safetensors", read.batch, read.schema);
   EXPECT_EQ(difference(read_tensor_file(folder / "again.safetensors", schema).batch, read.batch), 0);
+}
+
+TEST(MultivectorFiles, PositionsAtTheOriginArePositions) {
+  const Folder folder;
+  NamedTensors tensors = frames();
+  tensors["positions"] = at::zeros({3, 3});
+  save_tensors(folder / "x.safetensors", tensors);
+  const TensorFile read = read_tensor_file(folder / "x.safetensors", schema_of_frames());
+  EXPECT_TRUE(std::get<Points>(read.batch.input).placed);
+  write_tensor_file(folder / "again.safetensors", read.batch, read.schema);
+  EXPECT_TRUE(SafetensorsFile(folder / "again.safetensors").contains("positions"));
+  const std::vector<Batch> parts{read.batch, read.batch};
+  EXPECT_TRUE(std::get<Points>(concatenate(parts, read.schema).input).placed);
+  // A node of multivectors alone stands where they do, one with a position where that is.
+  Batch alone = read.batch, placed = read.batch;
+  auto& points = std::get<Points>(alone.input);
+  points.placed = false;
+  points.multivectors = at::zeros_like(points.multivectors);
+  points.multivectors.select(2, 14).fill_(1);        // e123
+  points.multivectors.select(2, 13).fill_(-100000);  // -x e023
+  std::get<Points>(placed.input).multivectors = points.multivectors;
+  EXPECT_FALSE(to_origin(alone.input).none());
+  EXPECT_TRUE(to_origin(placed.input).none());
+  EXPECT_FALSE(std::get<Points>(concatenate(std::vector{alone, alone}, read.schema).input).placed);
 }
 
 TEST(MultivectorFiles, AreToldByTheirShapes) {

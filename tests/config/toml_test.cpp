@@ -196,6 +196,36 @@ TEST(Overrides, ReplaceWhatTheFileSays) {
   EXPECT_EQ(read("", {"owner="}).owner, "");
 }
 
+TEST(Overrides, ReachItemsOfDefaults) {
+  const Kitchen k = read("", {"hours[1]=22", "hours[0]=9", "hours[1]=21"});
+  EXPECT_EQ(k.hours, (std::vector<int64_t>{9, 21}));
+  EXPECT_EQ(read("hours = [1, 2, 3]", {"hours[2]=4"}).hours, (std::vector<int64_t>{1, 2, 4}));
+  EXPECT_EQ(read("", {"hours[0]=9", "hours=[5]", "hours[0]=6"}).hours, (std::vector<int64_t>{6}));
+  EXPECT_EQ(message("", {"hours[2]=1"}), "override 'hours[2]=1': hours has 2 items, numbered from 0, got 2");
+  EXPECT_EQ(
+      message("", {"hours[0]=25"}),
+      "override 'hours[0]=25': hours: must be a list, each an integer from 0 to 24, got the integer 25");
+  // The default is an empty list.
+  EXPECT_EQ(
+      message("", {"plan[0]=[1, 2]"}),
+      "override 'plan[0]=[1, 2]': plan has 0 items, numbered from 0, got 0; the list is given whole, as in "
+      "plan=[...]");
+  EXPECT_EQ(message("", {"dishes[0].name=pie"}),
+            "override 'dishes[0].name=pie': dishes has 0 items, numbered from 0, got 0; the list is given "
+            "whole, as in dishes=[...]");
+  EXPECT_EQ(
+      message("", {"hours[0]=9", "hours.first=9"}),
+      "override 'hours.first=9': a list is given whole, as in key=[1, 2], or an item of it by its number, "
+      "as in key[0]");
+  // Tables of a default list.
+  Kitchen menu;
+  menu.dishes = {{.name = "soup"}, {.name = "pie", .guests = 3}};
+  const std::vector<std::string> overrides{"dishes[1].guests=4", "dishes[1].timer.minutes=1"};
+  read_toml_text("", "k.toml", overrides, [&](Fields& f) { fields(f, menu); });
+  EXPECT_EQ(menu.dishes[0], Dish{.name = "soup"});
+  EXPECT_EQ(menu.dishes[1], (Dish{.name = "pie", .guests = 4, .timer = {.minutes = 1}}));
+}
+
 TEST(Overrides, AreNamedInMessages) {
   EXPECT_EQ(message("", {"chairs=0"}),
             "override 'chairs=0': chairs: must be an integer from 1 to 1000, got the integer 0");
@@ -212,7 +242,7 @@ TEST(Overrides, AreNamedInMessages) {
             "override 'area=nan': area: must be a number of at least 0, finite, got the number nan");
   EXPECT_EQ(message("", {"chairs"}), "override 'chairs': must be key=value, such as train.epochs=5");
   const std::string words = ": the key must be words with dots between them, such as train.epochs";
-  for (const std::string bad : {"=5", ".a=5", "a.=5", "a..b=5", "a b=5", "a[0]=5"}) {
+  for (const std::string bad : {"=5", ".a=5", "a.=5", "a..b=5", "a b=5"}) {
     EXPECT_EQ(message("", {bad}), "override '" + bad + "'" + words);
   }
   EXPECT_EQ(message("[[dishes]]", {"dishes.name=pie"}),
@@ -223,7 +253,11 @@ TEST(Overrides, AreNamedInMessages) {
   EXPECT_EQ(message("[[dishes]]", {"dishes[0].nam=pie"}),
             "override 'dishes[0].nam=pie': dishes[0].nam: unknown key; did you mean 'name'?");
   EXPECT_EQ(message("[[dishes]]", {"dishes[-1].name=pie"}), "override 'dishes[-1].name=pie'" + words);
-  EXPECT_EQ(message("chairs = 3", {"chairs[0]=4"}), "override 'chairs[0]=4'" + words);
+  EXPECT_EQ(message("chairs = 3", {"chairs[0]=4"}),
+            "override 'chairs[0]=4': chairs is no list, but an item of it is given");
+  EXPECT_EQ(message("", {"chairs[0]=4"}),
+            "override 'chairs[0]=4': chairs: must be an integer from 1 to 1000, got item 0 of a list");
+  EXPECT_EQ(message("", {"chars[0]=4"}), "override 'chars[0]=4': chars: unknown key; did you mean 'chairs'?");
   // What no config could hold would leave a run that cannot be read again.
   const std::string latin = message("", {"motto=caf\xe9"});
   EXPECT_TRUE(latin.ends_with(": the value must be UTF-8")) << latin;

@@ -178,10 +178,11 @@ TEST(PlatonicFlops, FollowTheClosedFormOfTheSheet) {
   auto o = options("octahedron", 1152, 14, 72);
   const double blocks = 14 * (22.0 * 1152 * 1152 + 4.0 * 18 * 1152), embedding = 2.0 * 97 * 24 * 1152;
   const double readout = (2.0 * 1152 * 1152 + 2.0 * 1152 * 24) / 18;
-  EXPECT_DOUBLE_EQ(platonic::Platonic(o, i).flops_per_token().forward, blocks + embedding + readout);
+  const double angles = 14 * 3.0 * 1152;  // which the sheet leaves out: positions times frequencies
+  EXPECT_DOUBLE_EQ(platonic::Platonic(o, i).flops_per_token().forward, blocks + embedding + readout + angles);
   o.use_key = true;
   EXPECT_DOUBLE_EQ(platonic::Platonic(o, i).flops_per_token().forward,
-                   blocks + embedding + readout + 14 * 2.0 * 1152 * 1152);
+                   blocks + embedding + readout + angles + 14 * 2.0 * 1152 * 1152);
 }
 
 /// The scaling study's baseline of size n: 36 coordinates as 256 Fourier features in, 8 numbers out.

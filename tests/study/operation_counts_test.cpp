@@ -1,10 +1,17 @@
-// The FLOPs that models say they need, against every matrix product of a real forward and backward pass.
+// What models say they need, against every product of a real forward and backward pass.
 #include "weyl/study/operation_counts.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "weyl/core/check.h"
+#include "weyl/models/geomformer/geomformer.h"
 #include "weyl/models/systems.h"
-#include "weyl/ops/autograd/without_kernels.h"
+#include "weyl/models/work.h"
+#include "weyl/ops/autograd/operations.h"
 #include "weyl/study/random_tokens.h"
 #include "weyl/study/training_steps.h"
 #include "weyl/train/accumulate.h"
@@ -12,63 +19,241 @@
 namespace weyl {
 namespace {
 
-constexpr int64_t graphs = 2, nodes = 11;
-
-Interface interface_of_nodes() {
+/// Three node types; objects, which random tokens have where a feature is of them.
+Interface interface_of_nodes(double nodes) {
   Interface i;
   i.typical_nodes = nodes;
-  i.features = {{.name = "s", .channels = 5}, {.name = "v", .kind = Kind::vector, .channels = 3}};
-  i.outputs = {{.name = "y", .channels = 2}, {.name = "w", .kind = Kind::vector, .channels = 1}};
+  i.types = 3;
+  i.features = {{.name = "s", .channels = 5},
+                {.name = "v", .kind = Kind::vector, .channels = 2},
+                {.name = "o", .level = Level::object}};
+  i.outputs = {{.name = "y", .channels = 2},
+               {.name = "w", .kind = Kind::vector},
+               {.name = "z", .level = Level::graph, .channels = 3}};
   return i;
 }
 
-struct Counted {
-  double said = 0, forward = 0, step = 0;  // of a token
-};
+Interface interface_of_cells(int64_t dimension, Level level, int64_t side) {
+  Interface i;
+  i.grid = true;
+  i.dimension = dimension;
+  i.typical_nodes = std::pow(static_cast<double>(side), static_cast<double>(dimension));
+  i.features = {{.name = "image", .channels = 2}};
+  i.outputs = {{.name = "y", .level = level, .channels = 3}};
+  return i;
+}
 
-Counted counted(const SystemOptions& options, const Interface& interface) {
+Interface interface_of_poses(LieGroup group, double nodes) {
+  Interface i;
+  i.group = group;
+  i.dimension = dimension_of(group);
+  i.typical_nodes = nodes;
+  i.features = {{.name = "s", .channels = 3}};
+  i.outputs = {{.name = "y", .channels = 2},
+               {.name = "c", .channels = degrees_of_freedom(group), .role = Role::offset}};
+  return i;
+}
+
+/// Of one token, as what a third graph of a batch adds: what is made of the weights alone is not there.
+Work counted(Model& model, const std::function<Batch(int64_t)>& batch_of) {
+  const auto count = [&](int64_t graphs, bool backward) {
+    const Batch batch = to(batch_of(graphs), at::kCPU, at::kFloat);
+    return operations_of([&] {
+      const at::Tensor loss = loss_of(model, nullptr, batch);
+      if (backward) {
+        add_gradients(loss, model);
+      }
+    });
+  };
+  const auto tokens = static_cast<double>(batch_of(3).tokens() - batch_of(2).tokens());
+  const double forward = (count(3, false) - count(2, false)) / tokens;
+  return {forward, (count(3, true) - count(2, true)) / tokens - forward};
+}
+
+void expect_exact(const std::string& name, const SystemOptions& options, const Interface& interface) {
   ModelOptions choice;
   choice.system = options;
   const auto model = build(choice, interface);
-  const Batch batch = to(random_tokens(schema_of(interface), graphs, nodes, 3), at::kCPU, at::kFloat);
-  const WithoutKernels expressions;
+  const auto nodes = static_cast<int64_t>(std::llround(interface.typical_nodes));
+  const int64_t side = std::llround(std::pow(interface.typical_nodes, 1.0 / interface.dimension));
+  const auto batch_of = [&](int64_t graphs) {
+    const std::array shape{side};
+    return interface.grid ? random_grids(schema_of(interface), graphs, shape, 3)
+                          : random_tokens(schema_of(interface), graphs, nodes, 3);
+  };
+  note_objects(*model, batch_of(1).input);
   model->train(true);
-  Counted c;
-  c.said = model->flops_per_token().forward;
-  const double tokens = graphs * nodes;
-  c.forward = product_flops([&] { loss_of(*model, nullptr, batch); }) / tokens;
-  c.step = product_flops([&] { add_gradients(loss_of(*model, nullptr, batch), *model); }) / tokens;
-  return c;
+  const Work said = work_of_token(*model), found = counted(*model, batch_of);
+  EXPECT_NEAR(found.forward, said.forward, 1e-9 * said.forward) << name;
+  EXPECT_NEAR(found.training(), said.training(), 1e-9 * said.training()) << name;
+  EXPECT_EQ(model->flops_per_token().forward, said.forward) << name;
 }
 
-TEST(ProductFlops, CountsPlainAndBatchedProducts) {
+TEST(Operations, OfTorchArePlainAndBatchedProductsAndConvolutions) {
   const at::Tensor a = at::randn({3, 4}), b = at::randn({5, 4}).set_requires_grad(true);
-  EXPECT_EQ(product_flops([&] { at::mm(a, b.t()); }), 2 * 3 * 4 * 5);
-  EXPECT_EQ(product_flops([&] { at::linear(a, b, at::randn({5})); }), 2 * 3 * 4 * 5);
-  EXPECT_EQ(product_flops([&] { at::bmm(at::randn({2, 3, 4}), at::randn({2, 4, 5})); }), 2 * 2 * 3 * 4 * 5);
-  EXPECT_EQ(product_flops([&] { at::linear(a, b).sum().backward(); }), 2 * 2 * 3 * 4 * 5);  // of `a` none
-  EXPECT_EQ(product_flops([] {}), 0);
+  EXPECT_EQ(operations_of([&] { at::mm(a, b.t()); }), 2 * 3 * 4 * 5);
+  EXPECT_EQ(operations_of([&] { at::linear(a, b, at::randn({5})); }), 2 * 3 * 4 * 5);
+  EXPECT_EQ(operations_of([&] { at::matmul(a, at::randn({4})); }), 2 * 3 * 4);
+  EXPECT_EQ(operations_of([&] { at::bmm(at::randn({2, 3, 4}), at::randn({2, 4, 5})); }), 2 * 2 * 3 * 4 * 5);
+  EXPECT_EQ(operations_of([&] { at::linear(a, b).sum().backward(); }), 2 * 2 * 3 * 4 * 5);  // of `a` none
+  const at::Tensor complex = at::randn({3, 4}, at::kComplexFloat);
+  EXPECT_EQ(operations_of([&] { at::mm(complex, complex.t()); }), 8 * 3 * 4 * 3);
+  const at::Tensor x = at::randn({2, 3, 9, 7}), w = at::randn({5, 3, 3, 3}).set_requires_grad(true);
+  const double one = 2.0 * 2 * 5 * 3 * 9 * (4 * 3);
+  EXPECT_EQ(operations_of([&] { at::conv2d(x, w, {}, 2).sum(); }), one);
+  EXPECT_EQ(operations_of([&] { at::conv2d(x, w, {}, 2).sum().backward(); }), 2 * one);
+  EXPECT_EQ(operations_of([] {}), 0);
 }
 
-TEST(ModelFlops, OfATransformer) {
+TEST(Operations, OfKernelsAreToldToTheInnermostCounter) {
+  count_operations(1);  // nobody listens
+  const CountOperations outer;
+  count_operations(2);
+  {
+    const CountOperations inner;
+    count_operations(3);
+    EXPECT_EQ(inner.flops(), 3);
+  }
+  count_operations(4);
+  EXPECT_EQ(outer.flops(), 6);
+}
+
+TEST(WorkOfModels, OfATransformerIsExact) {
   transformer::Options o;
-  o.width = 24;
-  o.heads = 3;
+  o.width = 28;
+  o.heads = 4;
   o.blocks = 2;
-  const Counted c = counted(o, interface_of_nodes());
-  EXPECT_DOUBLE_EQ(c.forward, c.said);
-  // The backward pass of a product is two, but for the inputs', 5 scalars and 4 vectors, which need no gradient.
-  EXPECT_DOUBLE_EQ(c.step, 3 * c.said - 2 * (5 + 3 * 4) * 24);
+  expect_exact("transformer", o, interface_of_nodes(11));
+  o.attention = AttentionScope::hierarchical;
+  expect_exact("transformer, hierarchical", o, interface_of_nodes(11));
+  o.multi_query = true;
+  o.fourier = transformer::FourierOptions{};
+  expect_exact("transformer, multi-query", o, interface_of_nodes(13));
+  o.dropout = 0.1;
+  expect_exact("transformer, unfused", o, interface_of_nodes(13));
 }
 
-TEST(ModelFlops, OfPlatonic) {
+TEST(WorkOfModels, OfPlatonicIsExact) {
   platonic::Options o;
   o.width = 72;
   o.heads = 12;
   o.blocks = 2;
-  const Counted c = counted(o, interface_of_nodes());
-  EXPECT_NEAR(c.forward, c.said, 0.01 * c.said);
-  EXPECT_NEAR(c.step, 3 * c.said, 0.03 * c.said * 3);  // inputs need no gradient
+  expect_exact("platonic", o, interface_of_nodes(11));
+  o.rope->learned = false;
+  o.rope_on_values = true;
+  expect_exact("platonic, fixed angles", o, interface_of_nodes(11));
+  o.use_key = true;
+  o.ape.emplace();
+  o.ffn_readout = false;
+  o.dropout = 0.1;
+  expect_exact("platonic, keys, unfused", o, interface_of_nodes(13));
+  o.attention = platonic::AttentionLaw::linear;
+  o.use_key = false;
+  expect_exact("platonic, linear attention", o, interface_of_nodes(13));
+}
+
+// Its maps of scalars pad rows to sixteen and columns to eight, with zeros that do not count: here nothing is padded.
+TEST(WorkOfModels, OfGatrIsExact) {
+  Interface i = interface_of_nodes(16 * 3);
+  i.features = {{.name = "s", .channels = 4},
+                {.name = "v", .kind = Kind::vector, .channels = 7},
+                {.name = "o", .level = Level::object}};
+  gatr::Options o;
+  o.width = 24;
+  o.scalars = 16;
+  o.heads = 4;
+  o.blocks = 2;
+  expect_exact("gatr", o, i);
+  o.attention = AttentionScope::hierarchical;
+  expect_exact("gatr, hierarchical", o, i);
+  o.multi_query = false;
+  o.attention = AttentionScope::global;
+  o.axial = true;
+  expect_exact("gatr, axial", o, i);
+}
+
+TEST(WorkOfModels, OfGeomformerIsExact) {
+  geomformer::Options o;
+  o.width = 24;
+  o.heads = 3;
+  o.blocks = 2;
+  o.kernels = 7;
+  expect_exact("geomformer", o, interface_of_nodes(11));
+  // The budget of training leaves the network of the bias out.
+  const Flops flops = geomformer::Geomformer(o, interface_of_nodes(11)).flops_per_token();
+  EXPECT_EQ(flops.nominal, 3 * (flops.forward - 11 * 2 * (7 * 7 + 7 * 3)));
+  EXPECT_EQ(flops.nominal, 3 * 145440);
+  o.order = geomformer::Order::sequential;
+  o.bias = geomformer::BiasScope::module;
+  o.cutoff = geomformer::CutoffOptions{.radius = 100};
+  o.input = geomformer::VectorInput::both;
+  o.pair_embedding = true;
+  expect_exact("geomformer, cut-off", o, interface_of_nodes(11));
+  o = {};
+  o.width = 24;
+  o.blocks = 2;
+  o.normaliser = geomformer::Normaliser::count;
+  o.velocity_tower = true;
+  o.bias = geomformer::BiasScope::layer;
+  expect_exact("geomformer, two towers", o, interface_of_nodes(5));
+}
+
+TEST(WorkOfModels, OfFilteredMessagesIsExact) {
+  for (const auto preset : {geomformer::Preset::et, geomformer::Preset::painn}) {
+    for (const bool learned : {false, true}) {
+      geomformer::Options o = geomformer::preset_options(preset);
+      o.width = 24;
+      o.heads = 3;
+      o.blocks = 2;
+      o.kernels = 7;
+      o.cutoff->radius = 100;
+      o.train_basis = learned;
+      Interface i = interface_of_nodes(11);
+      i.features.erase(i.features.begin() + 1);  // vectors start at zero
+      expect_exact(preset == geomformer::Preset::et ? "et" : "painn", o, i);
+    }
+  }
+}
+
+TEST(WorkOfModels, OfSteerableNetsIsExact) {
+  steerable::Options o;
+  o.orders = 3;
+  o.degree = 1;
+  o.stages = {{4, 6, 5}, {4, 6, 3}};
+  o.encoder.depth = 2;
+  o.encoder.heads = 2;
+  for (const int64_t dimension : {2, 3}) {
+    for (const Level level : {Level::graph, Level::node}) {
+      expect_exact(text("steerable, ", dimension, "-D ", level == Level::node ? "U-Net" : "classes"), o,
+                   interface_of_cells(dimension, level, 12));
+    }
+  }
+  o.encoder.positions.radial = steerable::RadialLaw::table;
+  o.encoder.positions.reach = 3;
+  o.stages[0].activation = steerable::Activation::gated;
+  o.stages[0].middle = 0;
+  o.stages[1].activation = steerable::Activation::cg;
+  o.head.kernel = 3;
+  expect_exact("steerable, gates and products", o, interface_of_cells(3, Level::graph, 12));
+}
+
+TEST(WorkOfModels, OfLieAlgebraAttentionIsExact) {
+  for (const auto variant : {lie::Variant::G, lie::Variant::C, lie::Variant::A}) {
+    lie::Options o;
+    o.variant = variant;
+    o.width = 12;
+    o.heads = 3;
+    o.blocks = 2;
+    const std::string name = std::string("lie ") + "GCA"[static_cast<int>(variant)];
+    expect_exact(name, o, interface_of_poses(LieGroup::se3, 11));
+    if (variant != lie::Variant::A) {
+      o.move_tokens = true;
+      expect_exact(name + ", moved", o, interface_of_poses(LieGroup::se2, 11));
+    }
+  }
+  lie::Options o;
+  o.blocks = 1;
+  expect_exact("lie G, streamed", o, interface_of_poses(LieGroup::se3, 131));
 }
 
 }  // namespace

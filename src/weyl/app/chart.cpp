@@ -60,9 +60,10 @@ std::string tics_of(char axis, const Axis& range) {
       if (at < range.low || at > range.high || (digit > 1 && decades > 12)) {
         continue;
       }
+      const bool half = digit == 2 || digit == 5, wide = axis == 'x';  // numbers beside one another need room
       const bool numbered = digit == 1    ? power % every == 0
-                            : decades < 1 ? true
-                            : decades < 2 ? digit == 2 || digit == 5
+                            : decades < 1 ? !wide || half || digit == 3 || digit == 7
+                            : decades < 2 ? half
                                           : false;
       char place[40];
       std::snprintf(place, sizeof place, " %.9g %d", at, numbered ? 0 : 1);

@@ -73,9 +73,6 @@ std::optional<int> answer(const ConfigSchemaCommand& c) {
 std::optional<int> answer(const ConfigExplainCommand& c) {
   return run(c, ModelOptions{});
 }
-std::optional<int> answer(const ConfigCheckCommand& c) {
-  return run(c, ModelOptions{});
-}
 std::optional<int> answer(const CompareCommand& c) {
   return run(c);
 }
@@ -128,6 +125,12 @@ int main(int argc, char** argv) {
     const std::string reason = become_engine(argv);
     if (const auto* doctor = std::get_if<DoctorCommand>(&*parsed.command)) {
       return run_without_engine(*doctor, reason);
+    }
+    if (const auto* check = std::get_if<ConfigCheckCommand>(&*parsed.command)) {
+      const int code = run(*check, ModelOptions{});
+      std::cout << std::flush;
+      require_stdout();
+      return code;
     }
     throw ConfigError(reason);
   } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "weyl/app/axis_tics.h"
 #include "weyl/app/gnuplot.h"
 #include "weyl/app/gnuplot_process.h"
 #include "weyl/core/check.h"
@@ -25,12 +26,12 @@ std::string point_line(double x, double y) {
 }
 
 /// A figure as parts of a script: blocks of data with names of its own, the settings of its axes, and what follows
-/// `plot`; empty when there is no point.
+/// `plot`; empty when there is no point. The x axis is about so many pixels long.
 struct Plot {
   std::string data, settings, plots;
 };
 
-Plot plot_of(const Figure& figure, size_t panel, bool with_key) {
+Plot plot_of(const Figure& figure, size_t panel, bool with_key, double pixels) {
   Range x, y, positive;
   bool zeros = false;
   for (const Series& s : figure.series) {
@@ -87,9 +88,7 @@ Plot plot_of(const Figure& figure, size_t panel, bool with_key) {
       gnuplot_string(figure.x_label) + " noenhanced\nset ylabel " + gnuplot_string(figure.y_label) +
       " noenhanced\nset key noenhanced top " + (figure.diagonal ? "left" : "right") +
       "\nset grid back lt 1 lw 0.5 lc rgb '#dddddd'\nset border 3\nset tics nomirror\nset format y '%g'\n" +
-      (log_y ? "set logscale y\n" : "unset logscale y\n") +
-      // 12G: long numbers run into one another.
-      (x.high >= 1e6 ? "set format x '%.1s%c'\n" : "set format x '%g'\n");
+      (log_y ? "set logscale y\n" : "unset logscale y\n");
   // gnuplot warns of an empty range, and a warning counts as a failure here: of energies of -12345678 and -12345677
   // all digits are written.
   const auto range = [&](const char* axis, double low, double high) {
@@ -97,20 +96,33 @@ Plot plot_of(const Figure& figure, size_t panel, bool with_key) {
     std::snprintf(line, sizeof line, "set %srange [%.17g:%.17g]\n", axis, low, high);
     plot.settings += line;
   };
+  const auto numbers = [&](const char* axis, const AxisTics& tics) {
+    std::string marks;
+    for (const auto& [at, label] : tics.marks) {
+      char place[32];
+      std::snprintf(place, sizeof place, "%.17g", at);
+      marks += (marks.empty() ? "" : ", ") + gnuplot_string(label) + " " + place;
+    }
+    plot.settings += text("set ", axis, "tics ", marks.empty() ? "autofreq" : "(" + marks + ")", "\n");
+  };
   const auto around = [](double value) { return std::max(1.0, 1e-6 * std::abs(value)); };
-  plot.settings += "set xrange [*:*]\nset yrange [*:*]\n";
+  plot.settings += "set yrange [*:*]\nset ytics autofreq\n";
   if (figure.diagonal) {
     const double low = std::min(x.low, y.low), high = std::max(x.high, y.high);
     const double margin = high > low ? 0.03 * (high - low) : around(high);
     plot.settings += "set size square\n";
-    range("x", low - margin, high + margin);
-    range("y", low - margin, high + margin);
+    const AxisTics tics = axis_tics(low - margin, high + margin, pixels, false);
+    for (const char* axis : {"x", "y"}) {
+      range(axis, low - margin, high + margin);
+      numbers(axis, tics);
+    }
     plot.plots = "x with lines lw 1 lc rgb '#888888' notitle, " + plot.plots;
     return plot;
   }
-  if (!(x.low < x.high)) {
-    range("x", x.low - around(x.low), x.high + around(x.low));
-  }
+  const double beside = x.low < x.high ? 0 : around(x.low);
+  const AxisTics tics = axis_tics(x.low - beside, x.high + beside, pixels, true);
+  range("x", tics.low, tics.high);
+  numbers("x", tics);
   // Whole decades, as gnuplot takes by itself: a logarithmic axis has numbers at those alone.
   const auto decades = [&](double low, double high) {
     range("y", std::pow(10, std::floor(std::log10(low))), std::pow(10, std::ceil(std::log10(high))));
@@ -126,9 +138,9 @@ Plot plot_of(const Figure& figure, size_t panel, bool with_key) {
 }  // namespace
 
 void draw(const Figure& figure, const std::string& path) {
-  const Plot plot = plot_of(figure, 0, true);
+  const int side = 640, beside_the_axis = 120;
+  const Plot plot = plot_of(figure, 0, true, (figure.diagonal ? side : 900) - beside_the_axis);
   require<Error>(!plot.plots.empty(), path, ": a plot must have points to draw, got none");
-  const int side = 640;
   draw_script("reset\nset encoding utf8\n" + plot.data + plot.settings +
                   into_png_and_svg("plot " + plot.plots + "\n", figure.diagonal ? side : 900,
                                    figure.diagonal ? side : 560, 12),
@@ -136,10 +148,16 @@ void draw(const Figure& figure, const std::string& path) {
 }
 
 void draw(const Panels& panels, const std::string& path) {
+  const auto n = static_cast<int>(panels.figures.size());
+  const int columns = panels.one_key ? n : std::min(n, 2), rows = (n + columns - 1) / columns;
+  const int width = columns * 480 + (columns == 1 ? 420 : 0);
+  // Shares of the width, where one key lies below all panels; else what gnuplot leaves.
+  const double left = 0.09, right = 0.98, spacing = 0.07;
+  const double axis = panels.one_key ? width * (right - left - spacing * (n - 1)) / n : width / columns - 120;
   std::string data, plots;
   bool any = false;
   for (size_t i = 0; i < panels.figures.size(); ++i) {
-    const Plot plot = plot_of(panels.figures[i], i, !panels.one_key || i == 0);
+    const Plot plot = plot_of(panels.figures[i], i, !panels.one_key || i == 0, axis);
     data += plot.data;
     if (plot.plots.empty()) {
       plots += "set multiplot next\n";
@@ -154,15 +172,12 @@ void draw(const Panels& panels, const std::string& path) {
     plots += "plot " + plot.plots + "\n";
   }
   require<Error>(any, path, ": a plot must have points to draw, got none");
-  const auto n = static_cast<int>(panels.figures.size());
-  const int columns = panels.one_key ? n : std::min(n, 2), rows = (n + columns - 1) / columns;
   // Rows of keys, of 18 pixels each, below panels that share one.
   size_t longest = 1, entries = 0;
   for (const Series& s : panels.figures.front().series) {
     longest = std::max(longest, std::min(s.title.size(), most_gnuplot_characters));
     ++entries;
   }
-  const int width = columns * 480 + (columns == 1 ? 420 : 0);
   const size_t beside = std::max<size_t>(1, static_cast<size_t>(width) / (60 + 8 * longest));
   const int below = panels.one_key ? static_cast<int>(20 + 18 * ((entries + beside - 1) / beside)) : 0;
   const int height = rows * 420 + 40 + below;
@@ -170,7 +185,7 @@ void draw(const Panels& panels, const std::string& path) {
                             gnuplot_string(panels.title), " noenhanced");
   if (panels.one_key) {
     const double share = static_cast<double>(below + 70) / height;
-    layout += text(" margins ", 0.09, ",", 0.98, ",", share, ",", 1 - 75.0 / height, " spacing ", 0.07);
+    layout += text(" margins ", left, ",", right, ",", share, ",", 1 - 75.0 / height, " spacing ", spacing);
   }
   draw_script("reset\nset encoding utf8\n" + data +
                   into_png_and_svg(layout + "\n" + plots + "unset multiplot\n", width, height, 11),

@@ -1,21 +1,37 @@
 // Point clouds of one's own, as `weyl config new` sees them.
 #include <algorithm>
+#include <filesystem>
 
 #include "weyl/app/new_config_data.h"
 #include "weyl/core/check.h"
 #include "weyl/data/open.h"
 #include "weyl/data/sets/cloud_layout.h"
+#include "weyl/data/sets/cloud_reader.h"
 
 namespace weyl {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr int64_t most_points = 128;  // of a cloud: more see finer detail and take longer, by the square
+
+bool is_archive_of_clouds(const std::string& path) {
+  return fs::is_regular_file(path) && (path.ends_with(".npz") || is_hdf5(path)) &&
+         seems_clouds(path).value_or(false);
+}
+
+/// PLY and OFF alone, which say no classes: what is missing is said of them. (Of text nobody knows what it is.)
+bool is_folder_of_plain_clouds(const std::string& path) {
+  return is_flat_cloud_folder(path) && std::ranges::all_of(clouds_in(path), [](const std::string& file) {
+           return file.ends_with(".ply") || file.ends_with(".off");
+         });
+}
 
 }  // namespace
 
 FoundData look_at_clouds(const std::string& path) {
   FoundData found;
-  if (!is_cloud_folder(path)) {
+  if (!is_cloud_folder(path) && !is_archive_of_clouds(path) && !is_folder_of_plain_clouds(path)) {
     return found;
   }
   CloudsDataOptions options{.path = path};

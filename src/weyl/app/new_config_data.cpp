@@ -3,13 +3,12 @@
 #include <ATen/ops/cat.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <span>
 
 #include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
-#include "weyl/data/files/advice.h"
 #include "weyl/data/files/formats.h"
 #include "weyl/data/sets/molecules.h"
 
@@ -17,42 +16,6 @@ namespace weyl {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A path as a shell takes it as one word.
-std::string shell_word(const std::string& path) {
-  const bool plain =
-      !path.empty() && path.front() != '-' && path.front() != '~' &&
-      std::ranges::all_of(path, [](unsigned char c) {
-        return c >= 128 || std::isalnum(c) != 0 ||
-               std::string_view("/._-+,:@%").find(static_cast<char>(c)) != std::string_view::npos;
-      });
-  if (plain) {
-    return path;
-  }
-  std::string word = "'";
-  for (const char c : path) {
-    word += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return word + "'";
-}
-
-/// A file that is no training set by itself: what to do with it.
-[[noreturn]] void refuse_file(const std::string& path) {
-  const std::string folder = fs::path(path).stem().string();
-  if (TensorFiles::takes(path, {})) {
-    throw ConfigError(text(path, ": is one file without splits; `weyl data split ", shell_word(path),
-                           " --out ", shell_word(folder), "`, then --data ", shell_word(folder)));
-  }
-  const std::string above = fs::path(path).parent_path().string();
-  if (CifarBatches::takes(path, {}) || DigitFiles::takes(path, {}) || ShapeFiles::takes(path, {}) ||
-      VolumeFiles::takes(path, {}) || PictureFiles::takes(path, {})) {
-    throw ConfigError(text(
-        path, ": is one file of a data set; give the folder that holds the set, here or above it: --data ",
-        above.empty() ? "." : shell_word(above)));
-  }
-  const std::string advice = advice_for(path);
-  throw DataError(text(path, ": ", advice.empty() ? "is of no format that is trained on" : advice));
-}
 
 using Vector = std::array<double, 3>;
 
@@ -161,20 +124,20 @@ FoundData look_at_data(const std::string& path) {
   if (PoseFiles::takes(path, {})) {
     return look_at_trajectory(path);
   }
-  if (!fs::is_directory(path)) {
+  const bool folder = fs::is_directory(path);
+  using Look = FoundData (*)(const std::string&);
+  const Look of_files[] = {look_at_shape_file, look_at_clouds};
+  // Clouds before digits, whose archives have the same names; trajectories before the images that lie beside them.
+  const Look of_folders[] = {look_at_tensors, look_at_clouds, look_at_trajectories, look_at_grids};
+  for (const Look look : folder ? std::span<const Look>(of_folders) : std::span<const Look>(of_files)) {
+    if (FoundData found = look(path); !found.tasks.empty()) {
+      return found;
+    }
+  }
+  if (!folder) {
     refuse_file(path);
   }
-  FoundData found = look_at_tensors(path);
-  if (found.tasks.empty()) {
-    found = look_at_clouds(path);  // before digits, whose archives have the same names
-  }
-  if (found.tasks.empty()) {
-    found = look_at_grids(path);
-  }
-  if (found.tasks.empty()) {
-    throw DataError(text(path, ": ", advice_for(path)));
-  }
-  return found;
+  refuse_folder(path);
 }
 
 }  // namespace weyl

@@ -45,13 +45,25 @@ FoundData look_at_data(const std::string& path);
 FoundData look_at_frames(const std::string& path);
 /// A folder of images, digits, volumes or shapes; nothing in `tasks`: it is none of them.
 FoundData look_at_grids(const std::string& path);
-/// A folder of point clouds of one's own (sets/clouds.h); nothing in `tasks`: it is none.
+/// A file of HDF5 by ModelNet's name for a split: the set that it belongs to (sets/modelnet_files.h), of several in a
+/// folder its own; nothing in `tasks`: it has no such name.
+FoundData look_at_shape_file(const std::string& path);
+/// A folder of point clouds of one's own (sets/clouds.h), or an archive of many; nothing in `tasks`: it is none.
 FoundData look_at_clouds(const std::string& path);
 /// A folder of sequences with a missing pose, whose files have this schema; a trajectory of text (formats/pose_file.h).
 FoundData look_at_pose_sequences(const std::string& path, const Schema& schema);
 FoundData look_at_trajectory(const std::string& path);
+/// A folder in which, or below which, there is one trajectory of text; nothing in `tasks`: there is none. ConfigError where
+/// there are several.
+FoundData look_at_trajectories(const std::string& path);
 /// A folder of particles, poses or carrier tensor files; nothing in `tasks`: it is none of them.
 FoundData look_at_tensors(const std::string& path);
+
+/// A path as a shell takes it as one word.
+std::string shell_word(const std::string& path);
+/// Of a file, or a folder, that is no training set by itself: what to do with it.
+[[noreturn]] void refuse_file(const std::string& path);
+[[noreturn]] void refuse_folder(const std::string& path);
 
 /// Whether volumes are too large to be learned from whole, and the part of them that is taken at a time.
 bool needs_crop(const std::vector<int64_t>& cells);

@@ -7,6 +7,7 @@
 #include "weyl/data/formats/decathlon.h"
 #include "weyl/data/formats/image.h"
 #include "weyl/data/open.h"
+#include "weyl/data/sets/cloud_reader.h"
 #include "weyl/data/sets/decathlon.h"
 #include "weyl/data/sets/image_folder.h"
 #include "weyl/data/sets/modelnet.h"
@@ -238,11 +239,18 @@ FoundData look_at_volumes(const std::string& path) {
   return found;
 }
 
-FoundData look_at_shapes(const std::string& path) {
+/// The set of a folder in ModelNet's layout; of several that of the variant, which must be said.
+FoundData look_at_shapes(const std::string& path, const std::string& variant) {
   const ModelnetFiles files(path);
-  require<ConfigError>(files.variants().size() <= 1, path, ": holds several sets of HDF5 files, ",
-                       TomlText(files.variants()).text, "; give a folder with the files of one");
+  if (variant.empty() && files.variants().size() > 1) {
+    const std::string& one = files.variants().front();
+    const auto training = files.of("train", one), test = files.of("test", one);
+    throw ConfigError(text(path, ": holds several sets of HDF5 files, ", TomlText(files.variants()).text,
+                           "; a file of one says which: `weyl config new --data ",
+                           shell_word(training.empty() ? test.front() : training.front()), "`"));
+  }
   ModelnetDataOptions options{.path = path, .carrier = ShapeCarrier::points, .points = 0, .classes = 0};
+  options.variant = variant;
   const Splits all = open_splits({options});
   FoundData found;
   found.family = Family::shapes;
@@ -257,6 +265,9 @@ FoundData look_at_shapes(const std::string& path) {
     draft.set("set", "modelnet", "HDF5 clouds or OFF meshes, with their classes");
     draft.table("data.modelnet");
     draft.set("path", path);
+    if (!variant.empty()) {
+      draft.set("variant", variant, text("of ", TomlText(files.variants()).text));
+    }
     draft.set("classes", classes.count, "those that the files show");
     if (system == "steerable") {
       if (!files.empty() && found_points < ModelnetDataOptions().points) {
@@ -280,6 +291,15 @@ FoundData look_at_shapes(const std::string& path) {
 
 }  // namespace
 
+FoundData look_at_shape_file(const std::string& path) {
+  if (!is_hdf5(path) || holds_clouds(path)) {
+    return {};
+  }
+  const std::string above = fs::path(path).parent_path().string(), folder = above.empty() ? "." : above;
+  const auto variant = ModelnetFiles(folder).variant_of(path);
+  return variant ? look_at_shapes(folder, *variant) : FoundData();
+}
+
 std::vector<int64_t> crop_of(const std::vector<int64_t>& cells) {
   std::vector<int64_t> crop;
   for (const int64_t n : cells) {
@@ -297,7 +317,7 @@ FoundData look_at_grids(const std::string& path) {
     return look_at_volumes(path);
   }
   if (is_modelnet_folder(path)) {
-    return look_at_shapes(path);
+    return look_at_shapes(path, "");
   }
   if (is_cifar_folder(path)) {
     return images_of("cifar10", path, {Cifar10DataOptions{.path = path}}, "class",

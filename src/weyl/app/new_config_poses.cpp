@@ -1,5 +1,7 @@
 // Poses, as `weyl config new` sees them: sequences with a missing pose, and trajectories of which such are taken.
 #include <algorithm>
+#include <filesystem>
+#include <ranges>
 
 #include "weyl/app/new_config_data.h"
 #include "weyl/core/check.h"
@@ -9,6 +11,8 @@
 
 namespace weyl {
 namespace {
+
+namespace fs = std::filesystem;
 
 FoundData completion(const PoseSequencesDataOptions& options) {
   FoundData found;
@@ -43,6 +47,40 @@ void cut(PoseSequencesDataOptions& o, int64_t poses) {
   constexpr double windows = 2000;  // enough to learn from, where the trajectory is long
   o.stride = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(poses) * o.fractions[0] / windows),
                                  1, o.length);
+}
+
+/// The first trajectories below a folder, by path, at most two; few folders deep, as sequences of EuRoC lie in theirs.
+std::vector<std::string> trajectories_in(const std::string& folder) {
+  constexpr int deepest = 4;
+  constexpr size_t most_tried = 100;
+  constexpr uintmax_t largest = uintmax_t{1} << 28;
+  std::vector<std::string> files;
+  std::error_code error;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator at(folder, options, error), end; !error && at != end;
+       at.increment(error)) {
+    const bool hidden = at->path().filename().string().starts_with('.');
+    std::error_code none;
+    if (at->is_directory(none) && (hidden || at.depth() + 1 >= deepest)) {
+      at.disable_recursion_pending();
+    } else if (!hidden && is_pose_file(at->path().string()) && at->is_regular_file(none) &&
+               at->file_size(none) <= largest) {
+      files.push_back(at->path().string());
+    }
+  }
+  std::ranges::sort(files);
+  std::vector<std::string> found;
+  for (const std::string& file : files | std::views::take(most_tried)) {
+    try {
+      read_poses(file);
+      found.push_back(file);
+    } catch (const DataError&) {  // of another kind
+    }
+    if (found.size() == 2) {
+      break;
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -83,6 +121,14 @@ FoundData look_at_trajectory(const std::string& path) {
               "of the trajectory, one stretch after the other: training, validation, test");
   };
   return found;
+}
+
+FoundData look_at_trajectories(const std::string& path) {
+  const std::vector<std::string> found = trajectories_in(path);
+  require<ConfigError>(found.size() <= 1, path,
+                       ": holds several trajectories, of which a config takes one: `weyl config new --data ",
+                       found.empty() ? "" : shell_word(found.front()), "`");
+  return found.empty() ? FoundData() : look_at_trajectory(found.front());
 }
 
 }  // namespace weyl

@@ -61,6 +61,11 @@ void add_arrow(Mark& arrows, double x, double y, double x_factor, double y_facto
   arrows.y2.push_back(y * y_factor);
 }
 
+/// Whether a budget was counted in something else, seconds: its number is not near its FLOPs.
+bool is_of_other_unit(const Isoflop& isoflop) {
+  return std::abs(std::log(isoflop.flops / isoflop.budget)) > std::log(100.0);
+}
+
 /// The parabola of an isoflop from its smallest to its largest size, or, where it has none, straight lines.
 Mark curve_of(const Isoflop& isoflop, const Look& look) {
   Mark line = mark(Mark::Kind::line, look, 0.7);
@@ -100,8 +105,8 @@ Chart isoflop_chart(const SystemFit& fit) {
       add(chart.marks.back(), point.parameters, point.loss);
     }
     if (i % every == 0) {
-      chart.key.push_back({std::isfinite(isoflop.flops) ? short_of(isoflop.flops) + " FLOPs"
-                                                        : "budget " + short_of(isoflop.budget),
+      const bool flops = std::isfinite(isoflop.flops) && !is_of_other_unit(isoflop);
+      chart.key.push_back({flops ? short_of(isoflop.flops) + " FLOPs" : "budget " + short_of(isoflop.budget),
                            look, false, true});
     }
     if (isoflop.minimum && isoflop.kind == MinimumKind::inside) {
@@ -148,16 +153,19 @@ const std::vector<AtBudget>& curve_of(const SystemFit& fit) {
   return fit.curve.empty() ? fit.budgets : fit.curve;
 }
 
-/// The runs of an isoflop each, and the lowest loss of each large.
+/// The runs of an isoflop, by size, and the lowest loss of each large, where they stand: budgets in seconds are of as many
+/// FLOPs as each size could do in them.
 void add_losses(Chart& chart, const Look& look, const std::vector<Isoflop>& isoflops) {
   Mark runs = mark(Mark::Kind::points, hollow(look), 0.55), best = mark(Mark::Kind::points, look, 1.4);
   for (const Isoflop& isoflop : isoflops) {
-    double lowest = std::nan("");
+    const IsoflopPoint* lowest = nullptr;
     for (const IsoflopPoint& point : isoflop.points) {
-      add(runs, isoflop.flops, point.loss);
-      lowest = std::fmin(lowest, point.loss);
+      add(runs, point.flops, point.loss);
+      lowest = lowest == nullptr || point.loss < lowest->loss ? &point : lowest;
     }
-    add(best, isoflop.flops, lowest);
+    if (lowest != nullptr) {
+      add(best, lowest->flops, lowest->loss);
+    }
   }
   chart.marks.push_back(std::move(runs));
   chart.marks.push_back(std::move(best));
@@ -326,7 +334,8 @@ ScaleFigures scale_figures(const ScaleInputs& inputs) {
          "neither isoflops nor laws have a best size");
     take(ratio_figure(study), "two systems with losses over compute are needed");
   }
-  take(data_scaling_figure(runs), "no table has unique_tokens of data that were seen more than once");
+  take(data_scaling_figure(runs),
+       "no table has two amounts of data that were seen more than once (unique_tokens)");
   return made;
 }
 

@@ -32,6 +32,7 @@ void merge(ScalingStudy& all, ScalingStudy study) {
     all.file = study.file;
     all.bootstraps = study.bootstraps;
     all.seed = study.seed;
+    all.asked = study.asked;
   } else {
     all.file += ", " + study.file;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <tuple>
 
 #include "weyl/app/html.h"
 #include "weyl/app/scale_numbers.h"
@@ -144,56 +145,70 @@ std::string left_out(const ScalingStudy& study) {
   return section("Left out, and to be known", rows);
 }
 
-/// The size of the lowest mean loss of a system at a budget.
-struct LowestLoss {
-  double budget = 0;
+/// Runs of one system at one budget that differ by their seeds alone: of one size and, where they saw their data again,
+/// of one amount of data.
+struct LikeRuns {
+  double budget = 0, parameters = 0, unique_tokens = 0;  // 0: each was seen once, or that is not known
   std::string system;
-  IsoflopPoint best;
-  double least = HUGE_VAL, most = 0;  // of its runs
+  double sum_of_logs = 0, least = HUGE_VAL, most = 0;
+  int64_t runs = 0;
+
+  double mean() const { return std::exp(sum_of_logs / static_cast<double>(runs)); }
 };
 
-std::vector<LowestLoss> lowest_losses(const std::vector<ScalingRun>& runs) {
-  std::map<std::string, std::vector<ScalingRun>> by_system;
+/// Of each system at each budget those of the lowest mean loss.
+std::vector<LikeRuns> lowest_losses(const std::vector<ScalingRun>& runs) {
+  std::map<std::tuple<double, std::string, double, double>, LikeRuns> groups;
   for (const ScalingRun& run : runs) {
     if (run.budget) {
-      by_system[run.system].push_back(run);
+      const double unique = saw_more_than(run, 1) ? *run.unique_tokens : 0;
+      LikeRuns& like = groups[{*run.budget, run.system, run.parameters, unique}];
+      like.budget = *run.budget;
+      like.system = run.system;
+      like.parameters = run.parameters;
+      like.unique_tokens = unique;
+      like.sum_of_logs += std::log(run.loss);
+      like.least = std::min(like.least, run.loss);
+      like.most = std::max(like.most, run.loss);
+      ++like.runs;
     }
   }
-  std::vector<LowestLoss> lowest;
-  for (const auto& [system, own] : by_system) {
-    for (const BudgetGroup& group : budget_groups(own, {})) {
-      std::vector<ScalingRun> of_budget;
-      for (const size_t i : group.runs) {
-        of_budget.push_back(own[i]);
-      }
-      const auto points = isoflops_of(of_budget, {}).front().points;
-      LowestLoss found{group.budget, system, *std::ranges::min_element(points, {}, &IsoflopPoint::loss)};
-      for (const ScalingRun& run : of_budget) {
-        if (run.parameters == found.best.parameters) {
-          found.least = std::min(found.least, run.loss);
-          found.most = std::max(found.most, run.loss);
-        }
-      }
-      lowest.push_back(std::move(found));
+  std::vector<LikeRuns> lowest;
+  for (const auto& [key, like] : groups) {
+    const bool same =
+        !lowest.empty() && lowest.back().budget == like.budget && lowest.back().system == like.system;
+    if (!same) {
+      lowest.push_back(like);
+    } else if (like.mean() < lowest.back().mean()) {
+      lowest.back() = like;
     }
   }
-  std::ranges::stable_sort(lowest, {}, &LowestLoss::budget);
   return lowest;
 }
 
 }  // namespace
 
 std::string html_losses(const std::vector<ScalingRun>& runs) {
+  const std::vector<LikeRuns> lowest = lowest_losses(runs);
+  const bool again = std::ranges::any_of(lowest, [](const LikeRuns& like) { return like.unique_tokens > 0; });
   Rows rows{{"budget", "system", "parameters", "runs", "loss: mean", "least", "most"}};
-  for (const LowestLoss& lowest : lowest_losses(runs)) {
-    rows.push_back({number(lowest.budget, "%.3g"), lowest.system, number(lowest.best.parameters, "%.0f"),
-                    std::to_string(lowest.best.runs), number(lowest.best.loss, "%.4g"),
-                    number(lowest.least, "%.4g"), number(lowest.most, "%.4g")});
+  if (again) {
+    rows[0].insert(rows[0].begin() + 3, "unique tokens");
   }
-  return section(
-      "Lowest loss of each budget", rows,
-      "The size whose mean loss is lowest, geometric over its runs, and the least and the most of them: a "
-      "difference between systems that is smaller than these differ by is none.");
+  for (const LikeRuns& like : lowest) {
+    rows.push_back({number(like.budget, "%.3g"), like.system, number(like.parameters, "%.0f"),
+                    std::to_string(like.runs), number(like.mean(), "%.4g"), number(like.least, "%.4g"),
+                    number(like.most, "%.4g")});
+    if (again) {
+      rows.back().insert(rows.back().begin() + 3,
+                         like.unique_tokens > 0 ? number(like.unique_tokens, "%.4g") : "-");
+    }
+  }
+  return section("Lowest loss of each budget", rows,
+                 "The size whose mean loss is lowest (of data that were seen again: size and amount of "
+                 "data), geometric over its runs, and "
+                 "the least and the most of them: a difference between systems that is smaller than these "
+                 "differ by is none.");
 }
 
 std::string html_of(const ScalingStudy& study) {

@@ -1,5 +1,6 @@
 #include "weyl/app/sweep_costs.h"
 
+#include <algorithm>
 #include <set>
 
 #include "weyl/app/log.h"
@@ -43,12 +44,15 @@ std::vector<ModelCost> costs_of(const SweepRuns& runs, const MeasureOptions& opt
       progress(model);
     }
   };
-  MeasureOptions untimed = options;
+  MeasureOptions timed = options;
+  timed.loss = runs.options.loss;
+  timed.choose = std::ranges::any_of(runs.rows, [](const SweepRow& row) { return row.trials.size() > 1; });
+  MeasureOptions untimed = timed;
   untimed.steps = 0;
   of_all(untimed, [](const SweepModel&) {});  // finds what is wrong with any before the first is timed
   if (options.steps > 0) {
     Progress progress("timing", static_cast<int64_t>(runs.models.size()), Progress::style_for_stderr(quiet));
-    of_all(options, [&](const SweepModel& model) {
+    of_all(timed, [&](const SweepModel& model) {
       progress.update(static_cast<int64_t>(costs.size()), model.system + " " + model.size);
     });
     progress.clear();

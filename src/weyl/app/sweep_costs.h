@@ -12,7 +12,7 @@ namespace weyl {
 /// The runs of a sweep file; --dtype is that of every config. Old names of keys are warned of.
 SweepRuns runs_of_file(const std::string& path, const Machine& machine, const Systems& systems);
 
-/// What each model costs; with `options.steps`, timed, which is told on stderr unless `quiet`. `without_data`: whether a
+/// What each model costs, by `options` (loss and choose are those of the sweep); with `options.steps`, timed, which is told on stderr unless `quiet`. `without_data`: whether a
 /// sweep whose data are not there is taken; DataError otherwise.
 std::vector<ModelCost> costs_of(const SweepRuns& runs, const MeasureOptions& options, const Systems& systems,
                                 bool without_data, bool quiet);

@@ -41,11 +41,15 @@ int run(const ConfigExplainCommand& command, const ModelOptions& known) {
   return exit_done;
 }
 
-int run(const ConfigCheckCommand& command, const ModelOptions& known) {
+int run(const ConfigCheckCommand& command, const ModelOptions& known,
+        const std::function<void(const Recipe&)>& more) {
   Recipe recipe = read_recipe(command.config.path, command.config.overrides, known);
   require_features_are_no_labels(recipe);
   warn_if_any(recipe.warning);
   require_effects(recipe);
+  if (more) {
+    more(recipe);
+  }
   const std::string resolved = write_toml([&](Fields& f) { fields(f, recipe); });
   if (command.talk.json) {
     std::cout

@@ -23,7 +23,9 @@ ScalingStudy derived(const ScaleFitCommand& command) {
     require<ConfigError>(!found->xi, "--xi ", quote(system), ": ", command.coefficients, " says its xi");
     found->xi = xi;
   }
-  return derived_study(command.coefficients, laws, command.budgets);
+  ScalingStudy study = derived_study(command.coefficients, laws, command.budgets);
+  study.asked.xi = command.xi;
+  return study;
 }
 
 ScalingStudy fitted(const ScaleFitCommand& command) {

@@ -1,3 +1,5 @@
+#include <signal.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -9,6 +11,7 @@
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
 #include "weyl/app/machine.h"
+#include "weyl/app/signals.h"
 #include "weyl/app/sweep_costs.h"
 #include "weyl/app/text_table.h"
 #include "weyl/app/verbs.h"
@@ -24,36 +27,42 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Seconds of some trainings of one step side by side, from start to end: a run without its steps and validations.
-/// Nothing where they fail, as when the data are not there.
-double seconds_of_a_start(const std::vector<std::string>& words, int64_t jobs) {
+/// Where one fails, `fault` says why. A stop that is asked for ends them, and their folder goes.
+double seconds_of_a_start(const std::vector<std::string>& words, int64_t jobs, std::string& fault) {
   const TemporaryFolder folder("sweep");
   std::vector<pid_t> processes;
+  const auto talk_of = [&](size_t i) { return folder / (std::to_string(i) + ".stderr"); };
   const auto start = Clock::now();
   for (int64_t i = 0; i < jobs; ++i) {
     std::vector<std::string> arguments = words;
     arguments.insert(arguments.end(), {"--out", folder / std::to_string(i)});
-    processes.push_back(start_own_process(arguments, folder / (std::to_string(i) + ".stderr")));
+    processes.push_back(start_own_process(arguments, talk_of(static_cast<size_t>(i))));
   }
-  for (const pid_t process : processes) {
+  for (size_t i = 0; i < processes.size(); ++i) {
     ProcessEnd end;
-    while (!has_ended(process, end)) {
+    while (!has_ended(processes[i], end)) {
+      if (stop_requested()) {
+        kill(processes[i], SIGKILL);
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     if (end.code != 0 || end.signal != 0) {
-      return 0;
+      fault = reason_of(end, talk_of(i));
     }
   }
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Of each system, by its first model: what its runs need beside their steps.
-void time_starts(const SweepRuns& runs, const MeasureOptions& options, const Machine& machine,
-                 std::vector<ModelCost>& costs) {
+/// Of each system, by its first model: what its runs need beside their steps. Returns what is to be said of it.
+std::vector<std::string> time_starts(const SweepRuns& runs, const MeasureOptions& options,
+                                     const Machine& machine, std::vector<ModelCost>& costs) {
   std::map<std::string, double> fixed;
+  std::vector<std::string> notes;
+  catch_signals("a folder of short trainings is left where the system keeps temporary files");
   for (const SweepRow& row : runs.rows) {
     const SweepModel& model = runs.models[row.model];
     const ModelCost& cost = costs[row.model];
-    if (cost.facts.tokens == 0 || fixed.contains(model.system)) {
+    if (cost.facts.tokens == 0 || fixed.contains(model.system) || stop_requested()) {
       continue;
     }
     TrainWords words = words_of(runs, row, row.trials.front(), cost, machine);
@@ -61,12 +70,19 @@ void time_starts(const SweepRuns& runs, const MeasureOptions& options, const Mac
          {"train.flops=false", "train.max_seconds=false", "train.steps=1", "train.evaluate_every=1e9"}) {
       words.train.emplace_back(one_step);
     }
-    const double seconds = seconds_of_a_start(words.train, options.jobs);
-    fixed[model.system] = std::max(0.0, seconds - cost.step_seconds - cost.valid_seconds);
+    std::string fault;
+    const double seconds = seconds_of_a_start(words.train, options.jobs, fault);
+    if (!fault.empty()) {
+      notes.push_back(text(model.system, " ", model.size, ": a training of one step fails: ", fault));
+    }
+    fixed[model.system] =
+        fault.empty() ? std::max(0.0, seconds - cost.step_seconds - cost.valid_seconds - cost.test_seconds)
+                      : 0;
   }
   for (size_t i = 0; i < costs.size(); ++i) {
     costs[i].fixed_seconds = fixed[runs.models[i].system];
   }
+  return notes;
 }
 
 std::string rates_text(const SweepRow& row) {
@@ -196,11 +212,16 @@ int run(const ScalePlanCommand& command, const Systems& systems) {
   const MeasureOptions options{device_of(command.machine), command.jobs, command.machine.threads,
                                command.steps};
   std::vector<ModelCost> costs = costs_of(runs, options, systems, true, command.talk.quiet);
+  std::vector<std::string> faults;
   if (command.steps > 0) {
-    time_starts(runs, options, command.machine, costs);
+    faults = time_starts(runs, options, command.machine, costs);
+    if (stop_requested()) {
+      return exit_interrupted;
+    }
   }
   const SweepPlan plan = plan_of(runs, costs, command.jobs);
-  const std::vector<std::string> notes = notes_of(runs, costs, plan);
+  std::vector<std::string> notes = notes_of(runs, costs, plan);
+  notes.insert(notes.end(), faults.begin(), faults.end());
   if (command.talk.json) {
     std::cout << to_json(runs, costs, plan, notes, command.jobs).dump() << "\n";
   } else {

@@ -64,6 +64,23 @@ struct Commands {
   std::string run, fit, plot;
 };
 
+std::string fit_command(const ScalingStudy& study) {
+  const ScalingRequest& asked = study.asked;
+  std::string line =
+      "weyl scale fit " + std::string(is_derived(study) ? "--coefficients " : "") + shell_word(study.file);
+  for (const auto& [system, xi] : asked.xi) {
+    line += " --xi " + shell_word(system + "=" + Json(xi).dump());
+  }
+  for (size_t i = 0; i < asked.budgets.size(); ++i) {
+    line += (i == 0 ? " --budgets " : ",") + Json(asked.budgets[i]).dump();
+  }
+  line += asked.epochs ? " --epochs " + Json(*asked.epochs).dump() : "";
+  line += asked.hold_out ? " --hold-out" : "";
+  return is_derived(study) ? line
+                           : line + " --bootstraps " + std::to_string(study.bootstraps) + " --seed " +
+                                 std::to_string(study.seed);
+}
+
 Commands commands_of(const ScaleReportCommand& command, const ScaleInputs& inputs, bool has_sweep) {
   const std::string csv = runs_file(command.runs);
   const std::string folder = std::filesystem::path(csv).parent_path().string();
@@ -72,19 +89,10 @@ Commands commands_of(const ScaleReportCommand& command, const ScaleInputs& input
     c.run = "weyl scale run " + shell_word((std::filesystem::path(folder) / "sweep.toml").string()) +
             " --out " + shell_word(folder.empty() ? "." : folder);
   }
-  std::string options;
-  for (const SystemFit& fit : inputs.study.systems) {
-    if (fit.xi && fit.xi_from == "given") {
-      options += " --xi " + shell_word(fit.system + "=" + Json(*fit.xi).dump());
-    }
-  }
-  const bool held_out = std::ranges::any_of(inputs.study.systems,
-                                            [](const SystemFit& fit) { return fit.hold_out.has_value(); });
   const std::string fit_file = command.fit.empty() ? "fit.json" : command.fit;
-  c.fit = "weyl scale fit " + shell_word(csv) + options + (held_out ? " --hold-out" : "") + " --bootstraps " +
-          std::to_string(inputs.study.bootstraps) + " --seed " + std::to_string(inputs.study.seed) +
-          " --out " + shell_word(fit_file);
-  c.plot = "weyl scale plot " + shell_word(fit_file) + " " + shell_word(csv) + " --out plots";
+  c.fit = fit_command(inputs.study) + " --out " + shell_word(fit_file);
+  c.plot = "weyl scale plot " + (inputs.study.systems.empty() ? "" : shell_word(fit_file) + " ") +
+           shell_word(csv) + " --out plots";
   return c;
 }
 
@@ -107,10 +115,9 @@ std::string body_of(const ScaleReportCommand& command, const ScaleInputs& inputs
   }
   body += "<h2>Pictures</h2>\n" + html_lines(commands.plot) + pictures(made) + html_losses(inputs.runs());
   if (!inputs.study.systems.empty()) {
-    body +=
-        "<h2>Fits</h2>\n" +
-        (inputs.fitted ? "" : "<p>As " + html_text(command.fit) + " has them; made by a call like</p>\n") +
-        html_lines(commands.fit) + html_of(inputs.study);
+    body += "<h2>Fits</h2>\n" +
+            (inputs.fitted ? "" : "<p>As " + html_text(command.fit) + " has them; made by</p>\n") +
+            html_lines(commands.fit) + html_of(inputs.study);
   }
   const std::string count = std::to_string(record.rows.empty() ? 0 : record.rows.size() - 1);
   body += "<h2>Runs</h2>\n" + (commands.run.empty() ? "" : html_lines(commands.run)) + "<details" +

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <set>
@@ -16,6 +17,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/read_file.h"
 #include "weyl/core/text_number.h"
+#include "weyl/study/sweep/kept_recipe.h"
 #include "weyl/study/sweep/runner.h"
 
 namespace weyl {
@@ -47,18 +49,20 @@ std::string recipe_of(const SweepModel& model, const std::vector<std::string>& w
   return recipe + "\n" + write_toml([&](Fields& f) { fields(f, whole); });
 }
 
+/// The trials of a shard. ConfigError: the folder has one, of this shard or another, that another sweep made.
 std::vector<TrialCommand> commands_of(const SweepRuns& runs, const std::vector<ModelCost>& costs,
-                                      const Machine& machine, Shard shard) {
+                                      const ScaleRunCommand& command, Shard shard) {
   std::vector<TrialCommand> commands;
   int64_t number = 0;
   for (const SweepRow& row : runs.rows) {
     for (const SweepTrial& trial : row.trials) {
-      if (number++ % shard.count != shard.index - 1) {
-        continue;
-      }
-      TrainWords words = words_of(runs, row, trial, costs[row.model], machine);
+      TrainWords words = words_of(runs, row, trial, costs[row.model], command.machine);
       std::string recipe = recipe_of(runs.models[row.model], words.train);
-      commands.push_back({&row, &trial, std::move(words.train), std::move(words.resume), std::move(recipe)});
+      require_same_recipe(command.out, trial, recipe);
+      if (number++ % shard.count == shard.index - 1) {
+        commands.push_back(
+            {&row, &trial, std::move(words.train), std::move(words.resume), std::move(recipe)});
+      }
     }
   }
   return commands;
@@ -70,6 +74,51 @@ std::string result_text(const SweepRuns& runs, const std::string& folder, const 
                 : "done, but no loss: " + o.missing;
 }
 
+/// A folder of a sweep (a run of which begins with runs/ID.recipe), or one that holds nothing of the names of its files:
+/// a table of others is not replaced.
+void require_own_folder(const std::string& folder, const std::string& sweep) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder + "/runs", error)) {
+    if (entry.path().extension() == ".recipe") {
+      return;
+    }
+  }
+  const std::string copy = folder + "/sweep.toml";
+  const bool foreign = fs::exists(copy, error) && contents_of(copy) != sweep;
+  for (const std::string& file : {folder + "/runs.csv", foreign ? copy : ""}) {
+    require<ConfigError>(file.empty() || !fs::exists(file, error), "--out ", folder,
+                         ": must be the folder of a sweep or a new one, but ", file, " is none of a sweep's");
+  }
+}
+
+/// Writes the table of a sweep, with a twentieth of the time at most: of 100,000 runs it takes seconds.
+class TableWriter {
+ public:
+  TableWriter(const SweepRuns& runs, const std::vector<ModelFacts>& facts, const std::string& folder)
+      : runs_(runs), facts_(facts), folder_(folder) {}
+
+  void write() {
+    const auto start = Clock::now();
+    write_table(runs_, facts_, folder_);
+    written_ = Clock::now();
+    took_ = written_ - start;
+  }
+  void write_if_due() {
+    if (Clock::now() - written_ >= 20 * took_) {
+      write();
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const SweepRuns& runs_;
+  const std::vector<ModelFacts>& facts_;
+  const std::string& folder_;
+  Clock::time_point written_;
+  Clock::duration took_{};
+};
+
 std::string rows_text(int64_t count, const char* what) {
   return count > 0 ? text(", ", count, " ", what) : "";
 }
@@ -80,6 +129,7 @@ int run(const ScaleRunCommand& command, const Systems& systems) {
   catch_signals("the table and the checkpoints of its trainings are whole; the same command goes on");
   const Shard shard = shard_of(command.shard);
   const SweepRuns runs = runs_of_file(command.sweep, command.machine, systems);
+  const std::string sweep = contents_of(command.sweep);  // at once: it may be edited meanwhile
   const MeasureOptions options{device_of(command.machine), command.jobs, command.machine.threads, 0};
   const std::vector<ModelCost> costs = costs_of(runs, options, systems, false, command.talk.quiet);
   std::vector<ModelFacts> facts;
@@ -87,27 +137,29 @@ int run(const ScaleRunCommand& command, const Systems& systems) {
     facts.push_back(cost.facts);
   }
   require_unique(runs, facts);
+  require_own_folder(command.out, sweep);
   std::error_code error;
   std::filesystem::create_directories(command.out, error);
   require<DataError>(!error, command.out, ": must be a folder that can be written, but ", error.message());
 
-  write_file_atomically(command.out + "/sweep.toml", contents_of(command.sweep));  // for the record
-  const std::vector<TrialCommand> trials = commands_of(runs, costs, command.machine, shard);
+  const std::vector<TrialCommand> trials = commands_of(runs, costs, command, shard);
+  write_file_atomically(command.out + "/sweep.toml", sweep);  // for the record
   SweepRequest request;
   request.folder = command.out;
   request.jobs = command.jobs;
   request.retry = command.retry;
   request.stop = stop_requested;
-  request.ended = [&] { write_table(runs, facts, command.out); };
+  TableWriter table(runs, facts, command.out);
+  request.ended = [&] { table.write_if_due(); };
   request.told = [&](const TrialCommand& t, const std::string& line) {
     const std::string words = line == "done" ? result_text(runs, command.out, *t.trial) : line;
     say(text("run ", &t - trials.data() + 1, " of ", trials.size(), ", ", t.trial->id, ": ", words));
   };
-  write_table(runs, facts, command.out);
+  table.write();
   const SweepEnd end = run_trials(trials, request);
-  write_table(runs, facts, command.out);
+  table.write();
 
-  const std::string table = command.out + "/runs.csv";
+  const std::string csv = command.out + "/runs.csv";
   const auto total = static_cast<int64_t>(trials.size());
   if (end.stopped || end.left > 0) {
     say("stopped; the same command goes on");
@@ -118,16 +170,16 @@ int run(const ScaleRunCommand& command, const Systems& systems) {
                      .set("done", end.done)
                      .set("failed", end.failed)
                      .set("elsewhere", end.elsewhere)
-                     .set("table", table)
+                     .set("table", csv)
                      .dump()
               << "\n";
   } else {
     std::cout << end.done << " of " << total << " runs done"
               << rows_text(end.failed, "failed (--retry tries them again)")
               << rows_text(end.elsewhere, "trained elsewhere") << "\n"
-              << table << "\n";
+              << csv << "\n";
   }
-  if (end.stopped || end.left > 0) {
+  if (end.stopped || end.left > 0 || end.elsewhere > 0) {
     return exit_interrupted;
   }
   return end.failed > 0 ? exit_failed : exit_done;

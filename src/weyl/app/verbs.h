@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,15 +10,18 @@
 namespace weyl {
 
 struct ModelOptions;
+struct Recipe;
 struct System;
 using Systems = std::vector<System>;
 
 /// Each verb does what the command says, prints its result on stdout and returns the exit code. Errors are
 /// thrown. `known`, `systems`: those that configs and models may be of. The first ten need no torch and are answered
-/// by `weyl` itself.
+/// by `weyl` itself, `config check` where there is no engine.
 int run(const ConfigSchemaCommand& command, const ModelOptions& known);
 int run(const ConfigExplainCommand& command, const ModelOptions& known);
-int run(const ConfigCheckCommand& command, const ModelOptions& known);
+/// `more` throws for what only the engine can tell of a recipe.
+int run(const ConfigCheckCommand& command, const ModelOptions& known,
+        const std::function<void(const Recipe&)>& more = {});
 int run(const CompletionCommand& command);
 int run(const CompareCommand& command);
 int run(const ScaleFitCommand& command);
@@ -31,6 +35,7 @@ int verify(const InfoCommand& command);
 /// When the engine cannot be started: what can be said without it, and that it is missing.
 int run_without_engine(const DoctorCommand& command, const std::string& reason);
 
+int run(const ConfigCheckCommand& command, const Systems& systems);
 int run(const ConfigNewCommand& command, const ModelOptions& known);
 int run(const TrainCommand& command, const Systems& systems);
 int run(const EvalCommand& command, const Systems& systems);

@@ -8,9 +8,11 @@
 
 #include "weyl/app/command_line.h"
 #include "weyl/app/engine.h"
+#include "weyl/app/log.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
+#include "weyl/models/options.h"
 
 namespace weyl {
 namespace {
@@ -34,13 +36,19 @@ std::string what_is_missing(const std::string& library, const std::string& said)
 }
 
 int answer(const std::vector<std::string>& arguments, const std::string& library, const std::string& said) {
+  const Parsed parsed = parse_command_line(arguments);
+  if (const auto* check = parsed.command ? std::get_if<ConfigCheckCommand>(&*parsed.command) : nullptr) {
+    start_log(check->talk.quiet);
+    const int code = run(*check, ModelOptions{});
+    std::cout << std::flush;
+    return code;
+  }
   for (const char* no_room : {"failed to map segment", "annot allocate memory"}) {
     if (said.find(no_room) != std::string::npos) {
       throw MemoryError("out of memory: LibTorch needs more than this process may take (ulimit -v)");
     }
   }
   const std::string reason = what_is_missing(library, said);
-  const Parsed parsed = parse_command_line(arguments);
   if (parsed.command) {
     if (const auto* doctor = std::get_if<DoctorCommand>(&*parsed.command)) {
       const int code = run_without_engine(*doctor, reason);

@@ -4,6 +4,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/max.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -97,6 +98,7 @@ Points concatenate_points(std::span<const Batch> parts) {
   };
   result.graphs = segments(&Points::graphs);
   result.objects = segments(&Points::objects);
+  result.placed = std::ranges::all_of(parts, [&](const Batch& b) { return points(b).placed; });
   require(result.objects.count() == 0 || result.objects.rows() == result.nodes(),
           "concatenate: objects are in some of the batches only");
   return result;

@@ -16,7 +16,6 @@
 #include "weyl/algebra/clifford/blades.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/carriers/multivector_motion.h"
-#include "weyl/carriers/points_tensors.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -50,7 +49,7 @@ Tensor places_of_multivectors(const Points& points) {
 /// The places (N, D) of the tokens; undefined for inputs that have none.
 Tensor places_of(const Input& input) {
   if (const auto* points = std::get_if<Points>(&input)) {
-    return has_positions(*points) ? on_cpu(points->positions) : places_of_multivectors(*points);
+    return points->placed ? on_cpu(points->positions) : places_of_multivectors(*points);
   }
   const auto* poses = std::get_if<Poses>(&input);
   if (poses == nullptr || !has_translations(poses->group)) {
@@ -210,7 +209,7 @@ Batch shifted(const Batch& batch, const Shift& shift, const Schema& schema) {
   }
   auto* points = std::get_if<Points>(&result.input);
   require(points != nullptr, "shift: a grid has no places to be moved");
-  if (has_positions(*points)) {  // else they are no places, and stay what says so
+  if (points->placed) {  // else the zeros are no places
     points->positions =
         mover.moved(points->positions.unsqueeze(1), {"positions", Level::node, Kind::vector, 1, Role::point})
             .squeeze(1);

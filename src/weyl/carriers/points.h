@@ -12,7 +12,7 @@ using Named = std::map<std::string, Tensor>;
 
 /// Points in space, in ragged graphs: molecules, particles, point clouds, patches. Undefined tensors are
 /// absent. Feature columns stand in the order of Interface::features. Positions are always there: of nodes that
-/// multivectors alone describe they are zeros (has_positions of points_tensors.h).
+/// multivectors alone describe they are zeros that say nothing, and `placed` is false.
 struct Points {
   Tensor positions;             // (N, D)
   Tensor types;                 // (N) int64: a category
@@ -24,6 +24,7 @@ struct Points {
   Segments objects;             // nested in graphs, or empty
   Tensor cell, pbc;             // (B, 3, 3) rows are lattice vectors, (B, 3) bool
   Named of_graphs, of_objects;  // graph- and object-level inputs by name
+  bool placed = true;           // whether the positions were given
 
   int64_t nodes() const { return graphs.rows(); }          // N
   int64_t count() const { return graphs.count(); }         // B

@@ -54,8 +54,4 @@ std::optional<std::vector<int64_t>> shape_of(const PointsTensor& tensor, const P
   return shape_of(*q, rows_of(points, q->level), D);
 }
 
-bool has_positions(const Points& points) {
-  return !points.multivectors.defined() || points.positions.ne(0).any().item<bool>();
-}
-
 }  // namespace weyl

@@ -44,8 +44,4 @@ void each_tensor(P&& points, const F& f) {
 std::optional<std::vector<int64_t>> shape_of(const PointsTensor& tensor, const Points& points,
                                              const Interface& interface);
 
-/// Whether the positions say something: false where there are multivectors and every position is zero, as tensor files
-/// without positions are read.
-bool has_positions(const Points& points);
-
 }  // namespace weyl

@@ -56,6 +56,7 @@ Tensor read_positions(const TensorReader& file, const Interface& interface) {
 Points read_points(const TensorReader& file, const Interface& interface) {
   Points p;
   p.positions = read_positions(file, interface);
+  p.placed = file.has("positions");
   p.graphs = file.segments("offsets", p.positions.size(0));
   if (file.has("object_offsets")) {
     p.objects = file.segments("object_offsets", p.nodes());

@@ -26,7 +26,7 @@ void write_tensor_file(const std::string& path, const Batch& batch, const Schema
   require_consistent(batch, schema);
   if (const auto* p = std::get_if<Points>(&batch.input)) {
     // Zeros that stand for no positions are none in the file either, unless something in it needs them.
-    const bool placed = has_positions(*p) || p->vectors.defined() || p->cell.defined();
+    const bool placed = p->placed || p->vectors.defined() || p->cell.defined();
     each_tensor(*p, [&](const PointsTensor& of, const Tensor& tensor) {
       if (placed || of.holds != PointsTensor::Holds::positions) {
         add(std::string(of.name), tensor);

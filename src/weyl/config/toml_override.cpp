@@ -40,6 +40,24 @@ Step step_of(std::string_view word) {
   return error == std::errc() && end == last && item >= 0 ? Step{word.substr(0, open), item} : Step{word};
 }
 
+/// An item of the list that stands under a key, or is to stand there.
+TomlNode* item_of(TomlNode& under, std::string_view key, int64_t number, TomlPlace place,
+                  const std::string& where) {
+  if (auto* list = std::get_if<TomlNode::List>(&under.value)) {
+    const auto size = static_cast<int64_t>(list->size());
+    require<ConfigError>(number < size, where, ": ", no_such_item(key, list->size(), number));
+    return &(*list)[static_cast<size_t>(number)];
+  }
+  auto* items = std::get_if<TomlNode::Items>(&under.value);
+  require<ConfigError>(items != nullptr, where, ": ", key, " is no list, but an item of it is given");
+  auto found = std::ranges::find(*items, number, &TomlItem::number);
+  if (found == items->end()) {
+    items->push_back({number, {TomlNode::Table{}, place}});
+    found = std::prev(items->end());
+  }
+  return &found->node;
+}
+
 }  // namespace
 
 void apply_override(TomlNode& root, const std::string& whole, int64_t index) {
@@ -58,7 +76,7 @@ void apply_override(TomlNode& root, const std::string& whole, int64_t index) {
     const std::string_view words = ": the key must be words with dots between them, such as train.epochs";
     require<ConfigError>(!key.empty() && std::all_of(key.begin(), key.end(), is_bare) && depth < 32, where,
                          words);
-    require<ConfigError>(!node->as<TomlNode::List>(), where,
+    require<ConfigError>(!node->as<TomlNode::List>() && !node->as<TomlNode::Items>(), where,
                          ": a list is given whole, as in key=[1, 2], or an item of it by its number, as in "
                          "key[0]");
     if (!node->as<TomlNode::Table>()) {
@@ -67,12 +85,12 @@ void apply_override(TomlNode& root, const std::string& whole, int64_t index) {
     auto& table = std::get<TomlNode::Table>(node->value);
     auto entry = std::find_if(table.begin(), table.end(),
                               [&, name = key](const TomlEntry& e) { return e.key == name; });
-    if (item >= 0) {  // of a list that the file gives
-      auto* list = entry == table.end() ? nullptr : std::get_if<TomlNode::List>(&entry->node.value);
-      require<ConfigError>(list != nullptr, where, words);
-      require<ConfigError>(item < std::ssize(*list), where, ": ", key, " has ", list->size(),
-                           list->size() == 1 ? " item" : " items", ", numbered from 0, got ", item);
-      node = &(*list)[static_cast<size_t>(item)];
+    if (item >= 0) {
+      if (entry == table.end()) {
+        table.push_back({std::string(key), {TomlNode::Items{}, place}, place});
+        entry = std::prev(table.end());
+      }
+      node = item_of(entry->node, key, item, place, where);
       if (dot == std::string_view::npos) {
         break;
       }

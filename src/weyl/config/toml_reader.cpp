@@ -28,6 +28,9 @@ std::string shown(const TomlNode& node) {
     std::string operator()(const TomlDate& d) const { return text("a ", d.kind); }
     std::string operator()(const TomlNode::List& l) const { return text("a list of ", l.size()); }
     std::string operator()(const TomlNode::Table&) const { return "a table"; }
+    std::string operator()(const TomlNode::Items& i) const {
+      return text("item ", i.front().number, " of a list");
+    }
   };
   return std::visit(Shower{}, node.value);
 }
@@ -159,20 +162,33 @@ class Reader final : public Fields {
     frames_.pop_back();
   }
 
-  Items enter_array(std::string_view key, size_t, std::string_view) override {
+  Items enter_array(std::string_view key, size_t size, std::string_view) override {
     const auto* node = take(key);
     if (!node) {
       return {};
     }
+    if (const auto* items = node->as<TomlNode::Items>()) {
+      require_items(*items, key, size);
+      arrays_.push_back({node, std::string(key)});
+      return {Items::Plan::visit};
+    }
     const auto* list = node->as<TomlNode::List>();
     require_that(list, *node, key, "a list of tables");
-    arrays_.push_back({list, std::string(key)});
+    arrays_.push_back({node, std::string(key)});
     return {Items::Plan::replace, list->size()};
   }
 
   void enter_item(size_t index) override {
-    const auto& [list, key] = arrays_.back();
-    push((*list)[index], text(key, "[", index, "]"));
+    static const TomlNode none{TomlNode::Table{}, {}};
+    const auto& [node, key] = arrays_.back();
+    const TomlNode* item = &none;
+    if (const auto* items = node->as<TomlNode::Items>()) {
+      const auto found = std::ranges::find(*items, static_cast<int64_t>(index), &TomlItem::number);
+      item = found == items->end() ? item : &found->node;
+    } else {
+      item = &(*node->as<TomlNode::List>())[index];
+    }
+    push(*item, text(key, "[", index, "]"));
   }
 
   void leave_array() override { arrays_.pop_back(); }
@@ -245,6 +261,13 @@ class Reader final : public Fields {
   template <class T, class ReadItem>
   void read_list(std::string_view key, std::vector<T>& v, const std::string& must, ReadItem&& read_item) {
     if (const auto* node = take(key)) {
+      if (const auto* given = node->as<TomlNode::Items>()) {
+        require_items(*given, key, v.size());
+        for (const auto& [number, item] : *given) {
+          v[static_cast<size_t>(number)] = read_item(item, must);
+        }
+        return;
+      }
       const auto* list = node->as<TomlNode::List>();
       require_that(list, *node, key, must);
       std::vector<T> items;
@@ -252,6 +275,14 @@ class Reader final : public Fields {
         items.push_back(read_item(item, must));
       }
       v = std::move(items);
+    }
+  }
+
+  /// Of a list that no file gives, which has its default size.
+  void require_items(const TomlNode::Items& items, std::string_view key, size_t size) const {
+    for (const auto& [number, item] : items) {
+      require<ConfigError>(number < static_cast<int64_t>(size), place(item.place), ": ",
+                           no_such_item(path(key), size, number));
     }
   }
 
@@ -349,7 +380,7 @@ class Reader final : public Fields {
   const TomlNode& root_;
   const Visit& visit_;
   std::vector<Frame> frames_;
-  std::vector<std::pair<const TomlNode::List*, std::string>> arrays_;
+  std::vector<std::pair<const TomlNode*, std::string>> arrays_;  // lists or items of one, and their keys
   std::string or_else_, also_;  // what an optional may be beside its value: pending, and of the key at hand
 };
 

@@ -20,10 +20,12 @@ struct TomlDate {
   std::string kind;
 };
 struct TomlEntry;
+struct TomlItem;
 struct TomlNode {
   using List = std::vector<TomlNode>;
   using Table = std::vector<TomlEntry>;
-  std::variant<bool, int64_t, double, std::string, TomlDate, List, Table> value;
+  using Items = std::vector<TomlItem>;  // of a list that the document does not give: those that overrides set
+  std::variant<bool, int64_t, double, std::string, TomlDate, List, Table, Items> value;
   TomlPlace place;
 
   template <class T>
@@ -35,6 +37,10 @@ struct TomlEntry {
   std::string key;
   TomlNode node;
   TomlPlace place;  // of the key
+};
+struct TomlItem {
+  int64_t number = 0;
+  TomlNode node;
 };
 
 /// The document as a table. ConfigError `where:line: not valid TOML: ...` for a syntax error, a key given
@@ -48,8 +54,9 @@ TomlNode parse_toml_value(std::string_view text, TomlPlace place);
 bool is_toml_text(std::string_view text);
 
 /// Puts the override "a.b.c=value" into the document, in place of what stood there; its place is `index`. An item of a
-/// list that is there is named by its number, "a.b[0].c=value".
-/// ConfigError unless it is words with dots between them, an equals sign and a value in UTF-8.
+/// list is named by its number, "a.b[0].c=value"; where the document does not give the list it is one of the default,
+/// which the reader knows.
+/// ConfigError unless it is words with dots between them, an equals sign and a value in UTF-8, and an item of a list.
 void apply_override(TomlNode& root, const std::string& whole, int64_t index);
 
 }  // namespace weyl

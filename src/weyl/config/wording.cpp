@@ -32,6 +32,11 @@ std::string toml_number(double x) {
   return s;
 }
 
+std::string no_such_item(std::string_view list, size_t size, int64_t number) {
+  return text(list, " has ", size, size == 1 ? " item" : " items", ", numbered from 0, got ", number,
+              size == 0 ? text("; the list is given whole, as in ", list, "=[...]") : "");
+}
+
 std::string toml_string(std::string_view s) {
   std::string out = "\"";
   for (const char c : s) {

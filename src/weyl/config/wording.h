@@ -34,6 +34,9 @@ std::string toml_list(const std::vector<T>& items, Write&& write) {
   return out + "]";
 }
 
+/// "hours has 2 items, numbered from 0, got 3": of an item that a list has not, and of an empty list how it is given.
+std::string no_such_item(std::string_view list, size_t size, int64_t number);
+
 /// A name of a choice as TOML: a string, but `true` and `false`, which are booleans there.
 std::string toml_choice(std::string_view name);
 

@@ -36,6 +36,17 @@ void require_same_carrier(const std::string& path, const Schema& found, const Sc
                      ": must hold ", said(wanted), ", got ", said(found));
 }
 
+/// What a model is told. An [interface] with outputs stands alone; without, or where they are classes, which no model
+/// gives as such, the task says what it wants and is made.
+Interface told(const Recipe& recipe, const Schema& schema, std::unique_ptr<Task>& task) {
+  const Interface stated = recipe.interface.value_or(Interface{});
+  if (std::ranges::all_of(stated.outputs, [](const Quantity& q) { return q.kind == Kind::category; })) {
+    task = make_task(recipe.task);
+    return task->interface(schema);
+  }
+  return stated;
+}
+
 }  // namespace
 
 Schema schema_of(const Recipe& recipe) {
@@ -64,17 +75,7 @@ Subject build_subject(Recipe recipe, at::Device device, std::optional<at::Scalar
   subject.recipe = std::move(recipe);
   require_objects(subject.recipe);
   subject.schema = schema_of(subject.recipe);
-  Interface interface;
-  if (subject.recipe.interface) {
-    interface = *subject.recipe.interface;
-  }
-  // An [interface] with outputs stands alone; without, or where they are classes, which no model gives as
-  // such, the task says what it wants.
-  const auto& outputs = interface.outputs;
-  if (std::all_of(outputs.begin(), outputs.end(), [](const auto& q) { return q.kind == Kind::category; })) {
-    subject.task = make_task(subject.recipe.task);
-    interface = subject.task->interface(subject.schema);
-  }
+  const Interface interface = told(subject.recipe, subject.schema, subject.task);
   const bool wide = subject.recipe.train.precision == Precision::float64;
   const BuildOn build_on(device, dtype.value_or(wide ? at::kDouble : at::kFloat));
   if (!device.is_meta()) {
@@ -85,6 +86,18 @@ Subject build_subject(Recipe recipe, at::Device device, std::optional<at::Scalar
   subject.model = build(subject.recipe.model, interface, systems);
   subject.recipe.model.system.require_effects(&interface);
   return subject;
+}
+
+void require_effects_on_model(Recipe recipe) {
+  Interface interface;
+  try {
+    std::unique_ptr<Task> task;
+    interface = told(recipe, schema_of(recipe), task);
+    recipe.model.system.resolve(interface);
+  } catch (const ConfigError&) {
+    return;
+  }
+  recipe.model.system.require_effects(&interface);
 }
 
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,

@@ -31,6 +31,11 @@ Schema schema_of(const Recipe& recipe);
 Subject build_subject(Recipe recipe, at::Device device, std::optional<at::ScalarType> dtype,
                       const Systems& systems = built_in_systems(), const TensorShapes& weights = {});
 
+/// ConfigError for an option of the model that nothing reads with the inputs and outputs that it will have, as far as the
+/// code of the data set and the task tell them without a file (require_effects in train/recipe.h does not ask). What only
+/// the data could say is not looked at: nor is it a fault of the recipe here.
+void require_effects_on_model(Recipe recipe);
+
 /// The model of a run folder or model file, in evaluation mode; data_of_run finds the data of its recipe from here.
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,
                      const Systems& systems = built_in_systems());

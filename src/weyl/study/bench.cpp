@@ -15,13 +15,14 @@
 
 #include "weyl/core/worst_of.h"
 #include "weyl/models/constant_weights.h"
+#include "weyl/models/work.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/study/allocation_peak.h"
-#include "weyl/study/flops.h"
 #include "weyl/study/matrix_products.h"
 #include "weyl/study/training_steps.h"
 #include "weyl/train/accumulate.h"
 #include "weyl/train/optimiser.h"
+#include "weyl/train/threads.h"
 
 namespace weyl {
 namespace {
@@ -168,8 +169,9 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
     }
     result.train_step_speedup = ratio(sides[1].train_step, sides[0].train_step);
   }
-  const double rate = flops_per_token(model).train * static_cast<double>(result.tokens) /
-                      (result.kernels.train_step_ms * 1e-3);
+  note_objects(model, batch.input);
+  const double rate =
+      training_flops(model, task, static_cast<double>(result.tokens)) / (result.kernels.train_step_ms * 1e-3);
   result.gflops = rate * 1e-9;
   result.percent_of_peak = 100 * rate / peak_rate(model.dtype());
   return result;

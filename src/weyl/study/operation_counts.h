@@ -4,9 +4,9 @@
 
 namespace weyl {
 
-/// Floating-point operations, multiply-adds counting two, of all matrix products that LibTorch does while `work` runs,
-/// on this thread: mm, addmm, and the batched bmm and baddbmm, of forward and backward passes. Kernels of weyl's own
-/// do not show: run `work` under WithoutKernels, where torch expressions take their place.
-double product_flops(const std::function<void()>& work);
+/// Floating-point operations, multiply-adds counting two, that are done on this thread while `work` runs: matrix
+/// products and convolutions of LibTorch, of real and of complex numbers, forward and backward, and what weyl's own
+/// kernels tell of themselves (ops/autograd/operations.h), values and first derivatives.
+double operations_of(const std::function<void()>& work);
 
 }  // namespace weyl

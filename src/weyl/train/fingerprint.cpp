@@ -69,7 +69,7 @@ void add(Hash& hash, const Batch& batch) {
 void add_places_and_labels(Hash& hash, const Batch& batch) {
   if (const auto* points = std::get_if<Points>(&batch.input)) {
     hash.add(points->positions);
-    if (!has_positions(*points)) {  // then it is multivectors that say where things are
+    if (!points->placed) {  // then it is multivectors that say where things are
       hash.add(points->multivectors);
     }
   } else if (const auto* poses = std::get_if<Poses>(&batch.input)) {

@@ -13,6 +13,7 @@
 #include "weyl/core/random.h"
 #include "weyl/data/files/outliers.h"
 #include "weyl/data/open.h"
+#include "weyl/models/work.h"
 #include "weyl/train/best_metric.h"
 #include "weyl/train/freeze.h"
 #include "weyl/train/label_features.h"
@@ -104,6 +105,19 @@ void fit(Task& task, const Dataset& train) {
   }
 }
 
+// Of a model that looks inside objects: how large they are, by a few samples from all over the training data.
+void note_objects_of(Model& model, const Dataset& train) {
+  const auto* states = dynamic_cast<const StatesWork*>(&model);
+  if (states == nullptr || !states->looks_inside_objects()) {
+    return;
+  }
+  std::vector<int64_t> samples(static_cast<size_t>(std::min<int64_t>(16, train.size())));
+  for (size_t i = 0; i < samples.size(); ++i) {
+    samples[i] = static_cast<int64_t>(i) * train.size() / static_cast<int64_t>(samples.size());
+  }
+  note_objects(model, train.batch(samples).input);
+}
+
 }  // namespace
 
 const Systems& systems_of(const TrainRequest& request) {
@@ -155,6 +169,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOp
                          recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
   at::manual_seed(Stream(static_cast<uint64_t>(recipe.train.seed), "weights").bits());
   p.saved.model = build(p.saved.recipe.model, p.saved.interface, systems_of(request));
+  note_objects_of(*p.saved.model, *p.data.train);
   for (const auto& [name, split] : named(p.data)) {
     // The first has a cell where any has one; grids have none and would be read for nothing.
     if (carrier_of(p.saved.interface) == Carrier::points && split != nullptr && split->size() > 0) {

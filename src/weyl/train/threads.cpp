@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "weyl/models/work.h"
+
 namespace weyl {
 namespace {
 
@@ -22,7 +24,8 @@ int64_t threads_worth(double flops, int64_t most) {
 }
 
 double training_flops(const Model& model, const Task* task, double tokens) {
-  return (through_derivatives(task) ? 6 : 3) * model.flops_per_token().forward * tokens;
+  const Work work = work_of_token(model);
+  return (through_derivatives(task) ? 6 * work.forward : work.training()) * tokens;
 }
 
 double predicting_flops(const Model& model, const Task* task, double tokens) {

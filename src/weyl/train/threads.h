@@ -17,8 +17,8 @@ inline constexpr double flops_worth_a_thread = 3e9;
 /// the same run gets the same number, and with it the same bits, each time.
 int64_t threads_worth(double flops, int64_t most);
 
-/// Floating-point operations of a batch of so many tokens, about: of training three forward passes (a step of what is
-/// learned through derivatives, as forces are, six); of predicting one (of derivatives three).
+/// Floating-point operations of a batch of so many tokens (models/work.h). Of what is learned through derivatives, as
+/// forces are, about: six forward passes of training, and three of predicting.
 double training_flops(const Model& model, const Task* task, double tokens);
 double predicting_flops(const Model& model, const Task* task, double tokens);
 

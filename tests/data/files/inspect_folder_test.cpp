@@ -155,6 +155,23 @@ TEST(InspectFolder, SaysWhatAFolderHolds) {
       << refused(folder / "clouds/chair");
 }
 
+/// The samples of a folder of clouds with classes, whose first warnings name the faults and no other file.
+int64_t clouds_beside_faults(const std::string& path, const std::vector<std::string>& faults) {
+  int64_t samples = 0;
+  size_t named = 0;
+  for (const auto& [split, found] : inspected(path)) {
+    EXPECT_EQ(found.carrier, Carrier::points) << split;
+    EXPECT_EQ(found.labels.size(), 1u) << split;
+    samples += found.samples;
+    for (const std::string& fault : faults) {
+      EXPECT_TRUE(split != "train" || any_starts(found.warnings, fault + ":")) << fault;
+    }
+    named += std::ranges::count_if(found.warnings, [](const auto& w) { return w.ends_with("; left out"); });
+  }
+  EXPECT_EQ(named, faults.size());
+  return samples;
+}
+
 TEST(InspectFolder, SeesPointClouds) {
   const Folder folder;
   const NamedArray two{"positions", {ElementType::f32, {2, 3}, std::vector<std::byte>(24)}};
@@ -182,9 +199,47 @@ TEST(InspectFolder, SeesPointClouds) {
   EXPECT_EQ(inspected(folder / "set/chair/a.npz").at("").most_tokens, 2);
   // A broken one is named, and the others are told all the same.
   write(folder / "set/table/b.ply", "ply\nformat ascii 1.0\nend_header\n");
-  const auto found = inspected(folder / "set").at("");
-  EXPECT_EQ(found.samples, 3);  // of the text nobody knows alone that it is clouds
-  EXPECT_TRUE(any_starts(found.warnings, folder / "set/table/b.ply")) << found.warnings.at(0);
+  EXPECT_EQ(clouds_beside_faults(folder / "set", {folder / "set/table/b.ply"}), 5);
+}
+
+/// Each format alone, with a broken file first in a class and one in the midst of another.
+TEST(InspectFolder, GoesOnPastBadCloudsOfClasses) {
+  const NamedArray three{"points", {ElementType::f32, {3, 3}, std::vector<std::byte>(36)}};
+  const std::string table = "0 0 0\n1 0 0\n0 2 0\n";
+  for (const std::string end : {"npz", "ply", "off", "xyz", "txt", "h5"}) {
+    SCOPED_TRACE(end);
+    const Folder folder;
+    for (const char* place : {"set/chair", "set/table"}) {
+      fs::create_directories(folder / place);
+      for (const char* name : {"a", "b", "c"}) {
+        const std::string path = folder / (std::string(place) + "/" + name + "." + end);
+        if (end == "npz") {
+          write_npz(path, {&three, 1});
+        } else if (end == "h5") {
+          fs::copy_file(fixtures + "clouds/one.h5", path);
+        } else {
+          write(path, (end == "ply"   ? "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty "
+                                        "float y\nproperty float z\nend_header\n"
+                       : end == "off" ? "OFF\n3 0 0\n"
+                                      : "") +
+                          table);
+        }
+      }
+    }
+    const std::vector<std::string> bad{folder / ("set/chair/a." + end), folder / ("set/table/b." + end)};
+    write(bad[0], "nothing of it\n");
+    fs::resize_file(bad[1], fs::file_size(bad[1]) - 2);
+    std::ofstream(bad[1], std::ios::app | std::ios::binary) << "x";
+    EXPECT_EQ(clouds_beside_faults(folder / "set", bad), 4);
+    // A class whose only file is broken is none, and the others are told all the same.
+    fs::create_directories(folder / "set/lamp");
+    write(folder / ("set/lamp/a." + end), "nor here\n");
+    EXPECT_EQ(clouds_beside_faults(folder / "set", {folder / ("set/lamp/a." + end), bad[0], bad[1]}), 4);
+    for (const fs::path& file : {fs::path(folder / "set/chair"), fs::path(folder / "set/table")}) {
+      fs::remove_all(file);
+    }
+    EXPECT_THROW(inspected(folder / "set"), DataError);  // nothing is left
+  }
 }
 
 }  // namespace

@@ -222,7 +222,7 @@ TEST(PointText, LooksLikePointsOrNot) {
   const Folder folder;
   const auto looks = [&](const std::string& contents) {
     std::ofstream(folder / "a.txt", std::ios::binary) << contents;
-    return looks_like_points(folder / "a.txt");
+    return looks_like_points(folder / "a.txt").value_or(false);
   };
   EXPECT_TRUE(looks("# three\n1 2 3\n"));
   EXPECT_TRUE(looks("1,2,3,4,5,6\n"));
@@ -233,7 +233,7 @@ TEST(PointText, LooksLikePointsOrNot) {
   EXPECT_FALSE(looks("3\nwater\nO 0 0 0\n"));
   EXPECT_FALSE(looks("the notes of a day\n"));
   EXPECT_FALSE(looks(""));
-  EXPECT_FALSE(looks_like_points(folder / "none"));
+  EXPECT_EQ(looks_like_points(folder / "none"), std::nullopt);
 }
 
 TEST(Off, VerticesAloneNeedNoFaces) {

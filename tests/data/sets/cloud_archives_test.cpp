@@ -57,6 +57,11 @@ TEST(CloudsOfHdf5, AreRecognisedInFolders) {
     fs::copy_file(fixtures + "clouds/one.h5", folder / name);
   }
   EXPECT_TRUE(is_cloud_folder(folder / "classes"));
+  // An archive with classes of its own is of no one class.
+  fs::create_directories(folder / "sets/first");
+  fs::copy_file(fixtures + "clouds/many.h5", folder / "sets/first/a.h5");
+  EXPECT_FALSE(is_cloud_folder(folder / "sets"));
+  EXPECT_TRUE(is_cloud_folder(folder / "sets/first"));
   fs::create_directory(folder / "splits");
   for (const char* name : {"splits/train.h5", "splits/test.h5"}) {
     fs::copy_file(fixtures + "clouds/many.h5", folder / name);

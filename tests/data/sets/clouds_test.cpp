@@ -374,7 +374,9 @@ TEST(CloudClasses, AreInTheOrderOfTheirNumbersAndThoseOfAModelWhereItKnowsThem) 
   o.known_classes = {"10", "2", "1"};
   o.classes = 3;
   EXPECT_EQ(cloud_layout(o).classes.size(), 4u);
-  EXPECT_THROW(open_clouds(o), DataError);
+  EXPECT_EQ(message_of<DataError>([&] { open_clouds(o); }),
+            folder.path() +
+                ": has the class '0', which the model does not know: it knows 3 classes, '10', '2', '1'");
   EXPECT_EQ(std::get<CloudsDataOptions>(of_any_classes({o}).set).classes, 0);
   EXPECT_EQ(std::get<CloudsDataOptions>(know_classes({o}, {"a"}).set).known_classes,
             std::vector<std::string>{"a"});

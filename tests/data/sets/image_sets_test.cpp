@@ -153,7 +153,10 @@ TEST(ImageFolder, FoldersOfSomeClassesKeepTheNumbersOfAModel) {
   EXPECT_EQ(open_images(o).test->schema().labels[0].categories, 4);
   EXPECT_EQ(open_images(o).test->schema().category_names.at("class"), o.known_classes);
   o.known_classes = {"10", "cat", "dog", "1"};  // 2 is none of them
-  EXPECT_THROW(open_images(o), DataError);
+  EXPECT_EQ(message_of<DataError>([&] { open_images(o); }),
+            folder.path() +
+                ": has the class '2', which the model does not know: it knows 4 classes, '10', 'cat', "
+                "'dog', '1'");
 }
 
 TEST(ImageFolder, MasksAreClassesOfPixels) {

@@ -139,6 +139,12 @@ TEST_F(Modelnet, FoldersOfSomeClassesKeepTheNumbersOfAModel) {
     }
   }
   EXPECT_THROW(open_modelnet(o), DataError);  // two classes, not ten
+  o.known_classes = {all_classes[3], "lamp"};
+  o.classes = 3;
+  EXPECT_EQ(message_of<DataError>([&] { open_modelnet(o); }),
+            o.path + ": has the class '" + all_classes[7] +
+                "', which the model does not know: it knows 2 classes, '" + all_classes[3] + "', 'lamp'");
+  o.classes = std::ssize(all_classes);
   o.known_classes = all_classes;
   const Tensor labels = all(*open_modelnet(o).test).labels.at("class");
   EXPECT_EQ(labels.min().item<int64_t>(), 3);

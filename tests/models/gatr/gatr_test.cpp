@@ -10,6 +10,7 @@
 #include "tests/models/gatr/goldens.h"
 #include "tests/models/gatr/pin.h"
 #include "tests/models/gatr/small.h"
+#include "weyl/carriers/multivector_motion.h"
 #include "weyl/core/check.h"
 #include "weyl/models/systems.h"
 #include "weyl/study/random_tokens.h"
@@ -135,6 +136,28 @@ TEST(Gatr, WithoutPointsReflectionsAreExact) {
   EXPECT_FALSE(claims(canonical->symmetry().exact, Claim::Of::rotoreflections));
   const Claim mirrors{Claim::Of::rotoreflections, "O(3)", nullptr};
   EXPECT_GT(equivariance::claim_error(*canonical, mirrors, tokens(schema), schema), 1e-3);
+}
+
+/// A node at the origin has a position as any other: only an input to which none was given has none.
+TEST(Gatr, ANodeAtTheOriginIsOneAsElsewhere) {
+  const BuildOn float64(at::kCPU, at::kDouble);
+  Interface interface = golden_interface();
+  interface.features.erase(interface.features.begin() + 1, interface.features.end());  // the multivectors
+  const auto net = make(small(), interface, 0.1);
+  net->train(false);
+  Points points = nodes_of({1}, {1});
+  points.placed = true;
+  at::manual_seed(3);
+  points.multivectors = at::randn({1, interface.features[0].channels, 16}, at::kDouble);
+  Points moved = points;
+  const Tensor by = at::tensor({3.0, -1.0, 2.0}, at::kDouble).unsqueeze(0);
+  moved.positions = points.positions + by;
+  moved.multivectors = translated_multivectors(points.multivectors, by);
+  const Named here = (*net)(points), there = (*net)(moved);
+  EXPECT_LT((translated_multivectors(here.at("moved"), by) - there.at("moved")).abs().max().item<double>(),
+            1e-11);
+  points.placed = false;
+  EXPECT_THROW((*net)(points), DataError);
 }
 
 /// Multivectors alone: Pin(3,0,1) itself, translations among it, of net and layers at once.

@@ -91,6 +91,7 @@ inline Points nodes_of(const std::vector<int64_t>& scenes, const std::vector<int
   p.graphs = Segments::of_sizes(scenes);
   p.objects = Segments::of_sizes(objects);
   p.positions = at::zeros({p.nodes(), 3}, at::kDouble);
+  p.placed = false;
   return p;
 }
 

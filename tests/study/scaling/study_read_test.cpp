@@ -28,7 +28,16 @@ TEST(StudyRead, GivesBackWhatWasWritten) {
   options.grid_checks = 1;
   options.hold_out = true;
   options.form = FitForm{};
-  const std::string written = to_json(fit_study(table, options)).dump();
+  options.budgets = {1e16, 2.5e17};
+  ScalingStudy study = fit_study(table, options);
+  study.asked.xi["few"] = 6.5;
+  study.asked.epochs = 4;
+  const std::string written = to_json(study).dump();
+  const ScalingRequest asked = parse_study(written, "fit.json").asked;
+  EXPECT_EQ(asked.budgets, options.budgets);
+  EXPECT_EQ(asked.epochs, 4);
+  EXPECT_EQ(asked.xi.at("few"), 6.5);
+  EXPECT_TRUE(asked.hold_out);
   EXPECT_EQ(to_json(parse_study(written, "fit.json")).dump(), written);
 }
 

@@ -13,6 +13,8 @@
 #include "weyl/core/quote.h"
 #include "weyl/data/files/formats.h"
 #include "weyl/data/formats/npz.h"
+#include "weyl/data/formats/point_clouds.h"
+#include "weyl/data/sets/cloud_reader.h"
 
 namespace weyl {
 namespace {
@@ -97,14 +99,29 @@ std::string arrays_of(const std::string& path) {
   return list;
 }
 
-bool taken(const std::string& path) {
+/// Whether a folder is splits of some format, or would be but for what is wrong in it.
+bool holds_sets(const std::string& folder) {
   try {
     return any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
       if constexpr (HasLayout<Format>) {
-        if (fs::is_directory(path) && !Format::sets(path).empty()) {
-          return true;
-        }
+        return !Format::sets(folder).empty();
       }
+      return false;
+    });
+  } catch (const DataError&) {  // a format knows it
+    return true;
+  }
+}
+
+bool taken(const std::string& path) {
+  if (is_hdf5(path) && !fs::is_directory(path)) {  // by their names alone all are
+    return seems_clouds(path).value_or(false);
+  }
+  if (fs::is_directory(path) && holds_sets(path)) {
+    return true;
+  }
+  try {
+    return any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
       if constexpr (CanOpen<Format>) {
         return Format::takes(path, {});
       }
@@ -115,33 +132,43 @@ bool taken(const std::string& path) {
   }
 }
 
-std::string advice_for_folder(const std::string& path) {
-  std::map<std::string, int64_t> endings;  // of files
+/// What is in a folder, by name, hidden entries left out.
+struct Entries {
   std::vector<std::string> folders, files;
-  std::string example;
+};
+
+Entries entries_of(const std::string& folder) {
+  Entries found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with('.')) {
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().filename().string().starts_with('.')) {
       continue;
     }
     if (entry.is_directory(error)) {
-      folders.push_back(entry.path().string());
+      found.folders.push_back(entry.path().string());
     } else if (entry.is_regular_file(error)) {
-      const std::string end = entry.path().extension().string();
-      ++endings[end];
-      files.push_back(entry.path().string());
-      const Known* is = known_by(entry.path().string());
-      if (is != nullptr || end == ".npz") {
-        example = example.empty() ? entry.path().string() : std::min(example, entry.path().string());
-      }
+      found.files.push_back(entry.path().string());
+    }
+  }
+  std::ranges::sort(found.folders);
+  std::ranges::sort(found.files);
+  return found;
+}
+
+std::string advice_for_folder(const std::string& path) {
+  std::map<std::string, int64_t> endings;  // of files
+  const auto [folders, files] = entries_of(path);
+  std::string example;
+  for (const std::string& file : files) {
+    const std::string end = fs::path(file).extension().string();
+    ++endings[end];
+    if (example.empty() && (known_by(file) != nullptr || end == ".npz" || is_hdf5(file))) {
+      example = file;
     }
   }
   if (endings.empty() && folders.empty()) {
     return "is an empty folder";
   }
-  std::ranges::sort(folders);
-  std::ranges::sort(files);
   std::string holds;
   size_t listed = 0;
   for (const auto& [end, count] : endings) {
@@ -153,23 +180,15 @@ std::string advice_for_folder(const std::string& path) {
     holds += text(holds.empty() ? "" : ", ", folders.size(), folders.size() == 1 ? " folder" : " folders");
   }
   const std::string begin = text("holds no data set (", holds, ")");
-  for (size_t i = 0; i < std::min(files.size(), kMostTried); ++i) {
-    const bool notes = files[i].ends_with(".txt") || files[i].ends_with(".csv");  // poses or anything
-    if (!notes && taken(files[i])) {
-      return text(begin, "; its file ", quote(fs::path(files[i]).filename().string(), 80),
-                  " is one: inspect that");
-    }
-  }
-  for (size_t i = 0; i < std::min(folders.size(), kMostNames); ++i) {
-    if (taken(folders[i])) {
-      return text(begin, "; its folder ", quote(fs::path(folders[i]).filename().string(), 80),
-                  " is one: inspect that");
-    }
+  if (const std::string within = data_set_within(path); !within.empty()) {
+    return text(begin, "; its ", fs::is_directory(within) ? "folder " : "file ",
+                quote(fs::path(within).filename().string(), 80), " is one: inspect that");
   }
   if (!example.empty()) {
     return text(begin, "; ", quote(fs::path(example).filename().string(), 80), " ", advice_for(example));
   }
   for (size_t i = 0; i < std::min(folders.size(), kMostNames); ++i) {  // a folder for each class
+    std::error_code error;
     for (const auto& entry : fs::directory_iterator(folders[i], error)) {
       if (!entry.is_regular_file(error)) {
         continue;
@@ -183,11 +202,46 @@ std::string advice_for_folder(const std::string& path) {
   return begin;
 }
 
+/// The data sets of an HDF5 file; empty: it cannot be read.
+std::string data_sets_of(const std::string& path) {
+  std::string list;
+  try {
+    for (const Hdf5Entry& entry : read_hdf5_entries(path)) {
+      list += text(list.empty() ? "" : ", ", quote(entry.name, 40), " ", shape_text(entry.shape));
+    }
+  } catch (const DataError&) {
+    return {};
+  }
+  return list.empty() ? "none" : list;
+}
+
 }  // namespace
+
+std::string data_set_within(const std::string& folder) {
+  const auto [folders, files] = entries_of(folder);
+  for (size_t i = 0; i < std::min(files.size(), kMostTried); ++i) {
+    const bool notes = files[i].ends_with(".txt") || files[i].ends_with(".csv");  // poses or anything
+    if (!notes && taken(files[i])) {
+      return files[i];
+    }
+  }
+  for (size_t i = 0; i < std::min(folders.size(), kMostNames); ++i) {
+    if (taken(folders[i])) {
+      return folders[i];
+    }
+  }
+  return {};
+}
 
 std::string advice_for(const std::string& path) {
   if (fs::is_directory(path)) {
     return advice_for_folder(path);
+  }
+  if (is_hdf5(path)) {
+    const std::string arrays = data_sets_of(path);
+    return arrays.empty() ? "is no HDF5 file that can be read"
+                          : text("has no positions of points by a usual name, its arrays are ", arrays,
+                                 "; data.set = \"clouds\" reads those that data.clouds.positions names");
   }
   if (path.ends_with(".npz")) {
     const std::string arrays = arrays_of(path);

@@ -9,4 +9,7 @@ namespace weyl {
 /// the path is trusted: what cannot be read is not advised about.
 std::string advice_for(const std::string& path);
 
+/// A file of a folder that no format takes, or a folder in it, which a format takes: the first of them; empty: there is none.
+std::string data_set_within(const std::string& folder);
+
 }  // namespace weyl

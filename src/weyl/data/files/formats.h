@@ -23,6 +23,7 @@
 ///   open(request)          a path that it takes, as a data set                    [open_file, data inspect]
 ///   sets(folder)           the splits of a folder in this format's layout; none: it has another
 ///                                                                                 [data inspect]
+///   sound_sets(folder, faults)   the same without the files that are broken, a line of each in `faults`
 ///   inspect(path, report)  what `data inspect` says of it, where it is no data set
 ///   converts(in, out, options), convert(in, out, options)                         [data convert]
 ///                          `converts_to` are the words for `out`, ConvertOptions the options, if it has any
@@ -65,6 +66,7 @@ struct CloudFiles {
   static bool takes(const std::string& path, const DataOptions& options);
   static std::shared_ptr<const Dataset> open(const OpenRequest& request);
   static NamedSets sets(const std::string& folder);
+  static NamedSets sound_sets(const std::string& folder, std::vector<std::string>& faults);
 };
 
 /// Frames of atoms; their formats have a table of their own (formats/frame_formats.cpp).
@@ -224,6 +226,10 @@ template <class Format>
 concept CanOpen = requires(const OpenRequest& request) { Format::open(request); };
 template <class Format>
 concept HasLayout = requires(const std::string& folder) { Format::sets(folder); };
+template <class Format>
+concept LeavesOutFaults = requires(const std::string& folder, std::vector<std::string>& faults) {
+  Format::sound_sets(folder, faults);
+};
 template <class Format>
 concept CanInspect =
     requires(const std::string& path, const InspectionReport& report) { Format::inspect(path, report); };

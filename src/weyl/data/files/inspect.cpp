@@ -106,10 +106,10 @@ struct Suspects {
     }
     const Tensor x = points->positions.to(at::kDouble).contiguous();
     const int64_t dimension = points->dimension();
-    const bool placed = has_positions(*points);  // by multivectors otherwise
     for (int64_t g = 0; g < graphs.count(); ++g) {
       const double* begin = x.const_data_ptr<double>() + graphs.offsets[g] * dimension;
-      if (placed && has_coincident({begin, static_cast<size_t>(graphs.size(g) * dimension)}, dimension)) {
+      if (points->placed &&
+          has_coincident({begin, static_cast<size_t>(graphs.size(g) * dimension)}, dimension)) {
         coincident_nodes.add(first_sample + g);
       }
     }

@@ -56,7 +56,34 @@ std::vector<std::pair<std::string, Inspection>> inspect_sets(const NamedSets& se
   return found;
 }
 
-/// As a whole, or where some file of it is broken file by file.
+/// The folder as a whole but for the files that are broken, which its first set warns of; nothing where no format can
+/// leave them out, or that is not what is wrong.
+std::vector<std::pair<std::string, Inspection>> inspect_sound(const std::string& path) {
+  NamedSets sets;
+  std::vector<std::string> faults;
+  try {
+    any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
+      if constexpr (LeavesOutFaults<Format>) {
+        sets = Format::sound_sets(path, faults);
+      }
+      return !sets.empty();
+    });
+  } catch (const DataError&) {
+    return {};
+  }
+  if (sets.empty() || faults.empty()) {
+    return {};
+  }
+  auto found = inspect_sets(sets);
+  auto& warnings = found.front().second.warnings;
+  for (std::string& fault : faults) {
+    fault += "; left out";
+  }
+  warnings.insert(warnings.begin(), faults.begin(), faults.end());
+  return found;
+}
+
+/// As a whole, or where some file of it is broken without that, or file by file.
 std::vector<std::pair<std::string, Inspection>> inspect_folder(const std::string& path) {
   NamedSets sets;
   try {
@@ -66,7 +93,10 @@ std::vector<std::pair<std::string, Inspection>> inspect_folder(const std::string
     }
   } catch (const DataError& error) {
     sets.clear();
-    auto found = inspect_files(path, error.what());
+    auto found = inspect_sound(path);
+    if (found.empty()) {
+      found = inspect_files(path, error.what());
+    }
     if (found.empty()) {
       throw;
     }

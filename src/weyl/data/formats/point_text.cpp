@@ -282,7 +282,7 @@ PointTable read_point_text(const std::string& path, std::span<const std::string>
   return parse_point_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, columns);
 }
 
-bool looks_like_points(const std::string& path) {
+std::optional<bool> looks_like_points(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string begin(8192, '\0');
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
@@ -301,12 +301,15 @@ bool looks_like_points(const std::string& path) {
       named = true;
       continue;
     }
-    if (numbers && cells.size() >= 8 && *parse_real(cells[0]) >= kNanoseconds) {
+    if (!numbers) {
+      break;
+    }
+    if (cells.size() >= 8 && *parse_real(cells[0]) >= kNanoseconds) {
       return false;
     }
-    return numbers && cells.size() >= 3 && (named || (cells.size() != 8 && cells.size() != 12));
+    return cells.size() >= 3 && (named || (cells.size() != 8 && cells.size() != 12));
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace weyl

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,7 +24,7 @@ PointTable parse_point_text(std::string_view file, std::string_view where,
 PointTable read_point_text(const std::string& path, std::span<const std::string> columns = {});
 
 /// Whether a file begins as such points do: names with x, y, z, or at least 3 numbers, but not the 8 or 12 of a pose
-/// nor nanoseconds before more of them (formats/pose_file.h).
-bool looks_like_points(const std::string& path);
+/// nor nanoseconds before more of them (formats/pose_file.h). None: it begins with no numbers.
+std::optional<bool> looks_like_points(const std::string& path);
 
 }  // namespace weyl

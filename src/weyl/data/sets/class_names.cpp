@@ -4,9 +4,16 @@
 #include <optional>
 #include <tuple>
 
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
 
 namespace weyl {
+namespace {
+
+constexpr size_t kMostNames = 12;  // in a message
+
+}  // namespace
 
 std::vector<std::string> sorted_classes(std::vector<std::string> names) {
   const bool numbers =
@@ -22,6 +29,22 @@ std::vector<std::string> classes_of(std::vector<std::string> names, const std::v
   const bool among = std::ranges::all_of(
       names, [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); });
   return among && !known.empty() ? known : sorted_classes(std::move(names));
+}
+
+void require_known(const std::vector<std::string>& names, const std::vector<std::string>& known,
+                   const std::string& where) {
+  const auto odd = std::ranges::find_if(
+      names, [&](const std::string& name) { return std::ranges::find(known, name) == known.end(); });
+  if (known.empty() || odd == names.end()) {
+    return;
+  }
+  std::string list;
+  for (size_t k = 0; k < std::min(known.size(), kMostNames); ++k) {
+    list += (k == 0 ? "" : ", ") + quote(known[k], 40);
+  }
+  throw DataError(text(
+      where, ": has the class ", quote(*odd, 80), ", which the model does not know: it knows ", known.size(),
+      known.size() == 1 ? " class, " : " classes, ", list, known.size() > kMostNames ? ", ..." : ""));
 }
 
 }  // namespace weyl

@@ -32,6 +32,15 @@ CloudsDataOptions as_they_are(const Interface* interface) {
   return o;
 }
 
+NamedSets sets_of(const std::string& folder, std::vector<std::string>* faults) {
+  if (!is_cloud_folder(folder)) {
+    return {};
+  }
+  CloudsDataOptions o = as_they_are(nullptr);
+  o.path = folder;
+  return named_sets(open_clouds(o, faults));
+}
+
 }  // namespace
 
 /// Of the set `clouds` every file of such a name, and a folder of them alone; of others PLY, and arrays (.npz, HDF5) that have
@@ -61,12 +70,11 @@ std::shared_ptr<const Dataset> CloudFiles::open(const OpenRequest& request) {
 }
 
 NamedSets CloudFiles::sets(const std::string& folder) {
-  if (!is_cloud_folder(folder)) {
-    return {};
-  }
-  CloudsDataOptions o = as_they_are(nullptr);
-  o.path = folder;
-  return named_sets(open_clouds(o));
+  return sets_of(folder, nullptr);
+}
+
+NamedSets CloudFiles::sound_sets(const std::string& folder, std::vector<std::string>& faults) {
+  return sets_of(folder, &faults);
 }
 
 }  // namespace weyl

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 
 #include "weyl/core/check.h"
@@ -13,6 +14,7 @@
 #include "weyl/data/formats/point_text.h"
 #include "weyl/data/sets/class_names.h"
 #include "weyl/data/sets/cloud_reader.h"
+#include "weyl/data/sets/modelnet_files.h"
 
 namespace weyl {
 namespace {
@@ -20,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kMostClasses = 1'000'000;
+constexpr size_t kLooked = 4;  // files of a class, of what they are
 constexpr const char* split_names[] = {"train", "valid", "test"};
 
 std::vector<fs::path> entries(const fs::path& folder, bool folders) {
@@ -59,6 +62,9 @@ std::vector<CloudFile> files_of(const fs::path& folder, std::vector<std::string>
   }
   for (const fs::path& path : folders) {
     const auto at = std::ranges::find(names, path.filename().string());
+    if (names == known) {
+      require_known({path.filename().string()}, known, folder.string());
+    }
     require<DataError>(at != names.end(), path.string(), ": is no class of the training clouds");
     for (const std::string& file : clouds_in(path.string())) {
       files.push_back({file, at - names.begin()});
@@ -249,14 +255,29 @@ bool give_splits(CloudLayout& layout) {
 bool is_folder_of_splits(const std::string& path) {
   bool any = false;
   for (const std::string& file : clouds_in(path)) {
-    const bool split =
-        is_named_split(file) && (file.ends_with(".npz") || is_hdf5(file)) && holds_clouds(file);
-    if (!split && !is_note(file)) {
+    const bool archive = is_named_split(file) && (file.ends_with(".npz") || is_hdf5(file));
+    const bool broken = archive && !seems_clouds(file);
+    const bool split = archive && !broken && holds_clouds(file);
+    if (!split && !broken && !is_note(file)) {
       return false;
     }
     any = any || split;
   }
   return any;
+}
+
+/// .npz and HDF5 files of clouds and nothing else, but ModelNet's own names (sets/modelnet_files.h).
+bool is_folder_of_archives(const std::string& path) {
+  bool any = false;
+  for (const fs::path& file : entries(path, false)) {
+    const auto seems = file.extension() == ".npz" || is_hdf5(file.string()) ? seems_clouds(file.string())
+                                                                            : std::optional(false);
+    if (seems && !*seems) {
+      return false;
+    }
+    any = any || seems.has_value();
+  }
+  return any && entries(path, true).empty() && ModelnetFiles(path).empty();
 }
 
 }  // namespace
@@ -321,30 +342,32 @@ bool is_flat_cloud_folder(const std::string& path) {
 
 bool is_cloud_folder(const std::string& path) {
   for (const char* split : {"train", "test"}) {
-    if (fs::is_directory(fs::path(path) / split)) {
-      return is_cloud_folder((fs::path(path) / split).string());
+    if (const fs::path part = fs::path(path) / split; fs::is_directory(part)) {
+      return is_cloud_folder(part.string());
     }
   }
   const auto folders = class_folders(path);
   if (folders.empty()) {
-    return is_folder_of_splits(path);
+    return is_folder_of_splits(path) || is_folder_of_archives(path);
   }
   if (folders.size() != entries(path, true).size()) {
     return false;
   }
+  bool any = false;  // of the first of each class: broken files say nothing
   for (const fs::path& folder : folders) {
     const auto files = clouds_in(folder.string());
     if (files.size() != entries(folder, false).size() || !entries(folder, true).empty()) {
       return false;
     }
-    const std::string& first = files.front();
-    const bool sure = first.ends_with(".ply") || first.ends_with(".off");
-    const bool arrays = first.ends_with(".npz") || is_hdf5(first);
-    if (!sure && !(arrays ? holds_clouds(first) : looks_like_points(first))) {
-      return false;
+    for (const std::string& file : files | std::views::take(kLooked)) {
+      const auto seems = seems_clouds(file);
+      if ((seems && !*seems) || is_labelled_set(file)) {
+        return false;
+      }
+      any = any || seems.has_value();
     }
   }
-  return true;
+  return any;
 }
 
 }  // namespace weyl

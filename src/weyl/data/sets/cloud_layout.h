@@ -36,8 +36,9 @@ struct CloudLayout {
 /// columns or with a file that is not there or twice.
 CloudLayout cloud_layout(const CloudsDataOptions& options);
 
-/// Whether a folder has class folders with clouds and nothing else in them, or train and test with such, and the first
-/// file of text among them looks like points: what nobody named is told apart from other data by that.
+/// Whether a folder has class folders with clouds and nothing else in them, or archives of clouds alone, or train and test
+/// with such: what nobody named is told apart from other data by the first files of each class, none of which may be of
+/// another kind (seems_clouds). Broken files say nothing, but some must be sound.
 bool is_cloud_folder(const std::string& path);
 
 /// Whether a folder holds clouds themselves, not in folders of classes or named after splits.

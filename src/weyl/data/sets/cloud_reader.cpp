@@ -242,6 +242,44 @@ bool ends(std::string_view path, std::initializer_list<std::string_view> with) {
   return std::ranges::any_of(with, [&](std::string_view end) { return path.ends_with(end); });
 }
 
+/// The arrays of an archive by their headers; none: it cannot be read.
+std::optional<Entries> entries_in(const std::string& path) {
+  struct Seen {};
+  Entries entries;
+  try {
+    if (is_hdf5(path)) {
+      return read_hdf5_entries(path);
+    }
+    read_npz(path, npz_limit, [&](const std::vector<NpzEntry>& found) {
+      for (const NpzEntry& e : found) {
+        entries.push_back({e.name, e.header.shape});
+      }
+      throw Seen{};  // the arrays themselves are not wanted
+    });
+  } catch (const Seen&) {
+  } catch (const DataError&) {
+    return std::nullopt;
+  }
+  return entries;
+}
+
+bool has(const Entries& entries, const std::string& name) {
+  return std::ranges::find(entries, name, &Hdf5Entry::name) != entries.end();
+}
+
+/// Positions by a usual name, (P, 3) or (B, P, 3).
+bool has_positions(const Entries& entries, size_t axes) {
+  return std::ranges::any_of(entries, [&](const Hdf5Entry& e) {
+    return std::ranges::find(usual_positions, e.name) != usual_positions.end() && e.shape.size() == axes &&
+           e.shape.back() == 3;
+  });
+}
+
+bool are_clouds(const Entries& entries) {
+  return std::ranges::none_of(of_atoms, [&](const std::string& name) { return has(entries, name); }) &&
+         (has_positions(entries, 2) || has_positions(entries, 3));
+}
+
 }  // namespace
 
 bool is_hdf5(std::string_view path) {
@@ -276,34 +314,27 @@ void read_clouds(const std::string& path, const CloudsDataOptions& o, const std:
   }
 }
 
-bool holds_clouds(const std::string& path) {
-  struct Seen {};
-  Entries entries;
-  const bool hdf5 = is_hdf5(path);
-  try {
-    if (hdf5) {
-      entries = read_hdf5_entries(path);
-    } else {
-      read_npz(path, npz_limit, [&](const std::vector<NpzEntry>& found) {
-        for (const NpzEntry& e : found) {
-          entries.push_back({e.name, e.header.shape});
-        }
-        throw Seen{};  // the arrays themselves are not wanted
-      });
-    }
-  } catch (const Seen&) {
-  } catch (const DataError&) {
-    return false;
+std::optional<bool> seems_clouds(const std::string& path) {
+  if (ends(path, {".ply", ".off"})) {
+    return true;
   }
-  const auto has = [&](const std::string& name) {
-    return std::ranges::find(entries, name, &Hdf5Entry::name) != entries.end();
-  };
-  const bool of_modelnet = hdf5 && has("data") && has("label");
-  return !of_modelnet && std::ranges::none_of(of_atoms, has) &&
-         std::ranges::any_of(entries, [](const Hdf5Entry& e) {
-           return std::ranges::find(usual_positions, e.name) != usual_positions.end() &&
-                  (e.shape.size() == 2 || e.shape.size() == 3) && e.shape.back() == 3;
-         });
+  if (!ends(path, {".npz"}) && !is_hdf5(path)) {
+    return looks_like_points(path);
+  }
+  const auto entries = entries_in(path);
+  return entries ? std::optional(are_clouds(*entries)) : std::nullopt;
+}
+
+bool is_labelled_set(const std::string& path) {
+  const auto entries = ends(path, {".npz"}) || is_hdf5(path) ? entries_in(path) : std::nullopt;
+  return entries && has_positions(*entries, 3) &&
+         std::ranges::any_of(usual_labels, [&](const std::string& name) { return has(*entries, name); });
+}
+
+bool holds_clouds(const std::string& path) {
+  const auto entries = entries_in(path);
+  const bool of_modelnet = entries && is_hdf5(path) && has(*entries, "data") && has(*entries, "label");
+  return entries && !of_modelnet && are_clouds(*entries);
 }
 
 }  // namespace weyl

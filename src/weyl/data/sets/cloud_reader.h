@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,15 @@ void read_clouds(const std::string& path, const CloudsDataOptions& options,
 bool is_hdf5(std::string_view path);
 
 /// Whether an .npz or HDF5 file has positions by a usual name, of a shape that clouds have, and no atomic numbers (rMD17
-/// has `coords`); `data` and `label` of HDF5 are ModelNet's (sets/modelnet.h). Its headers alone are read.
+/// has `coords`); `data` and `label` of HDF5 are ModelNet's (sets/modelnet.h). Its headers alone are read. False, too:
+/// it cannot be read.
 bool holds_clouds(const std::string& path);
+
+/// Whether a file in a folder that nobody named seems to be clouds: PLY and OFF by their names, archives by their arrays,
+/// those of ModelNet too, text by its first line (formats/point_text.h). None: it cannot be read.
+std::optional<bool> seems_clouds(const std::string& path);
+
+/// Whether an archive has many clouds with a class of each, so that it belongs to no one class.
+bool is_labelled_set(const std::string& path);
 
 }  // namespace weyl

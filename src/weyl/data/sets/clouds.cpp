@@ -11,6 +11,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/random.h"
 #include "weyl/data/parts.h"
+#include "weyl/data/sets/class_names.h"
 #include "weyl/data/sets/cloud_layout.h"
 #include "weyl/data/sets/cloud_reader.h"
 #include "weyl/data/shapes/surface.h"
@@ -167,20 +168,30 @@ void draw_points(Cloud& cloud, int64_t count, Stream& stream) {
   }
 }
 
-std::vector<Held> load(const std::vector<CloudFile>& files, const CloudsDataOptions& o) {
+/// With `faults` files that are broken are left out, a line of each among them.
+std::vector<Held> load(const std::vector<CloudFile>& files, const CloudsDataOptions& o,
+                       std::vector<std::string>* faults = nullptr) {
   std::vector<Held> all;
   for (const CloudFile& file : files) {
     const size_t first = all.size();
     const std::string name = fs::path(file.path).filename().string();
-    read_clouds(file.path, o, [&](Cloud cloud) {
-      if (o.fit) {
-        fit_into_ball(std::span(cloud.positions));
+    try {
+      read_clouds(file.path, o, [&](Cloud cloud) {
+        if (o.fit) {
+          fit_into_ball(std::span(cloud.positions));
+        }
+        Stream stream(static_cast<uint64_t>(o.seed), "clouds points " + name, {all.size() - first});
+        draw_points(cloud, o.points, stream);
+        cloud.label = file.label >= 0 ? file.label : cloud.label;
+        all.push_back({std::move(cloud), file.path});
+      });
+    } catch (const DataError& fault) {
+      if (faults == nullptr) {
+        throw;
       }
-      Stream stream(static_cast<uint64_t>(o.seed), "clouds points " + name, {all.size() - first});
-      draw_points(cloud, o.points, stream);
-      cloud.label = file.label >= 0 ? file.label : cloud.label;
-      all.push_back({std::move(cloud), file.path});
-    });
+      all.erase(all.begin() + static_cast<int64_t>(first), all.end());
+      faults->emplace_back(fault.what());
+    }
     if (all.size() != first + 1) {  // one of many
       std::for_each(all.begin() + static_cast<int64_t>(first), all.end(), [](Held& h) { h.source.clear(); });
     }
@@ -224,9 +235,14 @@ Schema schema_of(const CloudsDataOptions& o, const std::vector<std::string>& nam
     return schema;
   }
   const int64_t found = names.empty() ? most + 1 : std::ssize(names);
-  require<DataError>(o.classes == 0 || (names.empty() ? found <= o.classes : found == o.classes), o.path,
-                     ": data.clouds.classes must be ", names.empty() ? "at least " : "", found,
-                     ", the classes there are, got ", o.classes);
+  const bool fits = o.classes == 0 || (names.empty() ? found <= o.classes : found == o.classes);
+  if (!fits) {
+    require_known(names, o.known_classes, o.path);
+  }
+  require<DataError>(fits || !names.empty(), o.path, ": classes must be 0 .. ", o.classes - 1,
+                     " (data.clouds.classes = ", o.classes, "), got ", most);
+  require<DataError>(fits, o.path, ": data.clouds.classes must be ", found, ", the classes there are, got ",
+                     o.classes);
   schema.labels = {{.name = "class",
                     .level = Level::graph,
                     .kind = Kind::category,
@@ -244,17 +260,17 @@ Schema clouds_schema(const CloudsDataOptions& o) {
   return schema_of(o, {}, o.classes - 1);
 }
 
-Splits open_clouds(const CloudsDataOptions& o) {
+Splits open_clouds(const CloudsDataOptions& o, std::vector<std::string>* faults) {
   require_options(o);
   const CloudLayout layout = cloud_layout(o);
   std::vector<Held> parts[3];
   if (layout.split()) {
     const std::vector<CloudFile>* given[] = {&layout.train, &layout.valid, &layout.test};
     for (size_t k = 0; k < 3; ++k) {
-      parts[k] = load(*given[k], o);
+      parts[k] = load(*given[k], o, faults);
     }
   } else {
-    std::vector<Held> all = load(layout.all, o);
+    std::vector<Held> all = load(layout.all, o, faults);
     const SplitIndices drawn =
         random_split(std::ssize(all), {.train = o.train_fraction, .valid = o.valid_fraction, .seed = o.seed});
     const std::vector<int64_t>* which[] = {&drawn.train, &drawn.valid, &drawn.test};

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/data/options.h"
@@ -18,8 +19,9 @@ namespace weyl {
 Schema clouds_schema(const CloudsDataOptions& options);
 
 /// Splits that the layout does not give are drawn by the seed. DataError: see cloud_layout and read_clouds; classes of some
-/// clouds alone, others than the options say, MemoryError: more than there is.
-Splits open_clouds(const CloudsDataOptions& options);
+/// clouds alone, others than the options say, MemoryError: more than there is. With `faults` a file that is broken is left
+/// out, and a line there says why.
+Splits open_clouds(const CloudsDataOptions& options, std::vector<std::string>* faults = nullptr);
 
 /// All clouds of one file, or of a folder without folders of classes, with the labels that the files say, if any.
 std::shared_ptr<const Dataset> open_cloud_files(const std::string& path, const CloudsDataOptions& options);

@@ -58,10 +58,14 @@ std::vector<std::string> class_names(const fs::path& folder, const ImagesDataOpt
   return classes_of(std::move(names), o.known_classes);
 }
 
-std::vector<ImageFile> classed_files(const fs::path& folder, const std::vector<std::string>& names) {
+std::vector<ImageFile> classed_files(const fs::path& folder, const std::vector<std::string>& names,
+                                     const std::vector<std::string>& known) {
   std::vector<ImageFile> files;
   for (const auto& entry : entries(folder, true)) {
     const auto found = std::ranges::find(names, entry.filename().string());
+    if (names == known) {
+      require_known({entry.filename().string()}, known, folder.string());
+    }
     require<DataError>(found != names.end(), entry.string(), ": is no class of the training images");
     for (const auto& image : entries(entry, false)) {
       files.push_back({.image = image.string(), .label = found - names.begin()});
@@ -83,12 +87,17 @@ Found files_of(const fs::path& folder, const ImagesDataOptions& o, const std::ve
       names_of(o.target)[static_cast<size_t>(o.target)],
       masks ? ", but there are the folders images and masks" : ", but there are no folders images and masks");
   Found found;
-  found.files = masks ? masked_files(folder) : classed_files(folder, names);
+  found.files = masks ? masked_files(folder) : classed_files(folder, names, o.known_classes);
   found.classes = masks ? std::max<int64_t>(o.classes, 2) : std::ssize(names);
-  require<DataError>(!found.files.empty(), folder.string(), ": holds no .png, .jpg or .bmp image");
-  require<DataError>(o.classes == 0 || o.classes == found.classes, folder.string(),
-                     ": data.images.classes must be ", found.classes, ", the folders of classes, got ",
-                     o.classes);
+  require<DataError>(!found.files.empty(), folder.string(),
+                     masks ? ": holds no .png, .jpg or .bmp image"
+                           : ": holds no folders of .png, .jpg or .bmp images, one for each class");
+  const bool fits = o.classes == 0 || o.classes == found.classes;
+  if (!fits && !masks) {
+    require_known(names, o.known_classes, folder.string());
+  }
+  require<DataError>(fits, folder.string(), ": data.images.classes must be ", found.classes,
+                     ", the folders of classes, got ", o.classes);
   return found;
 }
 

@@ -229,6 +229,9 @@ std::vector<Shape> read_split(const std::string& split, ModelnetDataOptions& o, 
   }
   const auto names = class_names(o);
   o.classes = o.classes > 0 ? o.classes : std::ssize(names);
+  if (std::ssize(names) != o.classes) {
+    require_known(names, o.known_classes, o.path);
+  }
   require<DataError>(std::ssize(names) == o.classes, o.path, ": data.modelnet.classes must be ", names.size(),
                      ", the folders of classes there are, got ", o.classes);
   for (size_t k = 0; k < names.size(); ++k) {

@@ -141,4 +141,18 @@ std::vector<std::string> ModelnetFiles::of(std::string_view split, const std::st
   return goes_with_all ? plain->second : std::vector<std::string>();
 }
 
+std::optional<std::string> ModelnetFiles::variant_of(const std::string& path) const {
+  const auto name = fs::path(path).filename();
+  for (const auto& [split, variants] : splits_) {
+    for (const auto& [variant, paths] : variants) {
+      if (std::ranges::none_of(paths, [&](const fs::path& p) { return p.filename() == name; })) {
+        continue;
+      }
+      const bool of_all = variant.empty() && variants.size() == 1;
+      return variants_.size() <= 1 || of_all ? "" : variant.empty() ? std::string(kPlain) : variant;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace weyl

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ class ModelnetFiles {
   void require_variant(const std::string& variant) const;
   /// The paths of a split ("train", "val" or "test"), sorted; of the variant, where there are several.
   std::vector<std::string> of(std::string_view split, const std::string& variant) const;
+  /// The variant that a file of the folder is of; "" where there is one alone, or the file goes with several. None: it is
+  /// no file of the set.
+  std::optional<std::string> variant_of(const std::string& path) const;
 
  private:
   std::string folder_;

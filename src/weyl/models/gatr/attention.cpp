@@ -84,17 +84,17 @@ Streams SelfAttention::operator()(const Streams& x, const Scene& scene, bool acr
   return drop_grades(mixed, training() ? options_.dropout : 0);
 }
 
-double SelfAttention::flops(double typical_nodes) const {
+double SelfAttention::flops(double graph_nodes, double object_nodes, bool across) const {
   double linear = out_->flops();
   for (const auto& map : {q_, k_, v_, qkv_}) {
     linear += map ? map->flops() : 0;
   }
-  // Objects are small beside their graph, how small is not said: heads that look inside or across them do not count.
-  const double heads = options_.axial                                       ? 0
-                       : options_.attention == AttentionScope::hierarchical ? 0.5 * options_.heads
-                                                                            : 1.0 * options_.heads;
+  const double objects = object_nodes > 0 ? graph_nodes / object_nodes : 0;  // of a graph
+  const double seen = options_.axial                                       ? (across ? objects : object_nodes)
+                      : options_.attention == AttentionScope::hierarchical ? (graph_nodes + object_nodes) / 2
+                                                                           : graph_nodes;
   const auto width = static_cast<double>((12 + 16) * head_.multivectors + 2 * head_.scalars);
-  return linear + 2 * heads * width * typical_nodes;
+  return linear + 2 * static_cast<double>(options_.heads) * width * seen;
 }
 
 double SelfAttention::nominal_flops() const {

@@ -15,7 +15,8 @@ class SelfAttention : public Module {
   explicit SelfAttention(const Options& options);
   /// `across`: this block attends across objects (axial blocks in turn).
   Streams operator()(const Streams& x, const Scene& scene, bool across = false) const;
-  double flops(double typical_nodes) const;  // of one token
+  /// Of a token, in a graph and an object of so many.
+  double flops(double graph_nodes, double object_nodes = 0, bool across = false) const;
   double nominal_flops() const;
 
  private:

@@ -25,8 +25,8 @@ Streams Block::operator()(const Streams& x, const Scene& scene) const {
   return sum(mixed, (*mlp_)(normalised(mixed), scene.reference));
 }
 
-double Block::flops(double typical_nodes) const {
-  return attention_->flops(typical_nodes) + mlp_->flops();
+double Block::flops(double graph_nodes, double object_nodes) const {
+  return attention_->flops(graph_nodes, object_nodes, across_) + mlp_->flops();
 }
 
 }  // namespace weyl::gatr

@@ -12,7 +12,8 @@ class Block : public Module {
   /// `across`: an axial block that attends across objects.
   explicit Block(const Options& options, bool across = false);
   Streams operator()(const Streams& x, const Scene& scene) const;
-  double flops(double typical_nodes) const;  // of one token
+  /// Of a token, in a graph and an object of so many.
+  double flops(double graph_nodes, double object_nodes = 0) const;
   double nominal_flops() const { return attention_->nominal_flops() + mlp_->nominal_flops(); }
 
  private:

@@ -14,7 +14,6 @@
 
 #include "weyl/algebra/clifford/blades.h"
 #include "weyl/carriers/multivector_motion.h"
-#include "weyl/carriers/points_tensors.h"
 #include "weyl/core/check.h"
 #include "weyl/models/model.h"
 #include "weyl/nn/pooling.h"
@@ -167,7 +166,7 @@ Streams Embedding::operator()(const Points& points, const Frame& frame) const {
     numbers(at::one_hot(points.types, types_).to(dtype), types_as_);
   }
   if (positions_) {
-    require<DataError>(points.nodes() == 0 || has_positions(points),
+    require<DataError>(points.placed,
                        "model.gatr.positions: must be false for an input whose multivectors alone say where "
                        "things are, got true");
     multivectors.push_back(of_vectors(frame.positions.unsqueeze(1), {}, Form::point));

@@ -33,7 +33,7 @@ class Embedding {
   bool points() const;
 
   /// Multivectors (16, N, I) and scalars (N, S), all counted from the frame's origin. DataError: positions are read, and
-  /// the input has none (has_positions).
+  /// the input has none (Points::placed).
   Streams operator()(const Points& points, const Frame& frame) const;
 
  private:

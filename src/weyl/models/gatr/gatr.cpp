@@ -70,12 +70,19 @@ Symmetry Gatr::symmetry() const {
 }
 
 Flops Gatr::flops_per_token() const {
-  Flops flops{in_->flops() + out_->flops(), in_->nominal_flops() + out_->nominal_flops()};
+  Flops flops{work_of_token().forward, in_->nominal_flops() + out_->nominal_flops()};
   for (const auto& block : blocks_) {
-    flops.forward += block->flops(interface.typical_nodes);
     flops.nominal += block->nominal_flops();
   }
   return flops;
+}
+
+Work Gatr::work_of_token() const {
+  double forward = in_->flops() + out_->flops();
+  for (const auto& block : blocks_) {
+    forward += block->flops(interface.typical_nodes, object_nodes_);
+  }
+  return {forward, 2 * forward - in_->flops()};  // the input needs no gradient
 }
 
 ForeignWeights Gatr::translated(const NamedTensors& state_dict, const ForeignRecord& /*record*/) const {

@@ -169,17 +169,22 @@ StreamAttention::Streams StreamAttention::operator()(const Tensor& i, const Tens
   return add;
 }
 
-double StreamAttention::flops(double typical_nodes) const {
-  const double map = 2 * static_cast<double>(width_ * width_);
-  const auto maps = [&](const std::shared_ptr<Linear>& linear) {
-    return linear ? static_cast<double>(linear->weight().size(0) / width_) : 0.0;
+Work StreamAttention::work(const Around& around, bool equ_learns, double times) const {
+  const auto width = static_cast<double>(width_);
+  const auto weights = [](const std::shared_ptr<Linear>& map) {
+    return map ? static_cast<double>(map->weight().numel()) : 0;
   };
-  double total = map * (maps(inv_) + 3 * maps(equ_));
+  Work work = times * (Work::product(weights(inv_)) + Work::product(3 * weights(equ_), equ_learns ? 2 : 1));
+  // Constant weights take neither scores nor a derivative.
+  const bool weighs = normaliser_ != Normaliser::constant;
   for (const Part part : {inv_self, inv_cross, equ_self, equ_cross}) {
-    const double axes = part == equ_self || part == equ_cross ? 3 : 1;
-    total += parts_[part] ? axes * (map + 4 * typical_nodes * static_cast<double>(width_)) : 0;
+    const double axes = part == equ_self || part == equ_cross ? 3 : 1, pairs = axes * around.edges * width;
+    if (parts_[part]) {
+      work += Work::product(axes * weights(out_[part])) + Work::product(pairs, weighs ? 2 : 0) +
+              Work::product(pairs, weighs ? 2 : 1);
+    }
   }
-  return total;
+  return work;
 }
 
 }  // namespace weyl::geomformer

@@ -38,7 +38,8 @@ class StreamAttention : public Module {
   Streams operator()(const Tensor& i, const Tensor& e, const Segments& graphs, const Neighbourhood& near,
                      const Biases& bias, const std::array<bool, 4>& parts) const;
   std::array<bool, 4> parts() const { return parts_; }
-  double flops(double typical_nodes) const;  // of one node
+  /// Of one node. `equ_learns`: the vectors that come in depend on parameters. `times`: how often a layer calls it.
+  Work work(const Around& around, bool equ_learns, double times) const;
 
  private:
   Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,

@@ -102,9 +102,24 @@ Streams Block::operator()(Streams streams, const Segments& graphs, const Neighbo
   return sum(streams, gated_ ? (*gated_)(x.inv, x.equ) : (*mixing_)(x.inv, x.equ), graphs);
 }
 
-double Block::flops(double typical_nodes) const {
-  const double interaction = attention_ ? attention_->flops(typical_nodes) : messages_->flops(typical_nodes);
-  return interaction + (gated_ ? gated_->flops() : mixing_ ? mixing_->flops() : 0);
+Work Block::work(const Around& around, bool equ_learns) const {
+  const bool learns = equ_learns || before_.equ;  // a norm has weights
+  Work work;
+  if (messages_) {
+    work = messages_->work(around, learns);
+  } else {
+    work = attention_->work(around, learns, options_.order == Order::parallel ? 1 : 2);
+  }
+  return work + (gated_ ? gated_->work() : mixing_ ? mixing_->work() : Work());
+}
+
+Work Block::work_of_bias(const Around& around) const {
+  Work work;
+  for (size_t part = 0; part < bias_.size(); ++part) {
+    const bool again = part > 0 && bias_[part] == bias_[0];  // one for the layer
+    work += bias_[part] && !again ? bias_[part]->work(around) : Work();
+  }
+  return work;
 }
 
 }  // namespace weyl::geomformer

@@ -17,7 +17,9 @@ class Block : public Module {
   /// `shared_bias` (E, H) or undefined.
   StreamAttention::Streams operator()(StreamAttention::Streams streams, const Segments& graphs,
                                       const Neighbourhood& near, const Tensor& shared_bias) const;
-  double flops(double typical_nodes) const;
+  /// Of one node. `equ_learns`: the vectors that come in depend on parameters.
+  Work work(const Around& around, bool equ_learns) const;
+  Work work_of_bias(const Around& around) const;  // of its own ones, which `work` leaves out
 
  private:
   struct Norms {

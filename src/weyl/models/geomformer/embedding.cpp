@@ -163,12 +163,24 @@ StreamAttention::Streams Embedding::operator()(const Points& points, const Inter
                   : StreamAttention::Streams{inv, equ};
 }
 
-double Embedding::flops() const {
-  double total = 0;
-  for (const Parameter& p : parameters()) {
-    total += p.decay ? 2.0 * static_cast<double>(p.tensor.numel()) : 0;
+Work Embedding::work(const Around& around) const {
+  const auto width = static_cast<double>(options_.width), kernels = static_cast<double>(options_.kernels);
+  const double radial = position_.map ? 1 + static_cast<double>(vectors_) : static_cast<double>(vectors_);
+  Work work = Work::product(radial * width * width);
+  if (features_) {
+    work += Work::product(static_cast<double>(features_->weight().numel()), 1);
   }
-  return total;
+  if (pairs_) {
+    work += Work::product(kernels * width, around.basis_learns ? 2 : 1);
+  }
+  if (neighbour_filter_) {
+    work += around.of_basis(kernels * width) + around.edges * Work::product(width) +
+            Work::product(2 * width * width);
+  }
+  if (local_.map) {  // directions depend on no parameter
+    work += Work::product(3 * width * width) + around.edges * Work::product(3 * width, 1);
+  }
+  return work;
 }
 
 }  // namespace weyl::geomformer

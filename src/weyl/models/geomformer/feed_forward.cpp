@@ -46,13 +46,13 @@ StreamAttention::Streams GatedFeedForward::operator()(const Tensor& i, const Ten
   return add;
 }
 
-double GatedFeedForward::flops() const {
-  double total = 0;
+Work GatedFeedForward::work() const {
+  Work work;
   for (const auto& [map, axes] :
        {std::pair(inv_in_, 1), {inv_out_, 1}, {equ_in_, 3}, {gate_, 1}, {equ_out_, 3}}) {
-    total += map ? 2.0 * axes * static_cast<double>(map->weight().numel()) : 0;
+    work += map ? Work::product(axes * static_cast<double>(map->weight().numel())) : Work();
   }
-  return total;
+  return work;
 }
 
 StreamMixing::StreamMixing(const Options& o)
@@ -69,8 +69,8 @@ StreamAttention::Streams StreamMixing::operator()(const Tensor& i, const Tensor&
   return {parts[0] + parts[2] * (maps[0] * maps[1]).sum(1), parts[1].unsqueeze(1) * maps[1]};
 }
 
-double StreamMixing::flops() const {
-  return 2.0 * static_cast<double>(width_ * width_) * (3 * 2 + 2 + 3);
+Work StreamMixing::work() const {
+  return Work::product(static_cast<double>(width_ * width_) * (3 * 2 + 2 + 3));
 }
 
 }  // namespace weyl::geomformer

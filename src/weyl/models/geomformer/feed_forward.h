@@ -14,7 +14,7 @@ class GatedFeedForward : public Module {
  public:
   explicit GatedFeedForward(const Options& options);
   StreamAttention::Streams operator()(const Tensor& i, const Tensor& e) const;
-  double flops() const;
+  Work work() const;  // of one node
 
  private:
   Activation activation_;
@@ -28,7 +28,7 @@ class StreamMixing : public Module {
  public:
   explicit StreamMixing(const Options& options);
   StreamAttention::Streams operator()(const Tensor& i, const Tensor& e) const;
-  double flops() const;
+  Work work() const;  // of one node
 
  private:
   int64_t width_;

@@ -23,6 +23,7 @@ PairGeometry::PairGeometry(const Options& options, int64_t types)
     : cutoff_(options.cutoff),
       self_edges_(options.self_edges),
       apart_(uses_neighbours(options.input)),
+      basis_learns_(options.train_basis || options.basis == Basis::pair_gaussian),
       types_(types) {
   if (options.basis == Basis::pair_gaussian) {
     gaussian_ = child("gaussian",
@@ -46,6 +47,11 @@ Edges PairGeometry::edges_of_pairs(const Points& points) const {
   return cutoff_ ? neighbours(points.positions, points.graphs, cutoff_->radius, points.cell, points.pbc,
                               self_edges_)
                  : all_pairs(points.graphs);
+}
+
+Around PairGeometry::around(double graph_nodes) const {
+  const double self = self_edges_ || !cutoff_ ? 1 : 0, others = graph_nodes - 1;
+  return {others + self, radial_ ? others / 2 + self : others + self, basis_learns_};
 }
 
 std::vector<int64_t> PairGeometry::edges(const Points& points) const {
@@ -109,7 +115,10 @@ Neighbourhood PairGeometry::operator()(const Points& points) const {
 }
 
 StructuralBias::StructuralBias(int64_t kernels, int64_t heads, bool each_head)
-    : heads_(heads), mlp_(child("mlp", std::make_shared<Mlp>(kernels, kernels, each_head ? heads : 1))) {}
+    : heads_(heads),
+      kernels_(kernels),
+      outputs_(each_head ? heads : 1),
+      mlp_(child("mlp", std::make_shared<Mlp>(kernels, kernels, outputs_))) {}
 
 Tensor StructuralBias::operator()(const Neighbourhood& near) const {
   const auto f = [mlp = mlp_, rows = near.basis_rows](const Tensors& in, const Edges& edges) {
@@ -117,6 +126,11 @@ Tensor StructuralBias::operator()(const Neighbourhood& near) const {
   };
   const Tensor bias = near.in_blocks(f, {{near.block_rows()}, {BlockRows::edge}}, {near.basis})[0];
   return bias.size(1) == heads_ ? bias : bias.expand({-1, heads_});
+}
+
+Work StructuralBias::work(const Around& around) const {
+  const auto kernels = static_cast<double>(kernels_), outputs = static_cast<double>(outputs_);
+  return around.of_basis(kernels * kernels) + around.basis_rows * Work::product(kernels * outputs);
 }
 
 }  // namespace weyl::geomformer

@@ -5,6 +5,7 @@
 
 #include "weyl/carriers/points.h"
 #include "weyl/models/geomformer/options.h"
+#include "weyl/models/work.h"
 #include "weyl/nn/gaussian_basis.h"
 #include "weyl/nn/mlp.h"
 #include "weyl/nn/radial_basis.h"
@@ -32,6 +33,18 @@ struct Neighbourhood {
   }
 };
 
+/// How many edges a node has, and rows of their basis, where all nodes of its graph are neighbours; whether the basis has
+/// parameters. For what layers say of their work.
+struct Around {
+  double edges = 0, basis_rows = 0;
+  bool basis_learns = false;
+
+  /// A product for each row of the basis, of two factors: the basis, or what is made of it, and one that learns.
+  Work of_basis(double multiply_adds) const {
+    return basis_rows * Work::product(multiply_adds, basis_learns ? 2 : 1);
+  }
+};
+
 /// What was made of a basis row by row, whose rows are of edges or bonds, for each edge.
 Tensor of_edges(const Tensor& of_basis, EdgeRows rows, const Edges& edges);
 
@@ -42,6 +55,7 @@ class PairGeometry : public Module {
   PairGeometry(const Options& options, int64_t types);
   /// Differentiable to any order in positions and cells. types (N) int64, or undefined when there is one.
   Neighbourhood operator()(const Points& points) const;
+  Around around(double graph_nodes) const;
   /// How many each graph has.
   std::vector<int64_t> edges(const Points& points) const;
 
@@ -49,7 +63,7 @@ class PairGeometry : public Module {
   Edges edges_of_pairs(const Points& points) const;
 
   std::optional<CutoffOptions> cutoff_;
-  bool self_edges_, apart_;
+  bool self_edges_, apart_, basis_learns_;
   int64_t types_;
   std::shared_ptr<GaussianBasis> gaussian_;
   std::shared_ptr<RadialBasis> radial_;
@@ -61,9 +75,10 @@ class StructuralBias : public Module {
  public:
   StructuralBias(int64_t kernels, int64_t heads, bool each_head);
   Tensor operator()(const Neighbourhood& near) const;
+  Work work(const Around& around) const;  // of one node
 
  private:
-  int64_t heads_;
+  int64_t heads_, kernels_, outputs_;
   std::shared_ptr<Mlp> mlp_;
 };
 

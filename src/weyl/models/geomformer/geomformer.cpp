@@ -150,17 +150,37 @@ Symmetry Geomformer::symmetry() const {
 }
 
 Flops Geomformer::flops_per_token() const {
-  double forward = 0;
+  const double forward = work_of_token().forward;
+  // Budgets have always been counted without the network of the bias, and stay what they are.
+  return {forward, 3 * (forward - static_cast<double>(options.rounds) * work_of_biases().forward)};
+}
+
+Work Geomformer::work_of_biases() const {
+  const Around around = geometry_->around(interface.typical_nodes);
+  Work work = bias_ ? bias_->work(around) : Work();
   for (const auto& tower : towers_) {
-    forward += tower.embedding->flops();
     for (const auto& layer : tower.layers) {
-      forward += layer->flops(interface.typical_nodes);
+      work += layer->work_of_bias(around);
+    }
+  }
+  return work;
+}
+
+Work Geomformer::work_of_token() const {
+  const Around around = geometry_->around(interface.typical_nodes);
+  Work work = work_of_biases();
+  for (const auto& tower : towers_) {
+    work += tower.embedding->work(around);
+    bool equ_learns = tower.embedding->gives_vectors();
+    for (const auto& layer : tower.layers) {
+      work += layer->work(around, equ_learns);
+      equ_learns = true;
     }
   }
   for (const auto& head : heads_) {
-    forward += head->flops();
+    work += head->work();
   }
-  return {static_cast<double>(options.rounds) * forward};
+  return static_cast<double>(options.rounds) * work;
 }
 
 std::vector<int64_t> Geomformer::edges(const Points& points) const {

@@ -4,6 +4,7 @@
 #include "weyl/models/geomformer/embedding.h"
 #include "weyl/models/geomformer/head.h"
 #include "weyl/models/model.h"
+#include "weyl/models/work.h"
 
 namespace weyl::geomformer {
 
@@ -23,13 +24,15 @@ namespace weyl::geomformer {
 /// Where all outputs are scalars of the mlp head nobody reads the last layer's vectors: it has no parts that
 /// make them. Children: geometry, [bias], then start, layers.<i>, norm, vector_norm of the net (with
 /// velocity_tower twice: position.*, velocity.*), head.<output>.
-class Geomformer : public PointsModel {
+class Geomformer : public PointsModel, public StatesWork {
  public:
   using Options = geomformer::Options;
   Geomformer(const Options& options, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Flops flops_per_token() const override;
+  /// As if outputs read both streams. Of several `rounds` all count as the first.
+  Work work_of_token() const override;
   ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
   std::vector<int64_t> edges(const Points& points) const override;
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
@@ -48,6 +51,7 @@ class Geomformer : public PointsModel {
   StreamAttention::Streams run(const Tower& tower, const Points& points, const Neighbourhood& near,
                                const Tensor& bias) const;
   Named once(const Points& points) const;
+  Work work_of_biases() const;  // of a node and a round
 
   std::shared_ptr<PairGeometry> geometry_;
   std::shared_ptr<StructuralBias> bias_;

@@ -26,8 +26,15 @@ StreamAttention::Streams GatedBlock::operator()(const StreamAttention::Streams& 
   return {last_ ? parts[0] : at::silu(parts[0]), parts[1].unsqueeze(1) * (*vec2_)(s.equ)};
 }
 
+Work GatedBlock::work(bool vectors_read) const {
+  const auto in = static_cast<double>(vec1_->weight().size(1)),
+             out = static_cast<double>(vec2_->weight().size(0));
+  return Work::product(3 * in * in + 2 * in * in + 2 * in * out) +
+         Work::product(3 * in * out, vectors_read ? 2 : 0);
+}
+
 Output::Output(const Quantity& output, int64_t width, const Options& options)
-    : vectors_(output.kind == Kind::vector), width_(width) {
+    : vectors_(output.kind == Kind::vector) {
   if (output.kind == Kind::pseudoscalar || output.kind == Kind::axial_vector) {
     odd_ = child("products", std::make_shared<OddOutput>(output, width, options));
   } else if (options.head == Head::gated) {
@@ -55,16 +62,18 @@ Tensor Output::operator()(const StreamAttention::Streams& streams) const {
   return vectors_ ? last.equ.transpose(1, 2) : last.inv;
 }
 
-double Output::flops() const {
+Work Output::work() const {
   if (odd_) {
-    return odd_->flops();
+    return odd_->work();
   }
-  const double d = static_cast<double>(width_);
-  double total = 0;
+  if (first_) {
+    return first_->work(true) + second_->work(vectors_);
+  }
+  double weights = 0;
   for (const Parameter& p : parameters()) {
-    total += p.tensor.dim() == 2 ? 2.0 * static_cast<double>(p.tensor.numel()) : 0;
+    weights += p.tensor.dim() == 2 ? static_cast<double>(p.tensor.numel()) : 0;
   }
-  return first_ ? total + 6 * d * d : linear_ ? 3 * total : total;
+  return Work::product(vectors_ ? 3 * weights : weights);
 }
 
 }  // namespace weyl::geomformer

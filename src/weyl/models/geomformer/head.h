@@ -21,6 +21,7 @@ class GatedBlock : public Module {
  public:
   GatedBlock(int64_t in, int64_t out, bool last);
   StreamAttention::Streams operator()(const StreamAttention::Streams& streams) const;
+  Work work(bool vectors_read) const;  // of one node
 
  private:
   bool last_;
@@ -35,11 +36,10 @@ class Output : public Module {
  public:
   Output(const Quantity& output, int64_t width, const Options& options);
   Tensor operator()(const StreamAttention::Streams& streams) const;
-  double flops() const;
+  Work work() const;  // of one node
 
  private:
   bool vectors_;
-  int64_t width_;
   std::shared_ptr<Mlp> mlp_;
   std::shared_ptr<Linear> linear_;
   std::shared_ptr<GatedBlock> first_, second_;

@@ -120,13 +120,20 @@ StreamAttention::Streams FilteredMessages::operator()(const Tensor& x, const Ten
   return {(p[0] * p[1]).sum(1) * o[1] + o[2], p[2] * o[0].unsqueeze(1) + summed[1]};
 }
 
-double FilteredMessages::flops(double typical_nodes) const {
-  const auto of = [](const std::shared_ptr<Linear>& map) {
-    return map ? 2.0 * static_cast<double>(map->weight().numel()) : 0.0;
+Work FilteredMessages::work(const Around& around, bool equ_learns) const {
+  const auto weights = [](const std::shared_ptr<Linear>& map) {
+    return map ? static_cast<double>(map->weight().numel()) : 0;
   };
-  const double values = deep_value_ ? 8.0 * static_cast<double>(width_ * width_) : of(value_);
-  const double per_edge = of(key_filter_) + of(value_filter_) + 24.0 * static_cast<double>(width_);
-  return of(q_) + of(k_) + values + of(out_) + 3 * of(vectors_) + typical_nodes * per_edge;
+  const auto width = static_cast<double>(width_);
+  const double equ = equ_learns ? 1 : 0, scored = key_filter_ ? 1 : 0;
+  const double values = deep_value_ ? 4 * width * width : weights(value_);
+  Work work = Work::product(weights(q_) + weights(k_) + values + weights(out_)) +
+              Work::product(3 * weights(vectors_), 1 + equ) +
+              around.of_basis(weights(key_filter_) + weights(value_filter_));
+  // Sums over edges, of whose factors cut-offs and directions depend on no parameter: scores, m, and V's two.
+  work += around.edges * (Work::product(scored * width, 3) + Work::product(width, 2 + scored) +
+                          Work::product(3 * width, 2 + equ) + Work::product(3 * width, 2));
+  return work;
 }
 
 }  // namespace weyl::geomformer

@@ -21,7 +21,8 @@ class FilteredMessages : public Module {
  public:
   explicit FilteredMessages(const Options& options);
   StreamAttention::Streams operator()(const Tensor& x, const Tensor& v, const Neighbourhood& near) const;
-  double flops(double typical_nodes) const;
+  /// Of one node. `equ_learns`: the vectors that come in depend on parameters.
+  Work work(const Around& around, bool equ_learns) const;
 
  private:
   struct Sums;

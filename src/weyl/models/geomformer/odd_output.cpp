@@ -34,16 +34,16 @@ Tensor OddOutput::operator()(const StreamAttention::Streams& s) const {
   return (*out_)(gate * (axial * (*third_)(s.equ)).sum(1));
 }
 
-double OddOutput::flops() const {
+Work OddOutput::work() const {
   const auto of = [](const Module& module) {
     double total = 0;
     for (const Parameter& p : module.parameters()) {
-      total += p.tensor.dim() == 2 ? 2.0 * static_cast<double>(p.tensor.numel()) : 0;
+      total += p.tensor.dim() == 2 ? static_cast<double>(p.tensor.numel()) : 0;
     }
     return total;
   };
   const double maps = of(*first_) + of(*second_) + (third_ ? of(*third_) : 0);
-  return 3 * maps + of(*gate_) + (vectors_ ? 3 : 1) * of(*out_);
+  return Work::product(3 * maps + of(*gate_) + (vectors_ ? 3 : 1) * of(*out_));
 }
 
 }  // namespace weyl::geomformer

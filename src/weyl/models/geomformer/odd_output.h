@@ -20,7 +20,7 @@ class OddOutput : public Module {
  public:
   OddOutput(const Quantity& output, int64_t width, const Options& options);
   Tensor operator()(const StreamAttention::Streams& streams) const;
-  double flops() const;  // of one node
+  Work work() const;  // of one node
 
  private:
   bool vectors_;

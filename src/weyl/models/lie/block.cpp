@@ -74,12 +74,12 @@ Stream Block::operator()(const Stream& in, const LayerNorm& next, const LayerSco
   return {end.sum, end.normed};
 }
 
-double Block::flops(double typical_nodes) const {
-  const auto d = static_cast<double>(width_), e = static_cast<double>(pair_width_),
-             h = static_cast<double>(heads_);
-  const double projections = 2 * d * d * (query_ ? 4 : 2) + 2 * d * e;
-  const double pairs = typical_nodes * (2 * d + 2 * h * e + (query_ ? 2 * d : 0));
-  return projections + pairs + 4 * d * static_cast<double>(hidden_);
+Work Block::work(double graph_nodes, bool moved) const {
+  const auto d = static_cast<double>(width_), of_pair = static_cast<double>(heads_ * pair_width_);
+  const double scored = query_ ? 2 : 1;  // A has products of queries and keys too
+  // W_w reads the means of all heads, each of which it has its own columns for.
+  return Work::product(2 * scored * d * d + d * of_pair + 2 * d * static_cast<double>(hidden_)) +
+         Work::product(graph_nodes * scored * d) + Work::product(graph_nodes * of_pair, moved ? 2 : 1);
 }
 
 }  // namespace weyl::lie

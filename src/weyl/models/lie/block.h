@@ -28,7 +28,8 @@ class Block : public Module {
   /// `in.normed` is norm1 of `in.h`; the result's is `next` of its h. `score` is null for A.
   Stream operator()(const Stream& in, const LayerNorm& next, const LayerScore* score,
                     const Relations& relations, const Segments& graphs) const;
-  double flops(double typical_nodes) const;  // of one token, scores apart
+  /// Of one token, scores of poses apart. `moved`: as in Score::work.
+  Work work(double graph_nodes, bool moved) const;
 
  private:
   Tensor attention(const Tensor& x, const LayerScore* score, const Relations& relations,

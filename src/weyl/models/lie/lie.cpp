@@ -157,20 +157,23 @@ Symmetry Transformer::symmetry() const {
 }
 
 Flops Transformer::flops_per_token() const {
+  return {work_of_token().forward};
+}
+
+Work Transformer::work_of_token() const {
   const auto d = static_cast<double>(options.width), dof = static_cast<double>(degrees_of_freedom(group()));
-  double forward = 2 * d * static_cast<double>(scalars_);
-  if (embedding_) {
-    forward += 2 * d * static_cast<double>(raw_numbers(group()));
+  const double read = static_cast<double>(scalars_ + (embedding_ ? raw_numbers(group()) : 0));
+  Work work = Work::product(d * read, 1);
+  for (size_t l = 0; l < blocks_.size(); ++l) {
+    const bool moved = l > 0 && options.move_tokens;
+    work += blocks_[l]->work(interface.typical_nodes, moved);
+    work += score_ ? interface.typical_nodes * score_->work(moved) : Work();
   }
-  for (const auto& block : blocks_) {
-    forward += block->flops(interface.typical_nodes);
-    forward += score_ ? interface.typical_nodes * score_->flops() : 0;
-  }
-  forward += 2 * d * dof * static_cast<double>(moves_.size());
+  work += Work::product(d * dof * static_cast<double>(moves_.size()));
   for (const auto& q : interface.outputs) {
-    forward += is_correction(q, group()) ? 2 * d * (d + dof) : 2 * d * static_cast<double>(q.channels);
+    work += Work::product(is_correction(q, group()) ? d * (d + dof) : d * static_cast<double>(q.channels));
   }
-  return {forward};
+  return work;
 }
 
 }  // namespace weyl::lie

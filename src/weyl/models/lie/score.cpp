@@ -89,8 +89,9 @@ std::vector<LayerScore> KernelScore::layers() const {
   return layers;
 }
 
-double KernelScore::flops() const {
-  return 2.0 * static_cast<double>(heads_ * hidden * (coordinates_ + 1));
+Work KernelScore::work(bool moved) const {
+  const auto units = static_cast<double>(heads_ * hidden);
+  return Work::product(units * static_cast<double>(coordinates_), moved ? 2 : 1) + Work::product(units);
 }
 
 std::shared_ptr<Score> make_score(const Options& options, int64_t blocks, int64_t coordinates) {

@@ -4,6 +4,7 @@
 
 #include "weyl/models/lie/options.h"
 #include "weyl/models/lie/relations.h"
+#include "weyl/models/work.h"
 #include "weyl/nn/module.h"
 #include "weyl/ops/lie/attention.h"
 #include "weyl/ops/lie/pair_network.h"
@@ -28,7 +29,8 @@ class Score : public Module {
  public:
   /// The scores of all layers, made once a pass.
   virtual std::vector<LayerScore> layers() const = 0;
-  virtual double flops() const = 0;  // of one pair in one layer
+  /// Of one pair in one layer. `moved`: tokens depend on parameters, by model.lie.move_tokens.
+  virtual Work work(bool moved) const = 0;
 };
 
 /// G (paper, eqs. 2 and 3, section 4.3): s = -(sum_b lambda_b |w^(b)|^2) / tau, lambda = softplus(weight) + 0.001,
@@ -38,7 +40,9 @@ class NormScore : public Score {
  public:
   NormScore(int64_t layers, int64_t heads, int64_t blocks);
   std::vector<LayerScore> layers() const override;
-  double flops() const override { return 2.0 * static_cast<double>(heads_ * blocks_); }
+  Work work(bool moved) const override {
+    return Work::product(static_cast<double>(heads_ * blocks_), moved ? 2 : 1);
+  }
 
  private:
   int64_t heads_, blocks_;
@@ -51,7 +55,7 @@ class KernelScore : public Score {
  public:
   KernelScore(int64_t layers, int64_t heads, int64_t coordinates, ScoreActivation activation);
   std::vector<LayerScore> layers() const override;
-  double flops() const override;
+  Work work(bool moved) const override;
 
  private:
   int64_t heads_, coordinates_;

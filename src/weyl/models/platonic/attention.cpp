@@ -108,12 +108,16 @@ Tensor FrameAttention::fused_without_bias(const Tensor& x, const FrameInput& inp
   return out_->without_bias(y);
 }
 
-double FrameAttention::flops(double typical_nodes) const {
+Work FrameAttention::work(double graph_nodes) const {
   const double width = static_cast<double>(options_.width);
-  const double mixing = options_.attention == AttentionLaw::linear
-                            ? 4 * static_cast<double>(head_width_) * width
-                            : 4 * typical_nodes * width;
-  return q_->flops() + v_->flops() + (k_ ? k_->flops() : 0) + out_->flops() + mixing;
+  const bool linear = options_.attention == AttentionLaw::linear;
+  const double terms = width * (linear ? static_cast<double>(head_width_) : graph_nodes);
+  const bool keys_learn = k_ || options_.rope->learned;  // else constants turned by constants
+  Work work = Work::product(terms, keys_learn ? 2 : 1) + Work::product(terms);
+  for (const auto& map : {q_, v_, k_, out_}) {
+    work += map ? map->work() : Work();
+  }
+  return work;
 }
 
 }  // namespace weyl::platonic

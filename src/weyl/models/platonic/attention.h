@@ -4,6 +4,7 @@
 #include "weyl/models/platonic/group_linear.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/platonic/rope.h"
+#include "weyl/models/work.h"
 
 namespace weyl::platonic {
 
@@ -29,7 +30,7 @@ class FrameAttention : public Module {
   /// The same by the fused op, before the bias of the output projection is added.
   Tensor fused_without_bias(const Tensor& x, const FrameInput& input) const;
   const Tensor& output_bias() const { return out_->bias(); }
-  double flops(double typical_nodes) const;  // of one token
+  Work work(double graph_nodes) const;  // of one token; angles apart
 
  protected:
   void mode_changed() override { joint_.drop(); }

@@ -92,8 +92,8 @@ Tensor FrameBlock::operator()(const Tensor& x, const FrameInput& input) const {
   return residual(mixed, (*linear_2_)(hidden), gamma_2_, input);
 }
 
-double FrameBlock::flops(double typical_nodes) const {
-  return attention_->flops(typical_nodes) + linear_1_->flops() + linear_2_->flops();
+Work FrameBlock::work(double graph_nodes) const {
+  return attention_->work(graph_nodes) + linear_1_->work() + linear_2_->work();
 }
 
 }  // namespace weyl::platonic

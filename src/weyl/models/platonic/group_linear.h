@@ -1,5 +1,6 @@
 #pragma once
 
+#include "weyl/models/work.h"
 #include "weyl/nn/activation.h"
 #include "weyl/nn/derived.h"
 #include "weyl/nn/module.h"
@@ -25,7 +26,8 @@ class GroupLinear : public Module {
   Tensor dense() const;                             // (G O, G I)
   Tensor without_bias(const Tensor& x) const;
 
-  double flops() const { return 2.0 * static_cast<double>(in_ * out_); }  // of one token
+  /// Of one token; `factors`: 1 where the input depends on no parameter.
+  Work work(double factors = 2) const { return Work::product(static_cast<double>(in_ * out_), factors); }
 
  protected:
   void mode_changed() override { expanded_.drop(); }
@@ -42,7 +44,7 @@ class GroupMlp : public Module {
  public:
   GroupMlp(const GroupTablesPtr& tables, int64_t in, int64_t hidden, int64_t out);
   Tensor operator()(const Tensor& x) const;  // exact GELU
-  double flops() const { return first_->flops() + second_->flops(); }
+  Work work() const { return first_->work() + second_->work(); }
 
  private:
   std::shared_ptr<GroupLinear> first_, second_;

@@ -157,22 +157,46 @@ Symmetry Platonic::symmetry() const {
 }
 
 Flops Platonic::flops_per_token() const {
-  double forward = embedder_->flops(), linear = forward;
+  double linear = embedder_->work().forward;
   for (const auto& block : blocks_) {
-    forward += block->flops(interface.typical_nodes);
-    linear += block->flops(0);  // of linear attention its products too, which are of a token's own
+    linear += block->work(0).forward;  // of linear attention its products too, which are of a token's own
   }
   for (const auto& readout : readouts_) {
-    if (!readout.plan().outputs.empty()) {
-      // How many objects a graph has is not known: theirs count as one a graph.
-      const ReadoutPlan::Rows rows = readout.plan().rows;
-      const bool pooled = rows == ReadoutPlan::Rows::graph || rows == ReadoutPlan::Rows::object;
-      const double of_token = readout.flops() / (pooled ? interface.typical_nodes : 1);
-      forward += of_token;
-      linear += of_token;
+    linear += readout.plan().outputs.empty() ? 0 : rows_of_token(readout) * readout.work().forward;
+  }
+  return {work_of_token().forward, 3 * linear};  // every frame uses the weights
+}
+
+// How many objects a graph has is not known: theirs count as one a graph.
+double Platonic::rows_of_token(const Readout& readout) const {
+  const ReadoutPlan::Rows rows = readout.plan().rows;
+  const bool pooled = rows == ReadoutPlan::Rows::graph || rows == ReadoutPlan::Rows::object;
+  return pooled ? 1 / interface.typical_nodes : 1;
+}
+
+Work Platonic::work_of_token() const {
+  const auto dimension = static_cast<double>(interface.dimension);
+  const double angles = dimension * static_cast<double>(options.width) / 2;  // of positions and frequencies
+  // A vector in all frames, and back.
+  const double turns = static_cast<double>(tables_->group().order()) * dimension * dimension;
+  Work work = embedder_->work(1) + Work::product(turns * static_cast<double>(columns_.vector_count()), 0);
+  if (options.ape) {
+    work += Work::product(angles, options.ape->learned ? 1 : 0);
+  }
+  for (const auto& block : blocks_) {
+    work += block->work(interface.typical_nodes);
+    if (options.rope) {
+      work += Work::product(angles, options.rope->learned ? 1 : 0);
     }
   }
-  return {forward, 3 * linear};  // every frame uses the weights
+  for (const auto& readout : readouts_) {
+    const ReadoutPlan& plan = readout.plan();
+    if (!plan.outputs.empty()) {
+      const double vectors = plan.vectors ? static_cast<double>(plan.channels()) : 0;
+      work += rows_of_token(readout) * (readout.work() + Work::product(turns * vectors, 1));
+    }
+  }
+  return work;
 }
 
 ForeignWeights Platonic::translated(const NamedTensors& state_dict, const ForeignRecord& /*record*/) const {

@@ -5,6 +5,7 @@
 #include "weyl/models/platonic/ape.h"
 #include "weyl/models/platonic/block.h"
 #include "weyl/models/platonic/readout.h"
+#include "weyl/models/work.h"
 
 namespace weyl::platonic {
 
@@ -15,18 +16,20 @@ namespace weyl::platonic {
 ///
 /// Exact: G, node order, and translations (unless an absolute encoding or a position vector sees positions that are
 /// not centred); approximate: all rotations (and reflections, when G has some).
-class Platonic : public PointsModel {
+class Platonic : public PointsModel, public StatesWork {
  public:
   using Options = platonic::Options;
   Platonic(const Options& given, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Flops flops_per_token() const override;
+  Work work_of_token() const override;
   ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
 
   const Options options;  // as `resolved` gives them
 
  private:
+  double rows_of_token(const Readout& readout) const;
   Tensor pooled(const Tensor& trunk, const Segments& graphs) const;
 
   InputColumns columns_;

@@ -84,4 +84,21 @@ Tensor Attention::operator()(const Tensor& x) const {
   return (*output_)(y).view(x.sizes());
 }
 
+Work Attention::work(double tokens) const {
+  const auto width = static_cast<double>(type().width());
+  // Scores are of complex numbers, their weights real.
+  Work work = 4 * query_->work() + Work::product(4 * tokens * width) + Work::product(2 * tokens * width);
+  const auto radii = static_cast<double>(position_radii(type().dimension, options_.positions));
+  if (radii > 0) {
+    int64_t components = 0;
+    for (int64_t l = 0; l < type().irreps(); ++l) {
+      components += type().components(l);
+    }
+    // Positional vectors are constants: scores with queries and their weights, sums by the weights of scores.
+    const auto vectors = static_cast<double>(options_.heads * components);
+    work += Work::product(8 * width * radii) + Work::product((4 + 2) * tokens * vectors, 1);
+  }
+  return work;
+}
+
 }  // namespace weyl::steerable

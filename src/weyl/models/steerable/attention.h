@@ -23,6 +23,7 @@ class Attention : public Module {
   /// ShapeError: heads that do not divide the channels of each irrep; see also position_radii.
   Attention(const SteerableType& type, const AttentionOptions& options);
   Tensor operator()(const Tensor& x) const;  // (B, 2 F, pixels...), likewise
+  Work work(double tokens) const;            // of one of so many
   const SteerableType& type() const { return query_->in(); }
 
  private:

@@ -73,4 +73,12 @@ Tensor Encoder::operator()(const Tensor& x) const {
   return through(norm_, y);
 }
 
+Work Encoder::work_of_grid(double tokens) const {
+  Work work;
+  for (const auto& block : blocks_) {
+    work += tokens * block->work_among(tokens);
+  }
+  return work;
+}
+
 }  // namespace weyl::steerable

@@ -12,6 +12,7 @@ class Mlp : public Layer {
  public:
   Mlp(const SteerableType& type, const Options& options);
   Tensor operator()(const Tensor& x) const override;
+  Work work() const override { return first_->work() + second_->work(); }
 
  private:
   std::shared_ptr<Linear> first_, second_;
@@ -23,6 +24,10 @@ class Block : public Layer {
  public:
   Block(const SteerableType& type, const Options& options);
   Tensor operator()(const Tensor& x) const override;
+  /// Of a pixel of so many.
+  Work work_among(double tokens) const {
+    return (attention_ ? attention_->work(tokens) : Work()) + mlp_->work();
+  }
 
  private:
   std::shared_ptr<Layer> norm1_, norm2_;
@@ -35,6 +40,8 @@ class Encoder : public Layer {
  public:
   Encoder(const SteerableType& type, const Options& options);
   Tensor operator()(const Tensor& x) const override;
+  /// Of all pixels of a grid of so many.
+  Work work_of_grid(double tokens) const;
 
  private:
   std::vector<std::shared_ptr<Block>> blocks_;

@@ -129,4 +129,15 @@ Tensor CgActivation::in_space(const Tensor& x) const {
   return (*out_)(coupled.reshape(shape));
 }
 
+Work CgActivation::work() const {
+  if (type_.dimension == 2) {
+    return {};
+  }
+  double coupled = 0;
+  for (const Pair& pair : pairs_) {
+    coupled += static_cast<double>(pair.coupling.numel() * 2 * h_);
+  }
+  return in_->work() + Work::product(coupled, 1) + out_->work();  // couplings are constants
+}
+
 }  // namespace weyl::steerable

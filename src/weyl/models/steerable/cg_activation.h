@@ -15,6 +15,7 @@ class CgActivation : public Layer {
   /// ShapeError: in the plane orders with different channels.
   explicit CgActivation(const SteerableType& type);
   Tensor operator()(const Tensor& x) const override;
+  Work work() const override;
 
  private:
   struct Pair {

@@ -46,4 +46,10 @@ Tensor Conv::operator()(const Tensor& x) const {
                         : at::conv3d(x, kernel, {}, stride, padding, dilation);
 }
 
+Work Conv::work(bool input_learns) const {
+  const double taps = std::pow(static_cast<double>(options_.kernel.rings.size), in().dimension);
+  const auto numbers = static_cast<double>(in().width() * out().width());
+  return Work::product(4 * numbers * taps, input_learns ? 2 : 1);  // complex numbers
+}
+
 }  // namespace weyl::steerable

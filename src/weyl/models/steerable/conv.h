@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "weyl/models/work.h"
 #include "weyl/nn/derived.h"
 #include "weyl/nn/module.h"
 #include "weyl/ops/steerable/kernel.h"
@@ -26,6 +27,8 @@ class Conv : public Module {
   /// ShapeError: `same` with an even kernel; see also Kernel.
   Conv(const SteerableType& in, const SteerableType& out, const ConvOptions& options);
   Tensor operator()(const Tensor& x) const;
+  /// Of a pixel of the result, as a dense convolution. `input_learns`: the input depends on parameters.
+  Work work(bool input_learns = true) const;
   const SteerableType& in() const { return kernel_->in; }
   const SteerableType& out() const { return kernel_->out; }
 

@@ -53,6 +53,14 @@ Tensor ClassificationHead::operator()(const Tensor& x) const {
   return (*last_)(y);
 }
 
+Work ClassificationHead::work(double pixels) const {
+  Work work = conv_ ? pixels * conv_->work() : Work();
+  for (const auto& map : {first_, last_}) {
+    work += map ? Work::product(static_cast<double>(map->weight().numel())) : Work();
+  }
+  return work;
+}
+
 SegmentationHead::SegmentationHead(const Options& options, const SteerableType& type, int64_t outputs)
     : type_(type), outputs_(outputs) {
   require<ConfigError>(type.channels.front() >= outputs, "model.steerable.head.channels: must be the ",

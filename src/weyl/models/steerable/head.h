@@ -19,7 +19,8 @@ class ClassificationHead : public Module {
  public:
   ClassificationHead(const Options& options, const SteerableType& type, int64_t outputs);
   Tensor operator()(const Tensor& x) const;
-  const Conv* conv() const { return conv_.get(); }
+  /// Of a grid, of so many pixels after the convolution.
+  Work work(double pixels) const;
 
  private:
   SteerableType type_;

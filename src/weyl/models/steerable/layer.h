@@ -1,6 +1,7 @@
 #pragma once
 
 #include "weyl/algebra/irreps/steerable_type.h"
+#include "weyl/models/work.h"
 #include "weyl/nn/module.h"
 
 namespace weyl::steerable {
@@ -9,6 +10,8 @@ namespace weyl::steerable {
 class Layer : public Module {
  public:
   virtual Tensor operator()(const Tensor& x) const = 0;
+  /// Of a pixel: nothing, where numbers are worked on one by one.
+  virtual Work work() const { return {}; }
 };
 
 /// Shape for one number a channel against x (B, channels, pixels...): (1, channels, 1, ...).

@@ -79,4 +79,12 @@ Tensor Linear::operator()(const Tensor& x) const {
   return (results.size() == 1 ? results.front() : at::cat(results, 2)).reshape(shape);
 }
 
+Work Linear::work() const {
+  int64_t complex_products = 0;
+  for (int64_t l = 0; l < in_.irreps(); ++l) {
+    complex_products += in_.width(l) * out_.channels[l];
+  }
+  return Work::product(4 * static_cast<double>(complex_products));
+}
+
 }  // namespace weyl::steerable

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "weyl/algebra/irreps/steerable_type.h"
+#include "weyl/models/work.h"
 #include "weyl/nn/derived.h"
 #include "weyl/nn/module.h"
 
@@ -17,6 +18,7 @@ class Linear : public Module {
   /// ShapeError unless both types have one dimension and as many irreps, and each irrep channels.
   Linear(const SteerableType& in, const SteerableType& out);
   Tensor operator()(const Tensor& x) const;  // (B, 2 F_in, pixels...) -> (B, 2 F_out, pixels...)
+  Work work() const;                         // of a pixel
   const SteerableType& in() const { return in_; }
   const SteerableType& out() const { return out_; }
 

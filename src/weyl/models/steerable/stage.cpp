@@ -86,4 +86,9 @@ Tensor StageNet::operator()(const Tensor& x) const {
   return second_ ? apply(after_, (*second_)(y)) : y;
 }
 
+Work StageNet::work_on(bool input_learns) const {
+  return first_->work(input_learns) + (activation_ ? activation_->work() : Work()) +
+         (second_ ? second_->work() : Work());
+}
+
 }  // namespace weyl::steerable

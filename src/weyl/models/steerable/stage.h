@@ -31,6 +31,8 @@ class StageNet : public Layer {
   };
   StageNet(const Options& options, const Shape& shape);
   Tensor operator()(const Tensor& x) const override;
+  /// Of a pixel of the result. `input_learns`: the input depends on parameters.
+  Work work_on(bool input_learns) const;
 
  private:
   std::shared_ptr<Conv> first_, second_;

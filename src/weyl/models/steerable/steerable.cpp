@@ -70,9 +70,7 @@ Net::Net(const Options& given, Interface of) : GridModel(std::move(of)), options
         type_of(options, interface.dimension, stage.middle > 0 ? stage.middle : stage.channels, where);
     if (stage.middle > 0) {
       shape.out = type_of_stage(s);
-      note(shape.middle, *shape.out, stage.kernel, s);
     }
-    note(in, shape.middle, stage.kernel, s);
     shape.kernel = stage.kernel;
     shape.stride = stage.stride;
     shape.same = stage.same;
@@ -94,9 +92,6 @@ Net::Net(const Options& given, Interface of) : GridModel(std::move(of)), options
         child("head", std::make_shared<SegmentationHead>(options, outputs_of_last_convolution(), outputs_));
   } else {
     whole_ = child("head", std::make_shared<ClassificationHead>(options, in, outputs_));
-    if (whole_->conv() != nullptr) {
-      note(in, whole_->conv()->out(), options.head.kernel, options.stages.size());
-    }
   }
 }
 
@@ -114,10 +109,6 @@ SteerableType Net::outputs_of_last_convolution() const {
   return {interface.dimension, std::vector<int64_t>(static_cast<size_t>(irreps), channels)};
 }
 
-void Net::note(const SteerableType& in, const SteerableType& out, int64_t kernel, size_t level) {
-  convolutions_.push_back({in.width(), out.width(), kernel, static_cast<int64_t>(level)});
-}
-
 void Net::build_decoder() {
   for (size_t s = options.stages.size(); s-- > 0;) {
     const Stage& stage = options.stages[s];
@@ -128,10 +119,8 @@ void Net::build_decoder() {
     shape.middle = stage.middle > 0 ? type_of(options, interface.dimension, stage.middle,
                                               "model.steerable.stages[" + std::to_string(s) + "].middle")
                                     : last;
-    note(shape.in, shape.middle, stage.kernel, s);
     if (stage.middle > 0) {
       shape.out = last;
-      note(shape.middle, last, stage.kernel, s);
     }
     shape.kernel = stage.kernel;
     shape.activation = s == 0 && stage.middle == 0 ? Activation::none : stage.decoder;
@@ -219,36 +208,35 @@ Symmetry Net::symmetry_for(const Input& example) const {
 }
 
 Flops Net::flops_per_token() const {
-  const auto D = static_cast<double>(interface.dimension);
-  const std::vector<GridLayer> layers = grid_layers(options, segmentation_);
-  const int64_t side = std::max(smallest_side(layers), side_of(interface));
-  // Pixels before the pooling of each stage, at the end of the stages, and after the head's convolution.
-  std::vector<double> pixels;
+  return {work_of_token().forward};
+}
+
+Work Net::work_of_token() const {
+  const auto volume = [&](int64_t n) {
+    return std::pow(static_cast<double>(n), static_cast<double>(interface.dimension));
+  };
+  const int64_t side = std::max(smallest_side(grid_layers(options, segmentation_)), side_of(interface));
+  std::vector<double> pixels;  // of each stage before its pooling, which a step of the decoder gives again
   int64_t n = side;
-  const auto push = [&] { pixels.push_back(std::pow(static_cast<double>(n), D)); };
-  for (const Stage& stage : options.stages) {
+  Work work;
+  for (size_t s = 0; s < stages_.size(); ++s) {
+    const Stage& stage = options.stages[s];
     n = GridLayer{"", stage.kernel, stage.stride, stage.same ? (stage.kernel - 1) / 2 : 0, false}.after(n);
-    push();
+    pixels.push_back(volume(n));
+    work += pixels.back() * stages_[s]->work_on(/*input_learns=*/s > 0);
     n = GridLayer{"", stage.pool, stage.pool, 0, true}.after(n);
   }
-  const double tokens = std::pow(static_cast<double>(n), D);
-  n = std::max<int64_t>(1, n - std::max<int64_t>(1, options.head.kernel) + 1);
-  push();
-  double forward = 0;
-  for (const Convolution& c : convolutions_) {
-    forward += 8.0 * static_cast<double>(c.in * c.out) * std::pow(static_cast<double>(c.kernel), D) *
-               pixels[static_cast<size_t>(c.level)];
+  if (encoder_) {
+    work += encoder_->work_of_grid(volume(n));
   }
-  const SteerableType type = type_of_stage(options.stages.size() - 1);
-  double squares = 0;
-  for (int64_t l = 0; l < type.irreps(); ++l) {
-    squares += static_cast<double>(type.width(l) * type.channels[l]);
+  for (const auto& step : decoder_) {
+    work += pixels.back() * step->work_on(/*input_learns=*/true);
+    pixels.pop_back();
   }
-  const auto hidden = static_cast<double>(options.encoder.hidden);
-  const double attention =
-      options.attention ? 8 * 4 * squares + 12 * static_cast<double>(type.width()) * tokens : 0;
-  forward += static_cast<double>(options.encoder.depth) * tokens * (attention + 8 * 2 * hidden * squares);
-  return {forward / std::pow(static_cast<double>(side), D)};
+  if (whole_) {
+    work += whole_->work(volume(std::max<int64_t>(1, n - std::max<int64_t>(1, options.head.kernel) + 1)));
+  }
+  return (1 / volume(side)) * work;
 }
 
 }  // namespace weyl::steerable

@@ -5,6 +5,7 @@
 #include "weyl/models/steerable/geometry.h"
 #include "weyl/models/steerable/head.h"
 #include "weyl/models/steerable/stage.h"
+#include "weyl/models/work.h"
 
 namespace weyl::steerable {
 
@@ -12,7 +13,7 @@ namespace weyl::steerable {
 /// convolutions with pooling, a transformer on what is left of the grid, and a head. Outputs of graph level:
 /// a classification net, which ends in invariants and an MLP. Outputs of node level: a U-Net, whose decoder
 /// goes back through the stages, (B, c, pixels...) of the input's size. All outputs are scalars.
-class Net : public GridModel {
+class Net : public GridModel, public StatesWork {
  public:
   using Options = steerable::Options;
   /// ConfigError: outputs that are not scalars of one level; options that fit no net.
@@ -25,6 +26,7 @@ class Net : public GridModel {
   Symmetry symmetry_for(const Input& example) const override;
   /// For an input of `typical_nodes` pixels, as near a square or a cube as may be; convolutions as dense ones.
   Flops flops_per_token() const override;
+  Work work_of_token() const override;
   /// What keeps inputs of this shape (of one spacing) from turning exactly (geometry.h).
   std::vector<GeometryFinding> findings(std::span<const int64_t> shape) const {
     return check_geometry(options, segmentation_, shape);
@@ -33,15 +35,10 @@ class Net : public GridModel {
   const Options options;
 
  private:
-  struct Convolution {
-    int64_t in, out, kernel;  // numbers of a pixel
-    int64_t level;            // the stage at whose resolution its output stands
-  };
   Symmetry claims(std::span<const int64_t> pixels, std::span<const double> spacing) const;
   SteerableType type_of_stage(size_t s) const;
   SteerableType outputs_of_last_convolution() const;
   void build_decoder();
-  void note(const SteerableType& in, const SteerableType& out, int64_t kernel, size_t level);
 
   bool segmentation_;
   int64_t outputs_ = 0;  // channels of all
@@ -49,7 +46,6 @@ class Net : public GridModel {
   std::shared_ptr<Encoder> encoder_;
   std::shared_ptr<ClassificationHead> whole_;
   std::shared_ptr<SegmentationHead> pixels_;
-  std::vector<Convolution> convolutions_;
 };
 
 }  // namespace weyl::steerable

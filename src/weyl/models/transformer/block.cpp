@@ -76,14 +76,13 @@ Tensor SelfAttention::without_bias(const Tensor& x, const Segments& graphs, cons
   return out_->without_bias(mix(x, graphs, objects));
 }
 
-double SelfAttention::flops(double typical_nodes) const {
+Work SelfAttention::work(double graph_nodes, double object_nodes) const {
   double weights = static_cast<double>(out_->weight().numel());
   for (const auto& linear : {q_, k_, v_, qkv_}) {
     weights += linear ? static_cast<double>(linear->weight().numel()) : 0;
   }
-  // Objects are small beside their graph, how small is not said: heads that look inside them are not counted.
-  const int64_t global = scope_ == AttentionScope::hierarchical ? heads_ / 2 : heads_;
-  return 2 * weights + 4 * typical_nodes * static_cast<double>(global * head_width_);
+  const double seen = scope_ == AttentionScope::hierarchical ? (graph_nodes + object_nodes) / 2 : graph_nodes;
+  return Work::product(weights + 2 * seen * static_cast<double>(heads_ * head_width_));
 }
 
 Block::Block(const Options& options)
@@ -122,9 +121,10 @@ Tensor Block::operator()(const Tensor& x, const Segments& graphs, const Segments
   return residual(mixed, (*mlp_)(normalise_layer(mixed)), graphs);
 }
 
-double Block::flops(double typical_nodes) const {
+Work Block::work(double graph_nodes, double object_nodes) const {
   const double width = static_cast<double>(options_.width);
-  return attention_->flops(typical_nodes) + 4 * width * width * static_cast<double>(options_.hidden_factor);
+  return attention_->work(graph_nodes, object_nodes) +
+         Work::product(2 * width * width * static_cast<double>(options_.hidden_factor));
 }
 
 }  // namespace weyl::transformer

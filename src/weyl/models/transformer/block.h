@@ -2,6 +2,7 @@
 
 #include "weyl/core/segments.h"
 #include "weyl/models/transformer/options.h"
+#include "weyl/models/work.h"
 #include "weyl/nn/derived.h"
 #include "weyl/nn/mlp.h"
 
@@ -21,7 +22,8 @@ class SelfAttention : public Module {
   /// The same before the bias of the output projection is added.
   Tensor without_bias(const Tensor& x, const Segments& graphs, const Segments& objects) const;
   const Tensor& output_bias() const { return out_->bias(); }
-  double flops(double typical_nodes) const;  // of one token
+  /// Of a token, in a graph and an object of so many.
+  Work work(double graph_nodes, double object_nodes) const;
 
  protected:
   void mode_changed() override;
@@ -45,7 +47,8 @@ class Block : public Module {
   explicit Block(const Options& options);
   /// (N, C) -> (N, C). `objects` are read with hierarchical attention alone.
   Tensor operator()(const Tensor& x, const Segments& graphs, const Segments& objects = {}) const;
-  double flops(double typical_nodes) const;  // of one token; those of its weights alone with 0 nodes
+  /// Of a token, in a graph and an object of so many; with none of its weights alone.
+  Work work(double graph_nodes, double object_nodes) const;
 
  private:
   bool fuses(const Tensor& x) const;

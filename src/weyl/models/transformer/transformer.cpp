@@ -71,17 +71,26 @@ Symmetry Transformer::symmetry() const {
 }
 
 Flops Transformer::flops_per_token() const {
-  const double ends = 2.0 * static_cast<double>(options.width * (inputs_ + outputs_));
-  double forward = ends, weights = ends;
-  if (options.fourier) {
-    forward += 2.0 * static_cast<double>(options.fourier->frequencies * interface.dimension *
-                                         (1 + columns_.vector_count()));
+  double weights = 2.0 * static_cast<double>(options.width * (inputs_ + outputs_));
+  for (const auto& block : blocks_) {
+    weights += block->work(0, 0).forward;
+  }
+  return {work_of_token().forward, 3 * weights};
+}
+
+Work Transformer::work_of_token() const {
+  const auto width = static_cast<double>(options.width);
+  Work work = Work::product(width * static_cast<double>(inputs_), 1) +
+              Work::product(width * static_cast<double>(outputs_));
+  if (options.fourier) {  // fixed frequencies
+    work += Work::product(static_cast<double>(options.fourier->frequencies * interface.dimension *
+                                              (1 + columns_.vector_count())),
+                          0);
   }
   for (const auto& block : blocks_) {
-    forward += block->flops(interface.typical_nodes);
-    weights += block->flops(0);
+    work += block->work(interface.typical_nodes, object_nodes_);
   }
-  return {forward, 3 * weights};
+  return work;
 }
 
 }  // namespace weyl::transformer

@@ -15,6 +15,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
+#include "weyl/ops/autograd/operations.h"
 
 namespace weyl {
 namespace {
@@ -72,12 +73,17 @@ class RaggedAttention : public Differentiable {
                        last);
       });
     });
+    count_operations(attention_products(graphs_, x.heads, x.key_width) +
+                     attention_products(graphs_, x.heads, x.value_width));
     return {y, logsum};
   }
 
   Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gy,
                    const std::vector<bool>& needed) const override {
     const Operands x(in);
+    const int weights = needed[0] || needed[1] || needed[3];
+    count_operations((needed[0] + needed[1]) * attention_products(graphs_, x.heads, x.key_width) +
+                     (weights + needed[2]) * attention_products(graphs_, x.heads, x.value_width));
     const Tensors g = gradients_for(in, x.heads, needed);
     const HeadTensor y(out[0], x.heads), gys(gy[0], x.heads);
     const Tensor logsum = out[1].contiguous();
@@ -120,13 +126,14 @@ class RaggedAttention : public Differentiable {
     explicit Operands(const Tensors& in)
         : heads(in[0].size(-2)),
           parts(in[0].dim() == 4 ? in[0].size(1) : 1),
+          key_width(parts * in[0].size(-1)),
           value_width(parts * in[2].size(-1)),
           q(in[0], heads),
           k(in[1], heads),
           v(in[2], heads),
           pairs(contiguous_of(in[3])) {}
     bool shared() const { return heads > 1 && (k.tensor.size(-2) == 1 || v.tensor.size(-2) == 1); }
-    int64_t heads, parts, value_width;
+    int64_t heads, parts, key_width, value_width;
     HeadTensor q, k, v;
     Tensor pairs;
   };
@@ -137,7 +144,7 @@ class RaggedAttention : public Differentiable {
     a.offsets = graphs_.offsets.data();
     a.graphs = graphs_.count();
     a.heads = x.heads;
-    a.key_width = x.parts * x.q.tensor.size(-1);
+    a.key_width = x.key_width;
     a.value_width = x.value_width;
     a.scale = static_cast<T>(scale_);
     a.q = x.q.read<T>();

@@ -28,6 +28,10 @@ HeadTensor::HeadTensor(const Tensor& x, int64_t heads) {
   head = heads > 1 && x.size(1) == 1 ? 0 : (heads == 1 ? x.size(2) : tensor.stride(1));
 }
 
+double attention_products(const Segments& graphs, int64_t heads, int64_t width) {
+  return 2 * static_cast<double>(graphs.pairs()) * static_cast<double>(heads * width);
+}
+
 int64_t attention_workers(const Segments& graphs, int64_t heads, bool whole) {
   int64_t cost = 0;
   for (int64_t s = 0; s < graphs.count(); ++s) {

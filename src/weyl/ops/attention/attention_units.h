@@ -25,6 +25,10 @@ struct HeadTensor {
   int64_t row = 0, head = 0, parts = 1, part = 0;
 };
 
+/// Floating-point operations of one product of attention, a multiply-add counting two: scores of queries and keys of so
+/// many numbers a head, or sums of values of so many.
+double attention_products(const Segments& graphs, int64_t heads, int64_t width);
+
 /// Shares the units (graph, head) of attention out among workers by their cost, sum of n^2 + 8 n: calls
 /// work(w, first, last). `whole` keeps the heads of a graph together.
 int64_t attention_workers(const Segments& graphs, int64_t heads, bool whole);

@@ -13,6 +13,7 @@
 #include "weyl/ops/attention/attention_units.h"
 #include "weyl/ops/attention/rotary.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
+#include "weyl/ops/autograd/operations.h"
 #include "weyl/ops/frames/frames.h"
 
 namespace weyl {
@@ -51,6 +52,7 @@ class RotaryAttention : public Differentiable {
                               logsum.mutable_data_ptr<T>(), scratch, first, last);
              });
     });
+    count_operations(2 * attention_products(graphs_, heads_, x.width / heads_));
     return {y, logsum};
   }
 
@@ -60,6 +62,9 @@ class RotaryAttention : public Differentiable {
     const Tensor y = out[0].contiguous(), logsum = out[1].contiguous(), gy = gys[0].contiguous();
     const int64_t workers = attention_workers(graphs_, heads_, false);
     const bool rows = needed[0] || needed[1];
+    // Of the scores by queries, and by keys where they are projected or turned by angles that learn; of the values both.
+    const int derivatives = 3 * rows + (needed[2] || (rows && parts_ == 3));
+    count_operations(derivatives * attention_products(graphs_, heads_, x.width / heads_));
     const Tensor gx = rows ? at::empty(x.projections.sizes(), in[0].options()) : Tensor();
     const Tensor totals = needed[1] ? at::zeros({workers, parts_, x.width}, in[0].options()) : Tensor();
     const Tensor gangles = needed[2] ? at::empty(x.angles.sizes(), in[0].options()) : Tensor();

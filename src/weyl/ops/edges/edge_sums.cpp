@@ -19,6 +19,7 @@
 #include "weyl/kernels/edges/edge_sums.h"
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
+#include "weyl/ops/autograd/operations.h"
 #include "weyl/ops/autograd/parallel.h"
 
 namespace weyl {
@@ -131,6 +132,9 @@ class EdgeSumsOp : public Differentiable {
     EdgeQuestion question;
     question.inputs.assign(in.size(), false);
     question.outputs.assign(results(), true);
+    for (const EdgeTerm& term : sums_.terms) {
+      count_operations(products_of(term));
+    }
     Tensors given = in;
     given.resize(2 * in.size() + results());
     const Tensors found = answers(question, std::move(given), in[0].options());
@@ -142,6 +146,11 @@ class EdgeSumsOp : public Differentiable {
     EdgeQuestion question;
     question.inputs = needed;
     question.outputs.assign(results(), false);
+    for (const EdgeTerm& term : sums_.terms) {
+      for (const EdgeFactor& factor : term.factors) {
+        count_operations(needed[static_cast<size_t>(factor.tensor)] ? products_of(term) : 0);
+      }
+    }
     Tensors given = in;
     given.insert(given.end(), gys.begin(), gys.end());
     given.resize(2 * in.size() + results());
@@ -165,6 +174,20 @@ class EdgeSumsOp : public Differentiable {
   }
 
  private:
+  /// Floating-point operations of a term's sum, a multiply-add of each channel and axis counting two. Factors beyond two
+  /// multiply number by number.
+  double products_of(const EdgeTerm& term) const {
+    EdgeWidth widest = sums_.outputs[static_cast<size_t>(term.output.tensor)].width;
+    bool vectors = false;
+    for (const EdgeFactor& factor : term.factors) {
+      const EdgeTensor& tensor = sums_.inputs[static_cast<size_t>(factor.tensor)];
+      widest = std::max(widest, tensor.width);
+      vectors = vectors || tensor.vector;
+    }
+    return 2 * static_cast<double>(edges_.count() * edge_numbers(sums_, widest) *
+                                   (vectors ? sums_.dimension : 1));
+  }
+
   int64_t rows(EdgeRows of) const {
     switch (of) {
       case EdgeRows::edge:

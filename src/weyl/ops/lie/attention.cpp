@@ -13,6 +13,7 @@
 #include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/lie/attention.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
+#include "weyl/ops/autograd/operations.h"
 #include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/lie/attention_forms.h"
 #include "weyl/ops/lie/planes.h"
@@ -83,6 +84,11 @@ class LieAttentionKernel : public Differentiable {
     in.values = numbers<T>(values);
   }
 
+  /// Floating-point operations of a product over all pairs of so many numbers, a multiply-add counting two.
+  double products(int64_t numbers) const {
+    return 2 * static_cast<double>(graphs_.pairs()) * static_cast<double>(numbers);
+  }
+
   int64_t workers() const {
     return std::min(workers_worth(graphs_.pairs(), nanoseconds), std::max<int64_t>(graphs_.rows(), 1));
   }
@@ -145,7 +151,9 @@ class StreamedAttention : public LieAttentionKernel {
     return with_type(in[1].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const Operands x(in, group_);
-      return run<T>(arguments<T>(x), x.values.options());
+      const auto a = arguments<T>(x);
+      count_operations(products(a.heads * (a.blocks + a.width + a.dof)));
+      return run<T>(a, x.values.options());
     });
   }
 
@@ -157,6 +165,12 @@ class StreamedAttention : public LieAttentionKernel {
       const auto arguments_of = arguments<T>(x);
       const int64_t count = workers(), n = graphs_.rows();
       const auto options = x.values.options();
+      const int64_t heads = arguments_of.heads, blocks = arguments_of.blocks, width = arguments_of.width,
+                    dof = arguments_of.dof;
+      count_operations((needed[0] || needed[2] ? products(heads * (width + dof)) : 0) +
+                       (needed[0] ? products(heads * (blocks + dof)) : 0) +
+                       (needed[1] ? products(heads * width) : 0) +
+                       (needed[2] ? products(heads * blocks) : 0));
       Totals<T> totals;
       if (needed[1]) {
         totals.values = at::zeros({count, n, arguments_of.heads, arguments_of.width}, options);
@@ -223,7 +237,9 @@ class PairAttention : public LieAttentionKernel {
     return with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const Operands x(in);
-      return run<T>(arguments<T>(x), x.values.options());
+      const auto a = arguments<T>(x);
+      count_operations(products(a.heads * (a.width + a.dof)));
+      return run<T>(a, x.values.options());
     });
   }
 
@@ -232,6 +248,9 @@ class PairAttention : public LieAttentionKernel {
     return with_type(in[0].scalar_type(), [&](auto zero) -> Tensors {
       using T = decltype(zero);
       const Operands x(in);
+      const int64_t heads = x.values.size(1), width = x.values.size(2), dof = x.coordinates.size(0);
+      count_operations((needed[0] ? products(heads * (width + dof)) : 0) +
+                       (needed[1] ? products(heads * dof) : 0) + (needed[2] ? products(heads * width) : 0));
       Totals<T> totals;
       Tensors g(3);
       for (size_t i = 0; i < 2; ++i) {

@@ -16,6 +16,7 @@
 #include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/lie/pair_network.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
+#include "weyl/ops/autograd/operations.h"
 #include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/lie/planes.h"
 
@@ -54,6 +55,7 @@ class Network : public Differentiable {
         kernel.forward(arguments<T>(x), y.mutable_data_ptr<T>(), begin, end);
       });
     });
+    count_operations(x.first_products() + x.second_products());
     return {y.t()};
   }
 
@@ -61,6 +63,7 @@ class Network : public Differentiable {
                    const std::vector<bool>& needed) const override {
     const Operands x(in);
     const Tensor gy = planes_of(gys[0]);
+    count_operations((needed[0] + needed[1]) * x.first_products() + 2 * x.second_products());
     const int64_t pairs = x.w.size(1), workers = workers_worth(pairs, nanoseconds);
     const Tensor gw = needed[0] ? at::empty(x.w.sizes(), x.w.options()) : Tensor();
     const Tensor totals = at::zeros(
@@ -97,6 +100,9 @@ class Network : public Differentiable {
           first_bias(in[2].contiguous()),
           second(in[3].contiguous()),
           second_bias(in[4].contiguous()) {}
+    /// Floating-point operations of a layer for all pairs, a multiply-add counting two.
+    double first_products() const { return 2 * static_cast<double>(w.size(1) * first.numel()); }
+    double second_products() const { return 2 * static_cast<double>(w.size(1) * second.numel()); }
     Tensor w, first, first_bias, second, second_bias;
   };
   template <class T>

@@ -14,6 +14,7 @@
 #include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/multivectors/grade_linear.h"
 #include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/autograd/operations.h"
 #include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/multivectors/kernel_rows.h"
 #include "weyl/ops/multivectors/layout.h"
@@ -73,11 +74,13 @@ class GradeLinear : public Differentiable {
   Tensors forward(const Tensors& in) const override {
     const Tensor y = at::empty({clifford::components, in[0].size(1), in[1].size(0)}, in[0].options());
     apply(in[0], in[1], false, in[2], false, y);
+    count_operations(products_of(in));
     return {y};
   }
 
   Tensors backward(const Tensors& in, const Tensors&, const Tensors& gys,
                    const std::vector<bool>& needed) const override {
+    count_operations((needed[0] + needed[1]) * products_of(in));
     return {needed[0] ? input_gradient(in[1], gys[0], in[0]) : Tensor(),
             needed[1] ? weight_gradient(in[0], gys[0], in[1]) : Tensor(),
             needed[2] ? gys[0].select(0, 0) : Tensor()};
@@ -112,6 +115,15 @@ class GradeLinear : public Differentiable {
   }
 
  private:
+  /// Floating-point operations of the map: a multiply-add, two, for each component that a map takes to another.
+  static double products_of(const Tensors& in) {
+    int64_t terms = 0;
+    for (const kernels::GradeMap& map : kernels::grade_map) {
+      terms += map.count;
+    }
+    return 2 * static_cast<double>(terms * in[0].size(1) * in[1].size(0) * in[1].size(1));
+  }
+
   /// y = map of x, or with `add` y += it; `transposed` from the gradient of y to that of x.
   static void apply(const Tensor& x, const Tensor& weight, bool transposed, const Tensor& scalar_part,
                     bool add, const Tensor& y) {

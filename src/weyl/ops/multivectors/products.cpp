@@ -13,6 +13,7 @@
 #include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/multivectors/products.h"
 #include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/autograd/operations.h"
 #include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/multivectors/kernel_rows.h"
 #include "weyl/ops/multivectors/layout.h"
@@ -64,6 +65,9 @@ class ProductAndJoin : public Differentiable {
         kernel.forward(x.arguments<T>(), to.product.write<T>(), to.joined.write<T>(), first, last);
       });
     });
+    for (const size_t i : {0, 2}) {
+      count_operations(x.factor[i].tensor.defined() ? x.product_of(i) : 0);
+    }
     return {z};
   }
 
@@ -81,6 +85,9 @@ class ProductAndJoin : public Differentiable {
                         wanted.gradients<T>(), first, last);
       });
     });
+    for (const size_t i : {0, 1, 2, 3}) {
+      count_operations(wanted.factor[i].tensor.defined() ? x.product_of(i) : 0);
+    }
     return g;
   }
 
@@ -136,6 +143,12 @@ class ProductAndJoin : public Differentiable {
           ++parts;
         }
       }
+    }
+    /// Floating-point operations of the product that factor i belongs to, and of its derivative by one factor: a
+    /// multiply-add, two, for each term.
+    double product_of(size_t i) const {
+      const size_t terms = i < 2 ? clifford::geometric_terms.size() : clifford::join_terms.size();
+      return 2 * static_cast<double>(tokens * channels * static_cast<int64_t>(terms));
     }
     template <class T>
     kernels::MultivectorProductsInput<T> arguments() const {

@@ -12,6 +12,7 @@
 #include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/steerable/attention.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
+#include "weyl/ops/autograd/operations.h"
 #include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/steerable/attention_forms.h"
 
@@ -49,6 +50,9 @@ class SteerableAttentionOp : public Differentiable {
         kernel.forward(x.input, mutable_numbers<T>(y), mutable_numbers<T>(logsum), scratch, first, last);
       });
     });
+    const Products products = products_of(in);
+    count_operations(products.scores + products.values + products.positions_of_keys +
+                     products.positions_of_values + 2 * products.weighted_positions);
     return {y, logsum};
   }
 
@@ -56,6 +60,13 @@ class SteerableAttentionOp : public Differentiable {
                    const std::vector<bool>& needed) const override {
     const Tensors in = contiguous(inputs);
     const Tensor y = out[0].contiguous(), logsum = out[1].contiguous(), gy = gys[0].contiguous();
+    // Positional vectors are constants, so that sums with them have one derivative, by scores or weights.
+    const Products products = products_of(in);
+    const int scores = needed[0] || needed[1] || needed[3];
+    count_operations((needed[0] + needed[1]) * products.scores + (scores + needed[2]) * products.values +
+                     (needed[0] || needed[3] ? products.positions_of_keys : 0) +
+                     (scores != 0 || needed[4] ? products.positions_of_values : 0) +
+                     (needed[0] + needed[3] + scores + needed[4]) * products.weighted_positions);
     Tensors g(5);
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
@@ -90,6 +101,24 @@ class SteerableAttentionOp : public Differentiable {
   }
 
  private:
+  /// Floating-point operations of each product, a multiply-add of real numbers counting two, one of complex numbers eight.
+  /// Weights of values are real. Positional vectors P are contracted: q . (w P) = (q . w) P and sum (a P) w = (sum a P) w.
+  struct Products {
+    double scores, values;  // of pairs of tokens, over the numbers of heads
+    double positions_of_keys,
+        positions_of_values;    // likewise, over their components: of P with q . w, and of a with P
+    double weighted_positions;  // of tokens: q . w, and as many of sums and w
+  };
+  Products products_of(const Tensors& in) const {
+    const double tokens = static_cast<double>(in[0].size(2)),
+                 all = static_cast<double>(in[0].size(0)) * tokens,
+                 width = static_cast<double>(in[0].size(1)) / 2, pairs = all * tokens;
+    const double of_positions =
+        positions_ ? pairs * static_cast<double>(heads_.heads * positions_->components()) : 0;
+    return {8 * pairs * width, 4 * pairs * width, 8 * of_positions, 4 * of_positions,
+            positions_ ? 8 * all * width * static_cast<double>(positions_->radii()) : 0};
+  }
+
   static Tensors contiguous(const Tensors& in) {
     Tensors result;
     for (const Tensor& x : in) {

@@ -14,6 +14,7 @@
 #include "weyl/kernels/dispatch.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
+#include "weyl/ops/autograd/operations.h"
 #include "weyl/ops/autograd/parallel.h"
 
 namespace weyl::steerable {
@@ -43,6 +44,7 @@ class SteerableConvOp : public Differentiable {
     return with_type(x.scalar_type(), [&](auto zero) -> Tensors {
       using T = decltype(zero);
       const Operands<T> a(x, w, *this);
+      count_operations(a.products());
       const Tensor y = plan_->complete ? at::empty(a.shape, x.options()) : at::zeros(a.shape, x.options());
       const auto& kernel = kernels::best<kernels::SteerableConv<T>>();
       const int64_t tiles = kernel.tiles(a.input);
@@ -64,6 +66,7 @@ class SteerableConvOp : public Differentiable {
     return with_type(x.scalar_type(), [&](auto zero) -> Tensors {
       using T = decltype(zero);
       const Operands<T> a(x, w, *this);
+      count_operations((needed[0] + needed[1]) * a.products());
       const int64_t chunks = plan_->chunks(), batch = x.size(0);
       const int64_t pieces = std::max<int64_t>(chunks * batch, 1);
       const int64_t threads =
@@ -135,6 +138,14 @@ class SteerableConvOp : public Differentiable {
       input.values = values.data();
       input.x = numbers<T>(x);
       input.weights = numbers<T>(w);
+    }
+    /// Floating-point operations of the dense convolution that this one is equal to, a multiply-add counting two.
+    double products() const {
+      double of_a_pair = 2 * 4 * static_cast<double>(input.batch);  // of complex numbers: four of real ones
+      for (int64_t a = 0; a < 3; ++a) {
+        of_a_pair *= static_cast<double>(input.out[a] * input.kernel[a]);
+      }
+      return of_a_pair * static_cast<double>(input.in_width * input.out_width);
     }
     /// Of a forward pass on one thread, about.
     double nanoseconds_of(const Plan& plan) const {

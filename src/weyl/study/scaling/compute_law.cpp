@@ -14,13 +14,15 @@ namespace {
 constexpr size_t budgets_beyond = 3;  // the coefficients: with fewer, resamples are mostly of two budgets
 
 std::vector<ComputeLaw::Point> lowest_of(std::span<const ScalingRun> runs,
-                                         const std::vector<BudgetGroup>& groups) {
+                                         const std::vector<BudgetGroup>& groups, std::optional<double> xi) {
   std::vector<ComputeLaw::Point> points;
   for (const BudgetGroup& group : groups) {
     if (!group.cut && std::isfinite(group.flops)) {
       points.push_back({group.flops, HUGE_VAL});
       for (const size_t i : group.runs) {
-        points.back().loss = std::min(points.back().loss, runs[i].loss);
+        if (runs[i].loss < points.back().loss) {
+          points.back() = {flops_of(runs[i], xi), runs[i].loss};
+        }
       }
     }
   }
@@ -99,7 +101,7 @@ std::optional<ComputeLaw> compute_law_of(std::span<const ScalingRun> runs, std::
   ComputeLaw law;
   const std::vector<BudgetGroup> groups = budget_groups(runs, xi);
   law.envelope = !grid_of(runs, groups).holds();
-  law.frontier = law.envelope ? envelope_of(runs, xi) : lowest_of(runs, groups);
+  law.frontier = law.envelope ? envelope_of(runs, xi) : lowest_of(runs, groups, xi);
   if (law.frontier.size() < 3) {
     return std::nullopt;
   }

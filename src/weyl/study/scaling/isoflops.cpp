@@ -33,9 +33,9 @@ double flops_of_group(std::span<const ScalingRun> runs, const BudgetGroup& group
 
 // Where a size has runs on fresh data, those on repeated data are not averaged with them.
 std::vector<IsoflopPoint> points_of(std::span<const ScalingRun> runs, const BudgetGroup& group,
-                                    int64_t& repeated_aside) {
+                                    std::optional<double> xi, int64_t& repeated_aside) {
   struct Means {
-    GeometricMean tokens, loss;
+    GeometricMean tokens, loss, flops;
   };
   std::set<double> fresh;
   for (const size_t i : group.runs) {
@@ -52,10 +52,12 @@ std::vector<IsoflopPoint> points_of(std::span<const ScalingRun> runs, const Budg
     Means& means = sizes[runs[i].parameters];
     means.tokens.add(runs[i].tokens);
     means.loss.add(runs[i].loss);
+    means.flops.add(flops_of(runs[i], xi));
   }
   std::vector<IsoflopPoint> points;
   for (const auto& [parameters, means] : sizes) {
-    points.push_back({parameters, means.tokens.value(), means.loss.value(), means.loss.count});
+    points.push_back(
+        {parameters, means.tokens.value(), means.loss.value(), means.loss.count, means.flops.value()});
   }
   return points;
 }
@@ -212,7 +214,7 @@ std::vector<Isoflop> isoflops_of(std::span<const ScalingRun> runs, std::optional
     Isoflop isoflop;
     isoflop.budget = group.budget;
     isoflop.flops = group.flops;
-    isoflop.points = points_of(runs, group, isoflop.repeated_aside);
+    isoflop.points = points_of(runs, group, xi, isoflop.repeated_aside);
     find_minimum(isoflop);
     isoflops.push_back(std::move(isoflop));
   }

@@ -20,10 +20,11 @@ enum class MinimumKind {
 };
 const char* name_of(MinimumKind kind);
 
-/// The runs of one size: their number, geometric means of tokens and losses.
+/// The runs of one size: their number, geometric means of tokens, losses and flops.
 struct IsoflopPoint {
   double parameters = 0, tokens = 0, loss = 0;
   int64_t runs = 0;
+  double flops = std::numeric_limits<double>::quiet_NaN();  // NaN: not known
 };
 
 /// Runs of equal budget, by size.

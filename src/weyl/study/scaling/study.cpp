@@ -64,6 +64,7 @@ void tell_at(ScalingStudy& study, const std::vector<double>& budgets, const std:
 ScalingStudy fit_study(const RunTable& table, const ScalingOptions& options) {
   ScalingStudy study;
   study.file = table.file;
+  study.asked = {options.xi, options.budgets, options.most_epochs, options.hold_out};
   study.bootstraps = options.bootstraps;
   study.seed = options.seed;
   study.refused = table.refused;
@@ -100,11 +101,16 @@ ScalingStudy derived_study(const std::string& file, const std::vector<GivenLaw>&
                            const std::vector<double>& budgets) {
   ScalingStudy study;
   study.file = file;
+  study.asked.budgets = budgets;
   for (const GivenLaw& given : laws) {
     study.systems.push_back(given_system(given.system, given.law, given.xi));
   }
   tell_at(study, budgets, {});
   return study;
+}
+
+bool is_derived(const ScalingStudy& study) {
+  return std::ranges::none_of(study.systems, [](const SystemFit& fit) { return fit.fit.has_value(); });
 }
 
 }  // namespace weyl

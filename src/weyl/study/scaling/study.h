@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +13,18 @@
 
 namespace weyl {
 
+/// What a study was asked for by a call, beside bootstraps and seed: with it the call can be given again.
+struct ScalingRequest {
+  std::map<std::string, double> xi;
+  std::vector<double> budgets;
+  std::optional<double> epochs;
+  bool hold_out = false;
+};
+
 /// The fits of all systems of a table of runs, and how they compare.
 struct ScalingStudy {
   std::string file;
+  ScalingRequest asked;
   int64_t bootstraps = 0;
   uint64_t seed = 0;
   std::vector<SystemFit> systems;
@@ -29,6 +40,8 @@ ScalingStudy fit_study(const RunTable& table, const ScalingOptions& options);
 /// What follows from given laws at some budgets.
 ScalingStudy derived_study(const std::string& file, const std::vector<GivenLaw>& laws,
                            const std::vector<double>& budgets);
+/// Whether a study is one of given laws: nothing was fitted.
+bool is_derived(const ScalingStudy& study);
 
 /// As docs/guide/scaling.md describes it.
 Json to_json(const ScalingStudy& study);

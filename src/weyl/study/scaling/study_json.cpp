@@ -46,7 +46,8 @@ Json json_of(const IsoflopPoint& point) {
       .set("parameters", point.parameters)
       .set("tokens", point.tokens)
       .set("loss", point.loss)
-      .set("runs", point.runs);
+      .set("runs", point.runs)
+      .set("flops", point.flops);
 }
 
 Json json_of(const Isoflop& isoflop) {
@@ -176,6 +177,17 @@ Json json_of(const SystemRatio& ratio) {
       .set("left_out", json_of(ratio.left_out));
 }
 
+Json json_of(const ScalingRequest& asked) {
+  return Json::object()
+      .set("xi", list_of(asked.xi,
+                         [](const auto& xi) {
+                           return Json::object().set("system", xi.first).set("value", xi.second);
+                         }))
+      .set("budgets", list_of(asked.budgets, [](double budget) { return Json(budget); }))
+      .set("epochs", or_null(asked.epochs, [](double epochs) { return Json(epochs); }))
+      .set("hold_out", asked.hold_out);
+}
+
 }  // namespace
 
 Json to_json(const ScalingStudy& study) {
@@ -184,6 +196,7 @@ Json to_json(const ScalingStudy& study) {
       .set("bootstraps", study.bootstraps)
       .set("confidence", 0.95)
       .set("seed", static_cast<int64_t>(study.seed))
+      .set("asked", json_of(study.asked))
       .set("systems", list_of(study.systems, [](const SystemFit& fit) { return json_of(fit); }))
       .set("ratios", list_of(study.ratios, [](const SystemRatio& ratio) { return json_of(ratio); }))
       .set("refused", list_of(study.refused,

@@ -58,7 +58,8 @@ AtBudget at_budget(const Json& json) {
 }
 
 IsoflopPoint isoflop_point(const Json& json) {
-  return {number(json, "parameters"), number(json, "tokens"), number(json, "loss"), count(json, "runs")};
+  return {number(json, "parameters"), number(json, "tokens"), number(json, "loss"), count(json, "runs"),
+          number(json, "flops")};
 }
 
 MinimumKind kind_of(const std::string& name, const std::string& where) {
@@ -174,6 +175,20 @@ SystemRatio ratio(const Json& json) {
           list<SystemRatio::Point>(json, "curve", point), left_out(json)};
 }
 
+ScalingRequest request(const Json& json) {
+  ScalingRequest asked;
+  for (const Json& xi : member(json, "xi").items()) {
+    asked.xi[word(xi, "system")] = number(xi, "value");
+  }
+  asked.budgets =
+      list<double>(json, "budgets", [](const Json& item) { return item.number_or(std::nan("")); });
+  if (const double epochs = number(json, "epochs"); epochs >= 1) {
+    asked.epochs = epochs;
+  }
+  asked.hold_out = member(json, "hold_out").dump() == "true";
+  return asked;
+}
+
 }  // namespace
 
 ScalingStudy parse_study(std::string_view text, std::string_view where) {
@@ -185,6 +200,7 @@ ScalingStudy parse_study(std::string_view text, std::string_view where) {
   study.file = word(json, "file");
   study.bootstraps = count(json, "bootstraps");
   study.seed = static_cast<uint64_t>(count(json, "seed"));
+  study.asked = request(member(json, "asked"));
   study.systems = list<SystemFit>(json, "systems", [&](const Json& item) { return system_fit(item, file); });
   study.ratios = list<SystemRatio>(json, "ratios", ratio);
   study.refused = list<RefusedLine>(json, "refused", [](const Json& item) {

@@ -40,7 +40,7 @@ PlannedRow planned(const SweepRuns& runs, const SweepRow& row, const ModelCost& 
         runs.options.unit == BudgetUnit::seconds
             ? row.budget
             : p.steps * cost.step_seconds + std::min(validations, p.steps) * cost.valid_seconds;
-    p.seconds = static_cast<double>(row.trials.size()) * (training + cost.fixed_seconds);
+    p.seconds = static_cast<double>(row.trials.size()) * (training + cost.test_seconds + cost.fixed_seconds);
   }
   return p;
 }

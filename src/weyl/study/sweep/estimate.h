@@ -16,7 +16,8 @@ struct ModelCost {
   double tokens_a_step = 0;
   double step_seconds = 0;   // of an optimiser step, the median; 0: not timed
   double valid_seconds = 0;  // of one validation
-  double fixed_seconds = 0;  // of a run beside its steps and validations: start, data, test
+  double test_seconds = 0;   // of the test at the end
+  double fixed_seconds = 0;  // of a run beside all these: start, data
   int64_t threads = 1;
   int64_t accumulate = 1;  // train.accumulate with which a step fits into memory, of batches so much smaller
   std::string how;         // what was timed, where that is no whole batch

@@ -28,7 +28,7 @@ std::string host_name() {
 }
 
 /// When a process began, in ticks since the machine did (the 22nd field of /proc/PID/stat): tells it from another that
-/// has its number later. Empty: there is no such process.
+/// has its number later. Empty: there is no such process, or it has ended and nobody has asked how.
 std::string start_of(int64_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string line;
@@ -38,11 +38,12 @@ std::string start_of(int64_t process) {
     return "";
   }
   std::istringstream fields(line.substr(name_end + 1));
-  std::string field;
-  for (int i = 3; i <= 22; ++i) {
+  std::string state, field;
+  fields >> state;
+  for (int i = 4; i <= 22; ++i) {
     fields >> field;
   }
-  return field;
+  return state == "Z" || state == "X" ? "" : field;
 }
 
 struct Holder {
@@ -70,7 +71,13 @@ FolderLock::FolderLock(const std::string& folder) {
   const std::string path = folder + "/.lock";
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   require<DataError>(file_ >= 0, path, ": cannot be made: ", std::strerror(errno));
-  while (flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+  int fault = 0;
+  while ((fault = flock(file_, LOCK_EX)) != 0 && errno == EINTR) {
+  }
+  if (fault != 0) {
+    const int reason = errno;
+    close(file_);
+    throw DataError(text(path, ": cannot be locked: ", std::strerror(reason)));
   }
 }
 

@@ -5,7 +5,8 @@
 namespace weyl {
 
 /// While one lives no other process, on this machine or on one that shares the folder, has another of the same folder:
-/// a file `.lock` in it is locked (flock). For moments: the next one waits. DataError when the file cannot be made.
+/// a file `.lock` in it is locked (flock). For moments: the next one waits. DataError when the file cannot be made or
+/// locked.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& folder);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <thread>
@@ -14,7 +15,9 @@
 #include "weyl/config/toml.h"
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
+#include "weyl/core/joined.h"
 #include "weyl/core/quantile.h"
+#include "weyl/core/quote.h"
 #include "weyl/data/open.h"
 #include "weyl/predict/subject.h"
 #include "weyl/study/allocation_peak.h"
@@ -22,6 +25,7 @@
 #include "weyl/study/random_tokens.h"
 #include "weyl/study/training_steps.h"
 #include "weyl/train/accumulate.h"
+#include "weyl/train/best_metric.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/loading.h"
 #include "weyl/train/optimiser.h"
@@ -41,7 +45,7 @@ double since(Clock::time_point then) {
 struct Trained {
   std::shared_ptr<Model> model;
   std::unique_ptr<Task> task;  // null: the loss is the mean square of the outputs
-  std::shared_ptr<const Dataset> train, valid;
+  std::shared_ptr<const Dataset> train, valid, test;
 };
 
 Schema unlabelled(Schema schema) {
@@ -77,7 +81,7 @@ Trained trained_on(const Recipe& recipe, const Splits& data, at::Device device, 
   request.device = device;
   request.systems = &systems;
   Prepared p = prepare(recipe, request, recipe.data, nullptr, recipe.train.from);
-  return {p.saved.model, std::move(p.saved.task), request.data->train, data.valid};
+  return {p.saved.model, std::move(p.saved.task), request.data->train, data.valid, data.test};
 }
 
 /// The same, made for graphs of so many nodes; the recipe's own number where it is 0.
@@ -162,18 +166,22 @@ class Company {
   std::vector<std::thread> others_;
 };
 
-/// Bytes that a step on one sample takes, on the CPU.
+/// Bytes that each sample of a step takes, on the CPU; gradients of the weights, which a step has once, are none of them.
 double bytes_of_a_sample(Trained& trained, const TrainOptions& options) {
   const Loader loader(trained.train, loader_options(options, *trained.model), 0);
   const Batch batch = loader.alone(0, 0);  // by this thread, which alone is followed
   trained.model->train(true);
   const AllocationPeak peak;
-  add_gradients(loss_of(*trained.model, trained.task.get(), batch), *trained.model);
-  const auto bytes = static_cast<double>(peak.bytes());
+  const Tensor loss = loss_of(*trained.model, trained.task.get(), batch);
+  const auto forward = static_cast<double>(peak.bytes());
+  add_gradients(loss, *trained.model);
+  const auto whole = static_cast<double>(peak.bytes());
+  double gradients = 0;
   for (const Parameter& p : trained.model->parameters()) {
+    gradients += p.tensor.grad().defined() ? static_cast<double>(p.tensor.grad().nbytes()) : 0;
     p.tensor.mutable_grad() = Tensor();
   }
-  return bytes;
+  return std::max(forward, whole - gradients);
 }
 
 /// The fewest batches that make a step of memory `room`; 1 where samples are counted in tokens.
@@ -217,22 +225,32 @@ int64_t threads_of(const Trained& t, const TrainOptions& options, const MeasureO
   return threads_worth(training_flops(*t.model, t.task.get(), tokens_of_a_batch(*t.model, options)), share);
 }
 
-void time(const std::function<Trained()>& make, TrainOptions options, const MeasureOptions& measure,
-          double scale, ModelCost& cost) {
+/// Bytes that each of the jobs may take; without bound where that is not known.
+double room_of(const MeasureOptions& measure) {
+  return measure.device.is_cpu()
+             ? 0.8 * static_cast<double>(available_memory()) / static_cast<double>(measure.jobs)
+             : HUGE_VAL;
+}
+
+/// What is to be said of a batch that is too large; nothing of one that fits.
+std::string too_large_text(const TrainOptions& options, double bytes_a_sample,
+                           const MeasureOptions& measure) {
+  const int64_t parts = batches_that_fit(options, bytes_a_sample, room_of(measure));
+  return parts == 1 ? ""
+                    : text("a batch of ", options.batch,
+                           " does not fit into memory: train.batch=", (options.batch + parts - 1) / parts,
+                           " train.accumulate=", parts * options.accumulate);
+}
+
+/// Returns the bytes that a step on a sample takes; 0: not known.
+double time(const std::function<Trained()>& make, TrainOptions options, const MeasureOptions& measure,
+            double scale, ModelCost& cost) {
   const KeepThreads keep;
   at::set_num_threads(static_cast<int>(cost.threads));
   Trained trained = make();
-  if (measure.device.is_cpu()) {
-    const double room = 0.8 * static_cast<double>(available_memory()) / static_cast<double>(measure.jobs);
-    const double bytes = bytes_of_a_sample(trained, options);
-    cost.accumulate = batches_that_fit(options, bytes, room);
-    if (cost.accumulate > 1) {
-      cost.how = text("a batch of ", options.batch, " does not fit into memory: timed by ", cost.accumulate,
-                      " smaller ones; train.batch=", (options.batch + cost.accumulate - 1) / cost.accumulate,
-                      " train.accumulate=", cost.accumulate * options.accumulate);
-      options.batch = (options.batch + cost.accumulate - 1) / cost.accumulate;
-    }
-  }
+  const double bytes = measure.device.is_cpu() ? bytes_of_a_sample(trained, options) : 0;
+  cost.accumulate = batches_that_fit(options, bytes, room_of(measure));
+  options.batch = (options.batch + cost.accumulate - 1) / cost.accumulate;
   const auto batches = static_cast<double>(cost.accumulate * options.accumulate);
   options.accumulate = 1;
   const Company company(make, options, measure.jobs - 1, cost.threads);
@@ -249,15 +267,26 @@ void time(const std::function<Trained()>& make, TrainOptions options, const Meas
   }
   cost.step_seconds = median(seconds) * batches * scale;
   cost.valid_seconds = evaluation_seconds(trained, trained.valid, options);
+  cost.test_seconds = evaluation_seconds(trained, trained.test, options);
+  return bytes;
+}
+
+std::vector<std::string> names_of(const std::vector<MetricName>& metrics) {
+  std::vector<std::string> names;
+  for (const MetricName& metric : metrics) {
+    names.push_back(metric.name);
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 /// Random samples so short that a step on one takes seconds, not minutes; 0: as long as the recipe says.
 double short_enough(const Recipe& recipe, const Systems& systems) {
-  constexpr double most = 3e11;  // FLOPs
+  constexpr double most = 2e10;  // FLOPs, attention included
   double nodes = 0;
   for (auto subject = random_subject(recipe, 0, at::kMeta, systems);;) {
     const double typical = subject.model->interface.typical_nodes;
-    if (3 * subject.model->flops_per_token().forward * typical <= most || typical < 64) {
+    if (training_flops(*subject.model, nullptr, typical) <= most || typical < 64) {
       return nodes;
     }
     nodes = std::floor(typical / 2);
@@ -265,13 +294,26 @@ double short_enough(const Recipe& recipe, const Systems& systems) {
   }
 }
 
-void require_loss(const Trained& t, const Recipe& recipe) {
-  if (t.task != nullptr && t.valid != nullptr && recipe.train.best.empty()) {
-    require<ConfigError>(t.task->lower_is_better(),
-                         "train.best: the metric that picks the best model must be one ",
-                         "of which lower is better, as the table's loss is, got ", t.task->headline(),
-                         " (set = [\"train.best=", t.task->loss_metric(), "\"])");
-  }
+/// What the table's loss is, and what chooses: lower must be better of both.
+void require_loss(const Trained& t, const Recipe& recipe, const MeasureOptions& measure) {
+  const bool valid = t.valid != nullptr && t.valid->size() > 0;
+  require<ConfigError>(
+      valid || !measure.choose,
+      "rates: must be one where there are no validation data, as nothing chooses between them");
+  const std::vector<MetricName> known =
+      t.task->meter(t.model->interface)->names((valid ? t.valid : t.train)->schema());
+  const BestMetric best(recipe.train.best, *t.task, known);
+  const std::string instead = text(" (set = [\"train.best=", t.task->loss_metric(), "\"])");
+  require<ConfigError>(
+      !valid || best.lower_is_better(),
+      "train.best: the metric that picks the best model must be one of which lower is better, ",
+      "as the table's loss is, got ", printable(best.name()), instead);
+  const std::string loss = measure.loss.empty() && valid ? best.name() : measure.loss;
+  const auto found = std::ranges::find(known, loss, &MetricName::name);
+  require<ConfigError>(found != known.end(), "loss: must be one of the metrics ",
+                       joined_printable(names_of(known)), ", got ", quote(loss));
+  require<ConfigError>(found->lower_is_better, "loss: must be a metric of which lower is better, got ",
+                       quote(loss));
 }
 
 void fill_facts(const Trained& t, const TrainOptions& options, ModelCost& cost) {
@@ -280,6 +322,21 @@ void fill_facts(const Trained& t, const TrainOptions& options, ModelCost& cost) 
   cost.facts.flops_a_token = nominal_training_flops(model);
   cost.real_flops_a_token = training_flops(model, t.task.get(), 1);
   cost.tokens_a_step = tokens_of_a_batch(model, options) * static_cast<double>(options.accumulate);
+}
+
+/// Of random parts of samples (train.crop) the parts count, as training counts them.
+double tokens_of_epoch(const Dataset& train, const TrainOptions& options, const Model& model) {
+  if (!options.crop.empty()) {
+    TrainOptions one = options;
+    one.batch = 1;
+    one.batch_tokens.reset();
+    return static_cast<double>(train.size()) * tokens_of_a_batch(model, one);
+  }
+  double tokens = 0;
+  for (int64_t i = 0; i < train.size(); ++i) {
+    tokens += static_cast<double>(train.tokens(i));
+  }
+  return tokens;
 }
 
 }  // namespace
@@ -306,15 +363,13 @@ ModelCost cost_of(const Recipe& recipe, const Splits* data, const MeasureOptions
     const auto make = [&] { return trained_on(recipe, *data, measure.device, systems); };
     {
       const Trained t = make();
-      require_loss(t, recipe);
+      require_loss(t, recipe, measure);
       fill_facts(t, options, cost);
+      cost.facts.tokens = tokens_of_epoch(*data->train, options, *t.model);
       cost.threads = threads_of(t, options, measure);
     }
-    for (int64_t i = 0; i < data->train->size(); ++i) {
-      cost.facts.tokens += static_cast<double>(data->train->tokens(i));
-    }
     if (measure.steps > 0) {
-      time(make, options, measure, 1, cost);
+      cost.how = too_large_text(options, time(make, options, measure, 1, cost), measure);
     }
     return cost;
   }
@@ -324,7 +379,7 @@ ModelCost cost_of(const Recipe& recipe, const Splits* data, const MeasureOptions
   double whole = 0;
   {
     Subject subject = subject_of(0, at::kMeta);
-    const Trained t{subject.model, std::move(subject.task), nullptr, nullptr};
+    const Trained t{subject.model, std::move(subject.task), nullptr, nullptr, nullptr};
     fill_facts(t, options, cost);
     cost.threads = threads_of(t, options, measure);
     whole = training_flops(*t.model, nullptr, t.model->interface.typical_nodes);
@@ -340,15 +395,20 @@ ModelCost cost_of(const Recipe& recipe, const Splits* data, const MeasureOptions
       Subject subject = subject_of(nodes, measure.device);
       const auto n = std::max<int64_t>(1, std::llround(subject.model->interface.typical_nodes));
       timed = training_flops(*subject.model, nullptr, static_cast<double>(n));
-      return Trained{subject.model, nullptr, random_data(subject, few.batch, n), nullptr};
+      return Trained{subject.model, nullptr, random_data(subject, few.batch, n), nullptr, nullptr};
     };
     make();
     const double samples =
         cost.tokens_a_step / static_cast<double>(options.accumulate) /
         (whole > 0 ? random_subject(recipe, 0, at::kMeta, systems).model->interface.typical_nodes : 1);
-    time(make, few, measure, whole / timed * samples / static_cast<double>(few.batch), cost);
+    const double bytes =
+        time(make, few, measure, whole / timed * samples / static_cast<double>(few.batch), cost);
+    const double typical = cost.tokens_a_step / static_cast<double>(options.batch * options.accumulate);
+    const std::string too_large =
+        too_large_text(options, nodes > 0 ? bytes * typical / nodes : bytes, measure);
     cost.how = nodes > 0 ? text("timed on one random sample of ", nodes, " tokens, by FLOPs")
                          : "timed on random tokens";
+    cost.how += too_large.empty() ? "" : "; " + too_large;
   }
   return cost;
 }

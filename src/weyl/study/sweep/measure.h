@@ -17,6 +17,8 @@ struct MeasureOptions {
   int64_t jobs = 1;     // that train side by side: while one is timed the others compute too
   int64_t threads = 0;  // of each; 0: by the rule of train/threads.h, of an equal share of the machine's
   int64_t steps = 5;    // the median counts; 0: nothing is timed
+  std::string loss;     // the table's, a metric of the test data; empty: the one that picks the best model
+  bool choose = false;  // between runs, by validation
 };
 
 /// Data sets of a sweep, each opened once.
@@ -30,10 +32,11 @@ class SweepData {
 };
 
 /// What a model costs, its data given (null: random tokens in their place, and their number not known): parameters and
-/// FLOPs; and with `steps`, seconds: of training steps as train takes them, and of a validation. Where a batch does not
+/// FLOPs; and with `steps`, seconds: of training steps as train takes them, of a validation and of the test. Where a batch does not
 /// fit into the memory that each of the jobs has, smaller ones are timed, as many as make a batch (`accumulate`); of
 /// random tokens, samples that would take minutes are cut, and the time taken to grow with the FLOPs. `fixed_seconds`
-/// is left to others. ConfigError: a metric of which higher is better picks the best model.
+/// is left to others. ConfigError: a metric of which higher is better, or that there is not, picks the best model or is
+/// the loss; validation is to choose between runs, and there are no such data.
 ModelCost cost_of(const Recipe& recipe, const Splits* data, const MeasureOptions& options,
                   const Systems& systems);
 

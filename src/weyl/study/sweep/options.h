@@ -63,7 +63,7 @@ struct SweepOptions {
 void fields(Fields& f, SweepOptions& o);
 
 /// Reads a sweep file. ConfigError: see config/toml.h; no system, no budget, budgets that do not rise, a name that is
-/// there twice or could be no file's, widths without as many blocks, a point without a change, a budget or a name that
+/// there twice or could be no file's, widths without as many blocks, a budget or a name that
 /// the sweep does not have. `warning`: see read_toml.
 SweepOptions read_sweep(const std::string& path, std::string& warning);
 

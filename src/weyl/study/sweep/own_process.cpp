@@ -10,8 +10,11 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <string_view>
 
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/read_file.h"
 
 namespace weyl {
 namespace {
@@ -68,6 +71,19 @@ bool has_ended(pid_t process, ProcessEnd& end) {
   end.code = found > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   end.signal = found > 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   return true;
+}
+
+std::string reason_of(const ProcessEnd& end, const std::string& stderr_path) {
+  const std::string talk = read_file(stderr_path, size_t{1} << 24).text;
+  constexpr std::string_view mark = "weyl: ";
+  const size_t last = talk.rfind("\nweyl: ");
+  const size_t begin = last != std::string::npos ? last + 1 : talk.starts_with(mark) ? 0 : std::string::npos;
+  if (end.signal == 0 && begin != std::string::npos) {
+    const size_t from = begin + mark.size();
+    return visible(talk.substr(from, talk.find('\n', from) - from));
+  }
+  return end.signal != 0 ? text("ended by signal ", end.signal, " (", strsignal(end.signal), ")")
+                         : text("ended with exit code ", end.code);
 }
 
 }  // namespace weyl

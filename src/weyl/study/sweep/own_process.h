@@ -21,4 +21,8 @@ struct ProcessEnd {
 /// Whether it has ended; does not wait. True also of what is no child of this process.
 bool has_ended(pid_t process, ProcessEnd& end);
 
+/// Why it ended so: the last line that it said of itself, without "weyl: ", or the signal or exit code where it said
+/// nothing. `stderr_path`: as it was started.
+std::string reason_of(const ProcessEnd& end, const std::string& stderr_path);
+
 }  // namespace weyl

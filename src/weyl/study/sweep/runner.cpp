@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <thread>
@@ -17,6 +17,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/read_file.h"
 #include "weyl/study/sweep/folder_lock.h"
+#include "weyl/study/sweep/kept_recipe.h"
 #include "weyl/study/sweep/own_process.h"
 
 namespace weyl {
@@ -33,20 +34,6 @@ struct Job {
   pid_t process = -1;
 };
 
-/// The last line that a training said of itself, without "weyl: "; how it ended where it said nothing.
-std::string reason_of(const std::string& talk_path, const ProcessEnd& end) {
-  const std::string talk = read_file(talk_path, size_t{1} << 24).text;
-  constexpr std::string_view mark = "weyl: ";
-  const size_t last = talk.rfind("\nweyl: ");
-  const size_t begin = last != std::string::npos ? last + 1 : talk.starts_with(mark) ? 0 : std::string::npos;
-  if (end.signal == 0 && begin != std::string::npos) {
-    const size_t from = begin + mark.size();
-    return visible(talk.substr(from, talk.find('\n', from) - from));
-  }
-  return end.signal != 0 ? text("ended by signal ", end.signal, " (", strsignal(end.signal), ")")
-                         : text("ended with exit code ", end.code);
-}
-
 /// Signals by which others end a process, and no fault of its own.
 bool is_from_outside(const ProcessEnd& end) {
   const int s = end.signal;
@@ -61,7 +48,7 @@ void wait_until_free(const std::string& run) {
     if (folder < 0) {
       return;
     }
-    const bool free = flock(folder, LOCK_EX | LOCK_NB) == 0;
+    const bool free = flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     close(folder);
     if (free) {
       return;
@@ -128,18 +115,12 @@ class Runner {
     return true;
   }
 
-  void require_same_recipe(const Job& job) const {
-    const std::string path = run(job) + ".recipe";
-    const FileContents kept = read_file(path, size_t{1} << 24);
-    if (!kept.fault.empty()) {
-      write_file_atomically(path, trial(job).recipe);
-      return;
+  /// Of a trial that is to begin what it is made by is written down first.
+  void keep_recipe(const Job& job) const {
+    require_same_recipe(request_.folder, *trial(job).trial, trial(job).recipe);
+    if (!fs::exists(run(job))) {
+      write_file_atomically(recipe_file_of(request_.folder, *trial(job).trial), trial(job).recipe);
     }
-    require<ConfigError>(
-        kept.text == trial(job).recipe, run(job),
-        ": must be of this sweep, but was made by another: its sweep file or a config has changed "
-        "since; give another --out, or remove it (",
-        path, " has what it was made by)");
   }
 
   void start(Job job) {
@@ -158,7 +139,7 @@ class Runner {
         TrialLock::give_back(run(job));
         return;
       }
-      require_same_recipe(job);
+      keep_recipe(job);
       fs::remove(failure_of(request_.folder, *trial(job).trial));
       wait_until_free(run(job));
       const bool goes_on = fs::exists(run(job) + "/config.toml");
@@ -199,10 +180,10 @@ class Runner {
         waiting_.push_front(job);
       } else {
         ++end_.left;
-        tell(job, reason_of(run(job) + ".stderr", end) + " twice; the next start goes on with it");
+        tell(job, reason_of(end, run(job) + ".stderr") + " twice; the next start goes on with it");
       }
     } else {
-      const std::string reason = reason_of(run(job) + ".stderr", end);
+      const std::string reason = reason_of(end, run(job) + ".stderr");
       write_file_atomically(failure_of(request_.folder, *trial(job).trial), reason + "\n");
       ++end_.failed;
       tell(job, "failed: " + reason);

@@ -15,8 +15,7 @@ struct TrialCommand {
   const SweepTrial* trial = nullptr;
   std::vector<std::string> train;   // `weyl` arguments of a new run, but for --out
   std::vector<std::string> resume;  // more arguments of one that goes on
-  std::string
-      recipe;  // all that decides its numbers, kept as ID.recipe: a folder takes no runs of another sweep
+  std::string recipe;               // what decides its numbers (study/sweep/kept_recipe.h)
 };
 
 struct SweepRequest {
@@ -39,8 +38,7 @@ struct SweepEnd {
 /// Trains what is left of the trials, some side by side, each in a process of its own, in their order. A trial that
 /// has a run folder goes on from its last checkpoint; one that failed is left alone (see `retry`), its reason in
 /// ID.failed; one that a signal from outside ends is tried once more at most. Another process may do the same in the
-/// same folder: each trial is trained by one of them (TrialLock). ConfigError: the folder holds a trial of another
-/// sweep.
+/// same folder: each trial is trained by one of them (TrialLock). ConfigError: as require_same_recipe.
 SweepEnd run_trials(const std::vector<TrialCommand>& trials, const SweepRequest& request);
 
 }  // namespace weyl

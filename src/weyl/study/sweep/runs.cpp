@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
@@ -85,6 +87,35 @@ std::vector<double> rates_at(const SweepOptions& o, const SweepSystem& system, c
   return rates;
 }
 
+/// A model that two points make would count twice in all that is fitted.
+void require_different_models(const SweepRuns& runs, const SweepSystem& system, size_t first_model) {
+  std::map<std::string, size_t> seen;  // point by recipe
+  for (size_t p = 0; p < system.points.size(); ++p) {
+    const auto [found, fresh] = seen.emplace(written(runs.models[first_model + p].recipe), p);
+    const SweepPoint& other = system.points[found->second];
+    const bool together = !fresh && std::ranges::any_of(runs.options.budgets, [&](double budget) {
+      return is_trained_at(runs.options, system, system.points[p], budget) &&
+             is_trained_at(runs.options, system, other, budget);
+    });
+    require<ConfigError>(!together, system.name, " ", system.points[p].name, ": must be another model than ",
+                         other.name, ", got the same");
+  }
+}
+
+/// Names may be joined by what stands in them: "a" "b-c" and "a-b" "c".
+void require_folders_of_their_own(const SweepRuns& runs) {
+  std::set<std::string> seen;
+  for (const SweepRow& row : runs.rows) {
+    for (const SweepTrial& trial : row.trials) {
+      const SweepModel& model = runs.models[row.model];
+      require<ConfigError>(seen.insert(trial.id).second, model.system, " ", model.size,
+                           ": must have runs of its own, but another (its names and numbers joined, or a "
+                           "rate given twice) is also called ",
+                           trial.id);
+    }
+  }
+}
+
 void add_rows(SweepRuns& runs, size_t system_index, size_t first_model, size_t budget_index) {
   const SweepOptions& o = runs.options;
   const SweepSystem& system = o.systems[system_index];
@@ -119,11 +150,15 @@ SweepRuns runs_of(SweepOptions options, const ModelOptions& known) {
     }
   }
   require_one_task(runs);
+  for (size_t s = 0; s < first.size(); ++s) {
+    require_different_models(runs, runs.options.systems[s], first[s]);
+  }
   for (size_t b = 0; b < runs.options.budgets.size(); ++b) {
     for (size_t s = 0; s < runs.options.systems.size(); ++s) {
       add_rows(runs, s, first[s], b);
     }
   }
+  require_folders_of_their_own(runs);
   return runs;
 }
 

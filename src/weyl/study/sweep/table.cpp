@@ -29,7 +29,8 @@ void take_result(const Json& json, const std::string& asked, TrialOutcome& outco
   outcome.seconds = number_of(json, "seconds");
   std::string metric = asked;
   if (const Json* best = json.find("best")) {
-    outcome.valid = number_of(*best, "value");
+    const double valid = number_of(*best, "value");
+    outcome.valid = std::isfinite(valid) ? std::optional(valid) : std::nullopt;
     metric = asked.empty() && best->find("metric") != nullptr ? best->find("metric")->string_or("") : asked;
   }
   const Json* test = json.find("test");
@@ -96,7 +97,7 @@ std::string line_of(const SweepRuns& runs, const SweepRow& row, const ModelFacts
   TrialOutcome none;
   none.tokens = none.flops = none.flops_real = none.seconds = NAN;
   const TrialOutcome& o = chosen >= 0 ? outcomes[static_cast<size_t>(chosen)] : none;
-  const bool early = runs.options.unit == BudgetUnit::flops && o.flops < row.budget;
+  const bool early = (runs.options.unit == BudgetUnit::flops ? o.flops : o.seconds) < row.budget;
   std::string line = csv_cell(model.system) + "," + csv_cell(model.size) + ",";
   add_cell(line, static_cast<double>(facts.parameters));
   add_cell(line, o.tokens);

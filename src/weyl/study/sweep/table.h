@@ -29,7 +29,7 @@ TrialOutcome outcome_of(const std::string& folder, const SweepTrial& trial, cons
 struct ModelFacts {
   int64_t parameters = 0;    // stored real numbers that are trained
   double flops_a_token = 0;  // nominal ones of training
-  double tokens = 0;         // of the training set; 0: not known
+  double tokens = 0;         // of an epoch; 0: not known
 };
 
 /// The table of a sweep as far as it has come, as CSV: a line for each row whose trials have all ended, in the order of

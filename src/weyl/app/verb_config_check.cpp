@@ -1,0 +1,10 @@
+#include "weyl/app/verbs.h"
+#include "weyl/predict/subject.h"
+
+namespace weyl {
+
+int run(const ConfigCheckCommand& command, const Systems& systems) {
+  return run(command, options_of(systems), [](const Recipe& recipe) { require_effects_on_model(recipe); });
+}
+
+}  // namespace weyl

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "weyl/study/sweep/runs.h"
+
+namespace weyl {
+
+/// FOLDER/runs/ID.recipe: what decides the numbers of a trial, written before it begins. First a line, the words of its
+/// command, of which those from " --threads " on (threads, device) do not count; then its model's config in full.
+std::string recipe_file_of(const std::string& folder, const SweepTrial& trial);
+
+/// What two of them differ by, "train.batch = 17, it was 16"; empty: nothing. A key that only one of them has is one of
+/// another version of weyl, and no difference.
+std::string difference_of(const std::string& kept, const std::string& now);
+
+/// ConfigError: the folder has a run folder of this trial, begun or done, by another recipe, or by none that is known.
+void require_same_recipe(const std::string& folder, const SweepTrial& trial, const std::string& recipe);
+
+}  // namespace weyl

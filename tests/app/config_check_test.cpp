@@ -1,0 +1,62 @@
+// `weyl config check` refuses what training would refuse: options that nothing reads with the model's inputs and outputs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/app/program.h"
+
+namespace weyl {
+namespace {
+
+/// Both verbs end with the same line, which says this.
+void expect_refused(const std::string& config, const std::string& override, const std::string& words) {
+  const std::string folder = scratch("config-check");
+  const std::string what = " '" WEYL_SOURCE_DIR "/configs/" + config + "' " + override;
+  const Outcome check = weyl_program("config check" + what, folder),
+                info = weyl_program("info" + what, folder);
+  EXPECT_EQ(check.code, 2) << override;
+  EXPECT_EQ(check.out, "");
+  EXPECT_NE(check.err.find(words), std::string::npos) << check.err;
+  EXPECT_EQ(check.err, info.err);
+  EXPECT_EQ(std::count(check.err.begin(), check.err.end(), '\n'), 1) << check.err;
+}
+
+TEST(ConfigCheck, RefusesOptionsThatNothingReadsWithTheInterface) {
+  expect_refused(
+      "md/gatr.toml", "model.gatr.point_regulariser=0.01",
+      "model.gatr.point_regulariser: has no effect where no output is a point or an offset of one");
+  expect_refused("nbody/platonic.toml", "model.platonic.pooling=mean",
+                 "model.platonic.pooling: has no effect");
+  expect_refused("nbody/transformer.toml", "model.transformer.pooling=mean",
+                 "model.transformer.pooling: has no effect");
+  expect_refused("nbody/geomformer.toml", "model.geomformer.pooling=sum",
+                 "model.geomformer.pooling: has no effect");
+}
+
+TEST(ConfigCheck, TakesWhatIsRead) {
+  const std::string folder = scratch("config-check-sound");
+  for (const char* config : {"md/gatr.toml", "planets/gatr.toml", "nbody/gatr.toml"}) {
+    const Outcome out =
+        weyl_program("config check '" WEYL_SOURCE_DIR "/configs/" + std::string(config) + "'", folder);
+    EXPECT_EQ(out.code, 0) << out.err;
+  }
+}
+
+/// What only the files say, such as the number of classes, is no fault of a config.
+TEST(ConfigCheck, AsksForNoFiles) {
+  const std::string folder = scratch("config-check-files");
+  std::ofstream(folder + "/c.toml") << R"([data]
+set = "clouds"
+[data.clouds]
+path = "nowhere"
+[task]
+name = "classification"
+[model]
+system = "platonic"
+)";
+  const Outcome out = weyl_program("config check c.toml", folder);
+  EXPECT_EQ(out.code, 0) << out.err;
+}
+
+}  // namespace
+}  // namespace weyl
