@@ -287,10 +287,14 @@ void fields(Fields& f, Md17DataOptions& o) {
 }
 
 void fields(Fields& f, Qm9DataOptions& o) {
-  f("path", o.path, "folder of QM9's .xyz files, or a .tar of them");
+  f("path", o.path, "folder of QM9's .xyz files, or a .tar of them; or gdb9.sdf with gdb9.sdf.csv beside it");
   f("exclude", o.exclude,
     "text whose lines begin with the index of a molecule to leave out; none: uncharacterized.txt beside the "
     "molecules, if it is there");
+  f("inputs", o.inputs,
+    "what the model is told of an atom: its element; or pyg, 97 numbers by which the Platonic Transformer's "
+    "public code "
+    "has it, of molecules with bonds (gdb9.sdf)");
   f("order", o.order,
     "of the molecules, of which the first are for training, the next for validation: by our random numbers, "
     "or "
@@ -397,6 +401,8 @@ void refuse(const Qm9DataOptions& o) {
   constexpr int64_t seeds = int64_t{1} << 32;
   require<ConfigError>(o.order != SplitOrder::numpy || o.seed < seeds,
                        "data.qm9.seed: must be below 2^32 with order = \"numpy\", got ", o.seed);
+  require<ConfigError>(o.inputs == AtomInputs::elements || o.elements.empty(),
+                       "data.qm9.elements: has no effect with inputs = \"pyg\"");
   refuse_frames(o);
 }
 

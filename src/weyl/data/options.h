@@ -287,12 +287,18 @@ enum class SplitOrder { weyl, numpy };
 constexpr auto names_of(SplitOrder) {
   return std::array<std::string_view, 2>{"weyl", "numpy"};
 }
+/// What a model is told of an atom: its element, or the 97 numbers of public code.
+enum class AtomInputs { elements, pyg };
+constexpr auto names_of(AtomInputs) {
+  return std::array<std::string_view, 2>{"elements", "pyg"};
+}
 struct Qm9DataOptions {
   static constexpr const char* name_in_config = "qm9";
   std::string path = "data/qm9";
   std::string exclude;  // file of the molecules to leave out, found like `path`; empty: uncharacterized.txt
                         // beside them
   SplitOrder order = SplitOrder::weyl;
+  AtomInputs inputs = AtomInputs::elements;
   std::vector<std::string> elements;                // as of molecules
   int64_t train = 110000, valid = 10000, test = 0;  // molecules; test 0: the rest
   std::vector<double> fractions{0.8, 0.1, 0.1};     // where train, valid and test are 0

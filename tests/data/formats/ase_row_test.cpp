@@ -80,7 +80,7 @@ TEST(PythonJson, RefusesWhatIsNone) {
 }
 
 TEST(AseArray, EncodedAndNested) {
-  const auto array = [](const std::string& json) { return ase_array(parsed(json), "a"); };
+  const auto array = [](const std::string& json) { return ase_array(parsed(json), "a", "b"); };
   EXPECT_EQ(array(R"({"__ndarray__": [[2, 1], "float32", [1, 2]]})")->values, FrameValues(Reals{1, 2}));
   EXPECT_EQ(array(R"({"__ndarray__": [[2, 1], "float32", [1, 2]]})")->shape, (Integers{2, 1}));
   EXPECT_EQ(array(R"({"__ndarray__": [[], "int64", [3]]})")->shape, Integers{});
@@ -137,6 +137,7 @@ TEST(AseRow, FaultsAreNamed) {
   for (const auto& [row, said] : rows) {
     const std::string line = refused(row);
     EXPECT_TRUE(line.starts_with("a: ")) << row << ": " << line;
+    EXPECT_EQ(line.find("a: ", 1), std::string::npos) << line;
     EXPECT_NE(line.find(said), std::string::npos) << "should say: " << said << "\n  says: " << line;
   }
 }

@@ -131,6 +131,61 @@ TEST(Qm9, HasItsFifteenPropertiesInUsualUnits) {
   EXPECT_TRUE(at::equal(all_of(*open_qm9(tar).train).labels.at("H"), batch.labels.at("H")));
 }
 
+/// gdb9.sdf, its table and the list of what is left out, as they are in one folder.
+TEST(Qm9, IsReadFromASdfFileAndItsTable) {
+  Qm9DataOptions o;
+  o.path = fixtures + "/gdb9";
+  o.train = o.valid = 0;
+  o.fractions = {1, 0, 0};
+  const Splits splits = open_qm9(o);
+  ASSERT_EQ(splits.train->size(), 4);  // without gdb_14
+  const Batch batch = all_of(*splits.train);
+  EXPECT_EQ(batch.labels.size(), 15u);
+  EXPECT_NEAR(batch.labels.at("U0")[1].item<double>(), (-1 - 11.0 / 32) * 27.211386245981, 1e-9);
+  EXPECT_NEAR(batch.labels.at("mu")[2].item<double>(), -3 - 4.0 / 32, 1e-12);
+}
+
+/// The inputs of the public code take the place of the elements.
+TEST_F(Molecules, OfQm9HaveTheInputsOfPublicCode) {
+  Qm9DataOptions o;
+  o.path = fixtures + "/gdb9";
+  o.inputs = AtomInputs::pyg;
+  o.train = o.valid = 0;
+  o.fractions = {1, 0, 0};
+  const Splits splits = open_qm9(o);
+  const Interface& interface = splits.train->schema().interface;
+  const Quantity atom{.name = "atom", .level = Level::node, .channels = 97};
+  EXPECT_EQ(interface.features, std::vector{atom});
+  EXPECT_EQ(interface.types, 0);
+  EXPECT_TRUE(interface.elements.empty());
+  EXPECT_EQ(declared_schema({o}).interface.features, std::vector{atom});
+  const Batch batch = splits.train->batch(std::vector<int64_t>{1, 0});
+  const Points& p = points_of(batch);
+  EXPECT_FALSE(p.types.defined());
+  ASSERT_EQ(p.scalars.sizes(), (std::vector<int64_t>{9, 97}));  // ammonia, then methane
+  EXPECT_EQ(p.scalars[0][15].item<double>(), 1);
+  EXPECT_EQ(p.scalars[0][96].item<double>(), 3);
+  EXPECT_EQ(p.scalars[4][14].item<double>(), 1);
+  EXPECT_EQ(p.scalars[4][96].item<double>(), 4);
+  EXPECT_TRUE(at::equal(p.scalars.narrow(1, 0, 92).sum(1), at::full({9}, 9, at::kDouble)));
+  // What a model knows of its inputs is enough to read others for it; streamed they are the same.
+  for (const Keep keep : {Keep::in_memory, Keep::on_disk}) {
+    const auto told = open_frames_file(fixtures + "/gdb9/gdb9.sdf", as_told(layout_of({}), interface),
+                                       FrameCollector::Labels::none, keep);
+    EXPECT_TRUE(at::equal(points_of(told->batch(std::vector<int64_t>{1, 0})).scalars, p.scalars));
+  }
+  o.path = fixtures + "/qm9";  // .xyz
+  try {
+    open_qm9(o);
+    ADD_FAILURE() << "without bonds";
+  } catch (const DataError& error) {
+    EXPECT_NE(std::string(error.what()).find("must have bonds for the inputs \"pyg\""), std::string::npos)
+        << error.what();
+  }
+  o.elements = {"H"};
+  EXPECT_THROW(require_effects({o}), ConfigError);
+}
+
 TEST_F(Molecules, OfQm9AreDrawnAsByNumpy) {
   std::string molecules;
   for (int i = 0; i < 10; ++i) {  // of i + 1 atoms

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "weyl/carriers/cell_volume.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
+#include "weyl/data/atoms/atom_inputs.h"
 #include "weyl/data/atoms/shortest_distance.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/potential_keys.h"
@@ -131,9 +133,14 @@ void FrameCollector::add_features(const AtomsFrame& frame) {
   }
 }
 
-void FrameCollector::add(const AtomsFrame& frame) {
-  require<DataError>(frame.size() > 0, where(), ": must have atoms, got none");
-  take_units();
+/// Their types, or what tells them instead.
+void FrameCollector::add_atoms(const AtomsFrame& frame) {
+  if (layout_.atom_inputs) {
+    require<DataError>(!frame.bonds.empty() || frame.size() == 1, where(),
+                       ": must have bonds for the inputs \"pyg\" of its atoms (gdb9.sdf has them), has none");
+    append_atom_inputs(inputs_, frame, where());
+    return;
+  }
   for (size_t i = 0; i < frame.numbers.size(); ++i) {
     const auto z = static_cast<size_t>(frame.numbers[i]);
     const int64_t type = z < type_of_.size() ? type_of_[z] : -1;
@@ -151,6 +158,12 @@ void FrameCollector::add(const AtomsFrame& frame) {
     }
     types_.push_back(type);
   }
+}
+
+void FrameCollector::add(const AtomsFrame& frame) {
+  require<DataError>(frame.size() > 0, where(), ": must have atoms, got none");
+  take_units();
+  add_atoms(frame);
   for (const double x : frame.positions) {
     positions_.push_back(x * length_);
   }
@@ -236,13 +249,17 @@ Schema FrameCollector::schema() const {
 }
 
 Batch FrameCollector::take_batch(const Schema& schema) {
-  const int64_t b = size(), n = static_cast<int64_t>(types_.size());
+  const int64_t b = size(), n = std::accumulate(sizes_.begin(), sizes_.end(), int64_t{0});
   Batch batch;
   Points points;
   points.graphs = Segments::of_sizes(sizes_);
   points.positions = tensor_of(positions_, {n, 3});
-  points.types = at::empty({n}, at::kLong);
-  std::copy(types_.begin(), types_.end(), points.types.mutable_data_ptr<int64_t>());
+  if (layout_.atom_inputs) {
+    points.scalars = tensor_of(inputs_, {n, atom_inputs_channels});
+  } else {
+    points.types = at::empty({n}, at::kLong);
+    std::copy(types_.begin(), types_.end(), points.types.mutable_data_ptr<int64_t>());
+  }
   if (periodic_) {
     points.cell = tensor_of(cells_, {b, 3, 3});
     points.pbc = at::empty({b, 3}, at::kBool);
@@ -282,6 +299,7 @@ Batch FrameCollector::take_batch(const Schema& schema) {
 void FrameCollector::forget() {
   sizes_.clear();
   types_.clear();
+  inputs_.clear();
   config_types_.clear();
   positions_.clear();
   cells_.clear();

@@ -47,6 +47,7 @@ class FrameCollector {
   std::string no_frame_has(const FrameLabel& label) const;
   bool has_config_types() const;
   void add_features(const AtomsFrame& frame);
+  void add_atoms(const AtomsFrame& frame);
   double factor_of(const std::string& key, const std::string& from, const std::string& to) const;
   std::string where() const { return reader_->where(); }
 
@@ -65,6 +66,7 @@ class FrameCollector {
   int64_t frames_ = 0, atoms_ = 0;  // seen, kept or not
   std::vector<double> positions_, cells_;
   std::vector<std::vector<double>> features_;
+  std::vector<double> inputs_;  // of atoms, where the layout has them
   std::vector<uint8_t> pbc_;
   bool periodic_ = false;
 };

@@ -6,6 +6,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
+#include "weyl/data/atoms/atom_inputs.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/potential_keys.h"
 
@@ -30,6 +31,10 @@ std::vector<std::string> symbols_of(const FrameLayout& layout) {
     all.emplace_back(element_symbol(z));
   }
   return all;
+}
+
+Quantity atom_inputs() {
+  return {.name = atom_inputs_name, .level = Level::node, .channels = atom_inputs_channels};
 }
 
 void check_units(const FrameLayout& layout) {
@@ -80,6 +85,7 @@ FrameLayout layout_of(const DataOptions& options) {
   if (const auto* o = std::get_if<Qm9DataOptions>(&options.set)) {
     layout.option = "data.qm9";
     layout.elements = o->elements;
+    layout.atom_inputs = o->inputs == AtomInputs::pyg;
     layout.potential = false;
     layout.properties = qm9_labels();
   }
@@ -90,8 +96,13 @@ FrameLayout as_told(FrameLayout layout, const Interface& model) {
   layout.told = true;
   layout.elements = model.elements;
   layout.features.clear();
+  layout.atom_inputs = false;
   for (const Quantity& q : model.features) {
-    layout.features.push_back(q.name);
+    if (q == atom_inputs()) {
+      layout.atom_inputs = true;
+    } else {
+      layout.features.push_back(q.name);
+    }
   }
   return layout;
 }
@@ -100,7 +111,11 @@ Schema frames_schema(const FrameLayout& layout) {
   Schema schema;
   schema.interface.length_unit = length_unit_of_models;
   Interface& i = schema.interface;
-  i.elements = symbols_of(layout);
+  if (layout.atom_inputs) {
+    i.features.push_back(atom_inputs());
+  } else {
+    i.elements = symbols_of(layout);
+  }
   i.types = static_cast<int64_t>(i.elements.size());
   check_units(layout);
   std::set<std::string> known;

@@ -26,6 +26,7 @@ struct FrameLayout {
   bool gradients = false;                // whether the files have minus the forces,
   bool compression = false;              // and minus the stress
   bool told = false;                     // whether a model says the layout, and no labels are read
+  bool atom_inputs = false;              // whether atoms are told by atom_inputs.h, and not by types
   bool potential = true;                 // whether energy, forces and stress are labels
   std::vector<std::string> features;
   std::vector<FrameProperty> properties;
@@ -39,7 +40,7 @@ FrameLayout layout_of(const DataOptions& options);
 /// what the layout says: they are what predictions are written in.
 FrameLayout as_told(FrameLayout layout, const Interface& model);
 
-/// Points with types; labels `energy` (graph scalar, extensive, eV), `forces` (node vector, eV/Å), `stress`
+/// Points with types, or with atom_inputs.h; labels `energy` (graph scalar, extensive, eV), `forces` (node vector, eV/Å), `stress`
 /// (graph symmetric tensor, eV/Å^3) and the properties. ConfigError: an element that is none, or twice; a unit
 /// that is none or of another thing.
 Schema frames_schema(const FrameLayout& layout);

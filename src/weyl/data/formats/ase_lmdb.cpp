@@ -76,7 +76,7 @@ AseLmdbReader::AseLmdbReader(const std::string& path) : file_(path) {
   require<DataError>(end != nullptr && *end >= 1, next, " must be a positive integer");
   if (unpack("deleted_ids", deleted)) {
     const PythonJson list = parse_python_json(unpacked_, deleted);
-    const auto ids = ase_array(list, deleted);
+    const auto ids = ase_array(list, path, "deleted_ids");
     const auto* all = ids ? std::get_if<std::vector<int64_t>>(&ids->values) : nullptr;
     require<DataError>(ids && ids->shape.size() == 1 && (all != nullptr || ids->shape[0] == 0), deleted,
                        " must be a list of integers");
@@ -106,8 +106,9 @@ bool AseLmdbReader::unpack(std::string_view key, std::string_view where) {
   if (!packed) {
     return false;
   }
-  require<DataError>(!packed->empty() && packed->front() == kDeflated, where,
-                     ": must be JSON packed by zlib, is ", kind_of(*packed));
+  if (packed->empty() || packed->front() != kDeflated) {
+    throw DataError(text(where, ": must be JSON packed by zlib, is ", kind_of(*packed)));
+  }
   const std::string fault = inflate_into(unpacked_, *packed);
   require<DataError>(fault.empty(), where, ": ", fault);
   return true;
@@ -136,7 +137,7 @@ bool AseLmdbReader::next(AtomsFrame& frame) {
     return false;
   }
   const std::string where = place(next_);
-  require<DataError>(unpack(text(id_of(next_)), where), where,
+  require<DataError>(unpack(std::to_string(id_of(next_)), where), where,
                      ": the row is missing, 'deleted_ids' does not name it");
   ++next_;
   read_ase_row(parse_python_json(unpacked_, where), frame, where);

@@ -81,29 +81,37 @@ std::optional<FrameValues> typed(const std::string& type, const FrameValues& val
 }
 
 /// {"__ndarray__": [shape, type, values]}
-std::optional<AseArray> encoded_array(const PythonJson& said, std::string_view where) {
+std::optional<AseArray> encoded_array(const PythonJson& said, std::string_view where, std::string_view name) {
+  const auto check = [&](bool holds, const auto&... parts) {
+    if (!holds) {
+      throw DataError(text(where, ": ", quote(name, 40), ": ", parts...));
+    }
+  };
   const auto* parts = std::get_if<PythonJson::List>(&said.value);
   const auto* type =
       parts != nullptr && parts->size() == 3 ? std::get_if<std::string>(&(*parts)[1].value) : nullptr;
-  require<DataError>(type != nullptr, where, ": an array must be [shape, type, values]");
-  const FrameValues empty = std::vector<int64_t>{};
-  const auto flat = [&](const PythonJson& list) -> const FrameValues* {
+  check(type != nullptr, "an array must be [shape, type, values]");
+  static const FrameValues empty = std::vector<int64_t>{};
+  const auto flat = [](const PythonJson& list) -> const FrameValues* {
     const auto* items = std::get_if<PythonJson::List>(&list.value);
     return items != nullptr && items->empty() ? &empty : std::get_if<FrameValues>(&list.value);
   };
   const FrameValues* lengths = flat((*parts)[0]);
   const auto* shape = lengths != nullptr ? std::get_if<std::vector<int64_t>>(lengths) : nullptr;
-  require<DataError>(shape != nullptr, where, ": the shape of an array must be integers");
+  check(shape != nullptr, "the shape of an array must be integers");
   const FrameValues* values = flat((*parts)[2]);
   bool sound = values != nullptr;
-  auto result = typed(*type, values != nullptr ? *values : empty, sound);
+  auto result = typed(*type, sound ? *values : empty, sound);
   if (!result) {
     return std::nullopt;
   }
-  sound = sound && values != nullptr;
-  require<DataError>(sound, where, ": the values of an array must be of its type, ", quote(*type, 20));
-  require<DataError>(fits(*shape, count_of(*result)), where, ": an array of shape ", shape_text(*shape),
-                     " must have as many values, has ", count_of(*result));
+  if (!sound || values == nullptr) {
+    check(false, "the values of an array must be of its type, ", quote(*type, 20));
+  }
+  if (!fits(*shape, count_of(*result))) {
+    check(false, "an array of shape ", shape_text(*shape), " must have as many values, has ",
+          count_of(*result));
+  }
   return AseArray{*shape, std::move(*result)};
 }
 
@@ -126,16 +134,16 @@ bool append(FrameValues& to, FrameValues&& more) {
   return true;
 }
 
-std::optional<AseArray> stacked(const PythonJson::List& rows, std::string_view where) {
+std::optional<AseArray> stacked(const PythonJson::List& rows, std::string_view where, std::string_view name) {
   if (rows.empty()) {
     return AseArray{{0}, std::vector<double>{}};
   }
-  auto all = ase_array(rows[0], where);
+  auto all = ase_array(rows[0], where, name);
   if (!all) {
     return std::nullopt;
   }
   for (size_t i = 1; i < rows.size(); ++i) {
-    auto row = ase_array(rows[i], where);
+    auto row = ase_array(rows[i], where, name);
     if (!row || row->shape != all->shape || !append(all->values, std::move(row->values))) {
       return std::nullopt;
     }
@@ -150,8 +158,7 @@ class Row {
   Row(AtomsFrame& frame, std::string_view where) : frame_(frame), where_(where) {}
 
   void read(const PythonJson& row) {
-    require<DataError>(std::holds_alternative<PythonJson::Members>(row.value), where_,
-                       ": a row must be an object of JSON");
+    check(std::holds_alternative<PythonJson::Members>(row.value), "a row must be an object of JSON");
     read_atoms(row);
     read_cell(row);
     for (const auto& [name, value] : std::get<PythonJson::Members>(row.value)) {
@@ -170,8 +177,20 @@ class Row {
  private:
   enum class Rows { no, may, must };  // one for each atom
 
-  std::optional<AseArray> array(const PythonJson* json, const std::string& name) const {
-    return json == nullptr ? std::nullopt : ase_array(*json, text(where_, ": ", quote(name, 40)));
+  /// DataError unless `holds`.
+  template <class... Parts>
+  void check(bool holds, const Parts&... parts) const {
+    if (!holds) [[unlikely]] {
+      throw DataError(text(where_, ": ", parts...));
+    }
+  }
+
+  std::optional<AseArray> array(const PythonJson* json, std::string_view name) const {
+    return json == nullptr ? std::nullopt : ase_array(*json, where_, name);
+  }
+
+  static std::string shape_of(const std::optional<AseArray>& array) {
+    return array ? ", has " + shape_text(array->shape) : "";
   }
 
   void read_atoms(const PythonJson& row) {
@@ -179,23 +198,22 @@ class Row {
                places = array(row.find("positions"), "positions");
     const auto n = numbers && numbers->shape.size() == 1 ? numbers->shape[0] : 0;
     const auto* all = numbers ? std::get_if<std::vector<int64_t>>(&numbers->values) : nullptr;
-    require<DataError>(numbers && numbers->shape.size() == 1 && (all != nullptr || n == 0), where_,
-                       ": a row must have the atomic numbers of its atoms, \"numbers\"");
+    check(numbers && numbers->shape.size() == 1 && (all != nullptr || n == 0),
+          "a row must have the atomic numbers of its atoms, \"numbers\"");
     auto reals = places ? reals_of(places->values) : std::nullopt;
     const bool none = n == 0 && places && count_of(places->values) == 0;
-    require<DataError>(none || (reals && places->shape == std::vector<int64_t>{n, 3}), where_, ": a row of ",
-                       n, " atoms must have \"positions\" of shape [", n, ", 3]",
-                       places ? ", has " + shape_text(places->shape) : "");
+    if (!none && !(reals && places->shape == std::vector<int64_t>{n, 3})) {
+      check(false, "a row of ", n, " atoms must have \"positions\" of shape [", n, ", 3]", shape_of(places));
+    }
     frame_.numbers.clear();
     for (int64_t i = 0; i < n; ++i) {
       const int64_t z = (*all)[static_cast<size_t>(i)];
-      require<DataError>(z >= 0 && z <= most_elements, where_, ": an atomic number must be 0 .. ",
-                         most_elements, ", got ", z);
+      check(z >= 0 && z <= most_elements, "an atomic number must be 0 .. ", most_elements, ", got ", z);
       frame_.numbers.push_back(static_cast<int>(z));
     }
     frame_.positions = none ? std::vector<double>{} : std::move(*reals);
-    require<DataError>(std::ranges::all_of(frame_.positions, [](double x) { return std::isfinite(x); }),
-                       where_, ": \"positions\" must be finite");
+    check(std::ranges::all_of(frame_.positions, [](double x) { return std::isfinite(x); }),
+          "\"positions\" must be finite");
   }
 
   void read_cell(const PythonJson& row) {
@@ -205,31 +223,30 @@ class Row {
     }
     const auto cell = array(said, "cell");
     const auto vectors = cell ? reals_of(cell->values) : std::nullopt;
-    require<DataError>(said == nullptr || (vectors && cell->shape == std::vector<int64_t>{3, 3}), where_,
-                       ": \"cell\" must be three lattice vectors of shape [3, 3]",
-                       cell ? ", has " + shape_text(cell->shape) : "");
+    if (said != nullptr && !(vectors && cell->shape == std::vector<int64_t>{3, 3})) {
+      check(false, "\"cell\" must be three lattice vectors of shape [3, 3]", shape_of(cell));
+    }
     if (vectors && std::ranges::any_of(*vectors, [](double x) { return x != 0; })) {
-      require<DataError>(std::ranges::all_of(*vectors, [](double x) { return std::isfinite(x); }), where_,
-                         ": \"cell\" must be finite");
+      check(std::ranges::all_of(*vectors, [](double x) { return std::isfinite(x); }),
+            "\"cell\" must be finite");
       std::ranges::copy(*vectors, frame_.cell.emplace().begin());
     }
     const auto pbc = array(row.find("pbc"), "pbc");
     const auto* along = pbc ? std::get_if<std::vector<uint8_t>>(&pbc->values) : nullptr;
-    require<DataError>(
-        row.find("pbc") == nullptr || (along != nullptr && pbc->shape == std::vector<int64_t>{3}), where_,
-        ": \"pbc\" must be three of true and false");
+    check(row.find("pbc") == nullptr || (along != nullptr && pbc->shape == std::vector<int64_t>{3}),
+          "\"pbc\" must be three of true and false");
     for (size_t i = 0; along != nullptr && i < 3; ++i) {
       frame_.pbc[i] = (*along)[i] != 0;
     }
     const bool periodic = std::ranges::any_of(frame_.pbc, [](bool yes) { return yes; });
-    require<DataError>(!periodic || frame_.cell, where_, ": \"pbc\" is given without a cell");
-    require<DataError>(!periodic || spans_its_periods(*frame_.cell, frame_.pbc), where_,
-                       ": the lattice vectors of periodic directions must be linearly independent");
+    check(!periodic || frame_.cell, "\"pbc\" is given without a cell");
+    check(!periodic || spans_its_periods(*frame_.cell, frame_.pbc),
+          "the lattice vectors of periodic directions must be linearly independent");
   }
 
   void read_group(const PythonJson& group, const std::string& of, const std::string& before) {
     const auto* members = std::get_if<PythonJson::Members>(&group.value);
-    require<DataError>(members != nullptr, where_, ": \"", of, "\" must be an object of JSON");
+    check(members != nullptr, "\"", of, "\" must be an object of JSON");
     for (const auto& [key, value] : *members) {
       const bool plain =
           std::holds_alternative<PythonJson::Members>(value.value) && value.find("__ndarray__") == nullptr;
@@ -254,9 +271,10 @@ class Row {
     }
     const auto& shape = found->shape;
     const bool has_rows = !shape.empty() && shape[0] == frame_.size();
-    require<DataError>(rows != Rows::must || has_rows, where_, ": ", quote(name, 40),
-                       " must have a row for each of ", frame_.size(), " atoms, has shape ",
-                       shape_text(shape));
+    if (rows == Rows::must && !has_rows) {
+      check(false, quote(name, 40), " must have a row for each of ", frame_.size(), " atoms, has shape ",
+            shape_text(shape));
+    }
     int64_t width = 1;
     for (size_t d = 1; d < shape.size(); ++d) {
       width *= shape[d];
@@ -275,7 +293,7 @@ class Row {
 
 }  // namespace
 
-std::optional<AseArray> ase_array(const PythonJson& json, std::string_view where) {
+std::optional<AseArray> ase_array(const PythonJson& json, std::string_view where, std::string_view name) {
   if (const auto* flag = std::get_if<bool>(&json.value)) {
     return AseArray{{}, std::vector<uint8_t>{static_cast<uint8_t>(*flag)}};
   }
@@ -292,10 +310,10 @@ std::optional<AseArray> ase_array(const PythonJson& json, std::string_view where
     return AseArray{{static_cast<int64_t>(count_of(*flat))}, *flat};
   }
   if (const auto* rows = std::get_if<PythonJson::List>(&json.value)) {
-    return stacked(*rows, where);
+    return stacked(*rows, where, name);
   }
   const PythonJson* encoded = json.find("__ndarray__");
-  return encoded == nullptr ? std::nullopt : encoded_array(*encoded, where);
+  return encoded == nullptr ? std::nullopt : encoded_array(*encoded, where, name);
 }
 
 void read_ase_row(const PythonJson& row, AtomsFrame& frame, std::string_view where) {

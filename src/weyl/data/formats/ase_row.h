@@ -15,9 +15,9 @@ struct AseArray {
   FrameValues values;
 };
 
-/// Nothing of what is none: objects, dates, complex numbers, lists of several shapes. DataError naming `where`: an
-/// array whose values do not fit its shape and type.
-std::optional<AseArray> ase_array(const PythonJson& json, std::string_view where);
+/// Nothing of what is none: objects, dates, complex numbers, lists of several shapes. DataError naming `where` and the
+/// array: its values do not fit its shape and type.
+std::optional<AseArray> ase_array(const PythonJson& json, std::string_view where, std::string_view name);
 
 /// A row of a database of ASE as a frame, in Angstrom, eV, amu and elementary charges:
 ///

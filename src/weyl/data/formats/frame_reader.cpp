@@ -8,6 +8,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/data/formats/byte_source.h"
 #include "weyl/data/formats/frame_formats.h"
+#include "weyl/data/formats/qm9_table.h"
 #include "weyl/data/formats/tar_archive.h"
 
 namespace weyl {
@@ -230,7 +231,11 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path) {
   require<DataError>(is_frame_text(path), path, ": frames of atoms must be ",
                      frame_endings_line(FrameEndings::texts), " (or .gz of them), ",
                      frame_endings_line(FrameEndings::others), ", .tar (.gz, .bz2, .xz, .zst) or a folder");
-  return open_text(open_bytes(path), path, path);
+  auto frames = open_text(open_bytes(path), path, path);
+  if (const std::string table = path + ".csv"; path.ends_with(".sdf") && is_qm9_table(table)) {
+    return std::make_unique<Qm9TableReader>(std::move(frames), open_bytes(table), table);
+  }
+  return frames;
 }
 
 }  // namespace weyl

@@ -33,7 +33,8 @@ class FrameReader {
   virtual void go_to(int64_t /*frame*/) {}
 };
 
-/// The frames of a path, by its name and content: extended xyz (also gzip), QM9's files, SDF and mol files,
+/// The frames of a path, by its name and content: extended xyz (also gzip), QM9's files, SDF and mol files (gdb9.sdf
+/// with its table beside it),
 /// .npz of MD17's kind, databases of ASE in LMDB, a DeePMD folder; of a folder of such (but .npz), or of a tar
 /// archive of texts, those of one after the other, in the order of their names (of an archive: its own). DataError: see the readers; a path
 /// that is nothing of these.

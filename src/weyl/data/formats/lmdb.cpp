@@ -60,31 +60,38 @@ class LmdbFile::Page {
     std::span<const std::byte> rest;  // of the page, behind the key
   };
 
-  Page(Bytes bytes, std::string where) : bytes_(std::move(bytes)), where_(std::move(where)) {}
+  Page(Bytes bytes, const std::string& path, uint64_t number)
+      : bytes_(std::move(bytes)), path_(&path), number_(number) {}
 
-  const std::string& where() const { return where_; }
   size_t count() const { return (begin_of_space() - kHeader) / 2; }
 
-  void check(uint64_t number, uint16_t kind) const {
+  /// DataError naming file and page unless `holds`.
+  template <class... Parts>
+  void check(bool holds, const Parts&... parts) const {
+    if (!holds) [[unlikely]] {
+      throw DataError(text(*path_, ": page ", number_, ": ", parts...));
+    }
+  }
+
+  void check_all(uint16_t kind) const {
     const auto own = number_at<uint64_t>(bytes_, 0);
-    require<DataError>(own == number, where_, ": must say its own number, says ", own);
-    require<DataError>(kind_of(bytes_) == kind, where_, ": must be a ", kind == kBranch ? "branch" : "leaf",
-                       ", is of kind ", kind_of(bytes_));
+    check(own == number_, "must say its own number, says ", own);
+    check(kind_of(bytes_) == kind, "must be a ", kind == kBranch ? "branch" : "leaf", ", is of kind ",
+          kind_of(bytes_));
     const size_t begin = begin_of_space(), end = end_of_space(), least = kind == kBranch ? 2 : 1;
-    require<DataError>(begin >= kHeader && begin <= end && end <= bytes_.size(), where_,
-                       ": its free space must lie inside of its ", bytes_.size(), " bytes, got ", begin,
-                       " to ", end);
-    require<DataError>(count() >= least, where_, ": must have at least ", least, " entries, has ", count());
+    check(begin >= kHeader && begin <= end && end <= bytes_.size(), "its free space must lie inside of its ",
+          bytes_.size(), " bytes, got ", begin, " to ", end);
+    check(count() >= least, "must have at least ", least, " entries, has ", count());
   }
 
   Entry entry(size_t i) const {
     const size_t at = number_at<uint16_t>(bytes_, kHeader + 2 * i);
-    require<DataError>(at >= end_of_space() && at + kEntry <= bytes_.size(), where_, ": entry ", i,
-                       " must begin in bytes ", end_of_space(), " to ", bytes_.size(), ", begins at ", at);
+    check(at >= end_of_space() && at + kEntry <= bytes_.size(), "entry ", i, " must begin in bytes ",
+          end_of_space(), " to ", bytes_.size(), ", begins at ", at);
     const auto all = std::span<const std::byte>(bytes_).subspan(at);
     const size_t key = number_at<uint16_t>(all, 6);
-    require<DataError>(kEntry + key <= all.size(), where_, ": entry ", i, ": its key of ", key,
-                       " bytes must end inside of the page");
+    check(kEntry + key <= all.size(), "entry ", i, ": its key of ", key,
+          " bytes must end inside of the page");
     return {number_at<uint32_t>(all, 0), number_at<uint16_t>(all, 4), characters(all.subspan(kEntry, key)),
             all.subspan(kEntry + key)};
   }
@@ -108,7 +115,8 @@ class LmdbFile::Page {
   size_t end_of_space() const { return number_at<uint16_t>(bytes_, kFreeAt + 2); }
 
   Bytes bytes_;
-  std::string where_;
+  const std::string* path_;
+  uint64_t number_;
 };
 
 LmdbFile::LmdbFile(const std::string& path) : file_(path), meta_(newest_meta()) {}
@@ -172,15 +180,18 @@ LmdbFile::Meta LmdbFile::newest_meta() const {
 }
 
 LmdbFile::Page LmdbFile::page(uint64_t number, uint16_t kind) const {
-  const std::string where = text(path(), ": page ", number);
-  require<DataError>(number >= 2 && number <= meta_.last_page, where, ": must be one of 2 .. ",
-                     meta_.last_page);
   const uint64_t size = meta_.page_size;
+  const auto check = [&](bool holds, const auto&... parts) {
+    if (!holds) {
+      throw DataError(text(path(), ": page ", number, ": ", parts...));
+    }
+  };
+  check(number >= 2 && number <= meta_.last_page, "must be one of 2 .. ", meta_.last_page);
   Bytes bytes(size);
-  require<DataError>(number < file_.size() / size && file_.read(number * size, bytes) == size, where,
-                     ": lies behind the end of the file, which is cut short at ", file_.size(), " bytes");
-  Page page(std::move(bytes), where);
-  page.check(number, kind);
+  check(number < file_.size() / size && file_.read(number * size, bytes) == size,
+        "lies behind the end of the file, which is cut short at ", file_.size(), " bytes");
+  Page page(std::move(bytes), path(), number);
+  page.check_all(kind);
   return page;
 }
 
@@ -203,7 +214,7 @@ LmdbFile::Bytes LmdbFile::value(const Page& leaf, size_t i, uint64_t most, bool 
   const Page::Entry entry = leaf.entry(i);
   const auto check = [&](bool holds, const auto&... parts) {
     if (!holds) {
-      throw DataError(text(leaf.where(), ": key ", quote(entry.key, 40), ": ", parts...));
+      leaf.check(false, "key ", quote(entry.key, 40), ": ", parts...);
     }
   };
   check((entry.flags & kIsSubPage) == 0, "has a sub-page of several values, which is not read");
