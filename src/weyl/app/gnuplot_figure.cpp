@@ -153,7 +153,8 @@ void draw(const Panels& panels, const std::string& path) {
   const int width = columns * 480 + (columns == 1 ? 420 : 0);
   // Shares of the width, where one key lies below all panels; else what gnuplot leaves.
   const double left = 0.09, right = 0.98, spacing = 0.07;
-  const double axis = panels.one_key ? width * (right - left - spacing * (n - 1)) / n : width / columns - 120;
+  const double axis = panels.one_key ? width * (right - left - spacing * (n - 1)) / n
+                                     : static_cast<double>(width) / columns - 120;
   std::string data, plots;
   bool any = false;
   for (size_t i = 0; i < panels.figures.size(); ++i) {
