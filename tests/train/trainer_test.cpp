@@ -7,6 +7,7 @@
 #include "tests/train/small_training.h"
 #include "weyl/core/check.h"
 #include "weyl/core/worst_of.h"
+#include "weyl/models/work.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/train.h"
 
@@ -150,7 +151,10 @@ TEST(Trainer, ABudgetOfFlopsEndsWithTheStepThatReachesIt) {
   }
   EXPECT_EQ(two.tokens, 2 * tokens);
   EXPECT_DOUBLE_EQ(two.nominal_flops, each * 2 * static_cast<double>(tokens));
-  EXPECT_DOUBLE_EQ(two.flops, 3 * model->flops_per_token().forward * 2 * static_cast<double>(tokens));
+  const Work work = work_of_token(*model);
+  EXPECT_DOUBLE_EQ(two.flops, work.training() * 2 * static_cast<double>(tokens));
+  EXPECT_LT(work.backward, 2 * work.forward);  // inputs have no derivative
+  EXPECT_GT(work.backward, 1.9 * work.forward);
 
   // A hair more than five steps have: six. The rate follows the budget.
   ASSERT_GT(whole.flops.size(), 6u);
