@@ -59,8 +59,6 @@ FoundData look_at_trajectories(const std::string& path);
 /// A folder of particles, poses or carrier tensor files; nothing in `tasks`: it is none of them.
 FoundData look_at_tensors(const std::string& path);
 
-/// A path as a shell takes it as one word.
-std::string shell_word(const std::string& path);
 /// Of a file, or a folder, that is no training set by itself: what to do with it.
 [[noreturn]] void refuse_file(const std::string& path);
 [[noreturn]] void refuse_folder(const std::string& path);

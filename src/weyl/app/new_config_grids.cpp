@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "weyl/app/new_config_data.h"
+#include "weyl/app/shell_word.h"
 #include "weyl/core/check.h"
 #include "weyl/data/formats/decathlon.h"
 #include "weyl/data/formats/image.h"

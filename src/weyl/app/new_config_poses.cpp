@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "weyl/app/new_config_data.h"
+#include "weyl/app/shell_word.h"
 #include "weyl/core/check.h"
 #include "weyl/data/formats/pose_file.h"
 #include "weyl/data/open.h"

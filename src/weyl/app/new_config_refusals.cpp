@@ -1,9 +1,8 @@
 // What `weyl config new` says of paths that are no data set to train on: a command that works, or what is missing.
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "weyl/app/new_config_data.h"
+#include "weyl/app/shell_word.h"
 #include "weyl/core/check.h"
 #include "weyl/data/files/advice.h"
 #include "weyl/data/files/formats.h"
@@ -30,23 +29,6 @@ std::string command(const std::string& path) {
 }
 
 }  // namespace
-
-std::string shell_word(const std::string& path) {
-  const bool plain =
-      !path.empty() && path.front() != '-' && path.front() != '~' &&
-      std::ranges::all_of(path, [](unsigned char c) {
-        return c >= 128 || std::isalnum(c) != 0 ||
-               std::string_view("/._-+,:@%").find(static_cast<char>(c)) != std::string_view::npos;
-      });
-  if (plain) {
-    return path;
-  }
-  std::string word = "'";
-  for (const char c : path) {
-    word += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return word + "'";
-}
 
 void refuse_file(const std::string& path) {
   const std::string folder = fs::path(path).stem().string();

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -11,6 +10,7 @@
 #include "weyl/app/scale_figures.h"
 #include "weyl/app/scale_inputs.h"
 #include "weyl/app/scale_report.h"
+#include "weyl/app/shell_word.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
@@ -24,22 +24,6 @@
 
 namespace weyl {
 namespace {
-
-// A word of a command as a shell takes it.
-std::string shell_word(const std::string& word) {
-  const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("/._-+=,:").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::ranges::all_of(word, plain)) {
-    return word;
-  }
-  std::string quoted = "'";
-  for (const char c : word) {
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return quoted + "'";
-}
 
 std::string list_of(const std::vector<std::string>& lines) {
   std::string out;
