@@ -6,6 +6,7 @@
 #include "weyl/app/new_config_data.h"
 #include "weyl/app/shell_word.h"
 #include "weyl/core/check.h"
+#include "weyl/data/files/files_below.h"
 #include "weyl/data/formats/pose_file.h"
 #include "weyl/data/open.h"
 #include "weyl/data/sets/sequence_gap.h"
@@ -52,24 +53,12 @@ void cut(PoseSequencesDataOptions& o, int64_t poses) {
 
 /// The first trajectories below a folder, by path, at most two; few folders deep, as sequences of EuRoC lie in theirs.
 std::vector<std::string> trajectories_in(const std::string& folder) {
-  constexpr int deepest = 4;
   constexpr size_t most_tried = 100;
   constexpr uintmax_t largest = uintmax_t{1} << 28;
-  std::vector<std::string> files;
-  std::error_code error;
-  const auto options = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator at(folder, options, error), end; !error && at != end;
-       at.increment(error)) {
-    const bool hidden = at->path().filename().string().starts_with('.');
-    std::error_code none;
-    if (at->is_directory(none) && (hidden || at.depth() + 1 >= deepest)) {
-      at.disable_recursion_pending();
-    } else if (!hidden && is_pose_file(at->path().string()) && at->is_regular_file(none) &&
-               at->file_size(none) <= largest) {
-      files.push_back(at->path().string());
-    }
-  }
-  std::ranges::sort(files);
+  const std::vector<std::string> files = files_below(folder, [](const std::string& path) {
+    std::error_code error;
+    return is_pose_file(path) && fs::file_size(path, error) <= largest;
+  });
   std::vector<std::string> found;
   for (const std::string& file : files | std::views::take(most_tried)) {
     try {

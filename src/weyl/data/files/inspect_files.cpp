@@ -5,6 +5,7 @@
 
 #include "weyl/core/alternatives.h"
 #include "weyl/core/check.h"
+#include "weyl/data/files/files_below.h"
 #include "weyl/data/files/inspect.h"
 #include "weyl/data/files/open_request.h"
 
@@ -12,28 +13,6 @@ namespace weyl {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kDeepest = 4;  // folders in one another: train/CLASS/..., CLASS/train/...
-constexpr size_t kMostFiles = 1'000'000;
-
-/// The regular files of a folder and of those in it, by name; hidden ones left out.
-std::vector<std::string> files_in(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code error;
-  const auto options = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator at(folder, options, error), end; !error && at != end;
-       at.increment(error)) {
-    const bool hidden = at->path().filename().string().starts_with('.');
-    std::error_code none;
-    if (at->is_directory(none) && (hidden || at.depth() + 1 >= kDeepest)) {
-      at.disable_recursion_pending();
-    } else if (!hidden && at->is_regular_file(none) && files.size() < kMostFiles) {
-      files.push_back(at->path().string());
-    }
-  }
-  std::ranges::sort(files);
-  return files;
-}
 
 /// The split that a path below the folder says: a folder of its name, or a file whose name begins with it.
 std::string split_of(const fs::path& below) {
@@ -107,7 +86,7 @@ std::vector<std::pair<std::string, Inspection>> inspect_files(const std::string&
                                                               const std::string& fault) {
   std::map<std::string, Inspection> by_split;
   std::vector<std::string> warnings;
-  for (const std::string& file : files_in(folder)) {
+  for (const std::string& file : files_below(folder, [](const std::string&) { return true; })) {
     try {
       const auto data = open_alone(file);
       if (data == nullptr) {
