@@ -13,9 +13,7 @@
 #include "weyl/train/optimiser.h"
 
 namespace weyl {
-namespace {
 
-/// The next batch; after an epoch's last one the next epoch begins, so that its batches are made ahead.
 Batch next_batch(Loader& loader) {
   Batch batch = *loader.next();
   if (loader.position() == loader.batches()) {
@@ -23,8 +21,6 @@ Batch next_batch(Loader& loader) {
   }
   return batch;
 }
-
-}  // namespace
 
 Tensor loss_of(Model& model, const Task* task, const Batch& batch) {
   if (task != nullptr) {

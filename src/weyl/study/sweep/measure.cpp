@@ -108,7 +108,7 @@ class Steps {
   double operator()() {
     const auto start = Clock::now();
     for (int64_t i = 0; i < options_.accumulate; ++i) {
-      add_gradients(loss_of(*trained_.model, trained_.task.get(), next()), *trained_.model);
+      add_gradients(loss_of(*trained_.model, trained_.task.get(), next_batch(loader_)), *trained_.model);
     }
     optimiser_.clip_gradients();
     optimiser_.step(/*factor=*/0);
@@ -117,18 +117,6 @@ class Steps {
   }
 
  private:
-  Batch next() {
-    auto batch = loader_.next();
-    if (!batch) {
-      loader_.start(loader_.epoch());
-      batch = loader_.next();
-    }
-    if (loader_.position() == loader_.batches()) {
-      loader_.start(loader_.epoch() + 1);
-    }
-    return std::move(*batch);
-  }
-
   Trained& trained_;
   TrainOptions options_;
   Loader loader_;
@@ -198,6 +186,14 @@ int64_t batches_that_fit(const TrainOptions& options, double bytes_a_sample, dou
   return accumulate;
 }
 
+double tokens_of(const Dataset& data) {
+  double tokens = 0;
+  for (int64_t i = 0; i < data.size(); ++i) {
+    tokens += static_cast<double>(data.tokens(i));
+  }
+  return tokens;
+}
+
 /// Seconds of a whole split, from some of its samples.
 double evaluation_seconds(Trained& t, const std::shared_ptr<const Dataset>& data,
                           const TrainOptions& options) {
@@ -205,13 +201,6 @@ double evaluation_seconds(Trained& t, const std::shared_ptr<const Dataset>& data
     return 0;
   }
   const auto part = some_of(data, 8 * options.batch);
-  const auto tokens_of = [](const Dataset& set) {
-    double tokens = 0;
-    for (int64_t i = 0; i < set.size(); ++i) {
-      tokens += static_cast<double>(set.tokens(i));
-    }
-    return tokens;
-  };
   const auto start = Clock::now();
   evaluate(*t.model, *t.task, part, evaluate_options(options, "validation data"));
   return since(start) * tokens_of(*data) / tokens_of(*part);
@@ -332,11 +321,7 @@ double tokens_of_epoch(const Dataset& train, const TrainOptions& options, const 
     one.batch_tokens.reset();
     return static_cast<double>(train.size()) * tokens_of_a_batch(model, one);
   }
-  double tokens = 0;
-  for (int64_t i = 0; i < train.size(); ++i) {
-    tokens += static_cast<double>(train.tokens(i));
-  }
-  return tokens;
+  return tokens_of(train);
 }
 
 }  // namespace
