@@ -117,20 +117,20 @@ int main(int argc, char** argv) {
       return parsed.exit_code;
     }
     start_log(talk_of(*parsed.command).quiet);
-    if (const auto code = std::visit([](const auto& c) { return answer(c); }, *parsed.command)) {
+    const auto ended = [](int code) {
       std::cout << std::flush;
       require_stdout();
-      return *code;
+      return code;
+    };
+    if (const auto code = std::visit([](const auto& c) { return answer(c); }, *parsed.command)) {
+      return ended(*code);
     }
     const std::string reason = become_engine(argv);
     if (const auto* doctor = std::get_if<DoctorCommand>(&*parsed.command)) {
       return run_without_engine(*doctor, reason);
     }
     if (const auto* check = std::get_if<ConfigCheckCommand>(&*parsed.command)) {
-      const int code = run(*check, ModelOptions{});
-      std::cout << std::flush;
-      require_stdout();
-      return code;
+      return ended(run(*check, ModelOptions{}));
     }
     throw ConfigError(reason);
   } catch (const std::exception& error) {
