@@ -1,7 +1,6 @@
 #include <signal.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <map>

@@ -1,7 +1,6 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
-#include <set>
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
