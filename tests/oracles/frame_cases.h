@@ -6,6 +6,7 @@
 #include "tests/oracles/kernel_case.h"
 #include "weyl/ops/frames/bias_activation.h"
 #include "weyl/ops/frames/frame_norm.h"
+#include "weyl/ops/frames/group_fourier.h"
 #include "weyl/ops/frames/group_linear.h"
 
 namespace weyl {
@@ -85,6 +86,28 @@ inline void add_frame_cases(std::vector<KernelCase>& cases) {
                      {noise({order, out, in}, 1), noise({order, 2 * out, in}, 2)},
                      {},
                      out == 48});
+  }
+  for (const auto& [group, rows, channels] : {std::tuple{"tetrahedron", 5, 37},
+                                              {"icosahedron", 2, 70},
+                                              {"cyclic_5", 3, 16},
+                                              {"octahedron", 1728, 48}}) {
+    const auto tables = std::make_shared<const GroupTables>(named_group(group));
+    const int64_t width = tables->group().order() * channels;
+    const at::Tensor x = noise({rows, 2 * width}, 1);
+    const bool timed = rows == 1728;
+    cases.push_back(
+        {std::string("group_fourier/") + group,
+         [tables](const auto& in) -> std::vector<at::Tensor> { return group_fourier(in[0], *tables, 2); },
+         {x},
+         {},
+         timed});
+    cases.push_back({std::string("inverse_group_fourier/") + group,
+                     [tables](const auto& in) -> std::vector<at::Tensor> {
+                       return {inverse_group_fourier(in, *tables, 2)};
+                     },
+                     group_fourier(x, *tables, 2),
+                     {},
+                     timed});
   }
 }
 

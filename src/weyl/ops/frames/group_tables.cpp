@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/frames/fourier_tables.h"
 
 namespace weyl {
 
@@ -63,6 +64,14 @@ Tensor GroupTables::translation(int64_t g, at::Device device) const {
     }
     return table;
   });
+}
+
+std::shared_ptr<const FourierTables> GroupTables::fourier() const {
+  const std::lock_guard lock(mutex_);
+  if (fourier_ == nullptr) {
+    fourier_ = std::make_shared<const FourierTables>(*group_);
+  }
+  return fourier_;
 }
 
 }  // namespace weyl

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -12,6 +13,8 @@
 namespace weyl {
 
 using at::Tensor;
+
+class FourierTables;
 
 /// The tables of a finite group as tensors, made once per device (and dtype) on first use. Thread-safe.
 /// Modules hold one; it is no buffer, so a module's `to(dtype)` never touches an index.
@@ -27,6 +30,8 @@ class GroupTables {
   /// (G) int64, the left regular representation of g as an index table: new[j] = old[g^-1 j]. ShapeError
   /// unless 0 <= g < G.
   Tensor translation(int64_t g, at::Device) const;
+  /// Of the Fourier transform on the group; milliseconds to make.
+  std::shared_ptr<const FourierTables> fourier() const;
 
  private:
   /// The table of that name and index on the device, made on the host by `make` the first time.
@@ -36,6 +41,7 @@ class GroupTables {
   GroupPtr group_;
   mutable std::mutex mutex_;
   mutable std::map<std::pair<std::string, int64_t>, Tensor> cache_;
+  mutable std::shared_ptr<const FourierTables> fourier_;
 };
 
 }  // namespace weyl

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "weyl/ops/frames/group_tables.h"
+
+namespace weyl {
+
+// Functions on a group by irreps (Platonic Transformers, appendix N). x (N, P G C) holds P functions side by side, frames
+// first: element (n, p, g, c). What it is made of is one matrix for each irrep r of dimension d that occurs m times
+// (GroupSpectrum::irreps), a plane (m N, d P C) of elements (i, n, l, p, c), which a linear map of all d P C of a row takes
+// by one matrix product.
+
+/// Q^T: the planes of x. Orthogonal, so that the inverse is its derivative too. ShapeError unless P G divides the width.
+std::vector<Tensor> group_fourier(const Tensor& x, const GroupTables& tables, int64_t parts = 1);
+
+/// Q: x (N, P G C) of its planes. ShapeError unless there is one for each irrep, and their sizes fit.
+Tensor inverse_group_fourier(const std::vector<Tensor>& planes, const GroupTables& tables, int64_t parts = 1);
+
+/// W_r (d O, d I) of a kernel (G, O, I), one for each irrep (algebra/finite/spectral_linear.h): with them
+///   inverse_group_fourier(x_r W_r^T) = x expand_group_kernel(kernel)^T,   x_r = group_fourier(x).
+/// ShapeError unless the kernel is of the group.
+std::vector<Tensor> spectral_blocks(const Tensor& kernel, const GroupTables& tables);
+
+/// x expand_group_kernel(kernel)^T by the kernel's blocks. x (N, G I) -> (N, P G C), O = P C: with P kernels of C rows one
+/// below the other P functions side by side. Under autocast the products are of its type, the transforms at least float32.
+Tensor spectral_linear(const Tensor& x, const std::vector<Tensor>& blocks, const GroupTables& tables,
+                       int64_t parts = 1);
+
+}  // namespace weyl
