@@ -176,6 +176,7 @@ TEST(PlatonicFlops, FollowTheClosedFormOfTheSheet) {
   auto i = interface(3, 97, 0, graph_scalars(1));
   i.typical_nodes = 18;
   auto o = options("octahedron", 1152, 14, 72);
+  o.linear = platonic::LinearForm::dense;
   const double blocks = 14 * (22.0 * 1152 * 1152 + 4.0 * 18 * 1152), embedding = 2.0 * 97 * 24 * 1152;
   const double readout = (2.0 * 1152 * 1152 + 2.0 * 1152 * 24) / 18;
   const double angles = 14 * 3.0 * 1152;  // which the sheet leaves out: positions times frequencies

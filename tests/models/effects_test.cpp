@@ -97,11 +97,13 @@ TEST(EffectsOfOptions, Platonic) {
   values.string["group"] = {"trivial", "cyclic_3d_2"};
   values.reals["axis"] = {{1, 0, 0}};
   values.matrix["generators"] = {{{0, 0, 1, 1, 0, 0, 0, 1, 0}}};
+  const std::pair<const std::string, std::string> form{"linear",
+                                                       "the same numbers to rounding, in less time"};
   const Interface interface = molecules({classes});
-  expect_all_to_act("platonic", o, interface, points(), values);
+  expect_all_to_act("platonic", o, interface, points(), values, {form});
   o.attention = platonic::AttentionLaw::linear;
   o.drop_path = 0.3;
-  expect_all_to_act("platonic with linear attention", o, interface, points(), values);
+  expect_all_to_act("platonic with linear attention", o, interface, points(), values, {form});
   o = {};
   o.width = 48;
   o.blocks = 1;
@@ -112,7 +114,8 @@ TEST(EffectsOfOptions, Platonic) {
         "on where they are counted from"},
        {"authors_tables",
         "states how weights of the authors were trained; float32 holds the matrices of "
-        "most groups exactly"}});
+        "most groups exactly"},
+       form});
 }
 
 TEST(EffectsOfOptions, Lie) {

@@ -134,22 +134,44 @@ TEST(WorkOfModels, OfATransformerIsExact) {
 }
 
 TEST(WorkOfModels, OfPlatonicIsExact) {
+  for (const auto form : {platonic::LinearForm::dense, platonic::LinearForm::spectral}) {
+    const std::string name = form == platonic::LinearForm::spectral ? "platonic, spectral" : "platonic";
+    platonic::Options o;
+    o.width = 72;
+    o.heads = 12;
+    o.blocks = 2;
+    o.linear = form;
+    expect_exact(name, o, interface_of_nodes(11));
+    o.rope->learned = false;
+    o.rope_on_values = true;
+    expect_exact(name + ", fixed angles", o, interface_of_nodes(11));
+    o.use_key = true;
+    o.ape.emplace();
+    o.ffn_readout = false;
+    o.dropout = 0.1;
+    expect_exact(name + ", keys, unfused", o, interface_of_nodes(13));
+    o.attention = platonic::AttentionLaw::linear;
+    o.use_key = false;
+    expect_exact(name + ", linear attention", o, interface_of_nodes(13));
+  }
+}
+
+TEST(WorkOfModels, SpectralIsLessThanTheDenseMatrixThatItReplaces) {
   platonic::Options o;
-  o.width = 72;
-  o.heads = 12;
-  o.blocks = 2;
-  expect_exact("platonic", o, interface_of_nodes(11));
-  o.rope->learned = false;
-  o.rope_on_values = true;
-  expect_exact("platonic, fixed angles", o, interface_of_nodes(11));
-  o.use_key = true;
-  o.ape.emplace();
-  o.ffn_readout = false;
-  o.dropout = 0.1;
-  expect_exact("platonic, keys, unfused", o, interface_of_nodes(13));
-  o.attention = platonic::AttentionLaw::linear;
-  o.use_key = false;
-  expect_exact("platonic, linear attention", o, interface_of_nodes(13));
+  o.group = "octahedron";
+  o.width = 1152;
+  o.heads = 72;
+  const auto work = [&](platonic::LinearForm form, bool dense) {
+    o.linear = form;
+    const BuildOn shapes_alone(at::kMeta, at::kFloat);
+    const auto model = build({o}, interface_of_nodes(18));
+    return (dense ? dense_work_of_token(*model) : work_of_token(*model)).training();
+  };
+  const double dense = work(platonic::LinearForm::dense, false);
+  EXPECT_EQ(work(platonic::LinearForm::dense, true), dense);
+  EXPECT_EQ(work(platonic::LinearForm::spectral, true), dense);
+  EXPECT_GT(dense,
+            6 * work(platonic::LinearForm::spectral, false));  // of linear maps alone, without transforms: 9
 }
 
 // Its maps of scalars pad rows to sixteen and columns to eight, with zeros that do not count: here nothing is padded.

@@ -12,6 +12,11 @@ Work work_of_token(const Model& model) {
   return {forward, 2 * forward};
 }
 
+Work dense_work_of_token(const Model& model) {
+  const auto* states = dynamic_cast<const StatesWork*>(&model);
+  return states != nullptr ? states->dense_work_of_token() : work_of_token(model);
+}
+
 void note_objects(Model& model, const Input& input) {
   auto* states = dynamic_cast<StatesWork*>(&model);
   const auto* points = std::get_if<Points>(&input);

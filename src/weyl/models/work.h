@@ -7,7 +7,8 @@ namespace weyl {
 class Model;
 
 /// Floating-point operations of a token, of a layer or of a whole model, a multiply-add counting two. They are those of
-/// the definition, the same for each device, number of threads and way in which a layer is worked out:
+/// the definition, the same for each device, number of threads and way in which a layer is worked out, unless an option
+/// chooses that way (model.platonic.linear: products by irreps, and the transforms to them and back):
 ///
 /// Counted are products: linear maps, convolutions (as dense ones, though a kernel may do with fewer), scores and values
 /// of attention and sums over edges (of each pair, channel and axis one multiply-add), multivectors' products (their
@@ -48,6 +49,7 @@ class StatesWork {
   virtual ~StatesWork() = default;
   /// At `typical_nodes` tokens a graph, all within a cut-off if there is one, and `object_nodes` an object.
   virtual Work work_of_token() const = 0;
+  virtual Work dense_work_of_token() const { return work_of_token(); }
 
   /// Whether what a token takes depends on the size of its object.
   virtual bool looks_inside_objects() const { return false; }
@@ -63,5 +65,8 @@ void note_objects(Model& model, const Input& input);
 
 /// What the model states, or, of one that does not, its forward pass and twice that.
 Work work_of_token(const Model& model);
+
+/// The same with a dense matrix in place of each linear map that goes by irreps.
+Work dense_work_of_token(const Model& model);
 
 }  // namespace weyl

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 #include "weyl/ops/autograd/differentiable.h"
 
@@ -20,13 +22,14 @@ inline bool follows_weights(bool training, at::TensorList weights) {
           }));
 }
 
-/// A tensor that follows from a module's parameters, its `weights`: made anew on each use where it must keep its graph
+/// A tensor (or several) that follows from a module's parameters, its `weights`: made anew on each use where it must keep its graph
 /// back to them (follows_weights), else once, as a constant, which only UseReferences makes anew. Safe to use from
 /// several threads.
-class Derived {
+template <class Value>
+class DerivedValue {
  public:
   template <class Make>
-  at::Tensor get(bool training, at::TensorList weights, Make make) const {
+  Value get(bool training, at::TensorList weights, Make make) const {
     if (follows_weights(training, weights)) {
       return make();
     }
@@ -35,19 +38,21 @@ class Derived {
       return make();
     }
     const std::lock_guard lock(mutex_);
-    if (!made_.defined()) {
+    if (!made_) {
       made_ = make();
     }
-    return made_;
+    return *made_;
   }
   void drop() {
     const std::lock_guard lock(mutex_);
-    made_ = at::Tensor();
+    made_.reset();
   }
 
  private:
   mutable std::mutex mutex_;
-  mutable at::Tensor made_;
+  mutable std::optional<Value> made_;
 };
+using Derived = DerivedValue<at::Tensor>;
+using DerivedTensors = DerivedValue<std::vector<at::Tensor>>;
 
 }  // namespace weyl

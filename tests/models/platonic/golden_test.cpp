@@ -26,6 +26,8 @@ std::vector<bool> none(int64_t n) {
   return std::vector<bool>(n, false);
 }
 
+constexpr LinearForm forms[] = {LinearForm::dense, LinearForm::spectral};
+
 struct LinearCase {
   const char* group;
   int64_t in, out;
@@ -41,11 +43,13 @@ TEST(PlatonicGolden, GroupLinear) {
            {"icosahedron", 1, 1, 39.4239756436, 124.3697333676, {1.1894117982}}}) {
     const auto group = tables(c.group);
     const int64_t order = group->group().order();
-    GroupLinear linear(group, order * c.in, order * c.out);
-    apply_weight_rule(linear, 0.3);
-    for (const bool training : {true, false}) {
-      linear.train(training);
-      expect_digest(c.group, linear(sine({2, order * c.in})), c.sum, c.absolute, c.first, 1e-9);
+    for (const LinearForm form : forms) {
+      GroupLinear linear(group, order * c.in, order * c.out, form);
+      apply_weight_rule(linear, 0.3);
+      for (const bool training : {true, false}) {
+        linear.train(training);
+        expect_digest(c.group, linear(sine({2, order * c.in})), c.sum, c.absolute, c.first, 1e-9);
+      }
     }
   }
 }
@@ -211,16 +215,19 @@ TEST(PlatonicGolden, Attention) {
     o.linear_norm = c.norm;
     o.rope_on_values = c.rope_on_values;
     o.use_key = c.use_key;
-    FrameAttention attention(o, tables("tetrahedron"));
-    apply_weight_rule(attention, 0.3);
-    use_float32_spiral(attention, 1.5);
-    const auto graphs = three_and_two();
-    const auto run = [&] { return attention(sine({5, 48}), {five_positions(), graphs, 2.5}); };
-    const Tensor y = run();
-    expect_digest(c.name, y, c.sum, c.absolute, c.first, 1e-6);
-    // The authors' ragged layout: all ordered pairs, scattered. (The padded one: ops/attention_test.)
-    const UseReferences by_pairs;
-    EXPECT_LT((run() - y).abs().max().item<double>(), 1e-13 * c.absolute) << c.name << ", by pairs";
+    for (const LinearForm form : forms) {
+      o.linear = form;
+      FrameAttention attention(o, tables("tetrahedron"));
+      apply_weight_rule(attention, 0.3);
+      use_float32_spiral(attention, 1.5);
+      const auto graphs = three_and_two();
+      const auto run = [&] { return attention(sine({5, 48}), {five_positions(), graphs, 2.5}); };
+      const Tensor y = run();
+      expect_digest(c.name, y, c.sum, c.absolute, c.first, 1e-6);
+      // The authors' ragged layout: all ordered pairs, scattered. (The padded one: ops/attention_test.)
+      const UseReferences by_pairs;
+      EXPECT_LT((run() - y).abs().max().item<double>(), 1e-13 * c.absolute) << c.name << ", by pairs";
+    }
   }
 }
 
@@ -309,13 +316,17 @@ std::vector<ModelCase> model_cases() {
 TEST(PlatonicGolden, WholeModels) {
   const BuildOn float64(at::kCPU, at::kDouble);
   for (const auto& c : model_cases()) {
-    Platonic model(c.options, interface_of_item_7());
-    apply_weight_rule(model, 0.2);
-    for (const bool training : {true, false}) {
-      model.train(training);
-      const Named out = model(points_of_item_7());
-      expect_numbers(c.name + ", scalars", out.at("scalars"), c.scalars, 1e-6);
-      expect_first(c.name + ", vector", out.at("vector"), c.vector, 1e-6);
+    for (const LinearForm form : forms) {
+      Options options = c.options;
+      options.linear = form;
+      Platonic model(options, interface_of_item_7());
+      apply_weight_rule(model, 0.2);
+      for (const bool training : {true, false}) {
+        model.train(training);
+        const Named out = model(points_of_item_7());
+        expect_numbers(c.name + ", scalars", out.at("scalars"), c.scalars, 1e-6);
+        expect_first(c.name + ", vector", out.at("vector"), c.vector, 1e-6);
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 #include "weyl/models/platonic/attention.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/stack.h>
@@ -12,6 +13,8 @@
 #include "weyl/ops/attention/linear_attention.h"
 #include "weyl/ops/attention/rotary.h"
 #include "weyl/ops/attention/rotary_attention.h"
+#include "weyl/ops/frames/frames.h"
+#include "weyl/ops/frames/group_fourier.h"
 #include "weyl/ops/frames/group_linear.h"
 
 namespace weyl::platonic {
@@ -32,7 +35,7 @@ FrameAttention::FrameAttention(const Options& options, GroupTablesPtr tables)
   require<ConfigError>(options.scores == Scores::equivariant || options.attention == AttentionLaw::softmax,
                        "model.platonic.scores: invariant scores are defined for softmax attention alone");
   const auto projection = [&](const char* name) {
-    return child(name, std::make_shared<GroupLinear>(tables_, options.width, options.width));
+    return child(name, std::make_shared<GroupLinear>(tables_, options.width, options.width, options.linear));
   };
   q_ = projection("q_proj");
   v_ = projection("v_proj");
@@ -70,9 +73,11 @@ Tensor FrameAttention::mix(const Tensor& q, const Tensor& k, const Tensor& v, co
 
 Tensor FrameAttention::operator()(const Tensor& x, const FrameInput& input) const {
   const int64_t n = x.size(0);
-  const auto in_heads = [&](const Tensor& t) { return t.view({n, options_.heads, head_width_}); };
-  Tensor q = in_heads((*q_)(x)), v = in_heads((*v_)(x));
-  Tensor k = k_ ? in_heads((*k_)(x)) : Tensor();
+  const auto in_heads = [&](const Tensor& t) {
+    return t.defined() ? t.view({n, options_.heads, head_width_}) : t;
+  };
+  const std::vector<Tensor> projected = projections(x);
+  Tensor q = in_heads(projected[0]), v = in_heads(projected[1]), k = in_heads(projected[2]);
   if (!rope_) {
     return (*out_)(mix(q, k, v, input).reshape({n, options_.width}));
   }
@@ -89,33 +94,61 @@ Tensor FrameAttention::operator()(const Tensor& x, const FrameInput& input) cons
   return (*out_)(y.reshape({n, options_.width}));
 }
 
+std::vector<Tensor> FrameAttention::projections(const Tensor& x) const {
+  std::vector<Tensor> results;
+  if (!q_->by_irreps()) {
+    for (const auto& map : {q_, v_, k_}) {
+      results.push_back(map ? (*map)(x) : Tensor());
+    }
+    return results;
+  }
+  const Tensor together = joint(x);
+  int64_t first = 0;
+  for (const auto& map : {q_, v_, k_}) {
+    results.push_back(map ? add_to_frames(together.narrow(1, first, options_.width), map->bias()) : Tensor());
+    first += options_.width;
+  }
+  return results;
+}
+
+Tensor FrameAttention::joint(const Tensor& x) const {
+  std::vector<Tensor> kernels{q_->kernel(), v_->kernel()};
+  if (k_) {
+    kernels.push_back(k_->kernel());
+  }
+  if (q_->by_irreps()) {
+    const auto blocks = joint_blocks_.get(training(), kernels,
+                                          [&] { return spectral_blocks(at::cat(kernels, 1), *tables_); });
+    return spectral_linear(x, blocks, *tables_, static_cast<int64_t>(kernels.size()));
+  }
+  return at::linear(x,
+                    joint_.get(training(), kernels, [&] { return expand_group_kernels(kernels, *tables_); }));
+}
+
 bool FrameAttention::has_fused() const {
   return options_.attention == AttentionLaw::softmax && options_.scores == Scores::equivariant;
 }
 
 Tensor FrameAttention::fused_without_bias(const Tensor& x, const FrameInput& input) const {
-  std::vector<Tensor> kernels{q_->kernel(), v_->kernel()}, biases{q_->bias(), v_->bias()};
+  std::vector<Tensor> biases{q_->bias(), v_->bias()};
   if (k_) {
-    kernels.push_back(k_->kernel());
     biases.push_back(k_->bias());
   }
-  const Tensor dense =
-      joint_.get(training(), kernels, [&] { return expand_group_kernels(kernels, *tables_); });
   const Tensor angles = rope_ ? rope_->angles(input.positions, *tables_) : Tensor();
   const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
-  const Tensor y = rotary_attention(at::linear(x, dense), at::stack(biases), angles, input.graphs,
-                                    options_.heads, scale, options_.rope_on_values);
+  const Tensor y = rotary_attention(joint(x), at::stack(biases), angles, input.graphs, options_.heads, scale,
+                                    options_.rope_on_values);
   return out_->without_bias(y);
 }
 
-Work FrameAttention::work(double graph_nodes) const {
+Work FrameAttention::work(double graph_nodes, LinearForm form) const {
   const double width = static_cast<double>(options_.width);
   const bool linear = options_.attention == AttentionLaw::linear;
   const double terms = width * (linear ? static_cast<double>(head_width_) : graph_nodes);
   const bool keys_learn = k_ || options_.rope->learned;  // else constants turned by constants
   Work work = Work::product(terms, keys_learn ? 2 : 1) + Work::product(terms);
   for (const auto& map : {q_, v_, k_, out_}) {
-    work += map ? map->work() : Work();
+    work += map ? map->work(form, 2, /*transforms_input=*/map == q_ || map == out_) : Work();
   }
   return work;
 }

@@ -30,12 +30,19 @@ class FrameAttention : public Module {
   /// The same by the fused op, before the bias of the output projection is added.
   Tensor fused_without_bias(const Tensor& x, const FrameInput& input) const;
   const Tensor& output_bias() const { return out_->bias(); }
-  Work work(double graph_nodes) const;  // of one token; angles apart
+  Work work(double graph_nodes, LinearForm form) const;  // of one token; angles apart
 
  protected:
-  void mode_changed() override { joint_.drop(); }
+  void mode_changed() override {
+    joint_.drop();
+    joint_blocks_.drop();
+  }
 
  private:
+  /// The projections of x, without biases, side by side: (N, 2 G C), or 3 with keys that are learned.
+  Tensor joint(const Tensor& x) const;
+  /// Queries, values and keys (undefined where they are not learned), each (N, G C).
+  std::vector<Tensor> projections(const Tensor& x) const;
   Tensor mix(const Tensor& q, const Tensor& k, const Tensor& v, const FrameInput& input) const;
 
   Options options_;
@@ -43,7 +50,8 @@ class FrameAttention : public Module {
   int64_t order_, head_width_;
   std::shared_ptr<GroupLinear> q_, v_, k_, out_;
   std::shared_ptr<FrameRope> rope_;
-  Derived joint_;  // the dense matrices of q, v and k, one below the other
+  Derived joint_;                // the dense matrices of q, v and k, one below the other
+  DerivedTensors joint_blocks_;  // of all three together
 };
 
 }  // namespace weyl::platonic

@@ -28,8 +28,8 @@ FrameBlock::FrameBlock(const Options& options, const GroupTablesPtr& tables)
     gamma_2_ = parameter("gamma_2", {channels}, Init::constant(*options.layer_scale));
   }
   attention_ = child("interaction", std::make_shared<FrameAttention>(options, tables));
-  linear_1_ = child("linear1", std::make_shared<GroupLinear>(tables, options.width, hidden));
-  linear_2_ = child("linear2", std::make_shared<GroupLinear>(tables, hidden, options.width));
+  linear_1_ = child("linear1", std::make_shared<GroupLinear>(tables, options.width, hidden, options.linear));
+  linear_2_ = child("linear2", std::make_shared<GroupLinear>(tables, hidden, options.width, options.linear));
   const auto norm = [&](const char* name) -> std::shared_ptr<Norm> {
     if (options.norm == FrameNorm::layer) {
       return child(name, std::make_shared<LayerNorm>(channels));
@@ -92,8 +92,8 @@ Tensor FrameBlock::operator()(const Tensor& x, const FrameInput& input) const {
   return residual(mixed, (*linear_2_)(hidden), gamma_2_, input);
 }
 
-Work FrameBlock::work(double graph_nodes) const {
-  return attention_->work(graph_nodes) + linear_1_->work() + linear_2_->work();
+Work FrameBlock::work(double graph_nodes, LinearForm form) const {
+  return attention_->work(graph_nodes, form) + linear_1_->work(form) + linear_2_->work(form);
 }
 
 }  // namespace weyl::platonic

@@ -14,7 +14,7 @@ class FrameBlock : public Module {
  public:
   FrameBlock(const Options& options, const GroupTablesPtr& tables);
   Tensor operator()(const Tensor& x, const FrameInput& input) const;  // (N, G C) -> (N, G C)
-  Work work(double graph_nodes) const;                                // of one token; angles apart
+  Work work(double graph_nodes, LinearForm form) const;               // of one token; angles apart
 
  private:
   bool fuses(const Tensor& x) const;

@@ -4,13 +4,18 @@
 
 #include <cmath>
 
+#include "weyl/algebra/finite/spectral_linear.h"
 #include "weyl/core/check.h"
+#include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/frames/fourier_tables.h"
+#include "weyl/ops/frames/frames.h"
+#include "weyl/ops/frames/group_fourier.h"
 #include "weyl/ops/frames/group_linear.h"
 
 namespace weyl::platonic {
 
-GroupLinear::GroupLinear(GroupTablesPtr tables, int64_t in, int64_t out, bool bias)
-    : tables_(std::move(tables)), in_(in), out_(out) {
+GroupLinear::GroupLinear(GroupTablesPtr tables, int64_t in, int64_t out, LinearForm form, bool bias)
+    : tables_(std::move(tables)), in_(in), out_(out), form_(form) {
   const int64_t order = tables_->group().order();
   require<ConfigError>(in % order == 0 && out % order == 0,
                        "platonic: widths must be multiples of the order ", order, " of ",
@@ -22,21 +27,47 @@ GroupLinear::GroupLinear(GroupTablesPtr tables, int64_t in, int64_t out, bool bi
   }
 }
 
+bool GroupLinear::by_irreps() const {
+  return form_ == LinearForm::spectral && !UseReferences::active();
+}
+
 Tensor GroupLinear::dense() const {
   return expanded_.get(training(), kernel_, [&] { return expand_group_kernel(kernel_, *tables_); });
 }
 
 Tensor GroupLinear::without_bias(const Tensor& x) const {
+  if (by_irreps()) {
+    return spectral_linear(
+        x, blocks_.get(training(), kernel_, [&] { return spectral_blocks(kernel_, *tables_); }), *tables_);
+  }
   return at::linear(x, dense());
 }
 
 Tensor GroupLinear::operator()(const Tensor& x) const {
+  if (by_irreps()) {
+    return add_to_frames(without_bias(x), bias_);
+  }
   return at::linear(x, dense(), bias_.defined() ? bias_.repeat({tables_->group().order()}) : Tensor());
 }
 
-GroupMlp::GroupMlp(const GroupTablesPtr& tables, int64_t in, int64_t hidden, int64_t out)
-    : first_(child("0", std::make_shared<GroupLinear>(tables, in, hidden))),
-      second_(child("2", std::make_shared<GroupLinear>(tables, hidden, out))) {}
+Work GroupLinear::work(LinearForm form, double factors, bool transforms_input) const {
+  if (form != LinearForm::spectral) {
+    return Work::product(static_cast<double>(in_ * out_), factors);
+  }
+  const auto fourier = tables_->fourier();
+  const int64_t order = tables_->group().order(), out = out_ / order, in = in_ / order;
+  const auto of_channels = [&](int64_t channels) {
+    return static_cast<double>(fourier->multiply_adds() * channels);
+  };
+  // What the transforms multiply by is constant.
+  return Work::product(static_cast<double>(spectral_multiply_adds(fourier->spectrum(), out, in)), factors) +
+         Work::product(transforms_input ? of_channels(in) : 0, factors - 1) +
+         Work::product(of_channels(out), 1);
+}
+
+GroupMlp::GroupMlp(const GroupTablesPtr& tables, int64_t in, int64_t hidden, int64_t out, LinearForm form)
+    : first_(child("0", std::make_shared<GroupLinear>(tables, in, hidden, form))),
+      second_(child("2", std::make_shared<GroupLinear>(tables, hidden, out, form))) {}
 
 Tensor GroupMlp::operator()(const Tensor& x) const {
   return (*second_)(activate((*first_)(x), Activation::gelu));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "weyl/models/platonic/options.h"
 #include "weyl/models/work.h"
 #include "weyl/nn/activation.h"
 #include "weyl/nn/derived.h"
@@ -13,38 +14,49 @@ using GroupTablesPtr = std::shared_ptr<const GroupTables>;
 /// A linear map of functions on a group that commutes with left translation (paper, eq. 8):
 ///   y(h) = sum_g kernel[g^-1 h] x(g) + bias,   x (N, G I) -> y (N, G O), frames first.
 /// Parameters `kernel` (G, O, I) ~ N(0, 1/(G I)), which decays, and `bias` (O), shared by the frames,
-/// ~ U(-1/sqrt(G I), 1/sqrt(G I)). In evaluation mode the dense matrix is expanded once, unless `kernel` is to get a
-/// gradient (nn/derived.h).
+/// ~ U(-1/sqrt(G I), 1/sqrt(G I)), whatever the form. Spectral: x goes to irreps and back, with one product for each
+/// (appendix N). What follows from `kernel`, the dense matrix or the blocks of irreps, is made once in evaluation mode,
+/// unless `kernel` is to get a gradient (nn/derived.h).
 class GroupLinear : public Module {
  public:
-  /// in = G I and out = G O are totals; ConfigError unless both are multiples of G.
-  GroupLinear(GroupTablesPtr tables, int64_t in, int64_t out, bool bias = true);
+  /// in = G I and out = G O are totals; ConfigError unless both are multiples of G. `form`: not automatic.
+  GroupLinear(GroupTablesPtr tables, int64_t in, int64_t out, LinearForm form = LinearForm::dense,
+              bool bias = true);
   Tensor operator()(const Tensor& x) const;
 
   const Tensor& kernel() const { return kernel_; }  // (G, O, I)
   const Tensor& bias() const { return bias_; }      // (O), for ops that add it themselves
-  Tensor dense() const;                             // (G O, G I)
   Tensor without_bias(const Tensor& x) const;
+  /// Whether it goes by irreps now: not under UseReferences, of which the dense matrix is the definition.
+  bool by_irreps() const;
 
-  /// Of one token; `factors`: 1 where the input depends on no parameter.
-  Work work(double factors = 2) const { return Work::product(static_cast<double>(in_ * out_), factors); }
+  /// Of one token as worked out in a form: one product for each irrep, and x to irreps (not where another map of the same x
+  /// has done it) and back. `factors`: 1 where the input depends on no parameter.
+  Work work(LinearForm form, double factors = 2, bool transforms_input = true) const;
 
  protected:
-  void mode_changed() override { expanded_.drop(); }
+  void mode_changed() override {
+    expanded_.drop();
+    blocks_.drop();
+  }
 
  private:
+  Tensor dense() const;
+
   GroupTablesPtr tables_;
   int64_t in_, out_;
+  LinearForm form_;
   Tensor kernel_, bias_;
-  Derived expanded_;
+  Derived expanded_;       // (G O, G I)
+  DerivedTensors blocks_;  // of irreps
 };
 
 /// Two of them with an activation between, children `0` and `2`.
 class GroupMlp : public Module {
  public:
-  GroupMlp(const GroupTablesPtr& tables, int64_t in, int64_t hidden, int64_t out);
+  GroupMlp(const GroupTablesPtr& tables, int64_t in, int64_t hidden, int64_t out, LinearForm form);
   Tensor operator()(const Tensor& x) const;  // exact GELU
-  Work work() const { return first_->work() + second_->work(); }
+  Work work(LinearForm form) const { return first_->work(form) + second_->work(form); }
 
  private:
   std::shared_ptr<GroupLinear> first_, second_;

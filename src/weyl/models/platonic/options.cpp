@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "weyl/config/idle.h"
+#include "weyl/models/platonic/frames.h"
 #include "weyl/models/pooled_outputs.h"
 #include "weyl/models/usual_words.h"
 
@@ -67,6 +68,10 @@ void fields(Fields& f, Options& o) {
     "build the scalar and the vector readout even where one has no output, as the authors do");
   f("authors_tables", o.authors_tables,
     "round the group's matrices to float32, as the authors' weights were trained");
+  f("linear", o.linear,
+    "how linear maps are worked out: dense, one matrix; spectral, by irreps of the group, with fewer "
+    "operations; or auto, "
+    "by a rule of group, width and nodes. The weights are the same");
 }
 
 void require_effects(const Options& o, const Interface* interface) {
@@ -95,6 +100,10 @@ Options resolved(const Options& options, const Interface& interface) {
                       (options.rope && (options.rope_on_values || options.attention == AttentionLaw::linear));
     chosen.position_vector = alike && !sees ? PositionVector::on : PositionVector::off;
   }
+  if (options.linear == LinearForm::automatic) {
+    const GroupPtr group = frames_of(options, interface.dimension);
+    chosen.linear = form_that_pays(*group, options.width / group->order());
+  }
   return chosen;
 }
 
@@ -119,6 +128,7 @@ Options resolved_by(const Options& options, const Interface& interface, const Te
 
 void as_stored(Options& o) {
   o.position_vector = PositionVector::off;  // there was no other value, then `false` was the default
+  o.linear = LinearForm::dense;
 }
 
 std::string blinding(const Options& o) {

@@ -7,25 +7,13 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
+#include "weyl/models/platonic/frames.h"
 #include "weyl/models/platonic/import_names.h"
 #include "weyl/models/platonic/lift.h"
 #include "weyl/nn/pooling.h"
 
 namespace weyl::platonic {
 namespace {
-
-/// The same elements rounded to float32: the tables that the authors' weights were trained with.
-GroupPtr rounded(const FiniteGroup& group) {
-  std::vector<std::vector<double>> elements;
-  for (int64_t g = 0; g < group.order(); ++g) {
-    std::vector<double> element;
-    for (const double x : group.element(g)) {
-      element.push_back(static_cast<float>(x));
-    }
-    elements.push_back(std::move(element));
-  }
-  return std::make_shared<FiniteGroup>(group.name(), group.dimension(), std::move(elements));
-}
 
 bool equal_elements(const FiniteGroup& a, const FiniteGroup& b) {
   bool equal = a.order() == b.order();
@@ -36,21 +24,6 @@ bool equal_elements(const FiniteGroup& a, const FiniteGroup& b) {
 }
 
 }  // namespace
-
-GroupPtr frames_of(const Options& options, int64_t dimension) {
-  GroupPtr group;
-  if (!options.generators.empty()) {
-    group = std::make_shared<FiniteGroup>(
-        FiniteGroup::from_generators("generated", dimension, options.generators));
-  } else {
-    require<ConfigError>(options.axis.size() == 3, "model.platonic.axis: must be three numbers, got ",
-                         options.axis.size());
-    group = named_group(options.group, {options.axis[0], options.axis[1], options.axis[2]});
-  }
-  require<ConfigError>(group->dimension() == dimension, "model.platonic.group: '", group->name(),
-                       "' acts in ", group->dimension(), " dimensions, the data have ", dimension);
-  return options.authors_tables ? rounded(*group) : group;
-}
 
 Platonic::Platonic(const Options& given, const Interface& interface)
     : PointsModel(interface),
@@ -71,7 +44,8 @@ Platonic::Platonic(const Options& given, const Interface& interface)
   }
   const int64_t inputs = columns_.scalar_count() + columns_.vector_count() * interface.dimension;
   embedder_ = child("x_embedder",
-                    std::make_shared<GroupLinear>(tables_, inputs * order, options.width, /*bias=*/false));
+                    std::make_shared<GroupLinear>(tables_, inputs * order, options.width, options.linear,
+                                                  /*bias=*/false));
   for (int64_t i = 0; i < options.blocks; ++i) {
     blocks_.push_back(child("layers." + std::to_string(i), std::make_shared<FrameBlock>(options, tables_)));
   }
@@ -157,12 +131,14 @@ Symmetry Platonic::symmetry() const {
 }
 
 Flops Platonic::flops_per_token() const {
-  double linear = embedder_->work().forward;
+  constexpr LinearForm form = LinearForm::dense;  // as the convention counts
+  double linear = embedder_->work(form).forward;
   for (const auto& block : blocks_) {
-    linear += block->work(0).forward;  // of linear attention its products too, which are of a token's own
+    linear +=
+        block->work(0, form).forward;  // of linear attention its products too, which are of a token's own
   }
   for (const auto& readout : readouts_) {
-    linear += readout.plan().outputs.empty() ? 0 : rows_of_token(readout) * readout.work().forward;
+    linear += readout.plan().outputs.empty() ? 0 : rows_of_token(readout) * readout.work(form).forward;
   }
   return {work_of_token().forward, 3 * linear};  // every frame uses the weights
 }
@@ -174,17 +150,18 @@ double Platonic::rows_of_token(const Readout& readout) const {
   return pooled ? 1 / interface.typical_nodes : 1;
 }
 
-Work Platonic::work_of_token() const {
+Work Platonic::work_of_token(LinearForm form) const {
   const auto dimension = static_cast<double>(interface.dimension);
   const double angles = dimension * static_cast<double>(options.width) / 2;  // of positions and frequencies
   // A vector in all frames, and back.
   const double turns = static_cast<double>(tables_->group().order()) * dimension * dimension;
-  Work work = embedder_->work(1) + Work::product(turns * static_cast<double>(columns_.vector_count()), 0);
+  Work work =
+      embedder_->work(form, 1) + Work::product(turns * static_cast<double>(columns_.vector_count()), 0);
   if (options.ape) {
     work += Work::product(angles, options.ape->learned ? 1 : 0);
   }
   for (const auto& block : blocks_) {
-    work += block->work(interface.typical_nodes);
+    work += block->work(interface.typical_nodes, form);
     if (options.rope) {
       work += Work::product(angles, options.rope->learned ? 1 : 0);
     }
@@ -193,7 +170,7 @@ Work Platonic::work_of_token() const {
     const ReadoutPlan& plan = readout.plan();
     if (!plan.outputs.empty()) {
       const double vectors = plan.vectors ? static_cast<double>(plan.channels()) : 0;
-      work += rows_of_token(readout) * (readout.work() + Work::product(turns * vectors, 1));
+      work += rows_of_token(readout) * (readout.work(form) + Work::product(turns * vectors, 1));
     }
   }
   return work;

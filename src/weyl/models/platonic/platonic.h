@@ -23,12 +23,14 @@ class Platonic : public PointsModel, public StatesWork {
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Flops flops_per_token() const override;
-  Work work_of_token() const override;
+  Work work_of_token() const override { return work_of_token(options.linear); }
+  Work dense_work_of_token() const override { return work_of_token(LinearForm::dense); }
   ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
 
   const Options options;  // as `resolved` gives them
 
  private:
+  Work work_of_token(LinearForm form) const;
   double rows_of_token(const Readout& readout) const;
   Tensor pooled(const Tensor& trunk, const Segments& graphs) const;
 
@@ -39,8 +41,5 @@ class Platonic : public PointsModel, public StatesWork {
   std::vector<std::shared_ptr<FrameBlock>> blocks_;
   std::vector<Readout> readouts_;
 };
-
-/// The group that the options name or generate. ConfigError unless it acts in `dimension` dimensions.
-GroupPtr frames_of(const Options& options, int64_t dimension);
 
 }  // namespace weyl::platonic

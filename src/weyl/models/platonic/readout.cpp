@@ -67,9 +67,9 @@ Readout::Readout(ReadoutPlan plan, const Options& options, GroupTablesPtr tables
   const int64_t numbers = plan_.channels() * (plan_.vectors ? tables_->group().dimension() : 1);
   const int64_t out = tables_->group().order() * numbers;
   if (options.ffn_readout) {
-    mlp_ = std::make_shared<GroupMlp>(tables_, options.width, options.width, out);
+    mlp_ = std::make_shared<GroupMlp>(tables_, options.width, options.width, out, options.linear);
   } else {
-    linear_ = std::make_shared<GroupLinear>(tables_, options.width, out);
+    linear_ = std::make_shared<GroupLinear>(tables_, options.width, out, options.linear);
   }
 }
 

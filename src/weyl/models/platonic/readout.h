@@ -38,7 +38,7 @@ class Readout {
   /// Trunk (rows, G C) in, tensors by name into `outputs`, in `dtype` (sums float64).
   void operator()(const Tensor& trunk, const Points& points, at::ScalarType dtype,
                   std::map<std::string, Tensor>& outputs) const;
-  Work work() const { return mlp_ ? mlp_->work() : linear_->work(); }  // of one row
+  Work work(LinearForm form) const { return mlp_ ? mlp_->work(form) : linear_->work(form); }  // of one row
 
  private:
   ReadoutPlan plan_;

@@ -1,0 +1,42 @@
+#include "weyl/models/platonic/frames.h"
+
+#include "weyl/core/check.h"
+
+namespace weyl::platonic {
+namespace {
+
+/// The same elements rounded to float32: the tables that the authors' weights were trained with.
+GroupPtr rounded(const FiniteGroup& group) {
+  std::vector<std::vector<double>> elements;
+  for (int64_t g = 0; g < group.order(); ++g) {
+    std::vector<double> element;
+    for (const double x : group.element(g)) {
+      element.push_back(static_cast<float>(x));
+    }
+    elements.push_back(std::move(element));
+  }
+  return std::make_shared<FiniteGroup>(group.name(), group.dimension(), std::move(elements));
+}
+
+}  // namespace
+
+GroupPtr frames_of(const Options& options, int64_t dimension) {
+  GroupPtr group;
+  if (!options.generators.empty()) {
+    group = std::make_shared<FiniteGroup>(
+        FiniteGroup::from_generators("generated", dimension, options.generators));
+  } else {
+    require<ConfigError>(options.axis.size() == 3, "model.platonic.axis: must be three numbers, got ",
+                         options.axis.size());
+    group = named_group(options.group, {options.axis[0], options.axis[1], options.axis[2]});
+  }
+  require<ConfigError>(group->dimension() == dimension, "model.platonic.group: '", group->name(),
+                       "' acts in ", group->dimension(), " dimensions, the data have ", dimension);
+  return options.authors_tables ? rounded(*group) : group;
+}
+
+LinearForm form_that_pays(const FiniteGroup& group, int64_t channels) {
+  return group.order() >= 3 && channels >= 32 ? LinearForm::spectral : LinearForm::dense;
+}
+
+}  // namespace weyl::platonic
