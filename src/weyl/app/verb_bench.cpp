@@ -105,6 +105,7 @@ Json to_json(const BenchCase& c, const StepTimes& parts, const ThreadTimes& thre
       .set("parameters", c.parameters)
       .set("tokens", c.tokens)
       .set("gflops", c.gflops)
+      .set("dense_gflops", c.dense_gflops)
       .set("percent_of_peak", c.percent_of_peak)
       .set("reference_forward_ms", c.reference.forward_ms)
       .set("reference_predict_ms", c.reference.predict_ms)
@@ -163,10 +164,12 @@ void print(const BenchCase& c, const StepTimes& parts, const ThreadTimes& thread
   ratio("\n  kernels / matrix products: forward ", c.forward_over_matmul);
   ratio(", train step ", c.train_step_over_matmul);
   std::cout << "\n";
-  std::cout << "  " << c.gflops << " GFLOP/s, " << c.percent_of_peak
-            << " % of a large matrix product's; error " << std::scientific << c.error << std::fixed
-            << "\n  a training step of " << 1e3 * parts.step_seconds() / static_cast<double>(parts.steps)
-            << " ms:";
+  std::cout << "  " << c.gflops << " GFLOP/s, " << c.percent_of_peak << " % of a large matrix product's";
+  if (c.dense_gflops > c.gflops) {
+    std::cout << " (dense matrices would have done " << c.dense_gflops << ")";
+  }
+  std::cout << "; error " << std::scientific << c.error << std::fixed << "\n  a training step of "
+            << 1e3 * parts.step_seconds() / static_cast<double>(parts.steps) << " ms:";
   const auto part = [&](const char* name, double seconds) {
     std::cout << " " << name << " " << 100 * seconds / parts.step_seconds() << " %";
   };
