@@ -84,7 +84,7 @@ int run_command(const std::vector<std::string>& arguments, const Systems& system
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, -1);  // never
   mallopt(M_TOP_PAD, 1 << 26);
 #endif
 }
