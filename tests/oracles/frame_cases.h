@@ -90,6 +90,8 @@ inline void add_frame_cases(std::vector<KernelCase>& cases) {
   for (const auto& [group, rows, channels] : {std::tuple{"tetrahedron", 5, 37},
                                               {"icosahedron", 2, 70},
                                               {"cyclic_5", 3, 16},
+                                              {"octahedron", 3, 48},  // three vectors of sixteen
+                                              {"dihedral_3", 3, 28},  // and of eight, and of four beside them
                                               {"octahedron", 1728, 48}}) {
     const auto tables = std::make_shared<const GroupTables>(named_group(group));
     const int64_t width = tables->group().order() * channels;

@@ -39,7 +39,8 @@ std::shared_ptr<Platonic> make(const Options& options, int64_t dimension) {
 
 constexpr LinearForm forms[] = {LinearForm::dense, LinearForm::spectral};
 
-void expect_claims_hold(Options options, double float32 = 1e-5) {
+/// `spectral`: of float32 too, where it is not that of the dense matrix.
+void expect_claims_hold(Options options, double float32 = 1e-5, double spectral = 0) {
   const int64_t dimension = named_group(options.group)->dimension();
   // Graphs of many sizes, an empty one and a single node among them.
   const Batch batch = random_points({4, 1, 0, 7, 3, 5}, dimension);
@@ -48,14 +49,16 @@ void expect_claims_hold(Options options, double float32 = 1e-5) {
     SCOPED_TRACE(options.group + ", width " + std::to_string(options.width) +
                  (form == LinearForm::spectral ? ", spectral" : ""));
     const auto model = make(options, dimension);
-    equivariance::expect_claims_hold(*model, batch, schema_of_all_kinds(dimension), {.float32 = float32});
+    equivariance::expect_claims_hold(
+        *model, batch, schema_of_all_kinds(dimension),
+        {.float32 = form == LinearForm::spectral && spectral > 0 ? spectral : float32});
   }
 }
 
 TEST(PlatonicEquivariance, WholeModelsOfEveryNamedGroup) {
   for (const auto& name : names) {
-    // Norms over four channels amplify the rounding of float32, and sums over 120 frames round most.
-    expect_claims_hold(smallest(name), std::string_view(name) == "icosahedron_full" ? 2e-5 : 1e-5);
+    // Norms over four channels amplify the rounding of float32: by irreps 1.2e-5 was measured for I_h, of 120 frames.
+    expect_claims_hold(smallest(name), 1e-5, std::string_view(name) == "icosahedron_full" ? 2e-5 : 1e-5);
   }
 }
 

@@ -48,7 +48,7 @@ Tensor sum_of_squares(const Named& outputs) {
   return sum;
 }
 
-/// A copy on a dtype: the same draw of weights.
+/// The weights of a model, in the other's dtype.
 void copy_weights(const Platonic& from, const Platonic& to) {
   const at::NoGradGuard quiet;
   const auto source = from.parameters(), target = to.parameters();
@@ -56,6 +56,21 @@ void copy_weights(const Platonic& from, const Platonic& to) {
     target[i].tensor.copy_(source[i].tensor);
   }
 }
+
+/// Autocast as on a GPU, on the CPU.
+class Autocast {
+ public:
+  Autocast() {
+    at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+    at::autocast::set_autocast_enabled(at::kCPU, true);
+  }
+  ~Autocast() {
+    at::autocast::set_autocast_enabled(at::kCPU, false);
+    at::autocast::clear_cache();
+  }
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+};
 
 TEST(PlatonicSpectral, GivesWhatTheDenseMatrixGives) {
   for (const char* group :
@@ -89,13 +104,14 @@ TEST(PlatonicSpectral, GivesWhatTheDenseMatrixGives) {
         const auto &a = dense_weights[i], &b = spectral_weights[i];
         ASSERT_EQ(a.name, b.name);
         ASSERT_EQ(a.tensor.sizes(), b.tensor.sizes());
+        ASSERT_EQ(a.tensor.grad().defined(), b.tensor.grad().defined()) << group << " " << a.name;
         if (a.tensor.grad().defined()) {
           const double size = a.tensor.grad().abs().max().item<double>();
           EXPECT_LE((a.tensor.grad() - b.tensor.grad()).abs().max().item<double>(), 1e-11 * (1 + size))
               << group << " " << a.name;
         }
       }
-      const auto dense32 = make(o, at::kFloat), spectral32 = make(o, at::kFloat);
+      const auto spectral32 = make(o, at::kFloat);
       copy_weights(*spectral, *spectral32);
       const Input single = to(input, at::kCPU, at::kFloat);
       Named found = (*spectral32)(single);
@@ -143,17 +159,18 @@ TEST(PlatonicSpectral, ForcesAndTheirGradientsAreThoseOfTheDenseMatrix) {
   }
 }
 
-TEST(PlatonicSpectral, FollowsNewWeightsInEvaluation) {
+TEST(PlatonicSpectral, KeepsItsBlocksInEvaluationUntilTheWeightsAreNew) {
+  const at::NoGradGuard constants;
   const auto model = make(small("octahedron", LinearForm::spectral));
   const Input input = random_points({4, 3}, 3).input;
   model->train(false);
   const Named before = (*model)(input);
-  {
-    const at::NoGradGuard quiet;
-    for (const auto& p : model->parameters()) {
+  for (const auto& p : model->parameters()) {
+    if (p.name.ends_with("kernel")) {
       p.tensor.mul_(1.1);
     }
   }
+  EXPECT_EQ(relative_difference(before, (*model)(input)), 0);  // not told yet: what follows from them is kept
   model->train(false);
   const Named after = (*model)(input);
   EXPECT_GT(relative_difference(before, after), 1e-3);
@@ -170,11 +187,10 @@ TEST(PlatonicSpectral, UnderAutocastItIsAsGoodAsTheDenseMatrix) {
   const auto error_of = [&](LinearForm form) {
     o.linear = form;
     const auto model = make(o, at::kFloat);
-    at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
-    at::autocast::set_autocast_enabled(at::kCPU, true);
-    Named found = (*model)(input);
-    at::autocast::set_autocast_enabled(at::kCPU, false);
-    at::autocast::clear_cache();
+    const Named found = [&] {
+      const Autocast bfloat16;
+      return (*model)(input);
+    }();
     for (auto& [name, value] : found) {
       EXPECT_EQ(value.scalar_type(), want.at(name).scalar_type()) << name;
     }
@@ -184,6 +200,13 @@ TEST(PlatonicSpectral, UnderAutocastItIsAsGoodAsTheDenseMatrix) {
   EXPECT_GT(dense, 1e-4);  // else nothing ran in bfloat16
   EXPECT_GT(spectral, 1e-4);
   EXPECT_LT(spectral, 2 * dense);
+  const Tensor x = at::randn({3, 24 * 4});
+  for (const LinearForm form : {LinearForm::dense, LinearForm::spectral}) {
+    const BuildOn float32(at::kCPU, at::kFloat);
+    const GroupLinear linear(std::make_shared<GroupTables>(named_group("octahedron")), 24 * 4, 24 * 4, form);
+    const Autocast bfloat16;
+    EXPECT_EQ(linear(x).scalar_type(), at::kBFloat16);
+  }
 }
 
 TEST(PlatonicSpectral, AutoIsARuleOfGroupAndWidth) {

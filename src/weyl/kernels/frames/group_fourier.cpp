@@ -13,11 +13,12 @@ constexpr int most_vectors = 4;  // of a row at once
 template <class T>
 struct Rows {
   T* at[GroupFourier<T>::most_rows];
+  const T* read[GroupFourier<T>::most_rows];
 };
 
 // `vectors` vectors of every row, or the first `count` numbers of one vector.
 template <class T, int vectors, bool whole>
-void apply(const FourierStage<T>& stage, int64_t order, T* const* in, int64_t in_first, T* const* out,
+void apply(const FourierStage<T>& stage, int64_t order, const T* const* in, int64_t in_first, T* const* out,
            int64_t out_first, int64_t count) {
   constexpr int64_t step = lanes<T>;
   for (int64_t run = 0; run < order; run += stage.size) {
@@ -45,7 +46,7 @@ void all_stages(const GroupFourierInput<T>& f, const Rows<T>& from, const Rows<T
     const bool first = s == 0, last = s + 1 == f.stage_count;
     const Rows<T>& before = first ? from : (s % 2 == 0 ? odd : even);
     const Rows<T>& after = last ? to : (s % 2 == 0 ? even : odd);
-    apply<T, vectors, whole>(f.stages[s], f.order, before.at, first ? channel : 0, after.at,
+    apply<T, vectors, whole>(f.stages[s], f.order, before.read, first ? channel : 0, after.at,
                              last ? channel : 0, count);
   }
 }
@@ -56,12 +57,12 @@ void transform(const GroupFourierInput<T>& f, int64_t first, int64_t last) {
   alignas(64) T between[2][GroupFourier<T>::most_rows * width];
   Rows<T> from, to, even, odd;
   for (int64_t p = 0; p < f.order; ++p) {
-    even.at[p] = between[0] + p * width;
-    odd.at[p] = between[1] + p * width;
+    even.read[p] = even.at[p] = between[0] + p * width;
+    odd.read[p] = odd.at[p] = between[1] + p * width;
   }
   for (int64_t n = first; n < last; ++n) {
     for (int64_t p = 0; p < f.order; ++p) {
-      from.at[p] = const_cast<T*>(f.in[p] + n * f.in_strides[p]);
+      from.read[p] = f.in[p] + n * f.in_strides[p];
       to.at[p] = f.out[p] + n * f.out_strides[p];
     }
     int64_t c = 0;

@@ -105,7 +105,9 @@ std::vector<Tensor> FrameAttention::projections(const Tensor& x) const {
   const Tensor together = joint(x);
   int64_t first = 0;
   for (const auto& map : {q_, v_, k_}) {
-    results.push_back(map ? add_to_frames(together.narrow(1, first, options_.width), map->bias()) : Tensor());
+    results.push_back(
+        map ? add_to_frames(together.narrow(1, first, options_.width), map->bias().to(together.scalar_type()))
+            : Tensor());
     first += options_.width;
   }
   return results;

@@ -51,7 +51,7 @@ class FrameAttention : public Module {
   std::shared_ptr<GroupLinear> q_, v_, k_, out_;
   std::shared_ptr<FrameRope> rope_;
   Derived joint_;                // the dense matrices of q, v and k, one below the other
-  DerivedTensors joint_blocks_;  // of all three together
+  DerivedTensors joint_blocks_;  // the blocks of q, v and k, stacked along O
 };
 
 }  // namespace weyl::platonic

@@ -45,7 +45,8 @@ Tensor GroupLinear::without_bias(const Tensor& x) const {
 
 Tensor GroupLinear::operator()(const Tensor& x) const {
   if (by_irreps()) {
-    return add_to_frames(without_bias(x), bias_);
+    const Tensor y = without_bias(x);
+    return bias_.defined() ? add_to_frames(y, bias_.to(y.scalar_type())) : y;
   }
   return at::linear(x, dense(), bias_.defined() ? bias_.repeat({tables_->group().order()}) : Tensor());
 }

@@ -19,7 +19,8 @@ using GroupTablesPtr = std::shared_ptr<const GroupTables>;
 /// unless `kernel` is to get a gradient (nn/derived.h).
 class GroupLinear : public Module {
  public:
-  /// in = G I and out = G O are totals; ConfigError unless both are multiples of G. `form`: not automatic.
+  /// in = G I and out = G O are totals; ConfigError unless both are multiples of G. `form`: what a
+  /// model has resolved; dense where it is automatic.
   GroupLinear(GroupTablesPtr tables, int64_t in, int64_t out, LinearForm form = LinearForm::dense,
               bool bias = true);
   Tensor operator()(const Tensor& x) const;
@@ -30,8 +31,9 @@ class GroupLinear : public Module {
   /// Whether it goes by irreps now: not under UseReferences, of which the dense matrix is the definition.
   bool by_irreps() const;
 
-  /// Of one token as worked out in a form: one product for each irrep, and x to irreps (not where another map of the same x
-  /// has done it) and back. `factors`: 1 where the input depends on no parameter.
+  /// Of one token as worked out in a form. Spectral: one product for each irrep, x to irreps, and the result back.
+  /// `factors`: 1 where the input depends on no parameter; `transforms_input`: false where another map has already
+  /// transformed the same x.
   Work work(LinearForm form, double factors = 2, bool transforms_input = true) const;
 
  protected:

@@ -71,7 +71,7 @@ void fields(Fields& f, Options& o) {
   f("linear", o.linear,
     "how linear maps are worked out: dense, one matrix; spectral, by irreps of the group, with fewer "
     "operations; or auto, "
-    "by a rule of group, width and nodes. The weights are the same");
+    "by a rule of group and width. The weights are the same");
 }
 
 void require_effects(const Options& o, const Interface* interface) {

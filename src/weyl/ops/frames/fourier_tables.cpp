@@ -43,8 +43,7 @@ std::vector<SparseStage> with_factors(const FastTransform& transform) {
   return stages;
 }
 
-// What a stage takes a run of `order` places: a number times a row for each coefficient, and about so many more to begin
-// and end a row, as measured.
+// What a stage costs, in products of a coefficient and a row of channels; to begin and end a row is taken as two more.
 int64_t cost_of(const SparseStage& stage, int64_t order) {
   constexpr int64_t of_a_row = 2;
   return order / stage.size * (static_cast<int64_t>(stage.coefficients.size()) + of_a_row * stage.size);

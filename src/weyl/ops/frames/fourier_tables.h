@@ -43,7 +43,7 @@ class FourierTables {
   explicit FourierTables(const FiniteGroup& group);
 
   const GroupSpectrum& spectrum() const { return spectrum_; }
-  /// Of a function's one channel, by the stages.
+  /// Of the stages, for one channel.
   int64_t multiply_adds() const { return multiply_adds_; }
   Tensor transform(at::Device, at::ScalarType) const;  // Q (G, G)
   /// (sum_r d_r^2, G): row (j, l) of irrep r holds rho(a)_lj, so that it times a kernel (G, O I) is W_r (spectral_linear.h).

@@ -23,6 +23,8 @@ namespace {
 
 constexpr double nanoseconds = 0.3;  // of a number: estimated, to be measured
 
+static_assert(kernels::GroupFourier<float>::most_rows >= GroupTable::most_elements);
+
 int64_t nodes_of(const Tensors& planes, const GroupSpectrum& spectrum) {
   return planes[0].size(0) / spectrum.irreps()[0].multiplicity;
 }
@@ -43,10 +45,14 @@ class GroupFourier : public Differentiable {
   bool has_backward(const Tensors& in) const override { return kernels_take(in); }
   bool has_second(const Tensors& in) const override { return kernels_take(in); }
 
-  Tensors forward(const Tensors& in) const override { return run(in, inverse_); }
+  Tensors forward(const Tensors& in) const override {
+    tell_operations(in);
+    return run(in, inverse_);
+  }
 
   Tensors backward(const Tensors&, const Tensors&, const Tensors& gys,
                    const std::vector<bool>&) const override {
+    tell_operations(gys);
     return run(gys, !inverse_);
   }
 
@@ -66,6 +72,15 @@ class GroupFourier : public Differentiable {
  private:
   const GroupSpectrum& spectrum() const { return tables_->spectrum(); }
   const std::vector<RealIrrep>& irreps() const { return spectrum().irreps(); }
+
+  void tell_operations(const Tensors& moved) const {
+    double numbers = 0;
+    for (const Tensor& x : moved) {
+      numbers += static_cast<double>(x.numel());
+    }
+    count_operations(2 * numbers / static_cast<double>(spectrum().order()) *
+                     static_cast<double>(tables_->multiply_adds()));
+  }
 
   Tensors to_planes(const Tensor& x, const Tensor& q) const {
     const int64_t G = spectrum().order(), n = x.size(0), channels = x.size(1) / (parts_ * G);
@@ -122,7 +137,6 @@ class GroupFourier : public Differentiable {
   template <class T>
   void transform(bool inverse, const Tensor& x, const Tensors& planes, int64_t n, int64_t channels) const {
     const int64_t G = spectrum().order();
-    count_operations(2.0 * static_cast<double>(tables_->multiply_adds() * n * parts_ * channels));
     const auto& stages = tables_->stages<T>(inverse);
     std::vector<T*> of_columns, of_elements;
     std::vector<int64_t> column_strides, element_strides(G, parts_ * G * channels);
@@ -139,24 +153,27 @@ class GroupFourier : public Differentiable {
     for (const int64_t g : inverse ? stages.out() : stages.in()) {
       of_elements.push_back(const_cast<T*>(x.const_data_ptr<T>()) + g * channels);
     }
-    for (int64_t part = 0; part < parts_; ++part) {
-      std::vector<T*> columns = of_columns, elements = of_elements;
-      for (int64_t p = 0; p < G; ++p) {
-        columns[p] += part * channels;
-        elements[p] += part * G * channels;
-      }
-      const kernels::GroupFourierInput<T> input{G,
-                                                channels,
-                                                static_cast<int64_t>(stages.stages().size()),
-                                                stages.stages().data(),
-                                                inverse ? columns.data() : elements.data(),
-                                                inverse ? column_strides.data() : element_strides.data(),
-                                                inverse ? elements.data() : columns.data(),
-                                                inverse ? element_strides.data() : column_strides.data()};
-      const auto& kernel = kernels::best<kernels::GroupFourier<T>>();
-      share_out(n, workers_worth(n * G * channels, nanoseconds),
-                [&](int64_t, int64_t first, int64_t last) { kernel.transform(input, first, last); });
-    }
+    const auto& kernel = kernels::best<kernels::GroupFourier<T>>();
+    share_out(n, workers_worth(n * parts_ * G * channels, nanoseconds),
+              [&](int64_t, int64_t first, int64_t last) {
+                for (int64_t part = 0; part < parts_; ++part) {
+                  std::vector<T*> columns = of_columns, elements = of_elements;
+                  for (int64_t p = 0; p < G; ++p) {
+                    columns[p] += part * channels;
+                    elements[p] += part * G * channels;
+                  }
+                  const kernels::GroupFourierInput<T> input{
+                      G,
+                      channels,
+                      static_cast<int64_t>(stages.stages().size()),
+                      stages.stages().data(),
+                      inverse ? columns.data() : elements.data(),
+                      inverse ? column_strides.data() : element_strides.data(),
+                      inverse ? elements.data() : columns.data(),
+                      inverse ? element_strides.data() : column_strides.data()};
+                  kernel.transform(input, first, last);
+                }
+              });
   }
 
   std::shared_ptr<const FourierTables> tables_;
@@ -205,7 +222,12 @@ Tensors spectral_blocks(const Tensor& kernel, const GroupTables& tables) {
   Tensors blocks = at::split_with_sizes(all, rows, 0);
   for (size_t i = 0; i < blocks.size(); ++i) {
     const int64_t d = fourier->spectrum().irreps()[i].dimension;
-    blocks[i] = blocks[i].view({d, d, out, in}).permute({0, 2, 1, 3}).reshape({d * out, d * in});
+    // A copy, of one row too: a view would keep all rows of the product.
+    blocks[i] = blocks[i]
+                    .view({d, d, out, in})
+                    .permute({0, 2, 1, 3})
+                    .clone(at::MemoryFormat::Contiguous)
+                    .view({d * out, d * in});
   }
   return blocks;
 }

@@ -22,8 +22,9 @@ Tensor inverse_group_fourier(const std::vector<Tensor>& planes, const GroupTable
 /// ShapeError unless the kernel is of the group.
 std::vector<Tensor> spectral_blocks(const Tensor& kernel, const GroupTables& tables);
 
-/// x expand_group_kernel(kernel)^T by the kernel's blocks. x (N, G I) -> (N, P G C), O = P C: with P kernels of C rows one
-/// below the other P functions side by side. Under autocast the products are of its type, the transforms at least float32.
+/// x expand_group_kernel(kernel)^T by the kernel's blocks. x (N, G I) -> (N, P G C), O = P C. If the blocks are of P kernels
+/// stacked along O, the result holds their P functions side by side. Under autocast the products and the result are of its
+/// type, the transforms at least float32.
 Tensor spectral_linear(const Tensor& x, const std::vector<Tensor>& blocks, const GroupTables& tables,
                        int64_t parts = 1);
 

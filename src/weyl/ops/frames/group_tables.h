@@ -30,7 +30,7 @@ class GroupTables {
   /// (G) int64, the left regular representation of g as an index table: new[j] = old[g^-1 j]. ShapeError
   /// unless 0 <= g < G.
   Tensor translation(int64_t g, at::Device) const;
-  /// Of the Fourier transform on the group; milliseconds to make.
+  /// Of the Fourier transform on the group, made on first use (50 ms for I_h).
   std::shared_ptr<const FourierTables> fourier() const;
 
  private:
