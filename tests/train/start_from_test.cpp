@@ -1,5 +1,6 @@
 // Runs that start from given weights, and weights that stay as they are.
 #include "weyl/train/start_from.h"
+#include "weyl/models/platonic/options.h"
 
 #include <gtest/gtest.h>
 
@@ -89,6 +90,23 @@ TEST_F(StartFrom, TakesAllWeightsAndPredictsTheSame) {
   const Batch ready{to(batch.input, at::kCPU, at::kFloat), batch.labels};
   EXPECT_TRUE(at::equal(a.task->predict(*a.model, ready).at("displacement"),
                         b.task->predict(*b.model, ready).at("displacement")));
+}
+
+TEST_F(StartFrom, HowLinearMapsAreWorkedOutIsNoDifference) {
+  platonic::Options options;
+  options.width = 48;
+  options.blocks = 1;
+  options.linear = platonic::LinearForm::dense;
+  recipe_.model.system = options;
+  recipe_.train.from.clear();
+  run("dense", recipe_);
+  recipe_.train.from = folder_ / "dense";
+  recipe_.model.system.get_if<platonic::Options>()->linear = platonic::LinearForm::spectral;
+  run("spectral", recipe_);
+  EXPECT_FALSE(listener_.heard("the same weights give something else"));
+  recipe_.model.system.get_if<platonic::Options>()->dropout = 0.5;
+  run("other", recipe_);
+  EXPECT_TRUE(listener_.heard("train.from: model.platonic.dropout is "));
 }
 
 TEST_F(StartFrom, WhatIsFrozenKeepsItsBitsAndIsNotResumedFromTheSource) {

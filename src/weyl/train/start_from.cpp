@@ -51,8 +51,14 @@ std::string by_part(const Lines& names) {
   return all;
 }
 
+// Says how results are worked out, not what they are.
+constexpr const char* kWayOfWorking = "model.platonic.linear";
+
 void compare(const Json& theirs, const Json& ours, const std::string& key, const std::string& where,
              Lines& lines) {
+  if (key == kWayOfWorking) {
+    return;
+  }
   if (!theirs.is_object() || !ours.is_object()) {
     if (theirs.dump() != ours.dump()) {
       lines.push_back(text("train.from: ", key, " is ", printable(theirs.dump()), " in ", where, ", ",
