@@ -10,6 +10,7 @@
 #include <exception>
 #include <iostream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "weyl/app/command_line.h"
@@ -50,11 +51,32 @@ int run_with(const C& command, const Systems& systems) {
   }
 }
 
+/// Keeps freed memory for the next step: the tensors of a step are of megabytes, and what goes back to the
+/// system is cleared page by page when it is taken again (6 % of a train step of two wide blocks).
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 1 << 26);
+#endif
+}
+
+/// The same beyond that gigabyte, for verbs that take steps and then end: what the torch expressions beside a benchmark
+/// free would else go back, and be cleared again for every step.
+void keep_all_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_TRIM_THRESHOLD, -1);
+#endif
+}
+
 template <class C>
 void prepare(const C& command) {
   start_log(command.talk.quiet);
   if constexpr (requires { command.machine; }) {
     set_threads(command.machine);
+  }
+  if constexpr (std::is_same_v<C, TrainCommand> || std::is_same_v<C, BenchCommand>) {
+    keep_all_freed_memory();
   }
 }
 
@@ -77,16 +99,6 @@ int run_command(const std::vector<std::string>& arguments, const Systems& system
   } catch (const std::exception& error) {
     return report_torch(error);
   }
-}
-
-/// Keeps freed memory for the next step: the tensors of a step are of megabytes, and what goes back to the
-/// system is cleared page by page when it is taken again (6 % of a train step of two wide blocks).
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, -1);  // never
-  mallopt(M_TOP_PAD, 1 << 26);
-#endif
 }
 
 }  // namespace

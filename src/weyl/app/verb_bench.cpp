@@ -166,7 +166,7 @@ void print(const BenchCase& c, const StepTimes& parts, const ThreadTimes& thread
   std::cout << "\n";
   std::cout << "  " << c.gflops << " GFLOP/s, " << c.percent_of_peak << " % of a large matrix product's";
   if (c.dense_gflops > c.gflops) {
-    std::cout << " (dense matrices would have done " << c.dense_gflops << ")";
+    std::cout << " (dense matrices would need " << c.dense_gflops << " for this time)";
   }
   std::cout << "; error " << std::scientific << c.error << std::fixed << "\n  a training step of "
             << 1e3 * parts.step_seconds() / static_cast<double>(parts.steps) << " ms:";

@@ -38,8 +38,7 @@ struct BenchCase {
   BenchRatio forward_over_matmul, train_step_over_matmul;           // kernels / matrix products alone
   double gflops = 0;  // of the train step: floating-point operations (flops.h: three forward passes, about
                       // half of a step with forces as gradients) by time
-  double dense_gflops =
-      0;  // where linear maps go by irreps, as many as dense matrices would do in the same time
+  double dense_gflops = 0;     // what dense matrices would need for this time, where maps go by irreps
   double percent_of_peak = 0;  // of the rate of one large square matrix product, measured in the same run
   double error = 0;            // largest difference of an output between kernels and torch expressions
 };
