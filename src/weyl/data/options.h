@@ -281,7 +281,6 @@ struct Md17DataOptions {
 };
 void fields(Fields& f, Md17DataOptions& o);
 
-/// 134 thousand small molecules with fifteen properties each (sets/molecules.h).
 /// By whose permutation molecules are drawn: ours, or numpy's RandomState(seed).
 enum class SplitOrder { weyl, numpy };
 constexpr auto names_of(SplitOrder) {
@@ -292,6 +291,7 @@ enum class AtomInputs { elements, pyg };
 constexpr auto names_of(AtomInputs) {
   return std::array<std::string_view, 2>{"elements", "pyg"};
 }
+/// 134 thousand small molecules with fifteen properties each (sets/molecules.h).
 struct Qm9DataOptions {
   static constexpr const char* name_in_config = "qm9";
   std::string path = "data/qm9";

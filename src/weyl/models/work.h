@@ -7,8 +7,8 @@ namespace weyl {
 class Model;
 
 /// Floating-point operations of a token, of a layer or of a whole model, a multiply-add counting two. They are those of
-/// the definition, the same for each device, number of threads and way in which a layer is worked out, unless an option
-/// chooses that way (model.platonic.linear: products by irreps, and the transforms to them and back):
+/// the definition, the same for each device, number of threads and way in which a layer is worked out. An option that
+/// chooses that way changes them: by model.platonic.linear spectral maps count a product for each irrep, and both transforms.
 ///
 /// Counted are products: linear maps, convolutions (as dense ones, though a kernel may do with fewer), scores and values
 /// of attention and sums over edges (of each pair, channel and axis one multiply-add), multivectors' products (their

@@ -22,9 +22,9 @@ inline bool follows_weights(bool training, at::TensorList weights) {
           }));
 }
 
-/// A tensor (or several) that follows from a module's parameters, its `weights`: made anew on each use where it must keep its graph
-/// back to them (follows_weights), else once, as a constant, which only UseReferences makes anew. Safe to use from
-/// several threads.
+/// A tensor (or several) that follows from a module's parameters, its `weights`: made anew on each use where it must
+/// keep its graph back to them (follows_weights), else once, as a constant, which only UseReferences makes anew. Safe
+/// to use from several threads.
 template <class Value>
 class DerivedValue {
  public:

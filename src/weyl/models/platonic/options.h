@@ -61,7 +61,7 @@ constexpr auto names_of(PositionVector) {
 }
 
 /// How linear maps of functions on the group are worked out: by one dense matrix, or by irreps (paper, appendix N). The
-/// same function of the same weights. `automatic`: `resolved` decides it by a fixed rule of group, width and tokens, so that a
+/// same function of the same weights. `automatic`: `resolved` decides it by a fixed rule of group and width, so that a
 /// built model has one of the others.
 enum class LinearForm { automatic, dense, spectral };
 constexpr auto names_of(LinearForm) {
@@ -115,8 +115,8 @@ void fields(Fields& f, Options& o);
 /// where it is not known yet.
 void require_effects(const Options& options, const Interface* interface);
 
-/// The options with `linear` (form_that_pays) and `position_vector` decided where they are automatic. The latter is on where a model of this interface could not see
-/// positions otherwise. Attention with `rope` weighs values by relative positions, but softmax weights sum to one: of
+/// The options with `linear` (form_that_pays) and `position_vector` decided where they are automatic. The latter is on
+/// where a model of this interface could not see positions otherwise. Attention with `rope` weighs values by relative positions, but softmax weights sum to one: of
 /// nodes that are all alike (at most one type, no features of nodes or objects) every weighted mean is the same,
 /// unless values are rotated too (`rope_on_values`). Linear attention sums weights that do not sum to one, and `ape`
 /// adds positions to the nodes: both see.
