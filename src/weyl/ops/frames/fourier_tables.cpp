@@ -116,12 +116,12 @@ std::vector<double> block_rows(const GroupSpectrum& spectrum) {
 }  // namespace
 
 template <class T>
-FourierStages<T>::FourierStages(const FastTransform& transform, bool inverse) {
-  std::vector<SparseStage> stages = joined(with_factors(transform));
-  std::vector<int64_t> columns(transform.gather.size());
+FourierStages<T>::FourierStages(std::vector<SparseStage> stages, const std::vector<int64_t>& gather,
+                                bool inverse) {
+  std::vector<int64_t> columns(gather.size());
   std::iota(columns.begin(), columns.end(), 0);
-  in_ = inverse ? columns : transform.gather;
-  out_ = inverse ? transform.gather : columns;
+  in_ = inverse ? columns : gather;
+  out_ = inverse ? gather : columns;
   if (inverse) {
     std::ranges::reverse(stages);
     std::ranges::transform(stages, stages.begin(), transposed);
@@ -139,18 +139,28 @@ FourierStages<T>::FourierStages(const FastTransform& transform, bool inverse) {
 template class FourierStages<float>;
 template class FourierStages<double>;
 
-FourierTables::FourierTables(const FiniteGroup& group)
-    : spectrum_(GroupTable(group)),
-      transform_(table_of({group.order(), group.order()}, spectrum_.transform())),
-      forward_(spectrum_.fast(), false),
-      inverse_(spectrum_.fast(), true),
-      forward_double_(spectrum_.fast(), false),
-      inverse_double_(spectrum_.fast(), true) {
-  for (const auto& stage : forward_double_.stages()) {
-    multiply_adds_ += group.order() / stage.size * stage.starts[stage.size];
+FourierTables::FourierTables(const FiniteGroup& group) : FourierTables(GroupSpectrum(GroupTable(group))) {}
+
+FourierTables::FourierTables(const GroupSpectrum& spectrum)
+    : FourierTables(spectrum, joined(with_factors(spectrum.fast()))) {}
+
+FourierTables::FourierTables(const GroupSpectrum& spectrum, const std::vector<SparseStage>& stages)
+    : spectrum_(spectrum),
+      transform_(table_of({spectrum.order(), spectrum.order()}, spectrum.transform())),
+      forward_(stages, spectrum.fast().gather, false),
+      inverse_(stages, spectrum.fast().gather, true),
+      forward_double_(stages, spectrum.fast().gather, false),
+      inverse_double_(stages, spectrum.fast().gather, true) {
+  const std::vector<double> rows = block_rows(spectrum);
+  blocks_ = table_of({static_cast<int64_t>(rows.size()) / spectrum.order(), spectrum.order()}, rows);
+}
+
+int64_t FourierTables::multiply_adds() const {
+  int64_t count = 0;
+  for (const auto& stage : forward_.stages()) {
+    count += spectrum_.order() / stage.size * stage.starts[stage.size];
   }
-  const std::vector<double> rows = block_rows(spectrum_);
-  blocks_ = table_of({static_cast<int64_t>(rows.size()) / group.order(), group.order()}, rows);
+  return count;
 }
 
 Tensor FourierTables::transform(at::Device device, at::ScalarType dtype) const {

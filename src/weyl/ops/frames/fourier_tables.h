@@ -17,7 +17,8 @@ using at::Tensor;
 template <class T>
 class FourierStages {
  public:
-  FourierStages(const FastTransform& transform, bool inverse);
+  /// Of one stage after another of x[gather], or of their inverse where they are orthogonal together.
+  FourierStages(std::vector<SparseStage> stages, const std::vector<int64_t>& gather, bool inverse);
   FourierStages(const FourierStages&) = delete;
   FourierStages& operator=(const FourierStages&) = delete;
 
@@ -44,7 +45,7 @@ class FourierTables {
 
   const GroupSpectrum& spectrum() const { return spectrum_; }
   /// Of the stages, for one channel.
-  int64_t multiply_adds() const { return multiply_adds_; }
+  int64_t multiply_adds() const;
   Tensor transform(at::Device, at::ScalarType) const;  // Q (G, G)
   /// (sum_r d_r^2, G): row (j, l) of irrep r holds rho(a)_lj, so that it times a kernel (G, O I) is W_r (spectral_linear.h).
   Tensor blocks(at::Device, at::ScalarType) const;
@@ -53,8 +54,10 @@ class FourierTables {
   const FourierStages<T>& stages(bool inverse) const;
 
  private:
+  explicit FourierTables(const GroupSpectrum& spectrum);
+  FourierTables(const GroupSpectrum& spectrum, const std::vector<SparseStage>& stages);
+
   GroupSpectrum spectrum_;
-  int64_t multiply_adds_ = 0;
   Tensor transform_, blocks_;  // float64, of the host
   FourierStages<float> forward_, inverse_;
   FourierStages<double> forward_double_, inverse_double_;
