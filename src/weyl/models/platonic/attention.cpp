@@ -118,13 +118,13 @@ Tensor FrameAttention::joint(const Tensor& x) const {
   if (k_) {
     kernels.push_back(k_->kernel());
   }
-  if (q_->by_irreps()) {
-    const auto blocks = joint_blocks_.get(training(), kernels,
-                                          [&] { return spectral_blocks(at::cat(kernels, 1), *tables_); });
-    return spectral_linear(x, blocks, *tables_, static_cast<int64_t>(kernels.size()));
-  }
-  return at::linear(x,
-                    joint_.get(training(), kernels, [&] { return expand_group_kernels(kernels, *tables_); }));
+  const bool by_irreps = q_->by_irreps();
+  const std::vector<Tensor> matrices = joint_.get(training(), kernels, [&] {
+    return by_irreps ? spectral_blocks(at::cat(kernels, 1), *tables_)
+                     : std::vector<Tensor>{expand_group_kernels(kernels, *tables_)};
+  });
+  return by_irreps ? spectral_linear(x, matrices, *tables_, static_cast<int64_t>(kernels.size()))
+                   : at::linear(x, matrices.front());
 }
 
 bool FrameAttention::has_fused() const {

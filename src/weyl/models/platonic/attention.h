@@ -33,10 +33,7 @@ class FrameAttention : public Module {
   Work work(double graph_nodes, LinearForm form) const;  // of one token; angles apart
 
  protected:
-  void mode_changed() override {
-    joint_.drop();
-    joint_blocks_.drop();
-  }
+  void mode_changed() override { joint_.drop(); }
 
  private:
   /// The projections of x, without biases, side by side: (N, 2 G C), or 3 with keys that are learned.
@@ -50,8 +47,8 @@ class FrameAttention : public Module {
   int64_t order_, head_width_;
   std::shared_ptr<GroupLinear> q_, v_, k_, out_;
   std::shared_ptr<FrameRope> rope_;
-  Derived joint_;                // the dense matrices of q, v and k, one below the other
-  DerivedTensors joint_blocks_;  // the blocks of q, v and k, stacked along O
+  DerivedTensors
+      joint_;  // the dense matrices of q, v and k, one below the other, or their blocks, stacked along O
 };
 
 }  // namespace weyl::platonic

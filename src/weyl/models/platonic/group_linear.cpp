@@ -31,16 +31,15 @@ bool GroupLinear::by_irreps() const {
   return form_ == LinearForm::spectral && !UseReferences::active();
 }
 
-Tensor GroupLinear::dense() const {
-  return expanded_.get(training(), kernel_, [&] { return expand_group_kernel(kernel_, *tables_); });
+std::vector<Tensor> GroupLinear::matrices() const {
+  return matrices_.get(training(), kernel_, [&] {
+    return by_irreps() ? spectral_blocks(kernel_, *tables_)
+                       : std::vector<Tensor>{expand_group_kernel(kernel_, *tables_)};
+  });
 }
 
 Tensor GroupLinear::without_bias(const Tensor& x) const {
-  if (by_irreps()) {
-    return spectral_linear(
-        x, blocks_.get(training(), kernel_, [&] { return spectral_blocks(kernel_, *tables_); }), *tables_);
-  }
-  return at::linear(x, dense());
+  return by_irreps() ? spectral_linear(x, matrices(), *tables_) : at::linear(x, matrices().front());
 }
 
 Tensor GroupLinear::operator()(const Tensor& x) const {
@@ -48,7 +47,8 @@ Tensor GroupLinear::operator()(const Tensor& x) const {
     const Tensor y = without_bias(x);
     return bias_.defined() ? add_to_frames(y, bias_.to(y.scalar_type())) : y;
   }
-  return at::linear(x, dense(), bias_.defined() ? bias_.repeat({tables_->group().order()}) : Tensor());
+  return at::linear(x, matrices().front(),
+                    bias_.defined() ? bias_.repeat({tables_->group().order()}) : Tensor());
 }
 
 Work GroupLinear::work(LinearForm form, double factors, bool transforms_input) const {

@@ -37,20 +37,17 @@ class GroupLinear : public Module {
   Work work(LinearForm form, double factors = 2, bool transforms_input = true) const;
 
  protected:
-  void mode_changed() override {
-    expanded_.drop();
-    blocks_.drop();
-  }
+  void mode_changed() override { matrices_.drop(); }
 
  private:
-  Tensor dense() const;
+  /// The dense matrix (G O, G I) alone, or the blocks of irreps.
+  std::vector<Tensor> matrices() const;
 
   GroupTablesPtr tables_;
   int64_t in_, out_;
   LinearForm form_;
   Tensor kernel_, bias_;
-  Derived expanded_;       // (G O, G I)
-  DerivedTensors blocks_;  // of irreps
+  DerivedTensors matrices_;
 };
 
 /// Two of them with an activation between, children `0` and `2`.
