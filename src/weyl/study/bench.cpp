@@ -173,9 +173,8 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   const double rate =
       training_flops(model, task, static_cast<double>(result.tokens)) / (result.kernels.train_step_ms * 1e-3);
   result.gflops = rate * 1e-9;
-  const Work done = work_of_token(model), dense = dense_work_of_token(model);
   result.dense_gflops =
-      dense.forward == done.forward ? result.gflops : result.gflops * dense.training() / done.training();
+      result.gflops * (dense_work_of_token(model).training() / work_of_token(model).training());
   result.percent_of_peak = 100 * rate / peak_rate(model.dtype());
   return result;
 }
