@@ -1,7 +1,7 @@
 // Linear maps by irreps and by dense matrices: two ways of one function of the same weights.
-#include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "tests/autocast.h"
 #include "tests/models/points_fixtures.h"
 #include "weyl/core/worst_of.h"
 #include "weyl/models/platonic/frames.h"
@@ -56,21 +56,6 @@ void copy_weights(const Platonic& from, const Platonic& to) {
     target[i].tensor.copy_(source[i].tensor);
   }
 }
-
-/// Autocast as on a GPU, on the CPU.
-class Autocast {
- public:
-  Autocast() {
-    at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
-    at::autocast::set_autocast_enabled(at::kCPU, true);
-  }
-  ~Autocast() {
-    at::autocast::set_autocast_enabled(at::kCPU, false);
-    at::autocast::clear_cache();
-  }
-  Autocast(const Autocast&) = delete;
-  Autocast& operator=(const Autocast&) = delete;
-};
 
 TEST(PlatonicSpectral, GivesWhatTheDenseMatrixGives) {
   for (const char* group :

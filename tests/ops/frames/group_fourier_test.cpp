@@ -1,5 +1,6 @@
 #include "weyl/ops/frames/group_fourier.h"
 
+#include "tests/algebra/finite/spectra.h"
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/autograd/differentiable.h"
@@ -17,7 +18,7 @@ Tensor wave(std::vector<int64_t> shape, double seed) {
   return ((at::arange(count, at::kDouble) + 1) * 0.7 + seed).sin().view(shape);
 }
 
-// A group of the real, one of the complex type, planar ones, signs, one of order 1, and the quaternions in R^4.
+// Groups of the real and of the complex type, planar ones, signs, one of order 1, and of one's own: the quaternions in R^4.
 std::vector<GroupPtr> groups() {
   std::vector<GroupPtr> all;
   for (const char* name : {"trivial", "trivial_2", "flop_2d_1", "cyclic_5", "cyclic_6", "dihedral_3",
@@ -25,10 +26,8 @@ std::vector<GroupPtr> groups() {
                            "octahedron", "octahedron_full", "icosahedron", "icosahedron_full"}) {
     all.push_back(named_group(name));
   }
-  all.push_back(std::make_shared<FiniteGroup>(
-      FiniteGroup::from_generators("quaternions", 4,
-                                   {{0, -1, 0, 0, 1, 0, 0, 0, 0, 0, 0, -1, 0, 0, 1, 0},
-                                    {0, 0, -1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, -1, 0, 0}})));
+  const std::vector<GroupPtr> own = spectra::own_groups();
+  all.insert(all.end(), own.begin(), own.end());
   return all;
 }
 

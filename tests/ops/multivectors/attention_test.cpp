@@ -1,9 +1,9 @@
 #include "weyl/ops/multivectors/attention.h"
 
 #include <ATen/ATen.h>
-#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
+#include "tests/autocast.h"
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/attention/attention.h"
@@ -187,11 +187,10 @@ TEST(MultivectorAttention, DistancesKeepTheirPrecisionUnderAutocast) {
   const Tensor log_weights = random({heads, channels}).to(at::kFloat);
   const Tensor right =
       multivector_queries({q.multivectors.to(at::kFloat), q.scalars.to(at::kFloat)}, log_weights, heads);
-  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
-  at::autocast::set_autocast_enabled(at::kCPU, true);
-  const Tensor found = multivector_queries(q, log_weights, heads);
-  at::autocast::set_autocast_enabled(at::kCPU, false);
-  at::autocast::clear_cache();
+  const Tensor found = [&] {
+    const Autocast bfloat16;
+    return multivector_queries(q, log_weights, heads);
+  }();
   EXPECT_EQ(found.scalar_type(), at::kFloat);
   EXPECT_TRUE(at::equal(found, right));
 }

@@ -1,9 +1,9 @@
 #include "weyl/ops/multivectors/grade_linear.h"
 
 #include <ATen/ATen.h>
-#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
+#include "tests/autocast.h"
 #include "tests/gradients.h"
 #include "weyl/algebra/clifford/blades.h"
 #include "weyl/core/check.h"
@@ -109,19 +109,6 @@ TEST(GradeLinear, OtherShapesAreErrors) {
   EXPECT_THROW(grade_linear(random({9, 4, 3}), weight), ShapeError);
   EXPECT_THROW(grade_linear(x, weight, random({3, 2})), ShapeError);
 }
-
-/// Autocast as on a GPU, on the CPU.
-class Autocast {
- public:
-  Autocast() {
-    at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
-    at::autocast::set_autocast_enabled(at::kCPU, true);
-  }
-  ~Autocast() {
-    at::autocast::set_autocast_enabled(at::kCPU, false);
-    at::autocast::clear_cache();
-  }
-};
 
 TEST(Multivectors, KeepTheirPrecisionUnderAutocast) {
   at::manual_seed(3);
