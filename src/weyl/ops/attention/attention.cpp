@@ -215,4 +215,19 @@ Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const
   return call(std::make_shared<RaggedAttention>(graphs, scale), {q, k, v, bias})[0];
 }
 
+Tensor ragged_attention_with_dropout(const Tensor& q, const Tensor& k, const Tensor& v,
+                                     const Segments& graphs, double scale, double dropout) {
+  const char* where = "ragged_attention_with_dropout";
+  require(q.dim() == 3 && q.size(0) == graphs.rows(), where, ": q must be (", graphs.rows(), ", H, K), got ",
+          q.sizes());
+  require(k.sizes() == q.sizes(), where, ": k must be ", q.sizes(), ", got ", k.sizes());
+  require(v.dim() == 3 && v.size(0) == q.size(0) && v.size(1) == q.size(1), where, ": v must be (", q.size(0),
+          ", ", q.size(1), ", V), got ", v.sizes());
+  require(dropout >= 0 && dropout < 1, where, ": dropout must be in [0, 1), got ", dropout);
+  const bool narrow =
+      at::isReducedFloatingType(q.scalar_type()) || at::isReducedFloatingType(v.scalar_type());
+  return narrow ? attention_dropped(widened(q), widened(k), widened(v), graphs, scale, dropout)
+                : attention_dropped(q, k, v, graphs, scale, dropout);
+}
+
 }  // namespace weyl

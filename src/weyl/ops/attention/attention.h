@@ -17,4 +17,9 @@ namespace weyl {
 Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias = {});
 
+/// The same with each weight a_ij dropped with probability `dropout`, by torch's generator, and the others divided by
+/// 1 - dropout. q, k (N, H, K), v (N, H, V). As a torch expression: tensors of graphs x H x longest x longest numbers.
+Tensor ragged_attention_with_dropout(const Tensor& q, const Tensor& k, const Tensor& v,
+                                     const Segments& graphs, double scale, double dropout);
+
 }  // namespace weyl

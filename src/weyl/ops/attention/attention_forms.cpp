@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/dropout.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/zeros.h>
 
@@ -34,9 +35,10 @@ Tensor attention_by_pairs(const Tensor& q, const Tensor& k, const Tensor& v, con
       .view({n, heads, width});
 }
 
-Tensor attention_padded(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
-                        double scale, const Tensor& bias) {
-  const Padding padding(graphs, q.device());
+namespace {
+
+Tensor padded_weights(const Padding& padding, const Tensor& q, const Tensor& k, const Segments& graphs,
+                      double scale, const Tensor& bias) {
   Tensor scores = at::matmul(padding.pad(q) * scale, padding.pad(k).transpose(-1, -2));
   if (bias.defined()) {
     scores = scores + padding.pad_pairs(bias, graphs);
@@ -44,7 +46,22 @@ Tensor attention_padded(const Tensor& q, const Tensor& k, const Tensor& v, const
   if (!padding.full) {
     scores = scores.masked_fill(padding.empty_keys, -std::numeric_limits<double>::infinity());
   }
-  return padding.unpad(at::matmul(scores.softmax(-1), padding.pad(v)));
+  return scores.softmax(-1);
+}
+
+}  // namespace
+
+Tensor attention_padded(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
+                        double scale, const Tensor& bias) {
+  const Padding padding(graphs, q.device());
+  return padding.unpad(at::matmul(padded_weights(padding, q, k, graphs, scale, bias), padding.pad(v)));
+}
+
+Tensor attention_dropped(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
+                         double scale, double dropout) {
+  const Padding padding(graphs, q.device());
+  const Tensor weights = padded_weights(padding, q, k, graphs, scale, {});
+  return padding.unpad(at::matmul(at::dropout(weights, dropout, /*train=*/true), padding.pad(v)));
 }
 
 }  // namespace weyl

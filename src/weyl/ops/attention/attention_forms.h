@@ -18,4 +18,8 @@ Tensor attention_by_pairs(const Tensor& q, const Tensor& k, const Tensor& v, con
 Tensor attention_padded(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias = {});
 
+/// The same with each weight of the softmax dropped with probability `dropout` and the others divided by 1 - dropout.
+Tensor attention_dropped(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
+                         double scale, double dropout);
+
 }  // namespace weyl
