@@ -103,6 +103,33 @@ TEST(RaggedAttention, KernelPairsAndPaddingAgree) {
   }
 }
 
+TEST(RaggedAttention, DropoutOfWeightsDropsTheShareAskedForAndKeepsTheMean) {
+  const Segments graphs = Segments::of_sizes(std::vector<int64_t>{3, 0, 5});
+  const Tensor q = wave({8, 2, 4}, 0.1), k = wave({8, 2, 4}, 0.5), v = wave({8, 2, 3}, 0.9);
+  const Tensor whole = ragged_attention(q, k, v, graphs, 0.5);
+  const auto dropped = [&](double rate) { return ragged_attention_with_dropout(q, k, v, graphs, 0.5, rate); };
+  EXPECT_LT((dropped(0) - whole).abs().max().item<double>(), 1e-14);
+  at::manual_seed(2);
+  constexpr int draws = 4000;
+  Tensor mean = at::zeros_like(whole), squares = at::zeros_like(whole);
+  for (int i = 0; i < draws; ++i) {
+    const Tensor y = dropped(0.3);
+    mean += y / draws;
+    squares += y * y / draws;
+  }
+  const Tensor error = ((squares - mean * mean) / draws).sqrt();
+  EXPECT_LT(((mean - whole).abs() / error).max().item<double>(), 5);
+  EXPECT_GT(error.min().item<double>(), 0);
+  // Of one node alone the only weight is 1: its value, divided by 1 - dropout, or nothing.
+  const Segments alone = Segments::of_sizes(std::vector<int64_t>(2000, 1));
+  const Tensor ones = at::ones({2000, 1, 2}, at::kDouble);
+  const Tensor y = ragged_attention_with_dropout(ones, ones, ones, alone, 1, 0.3).select(2, 0).flatten();
+  EXPECT_NEAR(y.ne(0).to(at::kDouble).mean().item<double>(), 0.7, 0.05);
+  EXPECT_LT((y.masked_select(y.ne(0)) - 1 / 0.7).abs().max().item<double>(), 1e-12);
+  EXPECT_THROW(dropped(1), ShapeError);
+  EXPECT_THROW(ragged_attention_with_dropout(q, k.narrow(1, 0, 1), v, graphs, 0.5, 0.1), ShapeError);
+}
+
 TEST(RaggedAttention, ADtypeWithoutKernelsIsPadded) {
   const Segments graphs = Segments::of_sizes(std::vector<int64_t>{3, 0, 5});
   const Tensor q = wave({8, 2, 4}, 0.1).to(at::kBFloat16);
@@ -210,6 +237,46 @@ TEST(Rotary, DerivativesAreRight) {
     expect_second_gradients(
         [&](const auto& x) { return rotate_pairs({}, rotary_table(x[0]), inverse).sin(); },
         {wave({2, 2, 2}, 0.1)});
+  }
+}
+
+TEST(Rotary, RowsOfEveryWidthAndColumnsOfWiderOnesAreTheExpression) {
+  for (const auto dtype : {at::kDouble, at::kFloat}) {
+    const double rounding = dtype == at::kDouble ? 1e-14 : 1e-6;
+    for (const int64_t pairs : {1, 3, 8, 11}) {
+      const Tensor wide = wave({5, 3, 2, 2 * pairs}, 0.4).to(dtype);
+      const RotaryTable table = rotary_table(wave({5, 2, pairs}, 0.1).to(dtype) * 3);
+      for (const Tensor& x : {wide.select(1, 1), Tensor()}) {
+        for (const bool inverse : {false, true}) {
+          const auto all = [&](bool expression) {
+            std::optional<UseReferences> plain;
+            if (expression) {
+              plain.emplace();
+            }
+            Tensors inputs{table.cosine.detach().requires_grad_(), table.sine.detach().requires_grad_()};
+            if (x.defined()) {
+              inputs.push_back(x.detach().requires_grad_());
+            }
+            const Tensor y = rotate_pairs(x.defined() ? inputs[2] : x, {inputs[0], inputs[1]}, inverse);
+            const Tensor weights = wave(y.sizes().vec(), 2.1).to(dtype);
+            const Tensors first = torch::autograd::grad({(y * y * weights).sum()}, inputs, {}, true, true);
+            Tensor sum = at::zeros({}, y.options());
+            for (const Tensor& g : first) {
+              sum = sum + (g * wave(g.sizes().vec(), 0.7).to(dtype)).sum();
+            }
+            Tensors results = torch::autograd::grad({sum}, inputs);
+            results.insert(results.end(), first.begin(), first.end());
+            results.push_back(y);
+            return results;
+          };
+          const Tensors kernel = all(false), expression = all(true);
+          for (size_t i = 0; i < kernel.size(); ++i) {
+            EXPECT_LT((kernel[i] - expression[i]).abs().max().item<double>(), 30 * rounding)
+                << pairs << " pairs, " << i;
+          }
+        }
+      }
+    }
   }
 }
 

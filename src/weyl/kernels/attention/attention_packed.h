@@ -5,6 +5,7 @@
 
 #include "weyl/kernels/attention/attention.h"
 #include "weyl/kernels/simd/elementary.h"
+#include "weyl/kernels/simd/pairs.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA {
@@ -71,44 +72,6 @@ Packed<T> cut(const AttentionInput<T>& a, int64_t n, Cutter<T>& cutter) {
   p.dk_across = cutter(a.key_width * p.wide);
   p.dv_across = cutter(a.value_width * p.wide);
   return p;
-}
-
-/// (x1, x0, x3, x2, ...)
-template <class T>
-inline Vec<T> swap_pairs(Vec<T> x) {
-  if constexpr (lanes<T> == 16) {
-    return __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
-  } else if constexpr (lanes<T> == 8) {
-    return __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
-  } else if constexpr (lanes<T> == 4) {
-    return __builtin_shufflevector(x, x, 1, 0, 3, 2);
-  } else {
-    return __builtin_shufflevector(x, x, 1, 0);
-  }
-}
-
-/// (x0, x0, x1, x1, ...), of the lower half
-template <class T>
-inline Vec<T> each_twice(Vec<T> x) {
-  if constexpr (lanes<T> == 16) {
-    return __builtin_shufflevector(x, x, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
-  } else if constexpr (lanes<T> == 8) {
-    return __builtin_shufflevector(x, x, 0, 0, 1, 1, 2, 2, 3, 3);
-  } else if constexpr (lanes<T> == 4) {
-    return __builtin_shufflevector(x, x, 0, 0, 1, 1);
-  } else {
-    return __builtin_shufflevector(x, x, 0, 0);
-  }
-}
-
-/// (-1, 1, -1, 1, ...) times `sign`
-template <class T>
-inline Vec<T> alternating(T sign) {
-  Vec<T> v;
-  for (int64_t i = 0; i < lanes<T>; ++i) {
-    v[i] = i % 2 ? sign : -sign;
-  }
-  return v;
 }
 
 /// Rotates the interleaved pairs of a vector that begins at pair f; sign -1 by the negative angles.

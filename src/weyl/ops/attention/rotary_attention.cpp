@@ -14,7 +14,6 @@
 #include "weyl/ops/attention/rotary.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/operations.h"
-#include "weyl/ops/frames/frames.h"
 
 namespace weyl {
 namespace {
@@ -106,11 +105,13 @@ class RotaryAttention : public Differentiable {
   Tensors expression(const Tensors& in, const Table& table) const {
     const Tensor &projections = in[0], &bias = in[1], &angles = in[2];
     const int64_t n = projections.size(0), width = projections.size(1) / parts_, head = width / heads_;
-    const auto part = [&](int64_t p) {
-      const Tensor columns = projections.slice(1, p * width, (p + 1) * width);
-      return (bias.defined() ? add_to_frames(columns.contiguous(), bias[p]) : columns)
-          .reshape({n, heads_, head});
-    };
+    Tensor biased = projections;
+    if (bias.defined()) {
+      const int64_t channels = bias.size(1);
+      biased = projections.reshape({n, parts_, width / channels, channels}) + bias.unsqueeze(1);
+    }
+    biased = biased.reshape({n, parts_, heads_, head});
+    const auto part = [&](int64_t p) { return biased.select(1, p); };
     Tensor q = part(0), v = part(1), k = parts_ == 3 ? part(2) : Tensor();
     if (angles.defined()) {
       q = rotate_pairs(q, table());

@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <memory>
@@ -37,6 +38,7 @@ class BranchAndNorm : public Differentiable {
   }
   bool has_forward(const Tensors& in) const override { return kernels_take(in); }
   bool has_backward(const Tensors& in) const override { return kernels_take(in); }
+  bool has_second(const Tensors& in) const override { return kernels_take(in); }
 
   Tensors forward(const Tensors& in) const override {
     const Tensor x = in[0].contiguous(), branch = contiguous_of(in[1]), offset = contiguous_of(in[2]);
@@ -99,6 +101,49 @@ class BranchAndNorm : public Differentiable {
     return g;
   }
 
+  Tensors second(const Tensors& in, const Tensors& out, const Tensors& gys, const Tensors& gg,
+                 const std::vector<bool>& needed) const override {
+    const Tensor sum = branch_ ? out[0] : in[0].contiguous();
+    const Tensor &mean = out[results()], &rstd = out[results() + 1];
+    const Tensor weight = contiguous_of(in[3]), gnormed = gys[results() - 1].contiguous();
+    Tensors d;
+    for (const Tensor& tangent : gg) {
+      d.push_back(contiguous_of(tangent));
+    }
+    const auto like_sum = [&](bool wanted) {
+      return wanted ? at::empty(sum.sizes(), sum.options()) : Tensor();
+    };
+    const size_t of_normed = in.size() + results() - 1;
+    const Tensor gx = like_sum(needed[0] || needed[1]), ggsum = like_sum(branch_ && needed[in.size()]),
+                 ggnormed = like_sum(needed[of_normed]);
+    const int64_t channels = channels_of(in), workers = workers_worth(sum.numel(), 2 * nanoseconds);
+    const Tensor totals = at::zeros({2, workers, channels}, sum.options());  // weight, offset
+    with_type(sum.scalar_type(), [&](auto zero) {
+      using T = decltype(zero);
+      const kernels::FrameNormInput<T> f{sum.size(1) / channels, channels, static_cast<T>(epsilon_),
+                                         numbers<T>(sum),        nullptr,  nullptr,
+                                         numbers<T>(weight)};
+      const kernels::FrameNormTangents<T> tangents{numbers<T>(d[0]), numbers<T>(d[1]), numbers<T>(d[2]),
+                                                   numbers<T>(d[3]), numbers<T>(d[4])};
+      const auto& kernel = kernels::best<kernels::FrameNorm<T>>();
+      share_out(sum.size(0), workers, [&](int64_t w, int64_t first, int64_t last) {
+        const auto total = [&](int64_t i, bool wanted) {
+          return wanted ? totals.mutable_data_ptr<T>() + (i * workers + w) * channels : nullptr;
+        };
+        kernel.second(f, numbers<T>(mean), numbers<T>(rstd), numbers<T>(gnormed), tangents,
+                      mutable_numbers<T>(gx), mutable_numbers<T>(ggsum), mutable_numbers<T>(ggnormed),
+                      total(0, needed[3]), total(1, needed[2]), first, last);
+      });
+    });
+    const Tensor summed = totals.sum(1);
+    Tensors g{gx, gx, needed[2] ? summed[1] : Tensor(), needed[3] ? summed[0] : Tensor(), Tensor()};
+    if (branch_) {
+      g.push_back(ggsum);
+    }
+    g.push_back(ggnormed);
+    return g;
+  }
+
  private:
   static int64_t channels_of(const Tensors& in) {
     return in[3].defined() ? in[3].size(0) : std::max<int64_t>(in[0].size(1), 1);
@@ -114,6 +159,7 @@ class Branch : public Differentiable {
   Tensors reference(const Tensors& in) const override { return {in[0] + add_to_frames(in[1], in[2])}; }
   bool has_forward(const Tensors& in) const override { return kernels_take(in); }
   bool has_backward(const Tensors& in) const override { return kernels_take(in); }
+  bool has_second(const Tensors& in) const override { return kernels_take(in); }
 
   Tensors forward(const Tensors& in) const override {
     const Tensor x = in[0].contiguous(), branch = in[1].contiguous(), offset = contiguous_of(in[2]);
@@ -149,6 +195,21 @@ class Branch : public Differentiable {
       g[2] = totals.sum(0);
     }
     return g;
+  }
+
+  // Linear: only what the gradient of the sum gets is not zero.
+  Tensors second(const Tensors&, const Tensors&, const Tensors& gys, const Tensors& gg,
+                 const std::vector<bool>&) const override {
+    Tensor ggy;
+    for (const Tensor& tangent : {gg[0], gg[1]}) {
+      if (tangent.defined()) {
+        ggy = ggy.defined() ? ggy + tangent : tangent;
+      }
+    }
+    if (gg[2].defined()) {
+      ggy = add_to_frames(ggy.defined() ? ggy.contiguous() : at::zeros_like(gys[0]), gg[2]);
+    }
+    return {Tensor(), Tensor(), Tensor(), ggy};
   }
 };
 
