@@ -60,7 +60,7 @@ ONE_HOME = [
     (re.compile(r"^toml\+\+/|^toml\.hpp$"), ["config/toml.cpp"]),
     (re.compile(r"^(GraphMol|ForceField|DistGeom|RDGeneral)/"), ["data/makers/rdkit_module.cpp"]),
     (re.compile(r"^Bullet(Collision|Dynamics)/|^btBullet|^LinearMath/"), ["data/makers/bullet_module.cpp"]),
-    (re.compile(r"^torch/csrc/autograd/(custom_function|function)\.h$"), ["ops/autograd/differentiable.cpp"]),
+    (re.compile(r"^torch/csrc/autograd/(custom_function|function)\.h$"), ["ops/autograd/differentiable.cpp", "ops/autograd/recompute.cpp"]),
 ]
 # Only in .cpp files that do not reach torch.
 QUIET = re.compile(r"^(nlohmann|spdlog|fmt)/")
