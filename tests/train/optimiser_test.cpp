@@ -34,14 +34,16 @@ void set_gradients(std::vector<Parameter>& ps, int64_t step, double scale = 1) {
   }
 }
 
-// The formulas of the papers (Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2), by
-// hand.
+// The formulas of the papers (Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019, algorithm 2; You et al. 2020,
+// algorithm 2), by hand.
 struct Textbook {
   OptimiserOptions o;
   std::vector<double> w, m, v;
   double decay;
+  bool scaled;
   int t = 0;
-  Textbook(const OptimiserOptions& o, const Parameter& p) : o(o), decay(p.decay ? o.weight_decay : 0) {
+  Textbook(const OptimiserOptions& o, const Parameter& p)
+      : o(o), decay(p.decay ? o.weight_decay : 0), scaled(p.decay) {
     const Tensor flat = p.tensor.detach().reshape(-1);
     for (int64_t i = 0; i < flat.numel(); ++i) w.push_back(flat[i].item<double>());
     m.resize(w.size());
@@ -51,6 +53,7 @@ struct Textbook {
     const Tensor flat = gradient.reshape(-1);
     ++t;
     const double rate = o.rate * factor;
+    std::vector<double> before = w;
     for (size_t i = 0; i < w.size(); ++i) {
       double g = flat[static_cast<int64_t>(i)].item<double>();
       if (o.name == OptimiserLaw::adam) g += decay * w[i];
@@ -59,6 +62,16 @@ struct Textbook {
       const double mh = m[i] / (1 - std::pow(o.beta1, t)), vh = v[i] / (1 - std::pow(o.beta2, t));
       const double shrunk = o.name == OptimiserLaw::adamw ? w[i] - rate * decay * w[i] : w[i];
       w[i] = shrunk - rate * mh / (std::sqrt(vh) + o.epsilon);
+    }
+    if (o.name == OptimiserLaw::lamb && scaled) {
+      std::vector<double> r(w.size());
+      double of_w = 0, of_r = 0;
+      for (size_t i = 0; i < w.size(); ++i) {
+        r[i] = (before[i] - w[i]) / rate + decay * before[i];
+        of_w += before[i] * before[i];
+        of_r += r[i] * r[i];
+      }
+      for (size_t i = 0; i < w.size(); ++i) w[i] = before[i] - rate * std::sqrt(of_w / of_r) * r[i];
     }
   }
 };
@@ -93,9 +106,10 @@ double against_the_textbook(OptimiserLaw law, OptimiserOptions reference, bool f
 }
 
 TEST(Optimiser, EqualsTheTextbook) {
-  for (auto law : {OptimiserLaw::adamw, OptimiserLaw::adam}) {
+  for (auto law : {OptimiserLaw::adamw, OptimiserLaw::adam, OptimiserLaw::lamb}) {
+    const double rounding = law == OptimiserLaw::lamb ? 1e-13 : 3e-15;  // the textbook divides by the rate
     for (bool fused : {true, false}) {
-      EXPECT_LT(against_the_textbook(law, options(law), fused), 3e-15)
+      EXPECT_LT(against_the_textbook(law, options(law), fused), rounding)
           << names_of(law)[static_cast<int>(law)] << fused;
     }
   }
@@ -104,6 +118,7 @@ TEST(Optimiser, EqualsTheTextbook) {
 TEST(Optimiser, ControlTheTextbookTellsLawsAndDecayApart) {
   OptimiserOptions other = options(OptimiserLaw::adam);
   EXPECT_GT(against_the_textbook(OptimiserLaw::adamw, other, true), 1e-4);
+  EXPECT_GT(against_the_textbook(OptimiserLaw::lamb, options(OptimiserLaw::adamw), true), 1e-4);
   other = options(OptimiserLaw::adamw);
   other.weight_decay = 0;
   EXPECT_GT(against_the_textbook(OptimiserLaw::adamw, other, true), 1e-3);
@@ -118,6 +133,33 @@ TEST(Optimiser, DecayTouchesDeclaredMatricesOnly) {
   EXPECT_TRUE(at::equal(ps[1].tensor, bias));
   EXPECT_LT((ps[0].tensor - weight * (1 - 0.01 * 0.1)).abs().max().item<double>(), 1e-7);
   EXPECT_FALSE(at::equal(ps[0].tensor, weight));
+}
+
+TEST(Optimiser, DecayTouchesAllWhereAskedTo) {
+  auto ps = three_parameters(at::kFloat);
+  const Tensor bias = ps[1].tensor.detach().clone();
+  auto o = options(OptimiserLaw::adamw);
+  o.decaying = Decaying::all;
+  Optimiser optimiser(ps, o);
+  for (auto& p : ps) p.tensor.mutable_grad() = at::zeros_like(p.tensor);
+  optimiser.step();
+  EXPECT_LT((ps[1].tensor - bias * (1 - 0.01 * 0.1)).abs().max().item<double>(), 1e-7);
+  EXPECT_FALSE(at::equal(ps[1].tensor, bias));
+}
+
+TEST(Optimiser, LambLeavesWeightsOfZeroToAdam) {
+  auto ps = three_parameters(at::kDouble), qs = three_parameters(at::kDouble);
+  auto without = options(OptimiserLaw::adam);
+  without.weight_decay = 0;
+  Optimiser lamb(ps, options(OptimiserLaw::lamb)), adam(qs, without);
+  for (auto* all : {&ps, &qs}) {
+    (*all)[0].tensor.detach().zero_();
+    set_gradients(*all, 0);
+  }
+  lamb.step();
+  adam.step();
+  EXPECT_LT((ps[0].tensor - qs[0].tensor).abs().max().item<double>(), 1e-15);  // a quotient of zero is 1
+  EXPECT_LT((ps[1].tensor - qs[1].tensor).abs().max().item<double>(), 1e-15);  // a bias does not decay
 }
 
 TEST(Optimiser, LeavesParametersWithoutAGradientAlone) {

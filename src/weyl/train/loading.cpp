@@ -21,6 +21,7 @@ LoaderOptions loader_options(const TrainOptions& options, const Model& model) {
   o.move = options.augment == Augmentation::motions;
   o.crop = options.crop;
   o.crop_foreground = options.crop_foreground;
+  o.augment = true;
   o.centre = exact_under_translations(model);
   o.dtype = model.dtype();
   o.device = model.device();

@@ -7,7 +7,10 @@
 #include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/norm.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -19,10 +22,6 @@
 
 namespace weyl {
 namespace {
-
-bool has_fused_kernel(const Tensor& t) {
-  return (t.is_cpu() || t.is_cuda()) && !UseReferences::active();
-}
 
 // Name and tensor of one state entry, for saving and loading alike.
 template <class Group, class F>
@@ -39,6 +38,7 @@ void for_each_state(Group& group, F&& f) {
 Optimiser::Optimiser(const std::vector<Parameter>& parameters, const OptimiserOptions& options)
     : options_(options) {
   groups_[1].decay = options.weight_decay;
+  groups_[1].scaled = options.name == OptimiserLaw::lamb;
   std::set<std::string> seen;
   for (const auto& p : parameters) {
     require(seen.insert(p.name).second, "Optimiser: parameter names must differ, got '", p.name, "' twice");
@@ -49,7 +49,7 @@ Optimiser::Optimiser(const std::vector<Parameter>& parameters, const OptimiserOp
             p.name, "' must be float32 or float64, got ", p.tensor.scalar_type());
     require(p.tensor.is_contiguous(), "Optimiser: '", p.name, "' must be contiguous, got strides ",
             p.tensor.strides());
-    Group& group = groups_[p.decay ? 1 : 0];
+    Group& group = groups_[p.decay || options.decaying == Decaying::all ? 1 : 0];
     group.names.push_back(p.name);
     group.weights.push_back(p.tensor);
     group.first.push_back(at::zeros_like(p.tensor).detach());
@@ -103,14 +103,19 @@ void Optimiser::step(double factor) {
       continue;
     }
     at::_foreach_add_(steps, at::Scalar(1));
-    if (has_fused_kernel(weights.front())) {
+    if (is_fused(weights.front())) {
       step_fused(weights, gradients, first, second, steps, rate, group.decay);
     } else {
       for (size_t i = 0; i < weights.size(); ++i) {
-        step_plain(weights[i], gradients[i], first[i], second[i], steps[i].item<double>(), rate, group.decay);
+        step_plain(weights[i], gradients[i], first[i], second[i], steps[i].item<double>(), rate, group);
       }
     }
   }
+}
+
+bool Optimiser::is_fused(const Tensor& weight) const {
+  return options_.name != OptimiserLaw::lamb && (weight.is_cpu() || weight.is_cuda()) &&
+         !UseReferences::active();
 }
 
 void Optimiser::step_fused(const std::vector<Tensor>& weights, const std::vector<Tensor>& gradients,
@@ -126,20 +131,28 @@ void Optimiser::step_fused(const std::vector<Tensor>& weights, const std::vector
 }
 
 void Optimiser::step_plain(const Tensor& weight, const Tensor& gradient, const Tensor& first,
-                           const Tensor& second, double step, double rate, double decay) const {
+                           const Tensor& second, double step, double rate, const Group& group) const {
+  const double decay = group.decay;
   Tensor g = gradient;
-  if (decay != 0) {
-    if (options_.name == OptimiserLaw::adamw) {
-      weight.mul_(1 - rate * decay);
-    } else {
-      g = g + decay * weight;
-    }
+  if (decay != 0 && options_.name == OptimiserLaw::adamw) {
+    weight.mul_(1 - rate * decay);
+  } else if (decay != 0 && options_.name == OptimiserLaw::adam) {
+    g = g + decay * weight;
   }
   first.mul_(options_.beta1).add_(g, 1 - options_.beta1);
   second.mul_(options_.beta2).addcmul_(g, g, 1 - options_.beta2);
   const double correction1 = 1 - std::pow(options_.beta1, step);
   const double correction2 = 1 - std::pow(options_.beta2, step);
-  weight.addcdiv_(first, second.div(correction2).sqrt_().add_(options_.epsilon), -rate / correction1);
+  const Tensor root = second.div(correction2).sqrt_().add_(options_.epsilon);
+  if (!group.scaled) {
+    weight.addcdiv_(first, root, -rate / correction1);
+    return;
+  }
+  const Tensor direction = (first / correction1).div_(root).add_(weight, decay);
+  const Tensor of_weight = weight.norm(), of_direction = direction.norm();
+  const Tensor quotient = at::where((of_weight > 0).logical_and(of_direction > 0), of_weight / of_direction,
+                                    at::ones_like(of_weight));
+  weight.sub_(direction.mul_(quotient), rate);
 }
 
 void Optimiser::clear_gradients() {

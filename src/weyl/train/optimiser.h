@@ -8,15 +8,17 @@
 
 namespace weyl {
 
-/// Adam with decoupled weight decay (adamw) or with decay coupled to the gradient (adam, "L2"), on parameters
-/// by name. At the t-th step of a parameter w with gradient g and rate a:
+/// Adam with decoupled weight decay (adamw) or with decay coupled to the gradient (adam, "L2"), and LAMB (You et al., 2020,
+/// algorithm 2), on parameters by name. At the t-th step of a parameter w with gradient g and rate a:
 ///   adam:   g <- g + d w          adamw:  w <- w - a d w
-///   m <- b1 m + (1 - b1) g,   v <- b2 v + (1 - b2) g^2
-///   w <- w - a (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + e)
-/// The decay d touches only parameters whose module declares `decay`. A parameter without a gradient is left
-/// alone, its step count too; parameters that are not trainable, or frozen, are ignored: they have no state.
+///   m <- b1 m + (1 - b1) g,   v <- b2 v + (1 - b2) g^2,   r = (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + e)
+///   w <- w - a r                  lamb:   r <- r + d w,  w <- w - a (|w| / |r|) r
+/// The decay d touches parameters whose module declares `decay`, or all (`decaying`); lamb scales the steps of the same, by
+/// 1 where a norm is zero, and leaves the others to Adam. A parameter without a gradient is left alone, its step count too;
+/// parameters that are not trainable, or frozen, are ignored: they have no state.
 ///
-/// Uses LibTorch's fused kernels on the CPU and on CUDA; torch expressions elsewhere and under UseReferences.
+/// Uses LibTorch's fused kernels on the CPU and on CUDA for both Adams; torch expressions elsewhere, for lamb and under
+/// UseReferences.
 class Optimiser {
  public:
   /// Holds the parameters' tensors: their dtype and device must not change any more. ShapeError: two
@@ -42,6 +44,7 @@ class Optimiser {
  private:
   struct Group {  // of parameters with one weight decay
     double decay = 0;
+    bool scaled = false;  // by lamb
     std::vector<std::string> names;
     std::vector<Tensor> weights, first, second, steps;
   };
@@ -49,7 +52,8 @@ class Optimiser {
                   const std::vector<Tensor>& first, const std::vector<Tensor>& second,
                   const std::vector<Tensor>& steps, double rate, double decay) const;
   void step_plain(const Tensor& weight, const Tensor& gradient, const Tensor& first, const Tensor& second,
-                  double step, double rate, double decay) const;
+                  double step, double rate, const Group& group) const;
+  bool is_fused(const Tensor& weight) const;
 
   OptimiserOptions options_;
   Group groups_[2];  // without decay, with

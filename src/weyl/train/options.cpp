@@ -8,13 +8,15 @@ namespace weyl {
 void fields(Fields& f, OptimiserOptions& o) {
   f.renamed("law", "name");
   f("name", o.name,
-    "how weights follow the gradient; adam couples the decay to the gradient, adamw does not");
+    "how weights follow the gradient; adam couples the decay to the gradient, adamw does not; lamb scales "
+    "the step of each tensor that may decay to the tensor's norm, for large batches");
   f.also_called("name", {"type", "algorithm"});
   f("rate", o.rate, "largest learning rate", {0, 1e3});
   f.also_called("rate", {"lr", "learning_rate", "base_lr", "max_lr", "peak_lr"});
-  f("weight_decay", o.weight_decay,
-    "decay of the weight matrices (biases, norms and frequencies never decay)", {0, 1e3});
+  f("weight_decay", o.weight_decay, "weight decay, of what `decaying` says", {0, 1e3});
   f.also_called("weight_decay", {"wd"});
+  f("decaying", o.decaying,
+    "what decays: the weight matrices, or all parameters (biases, norms and frequencies too)");
   f("beta1", o.beta1, "decay of the mean gradient", {0, 0.999999});
   f("beta2", o.beta2, "decay of the mean squared gradient", {0, 0.99999999});
   f("epsilon", o.epsilon, "added to the root of the mean squared gradient", {1e-30, 1});
@@ -123,6 +125,8 @@ void require_effects(const TrainOptions& o) {
   const auto name = std::string(names_of(law)[static_cast<size_t>(law)]);
   const std::string so = "with train.schedule.name = \"" + name + "\"";
   const Conditional options[] = {
+      {"optimiser.decaying", o.optimiser.weight_decay > 0 || o.optimiser.name == OptimiserLaw::lamb,
+       "with train.optimiser.weight_decay = 0"},
       {"crop_foreground", !o.crop.empty(), "without crop"},
       {"average_warmup", o.average.has_value(), "without average"},
       {"schedule.per_epoch", falls || law == ScheduleLaw::step || o.schedule.warmup > 0,

@@ -10,9 +10,17 @@
 
 namespace weyl {
 
-enum class OptimiserLaw { adamw, adam };  // adam: L2 decay coupled to the gradient, as in torch
+/// adam: L2 decay coupled to the gradient, as in torch. lamb: adamw whose step has, matrix by matrix, the norm of the
+/// weights.
+enum class OptimiserLaw { adamw, adam, lamb };
 constexpr auto names_of(OptimiserLaw) {
-  return std::array<std::string_view, 2>{"adamw", "adam"};
+  return std::array<std::string_view, 3>{"adamw", "adam", "lamb"};
+}
+
+/// Which parameters decay: those that their module declares as matrices, or all.
+enum class Decaying { matrices, all };
+constexpr auto names_of(Decaying) {
+  return std::array<std::string_view, 2>{"matrices", "all"};
 }
 
 enum class ScheduleLaw { constant, cosine, linear, exponential, step, plateau };
@@ -37,6 +45,7 @@ constexpr auto names_of(Augmentation) {
 struct OptimiserOptions {
   OptimiserLaw name = OptimiserLaw::adamw;
   double rate = 1e-3, weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  Decaying decaying = Decaying::matrices;
   std::optional<double> clip;  // global gradient norm
 };
 void fields(Fields& f, OptimiserOptions& o);
