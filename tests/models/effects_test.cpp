@@ -4,7 +4,13 @@
 
 #include "tests/effects.h"
 #include "weyl/carriers/pose_elements.h"
+#include "weyl/models/gatr/options.h"
+#include "weyl/models/geomformer/options.h"
+#include "weyl/models/lie/options.h"
+#include "weyl/models/platonic/options.h"
+#include "weyl/models/steerable/options.h"
 #include "weyl/models/systems.h"
+#include "weyl/models/transformer/options.h"
 
 namespace weyl {
 namespace {
@@ -98,12 +104,13 @@ TEST(EffectsOfOptions, Platonic) {
   values.reals["axis"] = {{1, 0, 0}};
   values.matrix["generators"] = {{{0, 0, 1, 1, 0, 0, 0, 1, 0}}};
   const std::pair<const std::string, std::string> form{"linear",
-                                                       "the same numbers to rounding, in less time"};
+                                                       "the same numbers to rounding, in less time"},
+      again{"recompute", "the same numbers, in less memory"};
   const Interface interface = molecules({classes});
-  expect_all_to_act("platonic", o, interface, points(), values, {form});
+  expect_all_to_act("platonic", o, interface, points(), values, {form, again});
   o.attention = platonic::AttentionLaw::linear;
   o.drop_path = 0.3;
-  expect_all_to_act("platonic with linear attention", o, interface, points(), values, {form});
+  expect_all_to_act("platonic with linear attention", o, interface, points(), values, {form, again});
   o = {};
   o.width = 48;
   o.blocks = 1;
@@ -112,10 +119,12 @@ TEST(EffectsOfOptions, Platonic) {
       {{"centre",
         "attention with rope reads differences of positions alone, so that only rounding depends "
         "on where they are counted from"},
+       {"values", "one block reads scalars that are the same in all frames, and so are its values"},
        {"authors_tables",
         "states how weights of the authors were trained; float32 holds the matrices of "
         "most groups exactly"},
-       form});
+       form,
+       again});
 }
 
 TEST(EffectsOfOptions, Lie) {

@@ -1,5 +1,6 @@
 // Equations of the paper, transcribed frame by frame, against the layers.
 #include "weyl/models/platonic/attention.h"
+#include "weyl/models/platonic/block.h"
 #include "weyl/models/platonic/lift.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/frames/group_linear.h"
@@ -125,6 +126,102 @@ TEST_F(PlatonicPaper, Equation12IsOnePatternForAllFrames) {
                  }
                  return at::softmax(sum * scale, -1);
                }));
+}
+
+TEST_F(PlatonicPaper, InvariantValuesAreTheMeanOverTheFrames) {
+  for (const Scores law : {Scores::equivariant, Scores::invariant}) {
+    auto o = options();
+    o.use_key = true;
+    o.scores = law;
+    o.values = FrameValues::invariant;
+    const FrameAttention a(o, s.tables);
+    const Tensor v = projected(a, s, "v_proj").mean(1);  // (N, head, K)
+    Tensor y = at::empty({n, 12, heads / 12, head_width}, at::kDouble);
+    for (int64_t h = 0; h < heads / 12; ++h) {
+      Tensor sum = at::zeros({n, n}, at::kDouble);
+      for (int64_t f = 0; f < 12; ++f) {
+        sum = sum + scores(a, s, f, h, false);
+      }
+      for (int64_t f = 0; f < 12; ++f) {
+        const Tensor of_frame = law == Scores::invariant ? sum : scores(a, s, f, h, false);
+        y.select(1, f).select(1, h).copy_(at::matmul(at::softmax(of_frame * scale, -1), v.select(1, h)));
+      }
+    }
+    const Tensor out = expand_group_kernel(named(a, "out_proj.kernel"), *s.tables);
+    expect_layer(a, at::matmul(y.view({n, width}), out.t()) + named(a, "out_proj.bias").repeat({12}));
+    if (law ==
+        Scores::
+            invariant) {  // "a fully invariant output": the same in all frames, before and after the projection
+      const Tensor frames = a(s.x, {s.p, s.graphs, 1}).view({n, 12, -1});
+      EXPECT_LT((frames - frames.select(1, 0).unsqueeze(1)).abs().max().item<double>(), 1e-13);
+    }
+  }
+}
+
+TEST_F(PlatonicPaper, QueriesAndKeysAreNormalisedHeadByHeadBeforeTheirRotation) {
+  for (const bool use_key : {false, true}) {
+    auto o = options();
+    o.use_key = use_key;
+    o.qk_norm = true;
+    const FrameAttention a(o, s.tables);
+    named(a, "q_norm.weight").detach().copy_(at::tensor({1.5, 0.5}, at::kDouble));
+    const auto normed = [&](const char* name, const Tensor& x) {
+      return x / (x.square().mean(-1, true) + 1e-5).sqrt() * named(a, std::string(name) + "_norm.weight");
+    };
+    const Tensor q = normed("q", projected(a, s, "q_proj"));
+    const Tensor k = use_key ? normed("k", projected(a, s, "k_proj")) : at::ones_like(q);
+    expect_layer(a, through_values(a, s, [&](int64_t f, int64_t h) {
+                   const Tensor seen = at::matmul(s.p, s.tables->elements(at::kCPU, at::kDouble)[f]);
+                   const Tensor frequencies = named(a, "rope_emb.freqs")[h];
+                   Tensor result = at::empty({n, n}, at::kDouble);
+                   for (int64_t i = 0; i < n; ++i) {
+                     for (int64_t j = 0; j < n; ++j) {
+                       result[i][j] = at::matmul(q[i][f][h],
+                                                 at::matmul(rho(frequencies, seen[j] - seen[i]), k[j][f][h]));
+                     }
+                   }
+                   return at::softmax(result * scale, -1);
+                 }));
+  }
+}
+
+TEST_F(PlatonicPaper, AppendixFPutsNormsBeforeOrAfterTheParts) {
+  for (const NormPlace place : {NormPlace::before, NormPlace::after}) {
+    auto o = options();
+    o.norm_place = place;
+    o.ffn_factor = 2;
+    const FrameBlock block(o, s.tables);
+    const auto part = [&](const std::string& name) { return named(block, name); };
+    for (const char* name : {"norm1.weight", "norm2.bias"}) {
+      part(name).detach().add_(at::randn({width / 12}, at::kDouble));
+    }
+    FrameAttention attention(o, s.tables);
+    for (const Parameter& p : attention.parameters()) {
+      p.tensor.detach().copy_(part("interaction." + p.name));
+    }
+    const auto norm = [&](const std::string& name, const Tensor& x) {
+      const Tensor frames = x.view({n, 12, -1});
+      return (at::layer_norm(frames, {width / 12}) * part(name + ".weight") + part(name + ".bias"))
+          .view({n, width});
+    };
+    const auto linear = [&](const std::string& name, const Tensor& x) {
+      return at::matmul(x, expand_group_kernel(part(name + ".kernel"), *s.tables).t()) +
+             part(name + ".bias").repeat({12});
+    };
+    const FrameInput input{s.p, s.graphs, 1};
+    const auto feed_forward = [&](const Tensor& x) {
+      return linear("linear2", at::gelu(linear("linear1", x)));
+    };
+    Tensor wanted;
+    if (place == NormPlace::before) {
+      const Tensor mixed = s.x + attention(norm("norm1", s.x), input);
+      wanted = mixed + feed_forward(norm("norm2", mixed));
+    } else {
+      const Tensor mixed = norm("norm1", s.x + attention(s.x, input));
+      wanted = norm("norm2", mixed + feed_forward(mixed));
+    }
+    EXPECT_LT((block(s.x, input) - wanted).abs().max().item<double>(), 1e-11);
+  }
 }
 
 TEST_F(PlatonicPaper, Proposition2AndEquation21AreADynamicConvolution) {

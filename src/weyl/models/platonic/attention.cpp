@@ -47,6 +47,12 @@ FrameAttention::FrameAttention(const Options& options, GroupTablesPtr tables)
                                                           head_width_ / 2, tables_->group().dimension()));
   }
   out_ = projection("out_proj");
+  if (options.qk_norm) {
+    q_norm_ = child("q_norm", std::make_shared<RmsNorm>(head_width_));
+    if (k_) {
+      k_norm_ = child("k_norm", std::make_shared<RmsNorm>(head_width_));
+    }
+  }
 }
 
 Tensor FrameAttention::mix(const Tensor& q, const Tensor& k, const Tensor& v, const FrameInput& input) const {
@@ -57,15 +63,20 @@ Tensor FrameAttention::mix(const Tensor& q, const Tensor& k, const Tensor& v, co
     return linear_attention(q, k, v, input.graphs, norm);
   }
   const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
+  const auto attend = [&](const Tensor& queries, const Tensor& keys, const Tensor& values) {
+    return drops_weights() ? ragged_attention_with_dropout(queries, keys, values, input.graphs, scale,
+                                                           options_.attention_dropout)
+                           : ragged_attention(queries, keys, values, input.graphs, scale);
+  };
   if (options_.scores == Scores::equivariant) {
-    return ragged_attention(q, k, v, input.graphs, scale);
+    return attend(q, k, v);
   }
   // One pattern for all frames: frames move from the heads into the width.
   const int64_t n = q.size(0), heads = options_.heads / order_;
   const auto merge = [&](const Tensor& t) {
     return t.view({n, order_, heads, head_width_}).transpose(1, 2).reshape({n, heads, order_ * head_width_});
   };
-  return ragged_attention(merge(q), merge(k), merge(v), input.graphs, scale)
+  return attend(merge(q), merge(k), merge(v))
       .view({n, heads, order_, head_width_})
       .transpose(1, 2)
       .reshape({n, options_.heads, head_width_});
@@ -78,6 +89,15 @@ Tensor FrameAttention::operator()(const Tensor& x, const FrameInput& input) cons
   };
   const std::vector<Tensor> projected = projections(x);
   Tensor q = in_heads(projected[0]), v = in_heads(projected[1]), k = in_heads(projected[2]);
+  if (q_norm_) {
+    q = (*q_norm_)(q);
+  }
+  if (k_norm_) {
+    k = (*k_norm_)(k);
+  }
+  if (options_.values == FrameValues::invariant) {
+    v = v.view({n, order_, -1}).mean(1, /*keepdim=*/true).expand({n, order_, -1}).reshape(v.sizes());
+  }
   if (!rope_) {
     return (*out_)(mix(q, k, v, input).reshape({n, options_.width}));
   }
@@ -128,7 +148,8 @@ Tensor FrameAttention::joint(const Tensor& x) const {
 }
 
 bool FrameAttention::has_fused() const {
-  return options_.attention == AttentionLaw::softmax && options_.scores == Scores::equivariant;
+  return options_.attention == AttentionLaw::softmax && options_.scores == Scores::equivariant &&
+         options_.values == FrameValues::equivariant && !options_.qk_norm && !drops_weights();
 }
 
 Tensor FrameAttention::fused_without_bias(const Tensor& x, const FrameInput& input) const {

@@ -5,6 +5,7 @@
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/platonic/rope.h"
 #include "weyl/models/work.h"
+#include "weyl/nn/norms.h"
 
 namespace weyl::platonic {
 
@@ -17,15 +18,17 @@ struct FrameInput {
 
 /// Attention in every frame at once (paper, eqs. 5 to 7 and 11): queries, keys and values are functions on
 /// the group, so each of the G frames has heads/G heads of its own, rotated by the frame's view of the
-/// positions. Children in the authors' order: q_proj, v_proj, [k_proj], [rope_emb], out_proj. Without learned
-/// keys the key is constant before its rotation (remark 1); `linear` replaces the softmax (eq. 9); `scores =
-/// invariant` sums the scores over the frames first (eq. 12).
+/// positions. Children in the authors' order: q_proj, v_proj, [k_proj], [rope_emb], out_proj; then ours: [q_norm],
+/// [k_norm]. Without learned keys the key is constant before its rotation (remark 1); `linear` replaces the softmax
+/// (eq. 9); `scores = invariant` sums the scores over the frames first (eq. 12); `values = invariant` gives all frames
+/// the mean of their values (end of section 4.2), before these are rotated.
 class FrameAttention : public Module {
  public:
   FrameAttention(const Options& options, GroupTablesPtr tables);
   Tensor operator()(const Tensor& x, const FrameInput& input) const;  // (N, G C) -> (N, G C)
 
-  /// True for softmax attention with scores of each frame by itself, which has a fused op.
+  /// True for softmax attention of each frame by itself with nothing between projections, rotation and weights, which
+  /// has a fused op.
   bool has_fused() const;
   /// The same by the fused op, before the bias of the output projection is added.
   Tensor fused_without_bias(const Tensor& x, const FrameInput& input) const;
@@ -40,6 +43,7 @@ class FrameAttention : public Module {
   Tensor joint(const Tensor& x) const;
   /// Queries, values and keys (undefined where they are not learned), each (N, G C).
   std::vector<Tensor> projections(const Tensor& x) const;
+  bool drops_weights() const { return training() && options_.attention_dropout > 0; }
   Tensor mix(const Tensor& q, const Tensor& k, const Tensor& v, const FrameInput& input) const;
 
   Options options_;
@@ -47,6 +51,7 @@ class FrameAttention : public Module {
   int64_t order_, head_width_;
   std::shared_ptr<GroupLinear> q_, v_, k_, out_;
   std::shared_ptr<FrameRope> rope_;
+  std::shared_ptr<RmsNorm> q_norm_, k_norm_;
   DerivedTensors
       joint_;  // the dense matrices of q, v and k, one below the other, or their blocks, stacked along O
 };

@@ -60,13 +60,13 @@ Tensor FrameBlock::residual(const Tensor& x, const Tensor& branch, const Tensor&
   return x + y;
 }
 
-/// The fused ops know neither dropout, drop path, layer scale, other norms or activations, nor autocast; the
+/// The fused ops know neither dropout, drop path, layer scale, norms elsewhere, other norms or activations, nor autocast; the
 /// plain composition is their reference.
 bool FrameBlock::fuses(const Tensor& x) const {
   const bool random = training() && (options_.dropout > 0 || options_.drop_path > 0);
   return !UseReferences::active() && !random && !gamma_1_.defined() && options_.norm == FrameNorm::layer &&
-         options_.activation == Activation::gelu && attention_->has_fused() &&
-         !at::autocast::is_autocast_enabled(x.device().type());
+         options_.norm_place == NormPlace::before && options_.activation == Activation::gelu &&
+         attention_->has_fused() && !at::autocast::is_autocast_enabled(x.device().type());
 }
 
 Tensor FrameBlock::fused(const Tensor& x, const FrameInput& input) const {
@@ -84,12 +84,17 @@ Tensor FrameBlock::operator()(const Tensor& x, const FrameInput& input) const {
   if (fuses(x)) {
     return fused(x, input);
   }
-  const Tensor mixed = residual(x, (*attention_)(normalised(*norm_1_, x), input), gamma_1_, input);
-  Tensor hidden = activate((*linear_1_)(normalised(*norm_2_, mixed)), options_.activation);
+  const bool before = options_.norm_place == NormPlace::before;
+  const auto normed = [&](const std::shared_ptr<Norm>& norm, const Tensor& y, bool here) {
+    return here ? normalised(*norm, y) : y;
+  };
+  const Tensor attended = residual(x, (*attention_)(normed(norm_1_, x, before), input), gamma_1_, input);
+  const Tensor mixed = normed(norm_1_, attended, !before);
+  Tensor hidden = activate((*linear_1_)(normed(norm_2_, mixed, before)), options_.activation);
   if (training() && options_.dropout > 0) {
     hidden = at::dropout(hidden, options_.dropout, /*train=*/true);
   }
-  return residual(mixed, (*linear_2_)(hidden), gamma_2_, input);
+  return normed(norm_2_, residual(mixed, (*linear_2_)(hidden), gamma_2_, input), !before);
 }
 
 Work FrameBlock::work(double graph_nodes, LinearForm form) const {

@@ -5,9 +5,12 @@
 
 namespace weyl::platonic {
 
-/// One pre-norm block:
+/// One block (paper, appendix F), with norms before its parts
 ///   x <- x + drop(gamma_1 dropout(attention(norm1 x)))
 ///   x <- x + drop(gamma_2 dropout(W2 dropout(act(W1 norm2 x))))
+/// or after them
+///   x <- norm1(x + drop(gamma_1 dropout(attention(x))))
+///   x <- norm2(x + drop(gamma_2 dropout(W2 dropout(act(W1 x))))).
 /// Norms and gammas act on the C channels of a frame and are shared by the frames. Names in the authors'
 /// order: [gamma_1, gamma_2], interaction, linear1, linear2, norm1, norm2.
 class FrameBlock : public Module {

@@ -35,11 +35,15 @@ void fields(Fields& f, Options& o) {
   f("ffn_factor", o.ffn_factor, "hidden width of the feed-forward part, in widths", {0, 64});
   f("activation", o.activation, "nonlinearity of the feed-forward part");
   f("norm", o.norm, "norm over the channels of one frame");
+  f("norm_place", o.norm_place, "norms before each part of a block, or after each residual sum");
   f("attention", o.attention, "softmax (quadratic in nodes), or linear: a dynamic convolution");
   f("scores", o.scores, "attention pattern of each frame by itself, or one for all frames (softmax only)");
+  f("values", o.values, "attention mixes the values of each frame, or their mean over the frames");
   f("linear_norm", o.linear_norm,
     "linear attention divides by the typical number of nodes, or by the graph's own");
   f("use_key", o.use_key, "learned keys; without them keys are constant before their rotation");
+  f("qk_norm", o.qk_norm,
+    "RMS norm of each head's queries and learned keys, with a learned weight, before they are rotated");
   f("rope", o.rope,
     "rotary position encoding; `rope = false` switches it off, and then keys are always learned");
   f("rope_on_values", o.rope_on_values, "rotate values too, and the result back");
@@ -55,13 +59,20 @@ void fields(Fields& f, Options& o) {
     {-1e3, 1e3});
   f("dropout", o.dropout,
     "dropout of the outputs of both residual branches (attention after its output projection, feed-forward "
-    "after its "
-    "second matrix) and of the hidden layer of the feed-forward part; attention weights keep all",
+    "after its second matrix) and of the hidden layer of the feed-forward part",
+    {0, 0.99});
+  f("attention_dropout", o.attention_dropout,
+    "dropout of softmax attention's weights, by a torch expression: memory grows with the square of a graph",
     {0, 0.99});
   f("drop_path", o.drop_path, "probability that a residual branch is skipped", {0, 0.99});
   f.also_called("drop_path", {"drop_path_rate", "stochastic_depth"});
   f("drop_path_by", o.drop_path_by,
     "what drop path skips as one: a graph, or a node (the authors' ragged code)");
+  f("drop_path_grows", o.drop_path_grows,
+    "drop path grows from 0 in the first block to `drop_path` in the last, in equal steps");
+  f("recompute", o.recompute,
+    "gradient checkpointing: a block keeps its input alone and is worked out again in the backward pass");
+  f.also_called("recompute", {"gradient_checkpointing", "checkpointing"});
   f("pooling", o.pooling, "how nodes become a graph; authors_* divide twice, for imported weights only");
   f("ffn_readout", o.ffn_readout, "readout with a hidden layer");
   f("both_readouts", o.both_readouts,
@@ -70,21 +81,28 @@ void fields(Fields& f, Options& o) {
     "round the group's matrices to float32, as the authors' weights were trained");
   f("linear", o.linear,
     "how linear maps are worked out: dense, one matrix; spectral, by irreps of the group, with fewer "
-    "operations; or auto, "
-    "by a rule of group and width. The weights are the same");
+    "operations; or auto, by a rule of group and width. The weights are the same");
 }
 
 void require_effects(const Options& o, const Interface* interface) {
   const bool generated = !o.generators.empty();
   const bool turns_about_axis = o.group.starts_with("cyclic_3d_") || o.group.starts_with("dihedral_3d_");
+  const bool alone = o.group.starts_with("trivial") && !generated;
+  const std::string one_frame = "with group = \"" + o.group + "\", which has one frame";
   const Conditional options[] = {
       {"group", !generated, "beside generators"},
       {"axis", turns_about_axis && !generated,
        generated ? "beside generators"
                  : "with group = \"" + o.group + "\": cyclic_3d_n and dihedral_3d_n alone have one"},
+      {"scores", !alone, one_frame},
+      {"values", !alone, one_frame},
       {"linear_norm", o.attention == AttentionLaw::linear, "with attention = \"softmax\""},
       {"use_key", o.rope.has_value(), "with rope = false, where keys are always learned"},
+      {"attention_dropout", o.attention == AttentionLaw::softmax, "with attention = \"linear\""},
       {"drop_path_by", o.drop_path > 0, "with drop_path = 0"},
+      {"drop_path_grows", o.drop_path > 0 && o.blocks > 1,
+       o.drop_path > 0 ? "with fewer than two blocks" : "with drop_path = 0"},
+      {"recompute", o.blocks > 0, "without blocks"},
       {"pooling", pools_nodes(interface), without_pooling}};
   refuse_idle("model.platonic", o, Options{}, options);
 }

@@ -41,6 +41,18 @@ constexpr auto names_of(Scores) {
   return std::array<std::string_view, 2>{"equivariant", "invariant"};
 }
 
+/// The values of each frame, or their mean over the frames in all of them (paper, end of section 4.2).
+enum class FrameValues { equivariant, invariant };
+constexpr auto names_of(FrameValues) {
+  return std::array<std::string_view, 2>{"equivariant", "invariant"};
+}
+
+/// Where the norms of a block stand (appendix F): before each of its two parts, or after each residual sum.
+enum class NormPlace { before, after };
+constexpr auto names_of(NormPlace) {
+  return std::array<std::string_view, 2>{"before", "after"};
+}
+
 /// What linear attention divides by: the typical number of nodes, or each graph's own.
 enum class LinearNorm { typical, mean };
 constexpr auto names_of(LinearNorm) {
@@ -91,18 +103,22 @@ struct Options {
   double ffn_factor = 4;
   Activation activation = Activation::gelu;
   FrameNorm norm = FrameNorm::layer;
+  NormPlace norm_place = NormPlace::before;
   AttentionLaw attention = AttentionLaw::softmax;
   Scores scores = Scores::equivariant;
+  FrameValues values = FrameValues::equivariant;
   LinearNorm linear_norm = LinearNorm::typical;
-  bool use_key = false;
+  bool use_key = false, qk_norm = false;
   std::optional<RopeOptions> rope = RopeOptions{};
   bool rope_on_values = false;
   std::optional<ApeOptions> ape;
   bool centre = true;
   PositionVector position_vector = PositionVector::automatic;
   std::optional<double> layer_scale;
-  double dropout = 0, drop_path = 0;
+  double dropout = 0, attention_dropout = 0, drop_path = 0;
   DropPathBy drop_path_by = DropPathBy::graph;
+  bool drop_path_grows = false;
+  bool recompute = false;
   FramePooling pooling = FramePooling::sum;
   bool ffn_readout = true;
   bool both_readouts = false;
@@ -116,10 +132,10 @@ void fields(Fields& f, Options& o);
 void require_effects(const Options& options, const Interface* interface);
 
 /// The options with `linear` (form_that_pays) and `position_vector` decided where they are automatic. The latter is on
-/// where a model of this interface could not see positions otherwise. Attention with `rope` weighs values by relative positions, but softmax weights sum to one: of
-/// nodes that are all alike (at most one type, no features of nodes or objects) every weighted mean is the same,
-/// unless values are rotated too (`rope_on_values`). Linear attention sums weights that do not sum to one, and `ape`
-/// adds positions to the nodes: both see.
+/// where a model of this interface could not see positions otherwise. Attention with `rope` weighs values by relative
+/// positions, but softmax weights sum to one: of nodes that are all alike (at most one type, no features of nodes or
+/// objects) every weighted mean is the same, unless values are rotated too (`rope_on_values`). Linear attention sums
+/// weights that do not sum to one, and `ape` adds positions to the nodes: both see.
 Options resolved(const Options& options, const Interface& interface);
 
 /// The same, decided by weights that a model of this interface will get (`weights`: shapes by name), where these say it:

@@ -11,6 +11,7 @@
 #include "weyl/models/platonic/import_names.h"
 #include "weyl/models/platonic/lift.h"
 #include "weyl/nn/pooling.h"
+#include "weyl/ops/autograd/recompute.h"
 
 namespace weyl::platonic {
 namespace {
@@ -47,12 +48,28 @@ Platonic::Platonic(const Options& given, const Interface& interface)
                     std::make_shared<GroupLinear>(tables_, inputs * order, options.width, options.linear,
                                                   /*bias=*/false));
   for (int64_t i = 0; i < options.blocks; ++i) {
-    blocks_.push_back(child("layers." + std::to_string(i), std::make_shared<FrameBlock>(options, tables_)));
+    Options of_block = options;
+    if (options.drop_path_grows) {
+      of_block.drop_path *= static_cast<double>(i) / static_cast<double>(options.blocks - 1);
+    }
+    blocks_.push_back(child("layers." + std::to_string(i), std::make_shared<FrameBlock>(of_block, tables_)));
   }
   for (auto& plan : plan_readouts(interface, options)) {
     readouts_.emplace_back(std::move(plan), options, tables_);
     child(readouts_.back().plan().name, readouts_.back().module());
   }
+}
+
+Tensor Platonic::recomputed(const std::shared_ptr<FrameBlock>& block, const Tensor& x,
+                            const FrameInput& input) const {
+  Tensors weights;
+  for (const Parameter& parameter : block->parameters()) {
+    weights.push_back(parameter.tensor);
+  }
+  const auto again = [block, graphs = input.graphs, nodes = input.typical_nodes](const Tensors& of) {
+    return (*block)(of[0], {of[1], graphs, nodes});
+  };
+  return weyl::recomputed(again, {x, input.positions}, weights);
 }
 
 Tensor Platonic::pooled(const Tensor& trunk, const Segments& graphs) const {
@@ -87,7 +104,7 @@ Named Platonic::forward(const Points& points) {
     x = x + (*ape_)(input.positions, *tables_).to(dtype);
   }
   for (const auto& block : blocks_) {
-    x = (*block)(x, input);
+    x = options.recompute && training() ? recomputed(block, x, input) : (*block)(x, input);
   }
   Named outputs;
   Tensor of_graphs, of_objects;

@@ -32,6 +32,7 @@ class Platonic : public PointsModel, public StatesWork {
  private:
   Work work_of_token(LinearForm form) const;
   double rows_of_token(const Readout& readout) const;
+  Tensor recomputed(const std::shared_ptr<FrameBlock>& block, const Tensor& x, const FrameInput& input) const;
   Tensor pooled(const Tensor& trunk, const Segments& graphs) const;
 
   InputColumns columns_;
