@@ -126,6 +126,8 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
 
   const auto bench = expect<BenchCommand>({"bench", "a.toml", "--compare", "b.toml", "c.toml", "x=1"});
   EXPECT_EQ(bench.compare, (std::vector<std::string>{"b.toml", "c.toml"}));
+  EXPECT_EQ(expect<BenchCommand>({"bench", "a.toml", "--against", "x=1", "y=2"}).against,
+            (std::vector<std::string>{"x=1", "y=2"}));
   EXPECT_EQ(bench.config.overrides, (std::vector<std::string>{"x=1"}));
   EXPECT_EQ(expect<PlotCommand>({"plot", "r", "--out", "p"}).out, "p");
   expect<DoctorCommand>({"doctor", "--json"});

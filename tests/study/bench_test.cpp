@@ -6,6 +6,8 @@
 #include <set>
 
 #include "weyl/core/check.h"
+#include "weyl/models/geomformer/options.h"
+#include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/study/allocation_peak.h"
 #include "weyl/study/matrix_products.h"
@@ -42,7 +44,7 @@ TEST(MatrixProducts, HearsProductsAndTheirLayouts) {
   EXPECT_EQ(products.count(), 2u);  // it listens during `record` alone
 }
 
-TEST(Bench, TimesEverySideAndLeavesTheWeights) {
+Schema charges_to_energies() {
   Schema schema;
   schema.interface.dimension = 3;
   schema.interface.typical_nodes = 4;
@@ -50,13 +52,40 @@ TEST(Bench, TimesEverySideAndLeavesTheWeights) {
       {.name = "charge", .level = Level::node, .kind = Kind::scalar, .channels = 1});
   schema.interface.outputs.push_back(
       {.name = "energy", .level = Level::graph, .kind = Kind::scalar, .channels = 8});
+  return schema;
+}
+
+std::shared_ptr<Model> tiny(const Schema& schema, platonic::LinearForm form, int64_t blocks = 1) {
   platonic::Options options;
   options.width = 48;
   options.heads = 12;
-  options.blocks = 1;
-  ModelOptions choice;
-  choice.system = options;
-  const auto model = build(choice, schema.interface);
+  options.blocks = blocks;
+  options.linear = form;
+  return build({options}, schema.interface);
+}
+
+TEST(Bench, TimesTheSameModelWithOtherOptionsBesideIt) {
+  const Schema schema = charges_to_energies();
+  const Batch batch = to(random_tokens(schema, 3, 4, 1), at::kCPU, at::kFloat);
+  const auto dense = tiny(schema, platonic::LinearForm::dense),
+             spectral = tiny(schema, platonic::LinearForm::spectral);
+  const BenchCase c =
+      bench("tiny", *spectral, nullptr, batch, {.repeats = 3, .reference = false, .other = dense.get()});
+  EXPECT_GT(c.other.forward_ms, 0);
+  EXPECT_GT(c.other.train_step_ms, 0);
+  EXPECT_GT(c.train_step_of_other.median, 0);
+  ASSERT_TRUE(c.error_of_other);  // they have the same weights now, and not the same rounding
+  EXPECT_LT(*c.error_of_other, 1e-4);
+  EXPECT_GT(*c.error_of_other, 0);
+  const auto deeper = tiny(schema, platonic::LinearForm::dense, 2);
+  EXPECT_FALSE(
+      bench("tiny", *spectral, nullptr, batch, {.repeats = 1, .reference = false, .other = deeper.get()})
+          .error_of_other);
+}
+
+TEST(Bench, TimesEverySideAndLeavesTheWeights) {
+  const Schema schema = charges_to_energies();
+  const auto model = tiny(schema, platonic::LinearForm::automatic);
   const Batch batch = to(random_tokens(schema, 3, 4, 1), at::kCPU, at::kFloat);
   const at::Tensor before = model->parameters()[1].tensor.detach().clone();
   const BenchCase c = bench("tiny", *model, nullptr, batch, {.repeats = 3, .reference = true});

@@ -140,7 +140,7 @@ struct BenchCommand {
   Talk talk;
   Machine machine;
   ConfigArguments config;
-  std::vector<std::string> compare;
+  std::vector<std::string> compare, against;  // other configs; overrides of another side
   int64_t repeats = 9;
 };
 

@@ -241,11 +241,15 @@ Verb add_bench(CLI::App& root) {
   const auto draft = begin<BenchCommand>(
       root, "bench", "time a model: forward, train step, memory, share of the machine's peak",
       examples({"bench configs/bench/platonic.toml",
+                "bench configs/bench/platonic.toml --against model.platonic.linear=dense",
                 "bench configs/nbody/platonic.toml --compare configs/nbody/transformer.toml"}));
   auto& [app, c] = draft;
   add_config(app, c->config);
   app.add_option("--compare", c->compare, "other configs, timed after it in the same run")
       ->type_name("CONFIG ...");
+  app.add_option("--against", c->against,
+                 "the same config with other options, timed with it repeat by repeat")
+      ->type_name("key=value ...");
   add_number(app, "--repeats", c->repeats, 1, 1000, "timings of each, the median counts; default 9");
   add_machine(app, c->machine, "default that of the config");
   return draft.done([](BenchCommand& b) { move_overrides(b.compare, b.config.overrides); });

@@ -90,6 +90,19 @@ void warn_of_threads(const std::string& name, const ThreadTimes& times) {
   }
 }
 
+void set_other(const BenchCase& c, Json& json) {
+  json.set("other_forward_ms", c.other.forward_ms)
+      .set("other_predict_ms", c.other.predict_ms)
+      .set("other_train_step_ms", c.other.train_step_ms)
+      .set("other_peak_mb", c.other.peak_mb)
+      .set("forward_of_other", c.forward_of_other.median)
+      .set("predict_of_other", c.predict_of_other.median)
+      .set("train_step_of_other", c.train_step_of_other.median);
+  if (c.error_of_other) {
+    json.set("error_of_other", *c.error_of_other);
+  }
+}
+
 Json to_json(const BenchCase& c, const StepTimes& parts, const ThreadTimes& threads) {
   Json by_threads = Json::object();
   for (const auto& [number, ms] : threads.step_ms) {
@@ -127,10 +140,14 @@ Json to_json(const BenchCase& c, const StepTimes& parts, const ThreadTimes& thre
                                       .set("backward", parts.backward * per_step)
                                       .set("optimiser", parts.optimiser * per_step)
                                       .set("logging", parts.logging * per_step));
+  if (c.other.train_step_ms > 0) {
+    set_other(c, json);
+  }
   return json;
 }
 
-void print(const BenchCase& c, const StepTimes& parts, const ThreadTimes& threads) {
+void print(const BenchCase& c, const std::string& against, const StepTimes& parts,
+           const ThreadTimes& threads) {
   const auto side = [](const char* name, const BenchSide& s) {
     const auto number = [](double x, int width) {  // not measured: nothing
       std::cout << std::setw(width);
@@ -151,6 +168,9 @@ void print(const BenchCase& c, const StepTimes& parts, const ThreadTimes& thread
   std::cout << c.name << ": " << c.parameters << " parameters, " << c.tokens << " tokens\n"
             << "                        forward ms   predict ms   train step ms   peak MB\n";
   side("kernels", c.kernels);
+  if (!against.empty()) {
+    side("other options", c.other);
+  }
   side("torch expressions", c.reference);
   side("matrix products alone", {c.matmul_ms, 0, c.matmul_train_step_ms, 0});
   const auto ratio = [](const char* what, const BenchRatio& r) {
@@ -161,6 +181,16 @@ void print(const BenchCase& c, const StepTimes& parts, const ThreadTimes& thread
     ratio(", predict ", c.predict_speedup);
   }
   ratio(", train step ", c.train_step_speedup);
+  if (!against.empty()) {
+    ratio(("\n  " + against + " / kernels: forward ").c_str(), c.forward_of_other);
+    if (c.predict_of_other.median > 0) {
+      ratio(", predict ", c.predict_of_other);
+    }
+    ratio(", train step ", c.train_step_of_other);
+    if (c.error_of_other) {
+      std::cout << ", difference " << std::scientific << *c.error_of_other << std::fixed;
+    }
+  }
   ratio("\n  kernels / matrix products: forward ", c.forward_over_matmul);
   ratio(", train step ", c.train_step_over_matmul);
   std::cout << "\n";
@@ -216,6 +246,14 @@ int run(const BenchCommand& command, const Systems& systems) {
                  training_flops(*subject.model, subject.task.get(), static_cast<double>(batch.tokens())));
     const std::string name = std::filesystem::path(path).stem().string();
     say("timing " + name);
+    std::optional<Subject> other;
+    if (!command.against.empty()) {
+      std::vector<std::string> overrides = command.config.overrides;
+      overrides.insert(overrides.end(), command.against.begin(), command.against.end());
+      other = build_subject(read_recipe(path, overrides, options_of(systems)), device,
+                            dtype_of(command.machine.dtype), systems);
+      options.other = other->model.get();
+    }
     const BenchCase result = bench(name, *subject.model, subject.task.get(), batch, options);
     // For two seconds: the parts of a short step need more of them.
     const auto steps = static_cast<int64_t>(std::min(200.0, 2000 / result.kernels.train_step_ms));
@@ -228,7 +266,11 @@ int run(const BenchCommand& command, const Systems& systems) {
     if (command.talk.json) {
       cases.add(to_json(result, parts, threads));
     } else {
-      print(result, parts, threads);
+      std::string against;
+      for (const std::string& override : command.against) {
+        against += (against.empty() ? "" : " ") + override;
+      }
+      print(result, against, parts, threads);
     }
     warn_of_threads(name, threads);
   }

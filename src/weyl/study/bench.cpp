@@ -84,6 +84,19 @@ double largest_difference(const Named& a, const Named& b) {
   return largest;
 }
 
+/// Gives `to` the weights of `from`; false, and no change, unless they are the same by name and shape.
+bool copy_weights(const Model& from, const Model& to) {
+  const std::vector<Parameter> theirs = from.parameters(), own = to.parameters();
+  const bool same = std::ranges::equal(theirs, own, [](const Parameter& a, const Parameter& b) {
+    return a.name == b.name && a.tensor.sizes() == b.tensor.sizes();
+  });
+  const at::NoGradGuard off;
+  for (size_t i = 0; same && i < own.size(); ++i) {
+    own[i].tensor.copy_(theirs[i].tensor);
+  }
+  return same;
+}
+
 /// Floating-point operations a second of one large square product.
 double peak_rate(at::ScalarType dtype) {
   const int64_t n = 2048;
@@ -104,28 +117,47 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   result.parameters = model.parameter_count();
   result.tokens = batch.tokens();
   Subject subject{model, task, batch, Optimiser(model.parameters(), OptimiserOptions{})};
+  std::optional<Subject> other;
+  bool same_weights = false;
+  if (options.other != nullptr) {
+    same_weights = copy_weights(model, *options.other);
+    other.emplace(*options.other, task, batch, Optimiser(options.other->parameters(), OptimiserOptions{}));
+  }
+  const auto set_training = [&](bool on) {
+    model.train(on);
+    if (other) {
+      other->model.train(on);
+    }
+  };
 
   struct Side {
+    Subject& of;
     bool reference;
     BenchSide& into;
     std::vector<double> forward, predict, train_step;
   };
-  std::vector<Side> sides{{false, result.kernels, {}, {}, {}}};
+  std::vector<Side> sides{{subject, false, result.kernels, {}, {}, {}}};
+  if (other) {
+    sides.push_back({*other, false, result.other, {}, {}, {}});
+  }
   if (options.reference) {
-    sides.push_back({true, result.reference, {}, {}, {}});
+    sides.push_back({subject, true, result.reference, {}, {}, {}});
   }
 
   MatrixProducts forward_products, train_products;
-  model.train(true);
+  set_training(true);
   for (const Side& side : sides) {  // the first step makes the optimiser's state and warms the caches
-    as(side.reference, options.plain_attention, [&] { subject.train_step(); });
+    as(side.reference, options.plain_attention, [&] { side.of.train_step(); });
     const AllocationPeak peak;
-    as(side.reference, options.plain_attention, [&] { subject.train_step(); });
+    as(side.reference, options.plain_attention, [&] { side.of.train_step(); });
     side.into.peak_mb = static_cast<double>(peak.bytes()) / 1e6;
   }
   train_products.record([&] { subject.train_step(); });
-  model.train(false);
+  set_training(false);
   const Named found = subject.forward();
+  if (same_weights) {
+    result.error_of_other = largest_difference(found, other->forward());
+  }
   result.error =
       largest_difference(found, as(true, options.plain_attention, [&] { return subject.forward(); }));
   forward_products.record([&] { subject.forward(); });
@@ -134,25 +166,25 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   for (int64_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (Side& side : sides) {
       side.forward.push_back(as(side.reference, options.plain_attention,
-                                [&] { return milliseconds([&] { subject.forward(); }); }));
+                                [&] { return milliseconds([&] { side.of.forward(); }); }));
     }
     for (Side& side : sides) {
       if (task != nullptr) {
         side.predict.push_back(as(side.reference, options.plain_attention,
-                                  [&] { return milliseconds([&] { subject.predict(); }); }));
+                                  [&] { return milliseconds([&] { side.of.predict(); }); }));
       }
     }
     forward_matmul.push_back(milliseconds([&] { forward_products.replay(); }));
   }
-  model.train(true);
+  set_training(true);
   for (int64_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (Side& side : sides) {
       side.train_step.push_back(as(side.reference, options.plain_attention,
-                                   [&] { return milliseconds([&] { subject.train_step(); }); }));
+                                   [&] { return milliseconds([&] { side.of.train_step(); }); }));
     }
     train_matmul.push_back(milliseconds([&] { train_products.replay(); }));
   }
-  model.train(false);
+  set_training(false);
   for (const Side& side : sides) {
     side.into.forward_ms = median(side.forward);
     side.into.predict_ms = task != nullptr ? median(side.predict) : 0;
@@ -162,12 +194,19 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   result.matmul_train_step_ms = median(train_matmul);
   result.forward_over_matmul = ratio(sides[0].forward, forward_matmul);
   result.train_step_over_matmul = ratio(sides[0].train_step, train_matmul);
-  if (options.reference) {
-    result.forward_speedup = ratio(sides[1].forward, sides[0].forward);
+  const auto compare = [&](const Side& with, BenchRatio& forward, BenchRatio& predict,
+                           BenchRatio& train_step) {
+    forward = ratio(with.forward, sides[0].forward);
     if (task != nullptr) {
-      result.predict_speedup = ratio(sides[1].predict, sides[0].predict);
+      predict = ratio(with.predict, sides[0].predict);
     }
-    result.train_step_speedup = ratio(sides[1].train_step, sides[0].train_step);
+    train_step = ratio(with.train_step, sides[0].train_step);
+  };
+  if (other) {
+    compare(sides[1], result.forward_of_other, result.predict_of_other, result.train_step_of_other);
+  }
+  if (options.reference) {
+    compare(sides.back(), result.forward_speedup, result.predict_speedup, result.train_step_speedup);
   }
   note_objects(model, batch.input);
   const double rate =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "weyl/carriers/batch.h"
@@ -13,6 +14,7 @@ struct BenchOptions {
   int64_t repeats = 9;    // every time is the median of so many, all sides interleaved
   bool reference = true;  // also time the model as plain torch expressions
   PlainAttention plain_attention = PlainAttention::pairs;  // what attention is in these
+  Model* other = nullptr;  // one more side, for the same batch: the model with other options
 };
 
 /// One side of a comparison. Memory is the most that tensors took beyond what was alive before the train
@@ -31,24 +33,27 @@ struct BenchCase {
   std::string name;
   int64_t parameters = 0, tokens = 0;
   BenchSide kernels;
+  BenchSide other;                  // by kernels too
   BenchSide reference;              // the same model under UseReferences: the definition in torch expressions
   double matmul_ms = 0;             // the matrix products of a forward pass alone: same shapes, same layouts
   double matmul_train_step_ms = 0;  // those of a train step
-  BenchRatio forward_speedup, predict_speedup, train_step_speedup;  // reference / kernels
-  BenchRatio forward_over_matmul, train_step_over_matmul;           // kernels / matrix products alone
+  BenchRatio forward_speedup, predict_speedup, train_step_speedup;     // reference / kernels
+  BenchRatio forward_of_other, predict_of_other, train_step_of_other;  // other / kernels
+  BenchRatio forward_over_matmul, train_step_over_matmul;              // kernels / matrix products alone
   double gflops = 0;  // of the train step: floating-point operations (flops.h: three forward passes, about
                       // half of a step with forces as gradients) by time
   double dense_gflops = 0;     // what dense matrices would need for this time, where maps go by irreps
   double percent_of_peak = 0;  // of the rate of one large square matrix product, measured in the same run
   double error = 0;            // largest difference of an output between kernels and torch expressions
+  std::optional<double> error_of_other;  // between the model and the other with its weights, which must fit
 };
 
 /// Times a model on a batch of its own dtype: in evaluation mode the forward pass without gradients and, with
 /// a task, its prediction (of a force field energies and their gradient), and the train step (forward, loss,
 /// backward, one optimiser step of rate zero, so that weights stay). The loss is the task's, or the mean
 /// square of all outputs without a task. Operations are counted as those of one forward and one backward pass
-/// to first order. Leaves the model in evaluation mode, without
-/// gradients.
+/// to first order. Leaves the model in evaluation mode, without gradients; the other model gets its weights where all of
+/// them fit by name and shape.
 BenchCase bench(const std::string& name, Model& model, const Task* task, const Batch& batch,
                 const BenchOptions& options = {});
 
