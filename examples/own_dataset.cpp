@@ -8,6 +8,7 @@
 // any training. Exit code 1 when it is not better than a straight line.
 #include <ATen/TensorOperators.h>
 #include <weyl/core/random_tensor.h>
+#include <weyl/models/platonic/options.h>
 #include <weyl/train/train.h>
 
 #include <cstdio>

@@ -7,6 +7,7 @@
 //
 // Exit code 1 when the audit fails.
 #include <ATen/ops/randn.h>
+#include <weyl/models/platonic/options.h>
 #include <weyl/models/systems.h>
 #include <weyl/study/audit.h>
 

@@ -4,7 +4,10 @@
 #include "tests/equivariance.h"
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
+#include "weyl/models/geomformer/options.h"
+#include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/study/audit.h"
 #include "weyl/study/random_tokens.h"
 

@@ -4,6 +4,7 @@
 #include "tests/equivariance.h"
 #include "tests/relative_poses.h"
 #include "weyl/core/check.h"
+#include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
 
 namespace weyl {

@@ -5,6 +5,10 @@
 
 #include "tests/train/small_training.h"
 #include "weyl/config/toml.h"
+#include "weyl/models/geomformer/options.h"
+#include "weyl/models/lie/options.h"
+#include "weyl/models/platonic/options.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/train/checkpoint.h"
 
 namespace weyl {

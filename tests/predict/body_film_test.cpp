@@ -5,6 +5,7 @@
 
 #include "tests/tasks/rigid_scenes.h"
 #include "weyl/models/systems.h"
+#include "weyl/models/transformer/options.h"
 
 namespace weyl {
 namespace {

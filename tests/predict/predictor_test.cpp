@@ -6,6 +6,8 @@
 
 #include "tests/predict/subjects.h"
 #include "weyl/core/worst_of.h"
+#include "weyl/models/lie/options.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/tasks/completion.h"
 
 namespace weyl {

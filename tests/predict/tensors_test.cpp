@@ -5,6 +5,7 @@
 
 #include "weyl/carriers/layout.h"
 #include "weyl/models/systems.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/study/random_tokens.h"
 
 namespace weyl {

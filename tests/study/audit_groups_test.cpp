@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "weyl/core/check.h"
+#include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/study/audit.h"
 #include "weyl/study/random_tokens.h"

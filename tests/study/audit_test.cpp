@@ -5,7 +5,9 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/worst_of.h"
+#include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/study/random_tokens.h"
 
 namespace weyl {

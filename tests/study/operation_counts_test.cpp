@@ -8,8 +8,13 @@
 #include <functional>
 
 #include "weyl/core/check.h"
+#include "weyl/models/gatr/options.h"
 #include "weyl/models/geomformer/geomformer.h"
+#include "weyl/models/lie/options.h"
+#include "weyl/models/platonic/options.h"
+#include "weyl/models/steerable/options.h"
 #include "weyl/models/systems.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/models/work.h"
 #include "weyl/ops/autograd/operations.h"
 #include "weyl/study/random_tokens.h"

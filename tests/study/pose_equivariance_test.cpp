@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "weyl/models/lie/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/study/random_tokens.h"
 #include "weyl/tasks/completion.h"

@@ -6,6 +6,7 @@
 #include "weyl/core/random.h"
 #include "weyl/data/makers/pose_sequences.h"
 #include "weyl/data/sets/pose_sequences.h"
+#include "weyl/models/lie/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/tasks/completion.h"
 #include "weyl/train/optimiser.h"

@@ -9,7 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "weyl/models/gatr/options.h"
+#include "weyl/models/geomformer/options.h"
+#include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/tasks/force_field.h"
 
 namespace weyl {

@@ -10,7 +10,11 @@
 #include "weyl/carriers/layout.h"
 #include "weyl/carriers/loader.h"
 #include "weyl/core/check.h"
+#include "weyl/models/gatr/options.h"
+#include "weyl/models/geomformer/options.h"
+#include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/study/audit.h"
 #include "weyl/train/optimiser.h"
 

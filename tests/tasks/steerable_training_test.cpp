@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "weyl/core/random.h"
+#include "weyl/models/steerable/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/tasks/classification.h"
 #include "weyl/tasks/segmentation.h"

@@ -12,6 +12,7 @@
 #include "weyl/config/toml.h"
 #include "weyl/core/alternatives.h"
 #include "weyl/data/open.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/predict/subject.h"
 
 namespace weyl {

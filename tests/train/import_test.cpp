@@ -3,7 +3,9 @@
 
 #include "tests/models/points_fixtures.h"
 #include "weyl/core/check.h"
+#include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
+#include "weyl/models/transformer/options.h"
 
 namespace weyl {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "tests/train/small_training.h"
 #include "weyl/carriers/loader.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/train/evaluate.h"
 
 namespace weyl {

@@ -10,6 +10,7 @@
 
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
+#include "weyl/models/platonic/options.h"
 
 namespace weyl {
 namespace {

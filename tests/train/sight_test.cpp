@@ -15,6 +15,11 @@
 #include "tests/tasks/force_field.h"
 #include "tests/train/small_training.h"
 #include "weyl/carriers/multivector_motion.h"
+#include "weyl/models/geomformer/options.h"
+#include "weyl/models/lie/options.h"
+#include "weyl/models/platonic/options.h"
+#include "weyl/models/steerable/options.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/train/sight_samples.h"
 
 namespace weyl {

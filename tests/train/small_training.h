@@ -8,6 +8,7 @@
 #include <string>
 
 #include "weyl/core/random_tensor.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/train/append_file.h"
 #include "weyl/train/train.h"
 

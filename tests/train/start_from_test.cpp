@@ -1,6 +1,7 @@
 // Runs that start from given weights, and weights that stay as they are.
 #include "weyl/train/start_from.h"
 #include "weyl/models/platonic/options.h"
+#include "weyl/models/transformer/options.h"
 
 #include <gtest/gtest.h>
 

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "weyl/config/toml.h"
+#include "weyl/models/lie/options.h"
 
 namespace weyl {
 namespace {

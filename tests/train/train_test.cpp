@@ -8,6 +8,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/data/makers/nbody.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/train/run_data.h"
 
 namespace weyl {

@@ -7,6 +7,7 @@
 #include "tests/train/small_training.h"
 #include "weyl/core/check.h"
 #include "weyl/core/worst_of.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/models/work.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/train.h"

@@ -12,7 +12,7 @@
 #include "weyl/data/open.h"
 #include "weyl/study/audit.h"
 #include "weyl/study/audit_samples.h"
-#include "weyl/study/grid_samples.h"
+#include "weyl/study/exact_part.h"
 #include "weyl/study/pose_equivariance.h"
 
 namespace weyl {

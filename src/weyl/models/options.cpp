@@ -2,6 +2,13 @@
 
 #include <algorithm>
 
+#include "weyl/models/gatr/options.h"
+#include "weyl/models/geomformer/options.h"
+#include "weyl/models/lie/options.h"
+#include "weyl/models/platonic/options.h"
+#include "weyl/models/steerable/options.h"
+#include "weyl/models/transformer/options.h"
+
 namespace weyl {
 
 std::vector<SystemOptions> built_in_options() {
@@ -31,6 +38,12 @@ void fields(Fields& f, ModelOptions& o) {
           scratch.visit(f);
         }
       });
+  f("frames", o.frames,
+    "run a system of points in frames of each graph's own, which makes it exact under all rotations and "
+    "reflections: "
+    "pca, the principal axes, for systems exact under changes of their signs (platonic with "
+    "octahedron_reflections); average, the mean over the signs (8 passes in space), for any system; "
+    "average_rotations, over those that are rotations (4)");
 }
 
 ModelOptions stored(ModelOptions known) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
+#include "weyl/models/framed_model.h"
 #include "weyl/models/gatr/gatr.h"
 #include "weyl/models/geomformer/geomformer.h"
 #include "weyl/models/lie/lie.h"
@@ -54,7 +55,14 @@ std::shared_ptr<Model> build(const ModelOptions& options, const Interface& inter
   const Carrier carrier = carrier_of(interface);
   require<ConfigError>(system->carrier == carrier, "model.system: '", name, "' does not work on ",
                        name_of(carrier), "; systems that do: ", systems_on(carrier, systems));
-  return system->build(options.system, interface);
+  const std::shared_ptr<Model> model = system->build(options.system, interface);
+  if (options.frames == FrameMethod::none) {
+    return model;
+  }
+  const auto of_points = std::dynamic_pointer_cast<PointsModel>(model);
+  require<ConfigError>(of_points != nullptr, "model.frames: are axes of points, and '", name, "' works on ",
+                       name_of(carrier));
+  return std::make_shared<FramedModel>(of_points, options.frames);
 }
 
 }  // namespace weyl

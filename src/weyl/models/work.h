@@ -54,7 +54,7 @@ class StatesWork {
   /// Whether what a token takes depends on the size of its object.
   virtual bool looks_inside_objects() const { return false; }
   /// How many nodes the object of a node has, in the mean over nodes. 0: not known, what looks there is not counted.
-  void set_object_nodes(double nodes) { object_nodes_ = nodes; }
+  virtual void set_object_nodes(double nodes) { object_nodes_ = nodes; }
 
  protected:
   double object_nodes_ = 0;

@@ -82,13 +82,17 @@ Tensor Module::complex_parameter(std::string name, const Tensor& init, bool deca
   return tensor;
 }
 
+std::string Module::below(const std::string& at, const std::string& child) {
+  return child.empty() ? at : at + child + ".";
+}
+
 void Module::collect(const std::string& prefix, std::vector<Parameter>& into) const {
   for (Parameter parameter : own_) {
     parameter.name = prefix + parameter.name;
     into.push_back(std::move(parameter));
   }
   for (const auto& [name, module] : children_) {
-    module->collect(prefix + name + ".", into);
+    module->collect(below(prefix, name), into);
   }
 }
 
@@ -176,7 +180,7 @@ int64_t Module::freeze(std::string_view prefix, const std::string& at) {
     }
   }
   for (const auto& [name, module] : children_) {
-    found += module->freeze(prefix, at + name + ".");
+    found += module->freeze(prefix, below(at, name));
   }
   frozen_ = frozen_ || (!at.empty() && within(std::string_view(at).substr(0, at.size() - 1)));
   return found;

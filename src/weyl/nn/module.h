@@ -78,7 +78,8 @@ class Module {
   /// Declares complex numbers, real and imaginary part in the last dimension (2) of the initial values.
   Tensor complex_parameter(std::string name, const Tensor& init, bool decay = false);
 
-  /// Declares a child. Its parameters are named `name`.x; a name may hold dots ("layers.0").
+  /// Declares a child. Its parameters are named `name`.x; a name may hold dots ("layers.0"). Those of a child without a
+  /// name keep their own, as if they were declared here.
   template <class M>
   std::shared_ptr<M> child(std::string name, std::shared_ptr<M> module) {
     children_.emplace_back(std::move(name), module);
@@ -91,6 +92,7 @@ class Module {
  private:
   void collect(const std::string& prefix, std::vector<Parameter>& into) const;
   int64_t freeze(std::string_view prefix, const std::string& at);
+  static std::string below(const std::string& at, const std::string& child);
   std::vector<Parameter> own_;
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> children_;
   bool training_ = true, frozen_ = false;

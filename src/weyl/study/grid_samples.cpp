@@ -1,7 +1,5 @@
 #include "weyl/study/grid_samples.h"
 
-#include <ATen/ops/empty.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -10,14 +8,6 @@
 
 namespace weyl {
 namespace {
-
-std::string times(at::IntArrayRef sizes) {
-  std::string result;
-  for (const int64_t n : sizes) {
-    result += (result.empty() ? "" : " x ") + std::to_string(n);
-  }
-  return result;
-}
 
 std::vector<int64_t> part_that_fits(const Subject& subject) {
   if (!subject.recipe.train.crop.empty()) {
@@ -57,38 +47,6 @@ Batch middle_parts(const Subject& subject, const Dataset& data, std::span<const 
     part = cut(part, least);
   }
   return concatenate(parts, data.schema());
-}
-
-Batch exact_part(const Model& model, const Batch& samples, const Schema& schema, std::string& note) {
-  const auto* grid = std::get_if<Grid>(&samples.input);
-  if (grid == nullptr) {
-    return samples;
-  }
-  const Symmetry whole = model.symmetry_for(samples.input);
-  if (!whole.exact.empty()) {
-    return samples;
-  }
-  const auto sizes = grid->values.sizes().slice(2);
-  for (int64_t n = *std::min_element(sizes.begin(), sizes.end()); n >= 1; --n) {
-    std::vector<int64_t> shape{1, grid->values.size(1)};
-    shape.insert(shape.end(), sizes.size(), n);
-    const Grid example{at::empty(shape, grid->values.options()), grid->spacing};
-    if (model.symmetry_for(example).exact.empty()) {
-      continue;
-    }
-    const Batch part = cropped(samples, central_crop(*grid, std::vector<int64_t>{n}), schema);
-    const auto& cells = std::get<Grid>(part.input).values.sizes();
-    note = text("on ", times(sizes), " cells nothing is exact; audited on the ", times(cells.slice(2)),
-                " in their middle, where it is");
-    for (const std::string& obstacle : whole.obstacles) {
-      note += "; " + obstacle;
-    }
-    return part;
-  }
-  for (const std::string& obstacle : whole.obstacles) {
-    note += (note.empty() ? "" : "; ") + obstacle;
-  }
-  return samples;
 }
 
 }  // namespace weyl

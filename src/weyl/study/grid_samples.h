@@ -12,9 +12,4 @@ std::vector<int64_t> shape_of_grids(const Subject& subject);
 /// large as those; where sizes differ, that of the smallest.
 Batch middle_parts(const Subject& subject, const Dataset& data, std::span<const int64_t> samples);
 
-/// What of the samples an audit can hold a model of grids to. Exactness depends on the number of cells: where
-/// the model claims nothing exact for these (Model::symmetry_for), the largest square or cube in their middle
-/// for which it does, and `note` says so, with what stands in the way. Else the samples as they are.
-Batch exact_part(const Model& model, const Batch& samples, const Schema& schema, std::string& note);
-
 }  // namespace weyl

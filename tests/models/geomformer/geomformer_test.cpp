@@ -7,7 +7,10 @@
 #include "tests/equivariance.h"
 #include "tests/models/geomformer/fixtures.h"
 #include "weyl/core/check.h"
+#include "weyl/models/geomformer/options.h"
+#include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
+#include "weyl/models/transformer/options.h"
 
 namespace weyl::geomformer {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/data/sets/pose_sequences.h"
+#include "weyl/models/lie/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/tasks/completion.h"
 

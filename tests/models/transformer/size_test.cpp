@@ -5,6 +5,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/read_file.h"
 #include "weyl/models/systems.h"
+#include "weyl/models/transformer/options.h"
 
 namespace weyl::transformer {
 namespace {

@@ -1,0 +1,242 @@
+#include "weyl/models/framed_model.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linalg_det.h>
+#include <ATen/ops/matmul.h>
+
+#include <algorithm>
+
+#include "weyl/carriers/batch.h"
+#include "weyl/core/check.h"
+
+namespace weyl {
+namespace {
+
+bool holds(const std::vector<Claim>& claims, Claim::Of of) {
+  return std::ranges::any_of(claims, [&](const Claim& claim) { return claim.of == of; });
+}
+
+/// All 2^D matrices diag(+-1, ..., +-1) are elements.
+bool has_all_signs(const FiniteGroup& group) {
+  const int64_t D = group.dimension();
+  int64_t found = 0;
+  for (int64_t g = 0; g < group.order(); ++g) {
+    const auto element = group.element(g);
+    bool diagonal = true;
+    for (int64_t i = 0; i < D * D; ++i) {
+      diagonal &= std::abs(std::abs(element[i]) - (i % (D + 1) == 0 ? 1 : 0)) < 1e-12;
+    }
+    found += diagonal ? 1 : 0;
+  }
+  return found == int64_t{1} << D;
+}
+
+bool exact_under_signs(const Symmetry& symmetry) {
+  return holds(symmetry.exact, Claim::Of::rotoreflections) ||
+         std::ranges::any_of(symmetry.exact, [](const Claim& claim) {
+           return claim.of == Claim::Of::finite && has_all_signs(*claim.finite);
+         });
+}
+
+/// (2^D, D), the signs of each choice.
+Tensor all_signs(int64_t D) {
+  Tensor signs = at::empty({int64_t{1} << D, D}, at::kDouble);
+  double* sign = signs.mutable_data_ptr<double>();
+  for (int64_t s = 0; s < int64_t{1} << D; ++s) {
+    for (int64_t k = 0; k < D; ++k) {
+      *sign++ = ((s >> k) & 1) == 0 ? 1 : -1;
+    }
+  }
+  return signs;
+}
+
+bool has_kind(const Interface& interface, Kind kind) {
+  const auto is = [&](const Quantity& q) { return q.kind == kind; };
+  return std::ranges::any_of(interface.features, is) || std::ranges::any_of(interface.outputs, is);
+}
+
+}  // namespace
+
+FramedModel::FramedModel(std::shared_ptr<PointsModel> phi, FrameMethod method)
+    : PointsModel(phi->interface), phi_(child("", std::move(phi))), method_(method) {
+  const Symmetry symmetry = phi_->symmetry();
+  require<ConfigError>(
+      !holds(symmetry.exact, Claim::Of::rotoreflections) || !holds(symmetry.exact, Claim::Of::translations),
+      "model.frames: must be \"none\" for a system that is exact under all rotations, reflections and "
+      "translations by itself");
+  require<ConfigError>(
+      method != FrameMethod::pca || exact_under_signs(symmetry),
+      "model.frames: \"pca\" needs a system that is exact under changes of the axes' signs, such as platonic "
+      "with group = \"octahedron_reflections\" (dihedral_2 in the plane); for others there is \"average\"");
+}
+
+int64_t FramedModel::frames() const {
+  switch (method_) {
+    case FrameMethod::average:
+      return int64_t{1} << interface.dimension;
+    case FrameMethod::average_rotations:
+      return int64_t{1} << (interface.dimension - 1);
+    default:
+      return 1;
+  }
+}
+
+Tensor FramedModel::into_frames(const Tensor& axes) const {
+  const int64_t B = axes.size(0), D = interface.dimension;
+  if (method_ == FrameMethod::pca) {
+    return axes.transpose(1, 2);
+  }
+  Tensor signs = all_signs(D).to(axes.device()).unsqueeze(1);  // (2^D, 1, D)
+  if (method_ == FrameMethod::average_rotations) {
+    // Choices come in pairs whose first axes differ in sign; of each the one that makes a rotation.
+    signs = signs.view({-1, 2, 1, D}).select(1, 0).expand({-1, B, D}).clone();
+    const Tensor turned = at::linalg_det(axes.detach()).sign() * signs.prod(2);  // (2^(D-1), B)
+    signs.select(2, 0).mul_(turned);
+  }
+  return (signs.unsqueeze(3) * axes.transpose(1, 2)).reshape({-1, D, D});
+}
+
+bool FramedModel::has_vectors() const {
+  return std::ranges::any_of(interface.features, [](const Quantity& q) {
+    return q.kind != Kind::scalar && q.kind != Kind::category;
+  });
+}
+
+Named FramedModel::forward(const Points& points) {
+  require<ConfigError>(points.placed, "model.frames: must be \"none\" for data without positions");
+  const PrincipalAxes of_graphs = principal_axes(points);
+  if (at::GradMode::is_enabled() && points.positions.requires_grad()) {
+    require<ConfigError>(
+        !has_kind(interface, Kind::multivector),
+        "model.frames: must be \"none\" where derivatives by positions are asked of multivectors");
+    constexpr double apart = 1e-4;
+    const Tensor gaps = least_gaps(of_graphs.spreads, /*null_space=*/true);
+    for (int64_t b = 0; b < points.count(); ++b) {
+      const double gap = gaps.const_data_ptr<double>()[b];
+      require<DataError>(points.graphs.size(b) == 0 || gap >= apart, "model.frames: graph ", b,
+                         " of the batch must have principal axes, or its derivatives by positions are not "
+                         "there: two eigenvalues of its covariance are only ",
+                         gap, " of the largest apart (at least ", apart, ")");
+    }
+  }
+  const int64_t B = points.count(), D = points.dimension(), choices = frames();
+  const Schema schema = schema_of(interface);
+  Batch all{points, {}};
+  if (choices > 1) {
+    std::vector<int64_t> which;
+    for (int64_t i = 0; i < choices * B; ++i) {
+      which.push_back(i % B);
+    }
+    all = take(all, which, schema);
+  }
+  const Tensor turn = into_frames(of_graphs.axes), centroids = of_graphs.centroids.repeat({choices, 1});
+  const Tensor to_centre = -at::matmul(turn, centroids.unsqueeze(2)).squeeze(2);
+  Named inside = phi_->forward(std::get<Points>(transform(all, {turn, to_centre}, schema).input));
+
+  std::vector<Quantity> offsets =
+      interface.outputs;  // what `forward` returns of points, and what it shall return
+  for (Quantity& q : offsets) {
+    q.role = q.role == Role::point ? Role::free : q.role;
+  }
+  const auto term = inside.extract(term_of_loss);
+  Named outputs = transform(inside, offsets, {turn.transpose(1, 2), centroids}, all.input);
+  for (auto& [name, value] : outputs) {
+    std::vector<int64_t> shape = value.sizes().vec();
+    shape.front() /= choices;
+    shape.insert(shape.begin(), choices);
+    value = choices == 1 ? value : value.view(shape).mean(0);
+  }
+  if (!term.empty()) {
+    outputs.emplace(term.key(), term.mapped());
+  }
+  return outputs;
+}
+
+Symmetry FramedModel::symmetry() const {
+  const std::string D = std::to_string(interface.dimension);
+  Symmetry symmetry;
+  symmetry.exact.push_back(method_ == FrameMethod::average_rotations
+                               ? Claim{Claim::Of::rotations, "SO(" + D + ")", nullptr}
+                               : Claim{Claim::Of::rotoreflections, "O(" + D + ")", nullptr});
+  symmetry.exact.push_back({Claim::Of::translations, "translations", nullptr});
+  if (holds(phi_->symmetry().exact, Claim::Of::permutations)) {
+    symmetry.exact.push_back({Claim::Of::permutations, "permutations", nullptr});
+  }
+  return symmetry;
+}
+
+Symmetry FramedModel::symmetry_for(const Input& example) const {
+  Symmetry found = symmetry();
+  const auto* points = std::get_if<Points>(&example);
+  if (points == nullptr) {
+    return found;
+  }
+  constexpr double apart = 0.02;
+  const at::NoGradGuard no_grad;
+  const Tensor gaps = least_gaps(principal_axes(*points).spreads, has_vectors());
+  int64_t near = 0;
+  for (int64_t b = 0; b < points->count(); ++b) {
+    near += points->graphs.size(b) > 0 && gaps.const_data_ptr<double>()[b] < apart ? 1 : 0;
+  }
+  if (near > 0) {
+    found.approximate.push_back(found.exact.front());
+    found.exact.erase(found.exact.begin());
+    found.obstacles.push_back(
+        text("model.frames: ", near, " of ", points->count(),
+             " graphs have no principal axes to rely on: two eigenvalues of their covariance "
+             "agree within 2 % of the largest"));
+  }
+  return found;
+}
+
+std::vector<std::string> FramedModel::warnings(std::string_view differentiated_by) const {
+  std::vector<std::string> all = phi_->warnings(differentiated_by);
+  all.push_back(
+      "model.frames: graphs with equal principal moments (symmetric molecules) have no axes of their own; "
+      "their outputs change when they are turned");
+  if (!differentiated_by.empty()) {
+    all.back() += text(", and ", differentiated_by, " ends at them with an error");
+  }
+  return all;
+}
+
+Flops FramedModel::flops_per_token() const {
+  const auto times = static_cast<double>(frames());
+  const Flops of_phi = phi_->flops_per_token();
+  return {times * of_phi.forward, times * of_phi.nominal};
+}
+
+std::vector<int64_t> FramedModel::edges(const Points& points) const {
+  std::vector<int64_t> all = phi_->edges(points);
+  for (int64_t& of_graph : all) {
+    of_graph *= frames();
+  }
+  return all;
+}
+
+ForeignWeights FramedModel::translated(const NamedTensors& state_dict, const ForeignRecord& record) const {
+  return phi_->translated(state_dict, record);
+}
+
+Work FramedModel::work_of_token() const {
+  return static_cast<double>(frames()) * weyl::work_of_token(*phi_);
+}
+
+Work FramedModel::dense_work_of_token() const {
+  return static_cast<double>(frames()) * weyl::dense_work_of_token(*phi_);
+}
+
+bool FramedModel::looks_inside_objects() const {
+  const auto* states = dynamic_cast<const StatesWork*>(phi_.get());
+  return states != nullptr && states->looks_inside_objects();
+}
+
+void FramedModel::set_object_nodes(double nodes) {
+  if (auto* states = dynamic_cast<StatesWork*>(phi_.get())) {
+    states->set_object_nodes(nodes);
+  }
+}
+
+}  // namespace weyl

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "weyl/models/model.h"
+#include "weyl/models/options.h"
+#include "weyl/models/principal_axes.h"
+#include "weyl/models/work.h"
+
+namespace weyl {
+
+/// A model of points that is run in the principal axes of each graph (Platonic Transformers, appendix E), which makes it
+/// exact under all of O(D), or SO(D), and under translations:
+///   f(x) = mean over frames g of x of  g phi(g^-1 x),   g^-1 x = S U^T (x - t),
+/// U the axes, t the centroid (principal_axes.h), S diagonal with signs of which the axes say nothing. `average`: all 2^D
+/// choices of S, in one batch. `average_rotations`: those for which det(S U) = 1, half as many, SO(D) alone. `pca`: one
+/// choice, any, because phi is exact under changes of signs; an eighth of the work in space.
+///
+/// Graphs two of whose eigenvalues agree (symmetric molecules) have no such axes. They are taken as the decomposition gives
+/// them, so that the outputs change when the graph turns; `symmetry_for` says of an input whether such graphs are
+/// in it. Derivatives by positions jump there: they are refused near it. Weights have the names that they have in phi.
+class FramedModel : public PointsModel, public StatesWork {
+ public:
+  /// ConfigError: phi is exact under O(D) and translations by itself, so that frames change nothing; `pca` and phi is not
+  /// exact under changes of signs.
+  FramedModel(std::shared_ptr<PointsModel> phi, FrameMethod method);
+
+  /// DataError, the graph named: the derivative by positions is asked for, and two of its eigenvalues are nearer than 1e-4
+  /// of the largest. ConfigError: it is asked for and there are multivectors, whose motions have no derivative; or there
+  /// are no positions.
+  Named forward(const Points& points) override;
+  Symmetry symmetry() const override;
+  /// Of an input with graphs whose axes rounding turns (gaps of eigenvalues below 2 % of the largest: errors of float32
+  /// grow fiftyfold) rotations are no exact claim, and an obstacle says how many there are.
+  Symmetry symmetry_for(const Input& example) const override;
+  Flops flops_per_token() const override;
+  std::vector<int64_t> edges(const Points& points) const override;
+  std::vector<std::string> warnings(std::string_view differentiated_by) const override;
+  ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
+  Work work_of_token() const override;
+  Work dense_work_of_token() const override;
+  bool looks_inside_objects() const override;
+  void set_object_nodes(double nodes) override;
+
+ private:
+  bool has_vectors() const;
+  int64_t frames() const;  // how many are averaged
+  /// The frames of a batch of B graphs, (frames * B, D, D): S U^T, all graphs for one S after the other.
+  Tensor into_frames(const Tensor& axes) const;
+
+  std::shared_ptr<PointsModel> phi_;
+  FrameMethod method_;
+};
+
+}  // namespace weyl
