@@ -127,6 +127,37 @@ TEST(Classification, SmoothingAndWeightsEnterTheLoss) {
   EXPECT_THROW(loss({.names = {"a", "a", "b"}}), ConfigError);
 }
 
+TEST(Classification, SharesOfClassesAndTheBinaryLossAreTheirDefinitions) {
+  const Tensor logits = at::tensor({0.5, -0.3, 1.2, 0.2, 0.7, -0.6}, at::kDouble).view({2, 3});
+  const Tensor log_p = logits.log_softmax(1),
+               shares = at::tensor({0.7, 0.3, 0., 0., 0.1, 0.9}, at::kDouble).view({2, 3});
+  Batch mixed = images(2, {0, 1});
+  mixed.labels["class"] = shares;
+  const auto loss = [&](const ClassificationOptions& options, const Batch& batch) {
+    const Classification task(options);
+    Says model(task.interface(toy_schema(2, 1, "class", 3)), logits);
+    model.train(true);
+    return task.step(model, batch).loss.item<double>();
+  };
+  EXPECT_NEAR(loss({}, mixed), -(shares * log_p).sum().item<double>() / 2, 1e-12);
+  const Tensor weights = at::tensor({1., 3., 2.}, at::kDouble);
+  EXPECT_NEAR(loss({.class_weights = {1, 3, 2}}, mixed),
+              -((shares * weights * log_p).sum() / (shares * weights).sum()).item<double>(), 1e-12);
+  const auto binary = [&](const Tensor& target) {
+    return -(target * logits.sigmoid().log() + (1 - target) * (1 - logits.sigmoid()).log())
+                .mean()
+                .item<double>();
+  };
+  EXPECT_NEAR(loss({.loss = ClassLoss::binary}, mixed), binary(shares), 1e-12);
+  const Tensor one_hot = at::tensor({1., 0., 0., 0., 1., 0.}, at::kDouble).view({2, 3});
+  EXPECT_NEAR(loss({.loss = ClassLoss::binary}, images(2, {0, 1})), binary(one_hot), 1e-12);
+  EXPECT_NEAR(loss({.loss = ClassLoss::binary, .label_smoothing = 0.3}, images(2, {0, 1})),
+              binary(0.7 * one_hot + 0.1), 1e-12);
+  EXPECT_GT(std::abs(loss({.loss = ClassLoss::binary}, mixed) - loss({}, mixed)), 0.1);
+  mixed.labels["class"] = shares.slice(1, 0, 2);
+  EXPECT_THROW(loss({}, mixed), ShapeError);
+}
+
 TEST(Classification, ALabelOutsideTheClassesIsRefused) {
   const Classification task({});
   Says model(task.interface(toy_schema(2, 1, "class", 3)), at::zeros({2, 3}, at::kDouble));

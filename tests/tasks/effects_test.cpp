@@ -9,7 +9,9 @@
 #include "tests/toy_grid.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/data/sets/pose_sequences.h"
+#include "weyl/models/lie/options.h"
 #include "weyl/models/systems.h"
+#include "weyl/models/transformer/options.h"
 #include "weyl/tasks/task.h"
 
 namespace weyl {

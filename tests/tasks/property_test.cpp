@@ -82,6 +82,11 @@ TEST(Property, AsksForItsTargets) {
   EXPECT_TRUE(interface.outputs[0].extensive);  // summed over nodes
   EXPECT_FALSE(interface.outputs[1].extensive);
   EXPECT_EQ(interface.outputs[1].unit, "eV");
+  PropertyOptions pooled = of({"U0", "gap"});
+  pooled.pooled = true;
+  EXPECT_FALSE(Property(pooled).interface(molecules()).outputs[0].extensive);
+  pooled.targets = {"gap"};
+  EXPECT_THROW(Property(pooled).interface(molecules()), ConfigError);  // nothing to pool in place of a sum
   EXPECT_EQ(task.headline(), "standardised_mae");
   EXPECT_EQ(Property(of({"gap"})).headline(), "mae");
   EXPECT_THROW(Property(of({})), ConfigError);

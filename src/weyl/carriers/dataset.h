@@ -8,6 +8,12 @@
 
 namespace weyl {
 
+/// What a random change of samples is a function of, beside the sample.
+struct Draw {
+  uint64_t seed = 0;
+  int64_t epoch = 0;
+};
+
 /// A set of samples. Safe to read from several threads.
 class Dataset {
  public:
@@ -19,6 +25,12 @@ class Dataset {
   /// they are cropped.
   virtual Lattice lattice(int64_t /*index*/) const { return {}; }
   virtual Batch batch(std::span<const int64_t> indices) const = 0;
+  /// The samples as training sees them in an epoch: as they are, unless the set has options that change them at random.
+  /// Each is a function of `draw`, of itself and of its partner, another sample that may be mixed into it.
+  virtual Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> /*partners*/,
+                          const Draw& /*draw*/) const {
+    return batch(indices);
+  }
   /// How far the worst pose of the source was off its group before the reader put it there; 0: none was.
   virtual double mended() const { return 0; }
   /// The file that a sample alone comes from, whose format and geometry its prediction may take

@@ -141,11 +141,24 @@ struct Loader::State {
     return {linear, {}};
   }
 
+  /// Samples as the set gives them. Partners are drawn among all, one a sample and epoch.
+  Batch given(int64_t of_epoch, std::span<const int64_t> samples) const {
+    if (!options.augment) {
+      return data->batch(samples);
+    }
+    std::vector<int64_t> partners;
+    for (const int64_t sample : samples) {
+      Stream stream(seed, "partner", {static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(sample)});
+      partners.push_back(stream.below(data->size()));
+    }
+    return data->augmented(samples, partners, {seed, of_epoch});
+  }
+
   Batch crops(int64_t of_epoch, std::span<const int64_t> samples) const {
     std::vector<Batch> parts;
     for (const int64_t sample : samples) {
       Stream stream(seed, "crop", {static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(sample)});
-      const Batch whole = data->batch({&sample, 1});
+      const Batch whole = given(of_epoch, {&sample, 1});
       const Crop crop = random_crop(whole, options.crop, options.crop_foreground, data->schema(), stream);
       parts.push_back(cropped(whole, crop, data->schema()));
     }
@@ -154,7 +167,7 @@ struct Loader::State {
 
   Batch make(int64_t of_epoch, std::span<const int64_t> samples) const {
     const at::NoGradGuard no_grad;
-    Batch batch = options.crop.empty() ? data->batch(samples) : crops(of_epoch, samples);
+    Batch batch = options.crop.empty() ? given(of_epoch, samples) : crops(of_epoch, samples);
     if (options.centre) {
       batch = shifted(batch, to_origin(batch.input), data->schema());
     }

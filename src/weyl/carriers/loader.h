@@ -23,6 +23,7 @@ struct LoaderOptions {
   std::vector<int64_t> crop;            // of grids: a random part of so many cells along each axis (one
                                         // number: along all) of each sample, before it is turned
   double crop_foreground = 0;           // share of the crops around a cell that is not background (crop.h)
+  bool augment = false;                 // samples as the set changes them at random (Dataset::augmented)
   bool centre = false;                  // each sample is brought near the origin, in float64 (origin.h)
   int64_t ahead = 2;                    // batches made in advance by a thread; 0: made when asked for
   at::ScalarType dtype = at::kFloat;    // of floating-point inputs; labels stay float64

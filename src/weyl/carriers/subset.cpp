@@ -28,13 +28,22 @@ std::string Subset::source(int64_t index) const {
   return all_->source(sample(index));
 }
 
-Batch Subset::batch(std::span<const int64_t> indices) const {
+std::vector<int64_t> Subset::in_whole(std::span<const int64_t> indices) const {
   std::vector<int64_t> which;
   which.reserve(indices.size());
   for (const int64_t i : indices) {
     which.push_back(sample(i));
   }
-  return all_->batch(which);
+  return which;
+}
+
+Batch Subset::batch(std::span<const int64_t> indices) const {
+  return all_->batch(in_whole(indices));
+}
+
+Batch Subset::augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
+                        const Draw& draw) const {
+  return all_->augmented(in_whole(indices), in_whole(partners), draw);
 }
 
 }  // namespace weyl

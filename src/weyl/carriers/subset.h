@@ -18,12 +18,16 @@ class Subset : public Dataset {
   int64_t tokens(int64_t index) const override;
   Lattice lattice(int64_t index) const override;
   Batch batch(std::span<const int64_t> indices) const override;
+  Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
+                  const Draw& draw) const override;
   double mended() const override { return all_->mended(); }
   std::string source(int64_t index) const override;
   /// The index in the set of a sample of this part. ShapeError: there is no such sample.
   int64_t sample(int64_t index) const;
 
  private:
+  std::vector<int64_t> in_whole(std::span<const int64_t> indices) const;
+
   std::shared_ptr<const Dataset> all_;
   std::vector<int64_t> samples_;
   Schema schema_;

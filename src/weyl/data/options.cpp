@@ -324,12 +324,23 @@ constexpr const char* without_fractions = "beside train, valid and test, which c
 
 /// What has no patches has none of their options.
 template <class Options>
-void refuse_image_input(const Options& o, std::vector<Conditional> options = {}) {
+void refuse_image_input(const Options& o, int64_t channels, bool masks,
+                        std::vector<Conditional> options = {}) {
   const bool points = o.input.carrier == ImageCarrier::points;
-  for (const char* key : {"patch", "patch_feature", "threshold"}) {
+  for (const char* key : {"patch", "patch_feature", "threshold", "frame"}) {
     options.push_back({key, points, "with carrier = \"grid\""});
   }
-  refuse_idle(std::string("data.") + Options::name_in_config, o, Options{}, options);
+  const std::string table = std::string("data.") + Options::name_in_config;
+  refuse_idle(table, o, Options{}, options);
+  if (o.input.augment) {
+    require<ConfigError>(!masks, table,
+                         ".augment: must be false for images with masks, which it does not change");
+    require<ConfigError>(
+        !o.input.threshold, table,
+        ".augment: must be false beside threshold, which counts the patches of images as they are");
+    require<ConfigError>(channels == 3 || !o.input.augment->colours(), table,
+                         ".augment: three, jitter and hue must be off for images of ", channels, " channel");
+  }
 }
 
 /// Frames are divided by counts where one of train and valid is given, else by fractions.
@@ -354,16 +365,18 @@ void refuse(const PoseSequencesDataOptions& o) {
 }
 void refuse(const RigidBodiesDataOptions&) {}
 void refuse(const RotatedMnistDataOptions& o) {
-  refuse_image_input(o);
+  refuse_image_input(o, 1, /*masks=*/false);
 }
 void refuse(const Cifar10DataOptions& o) {
-  refuse_image_input(o);
+  refuse_image_input(o, 3, /*masks=*/false);
 }
 void refuse(const ImagesDataOptions& o) {
-  refuse_image_input(o, {{"mask_threshold", o.target == ImageTarget::mask, "with target = \"class\""}});
+  refuse_image_input(o, o.channels, o.target == ImageTarget::mask,
+                     {{"mask_threshold", o.target == ImageTarget::mask, "with target = \"class\""}});
 }
 void refuse(const Ph2DataOptions& o) {
-  refuse_image_input(o, {{"fractions", o.train == 0 && o.valid == 0 && o.test == 0, without_fractions}});
+  refuse_image_input(o, 3, /*masks=*/true,
+                     {{"fractions", o.train == 0 && o.valid == 0 && o.test == 0, without_fractions}});
 }
 void refuse(const ModelnetDataOptions& o) {
   const bool grid = o.carrier == ShapeCarrier::grid;

@@ -4,10 +4,13 @@
 #include <ATen/core/Reduction.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/bincount.h>
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <numeric>
@@ -47,6 +50,26 @@ void for_each_chunk(const Dataset& data, F f) {
     }
     f(data.batch(indices));
   }
+}
+
+/// The classes (B) int64, or, of samples that were mixed, the shares of classes (B, K) in the dtype of the logits.
+Tensor training_target(const Batch& batch, const Tensor& logits) {
+  const auto found = batch.labels.find(kLabel);
+  if (found == batch.labels.end() || !found->second.is_floating_point()) {
+    return target_of(batch, kLabel, logits, kTask);
+  }
+  require(found->second.sizes() == logits.sizes(), kTask, ": shares of classes must be ", logits.sizes(),
+          ", got ", found->second.sizes());
+  return found->second.to(logits.device(), logits.scalar_type());
+}
+
+Tensor binary_loss(const Tensor& logits, const Tensor& target, double smoothing) {
+  Tensor shares = target;
+  if (target.dim() == 1) {
+    shares = at::zeros_like(logits).scatter_(1, target.unsqueeze(1), 1);
+  }
+  shares = shares * (1 - smoothing) + smoothing / static_cast<double>(logits.size(1));
+  return at::binary_cross_entropy_with_logits(logits, shares);
 }
 
 class Accuracy : public Meter {
@@ -174,13 +197,18 @@ void Classification::load(const NamedTensors& state) {
 
 Step Classification::step(Model& model, const Batch& batch) const {
   const Tensor logits = logits_of(model(batch.input), kTask);
-  const Tensor target = target_of(batch, kLabel, logits, kTask);
+  const Tensor target = training_target(batch, logits);
+  if (options_.loss == ClassLoss::binary) {
+    return {binary_loss(logits, target, options_.label_smoothing),
+            model.training() ? Named{} : predict(model, batch)};
+  }
   const Tensor weights = class_weights(options_.class_weights, logits, kTask);
   Tensor loss = at::cross_entropy_loss(logits, target, weights,
                                        weights.defined() ? at::Reduction::Sum : at::Reduction::Mean, -100,
                                        options_.label_smoothing);
   if (weights.defined()) {
-    loss = loss / weight_of(weights.index_select(0, target));
+    loss =
+        loss / weight_of(target.dim() == 2 ? at::matmul(target, weights) : weights.index_select(0, target));
   }
   return {loss, model.training() ? Named{} : predict(model, batch)};
 }

@@ -7,7 +7,9 @@ namespace weyl {
 /// Which of K classes an input is of; any carrier. Label `class` (B, 1) int64, K its `categories`. The model
 /// gives `logits` (B, K).
 ///
-///   loss      cross-entropy, mean over the batch (weighted by class: over the weights), labels smoothed
+///   loss      cross-entropy, mean over the batch (weighted by class: over the weights), labels smoothed; or the
+///             binary cross-entropy of each class by itself, mean over batch and classes. In training the label may also
+///             be (B, K) float64, the shares of the classes, as images that are mixed have it
 ///   predicts  `probabilities` (B, K) float64, softmax of the logits, averaged over the test-time rotations;
 ///             `class` (B, 1) int64, the likeliest; beside the model's `logits` of the input as it is
 ///   metrics   accuracy, the headline: the share of samples whose likeliest class is right; cross_entropy,

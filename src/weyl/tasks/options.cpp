@@ -26,6 +26,8 @@ void fields(Fields& f, TestTimeRotations& o) {
 }
 
 void fields(Fields& f, ClassificationOptions& o) {
+  f("loss", o.loss,
+    "cross-entropy of the softmax, or binary: of the sigmoid of each class by itself, the mean over classes");
   f("label_smoothing", o.label_smoothing, "share of every label that is spread over all classes", {0, 1});
   f("class_weights", o.class_weights, "of the classes in the loss, one each; none: all alike", {0, 1e9});
   f("names", o.names, "of the classes in their order, for reports; none: their numbers");
@@ -96,6 +98,10 @@ void fields(Fields& f, PropertyOptions& o) {
     "least "
     "squares; of others: none, or the mean");
   f("normalise", o.normalise, "outputs in units of the standard deviation of what is to be predicted");
+  f("pooled", o.pooled,
+    "reads extensive targets from the pooled features of a graph, as other programs do, not as sums over its "
+    "nodes; then "
+    "nothing makes them grow with the number of nodes");
   f("loss", o.loss, "what an error costs");
   f("huber_delta", o.huber_delta, "where `huber` goes from squares to lines, in units of the deviation",
     {1e-9, 1e9});
@@ -147,7 +153,10 @@ void refuse(const CompletionOptions&) {}
 void refuse(const RigidMotionOptions&) {}
 
 void refuse(const ClassificationOptions& o) {
-  const Conditional options[] = {axis_of(o.test_time_rotations), random_of(o.test_time_rotations)};
+  const Conditional options[] = {
+      {"class_weights", o.loss == ClassLoss::cross_entropy, "with loss = \"binary\""},
+      axis_of(o.test_time_rotations),
+      random_of(o.test_time_rotations)};
   refuse_idle("task.classification", o, ClassificationOptions{}, options);
 }
 

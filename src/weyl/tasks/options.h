@@ -43,8 +43,13 @@ struct TestTimeRotations {
 void fields(Fields& f, TestTimeRotations& o);
 
 /// Which class an input is of.
+enum class ClassLoss { cross_entropy, binary };
+constexpr auto names_of(ClassLoss) {
+  return std::array<std::string_view, 2>{"cross_entropy", "binary"};
+}
 struct ClassificationOptions {
   static constexpr const char* name_in_config = "classification";
+  ClassLoss loss = ClassLoss::cross_entropy;
   double label_smoothing = 0;
   std::vector<double> class_weights;      // one a class, or none: all alike
   std::vector<std::string> names;         // of the classes in their order, in reports; or none: their numbers
@@ -129,6 +134,7 @@ struct PropertyOptions {
   std::vector<std::string> targets;
   Reference reference = Reference::mean;
   bool normalise = true;  // by the standard deviation on the training set
+  bool pooled = false;    // extensive targets as functions of pooled nodes, not as sums over them
   ErrorLaw loss = ErrorLaw::l2;
   double huber_delta = 1;
   TestTimeRotations test_time_rotations;

@@ -136,12 +136,17 @@ Interface Property::interface(const Schema& data) const {
   Interface result = data.interface;
   matrices_of(options_.test_time_rotations, data.carrier(), data.interface.dimension);
   result.outputs = labels();
+  bool grows = false;
   for (auto& output : result.outputs) {
     if (const Quantity* known = find_quantity(data.labels, output.name)) {
-      output.extensive = known->extensive;
+      grows = grows || known->extensive;
+      output.extensive = known->extensive && !options_.pooled;
       output.unit = known->unit;
     }
   }
+  require<ConfigError>(
+      grows || !options_.pooled,
+      "task.property.pooled: must be false, because no target grows with the number of nodes");
   return result;
 }
 

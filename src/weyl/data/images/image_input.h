@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "weyl/config/fields.h"
+#include "weyl/data/images/augmentation_options.h"
 
 namespace weyl {
 
@@ -27,8 +28,10 @@ struct ImageInput {
   ImageCarrier carrier = ImageCarrier::grid;
   int64_t patch = 4;  // pixels; of points
   PatchFeature patch_feature = PatchFeature::pixels;
-  std::optional<double> threshold;  // patches whose brightest pixel is not above it are left out
-  bool normalise = false;           // (x - mean) / deviation by the constants of the set
+  std::optional<double> threshold;           // patches whose brightest pixel is not above it are left out
+  bool normalise = false;                    // (x - mean) / deviation by the constants of the set
+  bool frame = false;                        // two vectors a patch, the axes of the image; of points
+  std::optional<ImageAugmentation> augment;  // of training images with classes
 };
 void fields(Fields& f, ImageInput& o);
 

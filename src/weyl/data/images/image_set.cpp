@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/eye.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
@@ -13,6 +14,7 @@
 
 #include "weyl/carriers/consistency.h"
 #include "weyl/core/check.h"
+#include "weyl/data/images/augmentation.h"
 
 namespace weyl {
 namespace {
@@ -58,6 +60,9 @@ Schema image_schema(const ImageKind& kind, const ImageInput& input, int64_t pixe
                                     : std::vector<std::string>{};
   }
   schema.interface.features = {feature};
+  if (input.carrier == ImageCarrier::points && input.frame) {
+    schema.interface.features.push_back({.name = "frame", .kind = Kind::vector, .channels = 2});
+  }
   if (pixels > 0) {
     const int64_t patch = input.carrier == ImageCarrier::points ? input.patch * input.patch : 1;
     schema.interface.typical_nodes = static_cast<double>(pixels) / static_cast<double>(patch);
@@ -194,6 +199,9 @@ Batch ImageSet::points(const Tensor& images, Tensor masks) const {
     }
   }
   result.scalars = features;
+  if (input_.frame) {
+    result.vectors = at::eye(2, at::kFloat).repeat({result.positions.size(0), 1, 1});
+  }
   result.graphs = Segments::of_sizes(sizes);
   batch.input = std::move(result);
   if (masks.defined()) {
@@ -202,15 +210,17 @@ Batch ImageSet::points(const Tensor& images, Tensor masks) const {
   return batch;
 }
 
-Batch ImageSet::batch(std::span<const int64_t> indices) const {
+Tensor ImageSet::rows(std::span<const int64_t> indices) const {
   Tensor rows = at::empty({static_cast<int64_t>(indices.size())}, at::kLong);
   for (size_t i = 0; i < indices.size(); ++i) {
     require(indices[i] >= 0 && indices[i] < size(), "data set: sample ", indices[i], " is not one of 0 .. ",
             size() - 1);
     rows.mutable_data_ptr<int64_t>()[i] = indices[i];
   }
-  const Tensor images = unit(at::index_select(samples_.values, 0, rows));
-  const Tensor masks = samples_.masks.defined() ? at::index_select(samples_.masks, 0, rows) : Tensor();
+  return rows;
+}
+
+Batch ImageSet::given(const Tensor& images, const Tensor& masks) const {
   Batch batch;
   if (input_.carrier == ImageCarrier::points) {
     batch = points(images, masks);
@@ -220,9 +230,45 @@ Batch ImageSet::batch(std::span<const int64_t> indices) const {
       batch.labels["mask"] = masks.to(at::kLong).unsqueeze(1);
     }
   }
+  return batch;
+}
+
+Batch ImageSet::batch(std::span<const int64_t> indices) const {
+  const Tensor which = rows(indices);
+  Batch batch = given(unit(at::index_select(samples_.values, 0, which)),
+                      samples_.masks.defined() ? at::index_select(samples_.masks, 0, which) : Tensor());
   if (samples_.classes.defined()) {
-    batch.labels["class"] = at::index_select(samples_.classes, 0, rows).unsqueeze(1);
+    batch.labels["class"] = at::index_select(samples_.classes, 0, which).unsqueeze(1);
   }
+  return batch;
+}
+
+Batch ImageSet::augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
+                          const Draw& draw) const {
+  if (!input_.augment) {
+    return batch(indices);
+  }
+  require(samples_.classes.defined() && !samples_.masks.defined() && !input_.threshold,
+          "images: augmentation needs classes, no masks and no threshold");
+  const ImageAugmentation& how = *input_.augment;
+  const auto images = [&](const Tensor& which, std::span<const int64_t> samples) {
+    return augmented_images(unit(at::index_select(samples_.values, 0, which)), samples, how, draw);
+  };
+  const Tensor which = rows(indices), own = images(which, indices);
+  const Tensor classes = at::index_select(samples_.classes, 0, which).unsqueeze(1);
+  if (!how.mixes()) {
+    Batch batch = given(own, {});
+    batch.labels["class"] = classes;
+    return batch;
+  }
+  const Tensor others = rows(partners);
+  const Mixing mixing = mixed_images(own, images(others, partners), indices, how, draw);
+  Batch batch = given(mixing.images, {});
+  const Tensor shares = mixing.shares.unsqueeze(1);
+  batch.labels["class"] =
+      at::zeros({own.size(0), kind_.classes}, at::kDouble)
+          .scatter_add_(1, classes, shares)
+          .scatter_add_(1, at::index_select(samples_.classes, 0, others).unsqueeze(1), 1 - shares);
   return batch;
 }
 

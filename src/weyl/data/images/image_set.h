@@ -39,8 +39,8 @@ Schema image_schema(const ImageKind& kind, const ImageInput& input, int64_t pixe
 /// Images in memory. As a grid: values (B, C, H, W) float32, labels class (B, 1) and mask (B, 1, H, W),
 /// int64; their channels are called grey, where all files were, or red, green and blue. As points, a patch at (row i, column j) of h x w patches: positions (N, 2) at (j - (w-1)/2, i -
 /// (h-1)/2) / max(h-1, w-1, 1), so x to the right and y down within [-1/2, 1/2]; scalars (N, C patch patch)
-/// or (N, C); mask (N, 1) the class of most of its pixels, the lowest of equals. Only labels that the samples
-/// have are in the schema.
+/// or (N, C); with `frame` vectors (N, 2, 2), the two axes; mask (N, 1) the class of most of its pixels, the lowest of
+/// equals. Only labels that the samples have are in the schema.
 class ImageSet : public Dataset {
  public:
   /// DataError beginning with `where`: images whose sides the patch does not divide, another number of
@@ -51,11 +51,17 @@ class ImageSet : public Dataset {
   int64_t tokens(int64_t index) const override;
   std::string source(int64_t index) const override;
   Batch batch(std::span<const int64_t> indices) const override;
+  /// Where images are mixed, the label class is (B, K) float64, the shares of the classes. ShapeError: images without
+  /// classes, with masks, or whose patches are counted by a threshold.
+  Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
+                  const Draw& draw) const override;
 
  private:
-  Tensor patches(const Tensor& images) const;     // (B, h w, C, patch patch) of (B, C, H, W)
-  Tensor kept(const Tensor& patches) const;       // (B, h w) bool
-  Tensor normalised(const Tensor& values) const;  // axis 1 are the channels
+  Tensor rows(std::span<const int64_t> indices) const;
+  Batch given(const Tensor& images, const Tensor& masks) const;  // without classes
+  Tensor patches(const Tensor& images) const;                    // (B, h w, C, patch patch) of (B, C, H, W)
+  Tensor kept(const Tensor& patches) const;                      // (B, h w) bool
+  Tensor normalised(const Tensor& values) const;                 // axis 1 are the channels
   Batch points(const Tensor& images, Tensor masks) const;
 
   ImageSamples samples_;
