@@ -205,8 +205,11 @@ TEST(PlatonicSpectral, AutoIsARuleOfGroupAndWidth) {
   EXPECT_EQ(form_of("icosahedron", 32), LinearForm::spectral);
   EXPECT_EQ(form_of("octahedron_reflections", 144), LinearForm::spectral);
   EXPECT_EQ(form_of("trivial", 1152), LinearForm::dense);
-  EXPECT_EQ(form_of("flop_2d_1", 576), LinearForm::dense);
-  EXPECT_EQ(form_of("octahedron", 4), LinearForm::dense);
+  EXPECT_EQ(form_of("tetrahedron", 16), LinearForm::spectral);  // 192 in all, the default width
+  EXPECT_EQ(form_of("octahedron", 8), LinearForm::dense);       // 192 too, of narrower frames
+  EXPECT_EQ(form_of("icosahedron", 8), LinearForm::spectral);
+  EXPECT_EQ(form_of("flop_2d_1", 128), LinearForm::spectral);
+  EXPECT_EQ(form_of("cyclic_4", 32), LinearForm::dense);
   Options asked = small("trivial", LinearForm::spectral);
   EXPECT_EQ(resolved(asked, interface_of_all_kinds(3)).linear, LinearForm::spectral);
   EXPECT_EQ(make(small("octahedron", LinearForm::automatic))->options.linear, LinearForm::dense);  // as built
