@@ -126,8 +126,10 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
 
   const auto bench = expect<BenchCommand>({"bench", "a.toml", "--compare", "b.toml", "c.toml", "x=1"});
   EXPECT_EQ(bench.compare, (std::vector<std::string>{"b.toml", "c.toml"}));
-  EXPECT_EQ(expect<BenchCommand>({"bench", "a.toml", "--against", "x=1", "y=2"}).against,
-            (std::vector<std::string>{"x=1", "y=2"}));
+  const auto against =
+      expect<BenchCommand>({"bench", "a.toml", "--against", "x=1", "--against", "y=2", "z=3"});
+  EXPECT_EQ(against.against, (std::vector<std::string>{"x=1", "y=2"}));
+  EXPECT_EQ(against.config.overrides, (std::vector<std::string>{"z=3"}));  // of both sides
   EXPECT_EQ(bench.config.overrides, (std::vector<std::string>{"x=1"}));
   EXPECT_EQ(expect<PlotCommand>({"plot", "r", "--out", "p"}).out, "p");
   expect<DoctorCommand>({"doctor", "--json"});

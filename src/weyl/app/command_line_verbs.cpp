@@ -248,8 +248,9 @@ Verb add_bench(CLI::App& root) {
   app.add_option("--compare", c->compare, "other configs, timed after it in the same run")
       ->type_name("CONFIG ...");
   app.add_option("--against", c->against,
-                 "the same config with other options, timed with it repeat by repeat")
-      ->type_name("key=value ...");
+                 "times the same config with this option beside it, repeat by repeat; once for each option")
+      ->type_name("key=value")
+      ->allow_extra_args(false);
   add_number(app, "--repeats", c->repeats, 1, 1000, "timings of each, the median counts; default 9");
   add_machine(app, c->machine, "default that of the config");
   return draft.done([](BenchCommand& b) { move_overrides(b.compare, b.config.overrides); });
