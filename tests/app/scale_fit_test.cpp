@@ -102,7 +102,7 @@ TEST_F(ScaleFit, ALossThatTheOtherNeverComesToIsNull) {
   EXPECT_EQ(ratio.find("budgets")->items().at(1).find("compute")->dump(), "null");
   ASSERT_EQ(ratio.find("left_out")->items().size(), 1u);
   EXPECT_EQ(ratio.find("left_out")->items().at(0).find("reason")->string_or(""),
-            "at FLOPs 1e+16: high comes to the loss of low at no finite budget");
+            "at FLOPs 1e+16: high comes to the loss of low at no budget within a million times that");
   const Outcome people = weyl("--coefficients floors.csv --budgets 1e16");
   EXPECT_NE(people.out.find("left out: compute for equal loss: at FLOPs 1e+16"), std::string::npos)
       << people.out;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "weyl/core/check.h"
 #include "weyl/core/text_number.h"
@@ -9,12 +10,17 @@
 namespace weyl {
 namespace {
 
+// So many times the compute of one system for the loss of another is no number that runs have anything to say about.
+constexpr double most_compute = 1e6;
+
 SystemRatio::Point ratio_at(double budget, const SystemFit& system, const SystemFit& other) {
   const auto loss = [&](const ScalingLaw& one, const ScalingLaw& two) {
     return frontier_of(two, other.xi).loss(budget) / frontier_of(one, system.xi).loss(budget);
   };
   const auto compute = [&](const ScalingLaw& one, const ScalingLaw& two) {
-    return frontier_of(two, other.xi).flops_for(frontier_of(one, system.xi).loss(budget)) / budget;
+    const double ratio =
+        frontier_of(two, other.xi).flops_for(frontier_of(one, system.xi).loss(budget)) / budget;
+    return ratio <= most_compute ? ratio : std::numeric_limits<double>::infinity();
   };
   std::vector<double> losses, computes;
   const size_t count = std::min(system.resampled.size(), other.resampled.size());
@@ -44,7 +50,7 @@ void explain(SystemRatio& ratio, bool resampled) {
   if (!unreached.empty()) {
     ratio.left_out.push_back(
         {"compute for equal loss", text("at FLOPs ", unreached, ": ", ratio.other, " comes to the loss of ",
-                                        ratio.system, " at no finite budget")});
+                                        ratio.system, " at no budget within a million times that")});
   }
   if (!unsure.empty()) {
     ratio.left_out.push_back(
