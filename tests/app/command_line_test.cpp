@@ -127,8 +127,8 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
   const auto bench = expect<BenchCommand>({"bench", "a.toml", "--compare", "b.toml", "c.toml", "x=1"});
   EXPECT_EQ(bench.compare, (std::vector<std::string>{"b.toml", "c.toml"}));
   const auto against =
-      expect<BenchCommand>({"bench", "a.toml", "--against", "x=1", "--against", "y=2", "z=3"});
-  EXPECT_EQ(against.against, (std::vector<std::string>{"x=1", "y=2"}));
+      expect<BenchCommand>({"bench", "a.toml", "--against", "model.x=1", "--against", "model.y=2", "z=3"});
+  EXPECT_EQ(against.against, (std::vector<std::string>{"model.x=1", "model.y=2"}));
   EXPECT_EQ(against.config.overrides, (std::vector<std::string>{"z=3"}));  // of both sides
   EXPECT_EQ(bench.config.overrides, (std::vector<std::string>{"x=1"}));
   EXPECT_EQ(expect<PlotCommand>({"plot", "r", "--out", "p"}).out, "p");
@@ -152,6 +152,8 @@ TEST(CommandLine, RefusesWrongValues) {
   error_of({"predict", "m", "d"});
   error_of({"data", "split", "p", "--out", "o", "--train", "0.9", "--valid", "0.2"});
   error_of({"bench", "a.toml", "--scattered"});
+  EXPECT_EQ(error_of({"bench", "a.toml", "--against", "model.x=1", "--against", "train.batch=4"}),
+            "weyl bench: --against must be an option of the model (model.key=value), got train.batch=4\n");
   error_of({"info"});
   error_of({"info", "a", "b"});
   error_of({"data"});

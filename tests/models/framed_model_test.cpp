@@ -4,6 +4,7 @@
 #include "tests/equivariance.h"
 #include "tests/gradients.h"
 #include "tests/models/points_fixtures.h"
+#include "weyl/models/gatr/options.h"
 #include "weyl/models/geomformer/options.h"
 #include "weyl/models/lie/options.h"
 #include "weyl/models/platonic/options.h"
@@ -162,10 +163,13 @@ TEST(FramedModel, WhatFramesCannotServeIsRefusedByName) {
   even.features = {{"charge"}};
   even.outputs = {{"energy", Level::graph, Kind::scalar, 1}};
   refused(geomformer::Options{}, FrameMethod::average, even, "by itself");
+  refused(gatr::Options{}, FrameMethod::average_rotations, even, "by itself, got \"average_rotations\"");
+  EXPECT_NO_THROW(make(gatr::Options{}, FrameMethod::average, even));  // which adds the reflections
   Interface poses;
   poses.group = LieGroup::se3;
   poses.outputs = {{"gap"}};
-  refused(lie::Options{}, FrameMethod::average, poses, "works on poses");
+  refused(lie::Options{}, FrameMethod::average, poses,
+          "must be \"none\" for 'lie', which works on poses and not on points, got \"average\"");
 }
 
 TEST(FramedModel, SaysOfAnInputThatItHasNoAxes) {
@@ -180,12 +184,55 @@ TEST(FramedModel, SaysOfAnInputThatItHasNoAxes) {
   const Symmetry symmetry = model->symmetry_for(points);
   ASSERT_EQ(symmetry.obstacles.size(), 1U);
   EXPECT_NE(symmetry.obstacles[0].find("1 of 3 graphs"), std::string::npos) << symmetry.obstacles[0];
+  EXPECT_TRUE(symmetry.exact.empty());  // shifts and orders of the nodes round in their own way too
+  ASSERT_EQ(symmetry.approximate.size(), 3U);
   EXPECT_EQ(symmetry.approximate.front().of, Claim::Of::rotoreflections);
   std::string note;
   const Batch part = exact_part(*model, batch, schema_of_all_kinds(3), note);
   EXPECT_EQ(part.count(), 2);
   EXPECT_NE(note.find("audited on the other 2"), std::string::npos) << note;
+  const int64_t second = 1;
+  Stream stream(9, "a motion whose matrix rounds");
+  const Batch none = transform(take(batch, {&second, 1}, schema_of_all_kinds(3)),
+                               random_rotations(1, 3, false, stream), schema_of_all_kinds(3));
+  for (const Claim::Of of : {Claim::Of::rotoreflections, Claim::Of::translations, Claim::Of::permutations}) {
+    EXPECT_GT(error_of(*model, of, none), 1e-11);
+  }
+  try {
+    exact_part(*model, none, schema_of_all_kinds(3), note);
+    ADD_FAILURE() << "was not refused";
+  } catch (const DataError& error) {
+    const std::string line = error.what();
+    EXPECT_NE(line.find("got none of 1: model.frames: 1 of 1 graphs"), std::string::npos) << line;
+  }
   EXPECT_EQ(model->warnings("").size(), 1U);
+}
+
+/// Off the line by rounding alone, which decides the two axes across it. What both do not change is exact nonetheless.
+TEST(FramedModel, NodesOnALineHaveNoAxesForVectorsAndAreExactForScalars) {
+  Interface interface;
+  interface.types = 3;
+  interface.typical_nodes = 4;
+  interface.outputs = {{"energy", Level::graph, Kind::scalar, 1}};
+  Points points;
+  points.graphs = Segments::of_sizes(std::vector<int64_t>{4});
+  const Tensor along = at::tensor({0.48, -0.6, 0.64}, at::kDouble);
+  points.positions = at::tensor({-1.0, 0.3, 0.9, 2.2}, at::kDouble).unsqueeze(1) * along;
+  points.positions = points.positions + 1e-9 * (7 * points.positions.flip(1)).sin();
+  points.types = at::tensor({0, 1, 2, 0}, at::kLong);
+  const Schema schema = schema_of(interface);
+  const Batch line{points, {}};
+  for (const bool vectors : {false, true}) {
+    if (vectors) {
+      interface.outputs.push_back({"dipole", Level::graph, Kind::vector, 1});
+    }
+    const auto model = make(plain(), FrameMethod::average, interface);
+    const Symmetry symmetry = model->symmetry_for(line.input);
+    EXPECT_EQ(symmetry.obstacles.empty(), !vectors);
+    const Claim turned{Claim::Of::rotoreflections, "", nullptr};
+    const double error = equivariance::claim_error(*model, turned, line, schema);
+    EXPECT_EQ(error < 1e-11, !vectors) << error;
+  }
 }
 
 TEST(FramedModel, DerivativesByPositionsAreRightAndRefusedNearDegeneracy) {
@@ -214,6 +261,20 @@ TEST(FramedModel, DerivativesByPositionsAreRightAndRefusedNearDegeneracy) {
       EXPECT_NE(std::string(error.what()).find("graph 0"), std::string::npos) << error.what();
     }
   }
+}
+
+TEST(FramedModel, WarnsOfLinesWhereTheirAxesMatter) {
+  Interface scalars = interface_of_all_kinds(3);
+  scalars.features = {{"charge"}};
+  scalars.outputs = {{"energy", Level::graph, Kind::scalar, 1}};
+  const auto names_lines = [](const Interface& interface, std::string_view differentiated_by) {
+    const auto all = make(plain(), FrameMethod::average, interface)->warnings(differentiated_by);
+    return all.back().find("linear ones, single atoms") != std::string::npos;
+  };
+  EXPECT_FALSE(names_lines(scalars, ""));
+  EXPECT_TRUE(names_lines(scalars, "task.force_field.forces"));
+  scalars.outputs.push_back({"dipole", Level::graph, Kind::vector, 1});
+  EXPECT_TRUE(names_lines(scalars, ""));
 }
 
 TEST(FramedModel, NeedsPositions) {

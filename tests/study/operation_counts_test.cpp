@@ -161,6 +161,32 @@ TEST(WorkOfModels, OfPlatonicIsExact) {
   }
 }
 
+TEST(WorkOfModels, WhatPlatonicWorksOutAgainIsNotCounted) {
+  const Interface interface = interface_of_nodes(11);
+  platonic::Options o;
+  o.width = 72;
+  o.heads = 12;
+  o.blocks = 2;
+  o.linear = platonic::LinearForm::dense;
+  const auto made = [&] {
+    auto model = build({o}, interface);
+    model->train(true);
+    return model;
+  };
+  const Work kept = work_of_token(*made());
+  o.recompute = true;
+  const auto model = made();
+  const Work said = work_of_token(*model);
+  EXPECT_EQ(said.training(), kept.training());
+  const auto batch_of = [&](int64_t graphs) { return random_tokens(schema_of(interface), graphs, 11, 3); };
+  const Work found = counted(*model, batch_of);
+  EXPECT_NEAR(found.forward, said.forward, 1e-9 * said.forward);
+  o.recompute = false;
+  o.blocks = 0;
+  const double again = said.forward - work_of_token(*made()).forward;
+  EXPECT_NEAR(found.training(), said.training() + again, 1e-9 * said.training());
+}
+
 TEST(WorkOfModels, SpectralIsLessThanTheDenseMatrixThatItReplaces) {
   platonic::Options o;
   o.group = "octahedron";

@@ -160,6 +160,31 @@ TEST(Property, ReferencesOfExtensiveTargetsGoByComposition) {
   EXPECT_NEAR(s, number((rest - rest.mean()).square().mean().sqrt()), 1e-6 * s);
 }
 
+/// Nothing that is pooled grows with the number of nodes: its reference is the mean, whatever the label says.
+TEST(Property, PooledTargetsAreReferredToTheirMeans) {
+  const auto data = set();
+  const Batch batch = all_of(*data);
+  const Tensor labels = batch.labels.at("U0");
+  for (const Reference reference : {Reference::mean, Reference::elements}) {
+    auto o = of({"U0"});
+    o.reference = reference;
+    Property sums(o);
+    sums.fit(*data);
+    EXPECT_GT(number(sums.state().at("references").abs().max()), 1);
+    o.pooled = true;
+    Property task(o);
+    task.fit(*data);
+    EXPECT_EQ(number(task.state().at("references").abs().max()), 0);
+    EXPECT_NEAR(number(task.state().at("means")[0]), number(labels.mean()), 1e-9);
+    EXPECT_NEAR(number(task.state().at("scales")[0]), number((labels - labels.mean()).square().mean().sqrt()),
+                1e-9);
+    task.refer(*data, {{"U0", at::full({4, 1}, 0.5, at::kDouble)}});
+    EXPECT_EQ(number(task.state().at("references").abs().max()), 0);
+    EXPECT_NEAR(number(task.state().at("means")[0] + 0.5 * task.state().at("scales")[0]),
+                number(labels.mean()), 1e-9);
+  }
+}
+
 TEST(Property, AdoptsOutputsOfOtherWeights) {
   const auto data = set();
   const Batch batch = all_of(*data);

@@ -198,6 +198,28 @@ TEST(IdleOptions, OfData) {
           {{"data.cifar10.patch=2", "data.cifar10.carrier=points"}, ""}});
   expect("data.set=images",
          {{{"data.images.mask_threshold=0.5"}, "data.images.mask_threshold: has no effect with"}});
+  const std::string a = "data.cifar10.augment.", g = "data.images.augment.";
+  expect(
+      "data.set=cifar10",
+      {{{"data.cifar10.augment=true"},
+        "data.cifar10.augment: must have one at least of pad, resized_crop, flip, three, jitter, hue, mixup "
+        "and cutmix on, got none"},
+       {{a + "flip=false", a + "pad=0"}, "data.cifar10.augment: must have one at least of"},
+       {{a + "pad=1"}, ""},
+       {{a + "resized_crop=0.5"}, ""},
+       {{a + "flip=true"}, ""},
+       {{a + "three=true"}, ""},
+       {{a + "jitter=0.1"}, ""},
+       {{a + "hue=0.1"}, ""},
+       {{a + "mixup=1"}, ""},
+       {{a + "cutmix=1"}, ""}});
+  const std::string off = ": must be off for images without colours, got 1 channel";
+  expect("data.set=images",
+         {{{"data.images.channels=1", g + "flip=true"}, ""},
+          {{"data.images.channels=1", g + "flip=true", g + "three=true"}, g + "three" + off},
+          {{"data.images.channels=1", g + "jitter=0.1"}, g + "jitter" + off},
+          {{"data.images.channels=1", g + "hue=0.1"}, g + "hue" + off},
+          {{"data.images.channels=3", g + "hue=0.1"}, ""}});
 }
 
 /// A file may have the tables of several systems, to choose between; behind a verb a key of another one is a slip.

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/train/recipe.h"
 
 namespace weyl {
 namespace {
@@ -32,6 +34,18 @@ TEST(Schedule, CommonFactorsOfThePlatonicRecipes) {
   }
   o.schedule.per_epoch = false;
   EXPECT_GT(std::abs(Schedule(o).factor({.epoch = 5.93}) - golden[2].second), 1e-3);
+}
+
+TEST(Schedule, OfThePlatonicPaperConfigsChangesBetweenEpochsAsTheAuthorsDoes) {
+  for (const auto& [config, warmup] : {std::pair{"qm9", 10.0}, std::pair{"cifar10", 20.0}}) {
+    const Recipe recipe =
+        read_recipe(std::string(WEYL_SOURCE_DIR) + "/configs/" + config + "/platonic.paper.toml");
+    const Schedule s(recipe.train);
+    EXPECT_NEAR(s.factor({.epoch = 0.9}), 1e-6 / (warmup + 1e-6), 1e-12) << config;
+    const double used = 15 / static_cast<double>(*recipe.train.epochs);
+    const double rise = std::min(1.0, (15 + 1e-6) / (warmup + 1e-6));
+    EXPECT_NEAR(s.factor({.epoch = 15.6}), rise * 0.5 * (1 + std::cos(M_PI * used)), 1e-12) << config;
+  }
 }
 
 TEST(Schedule, PerEpochHoldsUnderABudgetInSteps) {

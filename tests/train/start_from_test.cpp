@@ -93,7 +93,7 @@ TEST_F(StartFrom, TakesAllWeightsAndPredictsTheSame) {
                         b.task->predict(*b.model, ready).at("displacement")));
 }
 
-TEST_F(StartFrom, HowLinearMapsAreWorkedOutIsNoDifference) {
+TEST_F(StartFrom, WaysOfWorkingAndOfTrainingAreNoDifference) {
   platonic::Options options;
   options.width = 48;
   options.blocks = 1;
@@ -102,12 +102,17 @@ TEST_F(StartFrom, HowLinearMapsAreWorkedOutIsNoDifference) {
   recipe_.train.from.clear();
   run("dense", recipe_);
   recipe_.train.from = folder_ / "dense";
-  recipe_.model.system.get_if<platonic::Options>()->linear = platonic::LinearForm::spectral;
+  options.linear = platonic::LinearForm::spectral;
+  options.recompute = true;
+  options.dropout = options.attention_dropout = options.drop_path = 0.1;
+  options.drop_path_by = DropPathBy::node;
+  recipe_.model.system = options;
   run("spectral", recipe_);
   EXPECT_FALSE(listener_.heard("the same weights give something else"));
-  recipe_.model.system.get_if<platonic::Options>()->dropout = 0.5;
+  options.scores = platonic::Scores::invariant;
+  recipe_.model.system = options;
   run("other", recipe_);
-  EXPECT_TRUE(listener_.heard("train.from: model.platonic.dropout is "));
+  EXPECT_TRUE(listener_.heard("train.from: model.platonic.scores is "));
 }
 
 TEST_F(StartFrom, WhatIsFrozenKeepsItsBitsAndIsNotResumedFromTheSource) {
@@ -172,11 +177,12 @@ TEST_F(StartFrom, RefusesToFreezeNothingOrEverything) {
 
 TEST_F(StartFrom, AnOptionThatChangesTheFunctionIsSaid) {
   auto* model = recipe_.model.system.get_if<transformer::Options>();
-  model->dropout = 0.25;
+  model->dropout = 0.25;  // of training alone: is not
+  model->centre = false;
   model->activation = Activation::relu;
   run("run", recipe_);
-  EXPECT_TRUE(listener_.heard("train.from: model.transformer.dropout is 0.1 in "));
-  EXPECT_TRUE(listener_.heard(", 0.25 in the config"));
+  EXPECT_TRUE(listener_.heard("train.from: model.transformer.centre is true in "));
+  EXPECT_TRUE(listener_.heard(", false in the config"));
   EXPECT_TRUE(listener_.heard("model.transformer.activation is "));
   EXPECT_EQ(std::ranges::count_if(listener_.notes, [](const auto& n) { return n.starts_with("train.from"); }),
             2);

@@ -248,12 +248,19 @@ Verb add_bench(CLI::App& root) {
   app.add_option("--compare", c->compare, "other configs, timed after it in the same run")
       ->type_name("CONFIG ...");
   app.add_option("--against", c->against,
-                 "times the same config with this option beside it, repeat by repeat; once for each option")
-      ->type_name("key=value")
+                 "times the same config with this option of the model beside it, repeat by repeat; once for "
+                 "each option")
+      ->type_name("model.key=value")
       ->allow_extra_args(false);
   add_number(app, "--repeats", c->repeats, 1, 1000, "timings of each, the median counts; default 9");
   add_machine(app, c->machine, "default that of the config");
-  return draft.done([](BenchCommand& b) { move_overrides(b.compare, b.config.overrides); });
+  return draft.done([](BenchCommand& b) {
+    move_overrides(b.compare, b.config.overrides);
+    for (const std::string& option : b.against) {  // the task, the batch and the threads are those of both
+      require<ConfigError>(option.starts_with("model."),
+                           "--against must be an option of the model (model.key=value), got ", option);
+    }
+  });
 }
 
 Verb add_compare(CLI::App& root) {

@@ -322,6 +322,20 @@ namespace {
 
 constexpr const char* without_fractions = "beside train, valid and test, which count";
 
+/// Augmentation that changes nothing, and changes of colours where there are none. `key` names its table.
+void refuse_augmentation(const std::string& key, const ImageAugmentation& o, int64_t channels) {
+  require<ConfigError>(o.pad > 0 || o.resized_crop || o.flip || o.colours() || o.mixes(), key,
+                       ": must have one at least of pad, resized_crop, flip, three, jitter, hue, mixup and "
+                       "cutmix on, got none");
+  const std::pair<const char*, bool> of_colours[] = {
+      {"three", o.three}, {"jitter", o.jitter > 0}, {"hue", o.hue > 0}};
+  for (const auto& [name, on] : of_colours) {
+    require<ConfigError>(!on || channels == 3, key, ".", name,
+                         ": must be off for images without colours, got ", channels,
+                         channels == 1 ? " channel" : " channels");
+  }
+}
+
 /// What has no patches has none of their options.
 template <class Options>
 void refuse_image_input(const Options& o, int64_t channels, bool masks,
@@ -338,8 +352,7 @@ void refuse_image_input(const Options& o, int64_t channels, bool masks,
     require<ConfigError>(
         !o.input.threshold, table,
         ".augment: must be false beside threshold, which counts the patches of images as they are");
-    require<ConfigError>(channels == 3 || !o.input.augment->colours(), table,
-                         ".augment: three, jitter and hue must be off for images of ", channels, " channel");
+    refuse_augmentation(table + ".augment", *o.input.augment, channels);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <ATen/ops/matmul.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "weyl/carriers/batch.h"
 #include "weyl/core/check.h"
@@ -62,10 +63,15 @@ bool has_kind(const Interface& interface, Kind kind) {
 FramedModel::FramedModel(std::shared_ptr<PointsModel> phi, FrameMethod method)
     : PointsModel(phi->interface), phi_(child("", std::move(phi))), method_(method) {
   const Symmetry symmetry = phi_->symmetry();
+  const bool centred = holds(symmetry.exact, Claim::Of::translations);
   require<ConfigError>(
-      !holds(symmetry.exact, Claim::Of::rotoreflections) || !holds(symmetry.exact, Claim::Of::translations),
+      !centred || !holds(symmetry.exact, Claim::Of::rotoreflections),
       "model.frames: must be \"none\" for a system that is exact under all rotations, reflections and "
       "translations by itself");
+  require<ConfigError>(
+      !centred || method != FrameMethod::average_rotations || !holds(symmetry.exact, Claim::Of::rotations),
+      "model.frames: must be \"none\", or \"average\" for reflections too, for a system that is exact under "
+      "all rotations and translations by itself, got \"average_rotations\"");
   require<ConfigError>(
       method != FrameMethod::pca || exact_under_signs(symmetry),
       "model.frames: \"pca\" needs a system that is exact under changes of the axes' signs, such as platonic "
@@ -99,9 +105,8 @@ Tensor FramedModel::into_frames(const Tensor& axes) const {
 }
 
 bool FramedModel::has_vectors() const {
-  return std::ranges::any_of(interface.features, [](const Quantity& q) {
-    return q.kind != Kind::scalar && q.kind != Kind::category;
-  });
+  const auto turns = [](const Quantity& q) { return q.kind != Kind::scalar && q.kind != Kind::category; };
+  return std::ranges::any_of(interface.features, turns) || std::ranges::any_of(interface.outputs, turns);
 }
 
 Named FramedModel::forward(const Points& points) {
@@ -121,7 +126,7 @@ Named FramedModel::forward(const Points& points) {
                          gap, " of the largest apart (at least ", apart, ")");
     }
   }
-  const int64_t B = points.count(), D = points.dimension(), choices = frames();
+  const int64_t B = points.count(), choices = frames();
   const Schema schema = schema_of(interface);
   Batch all{points, {}};
   if (choices > 1) {
@@ -181,8 +186,7 @@ Symmetry FramedModel::symmetry_for(const Input& example) const {
     near += points->graphs.size(b) > 0 && gaps.const_data_ptr<double>()[b] < apart ? 1 : 0;
   }
   if (near > 0) {
-    found.approximate.push_back(found.exact.front());
-    found.exact.erase(found.exact.begin());
+    found.approximate = std::exchange(found.exact, {});
     found.obstacles.push_back(
         text("model.frames: ", near, " of ", points->count(),
              " graphs have no principal axes to rely on: two eigenvalues of their covariance "
@@ -193,9 +197,11 @@ Symmetry FramedModel::symmetry_for(const Input& example) const {
 
 std::vector<std::string> FramedModel::warnings(std::string_view differentiated_by) const {
   std::vector<std::string> all = phi_->warnings(differentiated_by);
-  all.push_back(
-      "model.frames: graphs with equal principal moments (symmetric molecules) have no axes of their own; "
-      "their outputs change when they are turned");
+  // Where nothing that turns is given or asked for, the axes across a line do not matter.
+  const bool lines = has_vectors() || !differentiated_by.empty();
+  all.push_back(text("model.frames: graphs with equal principal moments (symmetric molecules",
+                     lines ? ", linear ones, single atoms" : "",
+                     ") have no axes of their own; their outputs change when they are turned"));
   if (!differentiated_by.empty()) {
     all.back() += text(", and ", differentiated_by, " ends at them with an error");
   }

@@ -14,13 +14,13 @@ namespace weyl {
 /// choices of S, in one batch. `average_rotations`: those for which det(S U) = 1, half as many, SO(D) alone. `pca`: one
 /// choice, any, because phi is exact under changes of signs; an eighth of the work in space.
 ///
-/// Graphs two of whose eigenvalues agree (symmetric molecules) have no such axes. They are taken as the decomposition gives
-/// them, so that the outputs change when the graph turns; `symmetry_for` says of an input whether such graphs are
-/// in it. Derivatives by positions jump there: they are refused near it. Weights have the names that they have in phi.
+/// Graphs two of whose eigenvalues agree (symmetric molecules; where vectors are given or asked for, linear ones and single
+/// atoms too) have no such axes. They are taken as the decomposition gives them, so that the outputs change when the graph
+/// turns; `symmetry_for` says of an input whether such graphs are in it. Derivatives by positions jump there: they are refused near it. Weights have the names that they have in phi.
 class FramedModel : public PointsModel, public StatesWork {
  public:
-  /// ConfigError: phi is exact under O(D) and translations by itself, so that frames change nothing; `pca` and phi is not
-  /// exact under changes of signs.
+  /// ConfigError: phi is exact under translations and O(D), or SO(D) for `average_rotations`, by itself, so that frames
+  /// change nothing; `pca` and phi is not exact under changes of signs.
   FramedModel(std::shared_ptr<PointsModel> phi, FrameMethod method);
 
   /// DataError, the graph named: the derivative by positions is asked for, and two of its eigenvalues are nearer than 1e-4
@@ -29,7 +29,8 @@ class FramedModel : public PointsModel, public StatesWork {
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   /// Of an input with graphs whose axes rounding turns (gaps of eigenvalues below 2 % of the largest: errors of float32
-  /// grow fiftyfold) rotations are no exact claim, and an obstacle says how many there are.
+  /// grow fiftyfold) nothing is an exact claim, as any motion and any order of the nodes rounds in its own way, and an
+  /// obstacle says how many there are.
   Symmetry symmetry_for(const Input& example) const override;
   Flops flops_per_token() const override;
   std::vector<int64_t> edges(const Points& points) const override;
@@ -41,8 +42,8 @@ class FramedModel : public PointsModel, public StatesWork {
   void set_object_nodes(double nodes) override;
 
  private:
-  bool has_vectors() const;
-  int64_t frames() const;  // how many are averaged
+  bool has_vectors() const;  // or other quantities that turn, among features or outputs
+  int64_t frames() const;    // how many are averaged
   /// The frames of a batch of B graphs, (frames * B, D, D): S U^T, all graphs for one S after the other.
   Tensor into_frames(const Tensor& axes) const;
 

@@ -16,9 +16,9 @@ struct PrincipalAxes {
 PrincipalAxes principal_axes(const Points& points);
 
 /// How far the nearest two eigenvalues of each graph are apart, in parts of its largest, (B) on the CPU: axes turn by
-/// rounding over this number. 1 where there is nothing to tell apart: in one dimension, and in a graph whose nodes are all
-/// at one place. `null_space`: whether two eigenvalues that are zero to rounding count. Across such axes lies no node, so
-/// that it is their choice alone that says where a vector points.
+/// rounding over this number. `null_space`: whether two eigenvalues that are zero to rounding count. Across such axes lies
+/// no node, so that it is their choice alone that says where a vector points. 1 where there is nothing to tell apart: in
+/// one dimension, and, without `null_space`, in a graph whose nodes are all at one place; with it that has 0.
 Tensor least_gaps(const Tensor& spreads, bool null_space);
 
 }  // namespace weyl

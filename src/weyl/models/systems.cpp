@@ -60,8 +60,9 @@ std::shared_ptr<Model> build(const ModelOptions& options, const Interface& inter
     return model;
   }
   const auto of_points = std::dynamic_pointer_cast<PointsModel>(model);
-  require<ConfigError>(of_points != nullptr, "model.frames: are axes of points, and '", name, "' works on ",
-                       name_of(carrier));
+  require<ConfigError>(of_points != nullptr, "model.frames: must be \"none\" for '", name,
+                       "', which works on ", name_of(carrier), " and not on points, got \"",
+                       names_of(options.frames)[static_cast<size_t>(options.frames)], "\"");
   return std::make_shared<FramedModel>(of_points, options.frames);
 }
 

@@ -38,9 +38,9 @@ Batch exact_graphs(const Model& model, const Batch& samples, const Schema& schem
       exact.push_back(b);
     }
   }
-  if (exact.empty()) {
-    return samples;
-  }
+  require<DataError>(!exact.empty(),
+                     "audit: the samples must hold one for which something is exact, got none of ",
+                     samples.count(), ": ", note);
   note += text("; audited on the other ", exact.size());
   return take(samples, exact, schema);
 }

@@ -94,9 +94,8 @@ void fields(Fields& f, ForceFieldOptions& o) {
 void fields(Fields& f, PropertyOptions& o) {
   f("targets", o.targets, "labels of graphs to be predicted, by name");
   f("reference", o.reference,
-    "taken off before learning. Of extensive targets: none, one number a node, or one for each type, by "
-    "least "
-    "squares; of others: none, or the mean");
+    "taken off before learning. Of extensive targets that are not `pooled`: none, one number a node, or one "
+    "for each type, by least squares; of others: none, or the mean");
   f("normalise", o.normalise, "outputs in units of the standard deviation of what is to be predicted");
   f("pooled", o.pooled,
     "reads extensive targets from the pooled features of a graph, as other programs do, not as sums over its "

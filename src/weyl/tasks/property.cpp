@@ -140,7 +140,7 @@ Interface Property::interface(const Schema& data) const {
   for (auto& output : result.outputs) {
     if (const Quantity* known = find_quantity(data.labels, output.name)) {
       grows = grows || known->extensive;
-      output.extensive = known->extensive && !options_.pooled;
+      output.extensive = is_sum(*known);
       output.unit = known->unit;
     }
   }
@@ -181,9 +181,9 @@ void Property::fit(const Dataset& train) {
   std::vector<Tensor> references;
   for (int64_t i = 0; i < k; ++i) {
     const Tensor e = fits[static_cast<size_t>(i)].solution();
-    const bool extensive = target_in(train.schema().labels, options_.targets[i]).extensive;
-    references.push_back(referenced && extensive ? e : at::zeros({e.size(0)}, at::kDouble));
-    if (referenced && !extensive) {
+    const bool sum = is_sum(target_in(train.schema().labels, options_.targets[i]));
+    references.push_back(referenced && sum ? e : at::zeros({e.size(0)}, at::kDouble));
+    if (referenced && !sum) {
       means_[i].copy_(sums[1][i] / sums[0][i].clamp_min(1));
     }
   }
@@ -275,7 +275,7 @@ void Property::refer(const Dataset& train, const Named& outputs) {
     begin += composition.size(0);
   });
   for (int64_t i = 0; i < count(); ++i) {
-    if (target_in(schema.labels, options_.targets[i]).extensive) {
+    if (is_sum(target_in(schema.labels, options_.targets[i]))) {
       references_[i].add_(fits[static_cast<size_t>(i)].solution());
     } else {
       means_[i].add_(sums[1][i] / sums[0][i].clamp_min(1));

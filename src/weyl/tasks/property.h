@@ -7,8 +7,8 @@ namespace weyl {
 /// Numbers of whole graphs: labels and outputs are scalars (B, 1) of the names `targets`, on any carrier.
 ///
 ///   t = s y + r     y the model's output; s the standard deviation of t - r on the training set (1 when
-///                   `normalise` is off); r of extensive targets the sum of references of the nodes
-///                   (references.h), of others the mean on the training set, or 0 (reference = none)
+///                   `normalise` is off); r of extensive targets that are not `pooled` the sum of references of
+///                   the nodes (references.h), of others the mean on the training set, or 0 (reference = none)
 ///   loss            mean over samples and targets of l((t - t*) / s), the law l of ErrorLaw, in the model's
 ///                   dtype; labels that are NaN are left out; references, targets and (of extensive targets, which
 ///                   the model gives in float64) differences in float64
@@ -46,9 +46,10 @@ class Property : public Task {
   std::vector<std::pair<std::string, Metrics>> baselines(const Dataset& data) const override;
 
  private:
-  int64_t count() const { return static_cast<int64_t>(options_.targets.size()); }  // K
-  Tensor references_of(const Input& input, const Interface& interface) const;      // r (B, K) float64
-  Tensor outputs_of(Model& model, const Input& input) const;                       // y (B, K)
+  int64_t count() const { return static_cast<int64_t>(options_.targets.size()); }             // K
+  bool is_sum(const Quantity& target) const { return target.extensive && !options_.pooled; }  // over nodes
+  Tensor references_of(const Input& input, const Interface& interface) const;  // r (B, K) float64
+  Tensor outputs_of(Model& model, const Input& input) const;                   // y (B, K)
   Named named(const Tensor& values) const;
 
   PropertyOptions options_;

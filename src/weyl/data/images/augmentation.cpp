@@ -121,20 +121,24 @@ Tensor jittered(Tensor image, double jitter, double hue, Stream& stream) {
   return image;
 }
 
-/// Beta (alpha, alpha), by two Gamma variables (Marsaglia and Tsang, 2000).
+/// Beta (alpha, alpha), by two Gamma variables (Marsaglia and Tsang, 2000), a / (a + b). Of each there is the logarithm:
+/// for alpha below 1 Gamma (alpha) is Gamma (alpha + 1) u^(1 / alpha), which no double holds where alpha is small.
 double beta(double alpha, Stream& stream) {
-  const auto gamma = [&] {
-    const double boost = alpha < 1 ? std::pow(1 - stream.uniform(), 1 / alpha) : 1;
+  struct Logarithm {
+    double of_u, rest;  // of_u / alpha + rest
+  };
+  const auto gamma = [&]() -> Logarithm {
+    const double of_u = alpha < 1 ? std::log(1 - stream.uniform()) : 0;
     const double d = (alpha < 1 ? alpha + 1 : alpha) - 1.0 / 3, c = 1 / std::sqrt(9 * d);
     for (;;) {
       const double x = stream.normal(), v = std::pow(1 + c * x, 3);
       if (v > 0 && std::log(1 - stream.uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) {
-        return boost * d * v;
+        return {of_u, std::log(d * v)};
       }
     }
   };
-  const double a = gamma(), b = gamma();
-  return a + b > 0 ? a / (a + b) : 0.5;
+  const Logarithm a = gamma(), b = gamma();
+  return 1 / (1 + std::exp((b.of_u - a.of_u) / alpha + (b.rest - a.rest)));
 }
 
 Stream stream_of(const Draw& draw, const char* name, int64_t sample) {

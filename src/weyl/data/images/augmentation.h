@@ -7,9 +7,7 @@
 
 namespace weyl {
 
-/// Which image of a batch may be mixed into which, and how: image b becomes
-///   mixup   share x_b + (1 - share) x_partner,
-///   cutmix  x_b with a rectangle of x_partner, share the part of x_b that is left.
+/// Images of which each was mixed with another, its partner.
 struct Mixing {
   Tensor images;  // (B, C, H, W), mixed
   Tensor shares;  // (B) float64, what is left of each image's own class
@@ -21,8 +19,12 @@ struct Mixing {
 Tensor augmented_images(const Tensor& images, std::span<const int64_t> samples, const ImageAugmentation& how,
                         const Draw& draw);
 
-/// Each mixed with its partner (Zhang et al., 2018; Yun et al., 2019): by mixup or cutmix, either as likely where both are
-/// on, share from a Beta distribution (alpha, alpha). Both augmented before.
+/// Each image x_b mixed with its partner p_b (both augmented before), by mixup or cutmix, either as likely where both are
+/// on; share s from a Beta distribution (alpha, alpha):
+///   mixup (Zhang et al., 2018)   s x_b + (1 - s) p_b
+///   cutmix (Yun et al., 2019)    x_b with a rectangle of p_b, sides sqrt(1 - s) of the image's, cut off at its edges;
+///                                its share is then what is left of x_b
+/// ShapeError: partners of another shape.
 Mixing mixed_images(const Tensor& images, const Tensor& partners, std::span<const int64_t> samples,
                     const ImageAugmentation& how, const Draw& draw);
 

@@ -71,7 +71,8 @@ void fields(Fields& f, Options& o) {
   f("drop_path_grows", o.drop_path_grows,
     "drop path grows from 0 in the first block to `drop_path` in the last, in equal steps");
   f("recompute", o.recompute,
-    "gradient checkpointing: a block keeps its input alone and is worked out again in the backward pass");
+    "gradient checkpointing: a block keeps its input alone and is worked out again in the backward pass, "
+    "which FLOPs do not count");
   f.also_called("recompute", {"gradient_checkpointing", "checkpointing"});
   f("pooling", o.pooling, "how nodes become a graph; authors_* divide twice, for imported weights only");
   f("ffn_readout", o.ffn_readout, "readout with a hidden layer");
