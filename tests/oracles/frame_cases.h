@@ -33,27 +33,49 @@ inline void add_frame_cases(std::vector<KernelCase>& cases) {
     cases.push_back({"gelu/" + size,
                      [](const auto& in) -> std::vector<at::Tensor> { return {bias_gelu(in[0], {})}; },
                      {x}});
+    const at::Tensor kept = noise({n, w}, 5), rows_kept = noise({n}, 6);  // constants
+    const auto like = [](const at::Tensor& constant, const at::Tensor& x) {
+      return constant.to(x.options());
+    };
+    for (const ActivationLaw law : {ActivationLaw::relu, ActivationLaw::mish}) {
+      cases.push_back({(law == ActivationLaw::relu ? "bias_relu/" : "bias_mish/") + size,
+                       [=](const auto& in) -> std::vector<at::Tensor> {
+                         return {bias_activation(in[0], in[1], law, like(kept, in[0]))};
+                       },
+                       {x, b}});
+    }
     if (channels > 1) {  // one channel has no variance: nothing to compare but rounding
       const KernelTolerances tolerances{3e-5, 1e-12, 1e-3, 1e-11};
       cases.push_back(
           {"frame_layer_norm/" + size,
-           [](const auto& in) -> std::vector<at::Tensor> { return {frame_layer_norm(in[0], in[1], in[2])}; },
+           [](const auto& in) -> std::vector<at::Tensor> { return {frame_norm(in[0], {in[1], in[2]})}; },
            {x, weight, b},
            tolerances,
            timed});
       cases.push_back({"add_branch_and_norm/" + size,
                        [](const auto& in) -> std::vector<at::Tensor> {
-                         const NormedSum both = add_branch_and_norm(in[0], in[1], in[2], in[3], in[4]);
+                         const NormedSum both = add_branch_and_norm(in[0], in[1], in[2], {in[3], in[4]});
                          return {both.sum, both.normed};
                        },
                        {x, branch, b, weight, b},
                        tolerances,
                        timed});
     }
+    if (channels > 1) {
+      cases.push_back({"add_branch_and_rms_norm/" + size,
+                       [=](const auto& in) -> std::vector<at::Tensor> {
+                         const NormedSum both =
+                             add_branch_and_norm(in[0], in[1], in[2], {in[3], {}, 1e-3, /*centred=*/false},
+                                                 {in[4], like(rows_kept, in[0]), like(kept, in[0])});
+                         return {both.sum, both.normed};
+                       },
+                       {x, branch, b, weight, b},
+                       {3e-5, 1e-12, 1e-3, 1e-11}});
+    }
     if (w > 1) {  // the whole row as one frame, without parameters
       const KernelTolerances tolerances{3e-5, 1e-12, 1e-3, 1e-11};
       cases.push_back({"row_layer_norm/" + size,
-                       [](const auto& in) -> std::vector<at::Tensor> { return {frame_layer_norm(in[0])}; },
+                       [](const auto& in) -> std::vector<at::Tensor> { return {frame_norm(in[0], {})}; },
                        {x},
                        tolerances});
       cases.push_back({"add_branch_and_row_norm/" + size,
@@ -74,6 +96,21 @@ inline void add_frame_cases(std::vector<KernelCase>& cases) {
     cases.push_back({"add_branch_no_bias/" + size,
                      [](const auto& in) -> std::vector<at::Tensor> { return {add_branch(in[0], in[1], {})}; },
                      {x, branch}});
+  }
+  for (const auto& [group, channels] : {std::pair{"tetrahedron", 5}, {"octahedron", 48}}) {
+    const auto tables = std::make_shared<const GroupTables>(named_group(group));
+    const int64_t width = tables->group().order() * channels;
+    const at::Tensor x = noise({17, width}, 1, 3), branch = noise({17, width}, 4), b = noise({channels}, 2),
+                     weight = noise({channels}, 3);
+    cases.push_back({std::string("planes/") + group,
+                     [=](const auto& in) -> std::vector<at::Tensor> {
+                       const NormedPlanes both = add_branch_and_norm_planes(
+                           in[0], group_fourier(in[1], *tables), *tables, in[2], {in[3], in[2], 1e-3});
+                       const auto y = bias_activation(both.normed, *tables, in[2], ActivationLaw::gelu);
+                       return {add_branch_planes(both.sum, y, *tables, in[2])};
+                     },
+                     {x, branch, b, weight},
+                     {3e-5, 1e-12, 1e-3, 1e-11}});
   }
   for (const auto& [group, out, in] :
        {std::tuple{"tetrahedron", 3, 5}, {"octahedron", 48, 48}, {"trivial", 2, 3}}) {

@@ -6,22 +6,39 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/silu.h>
 
-#include "weyl/ops/frames/bias_activation.h"
+#include "weyl/nn/activation_law.h"
 
 namespace weyl {
 
 at::Tensor activate(const at::Tensor& x, Activation law) {
+  if (x.dim() == 2) {
+    return bias_activation(x, {}, law_of(law));
+  }
   switch (law) {
     case Activation::gelu:
-      return x.dim() == 2 ? bias_gelu(x, {}) : at::gelu(x);
+      return at::gelu(x);
     case Activation::silu:
-      return x.dim() == 2 ? bias_silu(x, {}) : at::silu(x);
+      return at::silu(x);
     case Activation::relu:
       return at::relu(x);
     case Activation::mish:
       return at::mish(x);
   }
   return x;
+}
+
+ActivationLaw law_of(Activation law) {
+  switch (law) {
+    case Activation::gelu:
+      return ActivationLaw::gelu;
+    case Activation::silu:
+      return ActivationLaw::silu;
+    case Activation::relu:
+      return ActivationLaw::relu;
+    case Activation::mish:
+      return ActivationLaw::mish;
+  }
+  return ActivationLaw::gelu;
 }
 
 }  // namespace weyl

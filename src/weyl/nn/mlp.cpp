@@ -1,7 +1,7 @@
 #include "weyl/nn/mlp.h"
 
-#include "weyl/core/check.h"
-#include "weyl/ops/frames/bias_activation.h"
+#include "weyl/nn/activation_law.h"
+#include "weyl/ops/autograd/full_precision.h"
 
 namespace weyl {
 
@@ -14,9 +14,9 @@ Tensor Mlp::operator()(const Tensor& x) const {
   return (*second_)(activate((*first_)(x), law_));
 }
 
-Tensor Mlp::fused_without_bias(const Tensor& x) const {
-  require(law_ == Activation::gelu, "mlp: the fused form is that of a GELU");
-  return second_->without_bias(bias_gelu(first_->without_bias(x), first_->bias()));
+Tensor Mlp::without_bias(const Tensor& x) const {
+  return second_->without_bias(
+      bias_activation(widened(first_->without_bias(x)), first_->bias(), law_of(law_)));
 }
 
 }  // namespace weyl

@@ -11,8 +11,8 @@ class Mlp : public Module {
   Mlp(int64_t in, int64_t hidden, int64_t out, Activation law = Activation::gelu,
       LinearInit init = LinearInit::torch);
   Tensor operator()(const Tensor& x) const;
-  /// With law = gelu on x (N, I): y - b2, the first bias and the GELU in one pass, for who adds b2 with something else.
-  Tensor fused_without_bias(const Tensor& x) const;
+  /// Of x (N, I): y - b2, the first bias and the activation in one pass, for who adds b2 with something else.
+  Tensor without_bias(const Tensor& x) const;
   const Tensor& output_bias() const { return second_->bias(); }
 
  private:

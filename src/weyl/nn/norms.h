@@ -1,6 +1,7 @@
 #pragma once
 
 #include "weyl/nn/module.h"
+#include "weyl/ops/frames/frame_norm.h"
 
 namespace weyl {
 
@@ -11,6 +12,8 @@ Tensor normalise_layer(const Tensor& x, double epsilon = 1e-5);
 class Norm : public Module {
  public:
   virtual Tensor operator()(const Tensor& x) const = 0;
+  /// The same for ops that do more in one pass (ops/frames/frame_norm.h), with frames of C channels.
+  virtual NormLaw law() const = 0;
 };
 
 /// y = weight (x - mean) / sqrt(var + epsilon) + bias. Parameters `weight`, `bias` (C), which do not decay.
@@ -18,9 +21,7 @@ class LayerNorm : public Norm {
  public:
   explicit LayerNorm(int64_t channels, double epsilon = 1e-5);
   Tensor operator()(const Tensor& x) const override;
-  const Tensor& weight() const { return weight_; }
-  const Tensor& bias() const { return bias_; }
-  double epsilon() const { return epsilon_; }
+  NormLaw law() const override { return {weight_, bias_, epsilon_}; }
 
  private:
   double epsilon_;
@@ -33,6 +34,7 @@ class RmsNorm : public Norm {
  public:
   explicit RmsNorm(int64_t channels, double epsilon = 1e-5);
   Tensor operator()(const Tensor& x) const override;
+  NormLaw law() const override { return {weight_, {}, epsilon_, /*centred=*/false}; }
 
  private:
   double epsilon_;

@@ -32,7 +32,8 @@ std::vector<GroupPtr> groups() {
 }
 
 Tensor by_irreps(const Tensor& x, const Tensor& kernel, const GroupTables& tables, int64_t parts = 1) {
-  return spectral_linear(x, spectral_blocks(kernel, tables), tables, parts);
+  return rows_of_products(spectral_products(group_fourier(x, tables), spectral_blocks(kernel, tables)),
+                          tables, parts);
 }
 
 TEST(GroupFourier, IsQTransposedAndBack) {

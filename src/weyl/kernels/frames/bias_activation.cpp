@@ -41,6 +41,53 @@ struct Silu {
     second = rest * (T(2) + t * (T(1) - s - s));
   }
 };
+template <class T>
+struct Relu {
+  static Vec<T> value(Vec<T> t) { return t < T(0) ? Vec<T>{} : t; }  // NaN stays
+  static Vec<T> slope(Vec<T> t) { return t > T(0) ? spread(T(1)) : Vec<T>{}; }
+  static void both(Vec<T> t, Vec<T>& slope_there, Vec<T>& second) {
+    slope_there = slope(t);
+    second = Vec<T>{};
+  }
+};
+/// With e = exp(t) and w = e (e + 2): tanh(log(1 + e)) = w / (w + 2). From t = 20 on that is one.
+template <class T>
+struct Mish {
+  static Vec<T> value(Vec<T> t) {
+    const Vec<T> w = above_two(exponential(t));
+    return t * (w / (w + T(2)));
+  }
+  static Vec<T> slope(Vec<T> t) {
+    Vec<T> slope_there, second;
+    both(t, slope_there, second);
+    return slope_there;
+  }
+  static void both(Vec<T> t, Vec<T>& slope_there, Vec<T>& second) {
+    const Vec<T> e = exponential(t), w = above_two(e), over = T(1) / (w + T(2)), sigmoid = e / (T(1) + e);
+    const Vec<T> gate = w * over, squeeze = T(4) * (w + T(1)) * over * over;  // 1 - gate^2
+    const Vec<T> first = squeeze * sigmoid;
+    slope_there = gate + t * first;
+    second = T(2) * first + t * (squeeze * sigmoid * (T(1) - sigmoid) - T(2) * gate * first * sigmoid);
+  }
+
+ private:
+  static Vec<T> exponential(Vec<T> t) { return exp_of<T>(t < T(20) ? t : spread(T(20))); }
+  static Vec<T> above_two(Vec<T> e) { return e * (e + T(2)); }
+};
+
+template <class T, class F>
+inline void with_law(ActivationLaw law, const F& f) {
+  switch (law) {
+    case ActivationLaw::gelu:
+      return f(Gelu<T>{});
+    case ActivationLaw::silu:
+      return f(Silu<T>{});
+    case ActivationLaw::relu:
+      return f(Relu<T>{});
+    case ActivationLaw::mish:
+      return f(Mish<T>{});
+  }
+}
 
 /// f(at, channel, left) for the vectors of rows first <= i < last.
 template <class T, class F>
@@ -64,67 +111,63 @@ inline Vec<T> sum_at(const BiasActivationInput<T>& a, int64_t at, int64_t c, int
   }
   return t;
 }
-
-template <class T, template <class> class Law>
-void forward_of(const BiasActivationInput<T>& a, T* y, int64_t first, int64_t last) {
-  each_vector(a, first, last, [&]<bool whole>(int64_t at, int64_t c, int64_t left) {
-    put<whole>(y + at, Law<T>::value(sum_at<T, whole>(a, at, c, left)), left);
-  });
-}
-
-template <class T, template <class> class Law>
-void backward_of(const BiasActivationInput<T>& a, const T* gy, T* gx, T* gbias, int64_t first, int64_t last) {
-  each_vector(a, first, last, [&]<bool whole>(int64_t at, int64_t c, int64_t left) {
-    const Vec<T> g = get<whole>(gy + at, left) * Law<T>::slope(sum_at<T, whole>(a, at, c, left));
-    if (gx) {
-      put<whole>(gx + at, g, left);
-    }
-    if (gbias) {
-      put<whole>(gbias + c, get<whole>(gbias + c, left) + g, left);
-    }
-  });
-}
-
-template <class T, template <class> class Law>
-void second_of(const BiasActivationInput<T>& a, const T* gy, const T* dx, const T* dbias, T* gx, T* gbias,
-               T* ggy, int64_t first, int64_t last) {
-  each_vector(a, first, last, [&]<bool whole>(int64_t at, int64_t c, int64_t left) {
-    Vec<T> d{}, slope, second;
-    if (dx) {
-      d = get<whole>(dx + at, left);
-    }
-    if (dbias) {
-      d += get<whole>(dbias + c, left);
-    }
-    Law<T>::both(sum_at<T, whole>(a, at, c, left), slope, second);
-    if (ggy) {
-      put<whole>(ggy + at, slope * d, left);
-    }
-    const Vec<T> g = get<whole>(gy + at, left) * second * d;
-    if (gx) {
-      put<whole>(gx + at, g, left);
-    }
-    if (gbias) {
-      put<whole>(gbias + c, get<whole>(gbias + c, left) + g, left);
-    }
-  });
+template <class T, bool whole>
+inline Vec<T> with_noise(const BiasActivationInput<T>& a, Vec<T> t, int64_t at, int64_t left) {
+  return a.noise ? t * get<whole>(a.noise + at, left) : t;
 }
 
 template <class T>
 void forward(const BiasActivationInput<T>& a, T* y, int64_t first, int64_t last) {
-  a.law == ActivationLaw::gelu ? forward_of<T, Gelu>(a, y, first, last)
-                               : forward_of<T, Silu>(a, y, first, last);
+  with_law<T>(a.law, [&](auto law) {
+    each_vector(a, first, last, [&]<bool whole>(int64_t at, int64_t c, int64_t left) {
+      const Vec<T> g = law.value(sum_at<T, whole>(a, at, c, left));
+      put<whole>(y + at, with_noise<T, whole>(a, g, at, left), left);
+    });
+  });
 }
+
 template <class T>
 void backward(const BiasActivationInput<T>& a, const T* gy, T* gx, T* gbias, int64_t first, int64_t last) {
-  a.law == ActivationLaw::gelu ? backward_of<T, Gelu>(a, gy, gx, gbias, first, last)
-                               : backward_of<T, Silu>(a, gy, gx, gbias, first, last);
+  with_law<T>(a.law, [&](auto law) {
+    each_vector(a, first, last, [&]<bool whole>(int64_t at, int64_t c, int64_t left) {
+      const Vec<T> g = with_noise<T, whole>(a, get<whole>(gy + at, left), at, left) *
+                       law.slope(sum_at<T, whole>(a, at, c, left));
+      if (gx) {
+        put<whole>(gx + at, g, left);
+      }
+      if (gbias) {
+        put<whole>(gbias + c, get<whole>(gbias + c, left) + g, left);
+      }
+    });
+  });
 }
+
 template <class T>
 void second(const BiasActivationInput<T>& a, const T* gy, const T* dx, const T* dbias, T* gx, T* gbias,
             T* ggy, int64_t first, int64_t last) {
-  a.law == ActivationLaw::gelu ? second_of<T, Gelu>(a, gy, dx, dbias, gx, gbias, ggy, first, last)
-                               : second_of<T, Silu>(a, gy, dx, dbias, gx, gbias, ggy, first, last);
+  with_law<T>(a.law, [&](auto law) {
+    each_vector(a, first, last, [&]<bool whole>(int64_t at, int64_t c, int64_t left) {
+      Vec<T> d{}, slope, curvature;
+      if (dx) {
+        d = get<whole>(dx + at, left);
+      }
+      if (dbias) {
+        d += get<whole>(dbias + c, left);
+      }
+      d = with_noise<T, whole>(a, d, at, left);
+      law.both(sum_at<T, whole>(a, at, c, left), slope, curvature);
+      const Vec<T> g = get<whole>(gy + at, left) * curvature * d;
+      if (ggy) {
+        put<whole>(ggy + at, slope * d, left);
+      }
+      if (gx) {
+        put<whole>(gx + at, g, left);
+      }
+      if (gbias) {
+        put<whole>(gbias + c, get<whole>(gbias + c, left) + g, left);
+      }
+    });
+  });
 }
 
 template <class T>

@@ -67,10 +67,10 @@ Tensor Block::attention(const Tensor& x, const LayerScore* score, const Relation
 Stream Block::operator()(const Stream& in, const LayerNorm& next, const LayerScore* score,
                          const Relations& relations, const Segments& graphs) const {
   const Tensor mixed = product(attention(in.normed, score, relations, graphs), out_->weight());
-  const auto middle = add_branch_and_norm(in.h, mixed, out_->bias(), norm2_->weight(), norm2_->bias());
+  const auto middle = add_branch_and_norm(in.h, mixed, out_->bias(), norm2_->law());
   const Tensor inner = bias_gelu(product(middle.normed, first_->weight()), first_->bias());
-  const auto end = add_branch_and_norm(middle.sum, product(inner, second_->weight()), second_->bias(),
-                                       next.weight(), next.bias());
+  const auto end =
+      add_branch_and_norm(middle.sum, product(inner, second_->weight()), second_->bias(), next.law());
   return {end.sum, end.normed};
 }
 

@@ -13,6 +13,7 @@
 #include "weyl/ops/attention/linear_attention.h"
 #include "weyl/ops/attention/rotary.h"
 #include "weyl/ops/attention/rotary_attention.h"
+#include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/frames/frames.h"
 #include "weyl/ops/frames/group_fourier.h"
 #include "weyl/ops/frames/group_linear.h"
@@ -83,11 +84,19 @@ Tensor FrameAttention::mix(const Tensor& q, const Tensor& k, const Tensor& v, co
 }
 
 Tensor FrameAttention::operator()(const Tensor& x, const FrameInput& input) const {
-  const int64_t n = x.size(0);
+  return (*out_)(mixed(q_->function_of(x), input));
+}
+
+std::vector<Tensor> FrameAttention::products(const std::vector<Tensor>& x, const FrameInput& input) const {
+  return out_->products(out_->function_of(has_fused() ? mixed_by_one_op(x, input) : mixed(x, input)));
+}
+
+Tensor FrameAttention::mixed(const std::vector<Tensor>& x, const FrameInput& input) const {
+  const std::vector<Tensor> projected = projections(x);
+  const int64_t n = projected[0].size(0);
   const auto in_heads = [&](const Tensor& t) {
     return t.defined() ? t.view({n, options_.heads, head_width_}) : t;
   };
-  const std::vector<Tensor> projected = projections(x);
   Tensor q = in_heads(projected[0]), v = in_heads(projected[1]), k = in_heads(projected[2]);
   if (q_norm_) {
     q = (*q_norm_)(q);
@@ -99,7 +108,7 @@ Tensor FrameAttention::operator()(const Tensor& x, const FrameInput& input) cons
     v = v.view({n, order_, -1}).mean(1, /*keepdim=*/true).expand({n, order_, -1}).reshape(v.sizes());
   }
   if (!rope_) {
-    return (*out_)(mix(q, k, v, input).reshape({n, options_.width}));
+    return mix(q, k, v, input).reshape({n, options_.width});
   }
   const RotaryTable table = rotary_table(rope_->angles(input.positions, *tables_));
   q = rotate_pairs(q, table);
@@ -111,14 +120,14 @@ Tensor FrameAttention::operator()(const Tensor& x, const FrameInput& input) cons
   if (options_.rope_on_values) {
     y = rotate_pairs(y, table, /*inverse=*/true);
   }
-  return (*out_)(y.reshape({n, options_.width}));
+  return y.reshape({n, options_.width});
 }
 
-std::vector<Tensor> FrameAttention::projections(const Tensor& x) const {
+std::vector<Tensor> FrameAttention::projections(const std::vector<Tensor>& x) const {
   std::vector<Tensor> results;
   if (!q_->by_irreps()) {
     for (const auto& map : {q_, v_, k_}) {
-      results.push_back(map ? (*map)(x) : Tensor());
+      results.push_back(map ? (*map)(x.front()) : Tensor());
     }
     return results;
   }
@@ -133,7 +142,7 @@ std::vector<Tensor> FrameAttention::projections(const Tensor& x) const {
   return results;
 }
 
-Tensor FrameAttention::joint(const Tensor& x) const {
+Tensor FrameAttention::joint(const std::vector<Tensor>& x) const {
   std::vector<Tensor> kernels{q_->kernel(), v_->kernel()};
   if (k_) {
     kernels.push_back(k_->kernel());
@@ -143,8 +152,9 @@ Tensor FrameAttention::joint(const Tensor& x) const {
     return by_irreps ? spectral_blocks(at::cat(kernels, 1), *tables_)
                      : std::vector<Tensor>{expand_group_kernels(kernels, *tables_)};
   });
-  return by_irreps ? spectral_linear(x, matrices, *tables_, static_cast<int64_t>(kernels.size()))
-                   : at::linear(x, matrices.front());
+  return by_irreps ? rows_of_products(spectral_products(x, matrices), *tables_,
+                                      static_cast<int64_t>(kernels.size()))
+                   : at::linear(x.front(), matrices.front());
 }
 
 bool FrameAttention::has_fused() const {
@@ -152,16 +162,15 @@ bool FrameAttention::has_fused() const {
          options_.values == FrameValues::equivariant && !options_.qk_norm && !drops_weights();
 }
 
-Tensor FrameAttention::fused_without_bias(const Tensor& x, const FrameInput& input) const {
+Tensor FrameAttention::mixed_by_one_op(const std::vector<Tensor>& x, const FrameInput& input) const {
   std::vector<Tensor> biases{q_->bias(), v_->bias()};
   if (k_) {
     biases.push_back(k_->bias());
   }
   const Tensor angles = rope_ ? rope_->angles(input.positions, *tables_) : Tensor();
   const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
-  const Tensor y = rotary_attention(joint(x), at::stack(biases), angles, input.graphs, options_.heads, scale,
-                                    options_.rope_on_values);
-  return out_->without_bias(y);
+  return rotary_attention(widened(joint(x)), at::stack(biases), angles, input.graphs, options_.heads, scale,
+                          options_.rope_on_values);
 }
 
 Work FrameAttention::work(double graph_nodes, LinearForm form) const {

@@ -27,11 +27,9 @@ class FrameAttention : public Module {
   FrameAttention(const Options& options, GroupTablesPtr tables);
   Tensor operator()(const Tensor& x, const FrameInput& input) const;  // (N, G C) -> (N, G C)
 
-  /// True for softmax attention of each frame by itself with nothing between projections, rotation and weights, which
-  /// has a fused op.
-  bool has_fused() const;
-  /// The same by the fused op, before the bias of the output projection is added.
-  Tensor fused_without_bias(const Tensor& x, const FrameInput& input) const;
+  /// The same before the bias of the output projection is added, in the form of that projection (GroupLinear::products), by one
+  /// op for softmax attention of each frame by itself with nothing between projections, rotation and weights.
+  std::vector<Tensor> products(const std::vector<Tensor>& x, const FrameInput& input) const;
   const Tensor& output_bias() const { return out_->bias(); }
   Work work(double graph_nodes, LinearForm form) const;  // of one token; angles apart
 
@@ -39,10 +37,15 @@ class FrameAttention : public Module {
   void mode_changed() override { joint_.drop(); }
 
  private:
-  /// The projections of x, without biases, side by side: (N, 2 G C), or 3 with keys that are learned.
-  Tensor joint(const Tensor& x) const;
+  bool has_fused() const;
+  /// The projections of x, a function in the form of the maps, without biases, side by side: (N, 2 G C), or 3 with keys that are
+  /// learned.
+  Tensor joint(const std::vector<Tensor>& x) const;
   /// Queries, values and keys (undefined where they are not learned), each (N, G C).
-  std::vector<Tensor> projections(const Tensor& x) const;
+  std::vector<Tensor> projections(const std::vector<Tensor>& x) const;
+  /// What the output projection reads, (N, G C).
+  Tensor mixed(const std::vector<Tensor>& x, const FrameInput& input) const;
+  Tensor mixed_by_one_op(const std::vector<Tensor>& x, const FrameInput& input) const;
   bool drops_weights() const { return training() && options_.attention_dropout > 0; }
   Tensor mix(const Tensor& q, const Tensor& k, const Tensor& v, const FrameInput& input) const;
 

@@ -2,6 +2,7 @@
 
 #include "weyl/models/platonic/attention.h"
 #include "weyl/nn/norms.h"
+#include "weyl/ops/frames/frame_norm.h"
 
 namespace weyl::platonic {
 
@@ -20,13 +21,21 @@ class FrameBlock : public Module {
   Work work(double graph_nodes, LinearForm form) const;               // of one token; angles apart
 
  private:
-  bool fuses(const Tensor& x) const;
-  Tensor fused(const Tensor& x, const FrameInput& input) const;
+  /// The definition, step by step.
+  Tensor composed(const Tensor& x, const FrameInput& input) const;
+  /// The same by ops of several steps, for maps by dense matrices and by irreps.
+  Tensor by_rows(const Tensor& x, const FrameInput& input) const;
+  Tensor by_planes(const Tensor& x, const FrameInput& input) const;
+
   Tensor normalised(const Norm& norm, const Tensor& x) const;
-  Tensor residual(const Tensor& x, const Tensor& branch, const Tensor& gamma, const FrameInput& input) const;
+  Tensor residual(const Tensor& x, const Tensor& branch, const BranchFactors& factors) const;
+  /// Of a branch, drawn anew where the block trains; x: the stream.
+  BranchFactors factors(const Tensor& gamma, const Tensor& x, const FrameInput& input) const;
+  Tensor hidden_noise(const Tensor& x) const;
 
   Options options_;
-  int64_t order_;
+  GroupTablesPtr tables_;
+  int64_t order_, hidden_;
   Tensor gamma_1_, gamma_2_;
   std::shared_ptr<FrameAttention> attention_;
   std::shared_ptr<GroupLinear> linear_1_, linear_2_;

@@ -7,6 +7,7 @@
 #include "weyl/algebra/finite/spectral_linear.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/frames/fourier_tables.h"
 #include "weyl/ops/frames/frames.h"
 #include "weyl/ops/frames/group_fourier.h"
@@ -38,8 +39,22 @@ std::vector<Tensor> GroupLinear::matrices() const {
   });
 }
 
+std::vector<Tensor> GroupLinear::function_of(const Tensor& x) const {
+  if (!by_irreps()) {
+    return {x};
+  }
+  const FullPrecision no_autocast;
+  return group_fourier(widened(x), *tables_);
+}
+
+std::vector<Tensor> GroupLinear::products(const std::vector<Tensor>& x) const {
+  return by_irreps() ? spectral_products(x, matrices())
+                     : std::vector<Tensor>{at::linear(x.front(), matrices().front())};
+}
+
 Tensor GroupLinear::without_bias(const Tensor& x) const {
-  return by_irreps() ? spectral_linear(x, matrices(), *tables_) : at::linear(x, matrices().front());
+  const std::vector<Tensor> y = products(function_of(x));
+  return by_irreps() ? rows_of_products(y, *tables_) : y.front();
 }
 
 Tensor GroupLinear::operator()(const Tensor& x) const {

@@ -28,6 +28,10 @@ class GroupLinear : public Module {
   const Tensor& kernel() const { return kernel_; }  // (G, O, I)
   const Tensor& bias() const { return bias_; }      // (O), for ops that add it themselves
   Tensor without_bias(const Tensor& x) const;
+  /// x (N, G I) as what the products read: itself, or its planes (ops/frames/group_fourier.h), of float32 at least.
+  std::vector<Tensor> function_of(const Tensor& x) const;
+  /// The products alone: (N, G O) without the bias, or its planes. Under autocast of its type.
+  std::vector<Tensor> products(const std::vector<Tensor>& x) const;
   /// Whether it goes by irreps now: not under UseReferences, of which the dense matrix is the definition.
   bool by_irreps() const;
 

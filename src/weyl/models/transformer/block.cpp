@@ -2,16 +2,18 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/linear.h>
 
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/nn/drop_path.h"
+#include "weyl/nn/dropout.h"
 #include "weyl/nn/norms.h"
 #include "weyl/ops/attention/attention.h"
 #include "weyl/ops/attention/hierarchical_attention.h"
-#include "weyl/ops/frames/frame_norm.h"
+#include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/autograd/full_precision.h"
 
 namespace weyl::transformer {
 
@@ -91,34 +93,39 @@ Block::Block(const Options& options)
       mlp_(child("mlp", std::make_shared<Mlp>(options.width, options.hidden_factor * options.width,
                                               options.width, options.activation))) {}
 
-Tensor Block::residual(const Tensor& x, const Tensor& branch, const Segments& graphs) const {
-  if (!training()) {
-    return x + branch;
+BranchFactors Block::factors(const Tensor& x, const Segments& graphs) const {
+  BranchFactors result;
+  if (training()) {
+    result.noise = dropout_noise(x.sizes(), options_.dropout, x.options().requires_grad(false));
+    result.rows = drop_path_factors(x, graphs, options_.drop_path, options_.drop_path_by);
   }
-  const Tensor y = options_.dropout > 0 ? at::dropout(branch, options_.dropout, /*train=*/true) : branch;
-  return x + drop_path(y, graphs, options_.drop_path, options_.drop_path_by);
+  return result;
 }
 
-/// The fused ops know neither dropout, drop path, other activations nor autocast; the plain composition is their
-/// reference.
-bool Block::fuses(const Tensor& x) const {
-  const bool random = training() && (options_.dropout > 0 || options_.drop_path > 0);
-  return !UseReferences::active() && !random && options_.activation == Activation::gelu &&
-         !at::autocast::is_autocast_enabled(x.device().type());
+Tensor Block::residual(const Tensor& x, const Tensor& branch, const BranchFactors& factors) const {
+  const Tensor y = factors.noise.defined() ? branch * factors.noise : branch;
+  return x + (factors.rows.defined() ? y * factors.rows.unsqueeze(1) : y);
 }
 
-Tensor Block::fused(const Tensor& x, const Segments& graphs, const Segments& objects) const {
-  const auto [sum, normed] = add_branch_and_norm(
-      x, attention_->without_bias(frame_layer_norm(x), graphs, objects), attention_->output_bias());
-  return add_branch(sum, mlp_->fused_without_bias(normed), mlp_->output_bias());
+Tensor Block::composed(const Tensor& x, const Segments& graphs, const Segments& objects) const {
+  const Tensor attended = (*attention_)(normalise_layer(x), graphs, objects);
+  const Tensor mixed = residual(x, attended, factors(x, graphs));
+  const Tensor branch = (*mlp_)(normalise_layer(mixed));
+  return residual(mixed, branch, factors(x, graphs));
 }
 
-Tensor Block::operator()(const Tensor& x, const Segments& graphs, const Segments& objects) const {
-  if (fuses(x)) {
-    return fused(x, graphs, objects);
+Tensor Block::operator()(const Tensor& input, const Segments& graphs, const Segments& objects) const {
+  // On a GPU autocast keeps the stream below float32, which the ops of more than one step do not take.
+  if (UseReferences::active() ||
+      (at::autocast::is_autocast_enabled(input.device().type()) && !input.is_cpu())) {
+    return composed(input, graphs, objects);
   }
-  const Tensor mixed = residual(x, (*attention_)(normalise_layer(x), graphs, objects), graphs);
-  return residual(mixed, (*mlp_)(normalise_layer(mixed)), graphs);
+  const Tensor x = widened(input);
+  const Tensor attended = widened(attention_->without_bias(frame_norm(x, {}), graphs, objects));
+  const auto [sum, normed] =
+      add_branch_and_norm(x, attended, attention_->output_bias(), {}, factors(x, graphs));
+  const Tensor branch = widened(mlp_->without_bias(normed));
+  return add_branch(sum, branch, mlp_->output_bias(), factors(x, graphs));
 }
 
 Work Block::work(double graph_nodes, double object_nodes) const {

@@ -5,6 +5,7 @@
 #include "weyl/models/work.h"
 #include "weyl/nn/derived.h"
 #include "weyl/nn/mlp.h"
+#include "weyl/ops/frames/frame_norm.h"
 
 namespace weyl::transformer {
 
@@ -41,7 +42,7 @@ class SelfAttention : public Module {
 };
 
 /// x <- x + attention(LN x); x <- x + W2 act(W1 LN x). Layer norms have no parameters. Norms, biases, residual sums and
-/// GELU are fused where nothing random stands between them. Children: attention, mlp.
+/// activations are done by ops of several steps. Children: attention, mlp.
 class Block : public Module {
  public:
   explicit Block(const Options& options);
@@ -51,9 +52,11 @@ class Block : public Module {
   Work work(double graph_nodes, double object_nodes) const;
 
  private:
-  bool fuses(const Tensor& x) const;
-  Tensor fused(const Tensor& x, const Segments& graphs, const Segments& objects) const;
-  Tensor residual(const Tensor& x, const Tensor& branch, const Segments& graphs) const;
+  /// The definition, step by step.
+  Tensor composed(const Tensor& x, const Segments& graphs, const Segments& objects) const;
+  Tensor residual(const Tensor& x, const Tensor& branch, const BranchFactors& factors) const;
+  /// Of a branch, drawn anew where the block trains.
+  BranchFactors factors(const Tensor& x, const Segments& graphs) const;
 
   Options options_;
   std::shared_ptr<SelfAttention> attention_;

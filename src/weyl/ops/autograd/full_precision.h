@@ -5,6 +5,8 @@
 #include <c10/core/ScalarType.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <vector>
+
 namespace weyl {
 
 /// While one lives, autocast is off: rotary angles, frames and other geometry never fall below float32.
@@ -21,6 +23,12 @@ inline c10::ScalarType at_least_float32(c10::ScalarType type) {
 /// What autocast's matrix products left below float32, as float32; else as it is.
 inline at::Tensor widened(const at::Tensor& x) {
   return x.defined() && x.is_floating_point() ? x.to(at_least_float32(x.scalar_type())) : x;
+}
+inline std::vector<at::Tensor> all_widened(std::vector<at::Tensor> xs) {
+  for (at::Tensor& x : xs) {
+    x = widened(x);
+  }
+  return xs;
 }
 
 }  // namespace weyl

@@ -2,27 +2,62 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 namespace weyl {
 
 using at::Tensor;
+class GroupTables;
 
-/// Layer norm over the C channels of each frame by itself: y = weight (x - mean) / sqrt(var + epsilon) +
-/// bias. x (N, G C), weight and bias (C), shared by the frames -> (N, G C). Both undefined: the norm has no parameters
-/// and the whole row is one frame, as in the plain transformer. Differentiable to any order. ShapeError: one of weight
-/// and bias alone, widths that do not divide the row.
-Tensor frame_layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},
-                        double epsilon = 1e-5);
+/// A norm over the C channels of each frame by itself: y = weight (x - mean) / sqrt(var + epsilon) + bias, weight and bias
+/// (C), shared by the frames; where it is not centred (RMS), y = weight x / sqrt(mean of x^2 + epsilon), without bias.
+/// Weight undefined: no parameters, and the whole row is one frame, as in the plain transformer.
+struct NormLaw {
+  Tensor weight, bias;
+  double epsilon = 1e-5;
+  bool centred = true;
+};
 
-/// The end of a branch: sum = x + branch + branch_bias. x, branch (N, G C); branch_bias (C), shared by the
+/// What multiplies a branch and its bias before they are added; what is undefined is one.
+struct BranchFactors {
+  Tensor scale;  // (C), shared by the frames: layer scale
+  Tensor rows;   // (N), a constant: drop path
+  Tensor noise;  // (N, G C), a constant: dropout
+};
+
+// All of these are differentiable to any order; by kernels to the second, but for branches with a scale, to the first.
+// ShapeError: x, branch and noise that disagree, widths that do not divide the row, weight without bias or the other way
+// round in a norm that is centred, or a bias in one that is not.
+
+/// x (N, G C) -> (N, G C).
+Tensor frame_norm(const Tensor& x, const NormLaw& law);
+
+/// The end of a branch: x + scale rows noise (branch + branch_bias). x, branch (N, G C); branch_bias (C), shared by the
 /// frames, or undefined -> (N, G C).
-Tensor add_branch(const Tensor& x, const Tensor& branch, const Tensor& branch_bias);
+Tensor add_branch(const Tensor& x, const Tensor& branch, const Tensor& branch_bias,
+                  const BranchFactors& factors = {});
 
-/// The end of one branch and the start of the next in one pass:
-///   sum = x + branch + branch_bias,   normed = frame_layer_norm(sum, weight, bias).
+/// The end of one branch and the start of the next in one pass: sum = add_branch(...), normed = frame_norm(sum, law).
 struct NormedSum {
   Tensor sum, normed;  // (N, G C)
 };
 NormedSum add_branch_and_norm(const Tensor& x, const Tensor& branch, const Tensor& branch_bias,
-                              const Tensor& weight = {}, const Tensor& bias = {}, double epsilon = 1e-5);
+                              const NormLaw& law = {}, const BranchFactors& factors = {});
+
+// The same where functions on a group, frames first, come and go as the planes of their irreps (ops/frames/group_fourier.h):
+// what lies between stays in the cache. x and sums are rows.
+
+std::vector<Tensor> frame_norm_planes(const Tensor& x, const NormLaw& law, const GroupTables& tables);
+
+Tensor add_branch_planes(const Tensor& x, const std::vector<Tensor>& branch, const GroupTables& tables,
+                         const Tensor& branch_bias, const BranchFactors& factors = {});
+
+struct NormedPlanes {
+  Tensor sum;
+  std::vector<Tensor> normed;
+};
+NormedPlanes add_branch_and_norm_planes(const Tensor& x, const std::vector<Tensor>& branch,
+                                        const GroupTables& tables, const Tensor& branch_bias,
+                                        const NormLaw& law, const BranchFactors& factors = {});
 
 }  // namespace weyl

@@ -1,6 +1,5 @@
 #include "weyl/ops/frames/group_fourier.h"
 
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
@@ -8,26 +7,19 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <memory>
+#include <utility>
 
 #include "weyl/core/check.h"
-#include "weyl/kernels/dispatch.h"
-#include "weyl/kernels/frames/group_fourier.h"
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/operations.h"
 #include "weyl/ops/autograd/parallel.h"
-#include "weyl/ops/frames/fourier_tables.h"
+#include "weyl/ops/frames/plane_transform.h"
 
 namespace weyl {
 namespace {
 
 constexpr double nanoseconds = 0.3;  // of a number: estimated, to be measured
-
-static_assert(kernels::GroupFourier<float>::most_rows >= GroupTable::most_elements);
-
-int64_t nodes_of(const Tensors& planes, const GroupSpectrum& spectrum) {
-  return planes[0].size(0) / spectrum.irreps()[0].multiplicity;
-}
 
 /// x (N, P G C) -> planes, or planes -> x: each is the derivative of the other.
 class GroupFourier : public Differentiable {
@@ -38,8 +30,7 @@ class GroupFourier : public Differentiable {
   size_t results() const override { return inverse_ ? 1 : irreps().size(); }
 
   Tensors reference(const Tensors& in) const override {
-    const Tensor q = tables_->transform(in[0].device(), in[0].scalar_type());
-    return inverse_ ? Tensors{from_planes(in, q)} : to_planes(in[0], q);
+    return inverse_ ? Tensors{rows_of_planes(in, *tables_, parts_)} : planes_of_rows(in[0], *tables_, parts_);
   }
   bool has_forward(const Tensors& in) const override { return kernels_take(in); }
   bool has_backward(const Tensors& in) const override { return kernels_take(in); }
@@ -82,98 +73,28 @@ class GroupFourier : public Differentiable {
                      static_cast<double>(tables_->multiply_adds()));
   }
 
-  Tensors to_planes(const Tensor& x, const Tensor& q) const {
-    const int64_t G = spectrum().order(), n = x.size(0), channels = x.size(1) / (parts_ * G);
-    const Tensor on_group = x.reshape({n * parts_, G, channels});
-    Tensors planes;
-    for (const RealIrrep& r : irreps()) {
-      const int64_t columns = r.multiplicity * r.dimension;
-      planes.push_back(at::matmul(q.narrow(1, r.offset, columns).t(), on_group)
-                           .view({n, parts_, r.multiplicity, r.dimension, channels})
-                           .permute({2, 0, 3, 1, 4})
-                           .reshape({r.multiplicity * n, r.dimension * parts_ * channels}));
-    }
-    return planes;
-  }
-
-  Tensor from_planes(const Tensors& planes, const Tensor& q) const {
-    const int64_t G = spectrum().order(), n = nodes_of(planes, spectrum()),
-                  channels = planes[0].size(1) / (irreps()[0].dimension * parts_);
-    Tensors columns;
-    for (size_t i = 0; i < planes.size(); ++i) {
-      const RealIrrep& r = irreps()[i];
-      columns.push_back(planes[i]
-                            .view({r.multiplicity, n, r.dimension, parts_, channels})
-                            .permute({1, 3, 0, 2, 4})
-                            .reshape({n * parts_, r.multiplicity * r.dimension, channels}));
-    }
-    return at::matmul(q, at::cat(columns, 1)).view({n, parts_ * G * channels});
-  }
-
   Tensors run(const Tensors& given, bool inverse) const {
-    Tensors in, out;
+    Tensors in;
     for (const Tensor& x : given) {
       in.push_back(x.contiguous());
     }
-    const int64_t G = spectrum().order();
-    const int64_t n = inverse ? nodes_of(in, spectrum()) : in[0].size(0);
-    const int64_t channels =
-        in[0].size(1) / (parts_ * (inverse ? irreps()[0].dimension : G));  // of a part and a frame
-    if (inverse) {
-      out.push_back(at::empty({n, parts_ * G * channels}, in[0].options()));
-    } else {
-      for (const RealIrrep& r : irreps()) {
-        out.push_back(at::empty({r.multiplicity * n, r.dimension * parts_ * channels}, in[0].options()));
-      }
-    }
-    with_type(in[0].scalar_type(), [&](auto zero) {
+    const int64_t G = spectrum().order(), n = inverse ? rows_in(in, *tables_) : in[0].size(0);
+    const int64_t channels = inverse ? channels_in(in, *tables_) : in[0].size(1) / G;  // of all parts
+    const Tensor rows = inverse ? at::empty({n, G * channels}, in[0].options()) : in[0];
+    const Tensors planes = inverse ? in : empty_planes(*tables_, n, channels, in[0].options());
+    with_type(rows.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      transform<T>(inverse, inverse ? out[0] : in[0], inverse ? in : out, n, channels);
+      const PlaneTransform<T> transform(planes, *tables_, parts_);
+      share_out(n, workers_worth(rows.numel(), nanoseconds), [&](int64_t, int64_t first, int64_t last) {
+        const int64_t at = first * rows.size(1);
+        if (inverse) {
+          transform.to_rows(rows.mutable_data_ptr<T>() + at, first, last);
+        } else {
+          transform.to_planes(rows.const_data_ptr<T>() + at, first, last);
+        }
+      });
     });
-    return out;
-  }
-
-  // One row of the kernel is a column c of x^ on one side, an element of the group on the other.
-  template <class T>
-  void transform(bool inverse, const Tensor& x, const Tensors& planes, int64_t n, int64_t channels) const {
-    const int64_t G = spectrum().order();
-    const auto& stages = tables_->stages<T>(inverse);
-    std::vector<T*> of_columns, of_elements;
-    std::vector<int64_t> column_strides, element_strides(G, parts_ * G * channels);
-    for (size_t i = 0; i < planes.size(); ++i) {
-      const RealIrrep& r = irreps()[i];
-      const int64_t stride = r.dimension * parts_ * channels;
-      for (int64_t column = 0; column < r.multiplicity * r.dimension; ++column) {
-        const int64_t copy = column / r.dimension, l = column % r.dimension;
-        of_columns.push_back(const_cast<T*>(planes[i].const_data_ptr<T>()) + copy * n * stride +
-                             l * parts_ * channels);
-        column_strides.push_back(stride);
-      }
-    }
-    for (const int64_t g : inverse ? stages.out() : stages.in()) {
-      of_elements.push_back(const_cast<T*>(x.const_data_ptr<T>()) + g * channels);
-    }
-    const auto& kernel = kernels::best<kernels::GroupFourier<T>>();
-    share_out(n, workers_worth(n * parts_ * G * channels, nanoseconds),
-              [&](int64_t, int64_t first, int64_t last) {
-                for (int64_t part = 0; part < parts_; ++part) {
-                  std::vector<T*> columns = of_columns, elements = of_elements;
-                  for (int64_t p = 0; p < G; ++p) {
-                    columns[p] += part * channels;
-                    elements[p] += part * G * channels;
-                  }
-                  const kernels::GroupFourierInput<T> input{
-                      G,
-                      channels,
-                      static_cast<int64_t>(stages.stages().size()),
-                      stages.stages().data(),
-                      inverse ? columns.data() : elements.data(),
-                      inverse ? column_strides.data() : element_strides.data(),
-                      inverse ? elements.data() : columns.data(),
-                      inverse ? element_strides.data() : column_strides.data()};
-                  kernel.transform(input, first, last);
-                }
-              });
+    return inverse ? Tensors{rows} : planes;
   }
 
   std::shared_ptr<const FourierTables> tables_;
@@ -192,17 +113,7 @@ Tensors group_fourier(const Tensor& x, const GroupTables& tables, int64_t parts)
 
 Tensor inverse_group_fourier(const Tensors& planes, const GroupTables& tables, int64_t parts) {
   const auto fourier = tables.fourier();
-  const auto& irreps = fourier->spectrum().irreps();
-  require(parts > 0 && planes.size() == irreps.size(), "inverse_group_fourier: needs a plane for each of ",
-          irreps.size(), " irreps, got ", planes.size());
-  for (size_t i = 0; i < planes.size(); ++i) {
-    const RealIrrep &r = irreps[i], &first = irreps[0];
-    require(planes[i].dim() == 2 && planes[i].size(1) % (r.dimension * parts) == 0 &&
-                planes[i].size(0) * first.multiplicity == planes[0].size(0) * r.multiplicity &&
-                planes[i].size(1) * first.dimension == planes[0].size(1) * r.dimension,
-            "inverse_group_fourier: plane ", i, " must be (", r.multiplicity, " N, ", r.dimension, " x ",
-            parts, " C), N and C the same for all, got ", planes[i].sizes());
-  }
+  require_planes("inverse_group_fourier", planes, *fourier, parts);
   return call(std::make_shared<GroupFourier>(fourier, parts, true), planes)[0];
 }
 
@@ -232,22 +143,18 @@ Tensors spectral_blocks(const Tensor& kernel, const GroupTables& tables) {
   return blocks;
 }
 
-Tensor spectral_linear(const Tensor& x, const Tensors& blocks, const GroupTables& tables, int64_t parts) {
-  Tensors planes = [&] {
-    const FullPrecision no_autocast;
-    return group_fourier(widened(x), tables);
-  }();
-  require(blocks.size() == planes.size(), "spectral_linear: needs a block for each of ", planes.size(),
+Tensors spectral_products(Tensors planes, const Tensors& blocks) {
+  require(blocks.size() == planes.size(), "spectral_products: needs a block for each of ", planes.size(),
           " irreps, got ", blocks.size());
   for (size_t i = 0; i < planes.size(); ++i) {
     planes[i] = at::linear(planes[i], blocks[i]);
   }
-  const auto product = planes[0].scalar_type();
+  return planes;
+}
+
+Tensor rows_of_products(const Tensors& planes, const GroupTables& tables, int64_t parts) {
   const FullPrecision no_autocast;
-  for (Tensor& plane : planes) {
-    plane = widened(plane);
-  }
-  return inverse_group_fourier(planes, tables, parts).to(product);
+  return inverse_group_fourier(all_widened(planes), tables, parts).to(planes[0].scalar_type());
 }
 
 }  // namespace weyl

@@ -22,10 +22,12 @@ Tensor inverse_group_fourier(const std::vector<Tensor>& planes, const GroupTable
 /// ShapeError unless the kernel is of the group.
 std::vector<Tensor> spectral_blocks(const Tensor& kernel, const GroupTables& tables);
 
-/// x expand_group_kernel(kernel)^T by the kernel's blocks. x (N, G I) -> (N, P G C), O = P C. If the blocks are of P kernels
-/// stacked along O, the result holds their P functions side by side. Under autocast the products and the result are of its
-/// type, the transforms at least float32.
-Tensor spectral_linear(const Tensor& x, const std::vector<Tensor>& blocks, const GroupTables& tables,
-                       int64_t parts = 1);
+/// x_r W_r^T, one for each irrep r: x expand_group_kernel(kernel)^T but for the transforms. If the blocks are of P kernels stacked
+/// along O, the result is planes of their P functions. Under autocast of its type. ShapeError unless there is a block for each
+/// plane.
+std::vector<Tensor> spectral_products(std::vector<Tensor> planes, const std::vector<Tensor>& blocks);
+
+/// The function whose planes they are, of their type, the transform in at least float32. ShapeError as above.
+Tensor rows_of_products(const std::vector<Tensor>& planes, const GroupTables& tables, int64_t parts = 1);
 
 }  // namespace weyl
