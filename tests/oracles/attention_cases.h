@@ -59,6 +59,10 @@ inline void add_attention_cases(std::vector<KernelCase>& cases) {
     cases.push_back(rotary_case(prefix + "no_bias", sizes, 2, 6, 2, false, 3, true));
     cases.push_back(rotary_case(prefix + "no_angles", sizes, 2, 5, 3, true, 0, false));
   }
+  // Keys in several tiles.
+  const std::vector<int64_t> tiled{400, 3};
+  cases.push_back(attention_case("tiled/bias", tiled, 2, 1, 8, 5, true));
+  cases.push_back(rotary_case("tiled/learned_keys_rotate_values", tiled, 2, 8, 3, true, 3, true));
   cases.push_back(attention_case("96x18x72x16", molecules, 72, 72, 16, 16, false, true));
   cases.push_back(rotary_case("96x18x72x16", molecules, 72, 16, 2, true, 3, true, true));
 }

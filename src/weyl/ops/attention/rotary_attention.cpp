@@ -19,7 +19,7 @@ namespace weyl {
 namespace {
 
 /// Inputs projections (N, P W), bias (P, C) and angles (N, H, K/2), the last two may be undefined.
-/// By-product: logsum (N, H).
+/// By-product: sums (N, H, 2) of the kernel.
 class RotaryAttention : public Differentiable {
  public:
   RotaryAttention(const Segments& graphs, int64_t heads, int64_t parts, double scale, bool rotate_values)
@@ -40,25 +40,25 @@ class RotaryAttention : public Differentiable {
   Tensors forward(const Tensors& in) const override {
     const Operands x(in, parts_);
     const Tensor y = at::empty({x.rows, x.width}, in[0].options());
-    const Tensor logsum = at::empty({x.rows, heads_}, in[0].options());
+    const Tensor sums = at::empty({x.rows, heads_, 2}, in[0].options());
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto a = arguments<T>(x);
       const auto& kernel = kernels::best<kernels::Attention<T>>();
-      run<T>(a, attention_workers(graphs_, heads_, false),
+      run<T>(a, 0, attention_workers(graphs_, heads_, false),
              [&](int64_t, T* scratch, int64_t first, int64_t last) {
-               kernel.forward(a, {y.mutable_data_ptr<T>(), x.width, a.key_width},
-                              logsum.mutable_data_ptr<T>(), scratch, first, last);
+               kernel.forward(a, {y.mutable_data_ptr<T>(), x.width, a.key_width}, sums.mutable_data_ptr<T>(),
+                              scratch, first, last);
              });
     });
     count_operations(2 * attention_products(graphs_, heads_, x.width / heads_));
-    return {y, logsum};
+    return {y, sums};
   }
 
   Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gys,
                    const std::vector<bool>& needed) const override {
     const Operands x(in, parts_);
-    const Tensor y = out[0].contiguous(), logsum = out[1].contiguous(), gy = gys[0].contiguous();
+    const Tensor y = out[0].contiguous(), sums = out[1].contiguous(), gy = gys[0].contiguous();
     const int64_t workers = attention_workers(graphs_, heads_, false);
     const bool rows = needed[0] || needed[1];
     // Of the scores by queries, and by keys where they are projected or turned by angles that learn; of the values both.
@@ -72,23 +72,23 @@ class RotaryAttention : public Differentiable {
       const auto a = arguments<T>(x);
       const auto& kernel = kernels::best<kernels::Attention<T>>();
       const int64_t stride = parts_ * x.width;
-      run<T>(a, workers, [&](int64_t w, T* scratch, int64_t first, int64_t last) {
+      run<T>(a, 1, workers, [&](int64_t w, T* scratch, int64_t first, int64_t last) {
         kernels::AttentionGradients<T> to;
         T* g = mutable_numbers<T>(gx);
-        T* sums = needed[1] ? totals.mutable_data_ptr<T>() + w * stride : nullptr;
+        T* biases = needed[1] ? totals.mutable_data_ptr<T>() + w * stride : nullptr;
         if (rows) {
           to.q = {g, stride, a.key_width};
           to.v = {g + x.width, stride, a.key_width};
           to.k = parts_ == 3 ? kernels::HeadRows<T>{g + 2 * x.width, stride, a.key_width}
                              : kernels::HeadRows<T>{};
         }
-        if (sums) {
-          to.q_bias = sums;
-          to.v_bias = sums + x.width;
-          to.k_bias = parts_ == 3 ? sums + 2 * x.width : nullptr;
+        if (biases) {
+          to.q_bias = biases;
+          to.v_bias = biases + x.width;
+          to.k_bias = parts_ == 3 ? biases + 2 * x.width : nullptr;
         }
         to.angles = mutable_numbers<T>(gangles);
-        kernel.backward(a, {numbers<T>(y), x.width, a.key_width}, numbers<T>(logsum),
+        kernel.backward(a, {numbers<T>(y), x.width, a.key_width}, numbers<T>(sums),
                         {numbers<T>(gy), x.width, a.key_width}, to, scratch, first, last);
       });
     });
@@ -163,10 +163,10 @@ class RotaryAttention : public Differentiable {
   }
 
   template <class T, class F>
-  void run(const kernels::AttentionInput<T>& a, int64_t workers, const F& work) const {
-    const int64_t size =
-        kernels::best<kernels::Attention<T>>().scratch(a, std::max<int64_t>(graphs_.longest(), 1));
-    for_attention_units(graphs_, heads_, workers, false, [&](int64_t w, int64_t first, int64_t last) {
+  void run(const kernels::AttentionInput<T>& a, int derivative, int64_t workers, const F& work) const {
+    const int64_t size = kernels::best<kernels::Attention<T>>().scratch(
+        a, std::max<int64_t>(graphs_.longest(), 1), derivative);
+    for_attention_units(graphs_, heads_, workers, false, {}, [&](int64_t w, int64_t first, int64_t last) {
       std::vector<T> scratch(static_cast<size_t>(size));
       work(w, scratch.data(), first, last);
     });
