@@ -27,11 +27,8 @@ class FrameAttention : public Module {
   FrameAttention(const Options& options, GroupTablesPtr tables);
   Tensor operator()(const Tensor& x, const FrameInput& input) const;  // (N, G C) -> (N, G C)
 
-  /// True for softmax attention of each frame by itself with nothing between projections, rotation and weights, which
-  /// has a fused op.
-  bool has_fused() const;
-  /// The same by the fused op, before the bias of the output projection is added.
-  Tensor fused_without_bias(const Tensor& x, const FrameInput& input) const;
+  /// The same before the bias of the output projection is added, by a fused op where there is one.
+  Tensor without_bias(const Tensor& x, const FrameInput& input) const;
   const Tensor& output_bias() const { return out_->bias(); }
   Work work(double graph_nodes, LinearForm form) const;  // of one token; angles apart
 
@@ -39,11 +36,19 @@ class FrameAttention : public Module {
   void mode_changed() override { joint_.drop(); }
 
  private:
+  /// True for attention of each frame by itself with nothing between projections, rotation and weights, which has a fused
+  /// op.
+  bool has_fused() const;
+  /// What the output projection is given, (N, G C): by that op, or one layer after the other.
+  Tensor fused(const Tensor& x, const FrameInput& input) const;
+  Tensor mixed(const Tensor& x, const FrameInput& input) const;
   /// The projections of x, without biases, side by side: (N, 2 G C), or 3 with keys that are learned.
   Tensor joint(const Tensor& x) const;
   /// Queries, values and keys (undefined where they are not learned), each (N, G C).
   std::vector<Tensor> projections(const Tensor& x) const;
   bool drops_weights() const { return training() && options_.attention_dropout > 0; }
+  /// What linear attention divides by, (B).
+  Tensor norm_of(const Tensor& q, const FrameInput& input) const;
   Tensor mix(const Tensor& q, const Tensor& k, const Tensor& v, const FrameInput& input) const;
 
   Options options_;

@@ -66,14 +66,14 @@ bool FrameBlock::fuses(const Tensor& x) const {
   const bool random = training() && (options_.dropout > 0 || options_.drop_path > 0);
   return !UseReferences::active() && !random && !gamma_1_.defined() && options_.norm == FrameNorm::layer &&
          options_.norm_place == NormPlace::before && options_.activation == Activation::gelu &&
-         attention_->has_fused() && !at::autocast::is_autocast_enabled(x.device().type());
+         !at::autocast::is_autocast_enabled(x.device().type());
 }
 
 Tensor FrameBlock::fused(const Tensor& x, const FrameInput& input) const {
   const auto& first = static_cast<const LayerNorm&>(*norm_1_);
   const auto& second = static_cast<const LayerNorm&>(*norm_2_);
-  const Tensor mixed = attention_->fused_without_bias(
-      frame_layer_norm(x, first.weight(), first.bias(), first.epsilon()), input);
+  const Tensor mixed =
+      attention_->without_bias(frame_layer_norm(x, first.weight(), first.bias(), first.epsilon()), input);
   const auto [sum, normed] = add_branch_and_norm(x, mixed, attention_->output_bias(), second.weight(),
                                                  second.bias(), second.epsilon());
   const Tensor hidden = bias_gelu(linear_1_->without_bias(normed), linear_1_->bias());
