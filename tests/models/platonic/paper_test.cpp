@@ -3,9 +3,12 @@
 #include "weyl/models/platonic/block.h"
 #include "weyl/models/platonic/lift.h"
 #include "weyl/nn/pooling.h"
+#include "weyl/ops/attention/attention.h"
 #include "weyl/ops/frames/group_linear.h"
+#include "weyl/study/allocation_peak.h"
 
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 namespace weyl::platonic {
 namespace {
@@ -96,10 +99,8 @@ class PlatonicPaper : public ::testing::Test {
 
   void expect_layer(const FrameAttention& a, const Tensor& wanted) {
     EXPECT_LT((a(s.x, {s.p, s.graphs, 1}) - wanted).abs().max().item<double>(), 1e-12);
-    if (a.has_fused()) {
-      const Tensor fused = a.fused_without_bias(s.x, {s.p, s.graphs, 1}) + a.output_bias().repeat({12});
-      EXPECT_LT((fused - wanted).abs().max().item<double>(), 1e-12);
-    }
+    const Tensor fused = a.without_bias(s.x, {s.p, s.graphs, 1}) + a.output_bias().repeat({12});
+    EXPECT_LT((fused - wanted).abs().max().item<double>(), 1e-12);
   }
 };
 
@@ -126,6 +127,41 @@ TEST_F(PlatonicPaper, Equation12IsOnePatternForAllFrames) {
                  }
                  return at::softmax(sum * scale, -1);
                }));
+}
+
+// Frames stay where they are: one pattern for all takes no copies that a pattern for each does not take.
+TEST_F(PlatonicPaper, Equation12CopiesNothing) {
+  constexpr int64_t nodes = 300;
+  const Tensor x = at::randn({nodes, width}, at::kDouble), p = at::randn({nodes, 3}, at::kDouble);
+  const Segments graphs = Segments::of_sizes(std::vector<int64_t>{nodes});
+  const auto peak_of = [&](Scores law) {
+    auto o = options();
+    o.use_key = true;
+    o.scores = law;
+    const FrameAttention a(o, s.tables);
+    Tensor leaf = x.detach().requires_grad_();
+    const AllocationPeak peak;
+    const Tensor y = a(leaf, {p, graphs, 1});
+    torch::autograd::grad({y.sum()}, {leaf});
+    return peak.bytes();
+  };
+  const int64_t rows = x.numel() * x.element_size();
+  EXPECT_LT(peak_of(Scores::invariant), peak_of(Scores::equivariant) + rows / 2);
+  // Control: frames side by side are copies.
+  const Tensor q = x.view({nodes, 12, heads / 12, head_width});
+  const auto beside = [](const Tensor& t) { return t.transpose(1, 2).flatten(2); };
+  const auto bytes = [&](const auto& attention) {
+    const AllocationPeak peak;
+    const Tensor y = attention();
+    return peak.bytes();
+  };
+  const int64_t in_place = bytes([&] { return ragged_attention(q, q, q, graphs, 1); });
+  const int64_t copied = bytes([&] {
+    return beside(ragged_attention(beside(q), beside(q), beside(q), graphs, 1)
+                      .view({nodes, heads / 12, 12, head_width}));
+  });
+  EXPECT_LT(in_place, rows + rows);
+  EXPECT_GT(copied, in_place + 2 * rows);
 }
 
 TEST_F(PlatonicPaper, InvariantValuesAreTheMeanOverTheFrames) {

@@ -1,10 +1,14 @@
 #include "weyl/ops/attention/attention.h"
 
+#include <ATen/Parallel.h>
+
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/attention/attention_forms.h"
 #include "weyl/ops/attention/rotary.h"
 #include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/autograd/parallel.h"
+#include "weyl/ops/autograd/without_kernels.h"
 
 namespace weyl {
 namespace {
@@ -130,12 +134,47 @@ TEST(RaggedAttention, DropoutOfWeightsDropsTheShareAskedForAndKeepsTheMean) {
   EXPECT_THROW(ragged_attention_with_dropout(q, k.narrow(1, 0, 1), v, graphs, 0.5, 0.1), ShapeError);
 }
 
-TEST(RaggedAttention, ADtypeWithoutKernelsIsPadded) {
+TEST(RaggedAttention, ADtypeWithoutKernelsIsWorkedOutInFloat32OrPadded) {
   const Segments graphs = Segments::of_sizes(std::vector<int64_t>{3, 0, 5});
-  const Tensor q = wave({8, 2, 4}, 0.1).to(at::kBFloat16);
+  const Tensor q = wave({8, 2, 4}, 0.1).to(at::kBFloat16), f = q.to(at::kFloat);
+  if (!WithoutKernels::active()) {
+    const Tensor y = ragged_attention(q, q, q, graphs, 1);
+    EXPECT_TRUE(at::equal(y, ragged_attention(f, f, f, graphs, 1).to(at::kBFloat16)));
+    EXPECT_FALSE(at::equal(y, attention_padded(q, q, q, graphs, 1)));  // control: more is rounded there
+  }
+  const WithoutKernels none;
   const Tensor y = ragged_attention(q, q, q, graphs, 1);
   EXPECT_TRUE(at::equal(y, attention_padded(q, q, q, graphs, 1)));
   EXPECT_FALSE(at::equal(y, attention_by_pairs(q, q, q, graphs, 1)));  // control: another order of rounding
+}
+
+// Heads that share keys add to one gradient; of fewer graphs than workers, each head to its own.
+TEST(RaggedAttention, SharedHeadsHaveTheSameGradientsOnManyThreads) {
+  const Segments graphs = Segments::of_sizes(std::vector<int64_t>{5, 9});
+  const Tensors in{wave({14, 6, 4}, 0.1), wave({14, 1, 4}, 0.5), wave({14, 1, 5}, 0.9)};
+  const auto derivatives = [&] {
+    Tensors x;
+    for (const Tensor& t : in) {
+      x.push_back(t.detach().requires_grad_());
+    }
+    const Tensor y = ragged_attention(x[0], x[1], x[2], graphs, 0.5);
+    Tensors found = torch::autograd::grad({(y * wave(y.sizes().vec(), 2.1)).sum()}, x, {}, true, true);
+    const Tensors second =
+        torch::autograd::grad({(found[0].sum() + found[1].sin().sum() + found[2].sum())}, x);
+    found.insert(found.end(), second.begin(), second.end());
+    return found;
+  };
+  const Tensors together = derivatives();
+  const int threads = at::get_num_threads();
+  at::set_num_threads(5);
+  {
+    const ShareAll workers;
+    const Tensors apart = derivatives();
+    for (size_t i = 0; i < apart.size(); ++i) {
+      EXPECT_TRUE(at::allclose(apart[i], together[i], 1e-12, 1e-13)) << i;
+    }
+  }
+  at::set_num_threads(threads);
 }
 
 TEST(RaggedAttention, DerivativesAreRight) {

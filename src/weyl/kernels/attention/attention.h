@@ -48,15 +48,16 @@ struct AttentionGradients {
 
 template <class T>
 struct Attention {
-  /// Numbers of scratch memory that a call of any of these functions, and of AttentionSecond, needs for graphs
-  /// of up to `longest` nodes.
-  int64_t (*scratch)(const AttentionInput<T>& in, int64_t longest);
+  /// Numbers of scratch memory that a call of the function for the derivative of this order, 0 to 2, needs for graphs of
+  /// up to `longest` nodes: of their order, as keys come in tiles.
+  int64_t (*scratch)(const AttentionInput<T>& in, int64_t longest, int derivative);
 
-  /// y and, for the derivatives, logsum (N, H): the logarithm of the sum of exponentials (null: not wanted).
-  void (*forward)(const AttentionInput<T>& in, HeadRows<T> y, T* logsum, T* scratch, int64_t first,
+  /// y and, for the derivatives, sums (N, H, 2): the largest score, and 1 over the sum of exponentials of scores less
+  /// that (null: not wanted). One logarithm in their place would lose digits where scores are large.
+  void (*forward)(const AttentionInput<T>& in, HeadRows<T> y, T* sums, T* scratch, int64_t first,
                   int64_t last);
 
-  void (*backward)(const AttentionInput<T>& in, HeadRows<const T> y, const T* logsum, HeadRows<const T> gy,
+  void (*backward)(const AttentionInput<T>& in, HeadRows<const T> y, const T* sums, HeadRows<const T> gy,
                    const AttentionGradients<T>& gradients, T* scratch, int64_t first, int64_t last);
 };
 

@@ -1,4 +1,4 @@
-// One graph and head of attention, packed for vectors. Included by kernel files alone (see simd.h).
+// Rows of attention, packed for vectors, and their products. Included by kernel files alone (see simd.h).
 #pragma once
 
 #include <type_traits>
@@ -12,21 +12,6 @@ namespace WEYL_ISA {
 
 inline constexpr int64_t block = 4;  // queries at a time
 
-/// The arrays of one graph and head, packed: rows are padded to whole vectors.
-template <class T>
-struct Packed {
-  int64_t n, wide, key, value;        // nodes; nodes, K and V padded to whole vectors
-  T *cosine, *sine;                   // (n, K/2)
-  T *q, *k, *v;                       // (n + block, key), (n, key), (n, value)
-  T* bias;                            // (max(key, value)) of this head, from what the frames share
-  T *k_across, *v_across;             // (K, wide), (V, wide)
-  T *score, *other, *third, *fourth;  // (block, wide)
-  T *row, *row_2;                     // (block, value), and (block, key)
-  T *gq, *gk, *gv;                    // (block, key), (n, key), (n, value)
-  T *whole, *whole_2;                 // (max(key, value)), rows that lie in pieces
-  T *dq, *dk, *dv, *dk_across, *dv_across;
-};
-
 /// Cuts scratch memory into arrays that begin at whole vectors.
 template <class T>
 struct Cutter {
@@ -39,45 +24,21 @@ struct Cutter {
   }
 };
 
-template <class T>
-Packed<T> cut(const AttentionInput<T>& a, int64_t n, Cutter<T>& cutter) {
-  Packed<T> p;
-  p.n = n;
-  p.wide = padded<T>(n);
-  p.key = padded<T>(a.key_width);
-  p.value = padded<T>(a.value_width);
-  const int64_t rows = n + block;
-  p.cosine = cutter(n * a.key_width / 2 + 2 * lanes<T>);
-  p.sine = cutter(n * a.key_width / 2 + 2 * lanes<T>);
-  p.bias = cutter(p.key > p.value ? p.key : p.value);
-  p.q = cutter(rows * p.key);
-  p.k = cutter(rows * p.key);
-  p.v = cutter(rows * p.value);
-  p.k_across = cutter(a.key_width * p.wide);
-  p.v_across = cutter(a.value_width * p.wide);
-  p.score = cutter(block * p.wide);
-  p.other = cutter(block * p.wide);
-  p.third = cutter(block * p.wide);
-  p.fourth = cutter(block * p.wide);
-  p.row = cutter(block * p.value);
-  p.row_2 = cutter(block * p.value);
-  p.gq = cutter(block * p.key);
-  p.whole = cutter(p.key > p.value ? p.key : p.value);
-  p.whole_2 = cutter(p.key > p.value ? p.key : p.value);
-  p.gk = cutter(rows * p.key);
-  p.gv = cutter(rows * p.value);
-  p.dq = cutter(rows * p.key);
-  p.dk = cutter(rows * p.key);
-  p.dv = cutter(rows * p.value);
-  p.dk_across = cutter(a.key_width * p.wide);
-  p.dv_across = cutter(a.value_width * p.wide);
-  return p;
-}
-
 /// Rotates the interleaved pairs of a vector that begins at pair f; sign -1 by the negative angles.
 template <class T>
 inline Vec<T> rotated(Vec<T> x, const T* cosine, const T* sine, T sign) {
   return x * each_twice<T>(load(cosine)) + swap_pairs<T>(x) * (each_twice<T>(load(sine)) * alternating(sign));
+}
+
+/// The bias of a head's columns, of which `channels` are shared by its frames; padded to whole vectors.
+template <class T>
+inline void pack_bias(const T* shared, int64_t channels, int64_t h, int64_t width, T* to) {
+  clear(to, padded<T>(width));
+  int64_t channel = h * width % channels;
+  for (int64_t c = 0; c < width; ++c) {
+    to[c] = shared[channel];
+    channel = channel + 1 == channels ? 0 : channel + 1;
+  }
 }
 
 /// One packed vector from its place: plus bias, rotated, times `scale`. `to` and bias are padded to whole
@@ -154,63 +115,6 @@ void transpose(const T* from, int64_t n, int64_t width, int64_t stride, int64_t 
     for (int64_t j = n; j < wide; ++j) {
       to[c * wide + j] = 0;
     }
-  }
-}
-
-template <class T>
-void pack_angles(const AttentionInput<T>& a, int64_t begin, int64_t h, const Packed<T>& p) {
-  const int64_t half = a.key_width / 2;
-  for (int64_t i = 0; i < p.n; ++i) {
-    copy(a.angles + ((begin + i) * a.heads + h) * half, half, p.cosine + i * half);
-  }
-  for (int64_t e = 0; e < p.n * half; e += lanes<T>) {
-    Vec<T> s, c;
-    sincos_of<T>(get(p.cosine + e, p.n * half - e), s, c);
-    store(p.cosine + e, c);
-    store(p.sine + e, s);
-  }
-}
-
-/// Whether every head of a graph packs the same keys and values.
-template <class T>
-inline bool heads_share_keys(const AttentionInput<T>& a) {
-  return a.k.data && a.k.head == 0 && a.v.head == 0 && !a.k_bias && !a.v_bias && !a.angles;
-}
-
-/// Packs q (scaled), k and v of one graph and head; columns beyond the widths are zeros. `packed_graph` is the first node
-/// of the graph that was packed last into these arrays: where heads share keys and values, those stay.
-template <class T>
-void pack(const AttentionInput<T>& a, int64_t begin, int64_t h, const Packed<T>& p, int64_t& packed_graph) {
-  const int64_t half = a.key_width / 2;
-  const bool keys = packed_graph != begin || !heads_share_keys(a);
-  packed_graph = begin;
-  if (a.angles) {
-    pack_angles(a, begin, h, p);
-  }
-  clear(p.q, (p.n + block) * p.key);
-  if (keys && p.key != a.key_width) {
-    clear(p.k, p.n * p.key);
-  }
-  if (keys && p.value != a.value_width) {
-    clear(p.v, p.n * p.value);
-  }
-  const auto rows = [&](HeadRows<const T> from, const T* shared, bool rotated, T scale, int64_t width,
-                        int64_t stride, T* to) {
-    clear(p.bias, p.key > p.value ? p.key : p.value);
-    for (int64_t c = 0; c < width && shared; ++c) {
-      p.bias[c] = shared[(h * width + c) % a.channels];
-    }
-    for (int64_t i = 0; i < p.n; ++i) {
-      pack_row<T>(from.data ? row_of(from, begin + i, h, width, p.whole) : nullptr, shared ? p.bias : nullptr,
-                  rotated ? p.cosine + i * half : nullptr, p.sine + i * half, scale, width, to + i * stride);
-    }
-  };
-  const bool rotated = a.angles != nullptr;
-  rows(a.q, a.q_bias, rotated, a.scale, a.key_width, p.key, p.q);
-  if (keys) {
-    rows(a.k, a.k_bias, rotated, T(1), a.key_width, p.key, p.k);
-    rows(a.v, a.v_bias, a.rotate_values, T(1), a.value_width, p.value, p.v);
-    transpose(p.k, p.n, a.key_width, p.key, p.wide, p.k_across);
   }
 }
 
@@ -312,11 +216,6 @@ inline void products(const T* rows, int64_t stride, const T* across, int64_t wid
     add_mixtures<vectors, false>(rows, stride, across + j, across_pitch, width, out + j, pitch);
   });
 }
-/// out (block, wide) = rows (block, stride) times across (width, wide).
-template <class T>
-inline void products(const T* rows, int64_t stride, const T* across, int64_t width, int64_t wide, T* out) {
-  products(rows, stride, across, width, wide, wide, out, wide);
-}
 
 /// out (block, width) += weights (block, wide) times rows (n, width), width whole vectors.
 template <class T>
@@ -332,38 +231,6 @@ inline void scatter(const T* weights, int64_t wide, const T* rows, int64_t n, in
   in_tiles<T>(width, [&](int64_t c, auto vectors) {
     add_scattered<vectors>(weights, wide, rows + c, width, n, into + c, width);
   });
-}
-
-/// Adds the pair bias of queries i.. to their scores and closes the places that hold no key.
-template <class T>
-inline void finish_scores(const AttentionInput<T>& a, const T* pairs, int64_t h, int64_t i, int64_t rows,
-                          int64_t n, int64_t wide, T* score) {
-  for (int64_t r = 0; r < block; ++r) {
-    if (pairs && r < rows) {
-      for (int64_t j = 0; j < n; ++j) {
-        score[r * wide + j] += pairs[((i + r) * n + j) * a.heads + h];
-      }
-    }
-    for (int64_t j = n; j < wide; ++j) {
-      score[r * wide + j] = -infinity<T>;
-    }
-  }
-}
-
-/// Walks over units: calls work(g, h, begin, n, first pair row) for each graph that has nodes.
-template <class T, class F>
-inline void each_unit(const AttentionInput<T>& a, int64_t first, int64_t last, const F& work) {
-  int64_t pair = 0;
-  for (int64_t g = 0; g < a.graphs && g * a.heads < last; ++g) {
-    const int64_t begin = a.offsets[g], n = a.offsets[g + 1] - begin;
-    for (int64_t h = 0; h < a.heads && n > 0; ++h) {
-      const int64_t unit = g * a.heads + h;
-      if (unit >= first && unit < last) {
-        work(h, begin, n, pair);
-      }
-    }
-    pair += n * n;
-  }
 }
 
 }  // namespace WEYL_ISA

@@ -56,31 +56,35 @@ FrameAttention::FrameAttention(const Options& options, GroupTablesPtr tables)
   }
 }
 
+Tensor FrameAttention::norm_of(const Tensor& q, const FrameInput& input) const {
+  return options_.linear_norm == LinearNorm::mean
+             ? counts_of(input.graphs, q)
+             : at::full({input.graphs.count()}, input.typical_nodes, q.options());
+}
+
 Tensor FrameAttention::mix(const Tensor& q, const Tensor& k, const Tensor& v, const FrameInput& input) const {
   if (options_.attention == AttentionLaw::linear) {
-    const Tensor norm = options_.linear_norm == LinearNorm::mean
-                            ? counts_of(input.graphs, q)
-                            : at::full({input.graphs.count()}, input.typical_nodes, q.options());
-    return linear_attention(q, k, v, input.graphs, norm);
+    return linear_attention(q, k, v, input.graphs, norm_of(q, input));
   }
   const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
-  const auto attend = [&](const Tensor& queries, const Tensor& keys, const Tensor& values) {
-    return drops_weights() ? ragged_attention_with_dropout(queries, keys, values, input.graphs, scale,
-                                                           options_.attention_dropout)
-                           : ragged_attention(queries, keys, values, input.graphs, scale);
-  };
+  const Segments& graphs = input.graphs;
   if (options_.scores == Scores::equivariant) {
-    return attend(q, k, v);
+    return drops_weights() ? ragged_attention_with_dropout(q, k, v, graphs, scale, options_.attention_dropout)
+                           : ragged_attention(q, k, v, graphs, scale);
   }
-  // One pattern for all frames: frames move from the heads into the width.
+  // One pattern for all frames: a head's row is of parts, one a frame, that stay where they are. Dropout, a torch
+  // expression, wants them side by side.
   const int64_t n = q.size(0), heads = options_.heads / order_;
-  const auto merge = [&](const Tensor& t) {
-    return t.view({n, order_, heads, head_width_}).transpose(1, 2).reshape({n, heads, order_ * head_width_});
-  };
-  return attend(merge(q), merge(k), merge(v))
+  const auto in_frames = [&](const Tensor& t) { return t.view({n, order_, heads, head_width_}); };
+  if (!drops_weights()) {
+    return ragged_attention(in_frames(q), in_frames(k), in_frames(v), graphs, scale).reshape(v.sizes());
+  }
+  const auto merged = [&](const Tensor& t) { return in_frames(t).transpose(1, 2).flatten(2); };
+  return ragged_attention_with_dropout(merged(q), merged(k), merged(v), graphs, scale,
+                                       options_.attention_dropout)
       .view({n, heads, order_, head_width_})
       .transpose(1, 2)
-      .reshape({n, options_.heads, head_width_});
+      .reshape(v.sizes());
 }
 
 Tensor FrameAttention::operator()(const Tensor& x, const FrameInput& input) const {
@@ -158,8 +162,8 @@ Tensor FrameAttention::joint(const std::vector<Tensor>& x) const {
 }
 
 bool FrameAttention::has_fused() const {
-  return options_.attention == AttentionLaw::softmax && options_.scores == Scores::equivariant &&
-         options_.values == FrameValues::equivariant && !options_.qk_norm && !drops_weights();
+  return options_.scores == Scores::equivariant && options_.values == FrameValues::equivariant &&
+         !options_.qk_norm && !drops_weights();
 }
 
 Tensor FrameAttention::mixed_by_one_op(const std::vector<Tensor>& x, const FrameInput& input) const {
@@ -169,8 +173,12 @@ Tensor FrameAttention::mixed_by_one_op(const std::vector<Tensor>& x, const Frame
   }
   const Tensor angles = rope_ ? rope_->angles(input.positions, *tables_) : Tensor();
   const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
-  return rotary_attention(widened(joint(x)), at::stack(biases), angles, input.graphs, options_.heads, scale,
-                          options_.rope_on_values);
+  const Tensor maps = widened(joint(x)), bias = at::stack(biases);
+  if (options_.attention == AttentionLaw::linear) {
+    return rotary_linear_attention(maps, bias, angles, input.graphs, options_.heads, norm_of(maps, input),
+                                   options_.rope_on_values);
+  }
+  return rotary_attention(maps, bias, angles, input.graphs, options_.heads, scale, options_.rope_on_values);
 }
 
 Work FrameAttention::work(double graph_nodes, LinearForm form) const {

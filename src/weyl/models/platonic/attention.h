@@ -47,6 +47,8 @@ class FrameAttention : public Module {
   Tensor mixed(const std::vector<Tensor>& x, const FrameInput& input) const;
   Tensor mixed_by_one_op(const std::vector<Tensor>& x, const FrameInput& input) const;
   bool drops_weights() const { return training() && options_.attention_dropout > 0; }
+  /// What linear attention divides by, (B).
+  Tensor norm_of(const Tensor& q, const FrameInput& input) const;
   Tensor mix(const Tensor& q, const Tensor& k, const Tensor& v, const FrameInput& input) const;
 
   Options options_;

@@ -16,6 +16,7 @@
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/operations.h"
+#include "weyl/ops/autograd/without_kernels.h"
 
 namespace weyl {
 namespace {
@@ -39,7 +40,7 @@ Tensor in_parts(const Tensor& y, const Tensor& like) {
   return like.dim() == 3 ? y : y.reshape({y.size(0), y.size(1), like.size(1), like.size(3)}).transpose(1, 2);
 }
 
-/// Inputs q, k, v, bias (or undefined). By-product: logsum (N, H).
+/// Inputs q, k, v, bias (or undefined). By-product: sums (N, H, 2) of the kernel.
 class RaggedAttention : public Differentiable {
  public:
   RaggedAttention(const Segments& graphs, double scale) : graphs_(graphs), scale_(scale) {}
@@ -63,19 +64,18 @@ class RaggedAttention : public Differentiable {
     std::vector<int64_t> shape = in[0].sizes().vec();
     shape.back() = in[2].size(-1);
     const Tensor y = at::empty(shape, in[0].options());
-    const Tensor logsum = at::empty({y.size(0), x.heads}, in[0].options());
+    const Tensor sums = at::empty({y.size(0), x.heads, 2}, in[0].options());
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto a = arguments<T>(x);
       const auto& kernel = kernels::best<kernels::Attention<T>>();
-      run<T>(a, false, [&](T* scratch, int64_t first, int64_t last) {
-        kernel.forward(a, HeadTensor(y, x.heads).write<T>(), mutable_numbers<T>(logsum), scratch, first,
-                       last);
+      run<T>(a, 0, false, [&](T* scratch, int64_t first, int64_t last) {
+        kernel.forward(a, HeadTensor(y, x.heads).write<T>(), mutable_numbers<T>(sums), scratch, first, last);
       });
     });
     count_operations(attention_products(graphs_, x.heads, x.key_width) +
                      attention_products(graphs_, x.heads, x.value_width));
-    return {y, logsum};
+    return {y, sums};
   }
 
   Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gy,
@@ -84,25 +84,27 @@ class RaggedAttention : public Differentiable {
     const int weights = needed[0] || needed[1] || needed[3];
     count_operations((needed[0] + needed[1]) * attention_products(graphs_, x.heads, x.key_width) +
                      (weights + needed[2]) * attention_products(graphs_, x.heads, x.value_width));
-    const Tensors g = gradients_for(in, x.heads, needed);
+    const bool apart = sums_apart(x);
+    const Tensors g = gradients_for(in, x.heads, needed, apart);
     const HeadTensor y(out[0], x.heads), gys(gy[0], x.heads);
-    const Tensor logsum = out[1].contiguous();
+    const Tensor sums = out[1].contiguous();
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto a = arguments<T>(x);
       const auto to = wanted<T>(g, x.heads);
       const auto& kernel = kernels::best<kernels::Attention<T>>();
-      run<T>(a, x.shared(), [&](T* scratch, int64_t first, int64_t last) {
-        kernel.backward(a, y.read<T>(), numbers<T>(logsum), gys.read<T>(), to, scratch, first, last);
+      run<T>(a, 1, x.shared() && !apart, [&](T* scratch, int64_t first, int64_t last) {
+        kernel.backward(a, y.read<T>(), numbers<T>(sums), gys.read<T>(), to, scratch, first, last);
       });
     });
-    return g;
+    return summed(g, in);
   }
 
   Tensors second(const Tensors& in, const Tensors&, const Tensors& gy, const Tensors& gg,
                  const std::vector<bool>& needed) const override {
     const Operands x(in);
-    Tensors g = gradients_for(in, x.heads, needed);
+    const bool apart = sums_apart(x);
+    Tensors g = gradients_for(in, x.heads, needed, apart);
     const Tensor ggy = needed[4] ? at::empty(gy[0].sizes(), gy[0].options()) : Tensor();
     const HeadTensor gys(gy[0], x.heads), dq(gg[0], x.heads), dk(gg[1], x.heads), dv(gg[2], x.heads),
         ggys(ggy, x.heads);
@@ -113,10 +115,11 @@ class RaggedAttention : public Differentiable {
       const auto to = wanted<T>(g, x.heads);
       const kernels::AttentionTangents<T> d{dq.read<T>(), dk.read<T>(), dv.read<T>(), numbers<T>(dpairs)};
       const auto& kernel = kernels::best<kernels::AttentionSecond<T>>();
-      run<T>(a, x.shared(), [&](T* scratch, int64_t first, int64_t last) {
+      run<T>(a, 2, x.shared() && !apart, [&](T* scratch, int64_t first, int64_t last) {
         kernel.second(a, gys.read<T>(), d, to, ggys.write<T>(), scratch, first, last);
       });
     });
+    g = summed(g, in);
     g.push_back(ggy);
     return g;
   }
@@ -154,12 +157,32 @@ class RaggedAttention : public Differentiable {
     return a;
   }
 
-  static Tensors gradients_for(const Tensors& in, int64_t heads, const std::vector<bool>& needed) {
+  /// Heads that share keys add to one gradient, which keeps those of a graph together. Where that leaves workers without
+  /// one, each head has a gradient of its own, and these are summed.
+  bool sums_apart(const Operands& x) const {
+    return x.shared() && attention_workers(graphs_, x.heads, false) > graphs_.count();
+  }
+
+  static Tensors gradients_for(const Tensors& in, int64_t heads, const std::vector<bool>& needed,
+                               bool apart) {
     Tensors g(4);
     for (size_t i = 0; i < 4; ++i) {
-      if (needed[i]) {
-        const bool shared = i < 3 && heads > 1 && in[i].size(-2) == 1;
-        g[i] = shared ? at::zeros(in[i].sizes(), in[i].options()) : at::empty(in[i].sizes(), in[i].options());
+      if (!needed[i]) {
+        continue;
+      }
+      std::vector<int64_t> shape = in[i].sizes().vec();
+      const bool shared = i < 3 && heads > 1 && in[i].size(-2) == 1;
+      if (shared && apart) {
+        shape[1] = heads;
+      }
+      g[i] = shared && !apart ? at::zeros(shape, in[i].options()) : at::empty(shape, in[i].options());
+    }
+    return g;
+  }
+  static Tensors summed(Tensors g, const Tensors& in) {
+    for (size_t i = 0; i < 3; ++i) {
+      if (g[i].defined() && g[i].size(-2) != in[i].size(-2)) {
+        g[i] = g[i].sum(-2, /*keepdim=*/true);
       }
     }
     return g;
@@ -176,10 +199,10 @@ class RaggedAttention : public Differentiable {
   }
 
   template <class T, class F>
-  void run(const kernels::AttentionInput<T>& a, bool whole, const F& work) const {
-    const int64_t size =
-        kernels::best<kernels::Attention<T>>().scratch(a, std::max<int64_t>(graphs_.longest(), 1));
-    for_attention_units(graphs_, a.heads, attention_workers(graphs_, a.heads, whole), whole,
+  void run(const kernels::AttentionInput<T>& a, int derivative, bool whole, const F& work) const {
+    const int64_t size = kernels::best<kernels::Attention<T>>().scratch(
+        a, std::max<int64_t>(graphs_.longest(), 1), derivative);
+    for_attention_units(graphs_, a.heads, attention_workers(graphs_, a.heads, whole), whole, {},
                         [&](int64_t, int64_t first, int64_t last) {
                           std::vector<T> scratch(static_cast<size_t>(size));
                           work(scratch.data(), first, last);
@@ -201,6 +224,12 @@ Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const
   if (any([&](const Tensor& x) { return x.scalar_type() != q.scalar_type(); }) &&
       any([](const Tensor& x) { return at::isReducedFloatingType(x.scalar_type()); })) {
     return ragged_attention(widened(q), widened(k), widened(v), graphs, scale, widened(bias));
+  }
+  // Kernels have no narrower dtype than float32, and the torch expression holds a table of all pairs.
+  if (at::isReducedFloatingType(q.scalar_type()) && q.is_cpu() && !WithoutKernels::active() &&
+      !UseReferences::active()) {
+    return ragged_attention(widened(q), widened(k), widened(v), graphs, scale, widened(bias))
+        .to(q.scalar_type());
   }
   require((q.dim() == 3 || q.dim() == 4) && q.size(0) == graphs.rows(), where, ": q must be (", graphs.rows(),
           ", H, K), got ", q.sizes());

@@ -12,8 +12,10 @@ namespace weyl {
 /// by channel): q and k (N, P, H, K), v (N, P, H, V) -> (N, P, H, V), products summed over parts too. bias:
 /// undefined or (pairs, H), rows in the order graph, query, key (`graphs.pairs()` of them). A graph without
 /// nodes contributes nothing; a result never depends on the other graphs. Differentiable to any order (LibTorch's
-/// fused CPU attention has no second derivative). Where some inputs are below float32, as autocast leaves them, and
-/// others are not, all count as float32. ShapeError unless shapes and dtypes agree.
+/// fused CPU attention has no second derivative). On CPUs memory is of the order of the rows, however long a graph is, value
+/// and derivatives alike; the torch expressions, which devices without kernels and third derivatives use, hold a table of
+/// all pairs. Where some inputs are below float32, as autocast leaves them, and others are not, all count as float32; on
+/// CPUs narrower ones are worked out in float32. ShapeError unless shapes and dtypes agree.
 Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias = {});
 

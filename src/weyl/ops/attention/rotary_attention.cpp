@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/kernels/attention/linear_attention.h"
 #include "weyl/kernels/dispatch.h"
 #include "weyl/ops/attention/attention.h"
 #include "weyl/ops/attention/attention_units.h"
+#include "weyl/ops/attention/linear_attention.h"
 #include "weyl/ops/attention/rotary.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/operations.h"
@@ -19,11 +22,18 @@ namespace weyl {
 namespace {
 
 /// Inputs projections (N, P W), bias (P, C) and angles (N, H, K/2), the last two may be undefined.
-/// By-product: logsum (N, H).
+/// By-product of a softmax: sums (N, H, 2) of the kernel.
 class RotaryAttention : public Differentiable {
  public:
-  RotaryAttention(const Segments& graphs, int64_t heads, int64_t parts, double scale, bool rotate_values)
-      : graphs_(graphs), heads_(heads), parts_(parts), scale_(scale), rotate_values_(rotate_values) {}
+  /// What lies between the rotations: a softmax, or linear attention with a norm, which needs no gradient.
+  struct Law {
+    bool linear = false;
+    double scale = 1;
+    Tensor norm;
+  };
+
+  RotaryAttention(const Segments& graphs, int64_t heads, int64_t parts, Law law, bool rotate_values)
+      : graphs_(graphs), heads_(heads), parts_(parts), law_(std::move(law)), rotate_values_(rotate_values) {}
 
   /// As the definition reads, and the authors' code: cosine and sine anew for each of q, k, v and the output.
   Tensors reference(const Tensors& in) const override {
@@ -40,57 +50,65 @@ class RotaryAttention : public Differentiable {
   Tensors forward(const Tensors& in) const override {
     const Operands x(in, parts_);
     const Tensor y = at::empty({x.rows, x.width}, in[0].options());
-    const Tensor logsum = at::empty({x.rows, heads_}, in[0].options());
+    const Tensor sums = law_.linear ? Tensor() : at::empty({x.rows, heads_, 2}, in[0].options());
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      const auto a = arguments<T>(x);
-      const auto& kernel = kernels::best<kernels::Attention<T>>();
-      run<T>(a, attention_workers(graphs_, heads_, false),
-             [&](int64_t, T* scratch, int64_t first, int64_t last) {
-               kernel.forward(a, {y.mutable_data_ptr<T>(), x.width, a.key_width},
-                              logsum.mutable_data_ptr<T>(), scratch, first, last);
+      const int64_t head = x.width / heads_;
+      const kernels::HeadRows<T> to{y.mutable_data_ptr<T>(), x.width, head};
+      run<T>(x, 0, workers(head),
+             [&](const auto& kernel, const auto& a, int64_t, T* scratch, int64_t first, int64_t last) {
+               if constexpr (is_linear<decltype(a)>) {
+                 kernel.forward(a, to, scratch, first, last);
+               } else {
+                 kernel.forward(a, to, mutable_numbers<T>(sums), scratch, first, last);
+               }
              });
     });
-    count_operations(2 * attention_products(graphs_, heads_, x.width / heads_));
-    return {y, logsum};
+    count_operations(2 * products(x));
+    return law_.linear ? Tensors{y} : Tensors{y, sums};
   }
 
   Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gys,
                    const std::vector<bool>& needed) const override {
     const Operands x(in, parts_);
-    const Tensor y = out[0].contiguous(), logsum = out[1].contiguous(), gy = gys[0].contiguous();
-    const int64_t workers = attention_workers(graphs_, heads_, false);
+    const Tensor y = out[0].contiguous(), gy = gys[0].contiguous();
+    const Tensor sums = law_.linear ? Tensor() : out[1].contiguous();
+    const int64_t head = x.width / heads_, count = workers(head);
     const bool rows = needed[0] || needed[1];
     // Of the scores by queries, and by keys where they are projected or turned by angles that learn; of the values both.
     const int derivatives = 3 * rows + (needed[2] || (rows && parts_ == 3));
-    count_operations(derivatives * attention_products(graphs_, heads_, x.width / heads_));
+    count_operations(derivatives * products(x));
     const Tensor gx = rows ? at::empty(x.projections.sizes(), in[0].options()) : Tensor();
-    const Tensor totals = needed[1] ? at::zeros({workers, parts_, x.width}, in[0].options()) : Tensor();
+    const Tensor totals = needed[1] ? at::zeros({count, parts_, x.width}, in[0].options()) : Tensor();
     const Tensor gangles = needed[2] ? at::empty(x.angles.sizes(), in[0].options()) : Tensor();
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      const auto a = arguments<T>(x);
-      const auto& kernel = kernels::best<kernels::Attention<T>>();
       const int64_t stride = parts_ * x.width;
-      run<T>(a, workers, [&](int64_t w, T* scratch, int64_t first, int64_t last) {
-        kernels::AttentionGradients<T> to;
-        T* g = mutable_numbers<T>(gx);
-        T* sums = needed[1] ? totals.mutable_data_ptr<T>() + w * stride : nullptr;
-        if (rows) {
-          to.q = {g, stride, a.key_width};
-          to.v = {g + x.width, stride, a.key_width};
-          to.k = parts_ == 3 ? kernels::HeadRows<T>{g + 2 * x.width, stride, a.key_width}
-                             : kernels::HeadRows<T>{};
-        }
-        if (sums) {
-          to.q_bias = sums;
-          to.v_bias = sums + x.width;
-          to.k_bias = parts_ == 3 ? sums + 2 * x.width : nullptr;
-        }
-        to.angles = mutable_numbers<T>(gangles);
-        kernel.backward(a, {numbers<T>(y), x.width, a.key_width}, numbers<T>(logsum),
-                        {numbers<T>(gy), x.width, a.key_width}, to, scratch, first, last);
-      });
+      const kernels::HeadRows<const T> from{numbers<T>(y), x.width, head},
+          gout{numbers<T>(gy), x.width, head};
+      run<T>(x, 1, count,
+             [&](const auto& kernel, const auto& a, int64_t w, T* scratch, int64_t first, int64_t last) {
+               kernels::AttentionGradients<T> to;
+               T* g = mutable_numbers<T>(gx);
+               T* biases = needed[1] ? totals.mutable_data_ptr<T>() + w * stride : nullptr;
+               if (rows) {
+                 to.q = {g, stride, head};
+                 to.v = {g + x.width, stride, head};
+                 to.k = parts_ == 3 ? kernels::HeadRows<T>{g + 2 * x.width, stride, head}
+                                    : kernels::HeadRows<T>{};
+               }
+               if (biases) {
+                 to.q_bias = biases;
+                 to.v_bias = biases + x.width;
+                 to.k_bias = parts_ == 3 ? biases + 2 * x.width : nullptr;
+               }
+               to.angles = mutable_numbers<T>(gangles);
+               if constexpr (is_linear<decltype(a)>) {
+                 kernel.backward(a, from, gout, to, scratch, first, last);
+               } else {
+                 kernel.backward(a, from, numbers<T>(sums), gout, to, scratch, first, last);
+               }
+             });
     });
     Tensors g{gx, Tensor(), gangles};
     if (needed[1]) {
@@ -118,7 +136,8 @@ class RotaryAttention : public Differentiable {
       k = rotate_pairs(k, table()).to(q.scalar_type());
       v = rotate_values_ ? rotate_pairs(v, table()) : v;
     }
-    Tensor y = ragged_attention(q, k, v, graphs_, scale_);
+    Tensor y = law_.linear ? linear_attention(q, k, v, graphs_, law_.norm)
+                           : ragged_attention(q, k, v, graphs_, law_.scale);
     if (rotate_values_) {
       y = rotate_pairs(y, table(), /*inverse=*/true);
     }
@@ -143,7 +162,7 @@ class RotaryAttention : public Differentiable {
     a.graphs = graphs_.count();
     a.heads = heads_;
     a.key_width = a.value_width = x.width / heads_;
-    a.scale = static_cast<T>(scale_);
+    a.scale = static_cast<T>(law_.scale);
     const T* data = numbers<T>(x.projections);
     const int64_t row = parts_ * x.width;
     a.q = {data, row, a.key_width};
@@ -162,27 +181,49 @@ class RotaryAttention : public Differentiable {
     return a;
   }
 
+  template <class Input>
+  static constexpr bool is_linear = requires(Input in) { in.rows; };
+
+  UnitCost cost(int64_t head) const { return law_.linear ? linear_attention_cost(head, head) : UnitCost{}; }
+  int64_t workers(int64_t head) const { return attention_workers(graphs_, heads_, false, cost(head)); }
+  /// Floating-point operations of one of both products.
+  double products(const Operands& x) const {
+    const int64_t head = x.width / heads_;
+    return law_.linear ? linear_attention_products(graphs_, heads_, head, head)
+                       : attention_products(graphs_, heads_, head);
+  }
+
+  /// work(kernel, its input, worker, scratch, first, last)
   template <class T, class F>
-  void run(const kernels::AttentionInput<T>& a, int64_t workers, const F& work) const {
-    const int64_t size =
-        kernels::best<kernels::Attention<T>>().scratch(a, std::max<int64_t>(graphs_.longest(), 1));
-    for_attention_units(graphs_, heads_, workers, false, [&](int64_t w, int64_t first, int64_t last) {
-      std::vector<T> scratch(static_cast<size_t>(size));
-      work(w, scratch.data(), first, last);
-    });
+  void run(const Operands& x, int derivative, int64_t workers, const F& work) const {
+    const auto each = [&](const auto& kernel, const auto& in, int64_t size) {
+      for_attention_units(graphs_, heads_, workers, false, cost(x.width / heads_),
+                          [&](int64_t w, int64_t first, int64_t last) {
+                            std::vector<T> scratch(static_cast<size_t>(size));
+                            work(kernel, in, w, scratch.data(), first, last);
+                          });
+    };
+    if (law_.linear) {
+      const auto& kernel = kernels::best<kernels::LinearAttention<T>>();
+      const Tensor norm =
+          law_.norm.defined() ? law_.norm.to(x.projections.scalar_type()).contiguous() : law_.norm;
+      const kernels::LinearAttentionInput<T> in{arguments<T>(x), numbers<T>(norm)};
+      each(kernel, in, kernel.scratch(in, derivative));
+    } else {
+      const auto& kernel = kernels::best<kernels::Attention<T>>();
+      const kernels::AttentionInput<T> in = arguments<T>(x);
+      each(kernel, in, kernel.scratch(in, std::max<int64_t>(graphs_.longest(), 1), derivative));
+    }
   }
 
   Segments graphs_;
   int64_t heads_, parts_;
-  double scale_;
+  Law law_;
   bool rotate_values_;
 };
 
-}  // namespace
-
-Tensor rotary_attention(const Tensor& projections, const Tensor& bias, const Tensor& angles,
-                        const Segments& graphs, int64_t heads, double scale, bool rotate_values) {
-  const char* where = "rotary_attention";
+Tensor attend(const char* where, const Tensor& projections, const Tensor& bias, const Tensor& angles,
+              const Segments& graphs, int64_t heads, RotaryAttention::Law law, bool rotate_values) {
   const bool rotated = angles.defined();
   require(rotated || !rotate_values, where, ": rotated values need angles");
   require(projections.dim() == 2 && projections.size(0) == graphs.rows(), where, ": projections must be (",
@@ -202,8 +243,27 @@ Tensor rotary_attention(const Tensor& projections, const Tensor& bias, const Ten
           rotated ? angles.sizes() : at::IntArrayRef{});
   require(!bias.defined() || (bias.dim() == 2 && width % bias.size(1) == 0), where, ": bias must be (", parts,
           ", C) with C dividing ", width, ", got ", bias.defined() ? bias.sizes() : at::IntArrayRef{});
-  return call(std::make_shared<RotaryAttention>(graphs, heads, parts, scale, rotate_values),
+  return call(std::make_shared<RotaryAttention>(graphs, heads, parts, std::move(law), rotate_values),
               {projections, bias, angles})[0];
+}
+
+}  // namespace
+
+Tensor rotary_attention(const Tensor& projections, const Tensor& bias, const Tensor& angles,
+                        const Segments& graphs, int64_t heads, double scale, bool rotate_values) {
+  return attend("rotary_attention", projections, bias, angles, graphs, heads, {.scale = scale},
+                rotate_values);
+}
+
+Tensor rotary_linear_attention(const Tensor& projections, const Tensor& bias, const Tensor& angles,
+                               const Segments& graphs, int64_t heads, const Tensor& norm,
+                               bool rotate_values) {
+  const char* where = "rotary_linear_attention";
+  require(!norm.defined() || (norm.dim() == 1 && norm.size(0) == graphs.count() && !norm.requires_grad()),
+          where, ": norm must be (", graphs.count(), ") without a gradient, got ",
+          norm.defined() ? norm.sizes() : at::IntArrayRef{});
+  return attend(where, projections, bias, angles, graphs, heads, {.linear = true, .norm = norm},
+                rotate_values);
 }
 
 }  // namespace weyl

@@ -15,4 +15,9 @@ namespace weyl {
 Tensor rotary_attention(const Tensor& projections, const Tensor& bias, const Tensor& angles,
                         const Segments& graphs, int64_t heads, double scale, bool rotate_values);
 
+/// The same with linear attention (linear_attention.h) in place of the softmax: y_i = q'_i^T M_g,
+/// M_g = sum_j k'_j v'_j^T / norm_g. norm (B), without a gradient, or undefined.
+Tensor rotary_linear_attention(const Tensor& projections, const Tensor& bias, const Tensor& angles,
+                               const Segments& graphs, int64_t heads, const Tensor& norm, bool rotate_values);
+
 }  // namespace weyl
