@@ -110,11 +110,35 @@ TEST(SampleFacts, AreReadAsTheyWereWritten) {
   EXPECT_EQ(description(called({"CT"}, {"a", "b"})), "channels CT; classes a, b");
 }
 
+SampleFacts charged(std::vector<int64_t> charges) {
+  SampleFacts facts;
+  facts.states["charge"] = std::move(charges);
+  return facts;
+}
+
+TEST(SampleFacts, StatesMustBeAmongTheModels) {
+  EXPECT_EQ(contradiction(charged({-1, 0, 2}), charged({-1, 2}), inputs), "");
+  EXPECT_EQ(contradiction(charged({-1, 0}), charged({0, 1, 2}), inputs),
+            "the model was trained on 'charge' -1, 0, the data have 'charge' 1, 2");
+  EXPECT_EQ(contradiction({}, charged({1}), inputs), "");
+  EXPECT_EQ(contradiction(charged({1}), {}, inputs), "");
+  EXPECT_EQ(disagreement(charged({0}), charged({0, 1})),
+            "one was trained on 'charge' 0, the other on 'charge' 0, 1");
+  EXPECT_EQ(disagreement(charged({0}), charged({0})), "");
+  EXPECT_EQ(covering(charged({-1, 3}), charged({0, 3})), charged({-1, 0, 3}));
+  EXPECT_EQ(covering({}, charged({1})), charged({1}));
+  EXPECT_EQ(sample_facts(to_json_text(charged({-10, 0, 7})), "x"), charged({-10, 0, 7}));
+  EXPECT_EQ(description(charged({-1, 0})), "'charge' -1, 0");
+  EXPECT_FALSE(charged({0}).empty());
+}
+
 TEST(SampleFacts, BrokenOnesAreOneLine) {
   for (const char* broken :
        {"{", R"({"spacing": {}})", R"({"spacing": {"least": [1], "most": [1, 2]}})",
         R"({"spacing": {"least": [0], "most": [1]}})", R"({"spacing": {"least": [2], "most": [1]}})",
-        R"({"spacing": {"least": ["a"], "most": [1]}})", R"({"spacing": 3})"}) {
+        R"({"spacing": {"least": ["a"], "most": [1]}})", R"({"spacing": 3})", R"({"states": {"charge": []}})",
+        R"({"states": {"charge": [1, 0]}})", R"({"states": {"charge": ["a"]}})",
+        R"({"states": {"charge": [1e300]}})"}) {
     try {
       sample_facts(broken, "m.safetensors: metadata 'trained_on'");
       ADD_FAILURE() << broken;

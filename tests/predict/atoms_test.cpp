@@ -121,5 +121,36 @@ TEST(EnergyAndForces, TellTheModelNumbersOfTheWhole) {
   EXPECT_NE(energy_and_forces(predictor, atoms).energy, neutral);
 }
 
+TEST(EnergyAndForces, TellTheModelStatesOfTheWhole) {
+  const auto plain = set();
+  Batch all = plain->all();
+  std::get<Points>(all.input).of_graphs["charge"] = at::eye(4, 3, at::kDouble);
+  Schema schema = plain->schema();
+  schema.interface.features = {{.name = "charge", .level = Level::graph, .channels = 3}};
+  const auto told = [&](const std::vector<FrameState>& states) {
+    Subject subject = potential("platonic", InMemory(all, schema));
+    MoleculesDataOptions data;
+    data.states = states;
+    subject.recipe.data.set = data;
+    return Predictor(std::move(subject));
+  };
+  AtomsFrame atoms = methanol();
+  atoms.set("charge", -1);
+  EXPECT_EQ(refusal(told({}), atoms), "energy_and_forces: atoms cannot tell the model its feature 'charge'");
+  EXPECT_EQ(refusal(told({{.key = "charge", .least = -2, .most = 1}}), atoms),
+            "energy_and_forces: atoms cannot tell the model its feature 'charge'");
+  const Predictor predictor = told({{.key = "charge", .least = -1, .most = 1, .known = {-1, 0}}});
+  const double anion = energy_and_forces(predictor, atoms).energy;
+  atoms.set("charge", 0);
+  EXPECT_NE(energy_and_forces(predictor, atoms).energy, anion);
+  atoms.set("charge", 1);
+  EXPECT_EQ(refusal(predictor, atoms),
+            "energy_and_forces: 'charge' must be one that the model's training data had, -1, 0, got 1");
+  atoms.set("charge", 2);
+  EXPECT_EQ(refusal(predictor, atoms),
+            "energy_and_forces: 'charge' must be one whole number of -1 .. 1 (the model), got 2");
+  EXPECT_EQ(refusal(predictor, methanol()), "energy_and_forces: must have 'charge' (the model), has nothing");
+}
+
 }  // namespace
 }  // namespace weyl

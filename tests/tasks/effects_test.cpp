@@ -139,6 +139,7 @@ TEST(EffectsOfTasks, Classification) {
 TEST(EffectsOfTasks, ForceField) {
   OtherValues values;
   values.string["units"] = {"kcal/mol"};
+  values.string["references"] = {WEYL_SOURCE_DIR "/tests/fixtures/molecules/atom_energies.txt"};
   ForceFieldOptions o;
   expect_all_to_act("force field", o, points(), transformer, values);
   o.forces = ForceSource::none;

@@ -51,6 +51,8 @@ TEST(ForceErrors, OfNumbersMadeByHand) {
   EXPECT_NEAR(m.at("force_mae").value, (30 + 60 + 6000) / 9.0, 1e-9);
   EXPECT_EQ(m.at("force_mae").unit, "meV/\u00c5");
   EXPECT_NEAR(m.at("force_rmse").value, std::sqrt((900.0 + 3600 + 36e6) / 9), 1e-9);
+  EXPECT_NEAR(m.at("force_norm_mae").value, (30 + 60 + 6000) / 3.0, 1e-9);  // each along one axis
+  EXPECT_EQ(m.at("force_norm_mae").unit, "meV/\u00c5");
   EXPECT_NEAR(m.at("force_cosine").value, (1 + 2 / std::sqrt(4.0036) - 1) / 3, 1e-12);
   EXPECT_FALSE(m.contains("stress_mae"));
 }
@@ -122,6 +124,7 @@ TEST(ForceErrors, LeaveOutLabelsThatAreMissing) {
   meter.add(batch, said());
   EXPECT_NEAR(meter.values().at("energy_mae").value, 10, 1e-9);
   EXPECT_NEAR(meter.values().at("force_mae").value, 90 / 6.0, 1e-9);
+  EXPECT_NEAR(meter.values().at("force_norm_mae").value, 90 / 2.0, 1e-9);
   batch.labels.clear();  // of those that are trained on the names stay, for tables
   ForceErrors none(in_mev());
   none.add(batch, said());

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <cstdio>
+#include <fstream>
+
 #include "tests/tasks/force_field.h"
 #include "weyl/core/check.h"
 #include "weyl/nn/pooling.h"
@@ -87,7 +90,7 @@ TEST(ForceField, LossIsWhatTheHeaderSays) {
     o.energy_weight = 0.2;
     o.force_weight = 0.8;
     o.energy_per_atom = per_atom;
-    o.force_loss = ErrorLaw::l1;
+    o.force_loss = ForceLaw::l1;
     ForceField task(o);
     task.fit(*data);
     const Tensor f = batch.labels.at("forces");
@@ -113,6 +116,101 @@ TEST(ForceField, LossIsWhatTheHeaderSays) {
                                  .unsqueeze(1),
                              1e-12));
   }
+}
+
+TEST(ForceField, LossWithoutNormalisingIsInElectronvolt) {
+  const auto data = set();
+  const Batch batch = all_of(*data);
+  ForceFieldOptions o;
+  o.normalise = false;
+  o.force_weight = 12;
+  o.energy_per_atom = false;
+  o.force_loss = ForceLaw::norm;
+  ForceField task(o);
+  task.fit(*data);
+  EXPECT_EQ(number(task.state().at("scale")), 1);
+  Springs model(task.interface(data->schema()));
+  const auto loss_of = [&](const ForceField& of) {
+    const Named p = of.predict(model, batch);
+    const Tensor de = p.at("energy") - batch.labels.at("energy"),
+                 df = (p.at("forces") - batch.labels.at("forces")).select(1, 0);
+    return number(de.square().mean() + 12 * df.square().sum(1).sqrt().mean());
+  };
+  EXPECT_NEAR(number(task.step(model, batch).loss), loss_of(task), 1e-10);
+  // The outputs of weights that came with another scale keep it, and the loss is in electronvolt all the same.
+  ForceField other(ForceFieldOptions{});
+  other.fit(*data);
+  const double s = number(other.state().at("scale"));
+  ASSERT_TRUE(std::abs(s - 1) > 1e-3);
+  const Interface interface = task.interface(data->schema());
+  ASSERT_TRUE(task.keep(other, interface, interface));
+  EXPECT_EQ(number(task.state().at("scale")), s);
+  EXPECT_NEAR(number(task.step(model, batch).loss), loss_of(task), 1e-10);
+}
+
+TEST(ForceField, OfPooledNodesHasAnEnergyThatDoesNotGrow) {
+  ForceFieldOptions o;
+  o.pooled = true;
+  const Interface interface = ForceField(o).interface(atoms());
+  EXPECT_FALSE(interface.outputs[0].extensive);
+  EXPECT_FALSE(ForceField(o).predictions(interface)[0].extensive);
+}
+
+class AtomEnergies : public ::testing::Test {
+ protected:
+  void SetUp() override { path_ = ::testing::TempDir() + "weyl-atom-energies.txt"; }
+  void TearDown() override { std::remove(path_.c_str()); }
+
+  ForceField fitted(const std::string& lines) const {
+    std::ofstream(path_) << lines;
+    ForceFieldOptions o;
+    o.references = path_;
+    ForceField task(o);
+    task.fit(*set());
+    return task;
+  }
+  std::string refusal(const std::string& lines) const {
+    try {
+      fitted(lines);
+    } catch (const DataError& error) {
+      const std::string said = error.what();
+      return said.starts_with(path_) ? said.substr(path_.size()) : said;
+    }
+    return "(accepted)";
+  }
+  std::string path_;
+};
+
+TEST_F(AtomEnergies, OfAFileAreTheReferences) {
+  const ForceField task = fitted("# isolated atoms\n\nH -13.5  # eV\nO -2000\nC -37.5 Hartree\nXe 1\n");
+  const Tensor references = task.state().at("references");
+  EXPECT_NEAR(number(references[0]), -13.5, 1e-12);
+  EXPECT_NEAR(number(references[1]), -37.5 * 27.211386245981, 1e-6);
+  EXPECT_NEAR(number(references[2]), -2000, 1e-12);
+  // Neither another model's references nor what it leaves move them.
+  ForceField other(ForceFieldOptions{});
+  const auto data = set();
+  other.fit(*data);
+  ForceField kept = task;
+  const Interface interface = task.interface(data->schema());
+  ASSERT_TRUE(kept.keep(other, interface, interface));
+  kept.refer(*data, {{"energy", at::ones({4, 1}, at::kDouble)}});
+  EXPECT_TRUE(at::equal(kept.state().at("references"), references));
+  EXPECT_TRUE(at::equal(kept.state().at("scale"), other.state().at("scale")));
+}
+
+TEST_F(AtomEnergies, ThatAFileDoesNotSayAreRefused) {
+  EXPECT_EQ(refusal("H 1\nC 2\n"), ": must have the energy of O, of which the training data have atoms");
+  const std::string form = ": must be an element's symbol, a number and perhaps a unit, got ";
+  EXPECT_EQ(refusal("H 1\nC two\n"), ": line 2" + form + "'C two'");
+  EXPECT_EQ(refusal("H\n"), ": line 1" + form + "'H'");
+  EXPECT_EQ(refusal("H 1 eV more\n"), ": line 1" + form + "'H 1 eV more'");
+  EXPECT_EQ(refusal("H nan\n"), ": line 1" + form + "'H nan'");
+  EXPECT_EQ(refusal("H 1\nH 1\n"), ": line 2: H must be given once");
+  EXPECT_EQ(refusal("H 1 nm\n").substr(0, 10), ": line 1: ");
+  ForceFieldOptions o;
+  o.references = path_ + "-nowhere";
+  EXPECT_THROW(ForceField(o).fit(*set()), DataError);
 }
 
 /// A float32 model that takes the first coordinate of an atom for its energy.

@@ -83,6 +83,24 @@ TEST(ErrorLaw, FollowsItsFormula) {
   EXPECT_NEAR(mean_error(ErrorLaw::huber, 2, x).item<double>(), (2 * (3 - 1) + 0.125 + 0 + 2) / 4, 1e-15);
 }
 
+TEST(ErrorLaw, OfLengthsIsTheMeanOverRows) {
+  const Tensor x = rows({3, 4, 0, 0, 0, 0, 1, 2, 2}, 3).clone().requires_grad_();
+  Tensor known = at::ones({3, 3}, at::kBool);
+  Tensor mean = mean_length(x, known);
+  EXPECT_NEAR(mean.item<double>(), (5.0 + 0 + 3) / 3, 1e-15);
+  mean.backward();
+  EXPECT_TRUE(at::allclose(x.grad(), rows({0.6, 0.8, 0, 0, 0, 0, 1. / 3, 2. / 3, 2. / 3}, 3) / 3));
+  known[2][1].fill_(false);  // the whole row is not known then
+  const Tensor holed = x.detach().clone();
+  holed[2][1].fill_(NAN);
+  const Tensor leaf = holed.requires_grad_();
+  mean = mean_length(leaf, known);
+  EXPECT_NEAR(mean.item<double>(), 2.5, 1e-15);
+  mean.backward();
+  EXPECT_TRUE(at::isfinite(leaf.grad()).all().item<bool>());
+  EXPECT_EQ(mean_length(x.detach(), at::zeros({3, 3}, at::kBool)).item<double>(), 0);
+}
+
 TEST(ErrorLaw, LeavesOutWhatIsUnknownAlsoInItsSlope) {
   for (const auto law : {ErrorLaw::l1, ErrorLaw::l2, ErrorLaw::huber}) {
     const Tensor x = at::tensor(std::vector<double>{-3, 2}, at::kDouble).requires_grad_();

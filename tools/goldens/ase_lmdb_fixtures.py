@@ -88,6 +88,48 @@ for number, shifts in enumerate(((0.0, 0.5, 1.0), (1.5, 2.0))):
     db.close()
     finished(path)
 
+# --- as OMol25 has it: molecules, ions and radicals, several files beside what is no frame ------
+SPECIES = [  # symbols, places in Angstrom, charge, multiplicity
+    ("OHH", [[0, 0, 0.12], [0, 0.76, -0.48], [0, -0.76, -0.48]], 0, 1),
+    ("OH", [[0, 0, 0], [0, 0, 0.97]], -1, 1),
+    ("OH", [[0, 0, 0], [0, 0, 0.98]], 0, 2),
+    ("OHHH", [[0, 0, 0.1], [0, 0.94, -0.2], [0.81, -0.47, -0.2], [-0.81, -0.47, -0.2]], 1, 1),
+    ("NHHH", [[0, 0, 0.1], [0, 0.94, -0.27], [0.81, -0.47, -0.27], [-0.81, -0.47, -0.27]], 0, 1),
+    ("NHHHH", [[0, 0, 0], [0.59, 0.59, 0.59], [-0.59, -0.59, 0.59], [-0.59, 0.59, -0.59], [0.59, -0.59, -0.59]], 1, 1),
+    ("CHHH", [[0, 0, 0], [0, 1.08, 0], [0.935, -0.54, 0], [-0.935, -0.54, 0]], 0, 2),
+    ("OO", [[0, 0, 0], [0, 0, 1.21]], 0, 3),
+]
+LEVELS = {"H": -13.6, "C": -1027.6, "N": -1482.9, "O": -2041.8}  # eV of an atom
+
+
+def springs(symbols, places, charge, spin):
+    """Energy and forces of springs between all atoms, 3 eV/A^2 from 1.2 A on, and of charge and spin."""
+    energy = sum(LEVELS[s] for s in symbols) + 4.0 * charge * charge - 2.0 * charge + 0.5 * (spin - 1)
+    forces = np.zeros((len(symbols), 3))
+    for i in range(len(symbols)):
+        for j in range(i):
+            apart = places[i] - places[j]
+            length = np.linalg.norm(apart)
+            energy += 1.5 * (length - 1.2) ** 2
+            forces[i] -= 3.0 * (length - 1.2) * apart / length
+            forces[j] += 3.0 * (length - 1.2) * apart / length
+    return float(energy), forces
+
+
+drawn = np.random.RandomState(25)
+for number in range(2):
+    path = molecules / "omol" / f"data{number:04d}.aselmdb"
+    db = database(path)
+    for frame in range(20):
+        symbols, places, charge, spin = SPECIES[frame % len(SPECIES)]
+        places = np.round(np.array(places, float) + drawn.normal(size=(len(symbols), 3)) * 0.05, 6)
+        energy, forces = springs(symbols, places, charge, spin)
+        db._write(row(Atoms(symbols, places), f"{number}-{frame}", energy=energy, forces=forces), {},
+                  {"charge": charge, "spin": spin, "num_atoms": len(symbols), "source": f"made/{number}/{frame}"})
+    db.close()
+    finished(path)
+(molecules / "omol" / "metadata.npz").write_bytes(b"no frames")
+
 # A branch over several leaves, and a value on pages of its own, by lmdb itself: rows of a few bytes.
 path = molecules / "deep.aselmdb"
 path.parent.mkdir(exist_ok=True)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "weyl/core/text_number.h"
+
 namespace weyl {
 namespace {
 
@@ -15,10 +17,17 @@ SampleFacts names_of(const Schema& schema) {
   SampleFacts facts;
   facts.unit = schema.interface.length_unit;
   facts.channels = whole(schema.channel_names);
+  const std::vector<std::string> empty;
   for (const char* label : {"class", "mask"}) {  // what tasks of classes learn
     const auto found = schema.category_names.find(label);
     if (facts.classes.empty() && found != schema.category_names.end()) {
       facts.classes = whole(found->second);
+    }
+  }
+  for (const Quantity& q : schema.interface.features) {
+    const auto found = schema.category_names.find(q.name);
+    for (const std::string& value : found != schema.category_names.end() ? found->second : empty) {
+      facts.states[q.name].push_back(parse_integer(value).value());
     }
   }
   return facts;

@@ -8,7 +8,8 @@
 namespace weyl {
 
 /// What a set knows of its samples: the spacing of those whose lattice it tells (Dataset::lattice), the names of the
-/// channels and of the classes of its one label of categories. No sample is read.
+/// channels and of the classes of its one label of categories, the values of features that are states. No sample is
+/// read.
 SampleFacts facts_of(const Dataset& data);
 
 /// The first contradiction between what a model keeps and the samples of a set, a line that begins with the sample's

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "weyl/core/check.h"
 #include "weyl/core/joined.h"
@@ -65,6 +66,25 @@ std::string names_apart(const char* what, const char* who, const std::vector<std
               name(right, b.end()));
 }
 
+/// "'charge' -1, 0"
+std::string states_text(const std::string& name, const std::vector<int64_t>& values) {
+  std::string line = quote(name);
+  for (size_t i = 0; i < values.size(); ++i) {
+    line += text(i == 0 ? " " : ", ", values[i]);
+  }
+  return line;
+}
+
+/// The values that `other` has of a state and `one` lacks, though it has some.
+std::vector<int64_t> beyond(const SampleFacts& one, const std::string& name,
+                            const std::vector<int64_t>& other) {
+  std::vector<int64_t> more;
+  if (const auto known = one.states.find(name); known != one.states.end()) {
+    std::ranges::set_difference(other, known->second, std::back_inserter(more));
+  }
+  return more;
+}
+
 std::vector<std::string> names_in(const Json* list) {
   std::vector<std::string> names;
   for (const Json& name : list != nullptr ? list->items() : std::vector<Json>{}) {
@@ -104,6 +124,12 @@ std::string contradiction(const SampleFacts& model, const SampleFacts& data, Fac
     return text("the model was trained on cells of ", spacing_text(model), ", the data have ",
                 spacing_text(data), " (more than ", 100 * spacing_tolerance, " % apart)");
   }
+  for (const auto& [name, values] : data.states) {
+    if (const auto more = beyond(model, name, values); !more.empty()) {
+      return text("the model was trained on ", states_text(name, model.states.at(name)), ", the data have ",
+                  states_text(name, more));
+    }
+  }
   return "";
 }
 
@@ -126,6 +152,12 @@ SampleFacts covering(const SampleFacts& one, const SampleFacts& other) {
   SampleFacts both = one;
   both.channels = one.channels.empty() ? other.channels : one.channels;
   both.classes = one.classes.empty() ? other.classes : one.classes;
+  for (const auto& [name, values] : other.states) {
+    auto& all = both.states[name];
+    const std::vector<int64_t> own = std::move(all);
+    all.clear();
+    std::ranges::set_union(own, values, std::back_inserter(all));
+  }
   if (!one.spacing) {
     both.spacing = other.spacing;
     both.unit = other.unit;
@@ -150,6 +182,9 @@ std::string description(const SampleFacts& facts) {
   if (!facts.classes.empty()) {
     add("classes " + joined_printable(facts.classes));
   }
+  for (const auto& [name, values] : facts.states) {
+    add(states_text(name, values));
+  }
   return line;
 }
 
@@ -170,6 +205,13 @@ std::string to_json_text(const SampleFacts& facts) {
   if (!facts.classes.empty()) {
     json.set("classes", list_of(facts.classes));
   }
+  if (!facts.states.empty()) {
+    Json states = Json::object();
+    for (const auto& [name, values] : facts.states) {
+      states.set(name, list_of(std::vector<double>(values.begin(), values.end())));
+    }
+    json.set("states", std::move(states));
+  }
   return json.dump();
 }
 
@@ -178,6 +220,19 @@ SampleFacts sample_facts(std::string_view json_text, std::string_view where) {
   SampleFacts facts;
   facts.channels = names_in(json.find("channels"));
   facts.classes = names_in(json.find("classes"));
+  if (const Json* states = json.find("states")) {
+    for (const auto& [name, values] : states->members()) {
+      std::vector<int64_t>& all = facts.states[name];
+      bool sound = !values.items().empty();
+      for (const Json& value : values.items()) {
+        const double number = value.number_or(NAN);
+        sound = sound && std::abs(number) <= 1e6 && (all.empty() || number > static_cast<double>(all.back()));
+        all.push_back(sound ? std::llround(number) : 0);
+      }
+      require<DataError>(sound, where, ": 'states' must have whole numbers of ", quote(name),
+                         " in ascending order");
+    }
+  }
   if (const Json* spacing = json.find("spacing")) {
     const auto numbers = [&](const char* key) {
       std::vector<double> list;

@@ -221,87 +221,6 @@ void fields(Fields& f, DecathlonDataOptions& o) {
   f("check_geometry", o.check_geometry, "image and mask must be at one place in space");
 }
 
-void fields(Fields& f, FrameProperty& o) {
-  f("key", o.key, "of the value in the files, and the label's name; must be given");
-  f("unit", o.unit, "of the label; files that say another are converted, of others it is taken as theirs");
-  f("extensive", o.extensive, "grows with the number of atoms");
-}
-
-namespace {
-
-template <class Options>
-void frame_counts(Fields& f, Options& o) {
-  f("elements", o.elements,
-    "chemical symbols of the types, in their order; none: 100 types, one for each atomic number");
-  f("train", o.train, "training frames; with valid and test 0: the fraction", {0, 1e9});
-  f("valid", o.valid, "validation frames; with train and test 0: the fraction", {0, 1e9});
-  f("test", o.test, "test frames; 0: the rest, or with train and valid 0 the fraction", {0, 1e9});
-  f("fractions", o.fractions, "of the frames: training, validation, test", {0, 1});
-  f("seed", o.seed, "of the random split", {0, 9.2e18});
-}
-
-}  // namespace
-
-void fields(Fields& f, MoleculesDataOptions& o) {
-  f("path", o.path,
-    "file of frames (extended xyz, .npz, SDF, ...), to be split, or a folder with files train, valid and "
-    "test");
-  f("energy", o.energy,
-    "key of the energy; none: the one there is of energy, REF_energy, dft_energy, DFT_energy, ref_energy");
-  f("forces", o.forces,
-    "column of the forces; none: the one there is of forces, REF_forces, dft_forces, DFT_forces, "
-    "ref_forces, "
-    "force");
-  f("stress", o.stress,
-    "key of the stress, 9 numbers or 6 (xx, yy, zz, yz, xz, xy); a key with `virial` in it is minus stress "
-    "times "
-    "volume; none: the one there is of the usual ones");
-  f("energy_unit", o.energy_unit,
-    "of the files; none: what their format says, else eV. Labels and predictions are in eV");
-  f("length_unit", o.length_unit,
-    "of the files; none: what their format says, else Angstrom. The model's positions are in Angstrom");
-  f("force_unit", o.force_unit,
-    "of the files' forces, where it is not their energy by their length: Hartree/Bohr beside eV and "
-    "Angstrom, "
-    "...; none: what their format says, else energy_unit/length_unit. Labels are in eV/Angstrom");
-  f("stress_unit", o.stress_unit,
-    "of the files' stress (GPa, kbar, ...), or of the virial that `stress` names (eV); none: what their "
-    "format "
-    "says, else energy_unit/length_unit^3. Labels are in eV/Angstrom^3");
-  f("force_sign", o.force_sign,
-    "what the column of forces holds: forces, or the gradient of the energy, minus the forces");
-  f("stress_sign", o.stress_sign,
-    "when the files' pressures are positive: tension, as the labels, (1/volume) dE/dstrain, and ASE's; "
-    "compression, or vasp, which is the same: as VASP prints them");
-  f("features", o.features, "keys of frames that the model is told of, one number each: charge, spin, ...");
-  f("properties", o.properties, "values of frames that become labels, for task property");
-  f("config_type", o.config_type, "key of the kind of a frame, of which `eval` makes a table");
-  f("missing", o.missing,
-    "frames without a label that others have: refused, or left out of that part of the loss");
-  frame_counts(f, o);
-}
-
-void fields(Fields& f, Md17DataOptions& o) {
-  f("path", o.path, ".npz file of MD17 or rMD17");
-  frame_counts(f, o);
-}
-
-void fields(Fields& f, Qm9DataOptions& o) {
-  f("path", o.path, "folder of QM9's .xyz files, or a .tar of them; or gdb9.sdf with gdb9.sdf.csv beside it");
-  f("exclude", o.exclude,
-    "text whose lines begin with the index of a molecule to leave out; none: uncharacterized.txt beside the "
-    "molecules, if it is there");
-  f("inputs", o.inputs,
-    "what the model is told of an atom: its element; or pyg, 97 numbers by which the Platonic Transformer's "
-    "public code "
-    "has it, of molecules with bonds (gdb9.sdf)");
-  f("order", o.order,
-    "of the molecules, of which the first are for training, the next for validation: by our random numbers, "
-    "or "
-    "numpy's RandomState(seed).permutation, as public code often has it (seed 42 there)");
-  frame_counts(f, o);
-}
-
 void fields(Fields& f, PoseFileOptions& o) {
   f("format", o.format, "of the file; told from its first line unless given");
   f("length", o.length, "tokens of a sample; 0: the whole trajectory is one", {0, 1e9});
@@ -359,9 +278,16 @@ void refuse_image_input(const Options& o, int64_t channels, bool masks,
 /// Frames are divided by counts where one of train and valid is given, else by fractions.
 template <class Options>
 void refuse_frames(const Options& o) {
-  const Conditional options[] = {
+  const std::string table = std::string("data.") + Options::name_in_config;
+  std::vector<Conditional> options{
       {"fractions", o.train == 0 && o.valid == 0 && o.test == 0, without_fractions}};
-  refuse_idle(std::string("data.") + Options::name_in_config, o, Options{}, options);
+  if constexpr (requires { o.order; }) {
+    constexpr int64_t seeds = int64_t{1} << 32;
+    options.push_back({"seed", o.order != SplitOrder::file, "with order = \"file\""});
+    require<ConfigError>(o.order != SplitOrder::numpy || o.seed < seeds, table,
+                         ".seed: must be below 2^32 with order = \"numpy\", got ", o.seed);
+  }
+  refuse_idle(table, o, Options{}, options);
 }
 
 void refuse(const NbodyDataOptions&) {}
@@ -424,9 +350,6 @@ void refuse(const Md17DataOptions& o) {
   refuse_frames(o);
 }
 void refuse(const Qm9DataOptions& o) {
-  constexpr int64_t seeds = int64_t{1} << 32;
-  require<ConfigError>(o.order != SplitOrder::numpy || o.seed < seeds,
-                       "data.qm9.seed: must be below 2^32 with order = \"numpy\", got ", o.seed);
   require<ConfigError>(o.inputs == AtomInputs::elements || o.elements.empty(),
                        "data.qm9.elements: has no effect with inputs = \"pyg\"");
   refuse_frames(o);
@@ -458,6 +381,16 @@ DataOptions know_classes(DataOptions options, const std::vector<std::string>& na
   return options;
 }
 
+DataOptions know_states(DataOptions options, const std::map<std::string, std::vector<int64_t>>& values) {
+  if (auto* molecules = std::get_if<MoleculesDataOptions>(&options.set)) {
+    for (FrameState& state : molecules->states) {
+      const auto known = values.find(state.key);
+      state.known = known != values.end() ? known->second : std::vector<int64_t>();
+    }
+  }
+  return options;
+}
+
 DataOptions of_any_classes(DataOptions options) {
   std::visit(
       [](auto& o) {
@@ -482,6 +415,9 @@ DataOptions all_of(DataOptions options, const std::string& path) {
         }
         if constexpr (requires { o.train_fraction; }) {
           o.train_fraction = o.valid_fraction = 0;
+        }
+        if constexpr (requires { o.stream; }) {
+          o.stream = false;  // of whatever format it is: who opens it says what to keep
         }
       },
       options.set);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 
@@ -250,6 +251,26 @@ constexpr auto names_of(StressSign) {
   return std::array<std::string_view, 3>{"tension", "compression", "vasp"};
 }
 
+/// A whole number of frames from `least` to `most`, such as their charge or the multiplicity of their spin, of each of
+/// which a model learns what it means: it is given as a feature of the graph with a channel for each value, 1 in that of
+/// the frame's own, so that a model's first linear map is an embedding of it.
+struct FrameState {
+  std::string key;
+  int64_t least = 0, most = 0;
+  std::vector<int64_t> known;  // of a model: those of its training data (know_states); no key of a config
+
+  int64_t channels() const { return most - least + 1; }
+  bool operator==(const FrameState&) const = default;
+};
+void fields(Fields& f, FrameState& o);
+
+/// In which order frames and molecules are divided: in that of our random numbers, in that of numpy's
+/// RandomState(seed), or as the files have them.
+enum class SplitOrder { weyl, numpy, file };
+constexpr auto names_of(SplitOrder) {
+  return std::array<std::string_view, 3>{"weyl", "numpy", "file"};
+}
+
 /// Atoms with energies, forces, stress and properties, from any file of frames (sets/molecules.h).
 struct MoleculesDataOptions {
   static constexpr const char* name_in_config = "molecules";
@@ -260,10 +281,13 @@ struct MoleculesDataOptions {
   ForceSign force_sign = ForceSign::force;
   StressSign stress_sign = StressSign::tension;
   std::vector<std::string> elements;  // symbols of the types in their order; none: 100 types, Z each
-  std::vector<std::string> features;  // keys of frames that the model is told of, such as charge
+  std::vector<std::string> features;  // keys of frames that the model is told of as numbers, such as charge
+  std::vector<FrameState> states;     // and those of which it learns each value by itself
   std::vector<FrameProperty> properties;
   std::string config_type = "config_type";  // key of the kind of a frame, for tables
   MissingLabels missing = MissingLabels::error;
+  bool stream = false;                     // frames stay on disk and are read when a batch asks for them
+  SplitOrder order = SplitOrder::weyl;     // of the frames of one file
   int64_t train = 0, valid = 0, test = 0;  // frames of one file: all 0: the fractions; test 0: the rest
   std::vector<double> fractions{0.8, 0.1, 0.1};
   int64_t seed = 0;
@@ -281,11 +305,6 @@ struct Md17DataOptions {
 };
 void fields(Fields& f, Md17DataOptions& o);
 
-/// By whose permutation molecules are drawn: ours, or numpy's RandomState(seed).
-enum class SplitOrder { weyl, numpy };
-constexpr auto names_of(SplitOrder) {
-  return std::array<std::string_view, 2>{"weyl", "numpy"};
-}
 /// What a model is told of an atom: its element, or the 97 numbers of public code.
 enum class AtomInputs { elements, pyg };
 constexpr auto names_of(AtomInputs) {
@@ -329,6 +348,8 @@ DataOptions all_of(DataOptions options, const std::string& path);
 /// Where folders say the classes: folders whose names are among those of a model, in the order of their numbers, are its
 /// classes, though some of its be absent.
 DataOptions know_classes(DataOptions options, const std::vector<std::string>& names);
+/// States of frames (FrameState) of which a model knows these values alone, by key; of others as they are.
+DataOptions know_states(DataOptions options, const std::map<std::string, std::vector<int64_t>>& values);
 /// Whatever classes there are, as of samples whose classes nobody asks for.
 DataOptions of_any_classes(DataOptions options);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
@@ -58,6 +59,12 @@ std::vector<std::vector<int64_t>> draw_parts(int64_t size, const std::vector<int
 std::vector<std::vector<int64_t>> draw_parts_by_numpy(int64_t size, const std::vector<int64_t>& counts,
                                                       int64_t seed) {
   return pieces(NumpyRandom(static_cast<uint32_t>(seed)).permutation(size), counts);
+}
+
+std::vector<std::vector<int64_t>> parts_in_order(int64_t size, const std::vector<int64_t>& counts) {
+  std::vector<int64_t> order(static_cast<size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  return pieces(order, counts);
 }
 
 SplitIndices random_split(int64_t size, const SplitOptions& options) {

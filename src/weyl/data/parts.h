@@ -27,6 +27,9 @@ std::vector<std::vector<int64_t>> draw_parts(int64_t size, const std::vector<int
 std::vector<std::vector<int64_t>> draw_parts_by_numpy(int64_t size, const std::vector<int64_t>& counts,
                                                       int64_t seed);
 
+/// The same without a permutation: the first samples, the next, and so on.
+std::vector<std::vector<int64_t>> parts_in_order(int64_t size, const std::vector<int64_t>& counts);
+
 /// How a set is cut at random: fractions of its samples; what is left is the test split.
 struct SplitOptions {
   double train = 0.8, valid = 0.1;

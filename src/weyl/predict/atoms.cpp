@@ -2,12 +2,15 @@
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
+#include "weyl/data/atoms/frame_layout.h"
+#include "weyl/data/atoms/frame_state.h"
 #include "weyl/data/formats/elements.h"
 
 namespace weyl {
@@ -33,7 +36,14 @@ double value_of(const AtomsFrame& atoms, const std::string& name) {
   return reals->front();
 }
 
-Points points_of(const AtomsFrame& atoms, const Interface& interface) {
+/// The feature of a state (data/atoms/frame_state.h): 1 in the channel of the atoms' own.
+Tensor one_of(const FrameState& state, const AtomsFrame& atoms) {
+  Tensor channels = at::zeros({1, state.channels()}, at::kDouble);
+  channels.mutable_data_ptr<double>()[channel_of(state, atoms, kWhere, "the model")] = 1;
+  return channels;
+}
+
+Points points_of(const AtomsFrame& atoms, const Interface& interface, const FrameLayout& layout) {
   require<DataError>(atoms.size() > 0, kWhere, ": there must be atoms, got none");
   require(atoms.positions.size() == 3 * atoms.numbers.size(), kWhere, ": positions must be (", atoms.size(),
           ", 3), got ", atoms.positions.size(), " numbers");
@@ -62,7 +72,13 @@ Points points_of(const AtomsFrame& atoms, const Interface& interface) {
       points.pbc[0][axis].fill_(atoms.pbc[static_cast<size_t>(axis)]);
     }
   }
+  for (const FrameState& state : layout.states) {
+    points.of_graphs[state.key] = one_of(state, atoms);
+  }
   for (const Quantity& q : interface.features) {
+    if (points.of_graphs.contains(q.name)) {
+      continue;
+    }
     require<ConfigError>(q.level == Level::graph && q.kind == Kind::scalar && q.channels == 1, kWhere,
                          ": atoms cannot tell the model its feature '", q.name, "'");
     points.of_graphs[q.name] = at::full({1, 1}, value_of(atoms, q.name), at::kDouble);
@@ -94,7 +110,8 @@ EnergyAndForces energy_and_forces(const Predictor& predictor, const AtomsFrame& 
   require<ConfigError>(carrier_of(interface) == Carrier::points && !interface.elements.empty(), kWhere,
                        ": the model must be of points whose types are elements");
   const Quantity &energy = wanted(predictor, "energy"), &forces = wanted(predictor, "forces");
-  const Named predictions = predictor(points_of(atoms, interface));
+  const FrameLayout layout = as_told(layout_of(predictor.subject().recipe.data), interface);
+  const Named predictions = predictor(points_of(atoms, interface, layout));
   EnergyAndForces result;
   const std::vector<double> energies = numbers_of(predictions, energy, "eV");
   require_finite(energies, "energy");

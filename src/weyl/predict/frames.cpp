@@ -102,14 +102,15 @@ void put(AtomsFrame& frame, const Written& what, const Tensor& values, int64_t b
   frame.set(FrameValue{name, count == 1 ? std::vector<int64_t>{} : std::vector{count}, std::move(all)});
 }
 
-/// What frames can tell a model: elements, places, cells, and numbers of whole frames.
-void require_of_frames(const Predictor& predictor) {
+/// What frames can tell a model: elements, places, cells, and numbers and states of whole frames.
+void require_of_frames(const Predictor& predictor, const FrameLayout& layout) {
   const Interface& interface = predictor.interface();
   require<ConfigError>(
       carrier_of(interface) == Carrier::points && interface.dimension == 3 && !interface.elements.empty(),
       "frames of atoms need a model of points whose types are elements; give a .safetensors file");
   for (const Quantity& q : interface.features) {
-    require<ConfigError>(q.level == Level::graph && q.kind == Kind::scalar && q.channels == 1,
+    const bool state = std::ranges::find(layout.states, q.name, &FrameState::key) != layout.states.end();
+    require<ConfigError>(state || (q.level == Level::graph && q.kind == Kind::scalar && q.channels == 1),
                          "frames of atoms cannot tell the model its feature '", q.name,
                          "'; give a .safetensors file");
   }
@@ -239,9 +240,9 @@ class WaitingFrames {
 
 PredictedFrames predict_frames(Predictor& predictor, FrameReader& reader,
                                const std::function<void(const AtomsFrame&)>& use, const FrameCalls& calls) {
-  require_of_frames(predictor);
-  predictor.give_stress();
   const FrameLayout layout = as_told(layout_of(predictor.subject().recipe.data), predictor.interface());
+  require_of_frames(predictor, layout);
+  predictor.give_stress();
   WaitingFrames waiting(predictor, layout, reader, calls.warn);
   PredictedFrames result;
   bool warned = !calls.warn;

@@ -113,6 +113,7 @@ Subject load_subject(const std::string& path, at::Device device, std::optional<a
   subject.recipe.data = know_classes(std::move(subject.recipe.data), subject.trained_on.classes.empty()
                                                                          ? names_of_classes(subject)
                                                                          : subject.trained_on.classes);
+  subject.recipe.data = know_states(std::move(subject.recipe.data), subject.trained_on.states);
   subject.task = std::move(saved.task);
   subject.trained = true;
   return subject;

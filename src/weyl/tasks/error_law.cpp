@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/abs.h>
+#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/where.h>
 
 #include <algorithm>
@@ -32,6 +33,12 @@ Tensor mean_error(ErrorLaw law, double huber_delta, const Tensor& x, const Tenso
   const Tensor all = known.expand_as(x);
   return cost(law, huber_delta, x.masked_fill(all.logical_not(), 0)).sum() /
          all.sum().clamp_min(1).to(x.scalar_type());
+}
+
+Tensor mean_length(const Tensor& x, const Tensor& known) {
+  const Tensor rows = known.expand_as(x).all(1);
+  const Tensor lengths = at::linalg_vector_norm(x.masked_fill(rows.logical_not().unsqueeze(1), 0), 2, {1});
+  return lengths.sum() / rows.sum().clamp_min(1).to(x.scalar_type());
 }
 
 }  // namespace weyl

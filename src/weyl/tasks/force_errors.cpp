@@ -33,6 +33,8 @@ enum Column : int64_t {
   kComponents,
   kForceAbs,
   kForceSquare,
+  kVectors,
+  kForceLength,
   kCosines,
   kCosine,
   kColumns
@@ -42,6 +44,8 @@ enum Column : int64_t {
 struct Rows {
   Tensor error, known;
   Tensor count() const { return known.sum(1); }
+  Tensor whole() const { return known.amin(1); }  // 1 where all entries are there
+  Tensor length() const { return error.square().sum(1).sqrt() * whole(); }
   Tensor absolute() const { return error.abs().sum(1); }
   Tensor square() const { return error.square().sum(1); }
 };
@@ -110,8 +114,9 @@ void ForceErrors::add(const Batch& batch, const Named& predictions) {
     cosine = ((f * p).sum(1) / lengths).masked_fill(both.logical_not(), 0);
     cosines = both.to(at::kDouble);
   }
-  const Tensor of_nodes = at::stack(
-      {at::ones({n}, at::kDouble), forces.count(), forces.absolute(), forces.square(), cosines, cosine}, 1);
+  const Tensor of_nodes = at::stack({at::ones({n}, at::kDouble), forces.count(), forces.absolute(),
+                                     forces.square(), forces.whole(), forces.length(), cosines, cosine},
+                                    1);
   const Tensor of_graphs = at::cat(
       {at::stack({at::ones({b}, at::kDouble), energy.count(), energy.absolute(), energy.square(),
                   per_atom.absolute(), per_atom.square(), stress.count(), stress.absolute(), stress.square()},
@@ -166,6 +171,7 @@ Metrics ForceErrors::metrics(const Tensor& sums, const Options& always) const {
     const std::string force = options_.direct ? "direct_force" : "force";
     put(force_mae(options_.direct), per_length, mean(sums, kForceAbs, kComponents), false);
     put(force + "_rmse", per_length, mean(sums, kForceSquare, kComponents), true);
+    put(force + "_norm_mae", per_length, mean(sums, kForceLength, kVectors), false);
     const bool still = at(sums, kComponents) > 0 && at(sums, kCosines) == 0;
     result[force + "_cosine"] = {still ? 0 : mean(sums, kCosine, kCosines), ""};
   }
@@ -194,6 +200,7 @@ std::vector<MetricName> ForceErrors::names(const Schema& data) const {
     const std::string force = options_.direct ? "direct_force" : "force";
     all.push_back({force_mae(options_.direct)});
     all.push_back({force + "_rmse"});
+    all.push_back({force + "_norm_mae"});
     all.push_back({force + "_cosine", /*lower_is_better=*/false});
   }
   if (options_.stress || (options_.tells_stress && there("stress"))) {

@@ -10,6 +10,7 @@ namespace weyl {
 ///   energy_mae, energy_rmse                     over graphs
 ///   energy_mae_per_atom, energy_rmse_per_atom   of the error divided by the number of atoms
 ///   force_mae, force_rmse                       over components
+///   force_norm_mae                              mean over atoms of the length of the error, as "norm" learns it
 ///   force_cosine                                mean over atoms of the cosine of the angle between force and
 ///                                               prediction, of those that have forces; 0 when none has
 ///   stress_mae, stress_rmse                     over the nine components

@@ -33,8 +33,8 @@ constexpr const char* kForces = "forces";
 constexpr const char* kStress = "stress";
 constexpr int64_t kChunk = 1024;  // samples at a time when a whole set is read
 
-Quantity energy_quantity(const std::string& unit = "") {
-  return {.name = kEnergy, .level = Level::graph, .extensive = true, .unit = unit};
+Quantity energy_quantity(const std::string& unit = "", bool extensive = true) {
+  return {.name = kEnergy, .level = Level::graph, .extensive = extensive, .unit = unit};
 }
 Quantity forces_quantity(const std::string& unit = "") {
   return {.name = kForces, .kind = Kind::vector, .unit = unit};
@@ -69,6 +69,17 @@ std::string energy_unit_of(const Schema& data) {
   const std::string per_length = "/" + data.interface.length_unit;
   return forces.ends_with(per_length) ? forces.substr(0, forces.size() - per_length.size())
                                       : text("(", forces, ")*(", data.interface.length_unit, ")");
+}
+
+Tensor mean_error_by(ErrorLaw law, double huber_delta, const Tensor& error, const Tensor& known) {
+  return mean_error(law, huber_delta, error, known);
+}
+Tensor mean_error_by(ForceLaw law, double huber_delta, const Tensor& error, const Tensor& known) {
+  return law == ForceLaw::norm ? mean_length(error, known)
+                               : mean_error(law == ForceLaw::l1   ? ErrorLaw::l1
+                                            : law == ForceLaw::l2 ? ErrorLaw::l2
+                                                                  : ErrorLaw::huber,
+                                            huber_delta, error, known);
 }
 
 Tensor or_zeros(const Tensor& gradient, const Tensor& like) {
@@ -113,7 +124,7 @@ Interface ForceField::interface(const Schema& data) const {
   if (!energy.empty()) {
     unit_factor(energy, options_.units);
   }
-  result.outputs = {energy_quantity(energy)};
+  result.outputs = {energy_quantity(energy, !options_.pooled)};
   const std::string expected = force_unit(result);
   require<ConfigError>(
       forces.empty() || expected.empty() || std::abs(unit_factor(forces, expected) - 1) < 1e-9,
@@ -126,7 +137,7 @@ Interface ForceField::interface(const Schema& data) const {
 
 std::vector<Quantity> ForceField::predictions(const Interface& model) const {
   const std::string per_length = force_unit(model);
-  std::vector<Quantity> result{energy_quantity(unit_of(model.outputs, kEnergy))};
+  std::vector<Quantity> result{energy_quantity(unit_of(model.outputs, kEnergy), !options_.pooled)};
   if (options_.forces != ForceSource::none) {
     result.push_back(forces_quantity(per_length));
   }
@@ -150,7 +161,7 @@ bool ForceField::keep(const Task& before, const Interface& from, const Interface
   if (other == nullptr || !other->statistics_.fitted()) {
     return false;
   }
-  statistics_.keep(other->statistics_, unit_factor_of(kEnergy, from, to));
+  statistics_.keep(other->statistics_, options_, unit_factor_of(kEnergy, from, to));
   return true;
 }
 
@@ -241,10 +252,11 @@ Step ForceField::step(Model& model, const Batch& batch) const {
   const at::ScalarType dtype = points.positions.scalar_type();
   const Tensor atoms = counts_of(points.graphs, a.reference);
   Tensor loss = (a.energy.sum() * 0).to(dtype);  // keeps its graph when no label of the batch is known
-  const auto add = [&](double weight, ErrorLaw law, const Tensor& said, const Tensor& target) {
+  const double unit = options_.normalise ? 1 : statistics_.scale();  // of the errors in the loss
+  const auto add = [&](double weight, auto law, const Tensor& said, const Tensor& target) {
     const Tensor known = at::isnan(target).logical_not();
-    const Tensor error = (said - target.to(said.scalar_type())).to(dtype);
-    loss = loss + weight * mean_error(law, options_.huber_delta, error, known);
+    const Tensor error = (said - target.to(said.scalar_type())).to(dtype) * unit;
+    loss = loss + weight * mean_error_by(law, options_.huber_delta, error, known);
   };
   if (options_.energy_weight > 0) {
     const Tensor size = options_.energy_per_atom ? atoms : at::ones({}, atoms.options());

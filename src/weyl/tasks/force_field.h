@@ -17,10 +17,11 @@ namespace weyl {
 ///   sigma = (1 / V) dE/de                       x -> (1 + e) x, lattice vectors likewise, e symmetric, at
 ///                                               e = 0; V the cell's (cell_volume.h), NaN where that is 0
 ///   loss = w_E mean over graphs of l_E(dE / (s n))                 n atoms; 1: energy_per_atom = false
-///        + w_F mean over components of l_F(dF / s)
+///        + w_F mean over components of l_F(dF / s)           or over atoms of |dF / s|: force_loss = "norm"
 ///        + w_S mean over components of l_S(V dsigma / (s n))
 ///
-/// with the differences d to the labels and the laws l of ErrorLaw. Labels that are NaN are left out of sums
+/// with the differences d to the labels and the laws l of ErrorLaw. With normalise = false errors are not divided by s,
+/// which is then 1 unless the weights came with another. With `pooled` y is not extensive. Labels that are NaN are left out of sums
 /// and counts. Energies of graphs, references and targets in float64: their difference alone is rounded to the
 /// model's dtype, in which losses are.
 ///

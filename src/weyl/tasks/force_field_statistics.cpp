@@ -14,6 +14,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/nn/pooling.h"
+#include "weyl/tasks/atom_energies.h"
 #include "weyl/tasks/chunks.h"
 #include "weyl/tasks/references.h"
 #include "weyl/tasks/saved_numbers.h"
@@ -42,13 +43,14 @@ void ForceFieldStatistics::fit(const Dataset& train, const ForceFieldOptions& op
   const int64_t types = train.schema().interface.types;
   require<DataError>(train.size() > 0, "task force_field: the training set is empty");
   const bool referenced = options.reference != Reference::none;
+  const bool fitted = referenced && options.references.empty();
   ReferenceFit fit(referenced ? options.reference : Reference::mean, types);
   seen_ = at::zeros({std::max<int64_t>(types, 1)}, at::kDouble);
   double square = 0, components = 0;
   for_each_chunk(train, kChunk, [&](const Batch& batch) {
     const Tensor composition = composition_of(batch.input, types);
     seen_ += composition.sum(0);
-    if (const auto energy = label_of(batch, "energy"); energy && referenced) {
+    if (const auto energy = label_of(batch, "energy"); energy && fitted) {
       fit.add(composition, energy->select(1, 0));
     }
     if (const auto forces = label_of(batch, "forces"); forces && options.forces != ForceSource::none) {
@@ -57,7 +59,9 @@ void ForceFieldStatistics::fit(const Dataset& train, const ForceFieldOptions& op
       components += static_cast<double>(known.sum().item<int64_t>());
     }
   });
-  references_ = referenced ? fit.solution() : at::zeros_like(seen_);
+  references_ = fitted       ? fit.solution()
+                : referenced ? atom_energies_in(options.references, train.schema(), seen_)
+                             : at::zeros_like(seen_);
   constant_ = 0;
   if (components == 0) {  // of energies per atom: the scale of what is left
     double sum = 0, sum_square = 0, count = 0;
@@ -84,7 +88,7 @@ void ForceFieldStatistics::fit(const Dataset& train, const ForceFieldOptions& op
       "mean square of ",
       options.forces == ForceSource::none ? "energies per atom" : "forces",
       " on the training set must be positive, got ", mean);
-  scale_ = std::sqrt(mean);
+  scale_ = options.normalise ? std::sqrt(mean) : 1;
 }
 
 void ForceFieldStatistics::adopt(int64_t types, const OutputLaw& law) {
@@ -94,15 +98,18 @@ void ForceFieldStatistics::adopt(int64_t types, const OutputLaw& law) {
   seen_ = trained_counts(law.trained, references_.size(0));
 }
 
-void ForceFieldStatistics::keep(const ForceFieldStatistics& other, double factor) {
-  references_ = for_types(other.references_, references_.numel()) * factor;
+void ForceFieldStatistics::keep(const ForceFieldStatistics& other, const ForceFieldOptions& options,
+                                double factor) {
+  if (options.references.empty()) {
+    references_ = for_types(other.references_, references_.numel()) * factor;
+  }
   scale_ = other.scale_ * factor;
   constant_ = other.constant_ * factor;
 }
 
 void ForceFieldStatistics::refer(const Dataset& train, const ForceFieldOptions& options,
                                  const Tensor& outputs) {
-  if (options.reference == Reference::none) {
+  if (options.reference == Reference::none || !options.references.empty()) {
     return;
   }
   const int64_t types = train.schema().interface.types;

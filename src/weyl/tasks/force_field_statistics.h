@@ -17,19 +17,19 @@ bool learns_stress(const ForceFieldOptions& options);
 /// (references.h) and the scale of what is left to learn.
 ///
 ///   scale     root mean square of the force components; without forces, standard deviation of the referenced
-///             energies per atom
+///             energies per atom; 1 with normalise = false
 ///   constant  added once to every energy: 0, but of weights from elsewhere
 class ForceFieldStatistics {
  public:
-  /// DataError: no samples, nothing to learn.
+  /// DataError: no samples, nothing to learn; a file of references that does not fit (atom_energies.h).
   void fit(const Dataset& train, const ForceFieldOptions& options);
   /// In place of a fit: this scale and constant, references of 0, the types seen that the weights were trained on.
   void adopt(int64_t types, const OutputLaw& law);
   /// After a fit: scale, constant and references of another, times `factor`; references of further types are 0, and the
-  /// types seen are those of the fit.
-  void keep(const ForceFieldStatistics& other, double factor);
-  /// Adds to the references what is left, in least squares by composition, of the energies of `train` beyond
-  /// scale * outputs (B) + constant + references.
+  /// types seen are those of the fit. References of a file stay.
+  void keep(const ForceFieldStatistics& other, const ForceFieldOptions& options, double factor);
+  /// Adds to the references, unless they are of a file, what is left, in least squares by composition, of the energies
+  /// of `train` beyond scale * outputs (B) + constant + references.
   void refer(const Dataset& train, const ForceFieldOptions& options, const Tensor& outputs);
   /// "scale" (1), "constant" (1), "references" (T), "seen" (T), float64; none before a fit.
   NamedTensors state() const;

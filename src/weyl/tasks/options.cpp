@@ -78,11 +78,24 @@ void fields(Fields& f, ForceFieldOptions& o) {
     "the derivative of the energy by strain over the volume, of frames periodic in space");
   f("reference", o.reference,
     "energy taken off before learning: none, one number an atom, or one for each element, by least squares");
+  f("references", o.references,
+    "file of the energies of single atoms, taken off in place of least squares: lines of a symbol, a number "
+    "and, "
+    "unless it is "
+    "that of the labels, a unit; none: least squares");
+  f("normalise", o.normalise,
+    "outputs and the loss in units of the root mean square of the training forces (without forces: of what "
+    "energies an atom are left); false: in eV and eV/Angstrom");
+  f("pooled", o.pooled,
+    "reads the energy from the pooled features of a graph, as other programs do, not as a sum over its "
+    "atoms; then "
+    "nothing makes it grow with the number of atoms");
   f("energy_weight", o.energy_weight, "of energies in the loss; 0: energies are no labels", {0, 1e9});
   f("force_weight", o.force_weight, "of forces in the loss; 0: forces are no labels", {0, 1e9});
   f("stress_weight", o.stress_weight, "of stress in the loss; 0: stress is no label", {0, 1e9});
   f("energy_loss", o.energy_loss, "what an error of energy costs");
-  f("force_loss", o.force_loss, "what an error of a component of a force costs");
+  f("force_loss", o.force_loss,
+    "what an error of a component of a force costs; norm: the length of an atom's error, not its square");
   f("stress_loss", o.stress_loss, "what an error of a component of stress costs");
   f("huber_delta", o.huber_delta, "where `huber` goes from squares to lines, in units of the training forces",
     {1e-9, 1e9});
@@ -177,13 +190,14 @@ void refuse(const SegmentationOptions& o) {
 void refuse(const ForceFieldOptions& o) {
   const bool energies = o.energy_weight > 0, forces = o.forces != ForceSource::none && o.force_weight > 0,
              stress = o.stress && o.stress_weight > 0;
-  const auto huber = [](bool learned, ErrorLaw law) { return learned && law == ErrorLaw::huber; };
+  const auto huber = [](bool learned, auto law) { return learned && law == decltype(law)::huber; };
   const char* without_forces =
       o.forces == ForceSource::none ? "with forces = \"none\"" : "with force_weight = 0";
   const char* without_stress = o.stress ? "with stress_weight = 0" : "with stress = false";
   const Conditional options[] = {
       // A weight of 0 says nothing else than forces = "none" and stress = false do.
       {"force_weight", o.forces != ForceSource::none || o.force_weight == 0, without_forces},
+      {"references", o.reference == Reference::elements, "without reference = \"elements\""},
       {"stress_weight", o.stress || o.stress_weight == 0, without_stress},
       {"energy_loss", energies, "with energy_weight = 0"},
       {"energy_per_atom", energies, "with energy_weight = 0"},

@@ -101,6 +101,12 @@ constexpr auto names_of(ErrorLaw) {
   return std::array<std::string_view, 3>{"l1", "l2", "huber"};
 }
 
+/// What an error of a force costs: as ErrorLaw says of each of its components, or the length |dF| of the whole.
+enum class ForceLaw { l1, l2, huber, norm };
+constexpr auto names_of(ForceLaw) {
+  return std::array<std::string_view, 4>{"l1", "l2", "huber", "norm"};
+}
+
 /// What is taken off an extensive number before it is learned: nothing, a number for each node, or one for
 /// each node of a type.
 enum class Reference { none, mean, elements };
@@ -120,8 +126,13 @@ struct ForceFieldOptions {
   ForceSource forces = ForceSource::gradient;
   bool stress = false;  // by the derivative with respect to strain
   Reference reference = Reference::elements;
+  std::string references;  // file of energies of single atoms (atom_energies.h); empty: by least squares
+  bool normalise = true;   // outputs and loss in units of the forces of the training set
+  bool pooled = false;     // the energy as a function of pooled nodes, not as a sum over them
   double energy_weight = 1, force_weight = 10, stress_weight = 1;
-  ErrorLaw energy_loss = ErrorLaw::l2, force_loss = ErrorLaw::l2, stress_loss = ErrorLaw::l2;
+  ErrorLaw energy_loss = ErrorLaw::l2;
+  ForceLaw force_loss = ForceLaw::l2;
+  ErrorLaw stress_loss = ErrorLaw::l2;
   double huber_delta = 1;
   bool energy_per_atom = true;  // the error of energies in the loss is divided by the number of atoms
   std::string units = "meV";    // of energies in reports

@@ -111,6 +111,11 @@ void require_features_are_no_labels(const Recipe& recipe) {
   }
   if (molecules != nullptr) {
     require_none(molecules->features, "data.molecules.features", labels, task);
+    std::vector<std::string> states;
+    for (const FrameState& state : molecules->states) {
+      states.push_back(state.key);
+    }
+    require_none(states, "data.molecules.states", labels, task);
   }
   if (recipe.interface && std::holds_alternative<TensorsDataOptions>(recipe.data.set)) {
     std::vector<std::string> features;

@@ -44,12 +44,13 @@ Facts facts_of_splits(const Splits& data) {
 }
 
 // What is known of all samples that a run is given: a model that is measured on its own test split is not asked
-// whether it may be.
+// whether it may be. But states that the training samples lack were not learned.
 SampleFacts facts_of_all(const Facts& splits, const Resumed* resumed) {
   SampleFacts facts = *splits[0];
   for (size_t i = 1; i < splits.size(); ++i) {
     facts = splits[i] ? covering(facts, *splits[i]) : facts;
   }
+  facts.states = splits[0]->states;
   return resumed != nullptr ? covering(facts, resumed->summary.trained_on) : facts;
 }
 

@@ -2,6 +2,7 @@
 #include "weyl/models/platonic/attention.h"
 #include "weyl/models/platonic/block.h"
 #include "weyl/models/platonic/lift.h"
+#include "weyl/models/platonic/platonic.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/attention/attention.h"
 #include "weyl/ops/frames/group_linear.h"
@@ -316,6 +317,31 @@ TEST_F(PlatonicPaper, AnglesAreNeverBelowFloat32) {
   EXPECT_EQ(frame_angles(s.p.to(at::kFloat), at::randn({4, 3}, at::kFloat), *s.tables).scalar_type(),
             at::kFloat);
   EXPECT_EQ(frame_angles(s.p, at::randn({4, 3}, at::kDouble), *s.tables).scalar_type(), at::kDouble);
+}
+
+// The code of OMol25 pools so: its typical number of nodes stays 1.
+TEST_F(PlatonicPaper, TheTotalOfNodesIsDividedByNothing) {
+  Interface three;
+  three.types = 2;
+  three.typical_nodes = 3;
+  three.outputs = {{.name = "energy", .level = Level::graph}};
+  Interface one = three;
+  one.typical_nodes = 1;
+  Points points;
+  points.graphs = Segments::of_sizes(std::vector<int64_t>{4, 2});
+  points.positions = at::randn({6, 3}, at::kDouble);
+  points.types = at::randint(0, 2, {6}, at::kLong);
+  Options o = options();
+  o.blocks = 1;
+  const auto energy = [&](FramePooling pooling, const Interface& interface) {
+    o.pooling = pooling;
+    const BuildOn float64(at::kCPU, at::kDouble);
+    at::manual_seed(11);
+    return Platonic(o, interface)(points).at("energy");
+  };
+  const Tensor total = energy(FramePooling::total, three);
+  EXPECT_LT((total - energy(FramePooling::sum, one)).abs().max().item<double>(), 1e-13);
+  EXPECT_GT((total - energy(FramePooling::sum, three)).abs().max().item<double>(), 1e-3);
 }
 
 TEST_F(PlatonicPaper, ReadingVectorsOutUndoesTheLift) {

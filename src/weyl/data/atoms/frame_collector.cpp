@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/atom_inputs.h"
+#include "weyl/data/atoms/frame_state.h"
 #include "weyl/data/atoms/shortest_distance.h"
 #include "weyl/data/formats/elements.h"
 #include "weyl/data/formats/potential_keys.h"
@@ -58,6 +60,7 @@ FrameCollector::FrameCollector(FrameLayout layout, const FrameReader& reader, La
     type_of_[static_cast<size_t>(atomic_number(schema_.interface.elements[t]))] = static_cast<int64_t>(t);
   }
   features_.resize(layout_.features.size());
+  states_.resize(layout_.states.size());
   if (rule_ == Labels::none) {
     return;
   }
@@ -131,6 +134,18 @@ void FrameCollector::add_features(const AtomsFrame& frame) {
                        quote(key), " must be one finite number");
     features_[i].push_back(reals->front());
   }
+  for (size_t i = 0; i < states_.size(); ++i) {
+    const int64_t channel = channel_of(layout_.states[i], frame, where(), layout_.option + ".states");
+    states_[i].push_back(static_cast<uint16_t>(channel));
+  }
+}
+
+std::vector<uint16_t> FrameCollector::states_of_last() const {
+  std::vector<uint16_t> channels;
+  for (const auto& of_frames : states_) {
+    channels.push_back(of_frames.back());
+  }
+  return channels;
 }
 
 /// Their types, or what tells them instead.
@@ -269,6 +284,14 @@ Batch FrameCollector::take_batch(const Schema& schema) {
   for (size_t i = 0; i < features_.size(); ++i) {
     points.of_graphs[layout_.features[i]] = tensor_of(features_[i], {b, 1});
   }
+  for (size_t i = 0; i < states_.size(); ++i) {
+    const FrameState& state = layout_.states[i];
+    Tensor& channels = points.of_graphs[state.key] = at::zeros({b, state.channels()}, at::kDouble);
+    for (int64_t frame = 0; frame < b; ++frame) {
+      const int64_t channel = states_[i][static_cast<size_t>(frame)];
+      channels.mutable_data_ptr<double>()[frame * state.channels() + channel] = 1;
+    }
+  }
   for (FrameLabel& label : labels_) {
     const Quantity& q = label.quantity;
     if (find_quantity(schema.labels, q.name) == nullptr) {
@@ -306,6 +329,9 @@ void FrameCollector::forget() {
   pbc_.clear();
   for (auto& values : features_) {
     values.clear();
+  }
+  for (auto& channels : states_) {
+    channels.clear();
   }
   for (FrameLabel& label : labels_) {
     label.values.clear();

@@ -39,6 +39,8 @@ class FrameCollector {
   Batch take_batch(const Schema& schema);
   /// Drops the frames kept, but not what is known of them.
   void forget();
+  /// Of the frame added last: the channel of each of the layout's states (frame_state.h), in their order.
+  std::vector<uint16_t> states_of_last() const;
   /// Goes on with the frames of another reader of the same file.
   void follow(const FrameReader& reader) { reader_ = &reader; }
 
@@ -66,7 +68,8 @@ class FrameCollector {
   int64_t frames_ = 0, atoms_ = 0;  // seen, kept or not
   std::vector<double> positions_, cells_;
   std::vector<std::vector<double>> features_;
-  std::vector<double> inputs_;  // of atoms, where the layout has them
+  std::vector<std::vector<uint16_t>> states_;  // the channels of the frames kept, of each state
+  std::vector<double> inputs_;                 // of atoms, where the layout has them
   std::vector<uint8_t> pbc_;
   bool periodic_ = false;
 };

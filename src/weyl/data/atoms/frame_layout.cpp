@@ -1,7 +1,9 @@
 #include "weyl/data/atoms/frame_layout.h"
 
+#include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -35,6 +37,23 @@ std::vector<std::string> symbols_of(const FrameLayout& layout) {
 
 Quantity atom_inputs() {
   return {.name = atom_inputs_name, .level = Level::node, .channels = atom_inputs_channels};
+}
+
+Quantity feature_of(const FrameState& state) {
+  return {.name = state.key, .level = Level::graph, .channels = state.channels()};
+}
+
+void check_states(const FrameLayout& layout) {
+  std::set<std::string> keys(layout.features.begin(), layout.features.end());
+  for (size_t i = 0; i < layout.states.size(); ++i) {
+    const FrameState& state = layout.states[i];
+    const std::string where = text(layout.option, ".states[", i, "]");
+    require<ConfigError>(!state.key.empty(), where, ": `key` must be given");
+    require<ConfigError>(keys.insert(state.key).second, where, ".key: ", quote(state.key),
+                         " is a feature already");
+    require<ConfigError>(state.least < state.most, where, ": least must be below most, got ", state.least,
+                         " and ", state.most);
+  }
 }
 
 void check_units(const FrameLayout& layout) {
@@ -73,6 +92,7 @@ FrameLayout layout_of(const DataOptions& options) {
             .gradients = o->force_sign == ForceSign::gradient,
             .compression = o->stress_sign != StressSign::tension,
             .features = o->features,
+            .states = o->states,
             .properties = o->properties,
             .config_type = o->config_type,
             .mask_missing = o->missing == MissingLabels::mask};
@@ -97,9 +117,13 @@ FrameLayout as_told(FrameLayout layout, const Interface& model) {
   layout.elements = model.elements;
   layout.features.clear();
   layout.atom_inputs = false;
+  const std::vector<FrameState> states = std::exchange(layout.states, {});
   for (const Quantity& q : model.features) {
+    const auto state = std::ranges::find_if(states, [&](const FrameState& s) { return q == feature_of(s); });
     if (q == atom_inputs()) {
       layout.atom_inputs = true;
+    } else if (state != states.end()) {
+      layout.states.push_back(*state);
     } else {
       layout.features.push_back(q.name);
     }
@@ -126,6 +150,10 @@ Schema frames_schema(const FrameLayout& layout) {
   }
   for (const auto& key : layout.features) {
     i.features.push_back({.name = key, .level = Level::graph});
+  }
+  check_states(layout);
+  for (const FrameState& state : layout.states) {
+    i.features.push_back(feature_of(state));
   }
   const std::string force = text(energy_unit_of_models, "/", length_unit_of_models);
   if (layout.potential) {

@@ -29,6 +29,7 @@ struct FrameLayout {
   bool atom_inputs = false;              // whether atoms are told by atom_inputs.h, and not by types
   bool potential = true;                 // whether energy, forces and stress are labels
   std::vector<std::string> features;
+  std::vector<FrameState> states;
   std::vector<FrameProperty> properties;
   std::string config_type;
   bool mask_missing = false;

@@ -10,6 +10,7 @@ StreamedFrames::StreamedFrames(std::string path, const FrameLayout& layout, Fram
                                std::function<bool(const AtomsFrame&)> wanted)
     : path_(std::move(path)),
       wanted_(std::move(wanted)),
+      states_(layout.states.size()),
       reader_(open_frames(path_)),
       collector_(layout, *reader_, labels) {
   for (int64_t frame = 0; reader_->next(frame_); ++frame) {
@@ -18,6 +19,10 @@ StreamedFrames::StreamedFrames(std::string path, const FrameLayout& layout, Fram
     }
     collector_.add(frame_);
     sizes_.push_back(frame_.size());
+    const std::vector<uint16_t> channels = collector_.states_of_last();
+    for (size_t i = 0; i < states_.size(); ++i) {
+      states_[i].push_back(channels[i]);
+    }
     if (wanted_) {
       frames_.push_back(frame);
     }

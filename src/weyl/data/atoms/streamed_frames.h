@@ -23,6 +23,8 @@ class StreamedFrames : public Dataset {
   int64_t size() const override { return static_cast<int64_t>(sizes_.size()); }
   const Schema& schema() const override { return schema_; }
   int64_t tokens(int64_t index) const override;
+  /// The channels of each state of the layout (frame_state.h), one for each sample, which it then no longer keeps.
+  std::vector<std::vector<uint16_t>> take_states() { return std::move(states_); }
   /// DataError: the file has changed since it was opened.
   Batch batch(std::span<const int64_t> indices) const override;
 
@@ -35,6 +37,7 @@ class StreamedFrames : public Dataset {
   std::function<bool(const AtomsFrame&)> wanted_;
   std::vector<int64_t> sizes_;
   std::vector<int64_t> frames_;  // which frame a sample is; empty: all frames are samples
+  std::vector<std::vector<uint16_t>> states_;
   Schema schema_;
   // The place in the file; several threads may ask.
   mutable std::mutex mutex_;

@@ -24,10 +24,16 @@ void require_there(const std::string& path) {
   require<DataError>(fs::exists(path), path, ": there is no such file or folder");
 }
 
+/// The frames of a file, and the channels that they have of each state of their layout, one for each frame.
+struct Frames {
+  std::shared_ptr<const Dataset> data;
+  std::vector<std::vector<uint16_t>> channels;
+  std::vector<FrameState> states;
+};
+
 /// All frames but those that `leave_out` names by their value `index`.
-std::shared_ptr<const Dataset> read_all(const std::string& path, const FrameLayout& layout,
-                                        FrameCollector::Labels labels, Keep keep,
-                                        const std::set<int64_t>& leave_out = {}) {
+Frames read_all(const std::string& path, const FrameLayout& layout, FrameCollector::Labels labels, Keep keep,
+                const std::set<int64_t>& leave_out = {}) {
   std::function<bool(const AtomsFrame&)> wanted;
   if (!leave_out.empty()) {
     wanted = [leave_out](const AtomsFrame& frame) {
@@ -37,45 +43,73 @@ std::shared_ptr<const Dataset> read_all(const std::string& path, const FrameLayo
     };
   }
   if (keep == Keep::on_disk) {
-    return std::make_shared<StreamedFrames>(path, layout, labels, wanted);
+    auto streamed = std::make_shared<StreamedFrames>(path, layout, labels, wanted);
+    auto channels = streamed->take_states();
+    return {std::move(streamed), std::move(channels), layout.states};
   }
   const auto reader = open_frames(path);
   FrameCollector collector(layout, *reader, labels);
+  std::vector<std::vector<uint16_t>> channels(layout.states.size());
   AtomsFrame frame;
   while (reader->next(frame)) {
     if (!wanted || wanted(frame)) {
       collector.add(frame);
+      const std::vector<uint16_t> of_frame = collector.states_of_last();
+      for (size_t i = 0; i < channels.size(); ++i) {
+        channels[i].push_back(of_frame[i]);
+      }
     }
   }
   auto [batch, schema] = collector.take();
-  return std::make_shared<InMemory>(std::move(batch), std::move(schema));
+  return {std::make_shared<InMemory>(std::move(batch), std::move(schema)), std::move(channels),
+          layout.states};
 }
 
-/// Some samples of a set, with their mean number of atoms; null for none.
-std::shared_ptr<const Dataset> part(const std::shared_ptr<const Dataset>& all, std::vector<int64_t> samples,
+/// The values of a state that some samples have, ascending.
+std::vector<std::string> values_of(const FrameState& state, const std::vector<uint16_t>& channels,
+                                   const std::vector<int64_t>& samples) {
+  std::vector<bool> there(static_cast<size_t>(state.channels()), false);
+  for (const int64_t s : samples) {
+    there[channels[static_cast<size_t>(s)]] = true;
+  }
+  std::vector<std::string> values;
+  for (int64_t channel = 0; channel < state.channels(); ++channel) {
+    if (there[static_cast<size_t>(channel)]) {
+      values.push_back(std::to_string(state.least + channel));
+    }
+  }
+  return values;
+}
+
+/// Some samples of a set, with their mean number of atoms and the values of states that they have; null for none.
+std::shared_ptr<const Dataset> part(const Frames& all, std::vector<int64_t> samples,
                                     double typical_nodes = 0) {
   if (samples.empty()) {
     return nullptr;
   }
-  Schema schema = all->schema();
+  Schema schema = all.data->schema();
   double nodes = 0;
   for (const int64_t s : samples) {
-    nodes += static_cast<double>(all->tokens(s));
+    nodes += static_cast<double>(all.data->tokens(s));
+  }
+  for (size_t i = 0; i < all.states.size(); ++i) {
+    schema.category_names[all.states[i].key] = values_of(all.states[i], all.channels[i], samples);
   }
   schema.interface.typical_nodes =
       typical_nodes > 0 ? typical_nodes : nodes / static_cast<double>(samples.size());
-  return std::make_shared<Subset>(all, std::move(samples), std::move(schema));
+  return std::make_shared<Subset>(all.data, std::move(samples), std::move(schema));
 }
 
 /// The samples of each part, in ascending order.
 template <class Options>
 std::vector<std::vector<int64_t>> drawn(int64_t size, const std::vector<int64_t>& counts, const Options& o) {
-  bool by_numpy = false;
-  if constexpr (std::is_same_v<Options, Qm9DataOptions>) {
-    by_numpy = o.order == SplitOrder::numpy;
+  SplitOrder order = SplitOrder::weyl;
+  if constexpr (requires { o.order; }) {
+    order = o.order;
   }
-  auto parts =
-      by_numpy ? draw_parts_by_numpy(size, counts, o.seed) : draw_parts(size, counts, o.seed, "split");
+  auto parts = order == SplitOrder::file    ? parts_in_order(size, counts)
+               : order == SplitOrder::numpy ? draw_parts_by_numpy(size, counts, o.seed)
+                                            : draw_parts(size, counts, o.seed, "split");
   for (auto& samples : parts) {
     std::ranges::sort(samples);
   }
@@ -83,8 +117,8 @@ std::vector<std::vector<int64_t>> drawn(int64_t size, const std::vector<int64_t>
 }
 
 template <class Options>
-Splits split(const std::shared_ptr<const Dataset>& all, const Options& o, const std::string& option) {
-  const int64_t size = all->size();
+Splits split(const Frames& all, const Options& o, const std::string& option) {
+  const int64_t size = all.data->size();
   PartCounts counts{o.train, o.valid, o.test};
   if (o.train == 0 && o.valid == 0 && o.test == 0) {
     counts = part_counts(size, o.fractions, counts, option);
@@ -162,6 +196,15 @@ void require_effect(const MoleculesDataOptions& o, const Splits& splits) {
   }
 }
 
+/// ConfigError: frames that the options want to stay on disk can only be read from the beginning, which each batch in
+/// another order would do.
+Keep keep_of(const MoleculesDataOptions& o, Keep keep, const std::string& path) {
+  require<ConfigError>(
+      !o.stream || open_frames(path)->count(), "data.molecules.stream: must be false for ", path,
+      ", whose frames are only read one after the other; those of .aselmdb are in any order");
+  return o.stream ? Keep::on_disk : keep;
+}
+
 }  // namespace
 
 std::string frames_path(const std::string& path) {
@@ -176,7 +219,7 @@ std::string frames_path(const std::string& path) {
 
 std::shared_ptr<const Dataset> open_frames_file(const std::string& path, const FrameLayout& layout,
                                                 FrameCollector::Labels labels, Keep keep) {
-  return read_all(frames_path(path), layout, labels, keep);
+  return read_all(frames_path(path), layout, labels, keep).data;
 }
 
 Splits open_molecules(const MoleculesDataOptions& options, Keep keep) {
@@ -189,7 +232,8 @@ Splits open_molecules(const MoleculesDataOptions& options, Keep keep) {
   }
   Splits splits;
   if (!in_files) {
-    splits = split(read_all(options.path, layout, needed, keep), options, layout.option);
+    const Keep where = keep_of(options, keep, options.path);
+    splits = split(read_all(options.path, layout, needed, where), options, layout.option);
     require_effect(options, splits);
     return splits;
   }
@@ -199,10 +243,11 @@ Splits open_molecules(const MoleculesDataOptions& options, Keep keep) {
     if (file.empty()) {
       return nullptr;
     }
-    const auto all = read_all(file, layout, needed, keep);
-    require<DataError>(asked <= all->size(), file, ": ", layout.option, ".", name, " must be at most ",
-                       all->size(), ", the frames there are (0: all), got ", asked);
-    std::vector<int64_t> first(static_cast<size_t>(asked > 0 ? asked : all->size()));
+    const Frames all = read_all(file, layout, needed, keep_of(options, keep, file));
+    const int64_t size = all.data->size();
+    require<DataError>(asked <= size, file, ": ", layout.option, ".", name, " must be at most ", size,
+                       ", the frames there are (0: all), got ", asked);
+    std::vector<int64_t> first(static_cast<size_t>(asked > 0 ? asked : size));
     std::iota(first.begin(), first.end(), 0);
     return part(all, std::move(first), typical);
   };

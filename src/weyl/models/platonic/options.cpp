@@ -74,7 +74,10 @@ void fields(Fields& f, Options& o) {
     "gradient checkpointing: a block keeps its input alone and is worked out again in the backward pass, "
     "which FLOPs do not count");
   f.also_called("recompute", {"gradient_checkpointing", "checkpointing"});
-  f("pooling", o.pooling, "how nodes become a graph; authors_* divide twice, for imported weights only");
+  f("pooling", o.pooling,
+    "how nodes become a graph: sum is divided by the typical number of nodes, total by nothing; authors_* "
+    "divide "
+    "twice, for imported weights only");
   f("ffn_readout", o.ffn_readout, "readout with a hidden layer");
   f("both_readouts", o.both_readouts,
     "build the scalar and the vector readout even where one has no output, as the authors do");

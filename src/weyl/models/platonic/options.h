@@ -59,10 +59,11 @@ constexpr auto names_of(LinearNorm) {
   return std::array<std::string_view, 2>{"typical", "mean"};
 }
 
-/// sum / typical nodes; mean; and the authors' ragged code: sum / typical^2, and sum / (typical count).
-enum class FramePooling { sum, mean, authors_sum, authors_mean };
+/// sum / typical nodes; mean; the authors' ragged code: sum / typical^2, and sum / (typical count); and the sum itself,
+/// as theirs where it takes no typical number.
+enum class FramePooling { sum, mean, authors_sum, authors_mean, total };
 constexpr auto names_of(FramePooling) {
-  return std::array<std::string_view, 4>{"sum", "mean", "authors_sum", "authors_mean"};
+  return std::array<std::string_view, 5>{"sum", "mean", "authors_sum", "authors_mean", "total"};
 }
 
 /// Whether each node has its position as one more vector. `automatic`: where the model could not see positions

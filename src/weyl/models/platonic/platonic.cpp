@@ -80,6 +80,8 @@ Tensor Platonic::pooled(const Tensor& trunk, const Segments& graphs) const {
       return pool_nodes(trunk, graphs, Pooling::mean, interface.typical_nodes);
     case FramePooling::authors_sum:
       return pool_nodes(trunk, graphs, Pooling::sum, interface.typical_nodes) / interface.typical_nodes;
+    case FramePooling::total:
+      return pool_nodes(trunk, graphs, Pooling::sum, 1);
     case FramePooling::authors_mean:
       return pool_nodes(trunk, graphs, Pooling::mean, interface.typical_nodes) / interface.typical_nodes;
   }

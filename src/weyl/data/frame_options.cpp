@@ -1,0 +1,102 @@
+// The options of sets of frames of atoms.
+#include "weyl/data/options.h"
+
+namespace weyl {
+
+void fields(Fields& f, FrameProperty& o) {
+  f("key", o.key, "of the value in the files, and the label's name; must be given");
+  f("unit", o.unit, "of the label; files that say another are converted, of others it is taken as theirs");
+  f("extensive", o.extensive, "grows with the number of atoms");
+}
+
+void fields(Fields& f, FrameState& o) {
+  f("key", o.key, "of the value in the files, and the feature's name; must be given");
+  f("least", o.least, "its least value", {-1000, 1000});
+  f("most", o.most, "its largest value, which must be above the least", {-1000, 1000});
+}
+
+namespace {
+
+template <class Options>
+void frame_counts(Fields& f, Options& o) {
+  f("elements", o.elements,
+    "chemical symbols of the types, in their order; none: 100 types, one for each atomic number");
+  f("train", o.train, "training frames; with valid and test 0: the fraction", {0, 1e9});
+  f("valid", o.valid, "validation frames; with train and test 0: the fraction", {0, 1e9});
+  f("test", o.test, "test frames; 0: the rest, or with train and valid 0 the fraction", {0, 1e9});
+  f("fractions", o.fractions, "of the frames: training, validation, test", {0, 1});
+  f("seed", o.seed, "of the random split", {0, 9.2e18});
+}
+
+}  // namespace
+
+void fields(Fields& f, MoleculesDataOptions& o) {
+  f("path", o.path,
+    "file of frames (extended xyz, .npz, SDF, ...), to be split, or a folder with files train, valid and "
+    "test");
+  f("energy", o.energy,
+    "key of the energy; none: the one there is of energy, REF_energy, dft_energy, DFT_energy, ref_energy");
+  f("forces", o.forces,
+    "column of the forces; none: the one there is of forces, REF_forces, dft_forces, DFT_forces, "
+    "ref_forces, "
+    "force");
+  f("stress", o.stress,
+    "key of the stress, 9 numbers or 6 (xx, yy, zz, yz, xz, xy); a key with `virial` in it is minus stress "
+    "times "
+    "volume; none: the one there is of the usual ones");
+  f("energy_unit", o.energy_unit,
+    "of the files; none: what their format says, else eV. Labels and predictions are in eV");
+  f("length_unit", o.length_unit,
+    "of the files; none: what their format says, else Angstrom. The model's positions are in Angstrom");
+  f("force_unit", o.force_unit,
+    "of the files' forces, where it is not their energy by their length: Hartree/Bohr beside eV and "
+    "Angstrom, "
+    "...; none: what their format says, else energy_unit/length_unit. Labels are in eV/Angstrom");
+  f("stress_unit", o.stress_unit,
+    "of the files' stress (GPa, kbar, ...), or of the virial that `stress` names (eV); none: what their "
+    "format "
+    "says, else energy_unit/length_unit^3. Labels are in eV/Angstrom^3");
+  f("force_sign", o.force_sign,
+    "what the column of forces holds: forces, or the gradient of the energy, minus the forces");
+  f("stress_sign", o.stress_sign,
+    "when the files' pressures are positive: tension, as the labels, (1/volume) dE/dstrain, and ASE's; "
+    "compression, or vasp, which is the same: as VASP prints them");
+  f("features", o.features, "keys of frames that the model is told of, one number each: charge, spin, ...");
+  f("states", o.states,
+    "whole numbers of frames, such as charge and spin multiplicity, of each value of which the model learns "
+    "an embedding; a frame without one, or with another value, is an error");
+  f("properties", o.properties, "values of frames that become labels, for task property");
+  f("config_type", o.config_type, "key of the kind of a frame, of which `eval` makes a table");
+  f("missing", o.missing,
+    "frames without a label that others have: refused, or left out of that part of the loss");
+  f("stream", o.stream,
+    "frames stay on disk, and each batch reads its own: for data larger than the memory, of .aselmdb, which "
+    "is read in any order");
+  f("order", o.order,
+    "of the frames of one file, of which the first are for training, the next for validation: that of our "
+    "random numbers, of numpy's RandomState(seed).permutation, or of the file");
+  frame_counts(f, o);
+}
+
+void fields(Fields& f, Md17DataOptions& o) {
+  f("path", o.path, ".npz file of MD17 or rMD17");
+  frame_counts(f, o);
+}
+
+void fields(Fields& f, Qm9DataOptions& o) {
+  f("path", o.path, "folder of QM9's .xyz files, or a .tar of them; or gdb9.sdf with gdb9.sdf.csv beside it");
+  f("exclude", o.exclude,
+    "text whose lines begin with the index of a molecule to leave out; none: uncharacterized.txt beside the "
+    "molecules, if it is there");
+  f("inputs", o.inputs,
+    "what the model is told of an atom: its element; or pyg, 97 numbers by which the Platonic Transformer's "
+    "public code "
+    "has it, of molecules with bonds (gdb9.sdf)");
+  f("order", o.order,
+    "of the molecules, of which the first are for training, the next for validation: that of our random "
+    "numbers, of numpy's RandomState(seed).permutation, as public code often has it (seed 42 there), or of "
+    "the files");
+  frame_counts(f, o);
+}
+
+}  // namespace weyl
