@@ -161,6 +161,7 @@ void fields(Fields& f, ModelnetDataOptions& o) {
     "moves and scales clouds of HDF5 files into the ball of radius 1, as is always done to meshes: no "
     "rotation takes them out of the grid");
   f("limit", o.limit, "MiB of positions that one HDF5 file may have", {1, 1e9});
+  fields(f, o.input);
 }
 
 void fields(Fields& f, CloudFeature& o) {
@@ -199,6 +200,8 @@ void fields(Fields& f, CloudsDataOptions& o) {
   f("valid_fraction", o.valid_fraction, "of the clouds; the rest is for testing", {0, 1});
   f("seed", o.seed, "of the random splits and of the points that are drawn", {0, 9.2e18});
   f("limit", o.limit, "MiB that the arrays of one .npz or HDF5 file may have", {1, 1e9});
+  f("up", o.up, "the upward axis of the clouds, which frame = \"up\" and augment.rotate = \"z\" mean");
+  fields(f, o.input);
 }
 
 void fields(Fields& f, DecathlonDataOptions& o) {
@@ -320,12 +323,18 @@ void refuse(const Ph2DataOptions& o) {
 void refuse(const ModelnetDataOptions& o) {
   const bool grid = o.carrier == ShapeCarrier::grid;
   const char* without_grid = "with carrier = \"points\"";
+  const char* without_points = "with carrier = \"grid\"";
   const Conditional options[] = {
+      {"centres", !grid, without_points},
+      {"neighbours", !grid, without_points},
+      {"frame", !grid, without_points},
+      {"augment", !grid, without_points},
       {"voxels", grid, without_grid},
       {"extent", grid, without_grid},
       {"fill", grid, without_grid},
       {"sigma", grid && o.fill == VoxelFill::density, grid ? "without fill = \"density\"" : without_grid}};
   refuse_idle("data.modelnet", o, ModelnetDataOptions{}, options);
+  require_effects(o.input, o.points, "data.modelnet");
 }
 void refuse(const CloudsDataOptions& o) {
   for (size_t k = 0; k < o.features.size(); ++k) {
@@ -334,8 +343,11 @@ void refuse(const CloudsDataOptions& o) {
                                     "with kind = \"vector\" or \"normal\", which have one vector each"}};
     refuse_idle(text("data.clouds.features[", k, "]"), o.features[k], usual, options);
   }
-  const Conditional options[] = {{"label", o.labels.empty(), "beside labels, which says the classes"}};
+  const Conditional options[] = {
+      {"label", o.labels.empty(), "beside labels, which says the classes"},
+      {"up", o.input.knows_up(), "without frame = \"up\" and without augment.rotate = \"z\""}};
   refuse_idle("data.clouds", o, CloudsDataOptions{}, options);
+  require_effects(o.input, o.points, "data.clouds");
 }
 void refuse(const DecathlonDataOptions& o) {
   const Conditional options[] = {

@@ -11,6 +11,7 @@
 #include "weyl/core/axis.h"
 #include "weyl/data/formats/pose_file.h"
 #include "weyl/data/images/image_input.h"
+#include "weyl/data/shapes/cloud_input.h"
 #include "weyl/data/shapes/turning.h"
 
 namespace weyl {
@@ -160,6 +161,7 @@ struct ModelnetDataOptions {
   int64_t seed = 0;      // of rotations, of points on meshes and of the validation samples
   bool fit = false;      // clouds of HDF5 files into the ball of radius 1, as meshes always are
   int64_t limit = 4096;  // MiB of positions that one HDF5 file may have
+  CloudInput input;      // of points
   std::vector<std::string> known_classes;  // of a model, by number (know_classes); no key of a config
 };
 void fields(Fields& f, ModelnetDataOptions& o);
@@ -192,8 +194,10 @@ struct CloudsDataOptions {
   int64_t points = 1024;  // at most, drawn; 0: all
   bool fit = true;        // each cloud into the ball of radius 1
   double train_fraction = 0.8, valid_fraction = 0.1;
-  int64_t seed = 0;                        // of the splits and of the points
-  int64_t limit = 4096;                    // MiB of arrays that one file may have
+  int64_t seed = 0;      // of the splits and of the points
+  int64_t limit = 4096;  // MiB of arrays that one file may have
+  Axis up = Axis::z;     // of the clouds, for frame and augment
+  CloudInput input;
   std::vector<std::string> known_classes;  // of a model, by number (know_classes); no key of a config
 };
 void fields(Fields& f, CloudsDataOptions& o);

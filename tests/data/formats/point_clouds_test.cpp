@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "tests/data/folder.h"
+#include "tests/data/formats/refusals.h"
 #include "weyl/core/check.h"
 #include "weyl/core/mapped_file.h"
 #include "weyl/core/random.h"
@@ -51,6 +52,23 @@ TEST(PointClouds, ReadWhatH5pyWrites) {
       ASSERT_EQ(clouds.positions[i], static_cast<float>(i) / 256 - 0.375F) << name;
     }
   }
+}
+
+TEST(PointClouds, RefuseWhatH5pyWritesOfAnotherKind) {  // tools/goldens/scan_fixtures.py
+  expect_refusals("h5",
+                  {{"two_axes", "'data' must be (samples, points, 3)"},
+                   {"two_coordinates", "'data' must be (samples, points, 3)"},
+                   {"nan", "finite"},
+                   {"words", "'data' must hold real numbers"},
+                   {"no_data", "there is no data set 'data'"},
+                   {"no_label", "there is no data set 'label'"},
+                   {"few_labels", "'label' must"},
+                   {"real_labels", "'label' must hold whole numbers"},
+                   {"no_samples", "sample"},
+                   {"no_points", "point"},
+                   {"group", "'data' cannot be opened as a data set"},
+                   {"link", "'data' must be in the file, it is a link to elsewhere"}},
+                  [](const std::string& path) { read_point_clouds(path); });
 }
 
 TEST(PointClouds, RefuseATruncatedFile) {

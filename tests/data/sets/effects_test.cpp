@@ -10,6 +10,7 @@
 #include "weyl/data/makers/lesions.h"
 #include "weyl/data/makers/nbody.h"
 #include "weyl/data/makers/pose_sequences.h"
+#include "weyl/data/makers/solids.h"
 #include "weyl/data/open.h"
 
 namespace weyl {
@@ -55,6 +56,7 @@ Outcome data_outcome(const DataOptions& options) {
         for (const auto& [label, value] : sample.labels) {
           outcome.numbers[at + label] = value;
         }
+        record(at + "in training ", data->augmented({&i, 1}, {&i, 1}, {7, 3}).input, outcome);
       }
     }
     return outcome;
@@ -112,6 +114,26 @@ TEST(EffectsOfData, Ph2) {
         "masks of two values, as these are, need none: it is for greys, which files alone show"}});
 }
 
+/// Of clouds every way to change them in training is on, so that each acts by itself.
+const CloudInput all_inputs{
+    .centres = 6,
+    .neighbours = 3,
+    .frame = CloudFrame::up,
+    .augment = CloudAugmentation{.draw = true, .rotate = Turning::z, .scale = 1.25, .jitter = 0.02}};
+
+TEST(EffectsOfData, ModelnetOfPointsAndOfVoxels) {
+  const Folder folder;
+  make_solids({.train = 20, .test = 10, .points = 60}, folder.path());
+  const std::map<std::string, std::string> exceptions{{"limit", "of small files: the least is a MiB"}};
+  ModelnetDataOptions o{.path = folder.path(), .carrier = ShapeCarrier::points, .points = 40};
+  o.input = all_inputs;
+  expect_all_to_act("modelnet", o, exceptions);
+  expect_all_to_act(
+      "modelnet",
+      ModelnetDataOptions{.path = folder.path(), .voxels = 8, .points = 40, .fill = VoxelFill::density},
+      exceptions);
+}
+
 /// Of folders of two classes, 20 clouds of 40 points each, in text without names.
 TEST(EffectsOfData, Clouds) {
   const Folder folder;
@@ -128,7 +150,8 @@ TEST(EffectsOfData, Clouds) {
                     CloudsDataOptions{.path = folder.path(),
                                       .columns = {"x", "y", "z", "mass"},
                                       .features = {{.key = "mass"}},
-                                      .points = 10},
+                                      .points = 10,
+                                      .input = all_inputs},
                     {{"positions", files}, {"label", files}, {"limit", files}});
 }
 

@@ -13,15 +13,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of files that no set of clouds speaks for: all points where they are, with the features that a model is told of.
-CloudsDataOptions as_they_are(const Interface* interface) {
+/// Of files that no set of clouds speaks for: all points where they are.
+CloudsDataOptions as_they_are() {
   CloudsDataOptions o;
   o.points = 0;
   o.fit = false;
-  if (interface == nullptr) {
-    return o;
+  return o;
+}
+
+/// The same with what a model is told of: features of the files, and what a set of shapes makes of the points.
+CloudsDataOptions as_they_are(const OpenRequest& request) {
+  CloudsDataOptions o = as_they_are();
+  if (const auto* shapes = std::get_if<ModelnetDataOptions>(&request.options.set)) {
+    o.input = shapes->input;
+    o.input.augment.reset();
+    require<ConfigError>(shapes->up || !o.input.knows_up(), request.path,
+                         ": data.modelnet.up must say which of its axes is upwards");
+    o.up = shapes->up.value_or(o.up);
   }
-  for (const Quantity& q : interface->features) {
+  const std::vector<Quantity> made = features_of(o.input);
+  for (const Quantity& q : request.interface == nullptr ? made : request.interface->features) {
+    if (find_quantity(made, q.name) != nullptr) {
+      continue;
+    }
     const bool vector = q.kind == Kind::vector;
     o.features.push_back({q.name,
                           !vector                  ? CloudFeatureKind::scalar
@@ -36,7 +50,7 @@ NamedSets sets_of(const std::string& folder, std::vector<std::string>* faults) {
   if (!is_cloud_folder(folder)) {
     return {};
   }
-  CloudsDataOptions o = as_they_are(nullptr);
+  CloudsDataOptions o = as_they_are();
   o.path = folder;
   return named_sets(open_clouds(o, faults));
 }
@@ -64,7 +78,7 @@ bool CloudFiles::takes(const std::string& path, const DataOptions& options) {
 
 std::shared_ptr<const Dataset> CloudFiles::open(const OpenRequest& request) {
   const auto* chosen = std::get_if<CloudsDataOptions>(&request.options.set);
-  auto set = open_cloud_files(request.path, chosen != nullptr ? *chosen : as_they_are(request.interface));
+  auto set = open_cloud_files(request.path, chosen != nullptr ? *chosen : as_they_are(request));
   require_features(request, set->schema());
   return set;
 }

@@ -1,10 +1,7 @@
 #include "weyl/data/sets/clouds.h"
 
-#include <ATen/ops/empty.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
@@ -14,6 +11,8 @@
 #include "weyl/data/sets/class_names.h"
 #include "weyl/data/sets/cloud_layout.h"
 #include "weyl/data/sets/cloud_reader.h"
+#include "weyl/data/sets/cloud_set.h"
+#include "weyl/data/shapes/cloud_view.h"
 #include "weyl/data/shapes/surface.h"
 
 namespace weyl {
@@ -22,12 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kUsualPoints = 1024;  // where the options say all, and nobody has looked at the files
-
-/// A cloud in memory.
-struct Held {
-  Cloud cloud;
-  std::string source;  // of a cloud alone in its file
-};
 
 void require_options(const CloudsDataOptions& o) {
   std::vector<std::string> keys;
@@ -50,7 +43,7 @@ void require_options(const CloudsDataOptions& o) {
 Schema schema_without_labels(const CloudsDataOptions& o) {
   require_options(o);
   Schema schema;
-  schema.interface.typical_nodes = static_cast<double>(o.points > 0 ? o.points : kUsualPoints);
+  schema.interface.typical_nodes = static_cast<double>(o.input.nodes(o.points > 0 ? o.points : kUsualPoints));
   for (const CloudFeature& feature : o.features) {
     Quantity q{.name = feature.key};
     if (feature.kind == CloudFeatureKind::scalar) {
@@ -61,117 +54,19 @@ Schema schema_without_labels(const CloudsDataOptions& o) {
     }
     schema.interface.features.push_back(q);
   }
+  for (const Quantity& q : features_of(o.input)) {
+    require<ConfigError>(find_quantity(schema.interface.features, q.name) == nullptr,
+                         "data.clouds.features: ", quote(q.name, 40), " is the name of what data.clouds.",
+                         q.name, " gives");
+    schema.interface.features.push_back(q);
+  }
   return schema;
 }
 
-class Clouds : public Dataset {
- public:
-  Clouds(std::vector<Held> clouds, Schema schema) : clouds_(std::move(clouds)), schema_(std::move(schema)) {}
-
-  int64_t size() const override { return std::ssize(clouds_); }
-  const Schema& schema() const override { return schema_; }
-  int64_t tokens(int64_t index) const override { return clouds_.at(index).cloud.points(); }
-  std::string source(int64_t index) const override { return clouds_.at(index).source; }
-
-  Batch batch(std::span<const int64_t> indices) const override {
-    std::vector<int64_t> sizes;
-    int64_t rows = 0;
-    for (const int64_t i : indices) {
-      sizes.push_back(tokens(i));
-      rows += sizes.back();
-    }
-    const auto& features = schema_.interface.features;
-    Points points;
-    points.positions = at::empty({rows, 3}, at::kDouble);
-    points.graphs = Segments::of_sizes(sizes);
-    auto* to = points.positions.mutable_data_ptr<double>();
-    for (const int64_t i : indices) {
-      to = std::ranges::copy(clouds_[i].cloud.positions, to).out;
-    }
-    const int64_t scalars = channels_of(features, Level::node, Kind::scalar),
-                  vectors = channels_of(features, Level::node, Kind::vector);
-    if (scalars > 0) {
-      points.scalars = at::empty({rows, scalars}, at::kDouble);
-      fill(points.scalars, indices, Kind::scalar);
-    }
-    if (vectors > 0) {
-      points.vectors = at::empty({rows, vectors, 3}, at::kDouble);
-      fill(points.vectors, indices, Kind::vector);
-    }
-    Batch result;
-    result.input = std::move(points);
-    if (!schema_.labels.empty()) {
-      Tensor labels = at::empty({std::ssize(indices), 1}, at::kLong);
-      auto* label = labels.mutable_data_ptr<int64_t>();
-      for (const int64_t i : indices) {
-        *label++ = clouds_[i].cloud.label;
-      }
-      result.labels["class"] = labels;
-    }
-    return result;
-  }
-
- private:
-  /// The columns of the features of a kind, one after the other.
-  void fill(const Tensor& tensor, std::span<const int64_t> indices, Kind kind) const {
-    const int64_t width = tensor.numel() / std::max<int64_t>(tensor.size(0), 1);
-    auto* row = tensor.mutable_data_ptr<double>();
-    for (const int64_t i : indices) {
-      const Cloud& cloud = clouds_[i].cloud;
-      int64_t begin = 0;
-      for (size_t k = 0; k < schema_.interface.features.size(); ++k) {
-        const Quantity& q = schema_.interface.features[k];
-        if (q.kind != kind) {
-          continue;
-        }
-        const int64_t numbers = kind == Kind::vector ? 3 : q.channels;
-        for (int64_t p = 0; p < cloud.points(); ++p) {
-          std::copy_n(cloud.features[k].data() + p * numbers, numbers, row + p * width + begin);
-        }
-        begin += numbers;
-      }
-      row += cloud.points() * width;
-    }
-  }
-
-  std::vector<Held> clouds_;
-  Schema schema_;
-};
-
-/// Rows `which` of (P, c) values.
-std::vector<double> rows_of(const std::vector<double>& values, const std::vector<int64_t>& which,
-                            int64_t points) {
-  const int64_t width = std::ssize(values) / points;
-  std::vector<double> result;
-  result.reserve(which.size() * width);
-  for (const int64_t row : which) {
-    result.insert(result.end(), values.begin() + row * width, values.begin() + (row + 1) * width);
-  }
-  return result;
-}
-
-void draw_points(Cloud& cloud, int64_t count, Stream& stream) {
-  const int64_t points = cloud.points();
-  if (count == 0 || points <= count) {
-    return;
-  }
-  std::vector<int64_t> which(points);
-  std::iota(which.begin(), which.end(), 0);
-  for (int64_t k = 0; k < count; ++k) {
-    std::swap(which[k], which[k + stream.below(points - k)]);
-  }
-  which.resize(count);
-  std::ranges::sort(which);
-  cloud.positions = rows_of(cloud.positions, which, points);
-  for (auto& values : cloud.features) {
-    values = rows_of(values, which, points);
-  }
-}
-
 /// With `faults` files that are broken are left out, a line of each among them.
-std::vector<Held> load(const std::vector<CloudFile>& files, const CloudsDataOptions& o,
-                       std::vector<std::string>* faults = nullptr) {
-  std::vector<Held> all;
+std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDataOptions& o,
+                            std::vector<std::string>* faults = nullptr) {
+  std::vector<HeldCloud> all;
   for (const CloudFile& file : files) {
     const size_t first = all.size();
     const std::string name = fs::path(file.path).filename().string();
@@ -181,9 +76,16 @@ std::vector<Held> load(const std::vector<CloudFile>& files, const CloudsDataOpti
           fit_into_ball(std::span(cloud.positions));
         }
         Stream stream(static_cast<uint64_t>(o.seed), "clouds points " + name, {all.size() - first});
-        draw_points(cloud, o.points, stream);
+        require<DataError>(o.input.neighbours == 0 || cloud.points() > o.input.neighbours, file.path,
+                           ": data.clouds.neighbours must be less than ", cloud.points(),
+                           ", the points of the cloud, got ", o.input.neighbours);
+        std::vector<int64_t> rows = draw_rows(cloud.points(), o.points, stream);
+        if (!o.input.draws()) {
+          keep_rows(cloud, rows);
+          rows.clear();
+        }
         cloud.label = file.label >= 0 ? file.label : cloud.label;
-        all.push_back({std::move(cloud), file.path});
+        all.push_back({std::move(cloud), file.path, std::move(rows)});
       });
     } catch (const DataError& fault) {
       if (faults == nullptr) {
@@ -193,25 +95,26 @@ std::vector<Held> load(const std::vector<CloudFile>& files, const CloudsDataOpti
       faults->emplace_back(fault.what());
     }
     if (all.size() != first + 1) {  // one of many
-      std::for_each(all.begin() + static_cast<int64_t>(first), all.end(), [](Held& h) { h.source.clear(); });
+      std::for_each(all.begin() + static_cast<int64_t>(first), all.end(),
+                    [](HeldCloud& h) { h.source.clear(); });
     }
   }
   return all;
 }
 
-int64_t most_label(const std::vector<Held>& clouds) {
+int64_t most_label(const std::vector<HeldCloud>& clouds) {
   int64_t most = -1;
-  for (const Held& held : clouds) {
+  for (const HeldCloud& held : clouds) {
     most = std::max(most, held.cloud.label);
   }
   return most;
 }
 
 /// Whether the clouds have classes: all of them, or none.
-bool have_classes(const std::vector<Held>& clouds) {
-  const Held* with = nullptr;
-  const Held* without = nullptr;
-  for (const Held& held : clouds) {
+bool have_classes(const std::vector<HeldCloud>& clouds) {
+  const HeldCloud* with = nullptr;
+  const HeldCloud* without = nullptr;
+  for (const HeldCloud& held : clouds) {
     (held.cloud.label >= 0 ? with : without) = &held;
   }
   require<DataError>(with == nullptr || without == nullptr, without == nullptr ? "" : without->source,
@@ -220,10 +123,10 @@ bool have_classes(const std::vector<Held>& clouds) {
   return with != nullptr;
 }
 
-double mean_points(const std::vector<Held>& clouds) {
+double mean_nodes(const std::vector<HeldCloud>& clouds, const CloudInput& input) {
   double sum = 0;
-  for (const Held& held : clouds) {
-    sum += static_cast<double>(held.cloud.points());
+  for (const HeldCloud& held : clouds) {
+    sum += static_cast<double>(input.nodes(held.taken()));
   }
   return sum / static_cast<double>(clouds.size());
 }
@@ -263,14 +166,14 @@ Schema clouds_schema(const CloudsDataOptions& o) {
 Splits open_clouds(const CloudsDataOptions& o, std::vector<std::string>* faults) {
   require_options(o);
   const CloudLayout layout = cloud_layout(o);
-  std::vector<Held> parts[3];
+  std::vector<HeldCloud> parts[3];
   if (layout.split()) {
     const std::vector<CloudFile>* given[] = {&layout.train, &layout.valid, &layout.test};
     for (size_t k = 0; k < 3; ++k) {
       parts[k] = load(*given[k], o, faults);
     }
   } else {
-    std::vector<Held> all = load(layout.all, o, faults);
+    std::vector<HeldCloud> all = load(layout.all, o, faults);
     const SplitIndices drawn =
         random_split(std::ssize(all), {.train = o.train_fraction, .valid = o.valid_fraction, .seed = o.seed});
     const std::vector<int64_t>* which[] = {&drawn.train, &drawn.valid, &drawn.test};
@@ -296,15 +199,23 @@ Splits open_clouds(const CloudsDataOptions& o, std::vector<std::string>* faults)
   Schema schema = schema_of(o, layout.classes, most);
   for (const auto& part : parts) {  // the training split, if there is one
     if (!part.empty()) {
-      schema.interface.typical_nodes = mean_points(part);
+      schema.interface.typical_nodes = mean_nodes(part, o.input);
       break;
     }
   }
   schema.warnings = layout.warnings;
-  const auto set = [&](std::vector<Held>& part) -> std::shared_ptr<const Dataset> {
-    return part.empty() ? nullptr : std::make_shared<Clouds>(std::move(part), schema);
+  Schema training = schema;
+  if (o.input.draws() && o.input.centres == 0 && std::ranges::none_of(parts[0], [](const HeldCloud& held) {
+        return held.taken() < held.cloud.points();
+      })) {
+    training.warnings.push_back(
+        text("data.clouds.augment.draw draws nothing: no training cloud has more than ", o.points,
+             " points, and all of them are nodes"));
+  }
+  const auto set = [&](std::vector<HeldCloud>& part, const Schema& of) -> std::shared_ptr<const Dataset> {
+    return part.empty() ? nullptr : std::make_shared<CloudSet>(std::move(part), of, o);
   };
-  return {set(parts[0]), set(parts[1]), set(parts[2])};
+  return {set(parts[0], training), set(parts[1], schema), set(parts[2], schema)};
 }
 
 std::shared_ptr<const Dataset> open_cloud_files(const std::string& path, const CloudsDataOptions& options) {
@@ -316,11 +227,11 @@ std::shared_ptr<const Dataset> open_cloud_files(const std::string& path, const C
   for (const std::string& file : fs::is_directory(path) ? clouds_in(path) : std::vector<std::string>{path}) {
     files.push_back({file, -1});
   }
-  std::vector<Held> clouds = load(files, o);
+  std::vector<HeldCloud> clouds = load(files, o);
   require<DataError>(!clouds.empty(), path, ": holds no point cloud (.npz, .ply, .off, .h5 or text)");
   Schema schema = schema_of(o, {}, have_classes(clouds) ? most_label(clouds) : -1);
-  schema.interface.typical_nodes = mean_points(clouds);
-  return std::make_shared<Clouds>(std::move(clouds), std::move(schema));
+  schema.interface.typical_nodes = mean_nodes(clouds, o.input);
+  return std::make_shared<CloudSet>(std::move(clouds), std::move(schema), o);
 }
 
 }  // namespace weyl

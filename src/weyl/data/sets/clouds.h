@@ -13,7 +13,8 @@ namespace weyl {
 /// sets/cloud_layout.h, as points in float64: of each cloud at most `points`, drawn without repeats by (seed, name of the
 /// file, number in it) and left in their order; with `fit` moved and scaled into the ball of radius 1, before they are drawn.
 /// Features of nodes as the options say, by their keys: scalars, vectors, normals (Role::normal). Label `class` (B, 1), where
-/// there are classes. Clouds may have different numbers of points.
+/// there are classes. Clouds may have different numbers of points. Then nodes are chosen, and get further vectors, as
+/// shapes/cloud_input.h says.
 ///
 /// ConfigError without a number of classes: nothing but the files could say it.
 Schema clouds_schema(const CloudsDataOptions& options);

@@ -1,12 +1,9 @@
 #include "weyl/data/sets/modelnet.h"
 
-#include <ATen/ops/empty.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <numeric>
-#include <type_traits>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -15,9 +12,9 @@
 #include "weyl/data/formats/point_clouds.h"
 #include "weyl/data/sets/class_names.h"
 #include "weyl/data/sets/modelnet_files.h"
+#include "weyl/data/sets/shape_set.h"
 #include "weyl/data/sets/take_samples.h"
 #include "weyl/data/shapes/surface.h"
-#include "weyl/data/shapes/voxels.h"
 
 namespace weyl {
 namespace {
@@ -25,113 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kModelnetPoints = 2048;  // that ModelNet's HDF5 files have
-
-/// One shape: points and, where they are asked for, its mesh.
-struct Shape {
-  std::vector<float> points;  // (P, 3)
-  std::shared_ptr<const Mesh> mesh;
-  int64_t label = -1;   // none
-  std::string source;   // of a mesh alone in its file
-  uint64_t number = 0;  // in its split of the files
-};
-
-class Shapes : public Dataset {
- public:
-  /// `names` are those of the classes, none where nobody says them.
-  Shapes(std::vector<Shape> shapes, const ModelnetDataOptions& options, std::string split, int up,
-         std::vector<std::string> names = {})
-      : shapes_(std::move(shapes)), options_(options), split_(std::move(split)), up_(up) {
-    schema_ = modelnet_schema(options_);
-    if (std::any_of(shapes_.begin(), shapes_.end(), [](const Shape& s) { return s.label < 0; })) {
-      schema_.labels.clear();
-    }
-    if (!names.empty()) {
-      schema_.category_names["class"] = std::move(names);
-    }
-  }
-
-  int64_t size() const override { return static_cast<int64_t>(shapes_.size()); }
-  const Schema& schema() const override { return schema_; }
-  int64_t tokens(int64_t /*index*/) const override {
-    const int64_t n = options_.voxels;
-    return options_.carrier == ShapeCarrier::grid ? n * n * n : options_.points;
-  }
-  std::string source(int64_t index) const override { return shapes_.at(index).source; }
-  Lattice lattice(int64_t /*index*/) const override {
-    const int64_t n = options_.voxels;
-    return options_.carrier == ShapeCarrier::grid ? Lattice{{n, n, n}, {side(), side(), side()}} : Lattice{};
-  }
-
-  Batch batch(std::span<const int64_t> indices) const override {
-    const auto count = static_cast<int64_t>(indices.size());
-    Batch result;
-    if (options_.carrier == ShapeCarrier::grid) {
-      const int64_t n = options_.voxels;
-      Tensor values = at::empty({count, 1, n, n, n}, at::kFloat);
-      auto* to = values.mutable_data_ptr<float>();
-      for (const int64_t i : indices) {
-        to = fill(shapes_.at(i), to);
-      }
-      result.input = Grid{values, {side(), side(), side()}};
-    } else {
-      Points points;
-      points.positions = at::empty({count * options_.points, 3}, at::kFloat);
-      auto* to = points.positions.mutable_data_ptr<float>();
-      for (const int64_t i : indices) {
-        const auto turned = turned_points(shapes_.at(i));
-        to = std::copy(turned.begin(), turned.end(), to);
-      }
-      points.graphs = Segments::of_sizes(std::vector<int64_t>(count, options_.points));
-      result.input = std::move(points);
-    }
-    if (!schema_.labels.empty()) {
-      Tensor labels = at::empty({count, 1}, at::kLong);
-      auto* to = labels.mutable_data_ptr<int64_t>();
-      for (const int64_t i : indices) {
-        *to++ = shapes_.at(i).label;
-      }
-      result.labels["class"] = labels;
-    }
-    return result;
-  }
-
- private:
-  double side() const { return 2 * options_.extent / static_cast<double>(options_.voxels); }  // of a cell
-  Rotation rotation_of(const Shape& shape) const {
-    Stream stream(static_cast<uint64_t>(options_.seed), "modelnet rotation " + split_, {shape.number});
-    return draw_rotation(split_ == "test" ? options_.rotate : options_.rotate_train, up_, stream);
-  }
-  std::vector<float> turned_points(const Shape& shape) const {
-    std::vector<float> points = shape.points;
-    turn(std::span(points), rotation_of(shape));
-    return points;
-  }
-  /// The cells of a shape; the end of them.
-  float* fill(const Shape& shape, float* to) const {
-    const auto shrink = [&](auto& coordinates) {
-      for (auto& x : coordinates) {
-        x = static_cast<std::remove_reference_t<decltype(x)>>(x / options_.extent);
-      }
-    };
-    const auto put = [&](const auto& cells) { return std::copy(cells.begin(), cells.end(), to); };
-    if (options_.fill == VoxelFill::surface) {
-      Mesh mesh = *shape.mesh;
-      turn(std::span(mesh.vertices), rotation_of(shape));
-      shrink(mesh.vertices);
-      return put(voxelise(mesh, options_.voxels));
-    }
-    std::vector<float> points = turned_points(shape);
-    shrink(points);
-    return options_.fill == VoxelFill::points ? put(voxelise(points, options_.voxels))
-                                              : put(point_density(points, options_.voxels, options_.sigma));
-  }
-
-  std::vector<Shape> shapes_;
-  ModelnetDataOptions options_;
-  std::string split_;
-  int up_;
-  Schema schema_;
-};
 
 /// Files of a folder by name: those that begin and end so.
 std::vector<std::string> files_of(const fs::path& folder, std::string_view begin, std::string_view end) {
@@ -147,6 +37,14 @@ std::vector<std::string> files_of(const fs::path& folder, std::string_view begin
   return result;
 }
 
+/// A sample must have more points than centres and neighbours; where the options do not count them, files do.
+void require_room(const ModelnetDataOptions& o, const std::string& path) {
+  const int64_t most = std::max(o.input.centres, o.input.neighbours);
+  require<DataError>(most < o.points, path, ": data.modelnet.",
+                     o.input.centres == most ? "centres" : "neighbours", " must be less than ", o.points,
+                     ", the points of a sample, got ", most);
+}
+
 void add_clouds(std::vector<Shape>& to, const std::string& path, ModelnetDataOptions& o) {
   const PointClouds clouds = read_point_clouds(path, static_cast<uint64_t>(o.limit) << 20U);
   require<ConfigError>(o.fill != VoxelFill::surface, path,
@@ -155,13 +53,16 @@ void add_clouds(std::vector<Shape>& to, const std::string& path, ModelnetDataOpt
   require<DataError>(points <= clouds.points, path, ": data.modelnet.points must be at most ", clouds.points,
                      ", the points that a sample has, got ", points);
   o.points = points;
+  require_room(o, path);
+  const bool draws = o.input.draws();
+  const int64_t kept = draws ? clouds.points : points;
   for (int64_t s = 0; s < clouds.count(); ++s) {
     const auto* begin = clouds.positions.data() + s * clouds.points * 3;
     require<DataError>(clouds.labels[s] >= 0 && (o.classes == 0 || clouds.labels[s] < o.classes), path,
                        ": labels must be 0 .. ", o.classes - 1, " (data.modelnet.classes), sample ", s,
                        " has ", clouds.labels[s]);
-    to.push_back({{begin, begin + points * 3}, nullptr, clouds.labels[s], "", to.size()});
-    if (o.fit) {
+    to.push_back({{begin, begin + kept * 3}, nullptr, clouds.labels[s], "", to.size()});
+    if (o.fit && !draws) {  // else those that are drawn
       fit_into_ball(std::span(to.back().points));
     }
   }
@@ -172,6 +73,7 @@ void add_mesh(std::vector<Shape>& to, const std::string& path, int64_t label, co
   Mesh mesh = read_off(path);
   fit_into_ball(std::span(mesh.vertices));
   o.points = o.points > 0 ? o.points : kModelnetPoints;
+  require_room(o, path);
   Stream stream(static_cast<uint64_t>(o.seed), "modelnet surface " + split, {to.size()});
   Shape shape{{}, nullptr, label, path, to.size()};
   try {
@@ -179,7 +81,7 @@ void add_mesh(std::vector<Shape>& to, const std::string& path, int64_t label, co
   } catch (const ShapeError& error) {
     throw DataError(path + ": " + error.what());
   }
-  if (o.fill == VoxelFill::surface) {
+  if (o.fill == VoxelFill::surface || o.input.draws()) {
     shape.mesh = std::make_shared<Mesh>(std::move(mesh));
   }
   to.push_back(std::move(shape));
@@ -276,9 +178,11 @@ Schema modelnet_schema(const ModelnetDataOptions& o) {
   const bool grid = o.carrier == ShapeCarrier::grid;
   schema.interface.grid = grid;
   const auto nodes = grid ? o.voxels * o.voxels * o.voxels : o.points > 0 ? o.points : kModelnetPoints;
-  schema.interface.typical_nodes = static_cast<double>(nodes);
+  schema.interface.typical_nodes = static_cast<double>(grid ? nodes : o.input.nodes(nodes));
   if (grid) {
     schema.interface.features = {{.name = o.fill == VoxelFill::density ? "density" : "occupancy"}};
+  } else {
+    schema.interface.features = features_of(o.input);
   }
   schema.labels = {{.name = "class", .level = Level::graph, .kind = Kind::category, .categories = o.classes}};
   return schema;
@@ -325,7 +229,7 @@ Splits open_modelnet(const ModelnetDataOptions& options) {
   const int up = up_of(o, meshes);
   const std::vector<std::string> names = meshes ? class_names(o) : std::vector<std::string>();
   const auto set = [&](std::vector<Shape> shapes, const char* split) -> std::shared_ptr<const Dataset> {
-    return shapes.empty() ? nullptr : std::make_shared<Shapes>(std::move(shapes), o, split, up, names);
+    return shapes.empty() ? nullptr : std::make_shared<ShapeSet>(std::move(shapes), o, split, up, names);
   };
   return {set(std::move(train), "train"), set(std::move(valid), "valid"), set(std::move(test), "test")};
 }
@@ -342,7 +246,7 @@ std::shared_ptr<const Dataset> open_modelnet_file(const std::string& path,
     add_clouds(shapes, path, o);
     o.classes = o.classes > 0 ? o.classes : classes_shown(shapes);
   }
-  return std::make_shared<Shapes>(std::move(shapes), o, "test", up_of(o, mesh));
+  return std::make_shared<ShapeSet>(std::move(shapes), o, "test", up_of(o, mesh));
 }
 
 }  // namespace weyl

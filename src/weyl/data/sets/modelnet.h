@@ -18,9 +18,10 @@ namespace weyl {
 ///   grid     feature `occupancy`: 1 in the cells that hold a point (or, of meshes with fill surface, that
 ///            the surface touches), 0 elsewhere; or `density`, of Gaussians around the points
 ///            (data/shapes/voxels.h). The cells fill the cube [-extent, extent]^3, spacing 2 extent / voxels
-///   points   positions, without features
+///   points   positions of nodes, with the vectors that the options ask for (shapes/cloud_input.h), else without features
 ///
-/// float32. Turning and drawing are pure functions of (seed, split, sample).
+/// float32. Turning and drawing are pure functions of (seed, split, sample); what training changes is one of (seed, epoch,
+/// sample) of the training (Dataset::augmented).
 Schema modelnet_schema(const ModelnetDataOptions& options);
 
 /// A folder. Without files valid*.h5 the validation split is drawn from the training samples by the seed.
