@@ -43,50 +43,71 @@ void forward(const LinearAttentionInput<T>& in, HeadRows<T> y, T* scratch, int64
   });
 }
 
-/// The part of the angles' gradient that comes from the rotation of the results.
-template <class T>
-void begin_angles(const AttentionInput<T>& a, const Part& part, HeadRows<const T> y, HeadRows<const T> gy,
-                  T* angles) {
-  const int64_t half = a.key_width / 2;
-  each_chunk(part, [&](const Place& at) {
-    for (int64_t i = at.i; i < at.i + at.rows; ++i) {
-      T* of_row = angles + (i * a.heads + at.h) * half;
-      clear(of_row, half);
-      if (a.rotate_values) {
-        add_turn(gy.at(i, at.h), y.at(i, at.h), half, of_row);
-      }
-    }
-  });
-}
-
-// With G = sum_i q_i gy_i^T / norm: gq_i = M gy_i, gk_j = G v_j, gv_j = G^T k_j.
+// With G = sum_i q_i gy_i^T / norm: gq_i = M gy_i, gk_j = G v_j, gv_j = G^T k_j. Two walks over the rows: for both matrices,
+// and for what they give.
 template <class T>
 void backward(const LinearAttentionInput<T>& in, HeadRows<const T> y, HeadRows<const T> gy,
               const AttentionGradients<T>& g, T* scratch, int64_t first, int64_t last) {
   const AttentionInput<T>& a = in.rows;
   Cutter<T> cutter{scratch};
   const Workspace<T> s(a, 1, cutter);
+  const int64_t K = a.key_width, V = a.value_width, half = K / 2, key = padded<T>(K), value = padded<T>(V);
   T *m_across = s.matrices[0], *of_m = s.matrices[1], *of_m_across = s.matrices[2];
-  const Source<T> q = queries(a), k = keys(a), v = values(a), gout = like_values(a, gy);
+  const bool of_q = g.q.data || g.angles, of_k = g.k.data || g.angles,
+             of_v = g.v.data || (g.angles && a.rotate_values);
   T* of_values = a.rotate_values ? g.angles : nullptr;
   each_part(in, first, last, [&](const Part& part, T scale) {
-    if (g.angles) {
-      begin_angles(a, part, y, gy, g.angles);
-    }
-    if (g.q.data || g.angles) {
-      sum_outer(a, part, v, k, {}, {}, scale, s, m_across);
-      write_sums(a, part, {gout, m_across}, {}, s, {g.q, a.key_width, q.rotated, g.q_bias, g.angles, q});
-    }
-    if (g.k.data || g.v.data || g.angles) {
-      sum_outer(a, part, q, gout, {}, {}, scale, s, of_m);
-    }
-    if (g.k.data || g.angles) {
-      transpose_matrices(part, s, of_m, a.key_width, a.value_width, of_m_across);
-      write_sums(a, part, {v, of_m_across}, {}, s, {g.k, a.key_width, k.rotated, g.k_bias, g.angles, k});
-    }
-    if (g.v.data || of_values) {
-      write_sums(a, part, {k, of_m}, {}, s, {g.v, a.value_width, v.rotated, g.v_bias, of_values, v});
-    }
+    clear_matrices(part, s, m_across);
+    clear_matrices(part, s, of_m);
+    each_chunk(part, [&](const Place& at) {
+      if (a.angles) {
+        find_turns(a, at, s);
+      }
+      if (of_q) {
+        add_outer(at, rows_of(a, values(a), at, false, s, s.v), V, rows_of(a, keys(a), at, true, s, s.k), K,
+                  m_across + at.h * s.size);
+      }
+      if (of_k || of_v) {
+        add_outer(at, rows_of(a, queries(a), at, false, s, s.q), K,
+                  rows_of(a, like_values(a, gy), at, true, s, s.gout), V, of_m + at.h * s.size);
+      }
+    });
+    scale_matrices(part, s, scale, m_across);
+    scale_matrices(part, s, scale, of_m);
+    transpose_matrices(part, s, of_m, K, V, of_m_across);
+    each_chunk(part, [&](const Place& at) {
+      if (a.angles) {
+        find_turns(a, at, s);
+      }
+      const int64_t matrix = at.h * s.size;
+      // What is rotated is packed, and so stands in whole vectors.
+      const Rows<T> k = rows_of(a, keys(a), at, false, s, s.k), v = rows_of(a, values(a), at, false, s, s.v);
+      if (g.angles) {
+        for (int64_t r = 0; r < at.rows; ++r) {
+          T* angles = g.angles + ((at.i + r) * a.heads + at.h) * half;
+          clear(angles, half);
+          if (a.rotate_values) {
+            pack_row<T>(y.at(at.i + r, at.h), nullptr, nullptr, nullptr, T(1), V, s.q);
+            pack_row<T>(gy.at(at.i + r, at.h), nullptr, nullptr, nullptr, T(1), V, s.sums);
+            add_turn(s.sums, s.q, half, angles);
+          }
+        }
+      }
+      if (of_q) {
+        multiply<false>(at, rows_of(a, like_values(a, gy), at, false, s, s.gout), V, m_across + matrix, K,
+                        s.sums, key);
+        const Rows<T> q = g.angles ? rows_of(a, queries(a), at, false, s, s.q) : Rows<T>{};
+        finish(a, at, {g.q, K, a.angles != nullptr, g.q_bias, g.angles, q}, s);
+      }
+      if (of_k) {
+        multiply<false>(at, v, V, of_m_across + matrix, K, s.sums, key);
+        finish(a, at, {g.k, K, a.angles != nullptr, g.k_bias, g.angles, k}, s);
+      }
+      if (of_v) {
+        multiply<false>(at, k, K, of_m + matrix, V, s.sums, value);
+        finish(a, at, {g.v, V, a.rotate_values, g.v_bias, of_values, v}, s);
+      }
+    });
   });
 }
 

@@ -8,16 +8,17 @@ namespace weyl::kernels {
 namespace WEYL_ISA::linear {
 
 /// Rows that all heads meet before the next ones come: what lies beside each other is read together.
-inline constexpr int64_t chunk = 32;
+inline constexpr int64_t chunk = 8;
 
 /// Scratch of a worker: matrices for each head, and chunks of rows of one head.
 template <class T>
 struct Workspace {
   static constexpr int most = 7;
-  int64_t size;            // of a matrix: K rows of V padded to whole vectors, or V rows of K
-  T *left, *right, *sums;  // (chunk, max(K, V) padded)
-  T* bias;                 // (max(K, V) padded)
-  T *cosine, *sine;        // (chunk, K/2)
+  int64_t size;         // of a matrix: K rows of V padded to whole vectors, or V rows of K
+  T *q, *k, *v, *gout;  // (chunk, max(K, V) padded): rows that were packed
+  T* sums;              // likewise
+  T* bias;              // (max(K, V) padded)
+  T *cosine, *sine;     // (chunk, K/2)
   T* matrices[most];
 
   Workspace(const AttentionInput<T>& a, int derivative, Cutter<T>& cutter) {
@@ -25,12 +26,14 @@ struct Workspace {
     const int64_t by_key = a.key_width * value, by_value = a.value_width * key;
     const int64_t widest = key > value ? key : value;
     size = by_key > by_value ? by_key : by_value;
-    left = cutter(chunk * widest);
-    right = cutter(chunk * widest);
+    q = cutter(chunk * widest);
+    k = cutter(chunk * widest);
+    v = cutter(chunk * widest);
+    gout = cutter(chunk * widest);
     sums = cutter(chunk * widest);
     bias = cutter(widest);
-    cosine = cutter(chunk * a.key_width / 2 + 2 * lanes<T>);
-    sine = cutter(chunk * a.key_width / 2 + 2 * lanes<T>);
+    cosine = cutter(chunk * (a.key_width / 2) + 2 * lanes<T>);
+    sine = cutter(chunk * (a.key_width / 2) + 2 * lanes<T>);
     const int count = derivative == 0 ? 1 : derivative == 1 ? 3 : most;
     for (int m = 0; m < most; ++m) {
       matrices[m] = m < count ? cutter(a.heads * size) : nullptr;
@@ -64,6 +67,7 @@ struct Rows {
 /// Rows i .. i + rows - 1 of head h, at most a chunk.
 struct Place {
   int64_t i, rows, h;
+  int64_t next;  // rows of the chunk behind it
   bool whole_blocks() const { return rows % block == 0; }
 };
 
@@ -71,9 +75,20 @@ struct Place {
 template <class F>
 inline void each_chunk(const Part& part, const F& work) {
   for (int64_t from = 0; from < part.n; from += chunk) {
-    const int64_t rows = part.n - from < chunk ? part.n - from : chunk;
+    const int64_t left = part.n - from, rows = left < chunk ? left : chunk;
     for (int64_t h = part.first; h < part.last; ++h) {
-      work(Place{part.begin + from, rows, h});
+      work(Place{part.begin + from, rows, h, left - rows < chunk ? left - rows : chunk});
+    }
+  }
+}
+
+/// Asks for a head's numbers in the next chunk: a step of a whole row is beyond what the processor foresees.
+template <bool writes, class T>
+inline void ask_for_next(HeadRows<T> x, const Place& at, int64_t width) {
+  for (int64_t r = 0; r < at.next && x.data; ++r) {
+    T* row = x.at(at.i + at.rows + r, at.h);
+    for (int64_t c = 0; c < width; c += 64 / static_cast<int64_t>(sizeof(T))) {
+      __builtin_prefetch(row + c, writes ? 1 : 0, 2);
     }
   }
 }
@@ -82,8 +97,12 @@ inline void each_chunk(const Part& part, const F& work) {
 template <class T>
 inline void find_turns(const AttentionInput<T>& a, const Place& at, const Workspace<T>& s) {
   const int64_t half = a.key_width / 2, count = at.rows * half;
+  ask_for_next<false>(HeadRows<const T>{a.angles, a.heads * half, half}, at, half);
   for (int64_t r = 0; r < at.rows; ++r) {
-    copy(a.angles + ((at.i + r) * a.heads + at.h) * half, half, s.cosine + r * half);
+    const T* from = a.angles + ((at.i + r) * a.heads + at.h) * half;
+    for (int64_t f = 0; f < half; f += lanes<T>) {
+      store(s.cosine + r * half + f, get(from + f, half - f));  // what is behind a row is written over
+    }
   }
   for (int64_t e = 0; e < count; e += lanes<T>) {
     Vec<T> sine, cosine;
@@ -98,6 +117,7 @@ inline void find_turns(const AttentionInput<T>& a, const Place& at, const Worksp
 template <class T>
 inline Rows<T> rows_of(const AttentionInput<T>& a, const Source<T>& from, const Place& at, bool vectors,
                        const Workspace<T>& s, T* packed) {
+  ask_for_next<false>(from.x, at, from.width);
   if (from.x.data && !from.bias && !from.rotated && at.whole_blocks() &&
       (!vectors || from.width % lanes<T> == 0)) {
     return {from.x.at(at.i, at.h), from.x.row};
@@ -117,36 +137,63 @@ inline Rows<T> rows_of(const AttentionInput<T>& a, const Source<T>& from, const 
   return {packed, stride};
 }
 
+/// The matrix of a head (X, Y padded) += sum_i x_i y_i^T over a chunk.
+template <class T>
+inline void add_outer(const Place& at, const Rows<T>& x, int64_t x_width, const Rows<T>& y, int64_t y_width,
+                      T* matrix) {
+  const int64_t pitch = padded<T>(y_width);
+  for (int64_t r = 0; r < at.rows; r += block) {
+    in_tiles<T>(pitch, [&](int64_t c, auto vectors) {
+      add_scattered<vectors>(x.at + r * x.stride, x.stride, y.at + r * y.stride + c, y.stride, x_width,
+                             matrix + c, pitch);
+    });
+  }
+}
+
+/// sums (chunk, out padded) = or, with `add`, += x_i^T times the matrix of a head (X, out padded).
+template <bool add, class T>
+inline void multiply(const Place& at, const Rows<T>& x, int64_t x_width, const T* matrix, int64_t out_width,
+                     T* sums, int64_t stride) {
+  const int64_t pitch = padded<T>(out_width);
+  for (int64_t r = 0; r < at.rows; r += block) {
+    in_tiles<T>(pitch, [&](int64_t c, auto vectors) {
+      add_mixtures<vectors, add>(x.at + r * x.stride, x.stride, matrix + c, pitch, x_width,
+                                 sums + r * stride + c, stride);
+    });
+  }
+}
+
+template <class T>
+void clear_matrices(const Part& part, const Workspace<T>& s, T* matrices) {
+  clear(matrices + part.first * s.size, (part.last - part.first) * s.size);
+}
+template <class T>
+void scale_matrices(const Part& part, const Workspace<T>& s, T scale, T* matrices) {
+  for (T* x = matrices + part.first * s.size; x < matrices + part.last * s.size; ++x) {
+    *x *= scale;
+  }
+}
+
 /// matrices of each head (A, B padded) = scale sum_i a_i b_i^T, and of a second pair too where there is one.
 template <class T>
 void sum_outer(const AttentionInput<T>& a, const Part& part, const Source<T>& one, const Source<T>& other,
                const Source<T>& second_one, const Source<T>& second_other, T scale, const Workspace<T>& s,
                T* matrices) {
-  const int64_t size = s.size;
-  clear(matrices + part.first * size, (part.last - part.first) * size);
+  clear_matrices(part, s, matrices);
   each_chunk(part, [&](const Place& at) {
     if (one.rotated || other.rotated) {
       find_turns(a, at, s);
     }
-    const auto add = [&](const Source<T>& left, const Source<T>& right) {
-      if (!left || !right) {
-        return;
-      }
-      const Rows<T> x = rows_of(a, left, at, false, s, s.left), y = rows_of(a, right, at, true, s, s.right);
-      const int64_t pitch = padded<T>(right.width);
-      for (int64_t r = 0; r < at.rows; r += block) {
-        in_tiles<T>(pitch, [&](int64_t c, auto vectors) {
-          add_scattered<vectors>(x.at + r * x.stride, x.stride, y.at + r * y.stride + c, y.stride, left.width,
-                                 matrices + at.h * size + c, pitch);
-        });
+    const auto add = [&](const Source<T>& x, const Source<T>& y) {
+      if (x && y) {
+        add_outer(at, rows_of(a, x, at, false, s, s.k), x.width, rows_of(a, y, at, true, s, s.v), y.width,
+                  matrices + at.h * s.size);
       }
     };
     add(one, other);
     add(second_one, second_other);
   });
-  for (T* x = matrices + part.first * size; x < matrices + part.last * size; ++x) {
-    *x *= scale;
-  }
+  scale_matrices(part, s, scale, matrices);
 }
 
 /// (A, B padded) -> (B, A padded)
@@ -171,37 +218,43 @@ struct Target {
   HeadRows<T> out;
   int64_t width = 0;
   bool rotated = false;
-  T* bias = nullptr;  // (H width), added to
-  T* angles =
-      nullptr;  // (N, H, K/2), added to: of a gradient, that of the angles by which `of` has been rotated
-  Source<T> of;
+  T* bias = nullptr;    // (H width), added to
+  T* angles = nullptr;  // (N, H, K/2), added to: the gradient of the angles by which `of` has been rotated
+  Rows<T> of{};
 };
 
-/// Adds dz . J z, the derivative by the angle of a rotation whose result is z, to the angles' gradient.
+/// Adds dz . J z, the derivative by the angle of a rotation whose result is z, to the angles' gradient. Rows are padded to
+/// whole vectors.
 template <class T>
 inline void add_turn(const T* z, const T* dz, int64_t half, T* angles) {
-  for (int64_t f = 0; f < half; ++f) {
-    angles[f] += dz[2 * f + 1] * z[2 * f] - dz[2 * f] * z[2 * f + 1];
+  constexpr int64_t step = lanes<T> / 2;
+  const Vec<T> turn = alternating<T>(T(-1));
+  for (int64_t f = 0; f < half; f += step) {
+    const Vec<T> both = load(z + 2 * f) * swap_pairs<T>(load(dz + 2 * f)) * turn;
+    const int64_t left = half - f < step ? half - f : step;
+    store_part(angles + f, pair_sums<T>(both) + load_part(angles + f, left), left);
   }
 }
 
-/// What a chunk's sums become.
+/// What a chunk's sums (chunk, width padded) become.
 template <class T>
 inline void finish(const AttentionInput<T>& a, const Place& at, const Target<T>& to, const Workspace<T>& s) {
   const int64_t half = a.key_width / 2, pitch = padded<T>(to.width);
-  if (to.angles) {
-    const Rows<T> z = rows_of(a, to.of, at, false, s, s.left);
-    for (int64_t r = 0; r < at.rows; ++r) {
-      add_turn(z.at + r * z.stride, s.sums + r * pitch, half,
-               to.angles + ((at.i + r) * a.heads + at.h) * half);
-    }
+  for (int64_t r = 0; r < at.rows && to.angles; ++r) {
+    add_turn(to.of.at + r * to.of.stride, s.sums + r * pitch, half,
+             to.angles + ((at.i + r) * a.heads + at.h) * half);
   }
-  for (int64_t r = 0; r < at.rows && to.out.data; ++r) {
+  if (!to.out.data) {
+    return;
+  }
+  ask_for_next<true>(to.out, at, to.width);
+  for (int64_t r = 0; r < at.rows; ++r) {
     T* out = to.out.at(at.i + r, at.h);
     unpack_row<T>(s.sums + r * pitch, to.rotated ? s.cosine + r * half : nullptr, s.sine + r * half, T(1),
                   to.width, out, false);
-    for (int64_t c = 0; c < to.width && to.bias; ++c) {
-      to.bias[at.h * to.width + c] += out[c];
+    for (int64_t c = 0; c < to.width && to.bias; c += lanes<T>) {
+      T* total = to.bias + at.h * to.width + c;
+      put(total, get(total, to.width - c) + get(out + c, to.width - c), to.width - c);
     }
   }
 }
@@ -211,36 +264,28 @@ template <class T>
 void write_sums(const AttentionInput<T>& a, const Part& part, const Term<T>& one, const Term<T>& other,
                 const Workspace<T>& s, const Target<T>& to) {
   const int64_t pitch = padded<T>(to.width);
-  const bool in_place = to.out.data && !to.rotated && !to.bias && !to.angles && pitch == to.width;
   each_chunk(part, [&](const Place& at) {
-    if (to.rotated || one.x.rotated || to.of.rotated) {
+    if (to.rotated || one.x.rotated) {
       find_turns(a, at, s);
     }
-    const bool direct = in_place && at.whole_blocks();
+    const bool direct = !to.rotated && pitch == to.width && at.whole_blocks();
     T* sums = direct ? to.out.at(at.i, at.h) : s.sums;
     const int64_t stride = direct ? to.out.row : pitch;
-    bool begun = false;
-    const auto add = [&](const Term<T>& term) {
-      if (!term.matrices) {
-        return;
-      }
-      const Rows<T> x = rows_of(a, term.x, at, false, s, s.left);
-      for (int64_t r = 0; r < at.rows; r += block) {
-        in_tiles<T>(pitch, [&](int64_t c, auto vectors) {
-          const T *rows = x.at + r * x.stride, *matrix = term.matrices + at.h * s.size + c;
-          T* into = sums + r * stride + c;
-          begun ? add_mixtures<vectors, true>(rows, x.stride, matrix, pitch, term.x.width, into, stride)
-                : add_mixtures<vectors, false>(rows, x.stride, matrix, pitch, term.x.width, into, stride);
-        });
-      }
-      begun = true;
-    };
-    add(one);
-    add(other);
-    for (int64_t r = 0; r < at.rows && !begun; ++r) {
+    const Term<T>& first = one.matrices ? one : other;
+    if (first.matrices) {
+      multiply<false>(at, rows_of(a, first.x, at, false, s, s.q), first.x.width,
+                      first.matrices + at.h * s.size, to.width, sums, stride);
+    }
+    for (int64_t r = 0; r < at.rows && !first.matrices; ++r) {
       clear(sums + r * stride, pitch);
     }
-    if (!direct) {
+    if (one.matrices && other.matrices) {
+      multiply<true>(at, rows_of(a, other.x, at, false, s, s.q), other.x.width,
+                     other.matrices + at.h * s.size, to.width, sums, stride);
+    }
+    if (direct) {
+      ask_for_next<true>(to.out, at, to.width);
+    } else {
       finish(a, at, to, s);
     }
   });
