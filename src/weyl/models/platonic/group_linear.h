@@ -27,6 +27,7 @@ class GroupLinear : public Module {
 
   const Tensor& kernel() const { return kernel_; }  // (G, O, I)
   const Tensor& bias() const { return bias_; }      // (O), for ops that add it themselves
+  const GroupTables& tables() const { return *tables_; }
   Tensor without_bias(const Tensor& x) const;
   /// Whether it goes by irreps now: not under UseReferences, of which the dense matrix is the definition.
   bool by_irreps() const;

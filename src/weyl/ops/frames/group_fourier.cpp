@@ -5,9 +5,11 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/split_with_sizes.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <memory>
+#include <utility>
 
 #include "weyl/core/check.h"
 #include "weyl/kernels/dispatch.h"
@@ -237,15 +239,33 @@ Tensor spectral_linear(const Tensor& x, const Tensors& blocks, const GroupTables
     const FullPrecision no_autocast;
     return group_fourier(widened(x), tables);
   }();
-  require(blocks.size() == planes.size(), "spectral_linear: needs a block for each of ", planes.size(),
-          " irreps, got ", blocks.size());
+  return spectral_products(std::move(planes), blocks, tables, parts);
+}
+
+Tensor spectral_products(Tensors planes, const Tensors& blocks, const GroupTables& tables, int64_t parts) {
+  const auto& irreps = tables.fourier()->spectrum().irreps();
+  require(blocks.size() == irreps.size() && planes.size() == irreps.size(),
+          "spectral_products: needs a plane and a block for each of ", irreps.size(), " irreps, got ",
+          planes.size(), " and ", blocks.size());
+  Tensor sample;  // of which the type and the size of the others are
+  int64_t nodes = 0, out = 0;
   for (size_t i = 0; i < planes.size(); ++i) {
-    planes[i] = at::linear(planes[i], blocks[i]);
+    require(planes[i].defined() == blocks[i].defined(), "spectral_products: plane ", i, " must ",
+            planes[i].defined() ? "" : "not ", "have a block");
+    if (planes[i].defined()) {
+      planes[i] = at::linear(planes[i], blocks[i]);
+      sample = planes[i];
+      nodes = sample.size(0) / irreps[i].multiplicity;
+      out = sample.size(1) / irreps[i].dimension;
+    }
   }
-  const auto product = planes[0].scalar_type();
+  require(sample.defined(), "spectral_products: needs a plane that is not nought");
+  const auto product = sample.scalar_type();
   const FullPrecision no_autocast;
-  for (Tensor& plane : planes) {
-    plane = widened(plane);
+  for (size_t i = 0; i < planes.size(); ++i) {
+    planes[i] = planes[i].defined() ? widened(planes[i])
+                                    : at::zeros({irreps[i].multiplicity * nodes, irreps[i].dimension * out},
+                                                sample.options().dtype(at_least_float32(product)));
   }
   return inverse_group_fourier(planes, tables, parts).to(product);
 }

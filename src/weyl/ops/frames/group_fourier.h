@@ -28,4 +28,9 @@ std::vector<Tensor> spectral_blocks(const Tensor& kernel, const GroupTables& tab
 Tensor spectral_linear(const Tensor& x, const std::vector<Tensor>& blocks, const GroupTables& tables,
                        int64_t parts = 1);
 
+/// Its second half, of planes x_r that are given: inverse_group_fourier(x_r W_r^T). Undefined planes are nought, with
+/// undefined blocks, and take no product. ShapeError unless there is a plane, and a block for each.
+Tensor spectral_products(std::vector<Tensor> planes, const std::vector<Tensor>& blocks,
+                         const GroupTables& tables, int64_t parts = 1);
+
 }  // namespace weyl
