@@ -59,11 +59,15 @@ TEST(CommandLine, ResumesARunWithAnotherBudgetAlone) {
   EXPECT_EQ(
       expect<TrainCommand>({"train", "train.max_seconds=7", "--resume", "runs/x"}).config.overrides.size(),
       1u);
-  for (const char* other : {"train.batch=4", "model.system=lie", "data.nbody.path=x"}) {
+  EXPECT_EQ(expect<TrainCommand>({"train", "--resume", "runs/x", "model.platonic.linear=spectral"})
+                .config.overrides.size(),
+            1u);
+  for (const char* other :
+       {"train.batch=4", "model.system=lie", "model.platonic.width=96", "data.nbody.path=x"}) {
     EXPECT_NE(error_of({"train", "--resume", "runs/x", "train.epochs=5", other})
                   .find(std::string(
                             "only its budget (train.epochs, train.steps, train.flops, train.max_seconds) may "
-                            "be changed, got '") +
+                            "be changed, and the form of its linear maps (model.platonic.linear), got '") +
                         other + "'"),
               std::string::npos);
   }

@@ -158,6 +158,17 @@ TEST(WorkOfModels, OfPlatonicIsExact) {
     o.attention = platonic::AttentionLaw::linear;
     o.use_key = false;
     expect_exact(name + ", linear attention", o, interface_of_nodes(13));
+    Interface odd = interface_of_nodes(11);
+    odd.features.push_back({.name = "p", .kind = Kind::pseudoscalar});
+    odd.features.push_back({.name = "a", .kind = Kind::axial_vector});
+    o = {};
+    o.group = "octahedron_reflections";
+    o.width = 48;
+    o.heads = 8;
+    o.blocks = 1;
+    o.linear = form;
+    o.position_vector = platonic::PositionVector::on;
+    expect_exact(name + ", odd features", o, odd);
   }
 }
 

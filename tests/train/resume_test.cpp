@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 TEST_F(ResumeTest, OtherDataAreRefusedUnlessTheUserSaysSo) {
   train_until("run", 4);
   TrainRequest longer;
-  longer.budget = {"train.epochs=7"};
+  longer.changes = {"train.epochs=7"};
   const auto refusal = [&](const TrainRequest& request = {}) {
     Notes notes;
     try {
@@ -99,11 +99,11 @@ TEST_F(ResumeTest, OnlyTheBudgetMayChangeAndItIsKept) {
   recipe_.train.schedule = {.name = ScheduleLaw::cosine};
   train_until("run", 4);
   TrainRequest other;
-  other.budget = {"train.batch=4"};
+  other.changes = {"train.batch=4"};
   Notes refused;
   EXPECT_THROW(go_on("run", refused, other), ConfigError);
   TrainRequest longer;
-  longer.budget = {"train.epochs=5"};
+  longer.changes = {"train.epochs=5"};
   longer.stop = stop_after(1);
   Notes notes;
   EXPECT_EQ(go_on("run", notes, longer).steps, 5);
@@ -123,7 +123,7 @@ TEST_F(ResumeTest, OnlyTheBudgetMayChangeAndItIsKept) {
   EXPECT_EQ(read_checkpoint(folder_ / "run").recipe.train.epochs, 3);
   EXPECT_EQ(go_on("run", plain).steps, 15);
   // A value that is none is the user's.
-  other.budget = {"train.epochs=0"};
+  other.changes = {"train.epochs=0"};
   EXPECT_THROW(go_on("run", refused, other), ConfigError);
 }
 
@@ -137,7 +137,7 @@ TEST_F(ResumeTest, AFinishedRunSaysSoAndCanTrainOn) {
                              (folder_ / "run") + " train.epochs=6\n");
   EXPECT_EQ(before, bits_of(folder_ / "run"));
   TrainRequest longer;
-  longer.budget = {"train.epochs=4"};
+  longer.changes = {"train.epochs=4"};
   Notes on;
   EXPECT_EQ(go_on("run", on, longer).steps, 12);
   EXPECT_FALSE(has(on.all(), "finished")) << on.all();
@@ -178,7 +178,7 @@ TEST_F(ResumeTest, ABudgetOfFlopsMayBeGivenAndTaken) {
   Notes notes;
   TrainRequest request;
   // An epoch has three steps of 16, 16 and 8 graphs of five bodies.
-  request.budget = {"train.epochs=false", budget("train.flops", each * 5 * 85)};
+  request.changes = {"train.epochs=false", budget("train.flops", each * 5 * 85)};
   const TrainResult result = go_on("run", notes, request);
   EXPECT_EQ(result.ending, Ending::finished);
   EXPECT_GE(result.nominal_flops, each * 5 * 85);

@@ -300,6 +300,58 @@ TEST(Sight, SamplesThatTellNothingRaiseNoAlarm) {
             silence);
 }
 
+/// Nodes 5 to 9, the second of each two graphs of five, are of one type, at rest and without a charge.
+void make_every_second_graph_alike(Points& p) {
+  for (int64_t g = 1; g < p.count(); g += 2) {
+    const int64_t begin = p.graphs.offsets[static_cast<size_t>(g)], size = p.graphs.size(g);
+    p.types.narrow(0, begin, size).fill_(1);
+    p.scalars.narrow(0, begin, size).zero_();
+    p.vectors.narrow(0, begin, size).zero_();
+  }
+}
+
+// Others of the set are seen, so that no output is constant: the check of sight lets it through.
+TEST(Sight, GraphsOfNodesThatAreAllAlikeAreSaidWhereAttentionNeedsOthers) {
+  const Interface i = asked(featured(), {energy, forces});
+  const auto mixed = clouds(i, 8, 5, make_every_second_graph_alike);
+  const auto lines = lines_of(small_platonic(), i, *mixed);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(lines[0].starts_with("in 4 of 8 training samples that were looked at all nodes are alike"))
+      << lines[0];
+  for (const char* option : {"rope_on_values = true", "attention = \"linear\"", "ape", "position_vector"}) {
+    EXPECT_NE(lines[0].find(option), std::string::npos) << lines[0];
+  }
+  EXPECT_EQ(lines[0].find('\n'), std::string::npos);
+  // Each option that it names sees them.
+  const auto with = [&](const std::function<void(platonic::Options&)>& change) {
+    platonic::Options o = small_platonic();
+    change(o);
+    return lines_of(o, i, *mixed);
+  };
+  EXPECT_EQ(with([](auto& o) { o.rope_on_values = true; }), silence);
+  EXPECT_EQ(with([](auto& o) { o.attention = platonic::AttentionLaw::linear; }), silence);
+  EXPECT_EQ(with([](auto& o) { o.ape = platonic::ApeOptions{}; }), silence);
+  EXPECT_EQ(with([](auto& o) { o.position_vector = platonic::PositionVector::on; }), silence);
+  // Where nodes differ, in one feature alone, or are alone, there is nothing to say; nor of another system.
+  EXPECT_EQ(lines_of(small_platonic(), i, *clouds(i, 8, 5)), silence);
+  EXPECT_EQ(lines_of(small_platonic(), i,
+                     *clouds(i, 8, 5,
+                             [](Points& p) {
+                               make_every_second_graph_alike(p);
+                               p.scalars = at::arange(p.nodes(), at::kDouble).unsqueeze(1);
+                             })),
+            silence);
+  EXPECT_EQ(lines_of(small_platonic(), i, *clouds(i, 8, 1, make_every_second_graph_alike)), silence);
+  EXPECT_EQ(lines_of(small_transformer(), i, *mixed), silence);
+  // Graphs that are all so end it before.
+  const auto alike = clouds(i, 8, 5, [](Points& p) {
+    p.types.fill_(1);
+    p.scalars.zero_();
+    p.vectors.zero_();
+  });
+  EXPECT_TRUE(refusal_of(small_platonic(), i, *alike).starts_with("model.platonic.position_vector: "));
+}
+
 TEST(Sight, PosesAndGridsAreLookedAtToo) {
   for (const LieGroup group : {LieGroup::so2, LieGroup::se2, LieGroup::se3, LieGroup::aff2}) {
     const Interface i = lie::interface_of(group);

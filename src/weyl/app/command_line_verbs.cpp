@@ -32,7 +32,7 @@ Verb add_train(CLI::App& root) {
          "--resume", c->resume,
          "go on with the run in this folder; ends with the same bits as a run that was never stopped. Of "
          "its keys the budget alone may be changed: train.epochs, train.steps, train.flops, "
-         "train.max_seconds")
+         "train.max_seconds; and the form of Platonic linear maps, model.platonic.linear")
       ->type_name("RUN");
   app.add_flag("--data-changed", c->data_changed,
                "with --resume: go on though the data are no longer those that the run was trained on");
@@ -52,7 +52,7 @@ Verb add_train(CLI::App& root) {
     if (!t.resume.empty()) {
       require<ConfigError>(t.out.empty() && !t.machine.dtype && !*seed,
                            "--resume takes the run as it is: no --out, --dtype or --seed");
-      require_budget_only(t.config.overrides);
+      require_may_change(t.config.overrides);
     }
     require<ConfigError>(!t.data_changed || !t.resume.empty(), "--data-changed goes with --resume RUN");
     if (t.machine.dtype) {

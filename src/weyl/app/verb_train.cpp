@@ -246,7 +246,7 @@ int run(const TrainCommand& command, const Systems& systems) {
   request.leave = [&](const TrainResult& result, const std::exception_ptr& error) {
     leave(console, result, error, command.talk.json);
   };
-  request.budget = resumed ? command.config.overrides : std::vector<std::string>{};
+  request.changes = resumed ? command.config.overrides : std::vector<std::string>{};
   request.data_changed = command.data_changed;
   const TrainResult result =
       resumed

@@ -5,6 +5,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/text_number.h"
+#include "weyl/train/way_of_working.h"
 
 namespace weyl {
 namespace {
@@ -15,14 +16,15 @@ std::string count_of(int64_t count, const char* unit) {
 
 }  // namespace
 
-void require_budget_only(std::span<const std::string> overrides) {
+void require_may_change(std::span<const std::string> overrides) {
   for (const std::string& override : overrides) {
     const std::string key = override.substr(0, override.find('='));
-    require<ConfigError>(
-        key == "train.epochs" || key == "train.steps" || key == "train.flops" || key == "train.max_seconds",
-        "--resume takes the run as it is: only its budget (train.epochs, train.steps, "
-        "train.flops, train.max_seconds) may be changed, got '",
-        override, "'");
+    require<ConfigError>(key == "train.epochs" || key == "train.steps" || key == "train.flops" ||
+                             key == "train.max_seconds" || is_way_of_working(key),
+                         "--resume takes the run as it is: only its budget (train.epochs, train.steps, "
+                         "train.flops, train.max_seconds) may be changed, and the form of its linear maps "
+                         "(model.platonic.linear), got '",
+                         override, "'");
   }
 }
 

@@ -7,11 +7,12 @@
 
 namespace weyl {
 
-/// The budget of a run, train.epochs, train.steps, train.flops and train.max_seconds, is the one part of its recipe that may
-/// change when it is resumed: nothing that was learned depends on it but through the schedule.
+/// The budget of a run, train.epochs, train.steps, train.flops and train.max_seconds, is the one part of what it learns by
+/// that may change when it is resumed: nothing that was learned depends on it but through the schedule.
 
-/// ConfigError for the first override ("train.epochs=20") of any other key.
-void require_budget_only(std::span<const std::string> overrides);
+/// ConfigError for the first override ("train.epochs=20") of any other key but that of a way of working
+/// (train/way_of_working.h).
+void require_may_change(std::span<const std::string> overrides);
 
 bool same_budget(const TrainOptions& a, const TrainOptions& b);
 

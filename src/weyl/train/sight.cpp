@@ -17,6 +17,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/random_tensor.h"
+#include "weyl/train/alike_nodes.h"
 #include "weyl/train/sight_changes.h"
 #include "weyl/train/sight_samples.h"
 
@@ -278,7 +279,12 @@ std::vector<std::string> check_sight(const SavedModel& saved, const Dataset& tra
   const std::shared_ptr<Model> copy = build(saved.recipe.model, saved.interface, systems);
   draw_zeros(*copy, seed);
   const Input samples = sight_samples(train, saved.recipe.train.crop, tokens_for(*copy));
-  return judged(sight_of(*copy, saved.task.get(), samples, seed), saved.recipe.model);
+  std::vector<std::string> lines =
+      judged(sight_of(*copy, saved.task.get(), samples, seed), saved.recipe.model);
+  if (std::string line = note_on_alike_nodes(saved.recipe.model, saved.interface, train); !line.empty()) {
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 }  // namespace weyl

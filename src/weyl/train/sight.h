@@ -40,7 +40,8 @@ void draw_zeros(Model& model, uint64_t seed);
 /// Looks at a copy of a model that is about to be trained on these samples, a few of them, in float64 on the CPU. The
 /// model itself, its task and the random generators are as before. ConfigError, one line that names the option
 /// responsible: no output changes with the positions (poses, values), or one changes with nothing at all. The other
-/// lines, for the user: outputs that do not see positions, predictions that are constant, features that change nothing.
+/// lines, for the user: outputs that do not see positions, predictions that are constant, features that change nothing, and what
+/// note_on_alike_nodes says.
 std::vector<std::string> check_sight(const SavedModel& saved, const Dataset& train, const Systems& systems);
 
 }  // namespace weyl

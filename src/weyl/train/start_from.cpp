@@ -18,6 +18,7 @@
 #include "weyl/core/units.h"
 #include "weyl/train/each_batch.h"
 #include "weyl/train/loading.h"
+#include "weyl/train/way_of_working.h"
 
 namespace weyl {
 namespace {
@@ -53,14 +54,15 @@ std::string by_part(const Lines& names) {
   return all;
 }
 
-// So end the keys that say how results are worked out, not what they are, or what training alone leaves out at random.
-constexpr std::array<std::string_view, 7> same_function{
-    ".platonic.linear", ".platonic.recompute", ".dropout",        ".attention_dropout",
-    ".drop_path",       ".drop_path_by",       ".drop_path_grows"};
+// So end the keys of what training alone does: what it leaves out at random, what it keeps.
+constexpr std::array<std::string_view, 6> of_training{".platonic.recompute", ".dropout",
+                                                      ".attention_dropout",  ".drop_path",
+                                                      ".drop_path_by",       ".drop_path_grows"};
 
 void compare(const Json& theirs, const Json& ours, const std::string& key, const std::string& where,
              Lines& lines) {
-  if (std::ranges::any_of(same_function, [&](std::string_view end) { return key.ends_with(end); })) {
+  if (is_way_of_working(key) ||
+      std::ranges::any_of(of_training, [&](std::string_view end) { return key.ends_with(end); })) {
     return;
   }
   if (!theirs.is_object() || !ours.is_object()) {

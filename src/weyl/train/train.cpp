@@ -24,6 +24,7 @@
 #include "weyl/train/run_folder.h"
 #include "weyl/train/sight.h"
 #include "weyl/train/threads.h"
+#include "weyl/train/way_of_working.h"
 
 namespace weyl {
 namespace {
@@ -150,21 +151,29 @@ Json environment_of(const RunFolder& run, bool has_checkpoint, TrainObserver& ob
   return {};
 }
 
-// The recipe of a run with the budget that it has now: as config.toml has it, unless the caller asks for another.
-Recipe with_budget(Recipe recipe, const RunFolder& run, const TrainRequest& request,
-                   const ModelOptions& known) {
+// The recipe of a run with the budget and the way of working that it has now: as config.toml has them, unless the caller
+// asks for others.
+Recipe with_changes(Recipe recipe, const RunFolder& run, const TrainRequest& request,
+                    const ModelOptions& known) {
   const std::string file = run.file("config.toml");
+  ModelOptions before = recipe.model;
   try {
-    take_budget(read_recipe(file, {}, known).train, recipe.train);
+    const Recipe now = read_recipe(file, {}, known);
+    take_budget(now.train, recipe.train);
+    take_way_of_working(now.model, recipe.model);
   } catch (const ConfigError& error) {
     observer_of(request).noted(text(error.what(), "; the run goes on as its checkpoint says"));
   }
-  if (!request.budget.empty()) {
+  if (!request.changes.empty()) {
     Recipe changed;
     changed.model = known;
-    read_toml_text(write_toml([&](Fields& f) { fields(f, recipe); }), file, request.budget,
+    read_toml_text(write_toml([&](Fields& f) { fields(f, recipe); }), file, request.changes,
                    [&](Fields& f) { fields(f, changed); });
     take_budget(changed.train, recipe.train);
+    take_way_of_working(changed.model, recipe.model);
+  }
+  if (const std::string line = take_way_of_working(recipe.model, before); !line.empty()) {
+    observer_of(request).noted(line);
   }
   return recipe;
 }
@@ -264,7 +273,7 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
 }
 
 TrainResult resume(const std::string& path, const TrainRequest& request) {
-  require_budget_only(request.budget);
+  require_may_change(request.changes);
   const RunFolder run = RunFolder::open(path);
   TrainObserver& observer = observer_of(request);
   run.clear_litter();
@@ -277,7 +286,7 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
     observer.noted(path +
                    ": has no checkpoint yet: the run starts from its beginning, as its config.toml says");
   }
-  const Recipe recipe = with_budget(
+  const Recipe recipe = with_changes(
       resumed ? resumed->recipe : read_recipe(run.file("config.toml"), {}, known), run, request, known);
   check(recipe, request.device);
   const KeepThreads keep;
@@ -302,7 +311,7 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
       }
     }
   }
-  if (!request.budget.empty()) {
+  if (!request.changes.empty()) {
     write_config(run, recipe);  // a refused resume has changed nothing
   }
   return run_in(run, std::move(prepared), from, request);

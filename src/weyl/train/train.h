@@ -26,9 +26,9 @@ struct TrainRequest {
   TrainObserver* observer = nullptr;
   std::function<bool()> stop;  // asked between steps: true saves and ends with Ending::interrupted
   Leave leave;                 // when given: ends the process from within a step (Trainer::leave_by)
-  /// Of a resumed run: a new budget, "train.epochs=20", and whether its data may be others than those that it was
-  /// trained on.
-  std::vector<std::string> budget;
+  /// Of a resumed run: a new budget, "train.epochs=20", or another form of linear maps, "model.platonic.linear=dense";
+  /// and whether its data may be others than those that it was trained on.
+  std::vector<std::string> changes;
   bool data_changed = false;
 };
 
@@ -42,9 +42,9 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request);
 /// Continues a run from its newest whole checkpoint (from its config.toml when it was ended before the first one). A
 /// run that is already at its end only reports. Its data are those of the folder that it was started in
 /// (data_of_run). Takes as many threads as the run began with (its bits depend
-/// on them) unless `request.threads` says otherwise, and the budget of config.toml unless `request.budget` does.
+/// on them) unless `request.threads` says otherwise, and the budget of config.toml unless `request.changes` do.
 /// `request.out` and `name` are not used. What is not as it was (a damaged checkpoint or log, another machine,
-/// another budget) is a line to the observer. ConfigError: `budget` has other keys; DataError: no checkpoint is
+/// another budget) is a line to the observer. ConfigError: `changes` have other keys; DataError: no checkpoint is
 /// whole, another training is using the folder, the data have changed.
 TrainResult resume(const std::string& run, const TrainRequest& request);
 

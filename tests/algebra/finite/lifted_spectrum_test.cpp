@@ -89,6 +89,76 @@ TEST(LiftedSpectrum, ScalarsAreTrivialAndVectorsAreTheDefiningIrrep) {
   EXPECT_GT(pseudoscalar.irreps[0], 0);
 }
 
+TEST(LiftedSpectrum, IsOfAsFewTermsAsIrrepsAndTheirTypesSay) {
+  for (const auto& group : spectra::groups()) {
+    SCOPED_TRACE(group->name());
+    const auto& of = spectrum(*group);
+    for (const bool vector : {false, true}) {
+      const auto lift = vector ? lifted_vector(*group, of, true) : lifted_scalar(*group, of, true);
+      const int64_t n = lift.components;
+      EXPECT_LT(lift.remainder, 1e-13);
+      std::vector<double> again(lift.coefficients.size(), 0.0);
+      int64_t terms = 0;
+      for (const LiftedFactors& f : factors_of(lift, of)) {
+        const RealIrrep& irrep = of.irreps()[f.irrep];
+        const int64_t m = irrep.multiplicity, d = irrep.dimension;
+        EXPECT_GE(f.rank, 1);
+        EXPECT_LE(f.rank, std::min(m, d) * n);
+        terms += f.rank;
+        for (int64_t k = 0; k < f.rank; ++k) {
+          for (int64_t i = 0; i < m; ++i) {
+            for (int64_t l = 0; l < d; ++l) {
+              for (int64_t a = 0; a < n; ++a) {
+                for (int64_t b = 0; b < n; ++b) {
+                  again[((irrep.offset + i * d + l) * n + a) * n + b] +=
+                      f.onto[(k * m + i) * n + b] * f.along[(k * d + l) * n + a];
+                }
+              }
+            }
+          }
+        }
+        if (n == 1) {
+          EXPECT_EQ(f.onto, (std::vector<double>{1}));
+        }
+      }
+      EXPECT_LT(spectra::largest_difference(again, lift.coefficients), 1e-13);
+      EXPECT_LE(terms, n * n);
+    }
+  }
+  const auto ranks = [](const char* name) {
+    const auto group = named_group(name);
+    std::vector<int64_t> all;
+    for (const auto& f : factors_of(lifted_vector(*group, spectrum(*group)), spectrum(*group))) {
+      all.push_back(f.rank);
+    }
+    return all;
+  };
+  EXPECT_EQ(ranks("octahedron"), (std::vector<int64_t>{1}));
+  EXPECT_EQ(ranks("icosahedron"), (std::vector<int64_t>{1}));
+  EXPECT_EQ(ranks("octahedron_reflections"), (std::vector<int64_t>{1, 1, 1}));
+  EXPECT_EQ(ranks("trivial"), (std::vector<int64_t>{3}));
+  EXPECT_EQ(ranks("flop_3d_1"), (std::vector<int64_t>{2, 1}));
+  EXPECT_EQ(ranks("cyclic_6"), (std::vector<int64_t>{2}));  // of the complex type
+  EXPECT_EQ(ranks("dihedral_3"), (std::vector<int64_t>{1}));
+}
+
+// Matrices of seven digits are no representation: what a vector has in other irreps is told, not hidden.
+TEST(LiftedSpectrum, TellsWhatRoundedElementsLeaveOut) {
+  const auto exact = named_group("icosahedron");
+  std::vector<std::vector<double>> elements;
+  for (int64_t g = 0; g < exact->order(); ++g) {
+    std::vector<double> element;
+    for (const double x : exact->element(g)) {
+      element.push_back(static_cast<float>(x));
+    }
+    elements.push_back(std::move(element));
+  }
+  const FiniteGroup rounded("rounded", 3, std::move(elements));
+  const double remainder = lifted_vector(rounded, spectrum(rounded)).remainder;
+  EXPECT_GT(remainder, 1e-9);
+  EXPECT_LT(remainder, 1e-6);
+}
+
 TEST(LiftedSpectrum, RefusesAnotherGroupsSpectrum) {
   EXPECT_THROW(lifted_scalar(*named_group("tetrahedron"), spectrum(*named_group("octahedron"))), ShapeError);
 }

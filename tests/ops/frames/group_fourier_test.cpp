@@ -1,5 +1,7 @@
 #include "weyl/ops/frames/group_fourier.h"
 
+#include <future>
+
 #include "tests/algebra/finite/spectra.h"
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
@@ -123,6 +125,31 @@ TEST(GroupFourier, DerivativesAreRight) {
     expect_second_gradients([&](const auto& in) { return by_irreps(in[0], in[1], tables).pow(2); },
                             {wave({2, G * 3}, 0.2), wave({G, 2, 3}, 0.9)}, {.samples = 12});
   }
+}
+
+// Transforms and blocks on a device read tables that were copied there once, by whichever thread came first.
+TEST(GroupFourier, TablesAreCopiedOncePerDeviceAndType) {
+  const GroupTables tables(named_group("octahedron"));
+  const auto fourier = tables.fourier();
+  std::vector<std::future<Tensor>> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.push_back(std::async(std::launch::async, [&fourier, i] {
+      return i % 2 == 0 ? fourier->transform(at::kCPU, at::kFloat)
+                        : fourier->transform(at::kMeta, at::kFloat);
+    }));
+  }
+  const Tensor on_host = threads[0].get(), elsewhere = threads[1].get();
+  EXPECT_EQ(on_host.scalar_type(), at::kFloat);
+  EXPECT_TRUE(elsewhere.is_meta());
+  for (size_t i = 2; i < threads.size(); ++i) {
+    EXPECT_TRUE(threads[i].get().is_same(i % 2 == 0 ? on_host : elsewhere)) << i;
+  }
+  const Tensor blocks = fourier->blocks(at::kCPU, at::kDouble);
+  EXPECT_TRUE(fourier->blocks(at::kCPU, at::kDouble).is_same(blocks));
+  EXPECT_FALSE(blocks.requires_grad());
+  EXPECT_EQ(fourier->blocks(at::kCPU, at::kFloat).scalar_type(), at::kFloat);
+  const Tensor exact = fourier->transform(at::kCPU, at::kDouble);
+  EXPECT_TRUE(at::equal(exact.to(at::kFloat), on_host));
 }
 
 TEST(GroupFourier, NoNodesAndWrongShapes) {

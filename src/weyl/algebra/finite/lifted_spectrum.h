@@ -16,6 +16,8 @@ struct LiftedSpectrum {
   int64_t components = 1;            // n
   std::vector<int64_t> irreps;       // their indices in GroupSpectrum::irreps
   std::vector<double> coefficients;  // (G, n, n)
+  double remainder = 0;  // the largest difference of Q x^ from x, of unit features: more than rounding
+                         // where elements are rounded
 };
 
 /// S = 1: a scalar is sqrt(G) in the trivial irrep alone. `axial`: S_g = det R_g, a pseudoscalar.
@@ -24,5 +26,16 @@ LiftedSpectrum lifted_scalar(const FiniteGroup& group, const GroupSpectrum& spec
 /// S_g = R_g, or det R_g R_g. Elements that are rounded (FiniteGroup takes them to 1e-5) give coefficients as exact as
 /// they are, and what they have in other irreps is left out.
 LiftedSpectrum lifted_vector(const FiniteGroup& group, const GroupSpectrum& spectrum, bool axial = false);
+
+/// The coefficients of one irrep, of columns c = offset + i d + l, by as few terms as there are:
+///   coefficients[c, a, b] = sum_k onto[k, i, b] along[k, l, a].
+/// An irrep of the real type that is once in S has one. Of n = 1 `onto` is 1.
+struct LiftedFactors {
+  int64_t irrep = 0;          // its index
+  int64_t rank = 0;           // how many terms
+  std::vector<double> onto;   // (rank, m, n)
+  std::vector<double> along;  // (rank, d, n), of orthogonal rows
+};
+std::vector<LiftedFactors> factors_of(const LiftedSpectrum& lifted, const GroupSpectrum& spectrum);
 
 }  // namespace weyl

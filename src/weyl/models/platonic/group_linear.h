@@ -27,6 +27,7 @@ class GroupLinear : public Module {
 
   const Tensor& kernel() const { return kernel_; }  // (G, O, I)
   const Tensor& bias() const { return bias_; }      // (O), for ops that add it themselves
+  const GroupTables& tables() const { return *tables_; }
   Tensor without_bias(const Tensor& x) const;
   /// x (N, G I) as what the products read: itself, or its planes (ops/frames/group_fourier.h), of float32 at least.
   std::vector<Tensor> function_of(const Tensor& x) const;

@@ -153,6 +153,11 @@ void as_stored(Options& o) {
   o.linear = LinearForm::dense;
 }
 
+bool needs_unlike_nodes(const Options& o) {
+  return o.position_vector != PositionVector::on && !o.ape && o.rope &&
+         o.attention == AttentionLaw::softmax && !o.rope_on_values;
+}
+
 std::string blinding(const Options& o) {
   if (o.position_vector == PositionVector::on || o.ape) {
     return "";
@@ -161,7 +166,7 @@ std::string blinding(const Options& o) {
   if (!o.rope) {
     return must + "without rope nothing else reads positions";
   }
-  if (o.attention == AttentionLaw::softmax && !o.rope_on_values) {
+  if (needs_unlike_nodes(o)) {
     return must +
            "softmax attention weighs the values of nodes by their positions, and where those are all alike "
            "every weighted "

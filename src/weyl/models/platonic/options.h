@@ -146,6 +146,10 @@ Options resolved_by(const Options& options, const Interface& interface, const Te
 /// Makes the defaults those of stored models and runs: keys that their configs lack mean this.
 void as_stored(Options& o);
 
+/// Whether the model sees where nodes are by weights of softmax attention alone, which tell nothing where all nodes of a
+/// graph are alike. Of resolved options.
+bool needs_unlike_nodes(const Options& o);
+
 /// What to say when no output of a model of these options changes with the positions: one line that names the option
 /// responsible; empty where no option is.
 std::string blinding(const Options& o);

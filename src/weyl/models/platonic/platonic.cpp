@@ -5,11 +5,11 @@
 #include <ATen/ops/ones.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "weyl/core/check.h"
 #include "weyl/models/platonic/frames.h"
 #include "weyl/models/platonic/import_names.h"
-#include "weyl/models/platonic/lift.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/autograd/recompute.h"
 
@@ -29,7 +29,6 @@ bool equal_elements(const FiniteGroup& a, const FiniteGroup& b) {
 Platonic::Platonic(const Options& given, const Interface& interface)
     : PointsModel(interface),
       options(resolved(given, interface)),
-      columns_(input_columns(interface, "platonic")),
       tables_(std::make_shared<GroupTables>(frames_of(options, interface.dimension))) {
   const int64_t order = tables_->group().order();
   require<ConfigError>(options.width % order == 0, "model.platonic.width: must be a multiple of the order ",
@@ -37,16 +36,15 @@ Platonic::Platonic(const Options& given, const Interface& interface)
   if (options.ape) {
     ape_ = child("ape", std::make_shared<FrameApe>(*options.ape, options.width / order, interface.dimension));
   }
-  if (columns_.scalar_count() + columns_.vector_count() == 0) {
-    columns_.scalars.push_back(false);  // the constant scalar
+  InputColumns columns = input_columns(interface, "platonic");
+  if (columns.scalar_count() + columns.vector_count() == 0) {
+    columns.scalars.push_back(false);  // the constant scalar
   }
   if (options.position_vector == PositionVector::on) {
-    columns_.vectors.push_back(false);
+    columns.vectors.push_back(false);
   }
-  const int64_t inputs = columns_.scalar_count() + columns_.vector_count() * interface.dimension;
   embedder_ = child("x_embedder",
-                    std::make_shared<GroupLinear>(tables_, inputs * order, options.width, options.linear,
-                                                  /*bias=*/false));
+                    std::make_shared<Embedder>(tables_, std::move(columns), options.width, options.linear));
   for (int64_t i = 0; i < options.blocks; ++i) {
     Options of_block = options;
     if (options.drop_path_grows) {
@@ -101,7 +99,7 @@ Named Platonic::forward(const Points& points) {
     vectors = vectors.defined() ? at::cat({vectors, position}, 1) : position;
   }
   // The residual stream keeps the weights' precision under autocast.
-  Tensor x = (*embedder_)(lift(scalars, vectors, columns_.scalars, columns_.vectors, *tables_)).to(dtype);
+  Tensor x = embedder_->embedded(scalars, vectors).to(dtype);
   if (ape_) {
     x = x + (*ape_)(input.positions, *tables_).to(dtype);
   }
@@ -172,10 +170,9 @@ double Platonic::rows_of_token(const Readout& readout) const {
 Work Platonic::work_of_token(LinearForm form) const {
   const auto dimension = static_cast<double>(interface.dimension);
   const double angles = dimension * static_cast<double>(options.width) / 2;  // of positions and frequencies
-  // A vector in all frames, and back.
+  // A vector back from all frames.
   const double turns = static_cast<double>(tables_->group().order()) * dimension * dimension;
-  Work work =
-      embedder_->work(form, 1) + Work::product(turns * static_cast<double>(columns_.vector_count()), 0);
+  Work work = embedder_->work_of_token(form);
   if (options.ape) {
     work += Work::product(angles, options.ape->learned ? 1 : 0);
   }

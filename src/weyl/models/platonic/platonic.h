@@ -1,9 +1,9 @@
 #pragma once
 
-#include "weyl/models/features.h"
 #include "weyl/models/model.h"
 #include "weyl/models/platonic/ape.h"
 #include "weyl/models/platonic/block.h"
+#include "weyl/models/platonic/embedder.h"
 #include "weyl/models/platonic/readout.h"
 #include "weyl/models/work.h"
 
@@ -35,10 +35,9 @@ class Platonic : public PointsModel, public StatesWork {
   Tensor recomputed(const std::shared_ptr<FrameBlock>& block, const Tensor& x, const FrameInput& input) const;
   Tensor pooled(const Tensor& trunk, const Segments& graphs) const;
 
-  InputColumns columns_;
   GroupTablesPtr tables_;
   std::shared_ptr<FrameApe> ape_;
-  std::shared_ptr<GroupLinear> embedder_;
+  std::shared_ptr<Embedder> embedder_;
   std::vector<std::shared_ptr<FrameBlock>> blocks_;
   std::vector<Readout> readouts_;
 };

@@ -99,7 +99,7 @@ Tensor table_of(std::initializer_list<int64_t> sizes, std::span<const double> nu
   return table;
 }
 
-std::vector<double> block_rows(const GroupSpectrum& spectrum) {
+Tensor block_rows(const GroupSpectrum& spectrum) {
   std::vector<double> rows;
   for (const RealIrrep& irrep : spectrum.irreps()) {
     for (int64_t j = 0; j < irrep.dimension; ++j) {
@@ -110,7 +110,7 @@ std::vector<double> block_rows(const GroupSpectrum& spectrum) {
       }
     }
   }
-  return rows;
+  return table_of({static_cast<int64_t>(rows.size()) / spectrum.order(), spectrum.order()}, rows);
 }
 
 }  // namespace
@@ -147,13 +147,11 @@ FourierTables::FourierTables(const GroupSpectrum& spectrum)
 FourierTables::FourierTables(const GroupSpectrum& spectrum, const std::vector<SparseStage>& stages)
     : spectrum_(spectrum),
       transform_(table_of({spectrum.order(), spectrum.order()}, spectrum.transform())),
+      blocks_(block_rows(spectrum)),
       forward_(stages, spectrum.fast().gather, false),
       inverse_(stages, spectrum.fast().gather, true),
       forward_double_(stages, spectrum.fast().gather, false),
-      inverse_double_(stages, spectrum.fast().gather, true) {
-  const std::vector<double> rows = block_rows(spectrum);
-  blocks_ = table_of({static_cast<int64_t>(rows.size()) / spectrum.order(), spectrum.order()}, rows);
-}
+      inverse_double_(stages, spectrum.fast().gather, true) {}
 
 int64_t FourierTables::multiply_adds() const {
   int64_t count = 0;
@@ -161,14 +159,6 @@ int64_t FourierTables::multiply_adds() const {
     count += spectrum_.order() / stage.size * stage.starts[stage.size];
   }
   return count;
-}
-
-Tensor FourierTables::transform(at::Device device, at::ScalarType dtype) const {
-  return transform_.to(device, dtype);
-}
-
-Tensor FourierTables::blocks(at::Device device, at::ScalarType dtype) const {
-  return blocks_.to(device, dtype);
 }
 
 }  // namespace weyl

@@ -7,10 +7,9 @@
 
 #include "weyl/algebra/finite/group_spectrum.h"
 #include "weyl/kernels/frames/group_fourier.h"
+#include "weyl/ops/frames/table_copies.h"
 
 namespace weyl {
-
-using at::Tensor;
 
 /// A map of functions on a group by stages as kernels take it: row p of x comes from place in[p], row p of the result
 /// goes to place out[p].
@@ -46,9 +45,10 @@ class FourierTables {
   const GroupSpectrum& spectrum() const { return spectrum_; }
   /// Of the stages, for one channel.
   int64_t multiply_adds() const;
-  Tensor transform(at::Device, at::ScalarType) const;  // Q (G, G)
+  /// Q (G, G).
+  Tensor transform(at::Device device, at::ScalarType dtype) const { return transform_.on(device, dtype); }
   /// (sum_r d_r^2, G): row (j, l) of irrep r holds rho(a)_lj, so that it times a kernel (G, O I) is W_r (spectral_linear.h).
-  Tensor blocks(at::Device, at::ScalarType) const;
+  Tensor blocks(at::Device device, at::ScalarType dtype) const { return blocks_.on(device, dtype); }
 
   template <class T>
   const FourierStages<T>& stages(bool inverse) const;
@@ -58,7 +58,7 @@ class FourierTables {
   FourierTables(const GroupSpectrum& spectrum, const std::vector<SparseStage>& stages);
 
   GroupSpectrum spectrum_;
-  Tensor transform_, blocks_;  // float64, of the host
+  TableCopies transform_, blocks_;
   FourierStages<float> forward_, inverse_;
   FourierStages<double> forward_double_, inverse_double_;
 };

@@ -4,8 +4,10 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/split_with_sizes.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -147,14 +149,29 @@ Tensors spectral_products(Tensors planes, const Tensors& blocks) {
   require(blocks.size() == planes.size(), "spectral_products: needs a block for each of ", planes.size(),
           " irreps, got ", blocks.size());
   for (size_t i = 0; i < planes.size(); ++i) {
-    planes[i] = at::linear(planes[i], blocks[i]);
+    require(planes[i].defined() == blocks[i].defined(), "spectral_products: plane ", i, " must ",
+            planes[i].defined() ? "" : "not ", "have a block");
+    planes[i] = planes[i].defined() ? at::linear(planes[i], blocks[i]) : Tensor();
   }
   return planes;
 }
 
-Tensor rows_of_products(const Tensors& planes, const GroupTables& tables, int64_t parts) {
+Tensor rows_of_products(Tensors planes, const GroupTables& tables, int64_t parts) {
+  const auto& irreps = tables.fourier()->spectrum().irreps();
+  const auto some = std::ranges::find_if(planes, [](const Tensor& plane) { return plane.defined(); });
+  require(planes.size() == irreps.size() && some != planes.end(), "rows_of_products: needs planes of ",
+          irreps.size(), " irreps, not all of them nought, got ", planes.size());
+  const RealIrrep& known = irreps[static_cast<size_t>(some - planes.begin())];
+  const int64_t n = some->size(0) / known.multiplicity, out = some->size(1) / known.dimension;
+  const auto product = some->scalar_type();
+  const auto options = widened(*some).options();
   const FullPrecision no_autocast;
-  return inverse_group_fourier(all_widened(planes), tables, parts).to(planes[0].scalar_type());
+  for (size_t i = 0; i < planes.size(); ++i) {
+    planes[i] = planes[i].defined()
+                    ? widened(planes[i])
+                    : at::zeros({irreps[i].multiplicity * n, irreps[i].dimension * out}, options);
+  }
+  return inverse_group_fourier(planes, tables, parts).to(product);
 }
 
 }  // namespace weyl

@@ -23,11 +23,12 @@ Tensor inverse_group_fourier(const std::vector<Tensor>& planes, const GroupTable
 std::vector<Tensor> spectral_blocks(const Tensor& kernel, const GroupTables& tables);
 
 /// x_r W_r^T, one for each irrep r: x expand_group_kernel(kernel)^T but for the transforms. If the blocks are of P kernels stacked
-/// along O, the result is planes of their P functions. Under autocast of its type. ShapeError unless there is a block for each
-/// plane.
+/// along O, the result is planes of their P functions. Undefined planes are nought, with undefined blocks, and take no product.
+/// Under autocast of its type. ShapeError unless there is a block for each plane.
 std::vector<Tensor> spectral_products(std::vector<Tensor> planes, const std::vector<Tensor>& blocks);
 
-/// The function whose planes they are, of their type, the transform in at least float32. ShapeError as above.
-Tensor rows_of_products(const std::vector<Tensor>& planes, const GroupTables& tables, int64_t parts = 1);
+/// The function whose planes they are, of their type, the transform in at least float32; undefined ones are nought. ShapeError
+/// where all are, or as above.
+Tensor rows_of_products(std::vector<Tensor> planes, const GroupTables& tables, int64_t parts = 1);
 
 }  // namespace weyl
