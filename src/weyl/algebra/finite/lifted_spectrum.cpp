@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "weyl/core/check.h"
 
@@ -87,21 +89,26 @@ double dot(std::span<const double> a, std::span<const double> b) {
   return sum;
 }
 
-// Takes what it has along `direction` out of a row.
-void take_out(std::span<double> row, std::span<const double> direction) {
+// Takes what it has along `direction` out of a row; how many times that is.
+double take_out(std::span<double> row, std::span<const double> direction) {
   const double share = dot(row, direction) / dot(direction, direction);
   for (size_t i = 0; i < row.size(); ++i) {
     row[i] -= share * direction[i];
   }
+  return share;
 }
 
-// Orthogonal rows that span those of a matrix of `columns` columns: what is left of the longest, again and again. Those
-// of irreps are 0 or of about one length.
-std::vector<std::vector<double>> orthogonal_rows(std::vector<double> matrix, int64_t columns) {
-  constexpr double nought = 1e-10;
+// A matrix of `columns` columns as sum_k onto[k] along[k]^T with orthogonal `along`: what is left of its longest row, again
+// and again. Shares are those of what is left, which holds too where it is short, as of a representation that is rounded.
+struct Terms {
+  std::vector<std::vector<double>> onto, along;
+};
+
+Terms terms_of(std::vector<double> matrix, int64_t columns) {
+  constexpr double nought = 1e-12;
   const auto count = static_cast<int64_t>(matrix.size()) / columns;
   const auto row = [&](int64_t i) { return std::span(matrix).subspan(i * columns, columns); };
-  std::vector<std::vector<double>> found;
+  Terms terms;
   double first = 0;
   for (int64_t k = 0; k < std::min(count, columns); ++k) {
     int64_t longest = 0;
@@ -117,12 +124,14 @@ std::vector<std::vector<double>> orthogonal_rows(std::vector<double> matrix, int
       break;
     }
     const std::vector<double> direction(row(longest).begin(), row(longest).end());
+    std::vector<double> shares;
     for (int64_t i = 0; i < count; ++i) {
-      take_out(row(i), direction);
+      shares.push_back(take_out(row(i), direction));
     }
-    found.push_back(direction);
+    terms.onto.push_back(shares);
+    terms.along.push_back(direction);
   }
-  return found;
+  return terms;
 }
 
 }  // namespace
@@ -152,13 +161,11 @@ std::vector<LiftedFactors> factors_of(const LiftedSpectrum& lifted, const GroupS
         }
       }
     }
-    const auto rows = orthogonal_rows(matrix, d * n);
-    LiftedFactors factors{r, static_cast<int64_t>(rows.size()), {}, {}};
-    for (const std::vector<double>& along : rows) {
-      for (int64_t ib = 0; ib < m * n; ++ib) {
-        factors.onto.push_back(dot(std::span(matrix).subspan(ib * d * n, d * n), along) / dot(along, along));
-      }
-      factors.along.insert(factors.along.end(), along.begin(), along.end());
+    const Terms terms = terms_of(std::move(matrix), d * n);
+    LiftedFactors factors{r, static_cast<int64_t>(terms.along.size()), {}, {}};
+    for (size_t k = 0; k < terms.along.size(); ++k) {
+      factors.onto.insert(factors.onto.end(), terms.onto[k].begin(), terms.onto[k].end());
+      factors.along.insert(factors.along.end(), terms.along[k].begin(), terms.along[k].end());
     }
     all.push_back(std::move(factors));
   }
