@@ -67,8 +67,8 @@ TEST_F(Cuda, FrameOpsAndGroupKernels) {
   const at::Tensor x = noise({9, 12}, 1), b = noise({4}, 2), w = noise({4}, 3);
   const auto to = [](const at::Tensor& t) { return t.to(at::kCUDA); };
   expect_same(bias_gelu(to(x), to(b)), bias_gelu(x, b));
-  expect_same(add_branch_and_norm(to(x), to(x), to(b), to(w), to(b)).normed,
-              add_branch_and_norm(x, x, b, w, b).normed);
+  expect_same(add_branch_and_norm(to(x), to(x), to(b), {to(w), to(b)}).normed,
+              add_branch_and_norm(x, x, b, {w, b}).normed);
   const GroupTables tables(named_group("octahedron"));
   const at::Tensor kernel = noise({24, 2, 3}, 4);
   expect_same(expand_group_kernel(to(kernel), tables), expand_group_kernel(kernel, tables));

@@ -38,14 +38,14 @@ TEST(Norms, AreTheirFormulas) {
   const RmsNorm rms(8);
   {
     const at::NoGradGuard quiet;
-    layer.weight().copy_(at::randn({8}, at::kDouble));
-    layer.bias().copy_(at::randn({8}, at::kDouble));
+    layer.law().weight.copy_(at::randn({8}, at::kDouble));
+    layer.law().bias.copy_(at::randn({8}, at::kDouble));
     rms.parameters()[0].tensor.copy_(at::randn({8}, at::kDouble));
   }
   const Tensor centre = x - x.mean(-1, true);
   const Tensor plain = centre / (centre.pow(2).mean(-1, true) + 1e-5).sqrt();
   EXPECT_LT(difference(normalise_layer(x), plain), 1e-13);
-  EXPECT_LT(difference(layer(x), plain * layer.weight() + layer.bias()), 1e-13);
+  EXPECT_LT(difference(layer(x), plain * layer.law().weight + layer.law().bias), 1e-13);
   EXPECT_LT(difference(rms(x), x / (x.pow(2).mean(-1, true) + 1e-5).sqrt() * rms.parameters()[0].tensor),
             1e-13);
   for (const auto* norm : {static_cast<const Norm*>(&layer), static_cast<const Norm*>(&rms)}) {

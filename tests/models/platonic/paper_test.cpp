@@ -100,7 +100,7 @@ class PlatonicPaper : public ::testing::Test {
 
   void expect_layer(const FrameAttention& a, const Tensor& wanted) {
     EXPECT_LT((a(s.x, {s.p, s.graphs, 1}) - wanted).abs().max().item<double>(), 1e-12);
-    const Tensor fused = a.without_bias(s.x, {s.p, s.graphs, 1}) + a.output_bias().repeat({12});
+    const Tensor fused = a.products({s.x}, {s.p, s.graphs, 1}).front() + a.output_bias().repeat({12});
     EXPECT_LT((fused - wanted).abs().max().item<double>(), 1e-12);
   }
 };
