@@ -225,12 +225,12 @@ TEST(Atoms, ReportsAreInTheUnitAskedFor) {
     }
     return energies;
   };
-  EXPECT_EQ(compare(*plain.find("metrics"), *kcal.find("metrics")), 6u);  // MAE and RMSE of E, E/atom, F
+  EXPECT_EQ(compare(*plain.find("metrics"), *kcal.find("metrics")), 7u);  // MAE and RMSE of E, E/atom, F; norm of F
   const auto& rows = plain.find("breakdowns")->find("element")->items();
   ASSERT_EQ(rows.size(), 2u);
   for (size_t i = 0; i < rows.size(); ++i) {
     const Json& row = kcal.find("breakdowns")->find("element")->items()[i];
-    EXPECT_EQ(compare(*rows[i].find("metrics"), *row.find("metrics")), 2u);
+    EXPECT_EQ(compare(*rows[i].find("metrics"), *row.find("metrics")), 3u);
   }
   const Outcome wrong = weyl_program(train + "none task.force_field.units=furlong", folder);
   EXPECT_EQ(wrong.code, 2);

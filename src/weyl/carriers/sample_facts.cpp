@@ -145,6 +145,13 @@ std::string disagreement(const SampleFacts& one, const SampleFacts& other) {
     return text("one was trained on cells of ", spacing_text(one), ", the other of ", spacing_text(other),
                 " (more than ", 100 * spacing_tolerance, " % apart)");
   }
+  for (const auto& [name, values] : one.states) {
+    if (const auto others = other.states.find(name);
+        others != other.states.end() && others->second != values) {
+      return text("one was trained on ", states_text(name, values), ", the other on ",
+                  states_text(name, others->second));
+    }
+  }
   return "";
 }
 

@@ -27,10 +27,10 @@ void look_at(const Points& points, const Interface& interface, Graphs& graphs) {
   const auto [scalars, vectors] = input_values(points, interface);
   for (int64_t g = 0; g < points.count(); ++g) {
     const int64_t begin = points.graphs.offsets[static_cast<size_t>(g)], size = points.graphs.size(g);
-    if (size < 2) {
-      continue;
-    }
     const auto of_graph = [&](const Tensor& x) { return x.defined() ? x.narrow(0, begin, size) : x; };
+    if (size < 2 || rows_are_equal(of_graph(points.positions))) {
+      continue;  // nothing to be seen
+    }
     ++graphs.all;
     graphs.alike += rows_are_equal(of_graph(scalars)) && rows_are_equal(of_graph(vectors)) ? 1 : 0;
   }
