@@ -225,7 +225,8 @@ TEST(Atoms, ReportsAreInTheUnitAskedFor) {
     }
     return energies;
   };
-  EXPECT_EQ(compare(*plain.find("metrics"), *kcal.find("metrics")), 7u);  // MAE and RMSE of E, E/atom, F; norm of F
+  EXPECT_EQ(compare(*plain.find("metrics"), *kcal.find("metrics")),
+            7u);  // MAE and RMSE of E, E/atom, F; norm of F
   const auto& rows = plain.find("breakdowns")->find("element")->items();
   ASSERT_EQ(rows.size(), 2u);
   for (size_t i = 0; i < rows.size(); ++i) {
