@@ -284,6 +284,29 @@ TEST(Scans, AModelOfThemSeesOtherFilesOfCloudsAsThem) {
   EXPECT_EQ(data->schema().interface.features, interface.features);
   EXPECT_EQ(data->tokens(0), 8);
   EXPECT_TRUE(at::equal(points_of(sample(data, 0)).vectors[0][4], at::tensor({1., 0., 0.})));
+  const Tensor raw = points_of(sample(data, 0)).positions;
+  EXPECT_GT(raw.norm(2, 1).max().item<float>(), 1.2);
+  o.fit = true;  // in the ball as those that it learned from, which its farthest points fill
+  const Tensor fitted = points_of(sample(open_file(folder / "one.ply", {o}, &interface), 0)).positions;
+  EXPECT_NEAR(fitted.norm(2, 1).max().item<float>(), 1, 0.2);
+  EXPECT_LE(fitted.norm(2, 1).max().item<float>(), 1 + 1e-6);
+}
+
+// Meshes are in the ball before points are drawn on them: `fit` makes no difference, in no split.
+TEST(Scans, OfMeshesAreFittedOnce) {
+  const Folder folder;
+  make_solids({.train = 20, .test = 10, .format = SolidsFormat::off}, folder / "off");
+  ModelnetDataOptions o{.path = folder / "off", .carrier = ShapeCarrier::points, .points = 20, .classes = 10};
+  o.input.augment = CloudAugmentation{.draw = true};
+  const Splits once = open_modelnet(o);
+  o.fit = true;
+  const Splits asked = open_modelnet(o);
+  for (const auto part : {&Splits::train, &Splits::test}) {
+    for (int64_t i = 0; i < (once.*part)->size(); ++i) {
+      EXPECT_TRUE(
+          at::equal(points_of(sample(once.*part, i)).positions, points_of(sample(asked.*part, i)).positions));
+    }
+  }
 }
 
 TEST(Scans, RefuseWhatTheyCannotGive) {

@@ -188,7 +188,7 @@ TEST(CloudInput, RefusesWhatCannotAct) {
       refusal({.augment = CloudAugmentation{}}, 10),
       "data.clouds.augment: must draw, rotate, scale or jitter, or be false; as it is it changes nothing");
   EXPECT_EQ(refusal({.augment = CloudAugmentation{.draw = true}}, 0),
-            "data.clouds.augment.draw: must be false with points = 0 and centres = 0, which leave no choice");
+            "data.clouds.augment.draw: needs points or centres above 0: it draws so many");
   EXPECT_EQ(refusal({.centres = 10}, 10),
             "data.clouds.centres: must be less than points = 10, of which they are chosen, got 10");
   EXPECT_EQ(refusal({.neighbours = 12}, 10),

@@ -27,6 +27,9 @@ CloudsDataOptions as_they_are(const OpenRequest& request) {
   if (const auto* shapes = std::get_if<ModelnetDataOptions>(&request.options.set)) {
     o.input = shapes->input;
     o.input.augment.reset();
+    o.points = shapes->points;
+    o.seed = shapes->seed;
+    o.fit = shapes->fit;
     require<ConfigError>(shapes->up || !o.input.knows_up(), request.path,
                          ": data.modelnet.up must say which of its axes is upwards");
     o.up = shapes->up.value_or(o.up);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/random.h"

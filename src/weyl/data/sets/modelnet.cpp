@@ -64,6 +64,7 @@ void add_clouds(std::vector<Shape>& to, const std::string& path, ModelnetDataOpt
     to.push_back({{begin, begin + kept * 3}, nullptr, clouds.labels[s], "", to.size()});
     if (o.fit && !draws) {  // else those that are drawn
       fit_into_ball(std::span(to.back().points));
+      to.back().fitted = true;
     }
   }
 }
@@ -75,7 +76,7 @@ void add_mesh(std::vector<Shape>& to, const std::string& path, int64_t label, co
   o.points = o.points > 0 ? o.points : kModelnetPoints;
   require_room(o, path);
   Stream stream(static_cast<uint64_t>(o.seed), "modelnet surface " + split, {to.size()});
-  Shape shape{{}, nullptr, label, path, to.size()};
+  Shape shape{{}, nullptr, label, path, to.size(), true};
   try {
     shape.points = sample_surface(mesh, o.points, stream);
   } catch (const ShapeError& error) {

@@ -68,7 +68,7 @@ Rotation ShapeSet::rotation_of(const Shape& shape) const {
 }
 
 std::vector<float> ShapeSet::placed(std::vector<float> points, const Shape& shape) const {
-  if (options_.fit && options_.input.draws() && shape.mesh == nullptr) {  // others are when they are read
+  if (options_.fit && !shape.fitted) {
     fit_into_ball(std::span(points));
   }
   turn(std::span(points), rotation_of(shape));

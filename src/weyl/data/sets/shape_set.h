@@ -18,6 +18,7 @@ struct Shape {
   int64_t label = -1;   // none
   std::string source;   // of a mesh alone in its file
   uint64_t number = 0;  // in its split of the files
+  bool fitted = false;  // into the unit ball; else the points that are taken are, where that is asked for
 };
 
 /// Shapes in memory, as sets/modelnet.h says.

@@ -36,9 +36,8 @@ void require_effects(const CloudInput& input, int64_t points, const std::string&
     require<ConfigError>(input.augment->changes(), table,
                          ".augment: must draw, rotate, scale or jitter, or be false; as it is it changes "
                          "nothing");
-    require<ConfigError>(
-        !input.augment->draw || points > 0 || input.centres > 0, table,
-        ".augment.draw: must be false with points = 0 and centres = 0, which leave no choice");
+    require<ConfigError>(!input.augment->draw || points > 0 || input.centres > 0, table,
+                         ".augment.draw: needs points or centres above 0: it draws so many");
   }
   require<ConfigError>(points == 0 || input.centres < points, table,
                        ".centres: must be less than points = ", points, ", of which they are chosen, got ",
