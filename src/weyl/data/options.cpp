@@ -425,6 +425,9 @@ DataOptions all_of(DataOptions options, const std::string& path) {
         if constexpr (requires { o.fractions; }) {
           o.fractions = {0, 0, 1};
         }
+        if constexpr (requires { o.order; }) {
+          o.order = SplitOrder::weyl;  // on which nothing depends
+        }
         if constexpr (requires { o.train_fraction; }) {
           o.train_fraction = o.valid_fraction = 0;
         }

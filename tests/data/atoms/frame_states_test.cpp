@@ -70,6 +70,9 @@ TEST_F(Molecules, RefuseStatesThatCannotBe) {
   EXPECT_EQ(said({{.key = "charge"}}), "data.molecules.states[0]: least must be below most, got 0 and 0");
   EXPECT_EQ(said({{.key = "charge", .least = 0, .most = 1}}, {"charge"}),
             "data.molecules.states[0].key: 'charge' is a feature already");
+  const std::string kind = "data.molecules: 'config_type' is the label of a frame's kind, and no feature";
+  EXPECT_EQ(said({}, {"config_type"}), kind);
+  EXPECT_EQ(said({{.key = "config_type", .least = 0, .most = 1}}), kind);
   EXPECT_EQ(said({{.key = "charge", .least = 0, .most = 1}, {.key = "charge", .least = 0, .most = 1}}),
             "data.molecules.states[1].key: 'charge' is a feature already");
 }

@@ -155,6 +155,8 @@ Schema frames_schema(const FrameLayout& layout) {
   for (const FrameState& state : layout.states) {
     i.features.push_back(feature_of(state));
   }
+  require<ConfigError>(find_quantity(i.features, config_type_label) == nullptr, layout.option, ": '",
+                       config_type_label, "' is the label of a frame's kind, and no feature");
   const std::string force = text(energy_unit_of_models, "/", length_unit_of_models);
   if (layout.potential) {
     schema.labels = {

@@ -230,6 +230,9 @@ Splits open_molecules(const MoleculesDataOptions& options, Keep keep) {
   for (const char* name : {"train", "valid", "test"}) {
     in_files = in_files || (fs::is_directory(options.path) && !frames_of_split(options.path, name).empty());
   }
+  require<ConfigError>(!in_files || options.order == SplitOrder::weyl, layout.option,
+                       ".order: has no effect, ", options.path,
+                       " has a file for each split; leave the option out");
   Splits splits;
   if (!in_files) {
     const Keep where = keep_of(options, keep, options.path);
