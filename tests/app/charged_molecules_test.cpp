@@ -98,6 +98,30 @@ TEST(ChargedMolecules, NeedNoStates) {
   EXPECT_EQ(weyl_program("info run", folder).out.find("'charge'"), std::string::npos);
 }
 
+// A run is evaluated on the frames that it kept for tests, though they have a state that those of training lack.
+TEST(ChargedMolecules, AreTestedOnTheirOwnSplits) {
+  const std::string folder = scratch("omol-states");
+  std::string frames;
+  for (const int charge : {0, -1, 0, 1}) {
+    frames +=
+        "2\nProperties=species:S:1:pos:R:3:forces:R:3 energy=-2055 spin=1 charge=" + std::to_string(charge) +
+        "\nO 0 0 0 0 0 0.1\nH 0 0 0.97 0 0 -0.1\n";
+  }
+  write(folder + "/ions.xyz", frames);
+  const Outcome trained = weyl_program(
+      "train " + recipe + told +
+          "data.molecules.path=ions.xyz data.molecules.stream=false data.molecules.order=file "
+          "data.molecules.train=2 data.molecules.valid=1 train.steps=1 train.schedule.warmup=0 --threads 1 "
+          "--quiet --out run",
+      folder);
+  ASSERT_EQ(trained.code, exit_done) << trained.err;
+  EXPECT_EQ(weyl_program("eval run --split train --quiet", folder).code, exit_done);
+  const Outcome test = weyl_program("eval run --as-is --quiet", folder);
+  EXPECT_EQ(test.code, exit_done) << test.err;
+  // Of other data they are refused.
+  EXPECT_EQ(weyl_program("eval run --data ions.xyz --quiet", folder).code, exit_data);
+}
+
 // What the task learns is no state.
 TEST(ChargedMolecules, MayNotBeToldTheAnswer) {
   const std::string folder = scratch("omol-answer");

@@ -140,8 +140,10 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
     require_same_carrier(path, data->schema(), schema_of(recipe));
     return data;
   }
-  const Splits splits =
-      open_splits(path.empty() ? recipe.data : all_of(recipe.data, path), interface_of(recipe), keep);
+  // The run's own splits were trained and tested with what they have: a state that the training part lacks is no reason to
+  // refuse them.
+  const Splits splits = open_splits(path.empty() ? know_states(recipe.data, {}) : all_of(recipe.data, path),
+                                    interface_of(recipe), keep);
   const auto& chosen = split == "train" ? splits.train : split == "valid" ? splits.valid : splits.test;
   std::string there;
   for (const auto& [name, part] :
