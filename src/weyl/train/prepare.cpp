@@ -125,18 +125,20 @@ const Systems& systems_of(const TrainRequest& request) {
   return request.systems != nullptr ? *request.systems : built_in_systems();
 }
 
-Prepared prepare(const Recipe& recipe, const TrainRequest& request, const DataOptions& data,
-                 const Resumed* resumed, const std::string& from) {
+Prepared prepare(const Recipe& recipe, const TrainRequest& request, const RecipeFiles& files,
+                 const Resumed* resumed) {
+  const std::string& from = files.from;
   Prepared p;
   std::optional<SavedModel> source;
   if (resumed == nullptr && !from.empty()) {
     source = load_model(from, at::kCPU, {}, systems_of(request));
     require_same_system(*source, recipe.model, from);
   }
-  p.data = request.data ? *request.data : open_splits(data, recipe.interface ? &*recipe.interface : nullptr);
+  p.data =
+      request.data ? *request.data : open_splits(files.data, recipe.interface ? &*recipe.interface : nullptr);
   require<ConfigError>(p.data.train != nullptr && p.data.train->size() > 0,
                        "train: data must have training samples, got none");
-  p.saved.task = make_task(recipe.task);
+  p.saved.task = make_task(files.task);
   p.labels = count_labels(*p.saved.task, *p.data.train);
   for (const auto& [name, split] : named(p.data)) {
     if (split != nullptr && split->size() > 0 && split != p.data.train) {  // which has been counted

@@ -62,4 +62,11 @@ DataOptions data_of_run(DataOptions options, const std::string& run) {
   return moved_to(std::move(options), path);
 }
 
+TaskOptions task_of_run(TaskOptions options, const std::string& run) {
+  if (auto* force_field = std::get_if<ForceFieldOptions>(&options.task)) {
+    force_field->references = path_of_run(force_field->references, run);
+  }
+  return options;
+}
+
 }  // namespace weyl

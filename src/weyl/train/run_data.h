@@ -4,6 +4,7 @@
 
 #include "weyl/core/json.h"
 #include "weyl/data/options.h"
+#include "weyl/tasks/options.h"
 
 namespace weyl {
 
@@ -16,6 +17,9 @@ void record_folder(Json& environment);
 /// in one (RUN/best/model.safetensors); of any other model file, and of a path that is found nowhere, the
 /// options are given back as they are.
 DataOptions data_of_run(DataOptions options, const std::string& run);
+
+/// The task of a run likewise: the files that it reads.
+TaskOptions task_of_run(TaskOptions options, const std::string& run);
 
 /// A path that the config of a run names, as data_of_run finds one.
 std::string path_of_run(const std::string& path, const std::string& run);

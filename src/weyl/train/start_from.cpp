@@ -98,6 +98,7 @@ std::string told(const Quantity& q) {
                            kind_names[static_cast<int>(q.kind)]);
   words += q.channels == 1 ? "" : text(" x ", q.channels);
   words += q.unit.empty() ? "" : ", " + printable(q.unit);
+  words += q.extensive ? ", extensive" : "";
   return words + ")";
 }
 

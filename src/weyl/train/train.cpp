@@ -159,8 +159,8 @@ Recipe with_changes(Recipe recipe, const RunFolder& run, const TrainRequest& req
   ModelOptions before = recipe.model;
   try {
     const Recipe now = read_recipe(file, {}, known);
-    take_budget(now.train, recipe.train);
     take_way_of_working(now.model, recipe.model);
+    take_budget(now.train, recipe.train);
   } catch (const ConfigError& error) {
     observer_of(request).noted(text(error.what(), "; the run goes on as its checkpoint says"));
   }
@@ -253,7 +253,7 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
     require_features_are_no_labels(recipe);
   }
   RunFolder::require_new(request.out);
-  Prepared prepared = prepare(recipe, request, recipe.data, nullptr, recipe.train.from);
+  Prepared prepared = prepare(recipe, request, {recipe.data, recipe.task, recipe.train.from}, nullptr);
   recipe.model.system.require_effects(&prepared.saved.interface);
   const std::vector<std::string> unseen =
       check_sight(prepared.saved, *prepared.data.train, systems_of(request));
@@ -293,8 +293,10 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
   const Json began = environment_of(run, resumed.has_value(), observer);
   compare_machines(run, began, recipe, request);
   Resumed* from = resumed ? &*resumed : nullptr;
-  Prepared prepared =
-      prepare(recipe, request, data_of_run(recipe.data, path), from, path_of_run(recipe.train.from, path));
+  Prepared prepared = prepare(
+      recipe, request,
+      {data_of_run(recipe.data, path), task_of_run(recipe.task, path), path_of_run(recipe.train.from, path)},
+      from);
   if (began.find("threads") == nullptr) {
     take_threads_for(prepared, request);
   }
