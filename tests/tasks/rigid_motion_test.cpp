@@ -175,6 +175,36 @@ TEST(RigidMotion, LossIsTheMeanSquareOfVertices) {
   }
 }
 
+/// e + norm_weight sqrt e of each object, then the mean: the roots of two objects add, the root of their sum would not.
+TEST(RigidMotion, RootsOfObjectsAreAddedToTheLoss) {
+  const auto data = rigid::data(9, 1);
+  const Batch batch = all_of(*data);
+  const Tensor touches = batch.labels.at("contact").select(1, 0).unsqueeze(1);
+  const Tensor x = at::tensor({1.0, 0.0, 0.0}, at::kDouble);
+  const auto loss = [&](double norm_weight, double in_contact, double free) {
+    RigidMotion task({.normalise = false, .norm_weight = norm_weight});
+    task.fit(*data);
+    const Tensor shift = step_of(batch, "displacement") + (in_contact * touches + free * (1 - touches)) * x;
+    Told model{task.interface(data->schema()), shift, step_of(batch, "turn")};
+    return task.step(model, batch).loss.item<double>();
+  };
+  EXPECT_NEAR(loss(0, 0.3, 0.3), 0.03, 1e-12);
+  EXPECT_NEAR(loss(0.5, 0.3, 0.3), 0.03 + 0.5 * std::sqrt(0.03), 1e-9);
+  const auto roots = [&](double in_contact, double free) {
+    return loss(1, in_contact, free) - loss(0, in_contact, free);
+  };
+  EXPECT_GT(roots(0.3, 0), 1e-2);
+  EXPECT_NEAR(roots(0.3, 0.2), roots(0.3, 0) + roots(0, 0.2), 1e-5);
+  EXPECT_NEAR(roots(0.6, 0), 2 * roots(0.3, 0), 1e-5);
+  // Where nothing is wrong the slope is finite.
+  RigidMotion task({.baseline = MotionBaseline::constant_velocity, .norm_weight = 1});
+  task.fit(*data);
+  Same model(task.interface(data->schema()), at::zeros({8}, at::kDouble));
+  const Batch still = all_of(*rigid::data(9, 1, 5, /*fall=*/0));
+  EXPECT_TRUE(
+      torch::autograd::grad({task.step(model, still).loss}, {model.parts_})[0].isfinite().all().item<bool>());
+}
+
 TEST(RigidMotion, NothingSaidMovesNothing) {
   const auto data = rigid::data(9, 3);
   RigidMotion task({});

@@ -97,7 +97,10 @@ void fields(Fields& f, ForceFieldOptions& o) {
   f("force_loss", o.force_loss,
     "what an error of a component of a force costs; norm: the length of an atom's error, not its square");
   f("stress_loss", o.stress_loss, "what an error of a component of stress costs");
-  f("huber_delta", o.huber_delta, "where `huber` goes from squares to lines, in units of the training forces",
+  f("huber_delta", o.huber_delta,
+    "where `huber` goes from squares to lines, in units of the training forces (eV and eV/Angstrom with "
+    "normalise "
+    "= false)",
     {1e-9, 1e9});
   f("energy_per_atom", o.energy_per_atom,
     "errors of energies in the loss are divided by the number of atoms: graphs of all sizes count alike");
@@ -130,6 +133,11 @@ void fields(Fields& f, RigidMotionOptions& o) {
     "outputs in units of the root mean square of the displacements and turns of the training set, the loss "
     "in units of "
     "the mean square of what its vertices move");
+  f("norm_weight", o.norm_weight,
+    "of the root of each object's mean square, added to the loss: with it bodies in free flight, whose "
+    "errors are "
+    "small, are not left to pay for guesses at the few that collide; in metres with normalise = false",
+    {0, 1e9});
   f("rollout", o.rollout,
     "steps that predictions go, each from where the one before has left the objects; measured are as many as "
     "the "

@@ -162,8 +162,9 @@ constexpr auto names_of(MotionBaseline) {
 struct RigidMotionOptions {
   static constexpr const char* name_in_config = "rigid_motion";
   MotionBaseline baseline = MotionBaseline::none;  // every choice is equivariant
-  bool normalise = true;  // outputs and loss in units of the motions of the training set
-  int64_t rollout = 1;    // steps that a prediction goes, each from the one before
+  bool normalise = true;   // outputs and loss in units of the motions of the training set
+  double norm_weight = 0;  // of the root of each object's mean square, added to the loss
+  int64_t rollout = 1;     // steps that a prediction goes, each from the one before
 };
 void fields(Fields& f, RigidMotionOptions& o);
 

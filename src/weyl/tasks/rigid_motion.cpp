@@ -25,9 +25,10 @@ namespace {
 constexpr const char *kDisplacement = "displacement", *kTurn = "turn", *kPosition = "position",
                      *kVertices = "vertices", *kCorners = "corners", *kVelocity = "velocity",
                      *kIdeal = "motor_ideal", *kMassCentre = "mass_centre";
-constexpr int64_t kChunk = 16;       // samples at a time: scenes of thousands of tokens each
-constexpr int64_t kFitted = 4096;    // samples that a fit reads, at most
-constexpr double kLeastTurn = 1e-3;  // of a set where hardly anything turns, its unit of turns
+constexpr int64_t kChunk = 16;          // samples at a time: scenes of thousands of tokens each
+constexpr int64_t kFitted = 4096;       // samples that a fit reads, at most
+constexpr double kLeastSquare = 1e-12;  // of an error, in units of the loss, where its root is taken
+constexpr double kLeastTurn = 1e-3;     // of a set where hardly anything turns, its unit of turns
 
 const Points& points_of(const Input& input) {
   const auto* points = std::get_if<Points>(&input);
@@ -239,6 +240,15 @@ ObjectMotions RigidMotion::motions(const Named& outputs, const Points& points,
   return options_.baseline == MotionBaseline::none ? said : composed(baseline(points, interface), said);
 }
 
+Tensor RigidMotion::cost(const Tensor& squares) const {
+  const Tensor relative = squares / mean_square_;
+  if (options_.norm_weight == 0) {
+    return relative;
+  }
+  // The root has no slope at 0, and rounding takes squares of nothing below it.
+  return relative + options_.norm_weight * relative.clamp_min(0).add(kLeastSquare).sqrt();
+}
+
 Step RigidMotion::step(Model& model, const Batch& batch) const {
   const Points& points = points_of(batch.input);
   const MotionLabels labels = motion_labels(batch);
@@ -246,8 +256,8 @@ Step RigidMotion::step(Model& model, const Batch& batch) const {
   const ObjectMotions said = motions(outputs, points, model.interface);
   const Tensor errors = vertex_errors(said, labels.motion(0), labels.mean.nan_to_num(0, 0, 0),
                                       labels.moment.nan_to_num(0, 0, 0));
-  const OverGraphs mean = over_graphs(errors, labels.weights(0), points);
-  const Tensor loss = mean.sum / (std::max(mean.graphs, 1.0) * mean_square_);
+  const OverGraphs mean = over_graphs(cost(errors), labels.weights(0), points);
+  const Tensor loss = mean.sum / std::max(mean.graphs, 1.0);
   const Named predictions{{kDisplacement, said.shift.detach().unsqueeze(1)},
                           {kTurn, turns_of({said.rotation.detach(), {}, {}}).unsqueeze(1)}};
   return {loss.to(outputs.at(kIdeal).scalar_type()), predictions};

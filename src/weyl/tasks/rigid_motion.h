@@ -18,9 +18,9 @@ namespace weyl {
 ///
 ///   labels    of objects: displacement, turn (L, K, 3) of the steps 1 .. K, contact, vertex_count, vertex_mean,
 ///             vertex_moment (MotionLabels); NaN: not known, the object counts for nothing
-///   loss      the mean square of the error of vertices at the first step, over the vertices of a graph, then over
-///             graphs, by their moments (vertex_errors); with `normalise` in units of what the vertices of the training set
-///             move beyond the baseline. Made in float64, given in the model's dtype
+///   loss      e + norm_weight sqrt e, e the mean square of the error of an object's vertices at the first step by their
+///             moments (vertex_errors), the mean of it over the vertices of a graph, then over graphs; with `normalise` in
+///             units of what the vertices of the training set move beyond the baseline. Made in float64, given in the model's dtype
 ///   predicts  displacement, turn (L, K', 3) of the objects; position (N, K', 3) of the nodes and, where they have
 ///             `vertices` v of C channels, corners (N, K' C, 3), the corners of step 1, then of step 2, ...;
 ///             K' = `rollout`. For a batch with labels displacement and turn go as many steps as those, if these are more.
@@ -56,6 +56,8 @@ class RigidMotion : public Task {
   std::vector<std::pair<std::string, Metrics>> baselines(const Dataset& data) const override;
 
  private:
+  /// What the mean squares (L) of the errors of objects cost, in units of the loss.
+  Tensor cost(const Tensor& squares) const;
   ObjectMotions baseline(const Points& points, const Interface& interface) const;
   ObjectMotions motions(const Named& outputs, const Points& points, const Interface& interface) const;
 
