@@ -22,6 +22,9 @@ TEST(PaperConfigs, HaveThePublishedNumberOfParameters) {
   EXPECT_EQ(parameters_of("qm9/platonic.paper.toml"), 8748313);
   EXPECT_EQ(parameters_of("omol/platonic.paper.toml"), 17381284);
   EXPECT_EQ(parameters_of("cifar10/platonic.paper.toml"), 21313738);
+  EXPECT_EQ(parameters_of("cifar10/platonic.paper.toml", {"model.platonic.group=trivial_2"}), 85112074);
+  EXPECT_EQ(parameters_of("cifar10/platonic.paper.toml", {"model.platonic.group=flop_2d_2"}), 42579850);
+  EXPECT_EQ(parameters_of("cifar10/platonic.paper.toml", {"model.platonic.group=cyclic_6"}), 14225034);
   EXPECT_EQ(parameters_of("scanobjectnn/platonic.paper.toml"), 3778455);
   EXPECT_EQ(parameters_of("scanobjectnn/platonic.paper.toml", {"model.platonic.group=flop_3d_1"}), 22342335);
   EXPECT_EQ(parameters_of("scanobjectnn/platonic.paper.toml", {"model.platonic.group=trivial_3"}), 44618991);

@@ -38,6 +38,23 @@ Tensor by_irreps(const Tensor& x, const Tensor& kernel, const GroupTables& table
                           tables, parts);
 }
 
+/// What evaluation keeps beside the weights: d^2 numbers for each irrep, as many as elements where none is of the complex type.
+TEST(GroupFourier, BlocksAreHardlyMoreNumbersThanTheKernel) {
+  const std::pair<const char*, int64_t> cases[] = {{"octahedron_reflections", 8},
+                                                   {"octahedron", 24},
+                                                   {"icosahedron_full", 120},
+                                                   {"tetrahedron", 14},
+                                                   {"cyclic_6", 10}};
+  for (const auto& [name, numbers] : cases) {
+    const GroupPtr group = named_group(name);
+    int64_t found = 0;
+    for (const Tensor& block : spectral_blocks(wave({group->order(), 3, 2}, 0), GroupTables(group))) {
+      found += block.numel();
+    }
+    EXPECT_EQ(found, numbers * 3 * 2) << name;
+  }
+}
+
 TEST(GroupFourier, IsQTransposedAndBack) {
   for (const GroupPtr& group : groups()) {
     const GroupTables tables(group);
