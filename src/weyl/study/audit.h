@@ -67,7 +67,8 @@ constexpr double control_at_least = 1e-4;
 /// count); an output that is an element of a Lie group is compared entry by
 /// entry. Poses moved from the left cannot be exact in float32: there f(x) is the float64 output of the x
 /// whose image the rounded poses are. Controls of points: a shear, always; a rotation, a reflection, a
-/// translation, a permutation where not claimed. Of poses, which are put on their group before: a right
+/// translation, a permutation where not claimed; no reflection where rotations are exact and reflections approximate, and so
+/// measured. Of poses, which are put on their group before: a right
 /// factor for each token, always; a left multiplication, a permutation where not claimed; measured: one right
 /// factor for all. Of grids, whose claims are finite and those of Model::symmetry_for their shape: a shear by
 /// whole cells, always; a reflection where none is claimed; rotations by other angles would measure how the
