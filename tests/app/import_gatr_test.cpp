@@ -1,13 +1,13 @@
 // Nets of the public GATr through the built program: a state dict and a config with an [interface] of multivectors and
-// scalars, without positions, become a model file that predicts the public code's numbers and passes its audit.
+// scalars, without positions, become a model file that predicts the public code's numbers and passes its audit in float64.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 #include "tests/app/program.h"
+#include "weyl/core/json.h"
 #include "weyl/core/tensor_file.h"
 
 namespace weyl {
@@ -68,16 +68,16 @@ void expect_the_public_numbers(const std::string& name, const std::string& optio
   EXPECT_TRUE(at::equal(out.at("node_multivectors"), out.at("moved")));
   EXPECT_TRUE(at::allclose(out.at("node_scalars"), golden.scalars, 1e-11, 1e-12));
   // Random weights of this size lose digits of float32 whatever moves: float64 says whether the claims hold.
-  const Outcome audited = weyl_program("audit m.safetensors", golden.folder);
-  int claims = 0;
-  std::istringstream lines(audited.out);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("claim") && line.find("float64") != std::string::npos) {
-      EXPECT_NE(line.find("PASS"), std::string::npos) << line;
-      ++claims;
-    }
+  const Outcome audited = weyl_program("audit m.safetensors --dtype float64 --json", golden.folder);
+  EXPECT_EQ(audited.code, 0) << audited.out << audited.err;
+  const Json report = Json::parse(audited.out, "stdout");
+  EXPECT_EQ(report.find("passed")->dump(), "true") << audited.out;
+  EXPECT_GE(report.find("claims")->items().size(), 6u) << audited.out;
+  const auto& controls = report.find("controls")->items();
+  ASSERT_FALSE(controls.empty());
+  for (const Json& c : controls) {
+    EXPECT_EQ(c.find("passed")->dump(), "true") << c.dump();
   }
-  EXPECT_GE(claims, 6) << audited.out << audited.err;
 }
 
 TEST(ImportGatr, PredictsThePublicNumbers) {
