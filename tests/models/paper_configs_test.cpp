@@ -10,12 +10,16 @@
 namespace weyl {
 namespace {
 
-int64_t parameters_of(const std::string& config, const std::vector<std::string>& overrides = {}) {
+std::shared_ptr<const Model> model_of(const std::string& config, const std::vector<std::string>& overrides) {
   const Recipe recipe = read_recipe(std::string(WEYL_SOURCE_DIR) + "/configs/" + config, overrides);
   const Interface interface =
       recipe.interface ? *recipe.interface : make_task(recipe.task)->interface(declared_schema(recipe.data, nullptr));
   const BuildOn shapes_only(at::kMeta, at::kFloat);
-  return build(recipe.model, interface)->parameter_count();
+  return build(recipe.model, interface);
+}
+
+int64_t parameters_of(const std::string& config, const std::vector<std::string>& overrides = {}) {
+  return model_of(config, overrides)->parameter_count();
 }
 
 TEST(PaperConfigs, HaveThePublishedNumberOfParameters) {
@@ -43,6 +47,21 @@ TEST(PaperConfigs, OfTheScalingStudyHaveItsNumbersOfParameters) {
     const std::string size = "size=" + std::to_string(n);
     EXPECT_EQ(parameters_of("rigid/gatr.paper.toml", {"model.gatr." + size}), gatr[n - 1]) << n;
     EXPECT_EQ(parameters_of("rigid/transformer.paper.toml", {"model.transformer." + size}), plain[n - 1])
+        << n;
+  }
+}
+
+/// Six for each use of a weight and a dense 16 x 16 map for each pair of multivector channels, with the inputs that the
+/// config itself declares: the fact sheet's table (section 3).
+TEST(PaperConfigs, OfTheScalingStudyHaveItsNominalFlops) {
+  const double nominal[] = {92820, 566760, 1776060, 4074960, 7817700, 13358520, 21051660, 31251360};
+  for (int64_t n = 1; n <= 8; ++n) {
+    const std::string size = "model.gatr.size=" + std::to_string(n);
+    EXPECT_EQ(model_of("rigid/gatr.paper.toml", {size})->flops_per_token().nominal, nominal[n - 1]) << n;
+    // With the floor the model has two more channels to read: no longer the paper's.
+    EXPECT_GT(
+        model_of("rigid/gatr.paper.toml", {size, "data.rigid_bodies.floor=true"})->flops_per_token().nominal,
+        nominal[n - 1])
         << n;
   }
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/data/folder.h"
 #include "tests/data/molecules.h"
 
 #include "weyl/data/open.h"
@@ -79,6 +80,27 @@ TEST_F(Molecules, OfFilesAreTheirSplits) {
 }
 
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/molecules";
+
+/// Files that are splits already are not divided, so no order of dividing them has an effect.
+TEST_F(Molecules, OfFilesHaveNoOrderToBeSplitIn) {
+  file("train.extxyz", frames(6));
+  file("test.xyz", frames(3, 100));
+  MoleculesDataOptions o;
+  o.path = folder;
+  for (const SplitOrder order : {SplitOrder::file, SplitOrder::numpy}) {
+    o.order = order;
+    EXPECT_EQ(message_of<ConfigError>([&] { open_molecules(o); }),
+              "data.molecules.order: has no effect, " + folder +
+                  " has a file for each split; leave the option out");
+    // Who asks for another set of the kind as a whole asks for no order of it.
+    const DataOptions whole = all_of(DataOptions{o}, folder);
+    EXPECT_EQ(std::get<MoleculesDataOptions>(whole.set).order, SplitOrder::weyl);
+    EXPECT_EQ(open_splits(whole).test->size(), 3);
+  }
+  EXPECT_EQ(open_molecules({.path = folder}).train->size(), 6);
+  const DataOptions table = all_of(DataOptions{Qm9DataOptions{.order = SplitOrder::numpy}}, "elsewhere");
+  EXPECT_EQ(std::get<Qm9DataOptions>(table.set).order, SplitOrder::weyl);
+}
 
 TEST(Md17, IsReadInElectronvolts) {
   for (const char* name : {"/npz/md17.npz", "/npz/rmd17.npz"}) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "weyl/core/random.h"
 #include "weyl/data/makers/body_families.h"
@@ -150,13 +151,12 @@ TEST(TokenShape, IsWhatTheVerticesSay) {
       ASSERT_EQ(token[33 + d], d == 2 ? 1 : 0);  // up
     }
     ASSERT_EQ(heights[t], positions[3 * t + 2]);
-    double dots[3] = {}, length = 0, outward = 0;
+    double dots[2] = {}, length = 0;
     for (int d = 0; d < 3; ++d) {
       length += token[18 + d] * token[18 + d];
       for (int k = 0; k < 2; ++k) {
         dots[k] += token[18 + d] * (token[3 * k + 3 + d] - token[d]);
       }
-      outward += token[18 + d] * (positions[3 * t + d] - centre[1][d]);
     }
     ASSERT_NEAR(length, 1, 1e-12);
     ASSERT_NEAR(dots[0], 0, 1e-12);
@@ -188,6 +188,37 @@ TEST(TokenShape, IsWhatTheVerticesSay) {
         times(moved, {x[0][i][0] - centre[0][0], x[0][i][1] - centre[0][1], x[0][i][2] - centre[0][2]});
     for (int d = 0; d < 3; ++d) {
       ASSERT_NEAR(centre[0][d] + displacement[d] + r[d], x[1][i][d], 2 * close);
+    }
+  }
+}
+
+/// Of a body that is convex every face looks away from its centre; turned inside out, every face looks at it.
+TEST(TokenShape, NormalsOfConvexBodiesPointOutwards) {
+  Stream stream(4, "pose test");
+  for (int64_t kind = 0; kind < 4; ++kind) {  // the cube, the cylinder, the sphere, the cone
+    const BodyShape body = make_body(kind);
+    std::vector<int64_t> inside_out = body.triangles;
+    for (size_t t = 0; t < inside_out.size(); t += 3) {
+      std::swap(inside_out[t + 1], inside_out[t + 2]);
+    }
+    const RigidPose pose(numbers({1, -2, 3}, draw(stream)).data(), 1.3);
+    for (const double sign : {1.0, -1.0}) {
+      const TokenShape shape({body.vertices, sign > 0 ? body.triangles : inside_out});
+      const int64_t T = shape.triangles();
+      std::vector<double> positions(3 * T), columns(12 * 3 * T), heights(T);
+      TokenRow row{positions.data(), columns.data(), heights.data()};
+      shape.write(pose, pose, row);
+      Place centre{};
+      for (int64_t i = 0; i < 3 * T; ++i) {
+        centre[i % 3] += positions[i] / static_cast<double>(T);
+      }
+      for (int64_t t = 0; t < T; ++t) {
+        double outward = 0;
+        for (int d = 0; d < 3; ++d) {
+          outward += columns[36 * t + 18 + d] * (positions[3 * t + d] - centre[d]);
+        }
+        ASSERT_GT(sign * outward, 0.1) << body.name << ", triangle " << t;
+      }
     }
   }
 }

@@ -1,5 +1,7 @@
 // Every layer commutes with Pin(3,0,1), has right first and second derivatives, and starts as the authors' do.
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "tests/gradients.h"
 #include "tests/models/gatr/goldens.h"
@@ -180,41 +182,58 @@ void expect_bound(const char* what, const Tensor& weights, double bound, double 
   EXPECT_GT(largest, 0.7 * bound) << what;
 }
 
+std::map<std::string, Tensor> parameters_of(const Module& module) {
+  std::map<std::string, Tensor> found;
+  for (const Parameter& p : module.parameters()) {
+    found[p.name] = p.tensor.detach();
+  }
+  return found;
+}
+
+/// The bounds of the authors for one map: factors on those of multivectors and of scalars, and the middle of the biases.
+struct Law {
+  EquiInit init;
+  double multivectors, scalars, middle;
+};
+constexpr Law normal_law{EquiInit::normal, 1, 1, 0}, small_law{EquiInit::small, 0.1, 0.1, 0},
+    unit_law{EquiInit::unit_scalar, 0.1, 1, 1}, almost_unit_law{EquiInit::almost_unit_scalar, 0.5, 1, 1};
+
+/// Of the map whose parameters are `prefix`..., which reads and, if it gives any, gives scalars.
+void expect_law(const std::map<std::string, Tensor>& parameters, const std::string& prefix, double in,
+                double in_scalars, const Law& law) {
+  SCOPED_TRACE(prefix);
+  const double factors[] = {1,
+                            2,
+                            std::sqrt(6),
+                            std::sqrt(2),
+                            std::sqrt(0.5),
+                            std::sqrt(0.5),
+                            std::sqrt(1.5),
+                            std::sqrt(1.5),
+                            std::sqrt(0.5)};
+  const auto p = [&](const char* name) { return parameters.at(prefix + name); };
+  ASSERT_EQ(p("weight").size(1), static_cast<int64_t>(in));
+  ASSERT_EQ(p("s2mvs.weight").size(1), static_cast<int64_t>(in_scalars));
+  for (size_t a = 0; a < 9; ++a) {
+    const double half = a == 0 ? std::sqrt(0.5) : 1;  // the other half of the variance is the scalars'
+    expect_bound("weight", p("weight").select(2, static_cast<int64_t>(a)),
+                 half * law.multivectors * factors[a] / std::sqrt(in));
+  }
+  expect_bound("s2mvs.weight", p("s2mvs.weight"), law.multivectors / std::sqrt(2 * in_scalars));
+  expect_bound("s2mvs.bias", p("s2mvs.bias"), 1 / std::sqrt(in + in_scalars), law.middle);
+  if (parameters.contains(prefix + "s2s.weight")) {
+    expect_bound("mvs2s.weight", p("mvs2s.weight"), law.scalars / std::sqrt(in) / std::sqrt(2.0));
+    expect_bound("mvs2s.bias", p("mvs2s.bias"), law.scalars / std::sqrt(in + in_scalars));
+    expect_bound("s2s.weight", p("s2s.weight"), law.scalars / std::sqrt(in_scalars) / std::sqrt(2.0));
+  }
+}
+
 TEST(GatrLayers, LinearMapsStartWithinTheAuthorsBounds) {
   const BuildOn float64(at::kCPU, at::kDouble);
   at::manual_seed(4);
   const int64_t in = 24, in_scalars = 40;
-  const std::vector<double> factors{1,
-                                    2,
-                                    std::sqrt(6),
-                                    std::sqrt(2),
-                                    std::sqrt(0.5),
-                                    std::sqrt(0.5),
-                                    std::sqrt(1.5),
-                                    std::sqrt(1.5),
-                                    std::sqrt(0.5)};
-  struct Law {
-    EquiInit init;
-    double multivectors, scalars, middle;
-  };
-  for (const Law& law :
-       {Law{EquiInit::normal, 1, 1, 0}, Law{EquiInit::small, 0.1, 0.1, 0},
-        Law{EquiInit::unit_scalar, 0.1, 1, 1}, Law{EquiInit::almost_unit_scalar, 0.5, 1, 1}}) {
-    const EquiLinear layer({in, 20, in_scalars, 30}, law.init);
-    std::map<std::string, Tensor> p;
-    for (const Parameter& parameter : layer.parameters()) {
-      p[parameter.name] = parameter.tensor.detach();
-    }
-    for (size_t a = 0; a < 9; ++a) {
-      const double half = a == 0 ? std::sqrt(0.5) : 1;  // the other half of the variance is the scalars'
-      expect_bound("weight", p.at("weight").select(2, static_cast<int64_t>(a)),
-                   half * law.multivectors * factors[a] / std::sqrt(24.0));
-    }
-    expect_bound("s2mvs.weight", p.at("s2mvs.weight"), law.multivectors / std::sqrt(2.0 * 40));
-    expect_bound("s2mvs.bias", p.at("s2mvs.bias"), 1 / std::sqrt(64.0), law.middle);
-    expect_bound("mvs2s.weight", p.at("mvs2s.weight"), law.scalars / std::sqrt(24.0) / std::sqrt(2.0));
-    expect_bound("mvs2s.bias", p.at("mvs2s.bias"), law.scalars / std::sqrt(64.0));
-    expect_bound("s2s.weight", p.at("s2s.weight"), law.scalars / std::sqrt(40.0) / std::sqrt(2.0));
+  for (const Law& law : {normal_law, small_law, unit_law, almost_unit_law}) {
+    expect_law(parameters_of(EquiLinear({in, 20, in_scalars, 30}, law.init)), "", in, in_scalars, law);
   }
   const EquiLinear alone({in, 20, {}, 30});
   EXPECT_EQ(alone.parameters()[1].name, "bias");
@@ -223,6 +242,34 @@ TEST(GatrLayers, LinearMapsStartWithinTheAuthorsBounds) {
   expect_bound("mvs2s.weight alone", alone.parameters()[2].tensor.detach(), 1 / std::sqrt(24.0));
   EXPECT_THROW(EquiLinear({in, 20, {}, {}}, EquiInit::unit_scalar), ConfigError);
   EXPECT_THROW(EquiLinear({0, 20, 4, {}}), ConfigError);
+}
+
+/// Which map of a block starts how: the right factor of the geometric product near 1, so that a product is near its left
+/// factor; what attention adds, small; all else so that variances stay.
+TEST(GatrLayers, EachMapOfABlockStartsAsTheAuthorsHaveIt) {
+  const BuildOn float64(at::kCPU, at::kDouble);
+  at::manual_seed(5);
+  Options o;
+  o.width = 24;
+  o.scalars = 40;
+  o.heads = 8;  // of six multivectors and ten scalars each: 48 and 80 in all
+  for (const bool multi_query : {true, false}) {
+    o.multi_query = multi_query;
+    const auto p = parameters_of(Block(o));
+    expect_law(p, "mlp.layers.0.linear_right.", 24, 40, almost_unit_law);
+    for (const char* name : {"linear_left.", "linear_join_left.", "linear_join_right."}) {
+      expect_law(p, std::string("mlp.layers.0.") + name, 24, 40, normal_law);
+    }
+    expect_law(p, "mlp.layers.0.linear_out.", 48, 40, normal_law);
+    expect_law(p, "mlp.layers.2.", 48, 80, normal_law);
+    expect_law(p, "attention.out_linear.", 48, 80, small_law);
+    if (multi_query) {
+      expect_law(p, "attention.qkv_module.q_linear.", 24, 40, normal_law);
+    } else {
+      expect_law(p, "attention.qkv_module.in_linear.", 24, 40, normal_law);
+    }
+    EXPECT_EQ(p.at("attention.attention.log_weights").abs().max().item<double>(), 0);
+  }
 }
 
 TEST(GatrLayers, DropoutZeroesGradesAsOneAndKeepsTheMean) {
