@@ -7,73 +7,11 @@
 #include <set>
 #include <thread>
 
-#include "tests/app/program.h"
+#include "tests/app/sweep.h"
 #include "weyl/core/json.h"
-#include "weyl/core/quote.h"
-#include "weyl/core/random.h"
 
 namespace weyl {
 namespace {
-
-namespace fs = std::filesystem;
-
-const char* const tiny = "base = \"" WEYL_SOURCE_DIR
-                         "/configs/nbody/transformer.toml\"\n"
-                         "set = [\"train.batch=16\", \"train.save_every_steps=5\"]\n"
-                         "budgets = [4e7, 2e8]\n"
-                         "seeds = [2, 1]\n"
-                         "rates = [1e-3, 3e-3]\n"
-                         "rates_until = 1e8\n"
-                         "epochs = \"repeat\"\n"
-                         "validations = 3\n"
-                         "[[systems]]\n"
-                         "name = \"plain\"\n"
-                         "augment = \"rotations\"\n"
-                         "widths = [8, 16]\n"
-                         "blocks = [1, 1]\n"
-                         "largest = [\"w8b1\"]\n";
-
-void write(const std::string& path, const std::string& words) {
-  std::ofstream(path) << words;
-}
-
-/// A folder with data/nbody and sweep.toml.
-std::string prepared(const std::string& name, const std::string& sweep = tiny) {
-  const std::string folder = scratch(name);
-  const Outcome made =
-      weyl_program("data make nbody --out data/nbody train=100 valid=20 test=20 --quiet", folder);
-  EXPECT_EQ(made.code, 0) << made.err;
-  write(folder + "/sweep.toml", sweep);
-  return folder;
-}
-
-using Rows = std::vector<std::map<std::string, std::string>>;
-
-Rows rows_of(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  const std::vector<std::string> names = csv_cells(line);
-  Rows rows;
-  while (std::getline(file, line)) {
-    const std::vector<std::string> cells = csv_cells(line);
-    EXPECT_EQ(cells.size(), names.size()) << line;
-    for (size_t i = 0; i < std::min(cells.size(), names.size()); ++i) {
-      if (i == 0) {
-        rows.emplace_back();
-      }
-      rows.back()[names[i]] = cells[i];
-    }
-  }
-  return rows;
-}
-
-Rows without_seconds(Rows rows) {
-  for (auto& row : rows) {
-    row.erase("seconds");
-  }
-  return rows;
-}
 
 TEST(ScalePlan, SaysTokensStepsFlopsAndSeconds) {
   const std::string folder = prepared("sweep-plan");
@@ -233,84 +171,6 @@ TEST(ScaleRun, ATableOfOthersIsNotReplaced) {
   EXPECT_EQ(contents(folder + "/b/sweep.toml"), "# mine\n");
 }
 
-TEST(ScaleRun, SecondsAreNotGivenAnewAndBatchesOfAStepAreCounted) {
-  const std::string folder =
-      prepared("sweep-seconds", "base = \"" WEYL_SOURCE_DIR
-                                "/configs/nbody/transformer.toml\"\n"
-                                "set = [\"train.batch=10\", \"train.accumulate=5\", "
-                                "\"train.save_every_steps=5\", \"train.log_every_steps=5\"]\n"
-                                "unit = \"seconds\"\nbudgets = [6]\nepochs = \"repeat\"\n"
-                                "[[systems]]\nname = \"plain\"\nwidths = [8]\nblocks = [1]\n");
-  const std::string timing = folder + "/a/runs/plain-w8b1-6-seed0-rate0.001/timing.csv";
-  for (int kills = 0; kills < 2; ++kills) {
-    const pid_t child = fork();
-    if (child == 0) {
-      if (chdir(folder.c_str()) == 0) {
-        execl(WEYL_BINARY_DIR "/bin/weyl", "weyl", "scale", "run", "sweep.toml", "--out", "a", "--quiet",
-              nullptr);
-      }
-      _exit(127);
-    }
-    const auto size = [&] { return fs::exists(timing) ? fs::file_size(timing) : 0; };
-    const auto before = size();
-    for (int look = 0; look < 1000 && size() < before + 200; ++look) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-  }
-  ASSERT_EQ(weyl_program("scale run sweep.toml --out a --quiet", folder).code, 0);
-  const Rows times = rows_of(timing), table = rows_of(folder + "/a/runs.csv");
-  ASSERT_EQ(table.size(), 1u);
-  for (size_t i = 1; i < times.size(); ++i) {
-    EXPECT_GE(std::stod(times[i].at("seconds")), std::stod(times[i - 1].at("seconds")));
-  }
-  EXPECT_GE(std::stod(table[0].at("seconds")), 6);
-  EXPECT_LT(std::stod(table[0].at("seconds")), 7.5);  // the last step and what follows it
-  EXPECT_EQ(table[0].at("unique_tokens"), "500");
-  EXPECT_EQ(table[0].at("note"), "");
-  const Json result =
-      Json::parse(contents(folder + "/a/runs/plain-w8b1-6-seed0-rate0.001/result.json"), "result");
-  // Five batches of ten samples of five particles are a step.
-  EXPECT_EQ(std::stod(table[0].at("tokens")), 250 * result.find("steps")->number_or(0));
-}
-
-TEST(ScaleRun, KilledTenTimesAtRandomGivesTheSameTable) {
-  const std::string folder = prepared("sweep-killed");
-  const auto begin = std::chrono::steady_clock::now();
-  ASSERT_EQ(weyl_program("scale run sweep.toml --out a --jobs 2 --quiet", folder).code, 0);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  Stream stream(5, "kill");
-  for (int kills = 0; kills < 10; ++kills) {
-    const pid_t child = fork();
-    if (child == 0) {
-      if (chdir(folder.c_str()) == 0) {
-        execl(WEYL_BINARY_DIR "/bin/weyl", "weyl", "scale", "run", "sweep.toml", "--out", "b", "--jobs", "2",
-              "--quiet", nullptr);
-      }
-      _exit(127);
-    }
-    std::this_thread::sleep_for(std::chrono::duration<double>(seconds * (0.05 + 0.2 * stream.uniform())));
-    kill(child, kills % 3 == 2 ? SIGTERM : SIGKILL);
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (kills % 3 == 2 && WIFEXITED(status)) {
-      EXPECT_TRUE(WEXITSTATUS(status) == 5 || WEXITSTATUS(status) == 0) << WEXITSTATUS(status);
-    }
-    // The table is whole at any instant.
-    for (const auto& row : rows_of(folder + "/b/runs.csv")) {
-      EXPECT_FALSE(row.at("loss").empty());
-    }
-  }
-  const Outcome end = weyl_program("scale run sweep.toml --out b --jobs 2 --quiet", folder);
-  ASSERT_EQ(end.code, 0) << end.err;
-  EXPECT_EQ(without_seconds(rows_of(folder + "/b/runs.csv")),
-            without_seconds(rows_of(folder + "/a/runs.csv")));
-  for (const auto& entry : fs::directory_iterator(folder + "/b/runs")) {
-    EXPECT_NE(entry.path().extension(), ".lock") << entry.path();
-  }
-}
-
 TEST(ScaleRun, AFailedRunSaysWhyAndIsTriedAgainWhenAsked) {
   std::string sweep = tiny;
   sweep.replace(sweep.find("budgets = [4e7, 2e8]"), 20, "budgets = [4e7]");
@@ -365,6 +225,35 @@ TEST(ScaleRun, ALockOfAnotherHostIsLeftAndAStaleOneTaken) {
   EXPECT_EQ(weyl_program("scale run sweep.toml --out a --quiet", folder).code, 5);
   EXPECT_FALSE(fs::exists(stale));
   EXPECT_TRUE(fs::exists(foreign));
+}
+
+// Systems may see other features and other amounts of training data, and learn in other ways; what is measured is one.
+TEST(Sweep, LossesMustBeOfOneMetricAndTheSameSamples) {
+  const std::string folder = prepared("sweep-comparable");
+  const auto ends = [&](const std::string& lines, const std::string& set) {
+    write(folder + "/two.toml",
+          lines + tiny + "[[systems]]\nname = \"other\"\nwidths = [8]\nblocks = [1]\nset = [" + set + "]\n");
+    const Outcome plan = weyl_program("scale plan two.toml --steps 0 --quiet", folder);
+    if (plan.code == 2) {
+      EXPECT_EQ(plan.err, weyl_program("scale run two.toml --out b --quiet", folder).err);
+      EXPECT_FALSE(fs::exists(folder + "/b"));
+      EXPECT_EQ(std::count(plan.err.begin(), plan.err.end(), '\n'), 1) << plan.err;
+    }
+    return plan.code == 0 ? std::string("fine") : plan.err;
+  };
+  const auto refused = [&](const std::string& set, const std::string& words) {
+    const std::string line = ends("", set);
+    EXPECT_NE(line.find(words), std::string::npos) << set << ": " << line;
+  };
+  refused("\"train.best=rmse\"",
+          "other w8b1: train.best: must be that of plain w8b1, mse, as it is each run's loss");
+  EXPECT_EQ(ends("loss = \"mse\"\n", "\"train.best=rmse\""), "fine");
+  refused("\"data.nbody.valid=10\"", "other w8b1: must have the validation and test samples of plain w8b1");
+  refused("\"data.nbody.test=10\"", "got 10 test samples, not 20");
+  refused("\"data.nbody.target_frame=45\"", "got other valid samples");
+  EXPECT_EQ(
+      ends("", "\"data.nbody.train=50\", \"data.nbody.speed=false\", \"task.trajectory.baseline=none\""),
+      "fine");
 }
 
 TEST(Sweep, OfEveryMetricLowerIsBetter) {

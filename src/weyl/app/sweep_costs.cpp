@@ -6,6 +6,7 @@
 #include "weyl/app/log.h"
 #include "weyl/app/progress.h"
 #include "weyl/core/check.h"
+#include "weyl/study/sweep/comparable.h"
 
 namespace weyl {
 
@@ -50,6 +51,10 @@ std::vector<ModelCost> costs_of(const SweepRuns& runs, const MeasureOptions& opt
   MeasureOptions untimed = timed;
   untimed.steps = 0;
   of_all(untimed, [](const SweepModel&) {});  // finds what is wrong with any before the first is timed
+  for (size_t i = 0; i < costs.size(); ++i) {
+    costs[i].evaluated = data.evaluated(runs.models[i].recipe);
+  }
+  require_comparable(runs, costs);
   if (options.steps > 0) {
     Progress progress("timing", static_cast<int64_t>(runs.models.size()), Progress::style_for_stderr(quiet));
     of_all(timed, [&](const SweepModel& model) {

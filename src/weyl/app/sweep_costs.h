@@ -12,8 +12,9 @@ namespace weyl {
 /// The runs of a sweep file; --dtype is that of every config. Old names of keys are warned of.
 SweepRuns runs_of_file(const std::string& path, const Machine& machine, const Systems& systems);
 
-/// What each model costs, by `options` (loss and choose are those of the sweep); with `options.steps`, timed, which is told on stderr unless `quiet`. `without_data`: whether a
-/// sweep whose data are not there is taken; DataError otherwise.
+/// What each model costs, by `options` (loss and choose are those of the sweep); with `options.steps`, timed, which is
+/// told on stderr unless `quiet`. `without_data`: whether a sweep whose data are not there is taken; DataError otherwise.
+/// ConfigError: also models whose losses cannot be compared (require_comparable).
 std::vector<ModelCost> costs_of(const SweepRuns& runs, const MeasureOptions& options, const Systems& systems,
                                 bool without_data, bool quiet);
 

@@ -113,6 +113,11 @@ std::vector<std::string> notes_of(const SweepRuns& runs, const std::vector<Model
       }
     }
   }
+  for (size_t i = 0; i < costs.size(); ++i) {
+    if (!costs[i].evaluation.empty() && once.insert(costs[i].evaluation).second) {
+      notes.push_back("no data are there: " + costs[i].evaluation);
+    }
+  }
   double most = 0;
   int64_t repeating = 0;
   for (const PlannedRow& row : plan.rows) {
@@ -220,6 +225,11 @@ int run(const ScalePlanCommand& command, const Systems& systems) {
   }
   const SweepPlan plan = plan_of(runs, costs, command.jobs);
   std::vector<std::string> notes = notes_of(runs, costs, plan);
+  if (command.steps > 0 && !options.device.is_cpu()) {
+    notes.emplace_back(
+        "memory of a CUDA device is not foreseen: a batch that does not fit there ends the plan, or its "
+        "runs");
+  }
   notes.insert(notes.end(), faults.begin(), faults.end());
   if (command.talk.json) {
     std::cout << to_json(runs, costs, plan, notes, command.jobs).dump() << "\n";

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "weyl/core/json.h"
 #include "weyl/study/sweep/table.h"
 
 namespace weyl {
@@ -21,6 +22,9 @@ struct ModelCost {
   int64_t threads = 1;
   int64_t accumulate = 1;  // train.accumulate with which a step fits into memory, of batches so much smaller
   std::string how;         // what was timed, where that is no whole batch
+  std::string evaluation;  // how validation and test were timed, where that is not by such data
+  std::string metric;      // that picks the best model, and is the loss where the sweep names none
+  Json evaluated;          // what validation and test data hold (train/fingerprint.h); null: not known
 };
 
 /// One row of a plan.

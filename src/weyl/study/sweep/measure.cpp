@@ -18,6 +18,7 @@
 #include "weyl/core/joined.h"
 #include "weyl/core/quantile.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/declared_samples.h"
 #include "weyl/data/open.h"
 #include "weyl/predict/subject.h"
 #include "weyl/study/allocation_peak.h"
@@ -27,6 +28,7 @@
 #include "weyl/train/accumulate.h"
 #include "weyl/train/best_metric.h"
 #include "weyl/train/evaluate.h"
+#include "weyl/train/fingerprint.h"
 #include "weyl/train/loading.h"
 #include "weyl/train/optimiser.h"
 #include "weyl/train/prepare.h"
@@ -80,7 +82,7 @@ Trained trained_on(const Recipe& recipe, const Splits& data, at::Device device, 
   request.data = Splits{some_of(data.train, enough), some_of(data.valid, enough), nullptr};
   request.device = device;
   request.systems = &systems;
-  Prepared p = prepare(recipe, request, recipe.data, nullptr, recipe.train.from);
+  Prepared p = prepare(recipe, request, {recipe.data, recipe.task, recipe.train.from}, nullptr);
   return {p.saved.model, std::move(p.saved.task), request.data->train, data.valid, data.test};
 }
 
@@ -216,24 +218,46 @@ int64_t threads_of(const Trained& t, const TrainOptions& options, const MeasureO
 
 /// Bytes that each of the jobs may take; without bound where that is not known.
 double room_of(const MeasureOptions& measure) {
-  return measure.device.is_cpu()
-             ? 0.8 * static_cast<double>(available_memory()) / static_cast<double>(measure.jobs)
-             : HUGE_VAL;
+  return measure.device.is_cpu() ? 0.8 * measure.memory.value_or(static_cast<double>(available_memory())) /
+                                       static_cast<double>(measure.jobs)
+                                 : HUGE_VAL;
 }
 
 /// What is to be said of a batch that is too large; nothing of one that fits.
 std::string too_large_text(const TrainOptions& options, double bytes_a_sample,
                            const MeasureOptions& measure) {
   const int64_t parts = batches_that_fit(options, bytes_a_sample, room_of(measure));
-  return parts == 1 ? ""
-                    : text("a batch of ", options.batch,
-                           " does not fit into memory: train.batch=", (options.batch + parts - 1) / parts,
-                           " train.accumulate=", parts * options.accumulate);
+  return parts == 1
+             ? ""
+             : text("a batch of ", options.batch,
+                    " does not fit into memory: timed with train.batch=", (options.batch + parts - 1) / parts,
+                    " train.accumulate=", parts * options.accumulate,
+                    ", which `scale run` takes only where the sweep file sets them");
 }
 
-/// Returns the bytes that a step on a sample takes; 0: not known.
-double time(const std::function<Trained()>& make, TrainOptions options, const MeasureOptions& measure,
-            double scale, ModelCost& cost) {
+/// Of a model without a task: what its predictions cost, in batches of the training's, the median of some.
+double forward_seconds_of_a_sample(Trained& t, const TrainOptions& options) {
+  Loader loader(t.train, loader_options(options, *t.model), 0);
+  loader.start(0);
+  const Batch batch = next_batch(loader);
+  const at::NoGradGuard no_gradients;
+  t.model->train(false);
+  std::vector<double> seconds;
+  for (const auto start = Clock::now(); seconds.size() < 3 || (since(start) < 0.2 && seconds.size() < 50);) {
+    const auto begin = Clock::now();
+    loss_of(*t.model, nullptr, batch).item<double>();  // waits for a device
+    seconds.push_back(since(begin));
+  }
+  return median(seconds) / static_cast<double>(batch.count());
+}
+
+struct OfASample {
+  double bytes = 0;            // that a step on it takes; 0: not known
+  double forward_seconds = 0;  // of random tokens
+};
+
+OfASample time(const std::function<Trained()>& make, TrainOptions options, const MeasureOptions& measure,
+               double scale, ModelCost& cost) {
   const KeepThreads keep;
   at::set_num_threads(static_cast<int>(cost.threads));
   Trained trained = make();
@@ -257,7 +281,7 @@ double time(const std::function<Trained()>& make, TrainOptions options, const Me
   cost.step_seconds = median(seconds) * batches * scale;
   cost.valid_seconds = evaluation_seconds(trained, trained.valid, options);
   cost.test_seconds = evaluation_seconds(trained, trained.test, options);
-  return bytes;
+  return {bytes, trained.task == nullptr ? forward_seconds_of_a_sample(trained, options) : 0};
 }
 
 std::vector<std::string> names_of(const std::vector<MetricName>& metrics) {
@@ -283,8 +307,8 @@ double short_enough(const Recipe& recipe, const Systems& systems) {
   }
 }
 
-/// What the table's loss is, and what chooses: lower must be better of both.
-void require_loss(const Trained& t, const Recipe& recipe, const MeasureOptions& measure) {
+/// What the table's loss is, and what chooses: lower must be better of both. Returns the name of what chooses.
+std::string require_loss(const Trained& t, const Recipe& recipe, const MeasureOptions& measure) {
   const bool valid = t.valid != nullptr && t.valid->size() > 0;
   require<ConfigError>(
       valid || !measure.choose,
@@ -303,6 +327,7 @@ void require_loss(const Trained& t, const Recipe& recipe, const MeasureOptions& 
                        joined_printable(names_of(known)), ", got ", quote(loss));
   require<ConfigError>(found->lower_is_better, "loss: must be a metric of which lower is better, got ",
                        quote(loss));
+  return best.name();
 }
 
 void fill_facts(const Trained& t, const TrainOptions& options, ModelCost& cost) {
@@ -324,20 +349,49 @@ double tokens_of_epoch(const Dataset& train, const TrainOptions& options, const 
   return tokens_of(train);
 }
 
+/// Without data, validation and test cost the forward passes of the samples that the options say there are.
+void estimate_evaluation(const Recipe& recipe, double forward_seconds, ModelCost& cost) {
+  const PartCounts samples = declared_samples(recipe.data);
+  cost.valid_seconds = forward_seconds * static_cast<double>(samples.valid);
+  cost.test_seconds = forward_seconds * static_cast<double>(samples.test);
+  const auto of = [](const char* what, int64_t count) {
+    return count > 0 ? text(what, " by ", count, " forward passes") : text(what, " is not counted");
+  };
+  const bool all = samples.valid > 0 && samples.test > 0;
+  cost.evaluation = text(of("validation", samples.valid), ", ", of("the test", samples.test),
+                         all ? "" : " (the data's options, valid and test, do not say of how many samples)");
+}
+
 }  // namespace
 
-const Splits* SweepData::of(const Recipe& recipe) {
+SweepData::Opened* SweepData::open(const Recipe& recipe) {
   if (!std::filesystem::exists(path_of(recipe.data))) {
     return nullptr;
   }
   DataOptions options = recipe.data;
   const std::string key = write_toml([&](Fields& f) { fields(f, options); });
   const auto found = opened_.find(key);
-  return found != opened_.end()
-             ? &found->second
-             : &opened_
-                    .emplace(key, open_splits(recipe.data, recipe.interface ? &*recipe.interface : nullptr))
-                    .first->second;
+  if (found != opened_.end()) {
+    return &found->second;
+  }
+  Splits splits = open_splits(recipe.data, recipe.interface ? &*recipe.interface : nullptr);
+  return &opened_.emplace(key, Opened{std::move(splits), {}}).first->second;
+}
+
+const Splits* SweepData::of(const Recipe& recipe) {
+  const Opened* opened = open(recipe);
+  return opened != nullptr ? &opened->splits : nullptr;
+}
+
+Json SweepData::evaluated(const Recipe& recipe) {
+  Opened* opened = open(recipe);
+  if (opened == nullptr || opened_.size() < 2) {
+    return {};
+  }
+  if (!opened->evaluated.is_object()) {
+    opened->evaluated = fingerprint(Splits{nullptr, opened->splits.valid, opened->splits.test});
+  }
+  return opened->evaluated;
 }
 
 ModelCost cost_of(const Recipe& recipe, const Splits* data, const MeasureOptions& measure,
@@ -348,13 +402,13 @@ ModelCost cost_of(const Recipe& recipe, const Splits* data, const MeasureOptions
     const auto make = [&] { return trained_on(recipe, *data, measure.device, systems); };
     {
       const Trained t = make();
-      require_loss(t, recipe, measure);
+      cost.metric = require_loss(t, recipe, measure);
       fill_facts(t, options, cost);
       cost.facts.tokens = tokens_of_epoch(*data->train, options, *t.model);
       cost.threads = threads_of(t, options, measure);
     }
     if (measure.steps > 0) {
-      cost.how = too_large_text(options, time(make, options, measure, 1, cost), measure);
+      cost.how = too_large_text(options, time(make, options, measure, 1, cost).bytes, measure);
     }
     return cost;
   }
@@ -367,6 +421,7 @@ ModelCost cost_of(const Recipe& recipe, const Splits* data, const MeasureOptions
     const Trained t{subject.model, std::move(subject.task), nullptr, nullptr, nullptr};
     fill_facts(t, options, cost);
     cost.threads = threads_of(t, options, measure);
+    cost.metric = !options.best.empty() ? options.best : t.task != nullptr ? t.task->headline() : "";
     whole = training_flops(*t.model, nullptr, t.model->interface.typical_nodes);
   }
   if (measure.steps > 0) {
@@ -386,11 +441,12 @@ ModelCost cost_of(const Recipe& recipe, const Splits* data, const MeasureOptions
     const double samples =
         cost.tokens_a_step / static_cast<double>(options.accumulate) /
         (whole > 0 ? random_subject(recipe, 0, at::kMeta, systems).model->interface.typical_nodes : 1);
-    const double bytes =
+    const OfASample sample =
         time(make, few, measure, whole / timed * samples / static_cast<double>(few.batch), cost);
+    estimate_evaluation(recipe, sample.forward_seconds * whole / timed, cost);
     const double typical = cost.tokens_a_step / static_cast<double>(options.batch * options.accumulate);
     const std::string too_large =
-        too_large_text(options, nodes > 0 ? bytes * typical / nodes : bytes, measure);
+        too_large_text(options, nodes > 0 ? sample.bytes * typical / nodes : sample.bytes, measure);
     cost.how = nodes > 0 ? text("timed on one random sample of ", nodes, " tokens, by FLOPs")
                          : "timed on random tokens";
     cost.how += too_large.empty() ? "" : "; " + too_large;

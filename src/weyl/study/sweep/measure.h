@@ -3,6 +3,7 @@
 #include <c10/core/Device.h>
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "weyl/carriers/dataset.h"
@@ -19,6 +20,7 @@ struct MeasureOptions {
   int64_t steps = 5;    // the median counts; 0: nothing is timed
   std::string loss;     // the table's, a metric of the test data; empty: the one that picks the best model
   bool choose = false;  // between runs, by validation
+  std::optional<double> memory;  // bytes that all the jobs have; nothing: what is available
 };
 
 /// Data sets of a sweep, each opened once.
@@ -26,16 +28,26 @@ class SweepData {
  public:
   /// The splits that a recipe's data options name; null where there are no such files.
   const Splits* of(const Recipe& recipe);
+  /// What their validation and test data hold, by which data sets are told apart (train/fingerprint.h); null where there
+  /// are no such files, or where all that were opened so far are one.
+  Json evaluated(const Recipe& recipe);
 
  private:
-  std::map<std::string, Splits> opened_;
+  struct Opened {
+    Splits splits;
+    Json evaluated;
+  };
+  Opened* open(const Recipe& recipe);
+
+  std::map<std::string, Opened> opened_;
 };
 
 /// What a model costs, its data given (null: random tokens in their place, and their number not known): parameters and
 /// FLOPs; and with `steps`, seconds: of training steps as train takes them, of a validation and of the test. Where a batch does not
-/// fit into the memory that each of the jobs has, smaller ones are timed, as many as make a batch (`accumulate`); of
-/// random tokens, samples that would take minutes are cut, and the time taken to grow with the FLOPs. `fixed_seconds`
-/// is left to others. ConfigError: a metric of which higher is better, or that there is not, picks the best model or is
+/// fit into the memory that each of the jobs has, smaller ones are timed, as many as make a batch (`accumulate`; on
+/// CUDA, memory is not foreseen); of random tokens, samples that would take minutes are cut, and the time taken to grow
+/// with the FLOPs, and validation and test are forward passes of as many samples as the data's options say (`evaluation`
+/// says so, or that they do not). `fixed_seconds` and `evaluated` are left to others. ConfigError: a metric of which higher is better, or that there is not, picks the best model or is
 /// the loss; validation is to choose between runs, and there are no such data.
 ModelCost cost_of(const Recipe& recipe, const Splits* data, const MeasureOptions& options,
                   const Systems& systems);

@@ -16,6 +16,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/read_file.h"
+#include "weyl/core/text_number.h"
 #include "weyl/study/sweep/folder_lock.h"
 #include "weyl/study/sweep/kept_recipe.h"
 #include "weyl/study/sweep/own_process.h"
@@ -27,6 +28,9 @@ namespace fs = std::filesystem;
 using State = TrialOutcome::State;
 constexpr int exit_by_interruption = 5;  // docs/cli.md
 constexpr auto between_looks = std::chrono::milliseconds(20);
+constexpr auto end_of_all = std::chrono::milliseconds(200);
+constexpr int64_t most_kills = 3;  // of one trial, over all starts
+constexpr size_t largest_count = 64;
 
 struct Job {
   size_t index = 0;
@@ -39,6 +43,16 @@ bool is_from_outside(const ProcessEnd& end) {
   const int s = end.signal;
   return s == SIGKILL || s == SIGTERM || s == SIGINT || s == SIGHUP ||
          (s == 0 && (end.code == exit_by_interruption || end.code == 128 + SIGINT));
+}
+
+/// FOLDER/runs/ID.killed: how often it was killed so far.
+std::string kills_file_of(const std::string& run) {
+  return run + ".killed";
+}
+
+int64_t kills_of(const std::string& run) {
+  const std::string count = read_file(kills_file_of(run), largest_count).text;
+  return parse_integer(count.substr(0, count.find('\n'))).value_or(0);
 }
 
 /// A training whose parent was killed may take a moment to end, and keeps its folder locked until then.
@@ -170,10 +184,12 @@ class Runner {
 
   void settle(Job job, const ProcessEnd& end) {
     const bool whole = end.signal == 0 && end.code == 0 && state(job) == State::done;
+    const bool killed_again = !whole && end.signal == SIGKILL && is_killed_too_often(job);
     if (whole) {
       ++end_.done;
       fs::remove(run(job) + ".stderr");
-    } else if (is_from_outside(end)) {
+      fs::remove(kills_file_of(run(job)));
+    } else if (is_from_outside(end) && !killed_again) {
       if (end_.stopped) {
         tell(job, "saved");
       } else if (++job.tries < 2) {
@@ -183,8 +199,12 @@ class Runner {
         tell(job, reason_of(end, run(job) + ".stderr") + " twice; the next start goes on with it");
       }
     } else {
-      const std::string reason = reason_of(end, run(job) + ".stderr");
+      const std::string reason =
+          reason_of(end, run(job) + ".stderr") +
+          (killed_again ? text(", ", most_kills, " times in all, as the system does where memory runs out")
+                        : "");
       write_file_atomically(failure_of(request_.folder, *trial(job).trial), reason + "\n");
+      fs::remove(kills_file_of(run(job)));  // --retry begins to count anew
       ++end_.failed;
       tell(job, "failed: " + reason);
     }
@@ -195,6 +215,19 @@ class Runner {
     if (request_.ended) {
       request_.ended();
     }
+  }
+
+  /// Counts a training that something killed, on disk, so that one that memory does not suffice for ends some day. What
+  /// ends everything (a machine that is taken away, a job of a cluster at its end) may reach the training first: then
+  /// this process is ended too, or asked to stop, before it counts.
+  bool is_killed_too_often(const Job& job) {
+    std::this_thread::sleep_for(end_of_all);
+    if (end_.stopped || (request_.stop && request_.stop())) {
+      return false;
+    }
+    const int64_t kills = kills_of(run(job)) + 1;
+    write_file_atomically(kills_file_of(run(job)), std::to_string(kills) + "\n");
+    return kills >= most_kills;
   }
 
   void stop() {

@@ -31,14 +31,16 @@ struct SweepRequest {
 struct SweepEnd {
   int64_t done = 0, failed = 0;
   int64_t elsewhere = 0;  // other processes work on them
-  int64_t left = 0;       // ended from outside, twice: the next start goes on with them
+  int64_t left = 0;       // ended from outside, twice in this start: the next one goes on with them
   bool stopped = false;
 };
 
 /// Trains what is left of the trials, some side by side, each in a process of its own, in their order. A trial that
 /// has a run folder goes on from its last checkpoint; one that failed is left alone (see `retry`), its reason in
-/// ID.failed; one that a signal from outside ends is tried once more at most. Another process may do the same in the
-/// same folder: each trial is trained by one of them (TrialLock). ConfigError: as require_same_recipe.
+/// ID.failed; one that a signal from outside ends is tried once more at most, and one that was killed (SIGKILL, which
+/// is how the system ends what memory does not suffice for) three times in all, over all starts (ID.killed has how
+/// often), has failed. Another process may do the same in the same folder: each trial is trained by one of them
+/// (TrialLock). ConfigError: as require_same_recipe.
 SweepEnd run_trials(const std::vector<TrialCommand>& trials, const SweepRequest& request);
 
 }  // namespace weyl

@@ -8,6 +8,7 @@
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/text_number.h"
+#include "weyl/study/sweep/comparable.h"
 
 namespace weyl {
 namespace {
@@ -56,17 +57,6 @@ SweepModel model_of(const SweepOptions& o, const SweepSystem& system, const Swee
 template <class S>
 std::string written(S options) {
   return write_toml([&](Fields& f) { fields(f, options); });
-}
-
-void require_one_task(const SweepRuns& runs) {
-  const SweepModel& first = runs.models.front();
-  for (const SweepModel& model : runs.models) {
-    require<ConfigError>(path_of(model.recipe.data) == path_of(first.recipe.data) &&
-                             model.recipe.task.task.index() == first.recipe.task.task.index(),
-                         model.system, " ", model.size, ": must be trained on the task and data of ",
-                         first.system, " ", first.size, ", or their losses cannot be compared, got data ",
-                         path_of(model.recipe.data), " and ", path_of(first.recipe.data));
-  }
 }
 
 bool is_trained_at(const SweepOptions& o, const SweepSystem& system, const SweepPoint& point, double budget) {

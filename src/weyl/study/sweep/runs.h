@@ -39,8 +39,8 @@ struct SweepRuns {
 };
 
 /// The runs of a sweep, with the recipe of each model read. `known`: the systems that configs may be of. ConfigError:
-/// what a config or an override of it has wrong, after the model that it is for; models whose data or task differ; two points
-/// of a system that are the same model at a budget; two trials of one name.
+/// what a config or an override of it has wrong, after the model that it is for; models whose data or task differ
+/// (require_one_task); two points of a system that are the same model at a budget; two trials of one name.
 SweepRuns runs_of(SweepOptions options, const ModelOptions& known);
 
 /// All overrides of a trial's config: those of its model, and its budget, rate, seed and validations, which are spread

@@ -1,0 +1,101 @@
+// Losses stand in one table only where they are numbers of one thing.
+#include <gtest/gtest.h>
+
+#include "weyl/core/check.h"
+#include "weyl/study/sweep/comparable.h"
+
+namespace weyl {
+namespace {
+
+SweepRuns two_of(const TaskChoice& first, const TaskChoice& second) {
+  SweepRuns runs;
+  runs.models.resize(2);
+  runs.models[0].system = "one";
+  runs.models[1].system = "other";
+  runs.models[0].size = runs.models[1].size = "w8";
+  runs.models[0].recipe.task.task = first;
+  runs.models[1].recipe.task.task = second;
+  return runs;
+}
+
+/// Empty: nothing is wrong.
+std::string fault_of(const std::function<void()>& check) {
+  try {
+    check();
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+std::string fault_of(const TaskChoice& first, const TaskChoice& second) {
+  return fault_of([&] { require_one_task(two_of(first, second)); });
+}
+
+TEST(Comparable, ATaskMayBeLearnedInAnyWay) {
+  RigidMotionOptions rigid;
+  rigid.norm_weight = 1;
+  rigid.baseline = MotionBaseline::constant_velocity;
+  EXPECT_EQ(fault_of(RigidMotionOptions{}, rigid), "");
+  ForceFieldOptions forces;
+  forces.forces = ForceSource::direct;
+  forces.force_weight = 100;
+  forces.energy_loss = ErrorLaw::l1;
+  EXPECT_EQ(fault_of(ForceFieldOptions{}, forces), "");
+  PropertyOptions one, same;
+  one.targets = same.targets = {"gap"};
+  same.normalise = false;
+  same.loss = ErrorLaw::l1;
+  EXPECT_EQ(fault_of(one, same), "");
+}
+
+TEST(Comparable, WhatIsMeasuredMustBeTheSame) {
+  ForceFieldOptions forces;
+  forces.units = "eV";
+  EXPECT_EQ(fault_of(ForceFieldOptions{}, forces),
+            "other w8: must be measured as one w8, or their losses cannot be compared, got "
+            "task.force_field.units = \"eV\", but \"meV\" there");
+  PropertyOptions one, two;
+  one.targets = {"gap"};
+  two.targets = {"mu"};
+  EXPECT_NE(fault_of(one, two).find("targets = [\"mu\"], but [\"gap\"] there"), std::string::npos)
+      << fault_of(one, two);
+  one.targets = two.targets = {"gap", "mu"};
+  two.normalise = false;  // of several the headline is in units of their spread
+  EXPECT_NE(fault_of(one, two), "");
+  SegmentationOptions whole, parts;
+  parts.regions = {{"core", {1, 2}}};
+  EXPECT_NE(fault_of(whole, parts), "");
+  EXPECT_NE(fault_of(ForceFieldOptions{}, RigidMotionOptions{}).find("must be trained on the task and data"),
+            std::string::npos);
+}
+
+Json split(int64_t samples, const char* hash) {
+  return Json::object().set("samples", samples).set("places_and_labels", hash);
+}
+
+TEST(Comparable, MetricsAndSamplesMustBeTheSame) {
+  SweepRuns runs = two_of(TrajectoryOptions{}, TrajectoryOptions{});
+  std::vector<ModelCost> costs(2);
+  costs[0].metric = "mse";
+  costs[1].metric = "rmse";
+  const auto fault = [&] { return fault_of([&] { require_comparable(runs, costs); }); };
+  EXPECT_EQ(fault(),
+            "other w8: train.best: must be that of one w8, mse, as it is each run's loss where the sweep "
+            "names none (loss = \"...\"), got rmse");
+  runs.options.loss = "mse";  // each may choose its best model as it likes
+  EXPECT_EQ(fault(), "");
+  costs[0].evaluated = Json::object().set("valid", split(5, "a")).set("test", split(6, "b"));
+  EXPECT_EQ(fault(), "");  // what the other holds is not known
+  costs[1].evaluated = costs[0].evaluated;
+  EXPECT_EQ(fault(), "");
+  costs[1].evaluated.set("valid", split(4, "a"));
+  EXPECT_NE(fault().find("validation and test samples of one w8"), std::string::npos) << fault();
+  EXPECT_NE(fault().find("got 4 valid samples, not 5"), std::string::npos) << fault();
+  costs[1].evaluated.set("valid", split(5, "a")).set("test", split(6, "c"));
+  EXPECT_NE(fault().find("got other test samples"), std::string::npos) << fault();
+  costs[1].evaluated = Json::object().set("valid", split(5, "a"));
+  EXPECT_NE(fault().find("got no test split"), std::string::npos) << fault();
+}
+
+}  // namespace
+}  // namespace weyl
