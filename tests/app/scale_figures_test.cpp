@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
 
 #include "tests/app/program.h"
 #include "tests/study/scaling/paper_runs.h"
@@ -80,6 +83,52 @@ TEST_F(ScaleFigures, DrawsFitsAndRuns) {
   EXPECT_EQ(weyl("plot fit.json --out plots -q").code, 0);  // as `weyl plot`: pictures are replaced
 }
 
+/// What the lines and points of the key of a picture look like, without their colours.
+std::vector<std::pair<std::string, std::string>> looks_of_key(const std::string& svg) {
+  std::vector<std::pair<std::string, std::string>> looks;
+  std::istringstream lines(svg);
+  const auto quoted = [](const std::string& line, const std::string& before) {
+    const size_t at = line.find(before);
+    return at == std::string::npos
+               ? ""
+               : line.substr(at + before.size(), line.find('\'', at + before.size()) - at - before.size());
+  };
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("<path stroke=") != std::string::npos &&
+        line.find("<use xlink:href='#gpPt") != std::string::npos) {
+      looks.emplace_back(quoted(line, "stroke-dasharray='"), quoted(line, "xlink:href='#gpPt"));
+    }
+  }
+  return looks;
+}
+
+// A system of any place in the table, augmented or not, can be told from the others in a grey print.
+TEST_F(ScaleFigures, SystemsHaveDashesAndShapesOfTheirOwn) {
+  std::ofstream csv(at("grey.csv"));
+  csv << "system,parameters,tokens,unique_tokens,loss\n";
+  for (const char* system : {"transformer", "gatr", "transformer-augmented", "platonic", "geomformer"}) {
+    for (const int unique : {100, 1000}) {
+      csv << system << ",50,100000," << unique << "," << 1.0 / unique << "\n";
+    }
+  }
+  csv.close();
+  ASSERT_EQ(weyl("plot grey.csv --out grey -q").code, 0);
+  ASSERT_EQ(weyl("plot fit.json --out grey -q").code, 0);
+  for (const auto& [picture, systems] : std::map<std::string, size_t>{
+           {"data_scaling", 5}, {"loss_over_compute", 2}, {"best_sizes", 4}}) {  // two panels
+    const auto looks = looks_of_key(contents(at("grey/" + picture + ".svg")));
+    ASSERT_EQ(looks.size(), systems) << picture;
+    std::set<std::string> dashes, shapes;
+    for (const auto& [dash, shape] : looks) {
+      dashes.insert(dash);
+      shapes.insert(shape);
+    }
+    const size_t expected = picture == "best_sizes" ? 2 : systems;
+    EXPECT_EQ(dashes.size(), expected) << picture;
+    EXPECT_EQ(shapes.size(), expected) << picture;
+  }
+}
+
 TEST_F(ScaleFigures, FitsTablesWhereNoFitIsGiven) {
   const Outcome outcome = weyl("plot runs.csv data.csv --bootstraps 0 --out fitted");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -137,6 +186,11 @@ TEST_F(ScaleFigures, ReportsInOneFileThatLoadsNothing) {
   std::filesystem::copy_file(at("runs.csv"), at("sweep/runs.csv"));
   std::ofstream(at("sweep/sweep.toml")) << "# <b>settings</b> & so on\n";
   std::ofstream(at("sweep/runs/one/environment.json")) << R"({"cpu": "A <fast> one", "threads": 2})";
+  for (const char* name : {"one", "two"}) {
+    std::ofstream(at("sweep/runs/") + name + ".recipe")
+        << "# weyl train c.toml train.seed=" << name << "\n[train]\nbest = \"<only once>\"\n";
+  }
+  std::ofstream(at("sweep/runs/damaged.recipe")) << "no words";
   const Outcome outcome = weyl("report sweep --bootstraps 100 --out report.html");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "report.html\n");
@@ -150,9 +204,11 @@ TEST_F(ScaleFigures, ReportsInOneFileThatLoadsNothing) {
         "weyl scale fit sweep/runs.csv --hold-out --bootstraps 100 --seed 0 --out fit.json",
         "weyl scale plot fit.json sweep/runs.csv --out plots", "the largest budget held out",
         "inside the sizes tried", "baseline over equivariant", "127 rows of sweep/runs.csv",
-        "loss must be positive"}) {
+        "loss must be positive", "one: weyl train c.toml train.seed=one",
+        "two: weyl train c.toml train.seed=two", "<summary>one, and 1 more of its config</summary>"}) {
     EXPECT_NE(page.find(words), std::string::npos) << words;
   }
+  EXPECT_EQ(count(page, "&lt;only once&gt;"), 1u);
   refused("report sweep --out report.html", 2, "report.html: exists already");
   refused("report sweep --out sweep/runs.csv --force", 2, "is read by the same call");
   // The call behind a fit that is given is the one that made it.
@@ -165,6 +221,12 @@ TEST_F(ScaleFigures, ReportsInOneFileThatLoadsNothing) {
 
 TEST_F(ScaleFigures, LowestLossesAreOfOneAmountOfData) {
   ASSERT_EQ(weyl("report data.csv --out data.html --bootstraps 0 -q").code, 0);
+  const std::string table = contents(at("data.html"));
+  EXPECT_NE(table.find("<td class=\"number\">1000</td><td class=\"number\">0.001049 (0.001, 0.0011)</td><td "
+                       "class=\"number\">"
+                       "0.001049 (0.001, 0.0011)</td>"),
+            std::string::npos)
+      << table.substr(table.find("amount of training data"), 1500);
   std::ofstream(at("budget.csv")) << "system,parameters,tokens,unique_tokens,loss,budget\n"
                                      "a,50,1000,10,0.4,7\na,50,1000,10,0.5,7\n"
                                      "a,50,1000,100,0.2,7\na,50,1000,100,0.3,7\n";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "weyl/app/chart.h"
@@ -26,8 +27,18 @@ ScaleFigures scale_figures(const ScaleInputs& inputs);
 /// How system `index` is drawn in all of them.
 Look look_of_system(size_t index);
 
-/// Loss over different training tokens of systems that saw theirs more than once, geometric means over seeds of the size
-/// that does best; NAME-augmented has NAME's colour. No charts where no system has such runs at two numbers of tokens.
+/// What the runs of a system came to with an amount of data, of the size that did best there.
+struct DataLoss {
+  double unique_tokens = 0, parameters = 0;
+  double mean = 0;           // geometric, over seeds
+  std::vector<double> each;  // in the order of the runs
+};
+
+/// Systems that saw their data more than once, and two amounts of it or more, in the order of their first runs; of each,
+/// amounts rising.
+std::vector<std::pair<std::string, std::vector<DataLoss>>> data_scaling(const std::vector<ScalingRun>& runs);
+
+/// These, loss over different training tokens; NAME-augmented has NAME's colour. No charts where there are none.
 ScaleFigure data_scaling_figure(const std::vector<ScalingRun>& runs);
 
 }  // namespace weyl

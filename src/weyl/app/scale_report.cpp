@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "weyl/app/html.h"
+#include "weyl/app/scale_figures.h"
 #include "weyl/app/scale_numbers.h"
 
 namespace weyl {
@@ -209,6 +210,27 @@ std::string html_losses(const std::vector<ScalingRun>& runs) {
                  "data), geometric over its runs, and "
                  "the least and the most of them: a difference between systems that is smaller than these "
                  "differ by is none.");
+}
+
+std::string html_data_scaling(const std::vector<ScalingRun>& runs) {
+  const auto systems = data_scaling(runs);
+  std::map<double, std::vector<std::string>> by_tokens;
+  Rows rows{{"unique tokens"}};
+  for (size_t i = 0; i < systems.size(); ++i) {
+    rows[0].push_back(systems[i].first);
+    for (const DataLoss& at : systems[i].second) {
+      std::vector<std::string>& row = by_tokens[at.unique_tokens];
+      row.resize(systems.size(), "-");
+      const auto [least, most] = std::ranges::minmax(at.each);
+      row[i] = number(at.mean, "%.4g") + " (" + number(least, "%.4g") + ", " + number(most, "%.4g") + ")";
+    }
+  }
+  for (const auto& [tokens, cells] : by_tokens) {
+    rows.push_back({number(tokens, "%.4g")});
+    rows.back().insert(rows.back().end(), cells.begin(), cells.end());
+  }
+  return section("Loss over the amount of training data", rows,
+                 "Mean (least, most) of the runs of the size whose mean is lowest; the mean is geometric.");
 }
 
 std::string html_of(const ScalingStudy& study) {

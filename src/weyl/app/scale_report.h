@@ -15,10 +15,21 @@ std::string html_of(const ScalingStudy& study);
 /// its runs differ by. Nothing of runs that say no budget.
 std::string html_losses(const std::vector<ScalingRun>& runs);
 
-/// A folder of a sweep as it was found: the file that asked for it (sweep.toml), the machines that its runs name (environment.json
-/// of each), the rows of its table.
+/// A data scaling (scale_figures.h): amounts of data, and of each system the mean of its runs, the least and the most of
+/// them. Nothing where there is none.
+std::string html_data_scaling(const std::vector<ScalingRun>& runs);
+
+/// Trainings of one config: what each was asked beside it, "ID: weyl train ...".
+struct KeptRecipe {
+  std::string config;
+  std::vector<std::string> trainings;
+};
+
+/// A folder of a sweep as it was found: the file that asked for it (sweep.toml), its recipes (runs/ID.recipe), the
+/// machines that its runs name (environment.json of each), the rows of its table.
 struct SweepRecord {
   std::string sweep;                               // empty: none
+  std::vector<KeptRecipe> recipes;                 // in the order of their first trainings' names
   std::vector<std::vector<std::string>> machines;  // a header and rows; empty: not known
   std::vector<std::vector<std::string>> rows;      // of runs.csv, its header first
 };

@@ -67,6 +67,36 @@ std::vector<std::vector<std::string>> machines_of(const std::string& runs) {
   return rows;
 }
 
+// A damaged one is none. Models have a config each; its runs differ in what the command adds.
+std::vector<KeptRecipe> recipes_of(const std::string& runs) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(runs, error)) {
+    if (entry.path().extension() == ".recipe") {
+      files.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(files);
+  std::vector<KeptRecipe> recipes;
+  std::map<std::string, size_t> known;
+  for (const fs::path& path : files) {
+    const FileContents file = read_file(path.string(), largest_record);
+    constexpr std::string_view mark = "# ";
+    const size_t end = file.text.find('\n');
+    if (!file.fault.empty() || !file.text.starts_with(mark) || end == std::string::npos) {
+      continue;
+    }
+    const std::string config = file.text.substr(end + 1);
+    const auto [found, fresh] = known.emplace(config, recipes.size());
+    if (fresh) {
+      recipes.push_back({config, {}});
+    }
+    recipes[found->second].trainings.push_back(path.stem().string() + ": " +
+                                               file.text.substr(mark.size(), end - mark.size()));
+  }
+  return recipes;
+}
+
 }  // namespace
 
 SweepRecord read_sweep_record(const std::string& runs_csv) {
@@ -74,6 +104,7 @@ SweepRecord read_sweep_record(const std::string& runs_csv) {
   SweepRecord record;
   record.rows = rows_of(runs_csv);
   record.sweep = read_file((folder / "sweep.toml").string(), largest_record).text;
+  record.recipes = recipes_of((folder / "runs").string());
   record.machines = machines_of((folder / "runs").string());
   return record;
 }

@@ -80,6 +80,23 @@ Commands commands_of(const ScaleReportCommand& command, const ScaleInputs& input
   return c;
 }
 
+/// What made each run, without the configs that the sweep file names.
+std::string recipes(const SweepRecord& record) {
+  std::string out;
+  for (const KeptRecipe& recipe : record.recipes) {
+    const std::string title = recipe.trainings.front().substr(0, recipe.trainings.front().find(": "));
+    std::string commands;
+    for (const std::string& training : recipe.trainings) {
+      commands += training + "\n";
+    }
+    const size_t others = recipe.trainings.size() - 1;
+    out += "<details><summary>" + html_text(title) +
+           (others > 0 ? ", and " + std::to_string(others) + " more of its config" : "") + "</summary>\n" +
+           html_lines(commands) + html_lines(recipe.config) + "</details>\n";
+  }
+  return out.empty() ? "" : "<p>The trainings, and the config of each in full:</p>\n" + out;
+}
+
 std::string machine(const SweepRecord& record) {
   return "<h2>Machine</h2>\n" +
          (record.machines.empty()
@@ -97,7 +114,8 @@ std::string body_of(const ScaleReportCommand& command, const ScaleInputs& inputs
   if (!inputs.notes.empty()) {
     body += "<p>To be known of the table:</p>\n" + list_of(inputs.notes);
   }
-  body += "<h2>Pictures</h2>\n" + html_lines(commands.plot) + pictures(made) + html_losses(inputs.runs());
+  body += "<h2>Pictures</h2>\n" + html_lines(commands.plot) + pictures(made) + html_losses(inputs.runs()) +
+          html_data_scaling(inputs.runs());
   if (!inputs.study.systems.empty()) {
     body += "<h2>Fits</h2>\n" +
             (inputs.fitted ? "" : "<p>As " + html_text(command.fit) + " has them; made by</p>\n") +
@@ -108,7 +126,7 @@ std::string body_of(const ScaleReportCommand& command, const ScaleInputs& inputs
           (record.rows.size() <= 60 ? " open" : "") + "><summary>" + count + " rows of " +
           html_text(runs_file(command.runs)) + "</summary>\n" + html_table(record.rows) + "</details>\n";
   if (!record.sweep.empty()) {
-    body += "<h2>Settings</h2>\n<p>sweep.toml:</p>\n" + html_lines(record.sweep);
+    body += "<h2>Settings</h2>\n<p>sweep.toml:</p>\n" + html_lines(record.sweep) + recipes(record);
   }
   return body + machine(record);
 }
