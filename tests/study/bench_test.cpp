@@ -83,6 +83,22 @@ TEST(Bench, TimesTheSameModelWithOtherOptionsBesideIt) {
           .error_of_other);
 }
 
+/// Real operations a second, and those that dense matrices would need for the same time: more where maps go by irreps.
+TEST(Bench, SaysWhatDenseMatricesWouldNeed) {
+  const Schema schema = charges_to_energies();
+  const Batch batch = to(random_tokens(schema, 3, 4, 1), at::kCPU, at::kFloat);
+  const auto dense_over_real = [&](platonic::LinearForm form) {
+    const BenchCase c =
+        bench("tiny", *tiny(schema, form), nullptr, batch, {.repeats = 1, .reference = false});
+    EXPECT_GT(c.gflops, 0);
+    return c.dense_gflops / c.gflops;
+  };
+  EXPECT_DOUBLE_EQ(dense_over_real(platonic::LinearForm::dense), 1);
+  const double spectral = dense_over_real(platonic::LinearForm::spectral);
+  EXPECT_GT(spectral, 2);
+  EXPECT_LT(spectral, 4.5);  // of the tetrahedron's products alone
+}
+
 TEST(Bench, TimesEverySideAndLeavesTheWeights) {
   const Schema schema = charges_to_energies();
   const auto model = tiny(schema, platonic::LinearForm::automatic);

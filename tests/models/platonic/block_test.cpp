@@ -13,6 +13,7 @@ namespace {
 struct Variant {
   const char* name;
   std::function<void(Options&)> set;
+  double bfloat16 = 0.12;  // bound of what it rounds, in norms of an output or a gradient; 0.085 was measured
 };
 
 const Variant variants[] = {
@@ -26,9 +27,25 @@ const Variant variants[] = {
     {"drop path", [](Options& o) { o.drop_path = 0.4; }},
     {"drop path by node", [](Options& o) { o.drop_path = 0.4, o.drop_path_by = DropPathBy::node; }},
     {"norms after", [](Options& o) { o.norm_place = NormPlace::after; }},
+    {"learned keys", [](Options& o) { o.use_key = true; }},
+    {"learned keys, rotated values", [](Options& o) { o.use_key = o.rope_on_values = true; }},
     {"linear attention", [](Options& o) { o.attention = AttentionLaw::linear; }},
+    // Gradients of biases that nearly cancel: 0.21 and 0.18 were measured.
+    {"linear attention by the mean",
+     [](Options& o) { o.attention = AttentionLaw::linear, o.linear_norm = LinearNorm::mean; }, 0.25},
+    {"linear attention, learned keys",
+     [](Options& o) { o.attention = AttentionLaw::linear, o.use_key = true; }},
+    {"linear attention, rotated values",
+     [](Options& o) { o.attention = AttentionLaw::linear, o.rope_on_values = true; }},
+    {"linear attention by the mean, learned keys, rotated values",
+     [](Options& o) {
+       o.attention = AttentionLaw::linear;
+       o.linear_norm = LinearNorm::mean;
+       o.use_key = o.rope_on_values = true;
+     }},
+    {"linear attention without rope", [](Options& o) { o.attention = AttentionLaw::linear, o.rope.reset(); }},
     {"invariant scores", [](Options& o) { o.scores = Scores::invariant; }},
-    {"invariant values", [](Options& o) { o.values = FrameValues::invariant; }},
+    {"invariant values", [](Options& o) { o.values = FrameValues::invariant; }, 0.25},
     {"normed queries and keys", [](Options& o) { o.qk_norm = o.use_key = true; }},
     {"dropped weights", [](Options& o) { o.attention_dropout = 0.3; }},
     {"rotated values", [](Options& o) { o.rope_on_values = true; }},
@@ -124,7 +141,7 @@ TEST(FrameBlock, UnderAutocastItIsWithinTheRoundingOfBfloat16) {
         ASSERT_EQ(found[i].defined(), wanted[i].defined()) << variant.name << " " << i;
         if (found[i].defined() && wanted[i].norm().item<double>() > 1e-4) {
           const double off = ((found[i] - wanted[i]).norm() / wanted[i].norm()).item<double>();
-          EXPECT_LT(off, 0.25) << variant.name << " " << i;
+          EXPECT_LT(off, variant.bfloat16) << variant.name << " " << i;
           moved = std::max(moved, off);
         }
       }
