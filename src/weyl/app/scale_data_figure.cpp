@@ -32,7 +32,7 @@ DataLoss best_of(double unique_tokens, const BySize& sizes) {
   return best;
 }
 
-/// "transformer-augmented" beside "transformer": its colour, hollow points of its shape, and a dash that no other has.
+/// "transformer-augmented" beside "transformer": its colour, hollow points of its shape, and a dash that no other has of the first five.
 Look look_of(const std::vector<std::string>& names, size_t index) {
   const std::string& name = names[index];
   if (name.ends_with(augmented)) {

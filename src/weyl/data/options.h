@@ -352,7 +352,7 @@ DataOptions all_of(DataOptions options, const std::string& path);
 /// Where folders say the classes: folders whose names are among those of a model, in the order of their numbers, are its
 /// classes, though some of its be absent.
 DataOptions know_classes(DataOptions options, const std::vector<std::string>& names);
-/// States of frames (FrameState) of which a model knows these values alone, by key; of others as they are.
+/// States of frames (FrameState) of which a model knows these values alone, by key; of keys not there, any in range.
 DataOptions know_states(DataOptions options, const std::map<std::string, std::vector<int64_t>>& values);
 /// Whatever classes there are, as of samples whose classes nobody asks for.
 DataOptions of_any_classes(DataOptions options);

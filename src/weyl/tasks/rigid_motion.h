@@ -12,15 +12,17 @@ namespace weyl {
 ///   (axial vector);    m = (1 + c y_s) + c y_b + l y_i + l y_p e0123,    x -> m x m~ / (m m~)    (object_motion.h)
 ///
 /// after the motion that the nodes' feature `velocity` says they have come by, with baseline = constant_velocity
-/// (motions_of_velocities); so that a model that gives nothing moves nothing, and any model of points moves bodies: an even multivector of G(3,0,1)
-/// about the object's centre is one number of each of these kinds. c and l are 1 without `normalise`, else, of the
-/// training set, the root mean squares of the coordinates of half turns (sin(angle/2)) and of half displacements, beyond the baseline.
+/// (motions_of_velocities); so that a model that gives nothing moves nothing, and any model of points moves bodies: an even
+/// multivector of G(3,0,1) about the object's centre is one number of each of these kinds. c and l are 1 without `normalise`,
+/// else, of the training set, the root mean squares of the coordinates of half turns (sin(angle/2)) and of half
+/// displacements, beyond the baseline.
 ///
 ///   labels    of objects: displacement, turn (L, K, 3) of the steps 1 .. K, contact, vertex_count, vertex_mean,
 ///             vertex_moment (MotionLabels); NaN: not known, the object counts for nothing
 ///   loss      e + norm_weight sqrt e, e the mean square of the error of an object's vertices at the first step by their
 ///             moments (vertex_errors), the mean of it over the vertices of a graph, then over graphs; with `normalise` in
-///             units of what the vertices of the training set move beyond the baseline. Made in float64, given in the model's dtype
+///             units of what the vertices of the training set move beyond the baseline. Made in float64, given in the
+///             model's dtype
 ///   predicts  displacement, turn (L, K', 3) of the objects; position (N, K', 3) of the nodes and, where they have
 ///             `vertices` v of C channels, corners (N, K' C, 3), the corners of step 1, then of step 2, ...;
 ///             K' = `rollout`. For a batch with labels displacement and turn go as many steps as those, if these are more.
