@@ -46,6 +46,25 @@ inline std::string prepared(const std::string& name, const std::string& sweep = 
   return folder;
 }
 
+/// Starts `weyl` with these words in a folder, for who is to kill it; its process.
+inline pid_t start_weyl(std::vector<std::string> words, const std::string& folder,
+                        const std::string& temporary = "") {
+  words.insert(words.begin(), "weyl");
+  std::vector<char*> arguments;
+  for (std::string& word : words) {
+    arguments.push_back(word.data());
+  }
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (chdir(folder.c_str()) == 0 && (temporary.empty() || setenv("TMPDIR", temporary.c_str(), 1) == 0)) {
+      execv(WEYL_BINARY_DIR "/bin/weyl", arguments.data());
+    }
+    _exit(127);
+  }
+  return child;
+}
+
 using Rows = std::vector<std::map<std::string, std::string>>;
 
 inline Rows rows_of(const std::string& path) {

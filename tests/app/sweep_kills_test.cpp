@@ -22,14 +22,7 @@ TEST(ScaleRun, SecondsAreNotGivenAnewAndBatchesOfAStepAreCounted) {
                                 "[[systems]]\nname = \"plain\"\nwidths = [8]\nblocks = [1]\n");
   const std::string timing = folder + "/a/runs/plain-w8b1-6-seed0-rate0.001/timing.csv";
   for (int kills = 0; kills < 2; ++kills) {
-    const pid_t child = fork();
-    if (child == 0) {
-      if (chdir(folder.c_str()) == 0) {
-        execl(WEYL_BINARY_DIR "/bin/weyl", "weyl", "scale", "run", "sweep.toml", "--out", "a", "--quiet",
-              nullptr);
-      }
-      _exit(127);
-    }
+    const pid_t child = start_weyl({"scale", "run", "sweep.toml", "--out", "a", "--quiet"}, folder);
     const auto size = [&] { return fs::exists(timing) ? fs::file_size(timing) : 0; };
     const auto before = size();
     for (int look = 0; look < 1000 && size() < before + 200; ++look) {
@@ -71,14 +64,7 @@ std::vector<pid_t> children_of(pid_t parent) {
 
 /// Runs the sweep while each of its trainings is killed as soon as it appears; its exit code.
 int run_while_trainings_are_killed(const std::string& folder) {
-  const pid_t child = fork();
-  if (child == 0) {
-    if (chdir(folder.c_str()) == 0) {
-      execl(WEYL_BINARY_DIR "/bin/weyl", "weyl", "scale", "run", "sweep.toml", "--out", "a", "--quiet",
-            nullptr);
-    }
-    _exit(127);
-  }
+  const pid_t child = start_weyl({"scale", "run", "sweep.toml", "--out", "a", "--quiet"}, folder);
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
     for (const pid_t training : children_of(child)) {
@@ -89,8 +75,8 @@ int run_while_trainings_are_killed(const std::string& folder) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// As the system ends what memory does not suffice for, at every start anew.
-TEST(ScaleRun, ATrainingThatIsKilledAgainAndAgainHasFailed) {
+/// A sweep of one training.
+std::string one_training() {
   std::string sweep = tiny;
   for (const auto& [what, by] :
        std::map<std::string, std::string>{{"budgets = [4e7, 2e8]", "budgets = [4e7]"},
@@ -102,10 +88,15 @@ TEST(ScaleRun, ATrainingThatIsKilledAgainAndAgainHasFailed) {
                                           {"largest = [\"w8b1\"]\n", ""}}) {
     sweep.replace(sweep.find(what), what.size(), by);
   }
-  const std::string folder = prepared("sweep-training-killed", sweep);
+  return sweep;
+}
+
+// As the system ends what memory does not suffice for, at every start anew.
+TEST(ScaleRun, ATrainingThatIsKilledAgainAndAgainHasFailed) {
+  const std::string folder = prepared("sweep-training-killed", one_training());
   const std::string run = folder + "/a/runs/plain-w8b1-4e+07-seed0-rate0.001";
   EXPECT_EQ(run_while_trainings_are_killed(folder), 5);  // killed twice: the next start goes on
-  EXPECT_EQ(contents(run + ".killed"), "2\n");
+  EXPECT_TRUE(contents(run + ".killed").starts_with("2\n"));
   EXPECT_TRUE(rows_of(folder + "/a/runs.csv").empty());
   EXPECT_EQ(run_while_trainings_are_killed(folder), 1);
   EXPECT_FALSE(fs::exists(run + ".killed"));
@@ -125,6 +116,22 @@ TEST(ScaleRun, ATrainingThatIsKilledAgainAndAgainHasFailed) {
   EXPECT_EQ(rows[0].at("note"), "");
 }
 
+// What is removed to begin anew takes the count of its kills with it.
+TEST(ScaleRun, ARunFolderThatWasRemovedIsCountedAnew) {
+  const std::string folder = prepared("sweep-removed", one_training());
+  const std::string run = folder + "/a/runs/plain-w8b1-4e+07-seed0-rate0.001";
+  fs::create_directories(folder + "/a/runs");
+  write(run + ".killed", "2\nbegun\n");
+  EXPECT_EQ(run_while_trainings_are_killed(folder), 5);
+  EXPECT_TRUE(contents(run + ".killed").starts_with("2\n")) << contents(run + ".killed");
+  EXPECT_FALSE(fs::exists(run + ".failed"));
+  // One that was killed before it had a folder is no new one.
+  fs::remove_all(run);
+  write(run + ".killed", "2\n");
+  EXPECT_EQ(run_while_trainings_are_killed(folder), 1);
+  EXPECT_TRUE(fs::exists(run + ".failed"));
+}
+
 // One system's rate is such that it does not go on learning, and stops early by validation.
 TEST(ScaleRun, KilledTenTimesAtRandomGivesTheSameTable) {
   const std::string folder =
@@ -136,14 +143,8 @@ TEST(ScaleRun, KilledTenTimesAtRandomGivesTheSameTable) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   Stream stream(5, "kill");
   for (int kills = 0; kills < 10; ++kills) {
-    const pid_t child = fork();
-    if (child == 0) {
-      if (chdir(folder.c_str()) == 0) {
-        execl(WEYL_BINARY_DIR "/bin/weyl", "weyl", "scale", "run", "sweep.toml", "--out", "b", "--jobs", "2",
-              "--quiet", nullptr);
-      }
-      _exit(127);
-    }
+    const pid_t child =
+        start_weyl({"scale", "run", "sweep.toml", "--out", "b", "--jobs", "2", "--quiet"}, folder);
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds * (0.05 + 0.2 * stream.uniform())));
     kill(child, kills % 3 == 2 ? SIGTERM : SIGKILL);
     int status = 0;

@@ -51,14 +51,8 @@ TEST(ScalePlan, AnEpochOfPartsHasTheirTokens) {
 TEST(ScalePlan, LeavesNoFolderWhenItIsStopped) {
   const std::string folder = prepared("sweep-plan-stopped");
   fs::create_directories(folder + "/tmp");
-  const pid_t child = fork();
-  if (child == 0) {
-    if (chdir(folder.c_str()) == 0 && setenv("TMPDIR", (folder + "/tmp").c_str(), 1) == 0) {
-      execl(WEYL_BINARY_DIR "/bin/weyl", "weyl", "scale", "plan", "sweep.toml", "--steps", "1", "--quiet",
-            nullptr);
-    }
-    _exit(127);
-  }
+  const pid_t child =
+      start_weyl({"scale", "plan", "sweep.toml", "--steps", "1", "--quiet"}, folder, folder + "/tmp");
   const auto has_folder = [&] { return fs::directory_iterator(folder + "/tmp") != fs::directory_iterator(); };
   for (int look = 0; look < 3000 && !has_folder(); ++look) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -250,10 +244,39 @@ TEST(Sweep, LossesMustBeOfOneMetricAndTheSameSamples) {
   EXPECT_EQ(ends("loss = \"mse\"\n", "\"train.best=rmse\""), "fine");
   refused("\"data.nbody.valid=10\"", "other w8b1: must have the validation and test samples of plain w8b1");
   refused("\"data.nbody.test=10\"", "got 10 test samples, not 20");
-  refused("\"data.nbody.target_frame=45\"", "got other valid samples");
+  refused("\"data.nbody.target_frame=45\"", "got other labels of valid samples");
   EXPECT_EQ(
       ends("", "\"data.nbody.train=50\", \"data.nbody.speed=false\", \"task.trajectory.baseline=none\""),
       "fine");
+}
+
+// The same solids as points and, in other systems, as volumes.
+TEST(Sweep, SystemsMaySeeOtherCarriers) {
+  const std::string folder = scratch("sweep-carriers"), configs = WEYL_SOURCE_DIR "/configs/solids/";
+  ASSERT_EQ(weyl_program("data make solids --out data/solids train=40 test=10 --quiet", folder).code, 0);
+  const auto plan = [&](const std::string& config, const std::string& set) {
+    write(folder + "/sweep.toml",
+          "budgets = [1e9]\nepochs = \"repeat\"\nset = [\"train.best=cross_entropy\", "
+          "\"data.modelnet.path=data/solids\"]\n"
+          "[[systems]]\nname = \"one\"\nconfig = \"" +
+              configs +
+              "platonic.toml\"\npoints = [{ name = \"a\" }]\n"
+              "[[systems]]\nname = \"other\"\nconfig = \"" +
+              configs + config + "\"\npoints = [{ name = \"a\" }]\nset = [" + set + "]\n");
+    const Outcome outcome = weyl_program("scale plan sweep.toml --steps 0", folder);
+    return outcome.code == 0 ? "fine" + outcome.err : outcome.err;
+  };
+  const auto has = [](const std::string& line, const std::string& words) {
+    EXPECT_NE(line.find(words), std::string::npos) << line;
+  };
+  EXPECT_EQ(plan("steerable-conv.toml", ""), "fine");
+  EXPECT_EQ(plan("platonic.toml", "\"data.modelnet.points=64\""), "fine");
+  has(plan("steerable-conv.toml", "\"data.modelnet.test=5\""), "got 5 test samples, not 10");
+  // Other validation samples are drawn, of which there are as many.
+  has(plan("steerable-conv.toml", "\"data.modelnet.seed=1\""), "got other labels of valid samples");
+  const std::string turned = plan("platonic.toml", "\"data.modelnet.rotate=so3\"");
+  has(turned, "fine");
+  has(turned, "other a: its test samples have the labels of those of one a, but other places or values");
 }
 
 TEST(Sweep, OfEveryMetricLowerIsBetter) {

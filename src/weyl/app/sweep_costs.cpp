@@ -54,7 +54,9 @@ std::vector<ModelCost> costs_of(const SweepRuns& runs, const MeasureOptions& opt
   for (size_t i = 0; i < costs.size(); ++i) {
     costs[i].evaluated = data.evaluated(runs.models[i].recipe);
   }
-  require_comparable(runs, costs);
+  for (const std::string& note : require_comparable(runs, costs)) {
+    warn_if_any(note);
+  }
   if (options.steps > 0) {
     Progress progress("timing", static_cast<int64_t>(runs.models.size()), Progress::style_for_stderr(quiet));
     of_all(timed, [&](const SweepModel& model) {

@@ -1,5 +1,6 @@
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -117,6 +118,12 @@ std::vector<std::string> notes_of(const SweepRuns& runs, const std::vector<Model
     if (!costs[i].evaluation.empty() && once.insert(costs[i].evaluation).second) {
       notes.push_back("no data are there: " + costs[i].evaluation);
     }
+  }
+  if (std::ranges::any_of(plan.rows, &PlannedRow::unvalidated)) {
+    notes.push_back(
+        "validations are not in the hours: the data's options, train, do not say how many samples an epoch "
+        "has, nor "
+        "the sweep file, validations, how many there are");
   }
   double most = 0;
   int64_t repeating = 0;

@@ -62,15 +62,62 @@ TEST(Comparable, WhatIsMeasuredMustBeTheSame) {
   one.targets = two.targets = {"gap", "mu"};
   two.normalise = false;  // of several the headline is in units of their spread
   EXPECT_NE(fault_of(one, two), "");
-  SegmentationOptions whole, parts;
+  SegmentationOptions whole, parts, more;
   parts.regions = {{"core", {1, 2}}};
+  more.regions = {{"core", {1, 2}}, {"rim", {3}}};
   EXPECT_NE(fault_of(whole, parts), "");
+  EXPECT_EQ(fault_of(parts, parts), "");
+  EXPECT_NE(fault_of(parts, more).find("got task.segmentation.regions = [2 of them], but [1 of them] there"),
+            std::string::npos)
+      << fault_of(parts, more);
+  EXPECT_NE(fault_of(more, parts), "");
   EXPECT_NE(fault_of(ForceFieldOptions{}, RigidMotionOptions{}).find("must be trained on the task and data"),
             std::string::npos);
 }
 
-Json split(int64_t samples, const char* hash) {
-  return Json::object().set("samples", samples).set("places_and_labels", hash);
+// The mean over targets is in units of their spread in the training data, an error of one target is not.
+TEST(Comparable, UnitsOfTheTrainingSetCountOnlyInALossThatHasThem) {
+  PropertyOptions one, other;
+  one.targets = other.targets = {"gap", "mu"};
+  other.normalise = false;
+  other.reference = Reference::none;
+  SweepRuns runs = two_of(one, other);
+  const auto options = [&] { return fault_of([&] { require_one_task(runs); }); };
+  EXPECT_NE(options(), "");
+  runs.options.loss = "standardised_mae";
+  EXPECT_NE(options(), "");
+  runs.options.loss = "mae_gap";
+  EXPECT_EQ(options(), "");
+  runs.options.loss.clear();
+  runs.models[0].recipe.train.best = runs.models[1].recipe.train.best = "mae_gap";
+  EXPECT_EQ(options(), "");
+
+  runs = two_of(one, one);
+  std::vector<ModelCost> costs(2);
+  const auto with = [](int64_t samples) {
+    return Json::object().set("train", Json::object().set("samples", samples).set("labels", "a"));
+  };
+  costs[0].evaluated = with(5);
+  costs[1].evaluated = with(4);
+  const auto samples = [&] { return fault_of([&] { require_comparable(runs, costs); }); };
+  EXPECT_NE(samples().find("other w8: must have the training samples of one w8"), std::string::npos)
+      << samples();
+  EXPECT_NE(samples().find("got 4 train samples, not 5"), std::string::npos) << samples();
+  runs.options.loss = "mae_mu";
+  EXPECT_EQ(samples(), "");
+  runs = two_of(other, other);  // their units are 1
+  EXPECT_EQ(samples(), "");
+  costs[1].evaluated = with(5);
+  runs = two_of(one, one);
+  EXPECT_EQ(samples(), "");
+}
+
+Json split(int64_t samples, const char* labels, int64_t tokens = 9, const char* places = "p") {
+  return Json::object()
+      .set("samples", samples)
+      .set("tokens", tokens)
+      .set("places_and_labels", places)
+      .set("labels", labels);
 }
 
 TEST(Comparable, MetricsAndSamplesMustBeTheSame) {
@@ -92,9 +139,25 @@ TEST(Comparable, MetricsAndSamplesMustBeTheSame) {
   EXPECT_NE(fault().find("validation and test samples of one w8"), std::string::npos) << fault();
   EXPECT_NE(fault().find("got 4 valid samples, not 5"), std::string::npos) << fault();
   costs[1].evaluated.set("valid", split(5, "a")).set("test", split(6, "c"));
-  EXPECT_NE(fault().find("got other test samples"), std::string::npos) << fault();
+  EXPECT_NE(fault().find("got other labels of test samples"), std::string::npos) << fault();
   costs[1].evaluated = Json::object().set("valid", split(5, "a"));
   EXPECT_NE(fault().find("got no test split"), std::string::npos) << fault();
+}
+
+// Points and grids of the same samples have other tokens; what has as many may be turned, and is told.
+TEST(Comparable, SamplesMayBeSeenInOtherWays) {
+  SweepRuns runs = two_of(ClassificationOptions{}, ClassificationOptions{});
+  std::vector<ModelCost> costs(2);
+  costs[0].evaluated = Json::object().set("test", split(5, "a", 640, "p"));
+  costs[1].evaluated = Json::object().set("test", split(5, "a", 163840, "q"));
+  EXPECT_TRUE(require_comparable(runs, costs).empty());
+  costs[1].evaluated = Json::object().set("test", split(5, "a", 640, "q"));
+  EXPECT_EQ(
+      require_comparable(runs, costs),
+      (std::vector<std::string>{
+          "other w8: its test samples have the labels of those of one w8, but other places or values"}));
+  costs[1].evaluated = costs[0].evaluated;
+  EXPECT_TRUE(require_comparable(runs, costs).empty());
 }
 
 }  // namespace

@@ -74,6 +74,30 @@ TEST(SweepEstimate, ARunValidatesNoOftenerThanItSteps) {
   EXPECT_EQ(plan_of(runs, costs_of_two(), 1).rows[0].seconds, 2 * (10 + 3 * 3 + 4 + 5));
 }
 
+// Without data an epoch is what the options say it is; where they do not, validations are none that could be counted.
+TEST(SweepEstimate, WithoutDataValidationsAreByTheOptions) {
+  SweepRuns runs = two_models();
+  std::vector<ModelCost> costs = costs_of_two();
+  for (ModelCost& cost : costs) {
+    cost.facts.tokens = 0;
+  }
+  SweepPlan plan = plan_of(runs, costs, 1);  // their number is given
+  EXPECT_EQ(plan.rows[0].seconds, 2 * (10 + 2 * 3 + 4 + 5));
+  EXPECT_FALSE(plan.rows[0].unvalidated);
+  runs.options.validations.reset();
+  plan = plan_of(runs, costs, 1);
+  EXPECT_EQ(plan.rows[0].seconds, 2 * (10 + 4 + 5));
+  EXPECT_TRUE(plan.rows[0].unvalidated);
+  EXPECT_FALSE(plan.rows[0].repeats);
+  costs[0].epoch_tokens = 150;  // 200 tokens: after the first epoch, and at the end
+  plan = plan_of(runs, costs, 1);
+  EXPECT_EQ(plan.rows[0].seconds, 2 * (10 + 2 * 3 + 4 + 5));
+  EXPECT_FALSE(plan.rows[0].unvalidated);
+  EXPECT_TRUE(plan.rows[1].unvalidated);
+  costs[1].valid_seconds = 0;  // nothing is left out
+  EXPECT_FALSE(plan_of(runs, costs, 1).rows[1].unvalidated);
+}
+
 TEST(SweepEstimate, BudgetsInSecondsAreTheTraining) {
   SweepRuns runs = two_models();
   runs.options.unit = BudgetUnit::seconds;

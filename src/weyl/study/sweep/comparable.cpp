@@ -19,15 +19,9 @@ TaskChoice measured(const ForceFieldOptions& o) {
   return m;
 }
 
-/// Of several targets the metric may be in units of their spread once the references are off.
 TaskChoice measured(const PropertyOptions& o) {
   PropertyOptions m;
   m.targets = o.targets;
-  if (o.targets.size() > 1) {
-    m.reference = o.reference;
-    m.normalise = o.normalise;
-    m.pooled = o.pooled;
-  }
   return m;
 }
 
@@ -43,13 +37,33 @@ TaskChoice measured(const Options&) {
   return Options{};
 }
 
+/// Whether a model's loss is the mean over several targets, each in units of its spread in the training data. Where the
+/// sweep names no loss it is the metric that picks the best model.
+bool is_in_units_of_training(const SweepRuns& runs, const SweepModel& model) {
+  const auto* property = std::get_if<PropertyOptions>(&model.recipe.task.task);
+  const std::string& loss = runs.options.loss.empty() ? model.recipe.train.best : runs.options.loss;
+  return property != nullptr && property->targets.size() > 1 && (loss.empty() || loss == "standardised_mae");
+}
+
 /// As kept_recipe compares: a line of words, here none, and TOML.
-std::string measured_text(const TaskOptions& task) {
-  TaskOptions m{std::visit([](const auto& o) { return measured(o); }, task.task)};
+std::string measured_text(const SweepRuns& runs, const SweepModel& model) {
+  TaskOptions m{std::visit([](const auto& o) { return measured(o); }, model.recipe.task.task)};
+  if (is_in_units_of_training(runs, model)) {  // once the references are off
+    const auto& from = std::get<PropertyOptions>(model.recipe.task.task);
+    auto& to = std::get<PropertyOptions>(m.task);
+    to.reference = from.reference;
+    to.normalise = from.normalise;
+    to.pooled = from.pooled;
+  }
   return "\n" + write_toml([&](Fields& f) { fields(f, m); });
 }
 
-/// Of one split, as train/fingerprint.h has it; what does not fit is told.
+bool have_other(const char* key, const Json& ours, const Json& theirs) {
+  const Json *one = ours.find(key), *other = theirs.find(key);
+  return one != nullptr && other != nullptr && one->dump() != other->dump();
+}
+
+/// Of one split, as evaluated_samples has it; what does not fit is told.
 std::string difference_of_split(const Json& now, const Json& first, const char* split) {
   const Json *ours = now.find(split), *theirs = first.find(split);
   if (ours == nullptr || theirs == nullptr) {
@@ -59,10 +73,14 @@ std::string difference_of_split(const Json& now, const Json& first, const char* 
   if (count != other) {
     return text(static_cast<int64_t>(count), " ", split, " samples, not ", static_cast<int64_t>(other));
   }
-  const char* key = "places_and_labels";
-  return ours->find(key)->string_or("") == theirs->find(key)->string_or("")
-             ? ""
-             : text("other ", split, " samples");
+  return have_other("labels", *ours, *theirs) ? text("other labels of ", split, " samples") : "";
+}
+
+/// Whether the samples of a split are of as many tokens, but stand elsewhere: turned, perhaps, or of another instant.
+bool stand_elsewhere(const Json& now, const Json& first, const char* split) {
+  const Json *ours = now.find(split), *theirs = first.find(split);
+  return ours != nullptr && theirs != nullptr && !have_other("tokens", *ours, *theirs) &&
+         have_other("places_and_labels", *ours, *theirs);
 }
 
 }  // namespace
@@ -75,19 +93,17 @@ void require_one_task(const SweepRuns& runs) {
                          name_of(model), ": must be trained on the task and data of ", name_of(first),
                          ", or their losses cannot be compared, got data ", path_of(model.recipe.data),
                          " and ", path_of(first.recipe.data));
-    std::string difference =
-        difference_of(measured_text(first.recipe.task), measured_text(model.recipe.task));
-    constexpr std::string_view then = ", it was ";
-    if (const size_t at = difference.find(then); at != std::string::npos) {
-      difference.replace(at, then.size(), ", but ");
-    }
-    require<ConfigError>(difference.empty(), name_of(model), ": must be measured as ", name_of(first),
-                         ", or their losses cannot be compared, got task.", difference, " there");
+    const auto difference = difference_of(measured_text(runs, first), measured_text(runs, model));
+    require<ConfigError>(!difference, name_of(model), ": must be measured as ", name_of(first),
+                         ", or their losses cannot be compared, got task.",
+                         difference ? text(difference->now_text(), ", but ", difference->before) : "",
+                         " there");
   }
 }
 
-void require_comparable(const SweepRuns& runs, const std::vector<ModelCost>& costs) {
+std::vector<std::string> require_comparable(const SweepRuns& runs, const std::vector<ModelCost>& costs) {
   const SweepModel& first = runs.models.front();
+  std::vector<std::string> notes;
   for (size_t i = 0; i < runs.models.size(); ++i) {
     const SweepModel& model = runs.models[i];
     require<ConfigError>(!runs.options.loss.empty() || costs[i].metric == costs[0].metric, name_of(model),
@@ -104,7 +120,19 @@ void require_comparable(const SweepRuns& runs, const std::vector<ModelCost>& cos
                            ": must have the validation and test samples of ", name_of(first),
                            ", or their losses cannot be compared, got ", difference);
     }
+    if (stand_elsewhere(costs[i].evaluated, costs[0].evaluated, "test")) {
+      notes.push_back(text(name_of(model), ": its test samples have the labels of those of ", name_of(first),
+                           ", but other places or values"));
+    }
+    const auto* property = std::get_if<PropertyOptions>(&model.recipe.task.task);
+    if (is_in_units_of_training(runs, model) && property->normalise) {
+      const std::string difference = difference_of_split(costs[i].evaluated, costs[0].evaluated, "train");
+      require<ConfigError>(difference.empty(), name_of(model), ": must have the training samples of ",
+                           name_of(first), ", by whose spread standardised_mae is measured (loss = \"mae_",
+                           property->targets.front(), "\" is not), got ", difference);
+    }
   }
+  return notes;
 }
 
 }  // namespace weyl

@@ -32,10 +32,13 @@ PlannedRow planned(const SweepRuns& runs, const SweepRow& row, const ModelCost& 
   p.repeats = cost.facts.tokens > 0 && p.tokens > cost.facts.tokens;
   if (timed) {
     const SweepModel& model = runs.models[row.model];
-    const double epochs = p.tokens / std::max(cost.facts.tokens, 1.0);
-    const double validations = runs.options.validations
-                                   ? static_cast<double>(*runs.options.validations)
-                                   : std::floor(epochs / model.recipe.train.evaluate_every) + 1;
+    const double epoch = cost.facts.tokens > 0 ? cost.facts.tokens : cost.epoch_tokens;
+    p.unvalidated = !runs.options.validations && epoch <= 0 && runs.options.unit == BudgetUnit::flops &&
+                    cost.valid_seconds > 0;
+    const double validations = runs.options.validations ? static_cast<double>(*runs.options.validations)
+                               : epoch > 0
+                                   ? std::floor(p.tokens / epoch / model.recipe.train.evaluate_every) + 1
+                                   : 0;
     const double training =
         runs.options.unit == BudgetUnit::seconds
             ? row.budget

@@ -13,6 +13,8 @@ namespace weyl {
 /// What a model costs on this machine, while as many others train beside it as there will be.
 struct ModelCost {
   ModelFacts facts;
+  double epoch_tokens =
+      0;  // by the data's options and typical samples, where there are no data; 0: not known
   double real_flops_a_token = 0;  // of training, attention included
   double tokens_a_step = 0;
   double step_seconds = 0;   // of an optimiser step, the median; 0: not timed
@@ -24,7 +26,7 @@ struct ModelCost {
   std::string how;         // what was timed, where that is no whole batch
   std::string evaluation;  // how validation and test were timed, where that is not by such data
   std::string metric;      // that picks the best model, and is the loss where the sweep names none
-  Json evaluated;          // what validation and test data hold (train/fingerprint.h); null: not known
+  Json evaluated;          // what the data hold (study/sweep/evaluated.h); null: not known
 };
 
 /// One row of a plan.
@@ -32,6 +34,7 @@ struct PlannedRow {
   double tokens = 0, steps = 0, flops = 0, flops_real = 0;  // of one trial
   std::optional<double> seconds;                            // of all its trials, one after the other
   bool repeats = false;                                     // sees samples more than once
+  bool unvalidated = false;  // validations are in no seconds: it is not known after how many tokens they come
 };
 
 struct SweepPlan {

@@ -21,33 +21,37 @@ std::string words_of(const std::string& recipe) {
   return line.substr(0, line.rfind(" --threads "));
 }
 
-/// Keys of the config below it, "train.batch", with their values as written; of a list of tables "name.2.key".
-std::map<std::string, std::string> keys_of(const std::string& recipe) {
-  std::map<std::string, std::string> keys;
-  std::map<std::string, int64_t> tables;
+/// Of the config below it.
+struct Keys {
+  std::map<std::string, std::string> values;  // "train.batch", as written; of a list of tables "name.2.key"
+  std::map<std::string, int64_t> tables;      // of each list of them, how many
+};
+
+Keys keys_of(const std::string& recipe) {
+  Keys keys;
   std::istringstream lines(recipe);
   std::string section;
   for (std::string line; std::getline(lines, line);) {
     const size_t equals = line.find(" = ");
     if (line.starts_with("[[")) {
       const std::string name = line.substr(2, line.find(']') - 2);
-      section = text(name, ".", ++tables[name], ".");
+      section = text(name, ".", ++keys.tables[name], ".");
     } else if (line.starts_with('[')) {
       section = line.substr(1, line.find(']') - 1) + ".";
     } else if (!line.starts_with('#') && equals != std::string::npos) {
-      keys[section + line.substr(0, equals)] = line.substr(equals + 3);
+      keys.values[section + line.substr(0, equals)] = line.substr(equals + 3);
     }
   }
   return keys;
 }
 
 /// Whether a table of this name is there.
-bool has_table(const std::map<std::string, std::string>& keys, const std::string& name) {
-  const auto first = keys.lower_bound(name + ".");
-  return first != keys.end() && first->first.starts_with(name + ".");
+bool has_table(const Keys& keys, const std::string& name) {
+  const auto first = keys.values.lower_bound(name + ".");
+  return first != keys.values.end() && first->first.starts_with(name + ".");
 }
 
-std::string first_word_that_differs(const std::string& kept, const std::string& now) {
+RecipeDifference first_word_that_differs(const std::string& kept, const std::string& now) {
   std::istringstream before(kept), after(now);
   std::string old_word, word;
   do {
@@ -56,8 +60,8 @@ std::string first_word_that_differs(const std::string& kept, const std::string& 
     before >> old_word;
     after >> word;
   } while (old_word == word && !word.empty());
-  return text(word.empty() ? "nothing" : visible(word), ", it was ",
-              old_word.empty() ? "nothing" : visible(old_word));
+  const auto told = [](const std::string& w) { return w.empty() ? std::string("nothing") : visible(w); };
+  return {"", told(old_word), told(word)};
 }
 
 }  // namespace
@@ -66,24 +70,34 @@ std::string recipe_file_of(const std::string& folder, const SweepTrial& trial) {
   return run_of(folder, trial) + ".recipe";
 }
 
-std::string difference_of(const std::string& kept, const std::string& now) {
+std::string RecipeDifference::now_text() const {
+  return key.empty() ? now : text(key, " = ", now);
+}
+
+std::optional<RecipeDifference> difference_of(const std::string& kept, const std::string& now) {
   if (words_of(kept) != words_of(now)) {
     return first_word_that_differs(words_of(kept), words_of(now));
   }
-  const auto before = keys_of(kept), after = keys_of(now);
-  for (const auto& [key, value] : before) {
-    const auto found = after.find(key);
-    if (found != after.end() ? found->second != value : has_table(after, key)) {
-      return text(key, " = ", found != after.end() ? visible(found->second) : "[...]", ", it was ",
-                  visible(value));
+  const Keys before = keys_of(kept), after = keys_of(now);
+  for (const auto& [key, value] : before.values) {
+    const auto found = after.values.find(key);
+    if (found != after.values.end() ? found->second != value : has_table(after, key)) {
+      return RecipeDifference{key, visible(value),
+                              found != after.values.end() ? visible(found->second) : "[...]"};
     }
   }
-  for (const auto& [key, value] : after) {
-    if (!before.contains(key) && has_table(before, key)) {
-      return text(key, " = ", visible(value), ", it was [...]");
+  for (const auto& [key, value] : after.values) {
+    if (!before.values.contains(key) && has_table(before, key)) {
+      return RecipeDifference{key, "[...]", visible(value)};
     }
   }
-  return "";
+  for (const auto& [name, count] : before.tables) {
+    const auto found = after.tables.find(name);
+    if (found != after.tables.end() && found->second != count) {
+      return RecipeDifference{name, text("[", count, " of them]"), text("[", found->second, " of them]")};
+    }
+  }
+  return std::nullopt;
 }
 
 void require_same_recipe(const std::string& folder, const SweepTrial& trial, const std::string& recipe) {
@@ -98,12 +112,13 @@ void require_same_recipe(const std::string& folder, const SweepTrial& trial, con
   }
   require<ConfigError>(kept.fault.empty(), run, ": must be of this sweep, but ", path,
                        ", which would say what made it, is not there; give another --out, or remove it");
-  const std::string difference = difference_of(kept.text, recipe);
+  const std::optional<RecipeDifference> difference = difference_of(kept.text, recipe);
   require<ConfigError>(
-      difference.empty(), run,
+      !difference, run,
       ": must be of this sweep, but was made by another: its sweep file, a config or the data "
       "have changed since, ",
-      difference, "; give another --out, or remove it (", path, " has what it was made by)");
+      difference ? text(difference->now_text(), ", it was ", difference->before) : "",
+      "; give another --out, or remove it (", path, " has what it was made by)");
 }
 
 }  // namespace weyl

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "weyl/study/sweep/runs.h"
@@ -10,9 +11,17 @@ namespace weyl {
 /// command, of which those from " --threads " on (threads, device) do not count; then its model's config in full.
 std::string recipe_file_of(const std::string& folder, const SweepTrial& trial);
 
-/// What two of them differ by, "train.batch = 17, it was 16"; empty: nothing. A key that only one of them has is one of
-/// another version of weyl, and no difference.
-std::string difference_of(const std::string& kept, const std::string& now);
+/// What two of them differ by first: a key of the config, "train.batch", or (empty) a word of the command.
+struct RecipeDifference {
+  std::string key;
+  std::string before,
+      now;  // as written; "[...]" a table, "[2 of them]" of a list of tables how many there are
+
+  std::string now_text() const;  // "train.batch = 17"
+};
+
+/// Nothing where there is none. A key that only one of them has is one of another version of weyl, and no difference.
+std::optional<RecipeDifference> difference_of(const std::string& kept, const std::string& now);
 
 /// ConfigError: the folder has a run folder of this trial, begun or done, by another recipe, or by none that is known.
 void require_same_recipe(const std::string& folder, const SweepTrial& trial, const std::string& recipe);

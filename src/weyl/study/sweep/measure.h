@@ -28,8 +28,8 @@ class SweepData {
  public:
   /// The splits that a recipe's data options name; null where there are no such files.
   const Splits* of(const Recipe& recipe);
-  /// What their validation and test data hold, by which data sets are told apart (train/fingerprint.h); null where there
-  /// are no such files, or where all that were opened so far are one.
+  /// What they hold, by which losses are told apart (study/sweep/evaluated.h); null where there are no such files, or
+  /// where all that were opened so far are one.
   Json evaluated(const Recipe& recipe);
 
  private:
@@ -42,13 +42,12 @@ class SweepData {
   std::map<std::string, Opened> opened_;
 };
 
-/// What a model costs, its data given (null: random tokens in their place, and their number not known): parameters and
-/// FLOPs; and with `steps`, seconds: of training steps as train takes them, of a validation and of the test. Where a batch does not
-/// fit into the memory that each of the jobs has, smaller ones are timed, as many as make a batch (`accumulate`; on
-/// CUDA, memory is not foreseen); of random tokens, samples that would take minutes are cut, and the time taken to grow
-/// with the FLOPs, and validation and test are forward passes of as many samples as the data's options say (`evaluation`
-/// says so, or that they do not). `fixed_seconds` and `evaluated` are left to others. ConfigError: a metric of which higher is better, or that there is not, picks the best model or is
-/// the loss; validation is to choose between runs, and there are no such data.
+/// What a model costs, its data given (null: as cost_without_data has it): parameters and FLOPs; and with `steps`, seconds:
+/// of training steps as train takes them, of a validation and of the test. Where a batch does not fit into the memory
+/// that each of the jobs has, smaller ones are timed, as many as make a batch (`accumulate`; on CUDA, memory is not
+/// foreseen), and `how` says so. `fixed_seconds` and `evaluated` are left to others. ConfigError: a metric of which higher
+/// is better, or that there is not, picks the best model or is the loss; validation is to choose between runs, and
+/// there are no such data.
 ModelCost cost_of(const Recipe& recipe, const Splits* data, const MeasureOptions& options,
                   const Systems& systems);
 

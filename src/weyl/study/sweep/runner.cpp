@@ -45,7 +45,7 @@ bool is_from_outside(const ProcessEnd& end) {
          (s == 0 && (end.code == exit_by_interruption || end.code == 128 + SIGINT));
 }
 
-/// FOLDER/runs/ID.killed: how often it was killed so far.
+/// FOLDER/runs/ID.killed: how often it was killed so far, and in a second line "begun" once it had a run folder.
 std::string kills_file_of(const std::string& run) {
   return run + ".killed";
 }
@@ -53,6 +53,11 @@ std::string kills_file_of(const std::string& run) {
 int64_t kills_of(const std::string& run) {
   const std::string count = read_file(kills_file_of(run), largest_count).text;
   return parse_integer(count.substr(0, count.find('\n'))).value_or(0);
+}
+
+/// Whether it had one when it was last killed.
+bool was_begun(const std::string& run) {
+  return read_file(kills_file_of(run), largest_count).text.ends_with("\nbegun\n");
 }
 
 /// A training whose parent was killed may take a moment to end, and keeps its folder locked until then.
@@ -129,10 +134,14 @@ class Runner {
     return true;
   }
 
-  /// Of a trial that is to begin what it is made by is written down first.
+  /// Of a trial that is to begin what it is made by is written down first. One whose run folder was removed begins anew,
+  /// and so does the count of what killed it; one that was killed before it had a folder goes on counting.
   void keep_recipe(const Job& job) const {
     require_same_recipe(request_.folder, *trial(job).trial, trial(job).recipe);
     if (!fs::exists(run(job))) {
+      if (was_begun(run(job))) {
+        fs::remove(kills_file_of(run(job)));
+      }
       write_file_atomically(recipe_file_of(request_.folder, *trial(job).trial), trial(job).recipe);
     }
   }
@@ -226,7 +235,7 @@ class Runner {
       return false;
     }
     const int64_t kills = kills_of(run(job)) + 1;
-    write_file_atomically(kills_file_of(run(job)), std::to_string(kills) + "\n");
+    write_file_atomically(kills_file_of(run(job)), text(kills, fs::exists(run(job)) ? "\nbegun\n" : "\n"));
     return kills >= most_kills;
   }
 
