@@ -13,8 +13,7 @@ namespace weyl {
 /// What a model costs on this machine, while as many others train beside it as there will be.
 struct ModelCost {
   ModelFacts facts;
-  double epoch_tokens =
-      0;  // by the data's options and typical samples, where there are no data; 0: not known
+  double epoch_tokens = 0;  // where there are no data: by their options and typical samples; 0: not known
   double real_flops_a_token = 0;  // of training, attention included
   double tokens_a_step = 0;
   double step_seconds = 0;   // of an optimiser step, the median; 0: not timed

@@ -14,8 +14,7 @@ std::string recipe_file_of(const std::string& folder, const SweepTrial& trial);
 /// What two of them differ by first: a key of the config, "train.batch", or (empty) a word of the command.
 struct RecipeDifference {
   std::string key;
-  std::string before,
-      now;  // as written; "[...]" a table, "[2 of them]" of a list of tables how many there are
+  std::string before, now;  // as written; "[...]": a table; "[2 of them]": so many tables of a list
 
   std::string now_text() const;  // "train.batch = 17"
 };
