@@ -108,7 +108,7 @@ TEST(AttentionTiles, AQueryMayBeForbiddenWholeTiles) {
   EXPECT_GT((run(ragged_attention)[0] - right[0]).abs().max().item<double>(), 1e-3);  // control
 }
 
-// Heads so wide that a tile holds 80 keys, or 320.
+// Heads so wide that a tile holds some 80 keys, or four times as many; graphs just beyond either.
 TEST(AttentionTiles, DerivativesAreRight) {
   const Segments graphs = of({3, 330, 0, 81});
   const int64_t n = graphs.rows();

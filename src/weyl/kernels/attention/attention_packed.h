@@ -119,14 +119,15 @@ void transpose(const T* from, int64_t n, int64_t width, int64_t stride, int64_t 
 }
 
 /// Vectors of a row that a product holds in registers beside each other at most: the more, the fewer loads a product.
-inline constexpr int64_t breadth = vector_bytes == 64 ? 5 : 2;
+inline constexpr int64_t breadth = vector_bytes == 64 ? 5 : 3;
 
-/// Calls tile(c, vectors) for pieces of `width`, which is whole vectors.
+/// Calls tile(c, vectors) for pieces of `width`, which is whole vectors. None is of one vector where it can be helped: its
+/// sums are too few to hide what an addition takes.
 template <class T, class F>
 inline void in_tiles(int64_t width, const F& tile) {
   for (int64_t c = 0; c < width;) {
     const int64_t left = (width - c) / lanes<T>;
-    const int64_t vectors = left <= breadth ? left : breadth > 4 ? 4 : breadth;
+    const int64_t vectors = left <= breadth ? left : breadth > 4 ? 4 : left == breadth + 1 ? 2 : breadth;
     switch (vectors) {
       case 1:
         tile(c, std::integral_constant<int64_t, 1>());
@@ -135,7 +136,9 @@ inline void in_tiles(int64_t width, const F& tile) {
         tile(c, std::integral_constant<int64_t, 2>());
         break;
       default:
-        if constexpr (breadth > 2) {
+        if constexpr (breadth == 3) {
+          tile(c, std::integral_constant<int64_t, 3>());
+        } else {
           vectors == 3   ? tile(c, std::integral_constant<int64_t, 3>())
           : vectors == 4 ? tile(c, std::integral_constant<int64_t, 4>())
                          : tile(c, std::integral_constant<int64_t, 5>());

@@ -11,7 +11,9 @@ namespace WEYL_ISA {
 /// larger tiles, since it walks twice over several of them.
 template <class T>
 inline int64_t tile_of(const AttentionInput<T>& a, int derivative) {
-  constexpr int64_t bytes = 1 << 16, most = 320, least = 80;  // of keys and values; whole steps of `products`
+  // Of keys and values; and whole steps of `products`, by 5 vectors or by 3.
+  constexpr int64_t bytes = 1 << 16, least = vector_bytes == 64 ? 80 : 48,
+                    most = vector_bytes == 64 ? 320 : 336;
   const int64_t fit = bytes / static_cast<int64_t>(sizeof(T)) / (a.key_width + a.value_width + 1);
   const int64_t tile = fit >= most ? most : fit <= least ? least : fit / least * least;
   return derivative == 2 ? 4 * tile : tile;

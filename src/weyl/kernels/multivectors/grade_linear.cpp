@@ -73,15 +73,25 @@ void pack(const T* weight, int64_t outputs, int64_t inputs, bool transposed, T* 
 template <int64_t rows, int64_t vectors, class T>
 [[gnu::always_inline]] inline void add_products(const T* x, int64_t row, const T* panel, int64_t inputs,
                                                 Vec<T> (&sums)[rows][vectors]) {
+  // One address for every three rows: one for each would not fit into the registers.
+  constexpr int64_t groups = (rows + 2) / 3;
+  const T* at[groups];
+  for (int64_t g = 0; g < groups; ++g) {
+    at[g] = x + 3 * g * row;
+  }
   for (int64_t c = 0; c < inputs; ++c) {
     Vec<T> w[vectors];
     for (int64_t v = 0; v < vectors; ++v) {
       w[v] = load(panel + (c * vectors + v) * lanes<T>);
     }
     for (int64_t r = 0; r < rows; ++r) {
+      const Vec<T> each = spread(at[r / 3][r % 3 * row]);
       for (int64_t v = 0; v < vectors; ++v) {
-        sums[r][v] += w[v] * x[r * row + c];
+        sums[r][v] += w[v] * each;
       }
+    }
+    for (int64_t g = 0; g < groups; ++g) {
+      ++at[g];
     }
   }
 }
@@ -96,11 +106,17 @@ struct Apply {
   MultivectorRows<T> y;
   int64_t outputs;
 
-  /// Outputs `o` .. of a panel, component i of `rows` tokens from n on.
-  template <int64_t rows, int64_t vectors>
-  void block(const T* panel, int64_t o, const Sources& from, int i, int64_t n) const {
-    Vec<T> sums[rows][vectors] = {};
-    for (int s = 0; s < from.count; ++s) {
+  /// Outputs `o` .. of a panel, component i of `rows` tokens from n on, out of `count` components. A function of its own,
+  /// with `count` a constant, so that the sums stay in registers.
+  template <int count, int64_t rows, int64_t vectors>
+  [[gnu::noinline]] void block(const T* panel, int64_t o, const Sources& from, int i, int64_t n) const {
+    Vec<T> sums[rows][vectors];
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t v = 0; v < vectors; ++v) {
+        sums[r][v] = Vec<T>{};
+      }
+    }
+    for (int s = 0; s < count; ++s) {
       add_products<rows, vectors, T>(x.at(from.component[s], n), x.row,
                                      panel + from.map[s] * inputs * vectors * lanes<T>, inputs, sums);
     }
@@ -119,19 +135,24 @@ struct Apply {
       }
     }
   }
+  template <int count, int64_t vectors>
+  void component(const T* panel, int64_t o, const Sources& from, int i, int64_t first, int64_t last) const {
+    int64_t n = first;
+    for (; n + rows_at_once <= last; n += rows_at_once) {
+      block<count, rows_at_once, vectors>(panel, o, from, i, n);
+    }
+    for (; n + 4 <= last; n += 4) {
+      block<count, 4, vectors>(panel, o, from, i, n);
+    }
+    for (; n < last; ++n) {
+      block<count, 1, vectors>(panel, o, from, i, n);
+    }
+  }
   template <int64_t vectors>
   void panel(const T* panel, int64_t o, const AllSources& from, int64_t first, int64_t last) const {
     for (int i = 0; i < clifford::components; ++i) {
-      int64_t n = first;
-      for (; n + rows_at_once <= last; n += rows_at_once) {
-        block<rows_at_once, vectors>(panel, o, from.of[i], i, n);
-      }
-      for (; n + 4 <= last; n += 4) {
-        block<4, vectors>(panel, o, from.of[i], i, n);
-      }
-      for (; n < last; ++n) {
-        block<1, vectors>(panel, o, from.of[i], i, n);
-      }
+      from.of[i].count == 2 ? component<2, vectors>(panel, o, from.of[i], i, first, last)
+                            : component<1, vectors>(panel, o, from.of[i], i, first, last);
     }
   }
 };
@@ -168,7 +189,12 @@ void apply(MultivectorRows<const T> x, int64_t inputs, const T* packed, bool tra
 template <int64_t outs, int64_t vectors, class T>
 inline void add_weights(const MultivectorRows<const T>& x, int64_t inputs, const MultivectorRows<const T>& gy,
                         const GradeMap& map, int64_t o, int64_t c, T* gw, int64_t first, int64_t last) {
-  Vec<T> sums[outs][vectors] = {};
+  Vec<T> sums[outs][vectors];
+  for (int64_t k = 0; k < outs; ++k) {
+    for (int64_t v = 0; v < vectors; ++v) {
+      sums[k][v] = Vec<T>{};
+    }
+  }
   const int64_t left = inputs - c - (vectors - 1) * lanes<T>;
   for (int i = 0; i < map.count; ++i) {
     const T *from = x.at(map.in + i, first) + c, *g = gy.at(map.out + i, first) + o;
