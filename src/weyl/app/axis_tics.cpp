@@ -39,7 +39,8 @@ AxisTics axis_tics(double low, double high, double pixels, bool whole) {
       }
       AxisTics wider{std::min(low, first * step), std::max(high, last * step), {}};
       size_t longest = 0;
-      for (double n = first; n <= last; ++n) {
+      for (int k = 0; k <= last - first; ++k) {
+        const double n = first + k;
         const double at = n == 0 ? 0 : n * step;  // not -0
         wider.marks.emplace_back(at, label(at, power, largest, decade));
         longest = std::max(longest, wider.marks.back().second.size());

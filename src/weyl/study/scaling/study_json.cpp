@@ -1,3 +1,4 @@
+#include <cmath>
 #include <string>
 
 #include "weyl/study/scaling/study.h"
@@ -21,9 +22,11 @@ Json or_null(const std::optional<T>& item, const Make& make) {
 
 // Null where not even the value is known.
 Json json_of(const Estimate& estimate) {
-  return estimate.value == estimate.value
-             ? Json::object().set("value", estimate.value).set("low", estimate.low).set("high", estimate.high)
-             : Json();
+  return std::isnan(estimate.value) ? Json()
+                                    : Json::object()
+                                          .set("value", estimate.value)
+                                          .set("low", estimate.low)
+                                          .set("high", estimate.high);
 }
 
 Json json_of(const std::vector<LeftOut>& all) {
