@@ -7,7 +7,8 @@ namespace weyl::kernels {
 namespace WEYL_ISA {
 namespace {
 
-constexpr int most_vectors = 4;  // of a row at once
+// Of a row at once. Each adds to a sum of its own: with fewer the processor waits for one addition before the next.
+constexpr int most_vectors = 8;
 
 // Where the rows of all places stand; what lies between two stages is in rows of `most_vectors` vectors.
 template <class T>
@@ -51,6 +52,16 @@ void all_stages(const GroupFourierInput<T>& f, const Rows<T>& from, const Rows<T
   }
 }
 
+// The last whole vectors of the rows, fewer than most_vectors.
+template <class T, int vectors>
+void remaining(const GroupFourierInput<T>& f, const Rows<T>& from, const Rows<T>& to, const Rows<T>& even,
+               const Rows<T>& odd, int64_t channel, int64_t left) {
+  if constexpr (vectors > 0) {
+    left == vectors ? all_stages<T, vectors, true>(f, from, to, even, odd, channel, lanes<T>)
+                    : remaining<T, vectors - 1>(f, from, to, even, odd, channel, left);
+  }
+}
+
 template <class T>
 void transform(const GroupFourierInput<T>& f, int64_t first, int64_t last) {
   constexpr int64_t step = lanes<T>, width = most_vectors * step;
@@ -69,19 +80,7 @@ void transform(const GroupFourierInput<T>& f, int64_t first, int64_t last) {
     for (; f.channels - c >= width; c += width) {
       all_stages<T, most_vectors, true>(f, from, to, even, odd, c, step);
     }
-    switch ((f.channels - c) / step) {
-      case 3:
-        all_stages<T, 3, true>(f, from, to, even, odd, c, step);
-        break;
-      case 2:
-        all_stages<T, 2, true>(f, from, to, even, odd, c, step);
-        break;
-      case 1:
-        all_stages<T, 1, true>(f, from, to, even, odd, c, step);
-        break;
-      default:
-        break;
-    }
+    remaining<T, most_vectors - 1>(f, from, to, even, odd, c, (f.channels - c) / step);
     c += (f.channels - c) / step * step;
     if (c < f.channels) {
       all_stages<T, 1, false>(f, from, to, even, odd, c, f.channels - c);
