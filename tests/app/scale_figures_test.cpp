@@ -135,7 +135,7 @@ TEST_F(ScaleFigures, FitsTablesWhereNoFitIsGiven) {
   EXPECT_TRUE(drawn("fitted/isoflops") && drawn("fitted/ratios") && drawn("fitted/data_scaling"));
   for (const char* words :
        {"runs.csv:128: loss must be positive", "data.csv: no system can be fitted: transformer must have",
-        "left out: baseline: intervals: the fit has none (--bootstraps)"}) {
+        "left out: baseline: intervals: the fit has none: it was made without --bootstraps, or says why"}) {
     EXPECT_NE(outcome.err.find(words), std::string::npos) << words << "\n" << outcome.err;
   }
 }

@@ -285,7 +285,7 @@ void tell_of(const SystemFit& fit, std::vector<std::string>& left_out) {
     leave("lines of N* and D*", "fewer than three budgets have their best size inside the sizes tried");
   }
   if (std::isnan(curve.front().L.low)) {
-    leave("intervals", "the fit has none (--bootstraps)");
+    leave("intervals", "the fit has none: it was made without --bootstraps, or says why");
   }
 }
 
