@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/processor_time.h"
+
 namespace weyl {
 
 /// What the built program did.
@@ -22,15 +23,6 @@ struct Outcome {
   double seconds = 0;      // on the clock
   double cpu_seconds = 0;  // of the processor, which a busy machine does not stretch
 };
-
-inline double cpu_seconds_of_children() {
-  rusage usage{};
-  getrusage(RUSAGE_CHILDREN, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 inline std::string contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 
 #include "tests/data/fixtures.h"
@@ -36,7 +37,19 @@ TEST(Batch, TakeOfOneGraphHasExactlyItsRows) {
   EXPECT_TRUE(at::equal(one.labels.at("pull"), all.labels.at("pull").slice(0, 10, 26)));
 }
 
-/// Seconds of a take of 32 out of so many graphs of one node: the quickest of a few.
+/// Seconds of the quickest of so many repeats.
+template <class F>
+double least_seconds(int repeats, const F& work) {
+  double least = INFINITY;
+  for (int k = 0; k < repeats; ++k) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return least;
+}
+
+/// Seconds of a take of 32 out of so many graphs of one node.
 double seconds_of_a_take(int64_t graphs) {
   std::vector<int64_t> offsets(graphs + 1);
   std::iota(offsets.begin(), offsets.end(), 0);
@@ -44,13 +57,7 @@ double seconds_of_a_take(int64_t graphs) {
   all.input = Points{.positions = at::zeros({graphs, 3}), .graphs = Segments::of_offsets(std::move(offsets))};
   std::vector<int64_t> which(32);
   std::iota(which.begin(), which.end(), graphs / 2);
-  double least = 1;
-  for (int k = 0; k < 20; ++k) {
-    const auto begin = std::chrono::steady_clock::now();
-    EXPECT_EQ(take(all, which, {}).count(), 32);
-    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
-  return least;
+  return least_seconds(20, [&] { EXPECT_EQ(take(all, which, {}).count(), 32); });
 }
 
 TEST(Batch, TakeDoesNotCopyWhatGrowsWithTheSet) {
@@ -187,14 +194,7 @@ TEST(InMemory, AssemblesBatchesInMicroseconds) {
   for (int64_t i = 0; i < 96; ++i) {
     which[i] = (i * 911) % graphs;
   }
-  double best = 1e9;
-  for (int repeat = 0; repeat < 50; ++repeat) {
-    const auto begin = std::chrono::steady_clock::now();
-    const Batch batch = set.batch(which);
-    best = std::min(
-        best, std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
-    ASSERT_EQ(batch.tokens(), 96 * 18);
-  }
+  const double best = 1e6 * least_seconds(50, [&] { ASSERT_EQ(set.batch(which).tokens(), 96 * 18); });
   RecordProperty("microseconds", std::to_string(best));
   std::printf("96 graphs of 18 nodes: %.1f us\n", best);
   EXPECT_LT(

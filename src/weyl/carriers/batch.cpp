@@ -70,17 +70,6 @@ Segments concatenated_segments(std::span<const Batch> parts, at::Device device, 
   return Segments::of_offsets(std::move(offsets), device);
 }
 
-/// The tensor of that kind in other points; undefined where there is none.
-Tensor same_of(const PointsTensor& wanted, const Points& points) {
-  Tensor found;
-  each_tensor(points, [&](const PointsTensor& of, const Tensor& tensor) {
-    if (of.holds == wanted.holds && of.level == wanted.level && of.name == wanted.name) {
-      found = tensor;
-    }
-  });
-  return found;
-}
-
 Points concatenate_points(std::span<const Batch> parts) {
   const auto points = [](const Batch& b) -> const Points& { return std::get<Points>(b.input); };
   Points result;

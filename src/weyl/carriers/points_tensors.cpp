@@ -22,6 +22,16 @@ std::optional<std::vector<int64_t>> rows_of_columns(int64_t rows, const std::vec
 
 }  // namespace
 
+Tensor same_of(const PointsTensor& wanted, const Points& points) {
+  Tensor found;
+  each_tensor(points, [&](const PointsTensor& of, const Tensor& tensor) {
+    if (of.holds == wanted.holds && of.level == wanted.level && of.name == wanted.name) {
+      found = tensor;
+    }
+  });
+  return found;
+}
+
 std::optional<std::vector<int64_t>> shape_of(const PointsTensor& tensor, const Points& points,
                                              const Interface& interface) {
   using Holds = PointsTensor::Holds;

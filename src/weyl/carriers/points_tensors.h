@@ -39,6 +39,9 @@ void each_tensor(P&& points, const F& f) {
   }
 }
 
+/// The tensor of that kind in other points; undefined where there is none.
+Tensor same_of(const PointsTensor& wanted, const Points& points);
+
 /// The shape that the interface asks of a tensor of points with these graphs and objects; nothing where it declares
 /// none. A cell and its `pbc` may be absent all the same.
 std::optional<std::vector<int64_t>> shape_of(const PointsTensor& tensor, const Points& points,

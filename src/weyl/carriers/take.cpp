@@ -114,26 +114,15 @@ class Gather {
   Tensor graphs_, nodes_, pairs_, objects_;
 };
 
-/// All but graphs and objects: a copy of these takes time that grows with the whole set, at every batch.
-Points without_segments(const Points& all) {
-  return {.positions = all.positions,
-          .types = all.types,
-          .scalars = all.scalars,
-          .vectors = all.vectors,
-          .multivectors = all.multivectors,
-          .pairs = all.pairs,
-          .cell = all.cell,
-          .pbc = all.pbc,
-          .of_graphs = all.of_graphs,
-          .of_objects = all.of_objects,
-          .placed = all.placed};
-}
-
 Points take_points(const Points& all, std::span<const int64_t> which, Gather& at) {
-  Points result = without_segments(all);
+  Points
+      result;  // no copy of `all`: with its graphs and objects that would take longer the larger the set, at every batch
+  result.of_graphs = all.of_graphs;
+  result.of_objects = all.of_objects;
+  result.placed = all.placed;
   each_tensor(result, [&](const PointsTensor& of, Tensor& tensor) {
-    if (tensor.defined()) {
-      tensor = at::index_select(tensor, 0, at(of.level));
+    if (const Tensor whole = same_of(of, all); whole.defined()) {
+      tensor = at::index_select(whole, 0, at(of.level));
     }
   });
   result.graphs = chosen(all.graphs, which, at.device());

@@ -69,6 +69,16 @@ void pack(const T* weight, int64_t outputs, int64_t inputs, bool transposed, T* 
   }
 }
 
+/// Zeros vector by vector: an initialiser becomes a fill of memory, which took a fifth of the time of a map.
+template <int64_t rows, int64_t vectors, class T>
+[[gnu::always_inline]] inline void clear_sums(Vec<T> (&sums)[rows][vectors]) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t v = 0; v < vectors; ++v) {
+      sums[r][v] = Vec<T>{};
+    }
+  }
+}
+
 /// `rows` rows of x, `row` apart, times panel (inputs, vectors lanes), added to the sums.
 template <int64_t rows, int64_t vectors, class T>
 [[gnu::always_inline]] inline void add_products(const T* x, int64_t row, const T* panel, int64_t inputs,
@@ -111,11 +121,7 @@ struct Apply {
   template <int count, int64_t rows, int64_t vectors>
   [[gnu::noinline]] void block(const T* panel, int64_t o, const Sources& from, int i, int64_t n) const {
     Vec<T> sums[rows][vectors];
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t v = 0; v < vectors; ++v) {
-        sums[r][v] = Vec<T>{};
-      }
-    }
+    clear_sums<rows, vectors, T>(sums);
     for (int s = 0; s < count; ++s) {
       add_products<rows, vectors, T>(x.at(from.component[s], n), x.row,
                                      panel + from.map[s] * inputs * vectors * lanes<T>, inputs, sums);
@@ -190,11 +196,7 @@ template <int64_t outs, int64_t vectors, class T>
 inline void add_weights(const MultivectorRows<const T>& x, int64_t inputs, const MultivectorRows<const T>& gy,
                         const GradeMap& map, int64_t o, int64_t c, T* gw, int64_t first, int64_t last) {
   Vec<T> sums[outs][vectors];
-  for (int64_t k = 0; k < outs; ++k) {
-    for (int64_t v = 0; v < vectors; ++v) {
-      sums[k][v] = Vec<T>{};
-    }
-  }
+  clear_sums<outs, vectors, T>(sums);
   const int64_t left = inputs - c - (vectors - 1) * lanes<T>;
   for (int i = 0; i < map.count; ++i) {
     const T *from = x.at(map.in + i, first) + c, *g = gy.at(map.out + i, first) + o;
