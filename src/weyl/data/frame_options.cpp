@@ -7,6 +7,8 @@ void fields(Fields& f, FrameProperty& o) {
   f("key", o.key, "of the value in the files, and the label's name; must be given");
   f("unit", o.unit, "of the label; files that say another are converted, of others it is taken as theirs");
   f("extensive", o.extensive, "grows with the number of atoms");
+  f("norm", o.norm,
+    "the files have three numbers, a vector such as a dipole moment, and the label is its length");
 }
 
 void fields(Fields& f, FrameState& o) {

@@ -231,6 +231,7 @@ struct FrameProperty {
   std::string key;
   std::string unit;        // of the label; a file that says another is converted
   bool extensive = false;  // grows with the number of atoms
+  bool norm = false;       // the files have a vector, the label is its length
 
   bool operator==(const FrameProperty&) const = default;
 };

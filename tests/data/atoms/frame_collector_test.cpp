@@ -168,6 +168,21 @@ TEST_F(Molecules, TellFeaturesAndProperties) {
   EXPECT_NE(refusal<ConfigError>(path, o).find("is a label already"), std::string::npos);
 }
 
+TEST_F(Molecules, TakeTheLengthOfAVectorForAProperty) {
+  const auto path = file("a.xyz", frame("energy=1 dipole=\"2 -3 6\"") + frame("energy=2 dipole=\"0 0 0\""));
+  MoleculesDataOptions o;
+  o.properties = {{.key = "dipole", .unit = "", .norm = true}};
+  const Batch batch = all_of(*whole(path, o));
+  EXPECT_TRUE(at::equal(batch.labels.at("dipole"), at::tensor({7.0, 0.0}, at::kDouble).view({2, 1})));
+  o.properties = {{.key = "dipole", .unit = ""}};
+  EXPECT_NE(refusal(path, o).find("'dipole' must be 1 number, got 3"), std::string::npos) << refusal(path, o);
+  o.properties = {{.key = "energy_of_gap", .unit = "", .norm = true}};
+  const auto one = file("b.xyz", frame("energy=1 energy_of_gap=3"));
+  EXPECT_NE(refusal(one, o).find("'energy_of_gap' must be 3 numbers, of which `norm` is the length, got 1"),
+            std::string::npos)
+      << refusal(one, o);
+}
+
 TEST_F(Molecules, KnowTheKindOfTheirFrames) {
   const auto path =
       file("a.xyz", frame("energy=1 config_type=gas") + frame("energy=2") +

@@ -69,6 +69,8 @@ FrameCollector::FrameCollector(FrameLayout layout, const FrameReader& reader, La
     label.given = label.keys.size() == 1;
     label.of_atoms = q.level == Level::node;
     label.width = components(q.kind, 3);
+    label.norm = std::ranges::any_of(layout_.properties,
+                                     [&](const FrameProperty& p) { return p.norm && p.key == q.name; });
     labels_.push_back(std::move(label));
   }
 }

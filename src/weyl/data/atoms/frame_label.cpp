@@ -64,10 +64,11 @@ void FrameLabel::add(const AtomsFrame& frame, const FrameReader& reader, const F
   require<DataError>(reals.has_value(), reader.where(), ": ", quote(key), " must be numbers");
   const bool fits = column != nullptr ? column->width == width
                     : stress          ? reals->size() == 9 || reals->size() == 6
-                                      : reals->size() == 1;
-  require<DataError>(fits, reader.where(), ": ", quote(key), " must be ", width,
+                                      : reals->size() == (norm ? 3 : 1);
+  require<DataError>(fits, reader.where(), ": ", quote(key), " must be ", norm ? 3 : width,
                      of_atoms ? " numbers an atom"
                      : stress ? " numbers, or 6"
+                     : norm   ? " numbers, of which `norm` is the length"
                               : " number",
                      ", got ", column != nullptr ? column->width : static_cast<int64_t>(reals->size()));
   const auto bad = std::ranges::find_if(*reals, [](double x) { return !std::isfinite(x); });
@@ -83,7 +84,9 @@ void FrameLabel::add(const AtomsFrame& frame, const FrameReader& reader, const F
     }
   }
   const double scale = is_virial() ? virial_factor : factor;
-  const std::vector<double> numbers = stress ? tensor_from(*reals) : *reals;
+  const std::vector<double> numbers = stress ? tensor_from(*reals)
+                                      : norm ? std::vector{std::hypot((*reals)[0], (*reals)[1], (*reals)[2])}
+                                             : *reals;
   for (const double x : numbers) {
     values.push_back(scale * x);
   }

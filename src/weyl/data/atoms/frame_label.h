@@ -12,6 +12,7 @@ struct FrameLabel {
   Quantity quantity;
   std::vector<std::string> keys;  // the first that a frame has is the key of all
   bool given = false, of_atoms = false;
+  bool norm = false;  // the files have a vector, the label is its length
   int64_t width = 1;
   double factor = 1;
   std::string key;             // once it is found
