@@ -145,6 +145,21 @@ TEST_F(Verbs, BenchTimesAStepByThreads) {
   EXPECT_EQ(one.find("cases")->items().at(0).find("step_ms_by_threads")->members().size(), 1U);
 }
 
+TEST_F(Verbs, BenchLeavesTorchExpressionsOut) {
+  const auto timed = [&](const char* more) {
+    const Json json =
+        object(weyl(std::string("bench c.toml --repeats 1 --threads 1 --json ") + more), {"cases"});
+    const Json& found = json.find("cases")->items().at(0);
+    EXPECT_GT(found.find("train_step_ms")->number_or(0), 0);
+    return found.find("reference_train_step_ms") != nullptr && found.find("error") != nullptr;
+  };
+  EXPECT_TRUE(timed(""));
+  EXPECT_FALSE(timed("bench.expressions=false"));
+  const auto shown = weyl("bench c.toml --repeats 1 --threads 1 bench.expressions=false");
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_EQ(shown.out.find("torch expressions"), std::string::npos) << shown.out;
+}
+
 TEST_F(Verbs, ARunFindsItsDataFromAnyFolder) {
   const std::string elsewhere = scratch("elsewhere"), run = folder() + "/run";
   const auto mse = [](const Json& json) {

@@ -90,6 +90,21 @@ void warn_of_threads(const std::string& name, const ThreadTimes& times) {
   }
 }
 
+bool timed(const BenchSide& side) {
+  return side.train_step_ms > 0;
+}
+
+void set_reference(const BenchCase& c, Json& json) {
+  json.set("reference_forward_ms", c.reference.forward_ms)
+      .set("reference_predict_ms", c.reference.predict_ms)
+      .set("reference_train_step_ms", c.reference.train_step_ms)
+      .set("reference_peak_mb", c.reference.peak_mb)
+      .set("forward_speedup", c.forward_speedup.median)
+      .set("predict_speedup", c.predict_speedup.median)
+      .set("train_step_speedup", c.train_step_speedup.median)
+      .set("error", c.error);
+}
+
 void set_other(const BenchCase& c, Json& json) {
   json.set("other_forward_ms", c.other.forward_ms)
       .set("other_predict_ms", c.other.predict_ms)
@@ -120,18 +135,10 @@ Json to_json(const BenchCase& c, const StepTimes& parts, const ThreadTimes& thre
       .set("gflops", c.gflops)
       .set("dense_gflops", c.dense_gflops)
       .set("percent_of_peak", c.percent_of_peak)
-      .set("reference_forward_ms", c.reference.forward_ms)
-      .set("reference_predict_ms", c.reference.predict_ms)
-      .set("reference_train_step_ms", c.reference.train_step_ms)
-      .set("reference_peak_mb", c.reference.peak_mb)
       .set("matmul_ms", c.matmul_ms)
       .set("matmul_train_step_ms", c.matmul_train_step_ms)
-      .set("forward_speedup", c.forward_speedup.median)
-      .set("predict_speedup", c.predict_speedup.median)
-      .set("train_step_speedup", c.train_step_speedup.median)
       .set("forward_over_matmul", c.forward_over_matmul.median)
       .set("train_step_over_matmul", c.train_step_over_matmul.median)
-      .set("error", c.error)
       .set("threads", threads.threads)
       .set("step_ms_by_threads", by_threads)
       .set("train_step_parts_ms", Json::object()
@@ -140,7 +147,10 @@ Json to_json(const BenchCase& c, const StepTimes& parts, const ThreadTimes& thre
                                       .set("backward", parts.backward * per_step)
                                       .set("optimiser", parts.optimiser * per_step)
                                       .set("logging", parts.logging * per_step));
-  if (c.other.train_step_ms > 0) {
+  if (timed(c.reference)) {
+    set_reference(c, json);
+  }
+  if (timed(c.other)) {
     set_other(c, json);
   }
   return json;
@@ -171,35 +181,44 @@ void print(const BenchCase& c, const std::string& against, const StepTimes& part
   if (!against.empty()) {
     side("other options", c.other);
   }
-  side("torch expressions", c.reference);
+  if (timed(c.reference)) {
+    side("torch expressions", c.reference);
+  }
   side("matrix products alone", {c.matmul_ms, 0, c.matmul_train_step_ms, 0});
   const auto ratio = [](const char* what, const BenchRatio& r) {
     std::cout << what << r.median << " (" << r.low << " to " << r.high << ")";
   };
-  ratio("  torch expressions / kernels: forward ", c.forward_speedup);
-  if (c.predict_speedup.median > 0) {
-    ratio(", predict ", c.predict_speedup);
-  }
-  ratio(", train step ", c.train_step_speedup);
-  if (!against.empty()) {
-    ratio(("\n  " + against + " / kernels: forward ").c_str(), c.forward_of_other);
-    if (c.predict_of_other.median > 0) {
-      ratio(", predict ", c.predict_of_other);
+  const auto side_by_kernels = [&](const std::string& name, const BenchRatio& forward,
+                                   const BenchRatio& predict, const BenchRatio& train_step) {
+    ratio(("  " + name + " / kernels: forward ").c_str(), forward);
+    if (predict.median > 0) {
+      ratio(", predict ", predict);
     }
-    ratio(", train step ", c.train_step_of_other);
+    ratio(", train step ", train_step);
+  };
+  if (timed(c.reference)) {
+    side_by_kernels("torch expressions", c.forward_speedup, c.predict_speedup, c.train_step_speedup);
+    std::cout << "\n";
+  }
+  if (!against.empty()) {
+    side_by_kernels(against, c.forward_of_other, c.predict_of_other, c.train_step_of_other);
     if (c.error_of_other) {
       std::cout << ", difference " << std::scientific << *c.error_of_other << std::fixed;
     }
+    std::cout << "\n";
   }
-  ratio("\n  kernels / matrix products: forward ", c.forward_over_matmul);
+  ratio("  kernels / matrix products: forward ", c.forward_over_matmul);
   ratio(", train step ", c.train_step_over_matmul);
   std::cout << "\n";
   std::cout << "  " << c.gflops << " GFLOP/s, " << c.percent_of_peak << " % of a large matrix product's";
   if (c.dense_gflops > c.gflops) {
     std::cout << " (dense matrices would need " << c.dense_gflops << " for this time)";
   }
-  std::cout << "; error " << std::scientific << c.error << std::fixed << "\n  a training step of "
-            << 1e3 * parts.step_seconds() / static_cast<double>(parts.steps) << " ms:";
+  if (timed(c.reference)) {
+    std::cout << "; error " << std::scientific << c.error << std::fixed;
+  }
+  std::cout << "\n  a training step of " << 1e3 * parts.step_seconds() / static_cast<double>(parts.steps)
+            << " ms:";
   const auto part = [&](const char* name, double seconds) {
     std::cout << " " << name << " " << 100 * seconds / parts.step_seconds() << " %";
   };
@@ -231,7 +250,9 @@ int run(const BenchCommand& command, const Systems& systems) {
     Subject subject = build_subject(read_recipe(path, command.config.overrides, options_of(systems)), device,
                                     dtype_of(command.machine.dtype), systems);
     warn_if_any(subject.recipe.warning);
-    options.plain_attention = subject.recipe.bench.value_or(BenchTable{}).plain_attention;
+    const BenchTable table = subject.recipe.bench.value_or(BenchTable{});
+    options.plain_attention = table.plain_attention;
+    options.reference = table.expressions;
     const auto data = bench_data(subject);
     std::vector<int64_t> first(static_cast<size_t>(
         subject.recipe.bench ? data->size() : std::min(subject.recipe.train.batch, data->size())));

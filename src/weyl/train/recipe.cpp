@@ -63,6 +63,9 @@ void fields(Fields& f, BenchTable& b) {
     "of grids, in place of nodes: cells along each axis, one number: along all; none: as many as the data "
     "say",
     {1, 1e6});
+  f("expressions", b.expressions,
+    "also times the model as plain torch expressions; false for inputs that these take minutes or too much "
+    "memory for");
   f("plain_attention", b.plain_attention,
     "attention of the torch expressions that the model is timed against: over a list of the pairs of each "
     "graph, or over graphs padded to one size");

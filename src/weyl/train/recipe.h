@@ -20,6 +20,7 @@ void fields(Fields& f, Interface& i);
 struct BenchTable {
   int64_t graphs = 32, nodes = 16;
   std::vector<int64_t> shape;  // of grids, in place of nodes: cells along each axis
+  bool expressions = true;     // whether the same model in torch expressions is timed beside it
   PlainAttention plain_attention = PlainAttention::pairs;
 };
 void fields(Fields& f, BenchTable& b);
