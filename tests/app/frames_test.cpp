@@ -2,6 +2,7 @@
 // is left out and said.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -155,6 +156,45 @@ TEST(Frames, ThatAreNotAskedForClaimNothing) {
     }
     EXPECT_GT(turned, 0) << found.out;
   }
+}
+
+/// What stands in the splits is said before the first step: which samples have no axes, and what augmentation does.
+TEST(Frames, SplitsAreLookedAtBeforeTraining) {
+  const std::string folder = scratch("frames-splits");
+  Stream stream(4, "molecules");
+  const auto file = [&](const std::string& name, int without) {
+    std::ofstream out(folder + "/data/" + name);
+    for (int i = 0; i < 8; ++i) {
+      out << (i < without ? symmetric : generic(stream));
+    }
+  };
+  std::filesystem::create_directories(folder + "/data");
+  file("train.xyz", 0), file("valid.xyz", 0), file("test.xyz", 1);
+  const std::string of_splits =
+      " data.molecules.path=data data.molecules.fractions=[0.8,0.1,0.1] train.augment=rotations --threads 1 "
+      "--out ";
+  std::ofstream(folder + "/c.toml") << "[model]\nframes = \"average\"\n" << recipe;
+  const std::string forces =
+      " task.name=force_field task.force_field.forces=gradient task.force_field.force_weight=0";
+  const Outcome refused = weyl_program("train c.toml" + of_splits + "forces" + forces, folder);
+  EXPECT_EQ(refused.code, exit_data) << refused.err;
+  EXPECT_NE(refused.err.find(
+                "test data: sample 0: must have principal axes, for model.frames with task.force_field"),
+            std::string::npos)
+      << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(folder + "/forces"));
+
+  const Outcome all_have_axes = weyl_program("train c.toml" + of_splits + "energies", folder);
+  EXPECT_EQ(all_have_axes.code, exit_done) << all_have_axes.err;
+  EXPECT_NE(all_have_axes.err.find("train.augment = \"rotations\" has no effect"), std::string::npos)
+      << all_have_axes.err;
+  EXPECT_EQ(all_have_axes.err.find("training samples have no principal axes"), std::string::npos);
+
+  file("train.xyz", 3);
+  const Outcome some_have_none = weyl_program("train c.toml" + of_splits + "some", folder);
+  EXPECT_EQ(some_have_none.code, exit_done) << some_have_none.err;
+  EXPECT_NE(some_have_none.err.find("3 of 8 training samples have no principal axes"), std::string::npos)
+      << some_have_none.err;
 }
 
 }  // namespace

@@ -73,6 +73,11 @@ FramedModel::FramedModel(std::shared_ptr<PointsModel> phi, FrameMethod method)
       "model.frames: must be \"none\", or \"average\" for reflections too, for a system that is exact under "
       "all rotations and translations by itself, got \"average_rotations\"");
   require<ConfigError>(
+      method == FrameMethod::pca || !exact_under_signs(symmetry),
+      "model.frames: must be \"pca\" for a system that is exact under changes of the axes' signs, whose ",
+      frames(), " passes would all give the same, got \"", names_of(method)[static_cast<size_t>(method)],
+      "\"");
+  require<ConfigError>(
       method != FrameMethod::pca || exact_under_signs(symmetry),
       "model.frames: \"pca\" needs a system that is exact under changes of the axes' signs, such as platonic "
       "with group = \"octahedron_reflections\" (dihedral_2 in the plane); for others there is \"average\"");
@@ -116,14 +121,15 @@ Named FramedModel::forward(const Points& points) {
     require<ConfigError>(
         !has_kind(interface, Kind::multivector),
         "model.frames: must be \"none\" where derivatives by positions are asked of multivectors");
-    constexpr double apart = 1e-4;
     const Tensor gaps = least_gaps(of_graphs.spreads, /*null_space=*/true);
     for (int64_t b = 0; b < points.count(); ++b) {
       const double gap = gaps.const_data_ptr<double>()[b];
-      require<DataError>(points.graphs.size(b) == 0 || gap >= apart, "model.frames: graph ", b,
-                         " of the batch must have principal axes, or its derivatives by positions are not "
-                         "there: two eigenvalues of its covariance are only ",
-                         gap, " of the largest apart (at least ", apart, ")");
+      require(
+          points.graphs.size(b) == 0 || gap >= least_gap_of_derivatives,
+          "model.frames: ", points.count() > 1 ? text("graph ", b, " of the batch: ") : "",
+          "there must be principal axes, or derivatives by positions are not there: two eigenvalues of the "
+          "covariance are only ",
+          gap, " of the largest apart (at least ", least_gap_of_derivatives, ")");
     }
   }
   const int64_t B = points.count(), choices = frames();
@@ -172,19 +178,24 @@ Symmetry FramedModel::symmetry() const {
   return symmetry;
 }
 
+std::vector<double> FramedModel::axis_gaps(const Points& points, bool vectors) {
+  const at::NoGradGuard no_grad;
+  const Tensor found = least_gaps(principal_axes(points).spreads, vectors);
+  std::vector<double> gaps;
+  for (int64_t b = 0; b < points.count(); ++b) {
+    gaps.push_back(points.graphs.size(b) > 0 ? found.const_data_ptr<double>()[b] : 1);
+  }
+  return gaps;
+}
+
 Symmetry FramedModel::symmetry_for(const Input& example) const {
   Symmetry found = symmetry();
   const auto* points = std::get_if<Points>(&example);
   if (points == nullptr) {
     return found;
   }
-  constexpr double apart = 0.02;
-  const at::NoGradGuard no_grad;
-  const Tensor gaps = least_gaps(principal_axes(*points).spreads, has_vectors());
-  int64_t near = 0;
-  for (int64_t b = 0; b < points->count(); ++b) {
-    near += points->graphs.size(b) > 0 && gaps.const_data_ptr<double>()[b] < apart ? 1 : 0;
-  }
+  const int64_t near = std::ranges::count_if(axis_gaps(*points, has_vectors()),
+                                             [](double gap) { return gap < least_gap_of_axes; });
   if (near > 0) {
     found.approximate = std::exchange(found.exact, {});
     found.obstacles.push_back(

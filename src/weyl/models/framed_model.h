@@ -7,6 +7,9 @@
 
 namespace weyl {
 
+inline constexpr double least_gap_of_axes = 0.02;  // of the largest eigenvalue: nearer ones turn by rounding
+inline constexpr double least_gap_of_derivatives = 1e-4;
+
 /// A model of points that is run in the principal axes of each graph (Platonic Transformers, appendix E), which makes it
 /// exact under all of O(D), or SO(D), and under translations:
 ///   f(x) = mean over frames g of x of  g phi(g^-1 x),   g^-1 x = S U^T (x - t),
@@ -20,13 +23,17 @@ namespace weyl {
 class FramedModel : public PointsModel, public StatesWork {
  public:
   /// ConfigError: phi is exact under translations and O(D), or SO(D) for `average_rotations`, by itself, so that frames
-  /// change nothing; `pca` and phi is not exact under changes of signs.
+  /// change nothing; `pca` and phi is not exact under changes of signs; an average, and it is, so that all passes give the same.
   FramedModel(std::shared_ptr<PointsModel> phi, FrameMethod method);
 
-  /// DataError, the graph named: the derivative by positions is asked for, and two of its eigenvalues are nearer than 1e-4
-  /// of the largest. ConfigError: it is asked for and there are multivectors, whose motions have no derivative; or there
+  /// ShapeError, the graph named: the derivative by positions is asked for, and two of its eigenvalues are nearer than
+  /// `least_gap_of_derivatives`. ConfigError: it is asked for and there are multivectors, whose motions have no derivative; or there
   /// are no positions.
   Named forward(const Points& points) override;
+  /// How far the nearest two eigenvalues of each graph are apart, in parts of the largest (least_gaps); 1 of a graph without
+  /// nodes. `vectors`: whether the axes across a line count, as they do for quantities that turn and for derivatives.
+  static std::vector<double> axis_gaps(const Points& points, bool vectors);
+  bool has_vectors() const;  // or other quantities that turn, among features or outputs
   Symmetry symmetry() const override;
   /// Of an input with graphs whose axes rounding turns (gaps of eigenvalues below 2 % of the largest: errors of float32
   /// grow fiftyfold) nothing is an exact claim, as any motion and any order of the nodes rounds in its own way, and an
@@ -42,8 +49,7 @@ class FramedModel : public PointsModel, public StatesWork {
   void set_object_nodes(double nodes) override;
 
  private:
-  bool has_vectors() const;  // or other quantities that turn, among features or outputs
-  int64_t frames() const;    // how many are averaged
+  int64_t frames() const;  // how many are averaged
   /// The frames of a batch of B graphs, (frames * B, D, D): S U^T, all graphs for one S after the other.
   Tensor into_frames(const Tensor& axes) const;
 

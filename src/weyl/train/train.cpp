@@ -17,6 +17,7 @@
 #include "weyl/train/environment.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/fingerprint.h"
+#include "weyl/train/frame_checks.h"
 #include "weyl/train/label_features.h"
 #include "weyl/train/model_card.h"
 #include "weyl/train/prepare.h"
@@ -255,8 +256,12 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   RunFolder::require_new(request.out);
   Prepared prepared = prepare(recipe, request, {recipe.data, recipe.task, recipe.train.from}, nullptr);
   recipe.model.system.require_effects(&prepared.saved.interface);
-  const std::vector<std::string> unseen =
-      check_sight(prepared.saved, *prepared.data.train, systems_of(request));
+  std::vector<std::string> unseen = check_sight(prepared.saved, *prepared.data.train, systems_of(request));
+  for (std::string line : {check_axes(prepared.saved, prepared.data), note_on_augmentation(prepared.saved)}) {
+    if (!line.empty()) {
+      unseen.push_back(std::move(line));
+    }
+  }
   const KeepThreads keep;
   take_threads_for(prepared, request);
   Json machine = environment(request.device, recipe.train.precision);
