@@ -64,6 +64,12 @@ batch = 4
   const Outcome trained = weyl_program("train net.toml --out run", folder);
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_EQ(weyl_program("eval run", folder).code, 0);
+  // The number of classes may be left to the files; the run's config says it then.
+  const Outcome uncounted =
+      weyl_program("train net.toml data.clouds.classes=0 train.epochs=1 --out uncounted", folder);
+  EXPECT_EQ(uncounted.code, 0) << uncounted.err;
+  EXPECT_NE(contents(folder + "/uncounted/config.toml").find("\nclasses = 2\n"), std::string::npos);
+  EXPECT_EQ(weyl_program("eval uncounted", folder).code, 0);
   fs::create_directory(folder + "/new");
   for (const char* name : {"a", "b,c"}) {
     std::ofstream(folder + "/new/" + name + ".ply") << ply(name[0] == 'a' ? 0 : 1, 3);

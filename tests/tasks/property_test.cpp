@@ -114,6 +114,24 @@ TEST(Property, FitsEachTargetByItself) {
   }
 }
 
+/// Without types nothing tells elements apart, and one number for all of them is another reference, `mean`.
+TEST(Property, ReferencesOfElementsNeedTypes) {
+  Schema untyped = molecules();
+  untyped.interface.types = 0;
+  auto o = of({"U0"});
+  o.reference = Reference::elements;
+  EXPECT_NO_THROW(Property(o).interface(molecules()));
+  try {
+    Property(o).interface(untyped);
+    ADD_FAILURE() << "was not refused";
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(std::string(error.what()).find("task.property.reference: must be \"mean\""), 0U)
+        << error.what();
+  }
+  o.reference = Reference::mean;
+  EXPECT_NO_THROW(Property(o).interface(untyped));
+}
+
 TEST(Property, NormalisesByMeanAndDeviation) {
   const BuildOn wide(at::kCPU, at::kDouble);
   const auto data = set();

@@ -197,9 +197,14 @@ TEST(IdleOptions, OfData) {
   expect("data.set=md17",
          {{{"data.md17.fractions=[0.5,0.2,0.3]"}, "data.md17.fractions: has no effect beside"},
           {{"data.md17.fractions=[0.5,0.2,0.3]", "data.md17.train=0", "data.md17.valid=0"}, ""}});
-  expect("data.set=cifar10",
-         {{{"data.cifar10.patch=2"}, "data.cifar10.patch: has no effect with carrier = \"grid\""},
-          {{"data.cifar10.patch=2", "data.cifar10.carrier=points"}, ""}});
+  expect(
+      "data.set=cifar10",
+      {{{"data.cifar10.patch=2"}, "data.cifar10.patch: has no effect with carrier = \"grid\""},
+       {{"data.cifar10.patch=2", "data.cifar10.carrier=points"}, ""},
+       {{"data.cifar10.patch=5", "data.cifar10.carrier=points"},
+        "data.cifar10.patch: must divide the 32 pixels of a side, got 5"},
+       {{"data.cifar10.augment.pad=33"}, "data.cifar10.augment.pad: must be at most the 32 pixels of a side"},
+       {{"data.cifar10.augment.pad=32"}, ""}});
   expect("data.set=images",
          {{{"data.images.mask_threshold=0.5"}, "data.images.mask_threshold: has no effect with"}});
   const std::string a = "data.cifar10.augment.", g = "data.images.augment.";

@@ -21,9 +21,9 @@ void refuse_augmentation(const std::string& key, const ImageAugmentation& o, int
   }
 }
 
-/// What has no patches has none of their options.
+/// What has no patches has none of their options. `side`: of images of one known size, in pixels; else 0.
 template <class Options>
-void refuse_image_input(const Options& o, int64_t channels, bool masks,
+void refuse_image_input(const Options& o, int64_t channels, bool masks, int64_t side = 0,
                         std::vector<Conditional> options = {}) {
   const bool points = o.input.carrier == ImageCarrier::points;
   for (const char* key : {"patch", "patch_feature", "threshold", "frame"}) {
@@ -31,6 +31,8 @@ void refuse_image_input(const Options& o, int64_t channels, bool masks,
   }
   const std::string table = std::string("data.") + Options::name_in_config;
   refuse_idle(table, o, Options{}, options);
+  require<ConfigError>(side == 0 || !points || side % o.input.patch == 0, table, ".patch: must divide the ",
+                       side, " pixels of a side, got ", o.input.patch);
   if (o.input.augment) {
     require<ConfigError>(!masks, table,
                          ".augment: must be false for images with masks, which it does not change");
@@ -38,6 +40,9 @@ void refuse_image_input(const Options& o, int64_t channels, bool masks,
         !o.input.threshold, table,
         ".augment: must be false beside threshold, which counts the patches of images as they are");
     refuse_augmentation(table + ".augment", *o.input.augment, channels);
+    require<ConfigError>(side == 0 || o.input.augment->pad <= side, table,
+                         ".augment.pad: must be at most the ", side, " pixels of a side, got ",
+                         o.input.augment->pad);
   }
 }
 
@@ -70,17 +75,17 @@ void refuse(const PoseSequencesDataOptions& o) {
 }
 void refuse(const RigidBodiesDataOptions&) {}
 void refuse(const RotatedMnistDataOptions& o) {
-  refuse_image_input(o, 1, /*masks=*/false);
+  refuse_image_input(o, 1, /*masks=*/false, 28);
 }
 void refuse(const Cifar10DataOptions& o) {
-  refuse_image_input(o, 3, /*masks=*/false);
+  refuse_image_input(o, 3, /*masks=*/false, 32);
 }
 void refuse(const ImagesDataOptions& o) {
-  refuse_image_input(o, o.channels, o.target == ImageTarget::mask,
+  refuse_image_input(o, o.channels, o.target == ImageTarget::mask, 0,
                      {{"mask_threshold", o.target == ImageTarget::mask, "with target = \"class\""}});
 }
 void refuse(const Ph2DataOptions& o) {
-  refuse_image_input(o, 3, /*masks=*/true,
+  refuse_image_input(o, 3, /*masks=*/true, 0,
                      {{"fractions", o.train == 0 && o.valid == 0 && o.test == 0, without_fractions}});
 }
 void refuse(const ModelnetDataOptions& o) {

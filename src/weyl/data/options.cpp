@@ -105,7 +105,8 @@ void fields(Fields& f, ImagesDataOptions& o) {
     "folder with a folder of images for each class, or with images/ and masks/; or both in train, valid, "
     "test");
   f("target", o.target, "what is known: a class of each image, or a mask with a class of each pixel");
-  f("classes", o.classes, "number of classes; 0: as many as there are, which a model cannot know", {0, 255});
+  f("classes", o.classes, "number of classes; 0: as many as there are, which only the files can say",
+    {0, 255});
   f("channels", o.channels, "3 (rgb) or 1 (grey)", {1, 3});
   image_size(f, o);
   mask_threshold(f, o);
@@ -147,7 +148,8 @@ void fields(Fields& f, ModelnetDataOptions& o) {
     "half the side of the cube of cells; above 1 a margin is left around the ball of radius 1", {1e-6, 1e6});
   f("classes", o.classes, "how many classes the files have; 0: as many as they show", {0, 1e6});
   f("rotate", o.rotate,
-    "how test samples are turned before they become voxels: not, about the upward axis, by the Euler angles "
+    "how test samples are turned, those of grids before they become voxels: not, about the upward axis, by "
+    "the Euler angles "
     "of ModelNet's SO(3) tests, or uniformly");
   f("rotate_train", o.rotate_train, "the same for training and validation samples, once for each sample");
   f("up", o.up, "the upward axis of the files; y for HDF5 and z for meshes unless given");
@@ -192,7 +194,8 @@ void fields(Fields& f, CloudsDataOptions& o) {
   f("columns", o.columns,
     "what the columns of text are, x, y and z among them; none: as the file says, else x, y, z first");
   f("features", o.features, "what points have beside their places");
-  f("classes", o.classes, "number of classes; 0: as many as there are, which a model cannot know", {0, 1e6});
+  f("classes", o.classes, "number of classes; 0: as many as there are, which only the files can say",
+    {0, 1e6});
   f("points", o.points, "points drawn of each cloud, which keeps all when it has fewer; 0: all", {0, 1e9});
   f("fit", o.fit, "moves and scales each cloud into the ball of radius 1");
   f("train_fraction", o.train_fraction, "of the clouds, where the splits are not given", {0, 1});
@@ -266,6 +269,17 @@ DataOptions know_states(DataOptions options, const std::map<std::string, std::ve
       state.known = known != values.end() ? known->second : std::vector<int64_t>();
     }
   }
+  return options;
+}
+
+DataOptions count_classes(DataOptions options, int64_t categories) {
+  std::visit(
+      [categories](auto& o) {
+        if constexpr (requires { o.classes; }) {
+          o.classes = o.classes == 0 ? categories : o.classes;
+        }
+      },
+      options.set);
   return options;
 }
 

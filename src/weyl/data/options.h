@@ -105,7 +105,7 @@ struct ImagesDataOptions {
   static constexpr const char* name_in_config = "images";
   std::string path = "data/images";
   ImageTarget target = ImageTarget::classes;
-  int64_t classes = 0;                   // 0: those there are; a model needs the number
+  int64_t classes = 0;                   // 0: those there are
   int64_t channels = 3;                  // 1: grey
   int64_t height = 0, width = 0;         // 0: as they are, all of one size
   std::optional<double> mask_threshold;  // of masks of greys (image_tensor.h)
@@ -190,7 +190,7 @@ struct CloudsDataOptions {
   std::string positions, label;      // names of arrays; empty: the usual ones
   std::vector<std::string> columns;  // of text without names
   std::vector<CloudFeature> features;
-  int64_t classes = 0;    // 0: those there are; a model needs the number
+  int64_t classes = 0;    // 0: those there are
   int64_t points = 1024;  // at most, drawn; 0: all
   bool fit = true;        // each cloud into the ball of radius 1
   double train_fraction = 0.8, valid_fraction = 0.1;
@@ -355,6 +355,8 @@ DataOptions all_of(DataOptions options, const std::string& path);
 DataOptions know_classes(DataOptions options, const std::vector<std::string>& names);
 /// States of frames (FrameState) of which a model knows these values alone, by key; of keys not there, any in range.
 DataOptions know_states(DataOptions options, const std::map<std::string, std::vector<int64_t>>& values);
+/// `classes`, where it is 0, as many as a data set that was opened has: `categories` of its label of them.
+DataOptions count_classes(DataOptions options, int64_t categories);
 /// Whatever classes there are, as of samples whose classes nobody asks for.
 DataOptions of_any_classes(DataOptions options);
 

@@ -147,6 +147,13 @@ Interface Property::interface(const Schema& data) const {
   require<ConfigError>(
       grows || !options_.pooled,
       "task.property.pooled: must be false, because no target grows with the number of nodes");
+  if (options_.reference == Reference::elements) {
+    const bool sums = std::ranges::any_of(result.outputs, [&](const Quantity& q) { return is_sum(q); });
+    require<ConfigError>(
+        data.interface.types > 0 || !sums,
+        "task.property.reference: must be \"mean\" or \"none\", because nothing says of which element "
+        "a node is: the data have no types");
+  }
   return result;
 }
 

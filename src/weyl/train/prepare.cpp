@@ -161,6 +161,12 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
     require_fitting_forces(recipe, *p.data.train);
   }
   p.saved.recipe = recipe;
+  for (const Quantity& label : p.data.train->schema().labels) {
+    if (label.kind == Kind::category && (label.name == "class" || label.name == "mask")) {
+      // The run's config says how many there were: nobody else can say it without the files.
+      p.saved.recipe.data = count_classes(p.saved.recipe.data, label.categories);
+    }
+  }
   const Facts facts = facts_of_splits(p.data);
   p.saved.trained_on = facts_of_all(facts, resumed);
   p.saved.recipe.model.system.resolve(p.saved.interface);

@@ -162,7 +162,12 @@ TEST(Qm9, IsReadFromASdfFileAndItsTable) {
   const Splits splits = open_qm9(o);
   ASSERT_EQ(splits.train->size(), 4);  // without gdb_14
   const Batch batch = all_of(*splits.train);
-  EXPECT_EQ(batch.labels.size(), 15u);
+  EXPECT_EQ(batch.labels.size(), 19u);  // the table has energies of atomisation too
+  EXPECT_NEAR(batch.labels.at("U0_atom")[1].item<double>(), (-1 - 16.0 / 32) * 4184 / 96485.33212331, 1e-9);
+  const Quantity* atomisation = find_quantity(splits.train->schema().labels, "G_atom");
+  ASSERT_NE(atomisation, nullptr);
+  EXPECT_TRUE(atomisation->extensive);
+  EXPECT_EQ(atomisation->unit, "eV");
   EXPECT_NEAR(batch.labels.at("U0")[1].item<double>(), (-1 - 11.0 / 32) * 27.211386245981, 1e-9);
   EXPECT_NEAR(batch.labels.at("mu")[2].item<double>(), -3 - 4.0 / 32, 1e-12);
 }
@@ -263,7 +268,7 @@ TEST(DeclaredSchema, OfMoleculesNeedsNoFiles) {
     EXPECT_FALSE(schema.labels.empty());
   }
   const auto labels = declared_schema({Qm9DataOptions{}}).labels;
-  EXPECT_EQ(labels.size(), 15u);
+  EXPECT_EQ(labels.size(), 19u);
   EXPECT_EQ(labels[10].name, "U0");
   EXPECT_TRUE(labels[10].extensive);
   EXPECT_FALSE(labels[7].extensive);  // gap

@@ -66,7 +66,8 @@ FrameCollector::FrameCollector(FrameLayout layout, const FrameReader& reader, La
   }
   for (const Quantity& q : schema_.labels) {
     FrameLabel label{.quantity = q, .keys = keys_of(layout_, q)};
-    label.given = label.keys.size() == 1;
+    label.given =
+        label.keys.size() == 1 && std::ranges::find(layout_.optional, q.name) == layout_.optional.end();
     label.of_atoms = q.level == Level::node;
     label.width = components(q.kind, 3);
     label.norm = std::ranges::any_of(layout_.properties,

@@ -24,6 +24,11 @@ std::vector<FrameProperty> qm9_labels() {
       {"U0", "eV", true}, {"U", "eV", true}, {"H", "eV", true}, {"G", "eV", true}, {"Cv", "cal/mol/K", true}};
 }
 
+/// Energies less those of the single atoms, which the table beside gdb9.sdf has and the files of each molecule have not.
+std::vector<FrameProperty> qm9_atomisation() {
+  return {{"U0_atom", "eV", true}, {"U_atom", "eV", true}, {"H_atom", "eV", true}, {"G_atom", "eV", true}};
+}
+
 std::vector<std::string> symbols_of(const FrameLayout& layout) {
   if (!layout.elements.empty()) {
     return layout.elements;
@@ -108,6 +113,10 @@ FrameLayout layout_of(const DataOptions& options) {
     layout.atom_inputs = o->inputs == AtomInputs::pyg;
     layout.potential = false;
     layout.properties = qm9_labels();
+    for (FrameProperty& property : qm9_atomisation()) {
+      layout.optional.push_back(property.key);
+      layout.properties.push_back(std::move(property));
+    }
   }
   return layout;
 }

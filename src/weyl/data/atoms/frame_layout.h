@@ -31,6 +31,7 @@ struct FrameLayout {
   std::vector<std::string> features;
   std::vector<FrameState> states;
   std::vector<FrameProperty> properties;
+  std::vector<std::string> optional;  // keys of properties that files may lack
   std::string config_type;
   bool mask_missing = false;
 };

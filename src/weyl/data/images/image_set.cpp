@@ -94,6 +94,10 @@ ImageSet::ImageSet(ImageSamples samples, ImageKind kind, ImageInput input, const
   }
   require_labels(samples_.classes, kind_.classes, where, "class");
   require_labels(samples_.masks, kind_.mask_classes, where, "mask");
+  const int64_t pad = input_.augment ? input_.augment->pad : 0;
+  require<DataError>(pad <= std::min(x.size(2), x.size(3)), where,
+                     ": augment.pad must be at most the shorter side of the ", x.size(2), " x ", x.size(3),
+                     " pixels, got ", pad);
   schema_ = image_schema(kind_, input_);
   if (samples_.grey && !schema_.channel_names.empty()) {
     schema_.channel_names = {"grey"};

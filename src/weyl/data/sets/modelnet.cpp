@@ -174,7 +174,8 @@ int up_of(const ModelnetDataOptions& o, bool meshes) {
 }  // namespace
 
 Schema modelnet_schema(const ModelnetDataOptions& o) {
-  require<ConfigError>(o.classes > 0, "data.modelnet: classes must be at least 1, got ", o.classes);
+  require<ConfigError>(o.classes > 0, "data.modelnet.classes: must be given where no files show them, got ",
+                       o.classes);
   Schema schema;
   const bool grid = o.carrier == ShapeCarrier::grid;
   schema.interface.grid = grid;

@@ -18,7 +18,8 @@ namespace weyl {
 ///              (0: all)
 ///   md17       .npz of MD17 and rMD17
 ///   qm9        all fifteen properties as labels, under the names of qm9_properties: energies in eV, zpve,
-///              U0, U, H, G, Cv and alpha extensive; without the molecules that `exclude` lists
+///              U0, U, H, G, Cv and alpha extensive; of gdb9.sdf and its table also the energies of atomisation U0_atom,
+///              U_atom, H_atom and G_atom, in eV and extensive; without the molecules that `exclude` lists
 ///
 /// DataError: a missing or broken file; fewer frames than asked for; labels (FrameCollector::Labels::needed).
 /// ConfigError: a unit or sign of forces or stress where the training frames have none.
