@@ -125,6 +125,23 @@ TEST(EffectsOfOptions, Platonic) {
         "most groups exactly"},
        form,
        again});
+  // What shall be the least that a config may say: only what the ends of the network read acts.
+  o.width = 48;
+  o.blocks = 0;
+  o.ape.emplace();
+  expect_all_to_act("platonic without blocks", o, molecules({energy}), points(), values,
+                    {{"heads", "checked as it must be with blocks"},
+                     {"authors_tables", "float32 holds the matrices of this group exactly"},
+                     form});
+  // The same without anything that counts positions from a place, and with one frame of generators.
+  o = {};
+  o.width = 24;
+  o.heads = 3;
+  o.blocks = 2;
+  o.position_vector = platonic::PositionVector::off;
+  o.generators = {{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  expect_all_to_act("platonic of relative positions and one frame", o, molecules({classes}), points(), values,
+                    {{"authors_tables", "float32 holds the identity exactly"}, form, again});
 }
 
 TEST(EffectsOfOptions, Lie) {

@@ -41,7 +41,7 @@ std::string scientific(double value) {
 void print(const AuditReport& report) {
   const auto line = [](const std::string& kind, const std::string& group, const std::string& output,
                        const std::string& dtype, const std::string& error, const std::string& verdict) {
-    std::cout << std::left << std::setw(9) << kind << std::setw(22) << group << std::setw(26) << output
+    std::cout << std::left << std::setw(9) << kind << std::setw(24) << group << std::setw(26) << output
               << std::setw(9) << dtype << std::setw(9) << error << verdict << "\n";
   };
   for (const AuditClaim& c : report.claims) {

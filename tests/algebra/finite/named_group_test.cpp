@@ -80,6 +80,8 @@ TEST(NamedGroup, NamesTheNearestGroup) {
   EXPECT_TRUE(message("octohedron").ends_with("; got 'octohedron', did you mean 'octahedron'?"))
       << message("octohedron");
   EXPECT_TRUE(message("cyclc_12").ends_with("did you mean 'cyclic_12'?")) << message("cyclc_12");
+  EXPECT_TRUE(message("cyclic_3d_x").ends_with("did you mean 'cyclic_3d_n', n a number?"))
+      << message("cyclic_3d_x");
   EXPECT_TRUE(message("poincare").ends_with("got 'poincare'")) << message("poincare");
 }
 

@@ -48,6 +48,11 @@ const Variant variants[] = {
     {"invariant values", [](Options& o) { o.values = FrameValues::invariant; }, 0.25},
     {"normed queries and keys", [](Options& o) { o.qk_norm = o.use_key = true; }},
     {"dropped weights", [](Options& o) { o.attention_dropout = 0.3; }},
+    {"dropped weights of one pattern for all frames",
+     [](Options& o) {
+       o.scores = Scores::invariant;
+       o.attention_dropout = 0.3;
+     }},
     {"rotated values", [](Options& o) { o.rope_on_values = true; }},
     {"no rope", [](Options& o) { o.rope.reset(); }},
     {"all at once",

@@ -396,6 +396,19 @@ TEST(Platonic, WrongOptionsAreNamed) {
   o = small();
   o.group = "cyclic_4";
   EXPECT_EQ(config_error(o), "model.platonic.group: 'cyclic_4' acts in 2 dimensions, the data have 3");
+  o.group = "cyclic_65";
+  EXPECT_EQ(config_error(o), "model.platonic.group 'cyclic_65': n must be 2 to 64 in cyclic_n, got 65");
+  o.group = "nosuch";
+  EXPECT_EQ(config_error(o).find("model.platonic.group: must be one of trivial, "), 0U) << config_error(o);
+  o.group = "cyclic_3d_3";
+  o.axis = {0, 0, 0};
+  EXPECT_EQ(config_error(o).find("model.platonic.axis: must be a finite vector"), 0U) << config_error(o);
+  o = small();
+  o.generators = {{1, 0, 0, 0, 1, 0, 0, 0, 2}};
+  EXPECT_EQ(
+      config_error(o).find("model.platonic.generators: group 'generated': generator 0 must be orthogonal"),
+      0U)
+      << config_error(o);
   o = small();
   o.width = 36;
   EXPECT_EQ(config_error(o),

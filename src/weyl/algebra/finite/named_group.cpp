@@ -88,8 +88,10 @@ GroupPtr named_group(std::string_view name, std::array<double, 3> axis) {
     }
   }
   const auto meant = nearest(name, candidates);
-  throw ConfigError(text("group: must be one of ", join(group_names()), "; got '", name, "'",
-                         meant.empty() ? "" : text(", did you mean '", meant, "'?")));
+  throw ConfigError(text(
+      "group: must be one of ", join(group_names()), "; got '", name, "'",
+      meant.empty() ? ""
+                    : text(", did you mean '", meant, "'", meant.ends_with("_n") ? ", n a number?" : "?")));
 }
 
 std::vector<std::string> group_names() {

@@ -18,18 +18,29 @@ GroupPtr rounded(const FiniteGroup& group) {
   return std::make_shared<FiniteGroup>(group.name(), group.dimension(), std::move(elements));
 }
 
+/// The group that options ask for; the errors of algebra with the key before them.
+GroupPtr asked_for(const Options& options, int64_t dimension) {
+  if (!options.generators.empty()) {
+    try {
+      return std::make_shared<FiniteGroup>(
+          FiniteGroup::from_generators("generated", dimension, options.generators));
+    } catch (const ConfigError& error) {
+      throw ConfigError(text("model.platonic.generators: ", error.what()));
+    }
+  }
+  require<ConfigError>(options.axis.size() == 3, "model.platonic.axis: must be three numbers, got ",
+                       options.axis.size());
+  try {
+    return named_group(options.group, {options.axis[0], options.axis[1], options.axis[2]});
+  } catch (const ConfigError& error) {
+    throw ConfigError(text("model.platonic.", error.what()));
+  }
+}
+
 }  // namespace
 
 GroupPtr frames_of(const Options& options, int64_t dimension) {
-  GroupPtr group;
-  if (!options.generators.empty()) {
-    group = std::make_shared<FiniteGroup>(
-        FiniteGroup::from_generators("generated", dimension, options.generators));
-  } else {
-    require<ConfigError>(options.axis.size() == 3, "model.platonic.axis: must be three numbers, got ",
-                         options.axis.size());
-    group = named_group(options.group, {options.axis[0], options.axis[1], options.axis[2]});
-  }
+  const GroupPtr group = asked_for(options, dimension);
   require<ConfigError>(group->dimension() == dimension, "model.platonic.group: '", group->name(),
                        "' acts in ", group->dimension(), " dimensions, the data have ", dimension);
   return options.authors_tables ? rounded(*group) : group;

@@ -1,6 +1,7 @@
 #include "weyl/models/platonic/options.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "weyl/config/idle.h"
 #include "weyl/models/platonic/frames.h"
@@ -88,12 +89,47 @@ void fields(Fields& f, Options& o) {
     "operations; or auto, by a rule of group and width. The weights are the same");
 }
 
+namespace {
+
+/// All generators are the identity, so that there is one frame.
+bool are_trivial(const std::vector<std::vector<double>>& generators) {
+  return std::ranges::all_of(generators, [](const std::vector<double>& g) {
+    const auto D = static_cast<size_t>(std::lround(std::sqrt(static_cast<double>(g.size()))));
+    for (size_t i = 0; i < g.size(); ++i) {
+      if (std::abs(g[i] - (i % (D + 1) == 0 ? 1 : 0)) > 1e-6) {
+        return false;
+      }
+    }
+    return true;
+  });
+}
+
+}  // namespace
+
 void require_effects(const Options& o, const Interface* interface) {
-  const bool generated = !o.generators.empty();
+  const bool generated = !o.generators.empty(), layers = o.blocks > 0;
   const bool turns_about_axis = o.group.starts_with("cyclic_3d_") || o.group.starts_with("dihedral_3d_");
-  const bool alone = o.group.starts_with("trivial") && !generated;
-  const std::string one_frame = "with group = \"" + o.group + "\", which has one frame";
+  const bool alone = generated ? are_trivial(o.generators) : o.group.starts_with("trivial");
+  const std::string one_frame = generated ? "with these generators, which make one frame"
+                                          : "with group = \"" + o.group + "\", which has one frame";
+  const auto block = [&](std::string_view key) { return Conditional{key, layers, "with blocks = 0"}; };
   const Conditional options[] = {
+      block("ffn_factor"),
+      block("activation"),
+      block("norm"),
+      block("norm_place"),
+      block("attention"),
+      block("scores"),
+      block("values"),
+      block("use_key"),
+      block("qk_norm"),
+      block("rope"),
+      block("rope_on_values"),
+      block("layer_scale"),
+      block("dropout"),
+      block("attention_dropout"),
+      block("drop_path"),
+      block("recompute"),
       {"group", !generated, "beside generators"},
       {"axis", turns_about_axis && !generated,
        generated ? "beside generators"
@@ -106,7 +142,8 @@ void require_effects(const Options& o, const Interface* interface) {
       {"drop_path_by", o.drop_path > 0, "with drop_path = 0"},
       {"drop_path_grows", o.drop_path > 0 && o.blocks > 1,
        o.drop_path > 0 ? "with fewer than two blocks" : "with drop_path = 0"},
-      {"recompute", o.blocks > 0, "without blocks"},
+      {"centre", o.ape || o.position_vector != PositionVector::off,
+       "without ape and position_vector, because attention reads differences of positions alone"},
       {"pooling", pools_nodes(interface), without_pooling}};
   refuse_idle("model.platonic", o, Options{}, options);
 }
