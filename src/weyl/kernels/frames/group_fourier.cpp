@@ -7,83 +7,134 @@ namespace weyl::kernels {
 namespace WEYL_ISA {
 namespace {
 
-// Of a row at once. Each adds to a sum of its own: with fewer the processor waits for one addition before the next.
-constexpr int most_vectors = 8;
+// Sums at once, of vectors of a row and of nodes. Each coefficient is read once for all of them, and each adds to a sum of its
+// own: with fewer the processor waits for one addition before the next.
+constexpr int most_sums = 12;
 
-// Where the rows of all places stand; what lies between two stages is in rows of `most_vectors` vectors.
+// Where the rows of all places stand, and how far those of the next node are.
 template <class T>
 struct Rows {
   T* at[GroupFourier<T>::most_rows];
   const T* read[GroupFourier<T>::most_rows];
+  const int64_t* strides;
 };
 
-// `vectors` vectors of every row, or the first `count` numbers of one vector.
-template <class T, int vectors, bool whole>
-void apply(const FourierStage<T>& stage, int64_t order, const T* const* in, int64_t in_first, T* const* out,
-           int64_t out_first, int64_t count) {
+// Of `nodes` nodes `vectors` vectors of every row, or the first `count` numbers of one vector.
+template <class T, int nodes, int vectors, bool read_whole, bool write_whole>
+void apply(const FourierStage<T>& stage, int64_t order, const Rows<T>& from, const Rows<T>& to, int64_t count) {
   constexpr int64_t step = lanes<T>;
   for (int64_t run = 0; run < order; run += stage.size) {
     for (int64_t row = 0; row < stage.size; ++row) {
-      Vec<T> sum[vectors]{};
+      Vec<T> sum[nodes][vectors]{};
       for (int64_t i = stage.starts[row]; i < stage.starts[row + 1]; ++i) {
-        const T* x = in[run + stage.columns[i]] + in_first;
+        const int64_t column = run + stage.columns[i], stride = from.strides[column];
+        const T* x = from.read[column];
         const Vec<T> coefficient = spread(stage.coefficients[i]);
-        for (int v = 0; v < vectors; ++v) {
-          sum[v] += coefficient * get<whole>(x + v * step, count);
+        for (int n = 0; n < nodes; ++n, x += stride) {
+          for (int v = 0; v < vectors; ++v) {
+            sum[n][v] += coefficient * get<read_whole>(x + v * step, count);
+          }
         }
       }
-      T* y = out[run + row] + out_first;
-      for (int v = 0; v < vectors; ++v) {
-        put<whole>(y + v * step, sum[v], count);
+      T* y = to.at[run + row];
+      const int64_t stride = to.strides[run + row];
+      for (int n = 0; n < nodes; ++n, y += stride) {
+        for (int v = 0; v < vectors; ++v) {
+          put<write_whole>(y + v * step, sum[n][v], count);
+        }
       }
     }
   }
 }
 
+// What lies between two stages is in rows of `most_sums` vectors.
+template <class T>
+struct Between {
+  static constexpr int64_t width = most_sums * lanes<T>;
+
+  explicit Between(int64_t order) {
+    for (int64_t p = 0; p < order; ++p) {
+      even.read[p] = even.at[p] = numbers[0] + p * width;
+      odd.read[p] = odd.at[p] = numbers[1] + p * width;
+    }
+    even.strides = odd.strides = strides;
+  }
+  void set_vectors(int64_t order, int64_t vectors) {
+    for (int64_t p = 0; p < order && strides[0] != vectors * lanes<T>; ++p) {
+      strides[order - 1 - p] = vectors * lanes<T>;
+    }
+  }
+
+  Rows<T> even, odd;
+  int64_t strides[GroupFourier<T>::most_rows]{};
+  alignas(64) T numbers[2][GroupFourier<T>::most_rows * width];
+};
+
+// Between two stages vectors are whole, whatever the rows have: what is stored in parts cannot be loaded soon.
+template <class T, int nodes, int vectors, bool whole>
+void all_stages(const GroupFourierInput<T>& f, const Rows<T>& from, const Rows<T>& to, const Between<T>& between,
+                int64_t count) {
+  if (f.stage_count == 1) {
+    apply<T, nodes, vectors, whole, whole>(f.stages[0], f.order, from, to, count);
+    return;
+  }
+  apply<T, nodes, vectors, whole, true>(f.stages[0], f.order, from, between.even, count);
+  for (int64_t s = 1; s + 1 < f.stage_count; ++s) {
+    apply<T, nodes, vectors, true, true>(f.stages[s], f.order, s % 2 == 1 ? between.even : between.odd,
+                                         s % 2 == 1 ? between.odd : between.even, count);
+  }
+  apply<T, nodes, vectors, true, whole>(f.stages[f.stage_count - 1], f.order,
+                                        f.stage_count % 2 == 0 ? between.even : between.odd, to, count);
+}
+
+// The same channels of nodes first <= n < last: `vectors` vectors, or `count` numbers of one.
 template <class T, int vectors, bool whole>
-void all_stages(const GroupFourierInput<T>& f, const Rows<T>& from, const Rows<T>& to, const Rows<T>& even,
-                const Rows<T>& odd, int64_t channel, int64_t count) {
-  for (int64_t s = 0; s < f.stage_count; ++s) {
-    const bool first = s == 0, last = s + 1 == f.stage_count;
-    const Rows<T>& before = first ? from : (s % 2 == 0 ? odd : even);
-    const Rows<T>& after = last ? to : (s % 2 == 0 ? even : odd);
-    apply<T, vectors, whole>(f.stages[s], f.order, before.read, first ? channel : 0, after.at,
-                             last ? channel : 0, count);
+void all_nodes(const GroupFourierInput<T>& f, int64_t first, int64_t last, int64_t channel, int64_t count,
+               Between<T>& between) {
+  constexpr int nodes = vectors == 1 ? 8 : most_sums / vectors;
+  Rows<T> from, to;
+  from.strides = f.in_strides;
+  to.strides = f.out_strides;
+  between.set_vectors(f.order, vectors);
+  for (int64_t n = first; n < last;) {
+    for (int64_t p = 0; p < f.order; ++p) {
+      from.read[p] = f.in[p] + n * f.in_strides[p] + channel;
+      to.at[p] = f.out[p] + n * f.out_strides[p] + channel;
+    }
+    if (last - n >= nodes) {
+      all_stages<T, nodes, vectors, whole>(f, from, to, between, count);
+      n += nodes;
+    } else {
+      all_stages<T, 1, vectors, whole>(f, from, to, between, count);
+      ++n;
+    }
   }
 }
 
-// The last whole vectors of the rows, fewer than most_vectors.
-template <class T, int vectors>
-void remaining(const GroupFourierInput<T>& f, const Rows<T>& from, const Rows<T>& to, const Rows<T>& even,
-               const Rows<T>& odd, int64_t channel, int64_t left) {
+template <class T, int vectors = most_sums>
+void so_many(int64_t wanted, const GroupFourierInput<T>& f, int64_t first, int64_t last, int64_t channel,
+             Between<T>& between) {
   if constexpr (vectors > 0) {
-    left == vectors ? all_stages<T, vectors, true>(f, from, to, even, odd, channel, lanes<T>)
-                    : remaining<T, vectors - 1>(f, from, to, even, odd, channel, left);
+    wanted == vectors ? all_nodes<T, vectors, true>(f, first, last, channel, lanes<T>, between)
+                      : so_many<T, vectors - 1>(wanted, f, first, last, channel, between);
   }
 }
 
 template <class T>
 void transform(const GroupFourierInput<T>& f, int64_t first, int64_t last) {
-  constexpr int64_t step = lanes<T>, width = most_vectors * step;
-  alignas(64) T between[2][GroupFourier<T>::most_rows * width];
-  Rows<T> from, to, even, odd;
-  for (int64_t p = 0; p < f.order; ++p) {
-    even.read[p] = even.at[p] = between[0] + p * width;
-    odd.read[p] = odd.at[p] = between[1] + p * width;
-  }
-  for (int64_t n = first; n < last; ++n) {
-    for (int64_t p = 0; p < f.order; ++p) {
-      from.read[p] = f.in[p] + n * f.in_strides[p];
-      to.at[p] = f.out[p] + n * f.out_strides[p];
+  const int64_t vectors = f.channels / lanes<T>, parts = (vectors + most_sums - 1) / most_sums;
+  const int64_t nodes = parts > 1 ? 1 : 24;  // before the next channels, which lie beside the first ones
+  Between<T> between(f.order);
+  for (int64_t begin = first; begin < last; begin += nodes) {
+    const int64_t end = begin + nodes < last ? begin + nodes : last;
+    int64_t done = 0;
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t until = vectors * (part + 1) / parts;
+      so_many<T>(until - done, f, begin, end, done * lanes<T>, between);
+      done = until;
     }
-    int64_t c = 0;
-    for (; f.channels - c >= width; c += width) {
-      all_stages<T, most_vectors, true>(f, from, to, even, odd, c, step);
-    }
-    remaining<T, most_vectors - 1>(f, from, to, even, odd, c, (f.channels - c) / step);
-    c += (f.channels - c) / step * step;
-    if (c < f.channels) {
-      all_stages<T, 1, false>(f, from, to, even, odd, c, f.channels - c);
+    if (const int64_t rest = f.channels - vectors * lanes<T>; rest > 0) {
+      all_nodes<T, 1, false>(f, begin, end, vectors * lanes<T>, rest, between);
     }
   }
 }

@@ -17,6 +17,19 @@ const std::vector<RealIrrep>& irreps_of(const FourierTables& tables) {
 
 static_assert(kernels::GroupFourier<float>::most_rows >= GroupTable::most_elements);
 
+/// Half of the numbers of AVX-512's vectors lie idle over rows of 32 bytes, and every second row crosses two lines of the
+/// cache: vectors of that size are faster.
+template <class T>
+const kernels::GroupFourier<T>& kernel_for(int64_t channels) {
+#ifdef __x86_64__
+  using kernels::InstructionSet;
+  if (channels * static_cast<int64_t>(sizeof(T)) <= 32 && kernels::instruction_set() == InstructionSet::v4) {
+    return kernels::compiled<kernels::GroupFourier<T>, InstructionSet::v3>();
+  }
+#endif
+  return kernels::best<kernels::GroupFourier<T>>();
+}
+
 }  // namespace
 
 Tensors planes_of_rows(const Tensor& x, const FourierTables& tables, int64_t parts) {
@@ -134,7 +147,7 @@ void PlaneTransform<T>::run(bool inverse, T* rows, int64_t first, int64_t last) 
   const auto& stages = tables_.stages<T>(inverse);
   const auto& order = inverse ? stages.out() : stages.in();
   const auto G = static_cast<int64_t>(columns_.size());
-  const auto& kernel = kernels::best<kernels::GroupFourier<T>>();
+  const kernels::GroupFourier<T>& kernel = kernel_for<T>(channels_);
   const std::vector<int64_t> row_strides(G, parts_ * G * channels_);
   std::vector<T*> columns(G), elements(G);
   for (int64_t part = 0; part < parts_; ++part) {
