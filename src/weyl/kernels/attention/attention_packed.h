@@ -91,6 +91,19 @@ inline const T* row_of(HeadRows<const T> x, int64_t i, int64_t h, int64_t width,
   return whole;
 }
 
+/// Has the row of the next head brought into the cache while this one is worked on: heads of short graphs are lines of
+/// memory far apart, which nobody else sees coming. `write`: it will be written.
+template <int write, class X>
+inline void fetch_next(HeadRows<X> x, int64_t i, int64_t h, int64_t width) {
+  constexpr auto line = static_cast<int64_t>(64 / sizeof(X));
+  const int64_t piece = width / x.parts;
+  for (int64_t s = 0; s < x.parts; ++s) {
+    for (int64_t c = 0; c < piece; c += line) {
+      __builtin_prefetch(x.at(i, h + 1) + s * x.part + c, write);
+    }
+  }
+}
+
 /// unpack_row to a row that may lie in pieces (then never added to).
 template <class T>
 inline void unpack_to(HeadRows<T> to, int64_t i, int64_t h, const T* from, const T* cosine, const T* sine,

@@ -21,7 +21,8 @@ struct Rows {
 
 // Of `nodes` nodes `vectors` vectors of every row, or the first `count` numbers of one vector.
 template <class T, int nodes, int vectors, bool read_whole, bool write_whole>
-void apply(const FourierStage<T>& stage, int64_t order, const Rows<T>& from, const Rows<T>& to, int64_t count) {
+void apply(const FourierStage<T>& stage, int64_t order, const Rows<T>& from, const Rows<T>& to,
+           int64_t count) {
   constexpr int64_t step = lanes<T>;
   for (int64_t run = 0; run < order; run += stage.size) {
     for (int64_t row = 0; row < stage.size; ++row) {
@@ -72,8 +73,8 @@ struct Between {
 
 // Between two stages vectors are whole, whatever the rows have: what is stored in parts cannot be loaded soon.
 template <class T, int nodes, int vectors, bool whole>
-void all_stages(const GroupFourierInput<T>& f, const Rows<T>& from, const Rows<T>& to, const Between<T>& between,
-                int64_t count) {
+void all_stages(const GroupFourierInput<T>& f, const Rows<T>& from, const Rows<T>& to,
+                const Between<T>& between, int64_t count) {
   if (f.stage_count == 1) {
     apply<T, nodes, vectors, whole, whole>(f.stages[0], f.order, from, to, count);
     return;
