@@ -61,8 +61,10 @@ struct Between {
     even.strides = odd.strides = strides;
   }
   void set_vectors(int64_t order, int64_t vectors) {
-    for (int64_t p = 0; p < order && strides[0] != vectors * lanes<T>; ++p) {
-      strides[order - 1 - p] = vectors * lanes<T>;
+    if (const int64_t stride = vectors * lanes<T>; strides[0] != stride) {
+      for (int64_t p = 0; p < order; ++p) {
+        strides[p] = stride;
+      }
     }
   }
 
