@@ -11,7 +11,7 @@
 namespace weyl {
 
 struct BenchOptions {
-  int64_t repeats = 9;    // every time is the median of so many, all sides interleaved
+  int64_t repeats = 9;    // every time is the median of so many, all sides interleaved, each run once before
   bool reference = true;  // also time the model as plain torch expressions
   PlainAttention plain_attention = PlainAttention::pairs;  // what attention is in these
   Model* other = nullptr;  // one more side, for the same batch: the model with other options

@@ -7,7 +7,7 @@ namespace weyl {
 
 /// Nanoseconds of work on one thread that are worth a worker of its own. To wake the threads of the engine and to wait
 /// for them took 20 to 55 microseconds where more than that lay between two such meetings (two cores, libgomp,
-/// GOMP_SPINCOUNT=1000 as the program sets it; under a microsecond where they still spin), so that two workers with so
+/// GOMP_SPINCOUNT=1000, of which the program sets twice as many; under a microsecond where they still spin), so that two workers with so
 /// much each are faster than one, and with a fifth of it slower. To be measured again:
 /// `kernels_bench` prints what such a meeting takes.
 inline constexpr double worker_grain = 5e4;
