@@ -45,7 +45,16 @@ if(WEYL_MOLD)
   endif()
 endif()
 
-# At most two compile jobs at a time: a torch translation unit needs 0.5 GB.
-set_property(GLOBAL PROPERTY JOB_POOLS compile=2 link=2)
+# As many jobs at a time as there are cores, and as memory takes: a torch translation unit needs 0.5 to 1 GB.
+cmake_host_system_information(RESULT weyl_cores QUERY NUMBER_OF_LOGICAL_CORES)
+cmake_host_system_information(RESULT weyl_mebibytes QUERY TOTAL_PHYSICAL_MEMORY)
+math(EXPR weyl_jobs "${weyl_mebibytes} / 2048")
+if(weyl_jobs GREATER weyl_cores)
+  set(weyl_jobs "${weyl_cores}")
+elseif(weyl_jobs LESS 1)
+  set(weyl_jobs 1)
+endif()
+set(WEYL_JOBS "${weyl_jobs}" CACHE STRING "compile and link jobs at a time")
+set_property(GLOBAL PROPERTY JOB_POOLS compile=${WEYL_JOBS} link=${WEYL_JOBS})
 set(CMAKE_JOB_POOL_COMPILE compile)
 set(CMAKE_JOB_POOL_LINK link)

@@ -49,4 +49,12 @@ if(NOT WEYL_BASE_ONLY)
   endif()
   include(WeylTorch)
   weyl_find_torch()
+  if(WEYL_CUDA)
+    # Kernels for CUDA are compiled by nvcc as it is, of a toolkit or of PyPI's wheels, and linked with the runtime library
+    # that LibTorch brings.
+    find_program(WEYL_NVCC nvcc HINTS /usr/local/cuda/bin REQUIRED)
+    set(WEYL_CUDA_ARCHITECTURES "-gencode;arch=compute_80,code=sm_80;-gencode;arch=compute_90,code=[sm_90,compute_90]"
+      CACHE STRING "what nvcc generates code for")
+    find_library(WEYL_CUDART NAMES cudart libcudart.so.13 libcudart.so.12 HINTS ${WEYL_TORCH_COMPANIONS} /usr/local/cuda/lib64 REQUIRED)
+  endif()
 endif()

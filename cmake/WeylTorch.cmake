@@ -14,7 +14,9 @@ macro(weyl_find_torch)
       set_target_properties(torch PROPERTIES INTERFACE_INCLUDE_DIRECTORIES
         "${WEYL_TORCH}/include;${WEYL_TORCH}/include/torch/csrc/api/include")
       # Linked though no symbol asks for it: the CUDA half registers itself when it is loaded.
-      set(weyl_torch_all "-Wl,--push-state,--no-as-needed")
+      # Behind the compiler's own library: libtorch.so of a CUDA wheel exports std::filesystem of another one, unfinished,
+      # and remove_all of that is a call of nothing.
+      set(weyl_torch_all "-Wl,--push-state,--no-as-needed,-lstdc++")
       foreach(weyl_torch_part torch torch_cpu torch_cuda c10_cuda)
         string(APPEND weyl_torch_all ",\"${WEYL_TORCH}/lib/lib${weyl_torch_part}.so\"")
       endforeach()

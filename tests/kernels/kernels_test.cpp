@@ -9,7 +9,7 @@
 #include <set>
 
 #include "tests/closeness.h"
-#include "tests/gradients.h"
+#include "tests/oracles/case_derivatives.h"
 #include "tests/oracles/kernel_cases.h"
 #include "weyl/core/instruction_set.h"
 #include "weyl/kernels/dispatch.h"
@@ -21,59 +21,6 @@ namespace {
 using kernels::InstructionSet;
 
 constexpr InstructionSet all_sets[] = {InstructionSet::baseline, InstructionSet::v3, InstructionSet::v4};
-
-std::vector<at::Tensor> cast(const std::vector<at::Tensor>& inputs, at::ScalarType type) {
-  std::vector<at::Tensor> result;
-  for (const at::Tensor& x : inputs) {
-    result.push_back(x.defined() ? x.to(type).detach().clone().requires_grad_() : x);
-  }
-  return result;
-}
-
-std::vector<at::Tensor> defined(const std::vector<at::Tensor>& tensors) {
-  std::vector<at::Tensor> result;
-  for (const at::Tensor& x : tensors) {
-    if (x.defined()) {
-      result.push_back(x);
-    }
-  }
-  return result;
-}
-
-at::Tensor weighted_sum(const std::vector<at::Tensor>& tensors, at::ScalarType type) {
-  at::Tensor sum = at::zeros({}, type);
-  for (const at::Tensor& x : tensors) {
-    sum = sum + (x * gradients_detail::weights_like(x).to(type)).sum();
-  }
-  return sum;
-}
-
-/// The results, and the gradients of a fixed combination of them.
-std::vector<at::Tensor> values_and_gradients(const KernelCase& c, at::ScalarType type) {
-  const std::vector<at::Tensor> inputs = cast(c.inputs, type);
-  std::vector<at::Tensor> result = c.run(inputs);
-  const auto gradients = torch::autograd::grad({weighted_sum(result, type)}, defined(inputs));
-  result.insert(result.end(), gradients.begin(), gradients.end());
-  return result;
-}
-
-/// The gradients of a fixed combination of the gradients, by the inputs and by the gradients of the results.
-std::vector<at::Tensor> second_derivatives(const KernelCase& c, at::ScalarType type) {
-  const std::vector<at::Tensor> inputs = cast(c.inputs, type), y = c.run(inputs);
-  std::vector<at::Tensor> gys, wanted = defined(inputs);
-  for (const at::Tensor& t : y) {
-    gys.push_back(gradients_detail::weights_like(t).to(type).requires_grad_());
-  }
-  const at::Tensor sum =
-      weighted_sum(torch::autograd::grad(y, wanted, gys, /*retain_graph=*/true, /*create_graph=*/true), type);
-  wanted.insert(wanted.end(), gys.begin(), gys.end());
-  std::vector<at::Tensor> found =
-      torch::autograd::grad({sum}, wanted, {}, false, false, /*allow_unused=*/true);
-  for (size_t i = 0; i < found.size(); ++i) {
-    found[i] = found[i].defined() ? found[i] : at::zeros_like(wanted[i]);
-  }
-  return found;
-}
 
 /// The tables that were fetched while cases ran, as "VectorNorm<float>, 1", the number that of the instruction set.
 std::mutex mutex;
@@ -108,7 +55,7 @@ void expect_agreement(const F& of, double KernelTolerances::* float32, double Ke
     }
     const std::vector<at::Tensor> exact = [&] {
       const UseReferences scope;
-      return of(c, at::kDouble);
+      return of(c, {at::kDouble});
     }();
     for (const InstructionSet set : all_sets) {
       if (set > kernels::best_instruction_set()) {
@@ -116,8 +63,8 @@ void expect_agreement(const F& of, double KernelTolerances::* float32, double Ke
       }
       const kernels::UseInstructionSet at_most(set);
       const std::string name = c.name + ", instruction set " + std::to_string(static_cast<int>(set));
-      expect_close(of(c, at::kDouble), exact, c.tolerances.*float64, name + ", float64");
-      expect_close(of(c, at::kFloat), exact, c.tolerances.*float32, name + ", float32");
+      expect_close(of(c, {at::kDouble}), exact, c.tolerances.*float64, name + ", float64");
+      expect_close(of(c, {at::kFloat}), exact, c.tolerances.*float32, name + ", float32");
     }
   }
 }

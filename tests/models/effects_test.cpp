@@ -125,7 +125,7 @@ TEST(EffectsOfOptions, Platonic) {
         "most groups exactly"},
        form,
        again});
-  // What shall be the least that a config may say: only what the ends of the network read acts.
+  // Without blocks only what the ends of the network read acts, and the rest is refused.
   o.width = 48;
   o.blocks = 0;
   o.ape.emplace();
@@ -133,7 +133,7 @@ TEST(EffectsOfOptions, Platonic) {
                     {{"heads", "checked as it must be with blocks"},
                      {"authors_tables", "float32 holds the matrices of this group exactly"},
                      form});
-  // The same without anything that counts positions from a place, and with one frame of generators.
+  // Nothing counts positions from a place, and generators make one frame.
   o = {};
   o.width = 24;
   o.heads = 3;

@@ -233,7 +233,7 @@ TEST(Objects, NeedObjects) {
     }
     Points none;  // no nodes, no objects
     none.positions = at::empty({0, 3}, at::kDouble);
-    none.graphs.index = none.objects.index = at::empty({0}, at::kLong);
+    none.graphs = none.objects = Segments::of_sizes({});
     EXPECT_EQ((*model)(none).at("grip").sizes(), at::IntArrayRef({0, 1})) << system;
     interface.outputs = {{"grip", Level::pair, Kind::scalar}};
     EXPECT_THROW(made(system, interface), ConfigError) << system;

@@ -14,15 +14,15 @@ inline KernelCase attention_case(const std::string& name, const std::vector<int6
                                  int64_t stored, int64_t key, int64_t value, bool bias, bool timed = false) {
   const Segments graphs = Segments::of_sizes(sizes);
   const int64_t n = graphs.rows();
-  return {
-      "attention/" + name,
-      [graphs, key](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
-        return {ragged_attention(x[0], x[1], x[2], graphs, 1 / std::sqrt(static_cast<double>(key)), x[3])};
-      },
-      {noise({n, heads, key}, 1), noise({n, stored, key}, 2), noise({n, stored, value}, 3),
-       bias ? noise({graphs.pairs(), heads}, 4) : at::Tensor()},
-      {},
-      timed};
+  return {"attention/" + name,
+          [graphs, key](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
+            return {ragged_attention(x[0], x[1], x[2], graphs.to(x[0].device()),
+                                     1 / std::sqrt(static_cast<double>(key)), x[3])};
+          },
+          {noise({n, heads, key}, 1), noise({n, stored, key}, 2), noise({n, stored, value}, 3),
+           bias ? noise({graphs.pairs(), heads}, 4) : at::Tensor()},
+          {},
+          timed};
 }
 
 inline KernelCase rotary_case(const std::string& name, const std::vector<int64_t>& sizes, int64_t heads,
@@ -32,12 +32,13 @@ inline KernelCase rotary_case(const std::string& name, const std::vector<int64_t
   const int64_t n = graphs.rows(), frame = heads * width / 2;
   return {(linear ? "rotary_linear_attention/" : "rotary_attention/") + name,
           [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
+            const Segments here = graphs.to(x[0].device());
             if (linear) {
               const at::Tensor norm = at::arange(graphs.count(), x[0].options()) + 1.5;
-              return {rotary_linear_attention(x[0], x[1], x[2], graphs, heads, norm, values)};
+              return {rotary_linear_attention(x[0], x[1], x[2], here, heads, norm, values)};
             }
-            return {rotary_attention(x[0], x[1], x[2], graphs, heads,
-                                     1 / std::sqrt(static_cast<double>(width)), values)};
+            return {rotary_attention(x[0], x[1], x[2], here, heads, 1 / std::sqrt(static_cast<double>(width)),
+                                     values)};
           },
           {noise({n, parts * heads * width}, 1), bias ? noise({parts, frame}, 2) : at::Tensor(),
            reach > 0 ? noise({n, heads, width / 2}, 3, reach) : at::Tensor()},
@@ -49,11 +50,11 @@ inline KernelCase linear_case(const std::string& name, const std::vector<int64_t
                               int64_t key, int64_t value, bool norm, bool timed = false) {
   const Segments graphs = Segments::of_sizes(sizes);
   const int64_t n = graphs.rows();
-  const at::Tensor norms =
-      norm ? at::arange(graphs.count(), at::TensorOptions().dtype(at::kDouble)) + 1.5 : at::Tensor();
   return {"linear_attention/" + name,
           [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
-            return {linear_attention(x[0], x[1], x[2], graphs, norms)};
+            const at::Tensor norms =
+                norm ? at::arange(graphs.count(), x[0].options().dtype(at::kDouble)) + 1.5 : at::Tensor();
+            return {linear_attention(x[0], x[1], x[2], graphs.to(x[0].device()), norms)};
           },
           {noise({n, heads, key}, 1), noise({n, heads, key}, 2), noise({n, heads, value}, 3)},
           {},

@@ -10,10 +10,12 @@ namespace weyl {
 
 inline KernelCase edge_case(const std::string& name, const EdgeSums& sums, const std::vector<int64_t>& sizes,
                             bool timed = false) {
-  const Edges edges = all_pairs(Segments::of_sizes(sizes));
+  const Segments graphs = Segments::of_sizes(sizes);
   return {"edge_sums/" + name,
-          [=](const std::vector<at::Tensor>& x) { return edge_sums(sums, x, edges); },
-          edge_inputs(sums, edges),
+          [=](const std::vector<at::Tensor>& x) {
+            return edge_sums(sums, x, all_pairs(graphs.to(x[0].device())));
+          },
+          edge_inputs(sums, all_pairs(graphs)),
           {1e-4, 1e-12, 1e-4, 1e-12},
           timed};
 }

@@ -20,8 +20,9 @@ inline KernelCase lie_case(LieGroup group, const std::vector<int64_t>& sizes, in
   return {std::string("lie_attention/").append(name_of(group)),
           [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
             const at::Tensor g = lie::exp(x[0], group);
-            const lie::Attention y = lie::attention(g, x[1], x[2].exp(), graphs, group, ChartPolicy::mask);
-            return {y.mixed, y.coordinates, lie::pair_logs(g, graphs, group).w,
+            const Segments here = graphs.to(g.device());
+            const lie::Attention y = lie::attention(g, x[1], x[2].exp(), here, group, ChartPolicy::mask);
+            return {y.mixed, y.coordinates, lie::pair_logs(g, here, group).w,
                     lie::element_matrices(g, group)};
           },
           {noise({n, degrees_of_freedom(group)}, 1, scale), noise({n, heads, width}, 2),
@@ -42,8 +43,9 @@ inline KernelCase pair_attention_case(const std::vector<int64_t>& sizes, int64_t
   }
   return {"lie_attention/pairs",
           [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
-            const lie::Pairs at_hand{x[1], {}, present, at::zeros({graphs.rows()}, at::kLong)};
-            const lie::Attention y = lie::attention_scored(x[0], at_hand, x[2], graphs);
+            const Segments here = graphs.to(x[0].device());
+            const lie::Pairs at_hand{x[1], {}, present.to(x[0].device()), at::zeros_like(here.index)};
+            const lie::Attention y = lie::attention_scored(x[0], at_hand, x[2], here);
             return {y.mixed, y.coordinates};
           },
           {noise({pairs, heads}, 1), noise({pairs, 6}, 2), noise({graphs.rows(), heads, width}, 3)}};
@@ -72,7 +74,7 @@ inline KernelCase pair_network_case(int64_t pairs, int64_t coordinates, int64_t 
   return {std::string("pair_network/") + (law == lie::ScoreActivation::relu ? "relu/" : "") +
               std::to_string(pairs) + "x" + std::to_string(coordinates),
           [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
-            return {lie::pair_network(x[0], present, x[1], x[2], x[3], x[4], law)};
+            return {lie::pair_network(x[0], present.to(x[0].device()), x[1], x[2], x[3], x[4], law)};
           },
           {noise({pairs, coordinates}, 1), noise({heads * hidden, coordinates}, 2, 0.5),
            noise({heads * hidden}, 3), noise({heads, hidden}, 4), noise({heads}, 5)},

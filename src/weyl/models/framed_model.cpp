@@ -11,6 +11,7 @@
 
 #include "weyl/carriers/batch.h"
 #include "weyl/core/check.h"
+#include "weyl/core/to_device.h"
 
 namespace weyl {
 namespace {
@@ -51,6 +52,16 @@ Tensor all_signs(int64_t D) {
     }
   }
   return signs;
+}
+
+/// least_gaps of graphs that have nodes, 1 of the others.
+std::vector<double> gaps_of(const Points& points, const PrincipalAxes& of_graphs, bool vectors) {
+  const Tensor found = least_gaps(of_graphs.spreads, vectors);
+  std::vector<double> gaps;
+  for (int64_t b = 0; b < points.count(); ++b) {
+    gaps.push_back(points.graphs.size(b) > 0 ? found.const_data_ptr<double>()[b] : 1);
+  }
+  return gaps;
 }
 
 bool has_kind(const Interface& interface, Kind kind) {
@@ -99,7 +110,7 @@ Tensor FramedModel::into_frames(const Tensor& axes) const {
   if (method_ == FrameMethod::pca) {
     return axes.transpose(1, 2);
   }
-  Tensor signs = all_signs(D).to(axes.device()).unsqueeze(1);  // (2^D, 1, D)
+  Tensor signs = to_device(all_signs(D), axes.device()).unsqueeze(1);  // (2^D, 1, D)
   if (method_ == FrameMethod::average_rotations) {
     // Choices come in pairs whose first axes differ in sign; of each the one that makes a rotation.
     signs = signs.view({-1, 2, 1, D}).select(1, 0).expand({-1, B, D}).clone();
@@ -121,15 +132,14 @@ Named FramedModel::forward(const Points& points) {
     require<ConfigError>(
         !has_kind(interface, Kind::multivector),
         "model.frames: must be \"none\" where derivatives by positions are asked of multivectors");
-    const Tensor gaps = least_gaps(of_graphs.spreads, /*null_space=*/true);
-    for (int64_t b = 0; b < points.count(); ++b) {
-      const double gap = gaps.const_data_ptr<double>()[b];
+    const std::vector<double> gaps = gaps_of(points, of_graphs, /*vectors=*/true);
+    for (size_t b = 0; b < gaps.size(); ++b) {
       require(
-          points.graphs.size(b) == 0 || gap >= least_gap_of_derivatives,
+          gaps[b] >= least_gap_of_derivatives,
           "model.frames: ", points.count() > 1 ? text("graph ", b, " of the batch: ") : "",
           "there must be principal axes, or derivatives by positions are not there: two eigenvalues of the "
           "covariance are only ",
-          gap, " of the largest apart (at least ", least_gap_of_derivatives, ")");
+          gaps[b], " of the largest apart (at least ", least_gap_of_derivatives, ")");
     }
   }
   const int64_t B = points.count(), choices = frames();
@@ -180,12 +190,7 @@ Symmetry FramedModel::symmetry() const {
 
 std::vector<double> FramedModel::axis_gaps(const Points& points, bool vectors) {
   const at::NoGradGuard no_grad;
-  const Tensor found = least_gaps(principal_axes(points).spreads, vectors);
-  std::vector<double> gaps;
-  for (int64_t b = 0; b < points.count(); ++b) {
-    gaps.push_back(points.graphs.size(b) > 0 ? found.const_data_ptr<double>()[b] : 1);
-  }
-  return gaps;
+  return gaps_of(points, principal_axes(points), vectors);
 }
 
 Symmetry FramedModel::symmetry_for(const Input& example) const {

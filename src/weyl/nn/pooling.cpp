@@ -2,20 +2,13 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/tensor.h>
-
-#include <algorithm>
 
 #include "weyl/ops/segment.h"
 
 namespace weyl {
 
 at::Tensor counts_of(const Segments& segments, const at::Tensor& like) {
-  std::vector<double> counts(segments.count());
-  for (int64_t s = 0; s < segments.count(); ++s) {
-    counts[s] = static_cast<double>(std::max<int64_t>(segments.size(s), 1));
-  }
-  return at::tensor(counts, at::kDouble).to(like.options());
+  return segments.sizes_on_device().clamp_min(1).to(like.options());
 }
 
 at::Tensor spread(const at::Tensor& rows, const Segments& segments) {

@@ -28,6 +28,15 @@ std::vector<int64_t> with_rows(const Tensor& x, int64_t rows) {
   return shape;
 }
 
+/// (B) float64: one over the number of rows of each segment, 1 for an empty one.
+Tensor reciprocal_sizes(const Segments& segments) {
+  std::vector<double> factors;
+  for (const int64_t size : segments.sizes()) {
+    factors.push_back(1.0 / static_cast<double>(std::max<int64_t>(size, 1)));
+  }
+  return at::tensor(factors, at::kDouble);
+}
+
 }  // namespace
 
 Tensor segment_sum(const Tensor& x, const Segments& segments) {
@@ -37,14 +46,11 @@ Tensor segment_sum(const Tensor& x, const Segments& segments) {
 
 Tensor segment_mean(const Tensor& x, const Segments& segments) {
   require_rows("segment_mean", x, segments);
-  std::vector<double> factors;
-  for (const int64_t size : segments.sizes()) {
-    factors.push_back(1.0 / static_cast<double>(std::max<int64_t>(size, 1)));
-  }
   std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
   shape[0] = segments.count();
-  const Tensor factor = at::tensor(factors, at::kDouble).view(shape).to(x.device(), x.scalar_type());
-  return segment_sum(x, segments) * factor;
+  const Tensor& factors =
+      segments.table("reciprocal sizes", [&] { return std::vector{reciprocal_sizes(segments)}; }).front();
+  return segment_sum(x, segments) * factors.view(shape).to(x.scalar_type());
 }
 
 Tensor segment_logsumexp(const Tensor& x, const Segments& segments) {
@@ -54,7 +60,7 @@ Tensor segment_logsumexp(const Tensor& x, const Segments& segments) {
     shape.insert(shape.begin() + 1, segments.size(0));
     return at::logsumexp(x.reshape(shape), 1);
   }
-  const Tensor lengths = at::tensor(segments.sizes(), at::kLong).to(x.device());
+  const Tensor& lengths = segments.sizes_on_device();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   Tensor highest = at::segment_reduce(x.detach(), "max", lengths, {}, {}, 0, /*unsafe=*/true, -infinity);
   highest = highest.masked_fill(highest == -infinity, 0);
@@ -64,7 +70,7 @@ Tensor segment_logsumexp(const Tensor& x, const Segments& segments) {
 Tensor segment_softmax(const Tensor& x, const Segments& segments) {
   require_rows("segment_softmax", x, segments);
   // Subtracting a constant of the segment changes nothing, so the largest entry needs no derivative.
-  const Tensor lengths = at::tensor(segments.sizes(), at::kLong).to(x.device());
+  const Tensor& lengths = segments.sizes_on_device();
   const Tensor highest = at::segment_reduce(x.detach(), "max", lengths, {}, {}, 0, /*unsafe=*/true);
   const Tensor weight = (x - highest.index_select(0, segments.index)).exp();
   return weight / segment_sum(weight, segments).index_select(0, segments.index);
@@ -80,7 +86,7 @@ Tensor segment_softmax(const Tensor& x, const Segments& segments, const Tensor& 
   // What is subtracted from the scores cancels: of the rows' scores and that of the row which is always
   // there, the largest, which needs no derivative.
   const double always = std::log(epsilon);
-  const Tensor lengths = at::tensor(segments.sizes(), at::kLong).to(x.device());
+  const Tensor& lengths = segments.sizes_on_device();
   const Tensor highest =
       at::segment_reduce(x.detach(), "max", lengths, {}, {}, 0, /*unsafe=*/true, always).clamp_min(always);
   std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);

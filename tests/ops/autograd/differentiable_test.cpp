@@ -137,6 +137,54 @@ TEST(Differentiable, ScopesPickTheReference) {
   EXPECT_EQ(op->forwards, 2);
 }
 
+TEST(Differentiable, WhatIsRecomputedIsWorkedOutAgainForItsDerivatives) {
+  struct Again : Product {
+    bool has_forward(const Tensors&) const override { return false; }
+    bool recomputes() const override { return true; }
+  };
+  const auto op = std::make_shared<Again>();
+  const Tensor x = input(0.1).requires_grad_(), y = input(0.5);
+  const Tensor z = product(op, {x, y});
+  EXPECT_EQ(op->references, 1);
+  EXPECT_EQ(z.grad_fn()->num_inputs(), 1u);  // one node for the op as a whole
+  torch::autograd::grad({z.sum()}, {x});
+  EXPECT_EQ(op->references, 2);
+  EXPECT_EQ(op->forwards + op->backwards + op->seconds, 0);
+  const Expression f = [&](const Tensors& xs) { return product(op, xs); };
+  expect_second_gradients(f, {input(0.1), input(0.5), input(0.9)});
+  expect_second_gradients(f, {input(0.1), input(0.5), Tensor()});
+  // Without a graph there is nothing to keep.
+  const at::NoGradGuard no_grad;
+  EXPECT_FALSE(product(op, {x, y}).requires_grad());
+}
+
+TEST(Differentiable, ABackwardPassOnAnotherThreadHasTheSwitchesOfItsCall) {
+  struct Seen : Product {
+    mutable bool second_expected = false;
+    Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gz,
+                     const std::vector<bool>& needed) const override {
+      second_expected = ExpectSecondDerivatives::active();
+      return Product::backward(in, out, gz, needed);
+    }
+  };
+  for (const bool expected : {false, true}) {
+    const auto op = std::make_shared<Seen>();
+    const Tensor x = input(0.1).requires_grad_();
+    Tensor z;
+    if (expected) {
+      const ExpectSecondDerivatives scope;
+      z = product(op, {x, x}).sum();
+    } else {
+      z = product(op, {x, x}).sum();
+    }
+    // As autograd does for a device, whose backward pass has a thread of its own.
+    std::thread([&] { torch::autograd::grad({z}, {x}); }).join();
+    EXPECT_EQ(op->backwards, 1);
+    EXPECT_EQ(op->second_expected, expected);
+    EXPECT_FALSE(ExpectSecondDerivatives::active());
+  }
+}
+
 TEST(Differentiable, ThreadsShareAnOp) {
   auto op = std::make_shared<Product>();
   std::vector<double> errors(4, 1);

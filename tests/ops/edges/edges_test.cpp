@@ -2,6 +2,7 @@
 
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
+#include "weyl/ops/autograd/without_kernels.h"
 #include "weyl/ops/segment.h"
 
 namespace weyl {
@@ -29,6 +30,28 @@ TEST(Edges, AllPairsStandInTheOrderOfPairLevel) {
   EXPECT_TRUE(at::equal(pairs.bond, given.bond));
   EXPECT_TRUE(at::equal(pairs.edge_of_bond, given.edge_of_bond));
   EXPECT_EQ(all_pairs(Segments::of_sizes(std::vector<int64_t>{})).neighbour.size(0), 0);
+}
+
+TEST(Edges, AllPairsAreMadeOnceABatchAndAlikeWithoutKernels) {
+  const std::vector<int64_t> sizes{3, 1, 0, 6, 2};
+  const Segments graphs = Segments::of_sizes(sizes), copy = graphs;
+  const Edges pairs = all_pairs(graphs), again = all_pairs(copy);
+  EXPECT_TRUE(again.centre.is_same(pairs.centre));
+  EXPECT_TRUE(again.neighbour.is_same(pairs.neighbour));
+  EXPECT_TRUE(again.bond.is_same(pairs.bond));
+  EXPECT_TRUE(again.edge_of_bond.is_same(pairs.edge_of_bond));
+  EXPECT_TRUE(again.of_graph.index.is_same(pairs.of_graph.index));
+  const WithoutKernels without;
+  const Edges other = all_pairs(Segments::of_sizes(sizes));
+  EXPECT_TRUE(at::equal(other.centre, pairs.centre));
+  EXPECT_TRUE(at::equal(other.neighbour, pairs.neighbour));
+  EXPECT_TRUE(at::equal(other.bond, pairs.bond));
+  EXPECT_TRUE(at::equal(other.edge_of_bond, pairs.edge_of_bond));
+  EXPECT_EQ(other.of_centre.offsets, pairs.of_centre.offsets);
+  EXPECT_EQ(other.of_graph.offsets, pairs.of_graph.offsets);
+  EXPECT_TRUE(at::equal(other.of_graph.index, pairs.of_graph.index));
+  EXPECT_TRUE(at::equal(other.of_centre.offsets_on_device(), at::tensor(other.of_centre.offsets, at::kInt)));
+  EXPECT_TRUE(at::equal(other.of_graph.sizes_on_device(), rows({9, 1, 0, 36, 4})));
 }
 
 TEST(Edges, OfAGraphSumToItsCentroid) {

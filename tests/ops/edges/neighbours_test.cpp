@@ -7,9 +7,14 @@
 #include <set>
 #include <tuple>
 
+#include "tests/device/device.h"
 #include "tests/gradients.h"
+#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/autograd/parallel.h"
+#include "weyl/ops/autograd/without_kernels.h"
+#include "weyl/ops/edges/device_neighbours.h"
+#include "weyl/ops/segment.h"
 
 namespace weyl {
 namespace {
@@ -383,6 +388,265 @@ TEST(Neighbours, RefuseWhatHasNoAnswer) {
   EXPECT_NE(refusal(r.slice(0, 0, 2), cell, pbc), "");
   EXPECT_NE(refusal(r, cell, pbc, 0), "");
   EXPECT_NE(refusal(r, cell, pbc, std::nan("")), "");
+}
+
+void expect_same(const Segments& a, const Segments& b) {
+  EXPECT_EQ(a.offsets, b.offsets);
+  EXPECT_TRUE(at::equal(a.index, b.index));
+  EXPECT_TRUE(at::equal(a.offsets_on_device(), b.offsets_on_device()));
+  EXPECT_TRUE(at::equal(a.sizes_on_device(), b.sizes_on_device()));
+}
+
+void expect_same(const Edges& a, const Edges& b) {
+  ASSERT_EQ(a.count(), b.count());
+  EXPECT_TRUE(at::equal(a.centre, b.centre));
+  EXPECT_TRUE(at::equal(a.neighbour, b.neighbour));
+  ASSERT_EQ(a.shifts.defined(), b.shifts.defined());
+  EXPECT_TRUE(!a.shifts.defined() || at::equal(a.shifts, b.shifts));
+  expect_same(a.of_centre, b.of_centre);
+  expect_same(a.of_graph, b.of_graph);
+  EXPECT_TRUE(at::equal(a.bond, b.bond));
+  EXPECT_TRUE(at::equal(a.edge_of_bond, b.edge_of_bond));
+}
+
+/// All ways in which a device may search.
+const std::vector<DeviceSearchLimits> kWays{
+    {},                               // as it chooses
+    {0, 0, 1 << 23, 5000},            // cells as they are given, else all images
+    {0, 0, 0, 1 << 22},               // cells as they are given, else a reduced basis
+    {0, int64_t{1} << 40, 0, 20000},  // a reduced basis
+};
+
+void expect_same_on_a_device(const Tensor& positions, const Segments& graphs, double cutoff,
+                             const Tensor& cell = {}, const Tensor& pbc = {}, bool self = false) {
+  const Edges want = neighbours(positions, graphs, cutoff, cell, pbc, self);
+  const auto there = [](const Tensor& x) { return x.defined() ? x.to(test_device()) : x; };
+  for (size_t way = 0; way < kWays.size(); ++way) {
+    SCOPED_TRACE(way);
+    Edges found = device_neighbours(there(positions), graphs.to(test_device()), cutoff, there(cell),
+                                    there(pbc), self, kWays[way]);
+    for (Tensor* x : {&found.centre, &found.neighbour, &found.shifts, &found.bond, &found.edge_of_bond}) {
+      *x = x->defined() ? x->cpu() : *x;
+    }
+    found.of_centre = found.of_centre.to(at::kCPU);
+    found.of_graph = found.of_graph.to(at::kCPU);
+    expect_same(found, want);
+  }
+}
+
+Tensor uniform(std::vector<int64_t> shape) {
+  return at::rand(shape, at::kDouble);
+}
+Segments segments_of(std::vector<int64_t> sizes) {
+  return Segments::of_sizes(sizes);
+}
+/// (B, 3): bit k of each number says whether axis k is periodic.
+Tensor flags(std::vector<int64_t> bits) {
+  const Tensor all = at::tensor(bits, at::kLong).unsqueeze(1);
+  return (all.div(at::tensor({1, 2, 4}, at::kLong), "floor") % 2).to(at::kBool);
+}
+
+TEST(NeighboursOnADevice, OfOpenSystemsAreThoseOfTheKernel) {
+  at::manual_seed(11);
+  for (int trial = 0; trial < 30; ++trial) {
+    SCOPED_TRACE(trial);
+    const int64_t axes = 1 + trial % 3;
+    const Segments graphs = segments_of({trial % 7, 0, 5 + 3 * trial, 1, trial % 2 * 200, 0});
+    Tensor r = (uniform({graphs.rows(), axes}) - 0.5) * (2 + trial);
+    if (trial % 5 == 4) {  // some far away, some very far
+      r = r * at::where(uniform({graphs.rows(), 1}) < 0.1, 1e3, 1.0);
+      r[1][0] = 1e30;
+      r[3][axes - 1] = -3e14;
+    }
+    expect_same_on_a_device(r, graphs, 1.7, {}, {}, trial % 2 == 1);
+    expect_same_on_a_device(r.to(at::kFloat), graphs, 1.7, {}, {}, trial % 2 == 0);
+    r[2][0] = 1e200;
+    expect_same_on_a_device(r, graphs, 1.7);
+  }
+}
+
+TEST(NeighboursOnADevice, InCellsAreThoseOfTheKernel) {
+  std::mt19937_64 draw(13);
+  at::manual_seed(13);
+  std::normal_distribution<double> normal;
+  int64_t found = 0;
+  for (int trial = 0; trial < 150; ++trial) {
+    SCOPED_TRACE(trial);
+    const Segments graphs = segments_of({1 + static_cast<int64_t>(draw() % 6), 0, trial % 3, 12});
+    const double size = 4 * std::exp(0.5 * normal(draw));
+    Tensor cell = size * at::randn({4, 3, 3}, at::kDouble);
+    if (trial % 3 == 0) {
+      cell.select(1, 1).add_(4 * cell.select(1, 0));
+      cell.select(1, 2).sub_(3 * cell.select(1, 1));
+    }
+    if (trial % 4 == 0) {  // room for the cutoff
+      cell = at::eye(3, at::kDouble) * 9 + 0.7 * cell / size;
+    }
+    const Tensor pbc = flags({trial % 8, trial / 8 % 8, 7, trial / 2 % 8});
+    const Tensor r = 2 * size * at::randn({graphs.rows(), 3}, at::kDouble);
+    const double cutoff = 3 * std::exp(0.3 * normal(draw));
+    found += neighbours(r, graphs, cutoff, cell, pbc).count();
+    expect_same_on_a_device(r, graphs, cutoff, cell, pbc, trial % 2 == 1);
+  }
+  EXPECT_GT(found, 100'000);
+}
+
+// A cell of one atom seen over hundreds of images, and one thinner than a hundredth of the cutoff.
+TEST(NeighboursOnADevice, InTinyCellsAreThoseOfTheKernel) {
+  const Segments graphs = segments_of({1, 2, 1});
+  const Tensor cell = at::tensor({1.0, 1.1, 40.0}, at::kDouble).view({3, 1, 1}) *
+                      at::tensor({1.0, 0.2, 0.0, -0.3, 1.0, 0.1, 0.0, 0.4, 1.0}, at::kDouble).view({3, 3});
+  Tensor thin = cell.clone();
+  thin[2][1] = at::tensor({0.05, 0.0, 0.0}, at::kDouble);
+  const Tensor r =
+      at::tensor({7.0, -30.0, 0.2, 0.0, 0.0, 0.0, 0.5, 0.4, 0.3, 1.0, 1.0, 1.0}, at::kDouble).view({4, 3});
+  expect_same_on_a_device(r, graphs, 6, cell, flags({7, 7, 7}), true);
+  expect_same_on_a_device(r, graphs, 6, thin, flags({3, 6, 2}));
+}
+
+// Lattices, whose distances equal the cutoff up to rounding: which of them are edges is for rounding to say, and the
+// same for both.
+TEST(NeighboursOnADevice, AtTheCutoffAreThoseOfTheKernel) {
+  int64_t counts[2] = {};
+  for (const double step : {0.1, 0.3, 1.0 / 3, 1.1}) {
+    SCOPED_TRACE(step);
+    const Tensor line = at::arange(4, at::kDouble) * step;
+    const Tensor grid = at::cartesian_prod({line, line, line});
+    const Tensor turn =
+        at::tensor({0.36, 0.48, -0.8, -0.8, 0.6, 0.0, 0.48, 0.64, 0.6}, at::kDouble).view({3, 3});
+    const Segments graphs = segments_of({64, 64});
+    const Tensor cell = at::stack({at::eye(3, at::kDouble), turn}) * (4 * step);
+    const Tensor r = at::cat({grid, grid.matmul(turn)});
+    for (const double times : {1.0, std::sqrt(2.0), 2.0, 3.0}) {
+      expect_same_on_a_device(r, graphs, times * step);
+      expect_same_on_a_device(r, graphs, times * step, cell, flags({7, 7}));
+      expect_same_on_a_device(r, graphs, times * step, cell, flags({7, 4}), true);
+    }
+    const Edges edges = neighbours(r, graphs, step, cell, flags({7, 7}));
+    counts[0] += edges.of_graph.size(0);
+    counts[1] += edges.of_graph.size(1);
+  }
+  EXPECT_GT(counts[0], 0);
+  EXPECT_LT(counts[0], 4 * 64 * 6);
+}
+
+TEST(NeighboursOnADevice, OfManyAtomsAreThoseOfTheKernel) {
+  at::manual_seed(17);
+  const Segments one = segments_of({2000}), some = segments_of({900, 0, 700, 400});
+  const Tensor r = 24 * uniform({2000, 3});
+  const Tensor box = (24 * at::eye(3, at::kDouble) + uniform({4, 3, 3})).contiguous();
+  expect_same_on_a_device(r, one, 3.5);
+  expect_same_on_a_device(r, some, 3.5, {}, {}, true);
+  expect_same_on_a_device(r, one, 3.5, box.slice(0, 0, 1), flags({7}));
+  expect_same_on_a_device(r * 3 - 40, one, 3.5, box.slice(0, 0, 1), flags({7}), true);
+  expect_same_on_a_device(r, some, 3.5, box, flags({7, 0, 3, 5}));
+  Tensor thin = box.clone();
+  thin[2] *= 0.1;  // its third axis is an open one, and does not matter
+  thin[3][0] *= 0.1;
+  expect_same_on_a_device(r.slice(0, 0, 550), segments_of({250, 0, 200, 100}), 3.5, thin,
+                          flags({7, 7, 0, 1}));
+}
+
+TEST(NeighboursOnADevice, OfNothing) {
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{}, {0}, {0, 0}, {1}, {0, 1, 1, 0}}) {
+    const Segments graphs = segments_of(sizes);
+    const int64_t count = graphs.count();
+    const Tensor r = at::zeros({graphs.rows(), 3}, at::kFloat), cell = 9 * at::eye(3).expand({count, 3, 3});
+    expect_same_on_a_device(r, graphs, 2);
+    expect_same_on_a_device(r.slice(1, 0, 1), graphs, 2, {}, {}, true);
+    expect_same_on_a_device(r, graphs, 2, cell, at::ones({count, 3}, at::kBool), true);
+    expect_same_on_a_device(r, graphs, 2, cell, at::zeros({count, 3}, at::kBool));
+    expect_same_on_a_device(r, graphs, 1e-200, {}, {}, true);  // nothing is nearer, not an atom to itself
+  }
+}
+
+TEST(NeighboursOnADevice, RefuseWhatTheKernelRefuses) {
+  const Tensor r = at::tensor({0.0, 0.0, 0.0, 1.0, 0.5, 0.0, 0.3, 0.0, 2.0}, at::kDouble).view({3, 3}),
+               cell = at::eye(3, at::kDouble).repeat({2, 1, 1}) * 3, pbc = at::ones({2, 3}, at::kBool);
+  const Segments graphs = segments_of({1, 2});
+  const auto expect_same_error = [&](const Tensor& positions, const Tensor& box, const Tensor& periodic,
+                                     double cutoff = 2) {
+    const std::string want = refusal(positions, box, periodic, cutoff);
+    EXPECT_NE(want, "");
+    for (size_t way = 0; way < kWays.size(); ++way) {
+      try {
+        device_neighbours(positions, graphs, cutoff, box, periodic, false, kWays[way]);
+        ADD_FAILURE() << "must be refused: " << want << ", by way " << way;
+      } catch (const ShapeError& error) {
+        EXPECT_EQ(error.what(), want) << way;
+      }
+    }
+  };
+  for (const double value : {std::nan(""), double{INFINITY}, -double{INFINITY}}) {
+    Tensor bad = r.clone();
+    bad[2][1] = value;
+    expect_same_error(bad, cell, pbc);
+    expect_same_error(bad, {}, {});
+    bad = cell.clone();
+    bad[1][0][2] = value;
+    expect_same_error(r, bad, pbc);
+  }
+  Tensor bad = r.clone();
+  bad[2][1] = 1e200;
+  expect_same_error(bad, cell, pbc);
+  bad[2][1] = -4e9;
+  expect_same_error(bad, cell, pbc);
+  bad = cell.clone();
+  bad[0][2] = bad[0][1] * 2 - bad[0][0];
+  expect_same_error(r, bad, pbc);
+  bad = cell.clone();
+  bad[1][0] = 0;
+  expect_same_error(r, bad, pbc);
+  expect_same_error(r, cell * 1e-4, pbc, 10);
+  expect_same_error(r, cell, pbc, 100);
+  expect_same_error(r, cell, flags({3, 5}), 1e5);
+  const Segments many = segments_of({70000});
+  try {
+    device_neighbours(uniform({70000, 3}), many, 100, {}, {}, false);
+    ADD_FAILURE() << "must be refused";
+  } catch (const ShapeError& error) {
+    EXPECT_NE(std::string(error.what()).find("makes about 2.56"), std::string::npos) << error.what();
+  }
+}
+
+// Nothing is expected of a box that one atom makes large, but all others are in one place.
+TEST(NeighboursOnADevice, MorePairsThanMemoryAreRefused) {
+  const Segments graphs = segments_of({150'000});
+  Tensor r = at::zeros({graphs.rows(), 1}, at::kDouble);
+  r[0][0] = 1e9;
+  try {
+    device_neighbours(r, graphs, 1, {}, {}, false);
+    ADD_FAILURE() << "must be refused";
+  } catch (const MemoryError& error) {
+    EXPECT_EQ(std::string(error.what())
+                  .find("neighbours: a cutoff of 1 compares 2.24997e+10 pairs of atoms, "
+                        "which take 386"),
+              0U)
+        << error.what();
+  }
+}
+
+// `neighbours` itself without kernels, of positions that want a gradient, which flows through what follows from edges.
+TEST(NeighboursOnADevice, CarryGradientsOfWhatFollows) {
+  at::manual_seed(19);
+  const Segments graphs = segments_of({12, 9});
+  const Tensor start = 4 * uniform({21, 3}), cell = 4.5 * at::eye(3, at::kDouble).expand({2, 3, 3});
+  const Tensor pbc = flags({7, 3});
+  const auto energy = [&](const Tensor& r, const Edges& edges) {
+    const Tensor length = polar(displacements(r, edges, cell)).length;
+    return segment_sum((-length).exp(), edges.of_graph).pow(2).sum() +
+           length.index_select(0, edges.edge_of_bond).sum();
+  };
+  const auto slope = [&] {
+    const Tensor r = start.clone().requires_grad_();
+    const Edges edges = neighbours(r, graphs, 2, cell, pbc);
+    EXPECT_FALSE(edges.centre.requires_grad());
+    EXPECT_GT(edges.count(), 50);
+    return torch::autograd::grad({energy(r, edges)}, {r})[0];
+  };
+  const Tensor want = slope();
+  const WithoutKernels without;
+  EXPECT_TRUE(at::equal(slope(), want));
 }
 
 }  // namespace

@@ -56,9 +56,7 @@ void forward(const AttentionInput<T>& a, HeadRows<T> y, T* sums, T* scratch, int
         for (int64_t r = 0; r < rows && at + keys == n; ++r) {
           const Turn<T> turn = turn_of(a, p, i + r, a.rotate_values);
           const T scale = T(1) / p.total[i + r];
-          if (n <= short_graph) {
-            fetch_next<1>(y, begin + i + r, h, a.value_width);
-          }
+          fetch_next<1>(y, begin + i + r, h, a.value_width, n);
           unpack_to(y, begin + i + r, h, mixed + r * p.value, turn.cosine, turn.sine, scale, a.value_width,
                     p.whole);
           if (sums) {
@@ -93,10 +91,8 @@ void pack_gradients(const AttentionInput<T>& a, HeadRows<const T> y, HeadRows<co
                     int64_t begin, int64_t h, const Packed<T>& p) {
   const int64_t half = a.key_width / 2;
   for (int64_t i = 0; i < p.n; ++i) {
-    if (p.n <= short_graph) {
-      fetch_next<0>(gy, begin + i, h, a.value_width);
-      fetch_next<0>(y, begin + i, h, a.value_width);
-    }
+    fetch_next<0>(gy, begin + i, h, a.value_width, p.n);
+    fetch_next<0>(y, begin + i, h, a.value_width, p.n);
     const T* gout = row_of(gy, begin + i, h, a.value_width, p.whole);
     const T* out = row_of(y, begin + i, h, a.value_width, p.whole_2);
     const Turn<T> turn = turn_of(a, p, i, a.rotate_values);
@@ -165,9 +161,7 @@ void backward(const AttentionInput<T>& a, HeadRows<const T> y, const T* sums, He
           }
           if (g.q.data) {
             const Turn<T> by = turn_of(a, p, i + r, a.angles != nullptr);
-            if (n <= short_graph) {
-              fetch_next<1>(g.q, begin + i + r, h, K);
-            }
+            fetch_next<1>(g.q, begin + i + r, h, K, n);
             unpack_to(g.q, begin + i + r, h, gq + r * p.key, by.cosine, by.sine, a.scale, K, p.whole);
             if (g.q_bias) {
               add_row(g.q.at(begin + i + r, h), K, g.q_bias + h * K);
@@ -186,9 +180,7 @@ void backward(const AttentionInput<T>& a, HeadRows<const T> y, const T* sums, He
         }
         if (g.k.data) {
           const Turn<T> by = turn_of(a, p, node, a.angles != nullptr);
-          if (n <= short_graph) {
-            fetch_next<1>(g.k, begin + node, h, K);
-          }
+          fetch_next<1>(g.k, begin + node, h, K, n);
           unpack_to(g.k, begin + node, h, gk, by.cosine, by.sine, T(1), K, p.whole, g.k.head == 0);
           if (g.k_bias) {
             add_row(g.k.at(begin + node, h), K, g.k_bias + h * K);
@@ -196,9 +188,7 @@ void backward(const AttentionInput<T>& a, HeadRows<const T> y, const T* sums, He
         }
         if (g.v.data) {
           const Turn<T> by = turn_of(a, p, node, a.rotate_values);
-          if (n <= short_graph) {
-            fetch_next<1>(g.v, begin + node, h, V);
-          }
+          fetch_next<1>(g.v, begin + node, h, V, n);
           unpack_to(g.v, begin + node, h, gv, by.cosine, by.sine, T(1), V, p.whole, g.v.head == 0);
           if (g.v_bias) {
             add_row(g.v.at(begin + node, h), V, g.v_bias + h * V);

@@ -91,10 +91,15 @@ inline const T* row_of(HeadRows<const T> x, int64_t i, int64_t h, int64_t width,
   return whole;
 }
 
-/// Has the row of the next head brought into the cache while this one is worked on: heads of short graphs are lines of
-/// memory far apart, which nobody else sees coming. `write`: it will be written.
+/// Has the row of the next head brought into the cache while this one is worked on, in a graph of n nodes: heads of short
+/// graphs are lines of memory far apart, which nobody else sees coming; of long ones two heads would not fit. `write`: it
+/// will be written.
 template <int write, class X>
-inline void fetch_next(HeadRows<X> x, int64_t i, int64_t h, int64_t width) {
+inline void fetch_next(HeadRows<X> x, int64_t i, int64_t h, int64_t width, int64_t n) {
+  constexpr int64_t short_graph = 128;
+  if (n > short_graph || !x.data) {
+    return;
+  }
   constexpr auto line = static_cast<int64_t>(64 / sizeof(X));
   const int64_t piece = width / x.parts;
   for (int64_t s = 0; s < x.parts; ++s) {

@@ -119,8 +119,6 @@ inline Turn<T> turn_of(const AttentionInput<T>& a, const Packed<T>& p, int64_t i
   return rotated ? Turn<T>{p.cosine + at, p.sine + at} : Turn<T>{};
 }
 
-constexpr int64_t short_graph = 128;  // whose rows of two heads fit the first cache
-
 /// Packs rows `first`.. of a graph, `count` of them, with their bias, rotated and scaled; null data: ones.
 template <class T>
 void pack_rows(const AttentionInput<T>& a, HeadRows<const T> from, const T* shared, bool rotated, T scale,
@@ -132,9 +130,7 @@ void pack_rows(const AttentionInput<T>& a, HeadRows<const T> from, const T* shar
   }
   for (int64_t i = 0; i < count; ++i) {
     const Turn<T> turn = turn_of(a, p, first + i, rotated);
-    if (from.data && p.n <= short_graph) {
-      fetch_next<0>(from, begin + first + i, h, width);
-    }
+    fetch_next<0>(from, begin + first + i, h, width, p.n);
     pack_row<T>(from.data ? row_of(from, begin + first + i, h, width, p.whole) : nullptr,
                 shared ? p.bias : nullptr, turn.cosine, turn.sine, scale, width, to + i * stride);
   }

@@ -4,6 +4,11 @@
 #include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/simd/elementary.h"
 
+#ifdef __CUDACC__
+#include "weyl/kernels/cuda/launch.h"
+#include "weyl/kernels/cuda/tables.h"
+#endif
+
 namespace weyl::kernels {
 namespace WEYL_ISA {
 namespace {
@@ -17,13 +22,13 @@ struct Law {
 };
 
 template <class T>
-inline Vec<T> sigmoid(Vec<T> t) {
+constexpr Vec<T> sigmoid(Vec<T> t) {
   return T(1) / (T(1) + exp_of<T>(-t));
 }
 
 // t (1 + tanh u) / 2 = t S(2 u) with the sigmoid S; 2 u = w(t) = 2 sqrt(2/pi) (t + 0.044715 t^3).
 template <class T>
-inline Law<T> gelu(Vec<T> t) {
+constexpr Law<T> gelu(Vec<T> t) {
   constexpr T k = T(1.59576912160573071176), cubic = T(0.044715);
   const Vec<T> square = t * t, s = sigmoid<T>(t * (k + square * (k * cubic))), d = s * (T(1) - s),
                w1 = square * (3 * k * cubic) + k, w2 = t * (6 * k * cubic);
@@ -34,7 +39,7 @@ inline Law<T> gelu(Vec<T> t) {
 }
 
 template <class T>
-inline Law<T> law_of(GateLaw law, Vec<T> t) {
+constexpr Law<T> law_of(GateLaw law, Vec<T> t) {
   if (law == GateLaw::gelu) {
     return gelu<T>(t);
   }
@@ -49,14 +54,18 @@ inline Law<T> law_of(GateLaw law, Vec<T> t) {
 
 /// f(e, numbers left) for the vectors of first <= e < last.
 template <class T, class F>
-inline void each_vector(int64_t first, int64_t last, const F& f) {
-  for (int64_t e = first; e < last; e += lanes<T>) {
-    f(e, last - e);
+constexpr void each_vector(int64_t first, int64_t last, const F& f) {
+  if constexpr (lanes<T> == 1) {
+    each_row(first, last, [&](int64_t e) { f(e, 1); });
+  } else {
+    for (int64_t e = first; e < last; e += lanes<T>) {
+      f(e, last - e);
+    }
   }
 }
 
 template <class T>
-void forward(GateLaw law, const T* x, int64_t size, T* y, int64_t first, int64_t last) {
+constexpr void forward(GateLaw law, const T* x, int64_t size, T* y, int64_t first, int64_t last) {
   each_vector<T>(first, last, [&](int64_t e, int64_t left) {
     const Vec<T> gate = law_of<T>(law, get(x + e, left)).value;
     for (int i = 0; i < components; ++i) {
@@ -66,7 +75,8 @@ void forward(GateLaw law, const T* x, int64_t size, T* y, int64_t first, int64_t
 }
 
 template <class T>
-void backward(GateLaw law, const T* x, const T* gy, int64_t size, T* gx, int64_t first, int64_t last) {
+constexpr void backward(GateLaw law, const T* x, const T* gy, int64_t size, T* gx, int64_t first,
+                        int64_t last) {
   each_vector<T>(first, last, [&](int64_t e, int64_t left) {
     const Law<T> g = law_of<T>(law, get(x + e, left));
     Vec<T> dot{};
@@ -83,8 +93,8 @@ void backward(GateLaw law, const T* x, const T* gy, int64_t size, T* gx, int64_t
 
 // With a = <gy, x> and b = <dx, gy>, these are the derivatives of  <dx, gx> = g(x_0) b + dx_0 g'(x_0) a.
 template <class T>
-void second(GateLaw law, const T* x, const T* gy, const T* dx, int64_t size, T* gx, T* ggy, int64_t first,
-            int64_t last) {
+constexpr void second(GateLaw law, const T* x, const T* gy, const T* dx, int64_t size, T* gx, T* ggy,
+                      int64_t first, int64_t last) {
   each_vector<T>(first, last, [&](int64_t e, int64_t left) {
     const Law<T> g = law_of<T>(law, get(x + e, left));
     const Vec<T> moved = get(dx + e, left) * g.slope;
@@ -108,11 +118,25 @@ void second(GateLaw law, const T* x, const T* gy, const T* dx, int64_t size, T* 
 }
 
 template <class T>
+#ifdef __CUDACC__
+constexpr MultivectorGating<T> table{queued<forward<T>>, queued<backward<T>>, queued<second<T>>};
+#else
 constexpr MultivectorGating<T> table{forward<T>, backward<T>, second<T>};
+#endif
 
 }  // namespace
 }  // namespace WEYL_ISA
 
+#ifdef __CUDACC__
+template <>
+const MultivectorGating<float>* for_cuda() {
+  return &cuda::table<float>;
+}
+template <>
+const MultivectorGating<double>* for_cuda() {
+  return &cuda::table<double>;
+}
+#else
 template <>
 const MultivectorGating<float>& compiled<MultivectorGating<float>, InstructionSet::WEYL_ISA>() {
   return WEYL_ISA::table<float>;
@@ -121,5 +145,6 @@ template <>
 const MultivectorGating<double>& compiled<MultivectorGating<double>, InstructionSet::WEYL_ISA>() {
   return WEYL_ISA::table<double>;
 }
+#endif
 
 }  // namespace weyl::kernels

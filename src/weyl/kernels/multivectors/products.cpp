@@ -3,6 +3,11 @@
 #include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/multivectors/tiles.h"
 
+#ifdef __CUDACC__
+#include "weyl/kernels/cuda/launch.h"
+#include "weyl/kernels/cuda/tables.h"
+#endif
+
 namespace weyl::kernels {
 namespace WEYL_ISA {
 namespace {
@@ -10,26 +15,26 @@ namespace {
 using clifford::geometric_terms, clifford::join_terms;
 
 template <class T>
-inline MultivectorRows<const T> read(const MultivectorRows<T>& x) {
+constexpr MultivectorRows<const T> read(const MultivectorRows<T>& x) {
   return {x.data, x.component, x.row};
 }
 
 template <class T>
-inline Multivectors<T> scaled(Multivectors<T> x, Vec<T> scale) {
+constexpr Multivectors<T> scaled(Multivectors<T> x, Vec<T> scale) {
   for (Vec<T>& component : x.at) {
     component *= scale;
   }
   return x;
 }
 template <class T>
-inline Multivectors<T> sum_of(Multivectors<T> x, const Multivectors<T>& y) {
+constexpr Multivectors<T> sum_of(Multivectors<T> x, const Multivectors<T>& y) {
   for (int i = 0; i < clifford::components; ++i) {
     x.at[i] += y.at[i];
   }
   return x;
 }
 template <class T>
-inline Vec<T> dot(const Multivectors<T>& x, const Multivectors<T>& y) {
+constexpr Vec<T> dot(const Multivectors<T>& x, const Multivectors<T>& y) {
   Vec<T> sum{};
   for (int i = 0; i < clifford::components; ++i) {
     sum += x.at[i] * y.at[i];
@@ -38,8 +43,8 @@ inline Vec<T> dot(const Multivectors<T>& x, const Multivectors<T>& y) {
 }
 
 template <class T>
-void forward(const MultivectorProductsInput<T>& in, MultivectorRows<T> product, MultivectorRows<T> joined,
-             int64_t first, int64_t last) {
+constexpr void forward(const MultivectorProductsInput<T>& in, MultivectorRows<T> product,
+                       MultivectorRows<T> joined, int64_t first, int64_t last) {
   each_tile<T>(in.channels, first, last, [&](const Tile& tile) {
     if (in.left.data) {
       put_tile<T>(product, tile,
@@ -54,9 +59,9 @@ void forward(const MultivectorProductsInput<T>& in, MultivectorRows<T> product, 
 }
 
 template <class T>
-void backward(const MultivectorProductsInput<T>& in, MultivectorRows<const T> gproduct,
-              MultivectorRows<const T> gjoined, const MultivectorProductsGradients<T>& to, int64_t first,
-              int64_t last) {
+constexpr void backward(const MultivectorProductsInput<T>& in, MultivectorRows<const T> gproduct,
+                        MultivectorRows<const T> gjoined, const MultivectorProductsGradients<T>& to,
+                        int64_t first, int64_t last) {
   each_tile<T>(in.channels, first, last, [&](const Tile& tile) {
     if (in.left.data) {
       const Multivectors<T> g = get_tile<T>(gproduct, tile);
@@ -86,23 +91,24 @@ void backward(const MultivectorProductsInput<T>& in, MultivectorRows<const T> gp
 
 /// A tile of a direction, zeros where there is none.
 template <class T>
-inline Multivectors<T> direction(const MultivectorRows<const T>& d, const Tile& tile) {
+constexpr Multivectors<T> direction(const MultivectorRows<const T>& d, const Tile& tile) {
   return d.data ? get_tile<T>(d, tile) : Multivectors<T>{};
 }
 
 /// P(dx, y) + P(x, dy) by `terms`.
 template <const auto& terms, class T>
-inline Multivectors<T> moved(const Multivectors<T>& x, const Multivectors<T>& dx, const Multivectors<T>& y,
-                             const Multivectors<T>& dy) {
+constexpr Multivectors<T> moved(const Multivectors<T>& x, const Multivectors<T>& dx, const Multivectors<T>& y,
+                                const Multivectors<T>& dy) {
   return sum_of<T>(product_of<terms, T>(dx, y), product_of<terms, T>(x, dy));
 }
 
 // With z = P(x, y), g its gradient and Px(g, y), Py(g, x) those of x and y, the directions dx and dy of the latter make
 //   L = <g, P(dx, y) + P(x, dy)>.
 template <class T>
-void second_product(const MultivectorProductsInput<T>& in, const MultivectorRows<const T>& gproduct,
-                    const MultivectorProductsGradients<const T>& d, const MultivectorProductsGradients<T>& to,
-                    const MultivectorRows<T>& ggproduct, const Tile& tile) {
+constexpr void second_product(const MultivectorProductsInput<T>& in, const MultivectorRows<const T>& gproduct,
+                              const MultivectorProductsGradients<const T>& d,
+                              const MultivectorProductsGradients<T>& to, const MultivectorRows<T>& ggproduct,
+                              const Tile& tile) {
   const Multivectors<T> dx = direction<T>(d.left, tile), dy = direction<T>(d.right, tile);
   if (ggproduct.data) {
     put_tile<T>(ggproduct, tile,
@@ -120,9 +126,10 @@ void second_product(const MultivectorProductsInput<T>& in, const MultivectorRows
 // The same of r J(x, y), with a direction dr of the gradient of r:
 //   L = r <g, J(dx, y) + J(x, dy)> + dr <g, J(x, y)>.
 template <class T>
-void second_join(const MultivectorProductsInput<T>& in, const MultivectorRows<const T>& gjoined,
-                 const MultivectorProductsGradients<const T>& d, const MultivectorProductsGradients<T>& to,
-                 const MultivectorRows<T>& ggjoined, const Tile& tile) {
+constexpr void second_join(const MultivectorProductsInput<T>& in, const MultivectorRows<const T>& gjoined,
+                           const MultivectorProductsGradients<const T>& d,
+                           const MultivectorProductsGradients<T>& to, const MultivectorRows<T>& ggjoined,
+                           const Tile& tile) {
   const Multivectors<T> dx = direction<T>(d.join_left, tile), dy = direction<T>(d.join_right, tile),
                         x = get_tile<T>(in.join_left, tile), y = get_tile<T>(in.join_right, tile),
                         g = get_tile<T>(gjoined, tile);
@@ -149,10 +156,10 @@ void second_join(const MultivectorProductsInput<T>& in, const MultivectorRows<co
 }
 
 template <class T>
-void second(const MultivectorProductsInput<T>& in, MultivectorRows<const T> gproduct,
-            MultivectorRows<const T> gjoined, const MultivectorProductsGradients<const T>& d,
-            const MultivectorProductsGradients<T>& to, MultivectorRows<T> ggproduct,
-            MultivectorRows<T> ggjoined, int64_t first, int64_t last) {
+constexpr void second(const MultivectorProductsInput<T>& in, MultivectorRows<const T> gproduct,
+                      MultivectorRows<const T> gjoined, const MultivectorProductsGradients<const T>& d,
+                      const MultivectorProductsGradients<T>& to, MultivectorRows<T> ggproduct,
+                      MultivectorRows<T> ggjoined, int64_t first, int64_t last) {
   each_tile<T>(in.channels, first, last, [&](const Tile& tile) {
     if (in.left.data) {
       second_product<T>(in, gproduct, d, to, ggproduct, tile);
@@ -164,11 +171,25 @@ void second(const MultivectorProductsInput<T>& in, MultivectorRows<const T> gpro
 }
 
 template <class T>
+#ifdef __CUDACC__
+constexpr MultivectorProducts<T> table{queued<forward<T>>, queued<backward<T>>, queued<second<T>>};
+#else
 constexpr MultivectorProducts<T> table{forward<T>, backward<T>, second<T>};
+#endif
 
 }  // namespace
 }  // namespace WEYL_ISA
 
+#ifdef __CUDACC__
+template <>
+const MultivectorProducts<float>* for_cuda() {
+  return &cuda::table<float>;
+}
+template <>
+const MultivectorProducts<double>* for_cuda() {
+  return &cuda::table<double>;
+}
+#else
 template <>
 const MultivectorProducts<float>& compiled<MultivectorProducts<float>, InstructionSet::WEYL_ISA>() {
   return WEYL_ISA::table<float>;
@@ -177,5 +198,6 @@ template <>
 const MultivectorProducts<double>& compiled<MultivectorProducts<double>, InstructionSet::WEYL_ISA>() {
   return WEYL_ISA::table<double>;
 }
+#endif
 
 }  // namespace weyl::kernels

@@ -10,7 +10,9 @@ template <class T>
 struct MultivectorRows {
   T* data = nullptr;
   int64_t component = 0, row = 0;
-  [[gnu::always_inline]] T* at(int64_t i, int64_t n) const { return data + i * component + n * row; }
+  [[gnu::always_inline]] constexpr T* at(int64_t i, int64_t n) const {
+    return data + i * component + n * row;
+  }
 };
 
 }  // namespace weyl::kernels

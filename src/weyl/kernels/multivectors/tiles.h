@@ -13,22 +13,27 @@ namespace WEYL_ISA {
 /// than one token only with all their channels.
 struct Tile {
   int64_t token, tokens, channel, channels;
-  [[gnu::always_inline]] int64_t numbers() const { return tokens * channels; }
+  [[gnu::always_inline]] constexpr int64_t numbers() const { return tokens * channels; }
 };
 
 /// f(tile) for all channels of tokens first <= n < last.
 template <class T, class F>
-[[gnu::always_inline]] inline void each_tile(int64_t channels, int64_t first, int64_t last, const F& f) {
-  const int64_t fit = channels > 0 ? lanes<T> / channels : 0;
-  if (fit > 1) {
-    for (int64_t n = first; n < last; n += fit) {
-      f(Tile{n, last - n < fit ? last - n : fit, 0, channels});
+[[gnu::always_inline]] constexpr void each_tile(int64_t channels, int64_t first, int64_t last, const F& f) {
+  if constexpr (lanes<T> == 1) {
+    each_row(first * channels, last * channels,
+             [&](int64_t i) { f(Tile{i / channels, 1, i % channels, 1}); });
+  } else {
+    const int64_t fit = channels > 0 ? lanes<T> / channels : 0;
+    if (fit > 1) {
+      for (int64_t n = first; n < last; n += fit) {
+        f(Tile{n, last - n < fit ? last - n : fit, 0, channels});
+      }
+      return;
     }
-    return;
-  }
-  for (int64_t n = first; n < last; ++n) {
-    for (int64_t c = 0; c < channels; c += lanes<T>) {
-      f(Tile{n, 1, c, channels - c < lanes<T> ? channels - c : lanes<T>});
+    for (int64_t n = first; n < last; ++n) {
+      for (int64_t c = 0; c < channels; c += lanes<T>) {
+        f(Tile{n, 1, c, channels - c < lanes<T> ? channels - c : lanes<T>});
+      }
     }
   }
 }
@@ -42,7 +47,7 @@ struct Multivectors {
 /// f<channels>() for the few channels of which several tokens fit into a vector: copies of a size that the compiler
 /// knows are single moves.
 template <class F>
-[[gnu::always_inline]] inline void with_channels(int64_t channels, const F& f) {
+[[gnu::always_inline]] constexpr void with_channels(int64_t channels, const F& f) {
   switch (channels) {
     case 1:
       return f.template operator()<1>();
@@ -66,7 +71,7 @@ static_assert(lanes<float> / 2 <= 8);
 
 /// A tile of several tokens whose rows do not follow one another.
 template <class T>
-[[gnu::noinline]] Multivectors<T> gather_tile(const MultivectorRows<const T>& x, const Tile& tile) {
+[[gnu::noinline]] constexpr Multivectors<T> gather_tile(const MultivectorRows<const T>& x, const Tile& tile) {
   Multivectors<T> v;
   with_channels(tile.channels, [&]<int channels>() {
     const T* from = x.at(0, tile.token);
@@ -81,7 +86,8 @@ template <class T>
   return v;
 }
 template <class T>
-[[gnu::noinline]] void scatter_tile(const MultivectorRows<T>& x, const Tile& tile, const Multivectors<T>& v) {
+[[gnu::noinline]] constexpr void scatter_tile(const MultivectorRows<T>& x, const Tile& tile,
+                                              const Multivectors<T>& v) {
   with_channels(tile.channels, [&]<int channels>() {
     T* to = x.at(0, tile.token);
     for (int i = 0; i < clifford::components; ++i, to += x.component) {
@@ -96,9 +102,11 @@ template <class T>
 
 /// The multivectors of a tile; lanes beyond them are zeros.
 template <class T>
-inline Multivectors<T> get_tile(const MultivectorRows<const T>& x, const Tile& tile) {
-  if (tile.tokens > 1 && x.row != tile.channels) {
-    return gather_tile<T>(x, tile);
+constexpr Multivectors<T> get_tile(const MultivectorRows<const T>& x, const Tile& tile) {
+  if constexpr (lanes<T> > 1) {
+    if (tile.tokens > 1 && x.row != tile.channels) {
+      return gather_tile<T>(x, tile);
+    }
   }
   Multivectors<T> v;
   const int64_t numbers = tile.numbers();
@@ -116,9 +124,11 @@ inline Multivectors<T> get_tile(const MultivectorRows<const T>& x, const Tile& t
 }
 
 template <class T>
-inline void put_tile(const MultivectorRows<T>& x, const Tile& tile, const Multivectors<T>& v) {
-  if (tile.tokens > 1 && x.row != tile.channels) {
-    return scatter_tile<T>(x, tile, v);
+constexpr void put_tile(const MultivectorRows<T>& x, const Tile& tile, const Multivectors<T>& v) {
+  if constexpr (lanes<T> > 1) {
+    if (tile.tokens > 1 && x.row != tile.channels) {
+      return scatter_tile<T>(x, tile, v);
+    }
   }
   const int64_t numbers = tile.numbers();
   T* to = x.at(0, tile.token) + tile.channel;
@@ -135,7 +145,7 @@ inline void put_tile(const MultivectorRows<T>& x, const Tile& tile, const Multiv
 
 /// One number a token, for each of its channels.
 template <class T>
-inline Vec<T> get_tokens(const T* numbers, const Tile& tile) {
+constexpr Vec<T> get_tokens(const T* numbers, const Tile& tile) {
   if (tile.tokens == 1) {
     return spread(numbers[tile.token]);
   }
@@ -147,9 +157,10 @@ inline Vec<T> get_tokens(const T* numbers, const Tile& tile) {
   }
   return load(each);
 }
-/// The sums over channels of a tile's tokens, written, or added to for a token's further channels.
+/// The sums over channels of a tile's tokens, written, or added to for a token's further channels, which must come one after
+/// the other: not for CUDA.
 template <class T>
-inline void sum_tokens(T* sums, const Tile& tile, Vec<T> v) {
+constexpr void sum_tokens(T* sums, const Tile& tile, Vec<T> v) {
   if (tile.tokens == 1) {
     sums[tile.token] = sum_of<T>(v) + (tile.channel > 0 ? sums[tile.token] : T(0));
     return;
@@ -187,8 +198,8 @@ inline constexpr auto join_by_left = with_gradient(clifford::join_terms, true),
                       join_by_right = with_gradient(clifford::join_terms, false);
 
 template <const auto& terms, int first, int last, class T>
-[[gnu::always_inline]] inline void add_terms(const Multivectors<T>& x, const Multivectors<T>& y,
-                                             Multivectors<T>& z, Vec<T>& sum) {
+[[gnu::always_inline]] constexpr void add_terms(const Multivectors<T>& x, const Multivectors<T>& y,
+                                                Multivectors<T>& z, Vec<T>& sum) {
   if constexpr (last - first > 1) {
     constexpr int middle = (first + last) / 2;
     add_terms<terms, first, middle, T>(x, y, z, sum);
@@ -213,7 +224,8 @@ template <const auto& terms, int first, int last, class T>
 
 /// The product of x and y by `terms`.
 template <const auto& terms, class T>
-[[gnu::always_inline]] inline Multivectors<T> product_of(const Multivectors<T>& x, const Multivectors<T>& y) {
+[[gnu::always_inline]] constexpr Multivectors<T> product_of(const Multivectors<T>& x,
+                                                            const Multivectors<T>& y) {
   Multivectors<T> z;
   Vec<T> sum;
   add_terms<terms, 0, terms.size(), T>(x, y, z, sum);

@@ -3,6 +3,7 @@
 
 #include "weyl/kernels/simd/simd.h"
 
+#if !defined(__CUDACC__)  // which has its own in one_lane.h
 namespace weyl::kernels {
 namespace WEYL_ISA {
 
@@ -139,3 +140,5 @@ inline double log_of(double x) {
 
 }  // namespace WEYL_ISA
 }  // namespace weyl::kernels
+
+#endif

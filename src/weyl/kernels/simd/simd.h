@@ -2,8 +2,13 @@
 // (see kernels/CMakeLists.txt). Everything in it lives in a namespace of that name, WEYL_ISA, so that no function of
 // one is ever linked in place of another's, and what no other file needs in an unnamed namespace inside that one.
 // Nothing of the standard library runs there, for the same reason: only headers that hold types and constants are
-// included, and the C library is called by GCC's builtins.
+// included, and the C library is called by GCC's builtins. Files whose functions are constexpr are also compiled for CUDA
+// (see cuda/launch.h), with vectors of one number.
 #pragma once
+
+#if defined(__CUDACC__)
+#include "weyl/kernels/simd/one_lane.h"
+#else
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -72,10 +77,10 @@ inline Vec<T> load_part(const T* p, int64_t count, T fill = 0) {
 #if defined(__AVX512F__)
   const auto mask = _bzhi_u32(~0U, static_cast<unsigned>(count));
   if constexpr (sizeof(T) == 4) {
-    return reinterpret_cast<Vec<T>>(
+    return reinterpret_cast<Vec<T> >(
         _mm512_mask_loadu_ps(_mm512_set1_ps(fill), static_cast<__mmask16>(mask), p));
   } else {
-    return reinterpret_cast<Vec<T>>(
+    return reinterpret_cast<Vec<T> >(
         _mm512_mask_loadu_pd(_mm512_set1_pd(fill), static_cast<__mmask8>(mask), p));
   }
 #else
@@ -168,5 +173,20 @@ inline T largest_of(Vec<T> v) {
   return folded<T>(v, [](Vec<T> a, Vec<T> b) { return larger<T>(a, b); });
 }
 
+template <class T>
+constexpr T root_of(T x) {
+  return static_cast<T>(__builtin_sqrt(static_cast<double>(x)));
+}
+
+/// f(i) for first <= i < last.
+template <class F>
+[[gnu::always_inline]] constexpr void each_row(int64_t first, int64_t last, const F& f) {
+  for (int64_t i = first; i < last; ++i) {
+    f(i);
+  }
+}
+
 }  // namespace WEYL_ISA
 }  // namespace weyl::kernels
+
+#endif

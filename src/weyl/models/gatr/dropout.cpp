@@ -3,12 +3,12 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/tensor.h>
 
 #include <iterator>
 #include <vector>
 
 #include "weyl/algebra/clifford/blades.h"
+#include "weyl/ops/constants.h"
 
 namespace weyl::gatr {
 
@@ -20,7 +20,7 @@ Streams drop_grades(const Streams& x, double rate) {
   const auto options = mv.options().requires_grad(false);
   const Tensor kept = at::dropout(at::ones({5, mv.size(1), mv.size(2)}, options), rate, /*train=*/true);
   std::vector<int64_t> grades(std::begin(clifford::grade_of), std::end(clifford::grade_of));
-  const Tensor grade_of = at::tensor(grades, at::kLong).to(mv.device());
+  const Tensor grade_of = constant(grades, mv.device());
   return {mv * kept.index_select(0, grade_of),
           x.scalars.defined() ? at::dropout(x.scalars, rate, /*train=*/true) : Tensor()};
 }

@@ -11,14 +11,16 @@
 
 #include "weyl/algebra/clifford/blades.h"
 #include "weyl/core/check.h"
+#include "weyl/core/to_device.h"
 #include "weyl/nn/pooling.h"
+#include "weyl/ops/constants.h"
 #include "weyl/ops/segment.h"
 
 namespace weyl::gatr {
 namespace {
 
 Tensor indices(const std::vector<int64_t>& values, at::Device device) {
-  return at::tensor(values, at::kLong).to(device);
+  return to_device(at::tensor(values, at::kLong), device);
 }
 
 /// The first object of each graph, and the end of the last: (B + 1). Objects nest in graphs and are never empty.
@@ -36,9 +38,8 @@ std::vector<int64_t> first_objects(const Points& points) {
 
 /// The number of each node in its segment.
 Tensor numbers_in(const Segments& segments) {
-  const at::Device device = segments.index.device();
-  const Tensor first = indices(segments.offsets, device);
-  return at::arange(segments.rows(), first.options()) - first.index_select(0, segments.index);
+  const Tensor first = segments.offsets_on_device().index_select(0, segments.index);
+  return at::arange(segments.rows(), segments.index.options()) - first;
 }
 
 Tensor mean_reference(const Tensor& multivectors, const Segments& graphs) {
@@ -47,7 +48,7 @@ Tensor mean_reference(const Tensor& multivectors, const Segments& graphs) {
 }
 
 Tensor chosen(const Tensor& x, int64_t dimension, const std::vector<int64_t>& channels) {
-  return channels.empty() ? Tensor() : x.index_select(dimension, indices(channels, x.device()));
+  return channels.empty() ? Tensor() : x.index_select(dimension, constant(channels, x.device()));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ constexpr int64_t long_graph = 128;  // from here on numbers of pairs cost more 
 /// rounded.
 Tensor above_least(const Tensor& squares, const Tensor& present, const Segments& graphs) {
   const Edges pairs = all_pairs(graphs);
-  const Tensor lengths = at::tensor(pairs.of_centre.sizes(), at::kLong).to(squares.device());
+  const Tensor lengths = pairs.of_centre.sizes_on_device();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Tensor seen = squares.detach().t().masked_fill(at::logical_not(present), infinity).t();
   Tensor least = at::segment_reduce(seen, "min", lengths, {}, {}, 0, /*unsafe=*/true, infinity);

@@ -4,12 +4,12 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 
 #include <algorithm>
 
 #include "weyl/ops/autograd/full_precision.h"
+#include "weyl/ops/constants.h"
 
 namespace weyl::platonic {
 namespace {
@@ -20,7 +20,7 @@ Tensor signs(const std::vector<bool>& odd, const GroupTables& tables, const at::
     return {};
   }
   const std::vector<int64_t> flags(odd.begin(), odd.end());
-  const Tensor mask = at::tensor(flags, at::kLong).to(like.device()).to(at::kBool);
+  const Tensor mask = constant(flags, like.device()).to(at::kBool);
   const Tensor determinants = tables.determinants(like.device(), c10::typeMetaToScalarType(like.dtype()));
   return at::where(mask.unsqueeze(0), determinants.unsqueeze(1), at::ones({1, 1}, like));
 }

@@ -15,6 +15,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/ops/autograd/full_precision.h"
+#include "weyl/ops/constants.h"
 #include "weyl/ops/steerable/irrep_norms.h"
 
 namespace weyl::steerable {
@@ -94,8 +95,8 @@ Tensor BatchNorm::operator()(const Tensor& features) const {
   Tensor mean = mean_square_.to(x.scalar_type());
   if (training() && x.numel() > 0) {
     const Tensor squares = irrep_squares(x, type_).transpose(0, 1).flatten(1).mean(1);
-    mean = squares / at::tensor(components_, squares.options());
-    const at::NoGradGuard constant;
+    mean = squares / constant(components_, squares.scalar_type(), squares.device());
+    const at::NoGradGuard no_grad;
     mean_square_.detach().mul_(1 - momentum).add_(mean.detach(), momentum);
   }
   const Tensor factors = weight_.to(x.scalar_type()) / lengths(mean);

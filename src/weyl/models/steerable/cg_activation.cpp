@@ -55,7 +55,9 @@ CgActivation::CgActivation(const SteerableType& type) : type_(type) {
         }
       }
       if (!pair.degrees.empty()) {
-        pair.coupling = coupling_of(l1, l2, pair.degrees);
+        const Tensor coupling = coupling_of(l1, l2, pair.degrees);
+        pair.numbers = coupling.numel();
+        pair.coupling = std::make_shared<const TableCopies>(coupling);
         pairs_.push_back(std::move(pair));
       }
     }
@@ -112,7 +114,7 @@ Tensor CgActivation::in_space(const Tensor& x) const {
     const Tensor a = f.select(1, 0), b = f.select(1, 1), c = g.select(1, 0), d = g.select(1, 1);
     const Tensor products = at::stack({a * c - b * d, a * d + b * c}, 1).flatten(2, 3);
     const FullPrecision no_autocast;
-    const Tensor coupled = at::matmul(pair.coupling.to(products.options()), products);
+    const Tensor coupled = at::matmul(pair.coupling->on(products.device(), products.scalar_type()), products);
     int64_t row = 0;
     for (const int64_t l : pair.degrees) {
       of[l].push_back(coupled.narrow(2, row, 2 * l + 1).unflatten(3, {h_, -1}));
@@ -135,7 +137,7 @@ Work CgActivation::work() const {
   }
   double coupled = 0;
   for (const Pair& pair : pairs_) {
-    coupled += static_cast<double>(pair.coupling.numel() * 2 * h_);
+    coupled += static_cast<double>(pair.numbers * 2 * h_);
   }
   return in_->work() + Work::product(coupled, 1) + out_->work();  // couplings are constants
 }

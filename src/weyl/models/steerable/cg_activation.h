@@ -1,7 +1,10 @@
 #pragma once
 
+#include <memory>
+
 #include "weyl/models/steerable/layer.h"
 #include "weyl/models/steerable/linear.h"
+#include "weyl/ops/frames/table_copies.h"
 
 namespace weyl::steerable {
 
@@ -20,8 +23,9 @@ class CgActivation : public Layer {
  private:
   struct Pair {
     int64_t l1, l2;
-    std::vector<int64_t> degrees;  // that they are coupled to
-    Tensor coupling;               // (sum of 2 l + 1, (2 l1 + 1)(2 l2 + 1)) float64
+    std::vector<int64_t> degrees;                 // that they are coupled to
+    std::shared_ptr<const TableCopies> coupling;  // (sum of 2 l + 1, (2 l1 + 1)(2 l2 + 1))
+    int64_t numbers = 0;                          // of that
   };
   Tensor in_the_plane(const Tensor& x) const;
   Tensor in_space(const Tensor& x) const;

@@ -12,6 +12,7 @@
 #include "weyl/kernels/dispatch.h"
 #include "weyl/ops/attention/attention_forms.h"
 #include "weyl/ops/attention/attention_units.h"
+#include "weyl/ops/attention/fused_attention.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
@@ -40,7 +41,7 @@ Tensor in_parts(const Tensor& y, const Tensor& like) {
   return like.dim() == 3 ? y : y.reshape({y.size(0), y.size(1), like.size(1), like.size(3)}).transpose(1, 2);
 }
 
-/// Inputs q, k, v, bias (or undefined). By-product: sums (N, H, 2) of the kernel.
+/// Inputs q, k, v, bias (or undefined). By-products: sums (N, H, 2) of the kernel, or those of a fused one.
 class RaggedAttention : public Differentiable {
  public:
   RaggedAttention(const Segments& graphs, double scale) : graphs_(graphs), scale_(scale) {}
@@ -55,11 +56,16 @@ class RaggedAttention : public Differentiable {
                      in[2])};
   }
 
-  bool has_forward(const Tensors& in) const override { return kernels_take(in); }
-  bool has_backward(const Tensors& in) const override { return kernels_take(in); }
+  bool has_forward(const Tensors& in) const override { return kernels_take(in) || is_fused(in); }
+  bool has_backward(const Tensors& in) const override { return has_forward(in); }
   bool has_second(const Tensors& in) const override { return kernels_take(in); }
 
   Tensors forward(const Tensors& in) const override {
+    if (is_fused(in)) {
+      Tensors found = fused_attention(in_one(in[0]), in_one(in[1]), in_one(in[2]), graphs_, scale_);
+      found[0] = in_parts(found[0], in[2]);
+      return found;
+    }
     const Operands x(in);
     std::vector<int64_t> shape = in[0].sizes().vec();
     shape.back() = in[2].size(-1);
@@ -80,6 +86,17 @@ class RaggedAttention : public Differentiable {
 
   Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gy,
                    const std::vector<bool>& needed) const override {
+    if (is_fused(in)) {
+      Tensors results = out;
+      results[0] = in_one(out[0]);
+      Tensors g = fused_attention_gradients(in_one(in[0]), in_one(in[1]), in_one(in[2]), graphs_, scale_,
+                                            results, in_one(gy[0]));
+      for (size_t i = 0; i < 3; ++i) {
+        g[i] = needed[i] ? in_parts(g[i], in[i]) : Tensor();
+      }
+      g.emplace_back();
+      return g;
+    }
     const Operands x(in);
     const int weights = needed[0] || needed[1] || needed[3];
     count_operations((needed[0] + needed[1]) * attention_products(graphs_, x.heads, x.key_width) +
@@ -125,6 +142,10 @@ class RaggedAttention : public Differentiable {
   }
 
  private:
+  bool is_fused(const Tensors& in) const {
+    return fused_attention_takes(in[0], in[1], in[2], in[3], graphs_);
+  }
+
   struct Operands {
     explicit Operands(const Tensors& in)
         : heads(in[0].size(-2)),

@@ -13,9 +13,11 @@ namespace weyl {
 /// undefined or (pairs, H), rows in the order graph, query, key (`graphs.pairs()` of them). A graph without
 /// nodes contributes nothing; a result never depends on the other graphs. Differentiable to any order (LibTorch's
 /// fused CPU attention has no second derivative). On CPUs memory is of the order of the rows, however long a graph is, value
-/// and derivatives alike; the torch expressions, which devices without kernels and third derivatives use, hold a table of
-/// all pairs. Where some inputs are below float32, as autocast leaves them, and others are not, all count as float32; on
-/// CPUs narrower ones are worked out in float32. ShapeError unless shapes and dtypes agree.
+/// and derivatives alike; on CUDA devices value and first derivative likewise, without a bias and below float64, by
+/// LibTorch's fused kernels (fused_attention.h). The torch expressions, which other devices, higher derivatives, float64 and
+/// biases on a device use, hold a table of all pairs. Where some inputs are below float32, as autocast leaves them, and
+/// others are not, all count as float32; on CPUs narrower ones are worked out in float32. ShapeError unless shapes and
+/// dtypes agree.
 Tensor ragged_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias = {});
 

@@ -53,13 +53,13 @@ Tensor padded_weights(const Padding& padding, const Tensor& q, const Tensor& k, 
 
 Tensor attention_padded(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                         double scale, const Tensor& bias) {
-  const Padding padding(graphs, q.device());
+  const Padding padding(graphs);
   return padding.unpad(at::matmul(padded_weights(padding, q, k, graphs, scale, bias), padding.pad(v)));
 }
 
 Tensor attention_dropped(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
                          double scale, double dropout) {
-  const Padding padding(graphs, q.device());
+  const Padding padding(graphs);
   const Tensor weights = padded_weights(padding, q, k, graphs, scale, {});
   return padding.unpad(at::matmul(at::dropout(weights, dropout, /*train=*/true), padding.pad(v)));
 }

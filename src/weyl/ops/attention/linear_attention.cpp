@@ -80,7 +80,7 @@ Tensor over_norm(const Tensor& v, const Tensor& norm, const Segments& graphs) {
 /// As batched matrix products over pieces of graphs, on any device.
 Tensor in_pieces(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs) {
   const Pieces pieces = cut(graphs, best_length(graphs, k.size(2), v.size(2)), q.device());
-  const Padding padding(pieces.rows, q.device());
+  const Padding padding(pieces.rows);
   Tensor keys = padding.pad(k);
   if (!padding.full) {
     keys = keys.masked_fill(padding.empty_keys.transpose(-1, -2), 0);

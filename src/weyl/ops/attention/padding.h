@@ -5,9 +5,9 @@
 namespace weyl {
 
 /// Ragged rows as a batch of the non-empty graphs, padded to the longest. Padding repeats a real row of the
-/// same graph, so nothing that is masked out can be infinite.
+/// same graph, so nothing that is masked out can be infinite. Its tables are on the device of the graphs' index.
 struct Padding {
-  Padding(const Segments& graphs, at::Device device);
+  explicit Padding(const Segments& graphs);
 
   Tensor pad(const Tensor& x) const;    // (N, H, C) -> (batch, H, longest, C)
   Tensor unpad(const Tensor& x) const;  // (batch, H, longest, C) -> (N, H, C)

@@ -20,9 +20,11 @@ thread_local PlainAttention plain_attention = PlainAttention::pairs;
 /// What a node of the graph keeps beside its saved tensors.
 struct Record : torch::CustomClassHolder {
   std::shared_ptr<const Differentiable> op;
+  bool by_kernel = true;      // the forward; else by the torch expression, which derivatives work out again
   std::vector<bool> defined;  // of the op's inputs
   std::vector<bool> needed;   // of a backward: which gradients it computed
   Tensors outputs;            // of a backward: the detached outputs of the forward
+  Switches switches;          // of the call
 };
 using RecordPtr = c10::intrusive_ptr<Record>;
 
@@ -135,6 +137,7 @@ struct BackwardNode : torch::autograd::Function<BackwardNode> {
 
   static Tensors backward(AutogradContext* ctx, const Tensors& incoming) {
     const RecordPtr record = record_of(ctx);
+    const Switches::Again switches(record->switches);
     const Tensors dense = ctx->get_saved_variables();
     size_t next = 0;
     const Tensors inputs = spread(dense, next, record->defined);
@@ -167,13 +170,17 @@ struct CallNode : torch::autograd::Function<CallNode> {
   static Tensors forward(AutogradContext* ctx, at::TensorList tensors, const RecordPtr& record) {
     const Tensors dense(tensors.begin(), tensors.end());
     size_t next = 0;
-    const Tensors outputs = record->op->forward(spread(dense, next, record->defined));
+    const Tensors inputs = spread(dense, next, record->defined);
+    const Tensors outputs =
+        record->by_kernel ? record->op->forward(inputs) : record->op->without_kernels(inputs);
     const size_t results = record->op->results();
     ctx->set_materialize_grads(false);
     ctx->mark_non_differentiable(
         Tensors(outputs.begin() + static_cast<std::ptrdiff_t>(results), outputs.end()));
     Tensors saved = dense;
-    saved.insert(saved.end(), outputs.begin(), outputs.end());
+    if (record->by_kernel) {  // else the inputs alone
+      saved.insert(saved.end(), outputs.begin(), outputs.end());
+    }
     ctx->save_for_backward(std::move(saved));
     ctx->saved_data["record"] = c10::IValue::make_capsule(record);
     return outputs;
@@ -181,6 +188,7 @@ struct CallNode : torch::autograd::Function<CallNode> {
 
   static Tensors backward(AutogradContext* ctx, Tensors gys) {
     const RecordPtr record = record_of(ctx);
+    const Switches::Again switches(record->switches);
     const Differentiable& op = *record->op;
     const Tensors saved = ctx->get_saved_variables();
     size_t next = 0, edge = 0;
@@ -191,7 +199,7 @@ struct CallNode : torch::autograd::Function<CallNode> {
       needed.push_back(defined && ctx->needs_input_grad(edge++));
     }
     gys.resize(op.results());
-    const bool by_kernel = op.has_backward(inputs);
+    const bool by_kernel = record->by_kernel && op.has_backward(inputs);
     for (size_t i = 0; i < gys.size() && by_kernel; ++i) {
       gys[i] = gys[i].defined() ? gys[i] : at::zeros_like(outputs[i]);
     }
@@ -201,6 +209,7 @@ struct CallNode : torch::autograd::Function<CallNode> {
     } else if (at::GradMode::is_enabled()) {
       auto again = c10::make_intrusive<Record>();
       again->op = record->op;
+      again->switches = record->switches;
       again->defined = record->defined;
       again->needed = needed;
       for (const Tensor& y : outputs) {
@@ -249,18 +258,21 @@ Tensors call(std::shared_ptr<const Differentiable> op, const Tensors& inputs) {
   if (UseReferences::active()) {
     return op->reference(inputs);
   }
-  if (!op->has_forward(inputs) || (ExpectSecondDerivatives::active() && !op->has_second(inputs))) {
-    return op->without_kernels(inputs);
-  }
+  const bool by_kernel =
+      op->has_forward(inputs) && !(ExpectSecondDerivatives::active() && !op->has_second(inputs));
   bool differentiated = false;
   for (const Tensor& x : inputs) {
     differentiated = differentiated || (x.defined() && x.requires_grad());
+  }
+  if (!by_kernel && !(op->recomputes() && differentiated && at::GradMode::is_enabled())) {
+    return op->without_kernels(inputs);
   }
   const size_t results = op->results();
   Tensors outputs;
   if (differentiated && at::GradMode::is_enabled()) {
     auto record = c10::make_intrusive<Record>();
     record->op = std::move(op);
+    record->by_kernel = by_kernel;
     for (const Tensor& x : inputs) {
       record->defined.push_back(x.defined());
     }
@@ -296,6 +308,20 @@ PlainAttention UseReferences::attention() {
 }
 bool UseReferences::active() {
   return using_references > 0;
+}
+
+Switches::Switches() : expects_second_(ExpectSecondDerivatives::active()) {
+  if (UseReferences::active()) {
+    references_ = UseReferences::attention();
+  }
+}
+Switches::Again::Again(const Switches& as) {
+  if (as.expects_second_) {
+    second_.emplace();
+  }
+  if (as.references_) {
+    references_.emplace(*as.references_);
+  }
 }
 
 }  // namespace weyl

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "weyl/ops/autograd/plain_attention.h"
@@ -26,6 +27,10 @@ class Differentiable {
 
   /// The torch expression to use where no kernel runs: the reference, unless a faster one says the same.
   virtual Tensors without_kernels(const Tensors& inputs) const { return reference(inputs); }
+
+  /// Whether, where no kernel runs, the graph keeps the inputs alone and derivatives work the expression out again: for ops
+  /// whose expression makes much more than it is given.
+  virtual bool recomputes() const { return false; }
 
   /// How many tensors `reference` returns. `forward` may return more: by-products (row sums, say) that
   /// `backward` and `second` find again among their `outputs`, and that callers never see.
@@ -74,6 +79,26 @@ class UseReferences {
 
  private:
   PlainAttention before_;
+};
+
+/// The two switches above as they stood on the thread where this was made. What is worked out later in its name, by a
+/// backward pass that autograd runs on a thread of its own for each device, has them again while an Again lives.
+class Switches {
+ public:
+  Switches();
+
+  class Again {
+   public:
+    explicit Again(const Switches& as);
+
+   private:
+    std::optional<ExpectSecondDerivatives> second_;
+    std::optional<UseReferences> references_;
+  };
+
+ private:
+  bool expects_second_;
+  std::optional<PlainAttention> references_;
 };
 
 }  // namespace weyl

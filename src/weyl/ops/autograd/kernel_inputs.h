@@ -1,5 +1,9 @@
 #pragma once
 
+#include <functional>
+
+#include "weyl/kernels/cuda/tables.h"
+#include "weyl/kernels/dispatch.h"
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
@@ -8,7 +12,22 @@ namespace weyl {
 /// float64, and no WithoutKernels lives. Every op asks it before it runs a kernel.
 bool kernels_take(const Tensors& inputs);
 
-/// Calls f with a float or a double, by the dtype that kernels_take has allowed.
+/// True when kernels for CUDA can take these: the build has them (CMake's WEYL_CUDA), every defined input is a dense tensor
+/// on one CUDA device, all float32 or all float64.
+bool cuda_kernels_take(const Tensors& inputs);
+
+/// The table of a kernel for tensors on that device, where one of the two above has said yes.
+template <class Kernel>
+const Kernel& kernel_on(at::Device device) {
+  return device.is_cuda() ? *kernels::for_cuda<Kernel>() : kernels::best<Kernel>();
+}
+
+/// work(first, last) for rows 0 to `rows`: shared out among threads, so many that each has enough of them at
+/// `nanoseconds` a row; on a CUDA device called once, with its current stream to queue on.
+void share_or_queue(at::Device device, int64_t rows, double nanoseconds,
+                    const std::function<void(int64_t, int64_t)>& work);
+
+/// Calls f with a float or a double, by the dtype that these have allowed.
 template <class F>
 auto with_type(at::ScalarType type, const F& f) {
   return type == at::kFloat ? f(float{}) : f(double{});

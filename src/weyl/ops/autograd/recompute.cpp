@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 namespace weyl {
@@ -77,20 +76,12 @@ struct Record : torch::CustomClassHolder {
   at::Device device = at::kCPU;
   bool autocast = false;
   at::ScalarType autocast_dtype = at::kFloat;
-  bool expects_second = false;
-  std::optional<PlainAttention> references;
+  Switches switches;
   Tensor draws;  // the generator's state
 
   Tensor run(const Tensors& inputs) const {
     const Autocast cast(device.type(), autocast, autocast_dtype);
-    std::optional<ExpectSecondDerivatives> second;
-    std::optional<UseReferences> plain;
-    if (expects_second) {
-      second.emplace();
-    }
-    if (references) {
-      plain.emplace(*references);
-    }
+    const Switches::Again again(switches);
     return f(inputs);
   }
 
@@ -171,10 +162,6 @@ Tensor recomputed(std::function<Tensor(const Tensors&)> f, const Tensors& inputs
   record->f = std::move(f);
   record->autocast = at::autocast::is_autocast_enabled(device);
   record->autocast_dtype = at::autocast::get_autocast_dtype(device);
-  record->expects_second = ExpectSecondDerivatives::active();
-  if (UseReferences::active()) {
-    record->references = UseReferences::attention();
-  }
   at::Generator generator = at::globalContext().defaultGenerator(record->device);
   record->draws = state_of(generator);
   return RecomputeNode::apply(at::TensorList(all), record);

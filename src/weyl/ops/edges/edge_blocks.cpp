@@ -328,7 +328,8 @@ Tensors in_edge_blocks(const EdgeFunction& f, const EdgeBlockForm& form, const T
         inputs[i].defined() ? inputs[i].sizes() : at::IntArrayRef{});
   }
   // A derivative would work f out again without the autocast of now.
-  if (edges.count() <= most || at::autocast::is_autocast_enabled(edges.centre.device().type())) {
+  const auto device = edges.centre.device();
+  if (edges.count() <= most || !device.is_cpu() || at::autocast::is_autocast_enabled(device.type())) {
     return f(inputs, edges);
   }
   return call(std::make_shared<EdgeBlocks>(f, form, edges, most), inputs);

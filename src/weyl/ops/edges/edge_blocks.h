@@ -24,6 +24,8 @@ using EdgeFunction = std::function<Tensors(const Tensors& inputs, const Edges& e
 /// each edge is never there for all: memory grows with results and inputs, not with what lies between. The first
 /// derivative works f out again, block by block; higher ones are those of f over all edges. Up to `most` edges are one
 /// block, which is f itself. Undefined inputs stay so. ShapeError: rows that do not fit the form.
+/// On devices other than the CPU all edges are one block: the edges are cut on the host, for which the device's queue
+/// would have to wait in each call, and a device works on all of them at a time in memory that is its own.
 Tensors in_edge_blocks(const EdgeFunction& f, const EdgeBlockForm& form, const Tensors& inputs,
                        const Edges& edges, int64_t most);
 

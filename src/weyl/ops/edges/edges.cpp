@@ -1,16 +1,26 @@
 #include "weyl/ops/edges/edges.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/cumsum.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/repeat_interleave.h>
+#include <ATen/ops/searchsorted.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <array>
 #include <numeric>
+#include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/autograd/without_kernels.h"
 
 namespace weyl {
 namespace {
@@ -85,16 +95,76 @@ void find_bonds(Edges& edges, const Lists& list, at::Device device) {
 }
 
 /// Rows of nodes to rows of graphs: where the edges of each graph end.
-Segments edges_of_graphs(const Segments& of_centre, const Segments& graphs, at::Device device) {
+std::vector<int64_t> ends_in_graphs(const std::vector<int64_t>& of_centre, const Segments& graphs) {
   std::vector<int64_t> offsets;
   for (const int64_t row : graphs.offsets) {
-    offsets.push_back(of_centre.offsets[static_cast<size_t>(row)]);
+    offsets.push_back(of_centre[static_cast<size_t>(row)]);
   }
-  return Segments::of_offsets(std::move(offsets), device);
+  return offsets;
 }
 
-at::Device device_of(const Segments& graphs) {
-  return graphs.index.defined() ? graphs.index.device() : at::Device(at::kCPU);
+/// Segments whose offsets are on the device already, (count + 1): what asks for them there finds them.
+Segments segments_of(std::vector<int64_t> offsets, Tensor index, const Tensor& there) {
+  Segments segments = Segments::of_index(std::move(offsets), std::move(index));
+  segments.table("offsets", [&] { return std::vector{there.to(at::kInt)}; });
+  segments.table("sizes",
+                 [&] { return std::vector{(there.slice(0, 1) - there.slice(0, 0, -1)).to(at::kLong)}; });
+  return segments;
+}
+
+/// Of all pairs: centre, neighbour, bond, edge of bond, graph, and where the pairs of each node and graph begin.
+std::vector<Tensor> tables_of_pairs_on_host(const Segments& graphs, const std::vector<int64_t>& offsets) {
+  const int64_t count = graphs.pairs();
+  std::vector<int64_t> first;
+  const Tensor neighbour = at::empty({count}, at::kLong), bond = at::empty({count}, at::kLong);
+  auto *row = neighbour.mutable_data_ptr<int64_t>(), *of = bond.mutable_data_ptr<int64_t>();
+  for (int64_t s = 0, begin = 0; s < graphs.count(); ++s) {
+    const int64_t n = graphs.size(s);
+    for (int64_t i = 0; i < n; ++i, row += n) {
+      std::iota(row, row + n, graphs.offsets[s]);
+      for (int64_t j = 0; j < n; ++j) {
+        const int64_t e = begin + i * n + j;
+        of[e] = j < i ? of[begin + j * n + i] : static_cast<int64_t>(first.size());
+        if (j >= i) {
+          first.push_back(e);
+        }
+      }
+    }
+    begin += n * n;
+  }
+  const Segments of_centre = Segments::of_offsets(offsets),
+                 of_graph = Segments::of_offsets(ends_in_graphs(offsets, graphs));
+  return {of_centre.index,
+          neighbour,
+          bond,
+          at::tensor(first, at::kLong),
+          of_graph.index,
+          of_centre.offsets_on_device(),
+          of_graph.offsets_on_device()};
+}
+
+/// The same, worked out on the device of the graphs: there may be far more pairs than it is good to bring there. On a
+/// CPU it takes four times as long.
+std::vector<Tensor> tables_of_pairs(const Segments& graphs, const std::vector<int64_t>& offsets) {
+  const Tensor sizes = graphs.sizes_on_device().index_select(0, graphs.index),
+               first = graphs.offsets_on_device().index_select(0, graphs.index);
+  FoundEdges pairs;
+  pairs.offsets = offsets;
+  pairs.offsets_there = at::cat({at::zeros({1}, sizes.options()), at::cumsum(sizes, 0)});
+  pairs.centre = at::repeat_interleave(sizes, std::optional<int64_t>(offsets.back()));
+  const Tensor first_of_centre = first.index_select(0, pairs.centre);
+  pairs.neighbour = at::arange(offsets.back(), sizes.options()) -
+                    pairs.offsets_there.index_select(0, pairs.centre) + first_of_centre;
+  pairs.reverse = pairs.offsets_there.index_select(0, pairs.neighbour) + pairs.centre - first_of_centre;
+  pairs.own_reverses = graphs.rows();
+  const Edges edges = edges_of(std::move(pairs), graphs);
+  return {edges.centre,
+          edges.neighbour,
+          edges.bond,
+          edges.edge_of_bond,
+          edges.of_graph.index,
+          edges.of_centre.offsets_on_device(),
+          edges.of_graph.offsets_on_device()};
 }
 
 }  // namespace
@@ -109,7 +179,7 @@ Edges edges_of(const Tensor& centre, const Tensor& neighbour, const Tensor& shif
   require(!shifts.defined() ||
               (shifts.sizes() == at::IntArrayRef({count, 3}) && shifts.scalar_type() == at::kLong),
           where, ": shifts must be (", count, ", 3) int64");
-  const auto device = device_of(graphs);
+  const auto device = graphs.device();
   const Tensor from = centre.to(at::kCPU).contiguous(), to = neighbour.to(at::kCPU).contiguous();
   const Tensor steps = shifts.defined() ? shifts.to(at::kCPU).contiguous() : shifts;
   const Lists list{from.const_data_ptr<int64_t>(), to.const_data_ptr<int64_t>(),
@@ -139,39 +209,48 @@ Edges edges_of(const Tensor& centre, const Tensor& neighbour, const Tensor& shif
   edges.neighbour = to.to(device);
   edges.shifts = shifts.defined() ? shifts.to(device) : shifts;
   edges.of_centre = Segments::of_sizes(degrees, device);
-  edges.of_graph = edges_of_graphs(edges.of_centre, graphs, device);
+  edges.of_graph = Segments::of_offsets(ends_in_graphs(edges.of_centre.offsets, graphs), device);
   find_bonds(edges, list, device);
   return edges;
 }
 
-Edges all_pairs(const Segments& graphs) {
-  const int64_t count = graphs.pairs();
-  std::vector<int64_t> degrees, first;
-  const Tensor neighbour = at::empty({count}, at::kLong), bond = at::empty({count}, at::kLong);
-  auto *row = neighbour.mutable_data_ptr<int64_t>(), *of = bond.mutable_data_ptr<int64_t>();
-  for (int64_t s = 0, begin = 0; s < graphs.count(); ++s) {
-    const int64_t n = graphs.size(s);
-    degrees.insert(degrees.end(), static_cast<size_t>(n), n);
-    for (int64_t i = 0; i < n; ++i, row += n) {
-      std::iota(row, row + n, graphs.offsets[s]);
-      for (int64_t j = 0; j < n; ++j) {
-        const int64_t e = begin + i * n + j;
-        of[e] = j < i ? of[begin + j * n + i] : static_cast<int64_t>(first.size());
-        if (j >= i) {
-          first.push_back(e);
-        }
-      }
-    }
-    begin += n * n;
-  }
-  const auto device = device_of(graphs);
+Edges edges_of(FoundEdges found, const Segments& graphs) {
+  const int64_t count = found.centre.size(0), bonds = (count + found.own_reverses) / 2;
+  // Of an edge and its reverse, the one that comes first is the first of their bond.
+  const auto whole = found.centre.options();
+  const Tensor rows = at::arange(count, whole);
+  const Tensor numbers = at::cumsum(rows <= found.reverse, 0, at::kLong);
   Edges edges;
-  edges.of_centre = Segments::of_sizes(degrees, device);
-  edges.of_graph = edges_of_graphs(edges.of_centre, graphs, device);
-  edges.centre = edges.of_centre.index;
-  edges.neighbour = neighbour.to(device);
-  edges.bond = bond.to(device);
-  edges.edge_of_bond = at::tensor(first, at::kLong).to(device);
+  edges.bond = numbers.index_select(0, at::minimum(rows, found.reverse)) - 1;
+  edges.edge_of_bond = at::searchsorted(numbers, at::arange(1, bonds + 1, whole));
+  edges.of_graph =
+      segments_of(ends_in_graphs(found.offsets, graphs), graphs.index.index_select(0, found.centre),
+                  found.offsets_there.index_select(0, graphs.offsets_on_device()));
+  edges.of_centre = segments_of(std::move(found.offsets), found.centre, found.offsets_there);
+  edges.centre = std::move(found.centre);
+  edges.neighbour = std::move(found.neighbour);
+  edges.shifts = std::move(found.shifts);
+  return edges;
+}
+
+Edges all_pairs(const Segments& graphs) {
+  std::vector<int64_t> offsets{0};
+  for (int64_t s = 0; s < graphs.count(); ++s) {
+    for (int64_t i = 0; i < graphs.size(s); ++i) {
+      offsets.push_back(offsets.back() + graphs.size(s));
+    }
+  }
+  const bool on_host = graphs.device().is_cpu() && !WithoutKernels::active();
+  const std::vector<Tensor>& tables = graphs.table("all pairs", [&] {
+    return on_host ? tables_of_pairs_on_host(graphs, offsets) : tables_of_pairs(graphs, offsets);
+  });
+  Edges edges;
+  edges.centre = tables[0];
+  edges.neighbour = tables[1];
+  edges.bond = tables[2];
+  edges.edge_of_bond = tables[3];
+  edges.of_graph = segments_of(ends_in_graphs(offsets, graphs), tables[4], tables[6]);
+  edges.of_centre = segments_of(std::move(offsets), tables[0], tables[5]);
   return edges;
 }
 

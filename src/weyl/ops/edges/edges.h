@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "weyl/core/segments.h"
 
 namespace weyl {
@@ -26,8 +28,19 @@ struct Edges {
 /// not in the list is a bond of its own.)
 Edges edges_of(const Tensor& centre, const Tensor& neighbour, const Tensor& shifts, const Segments& graphs);
 
+/// Edges as a search on a device finds them, where they stay: nobody checks them, and nothing waits for the device.
+struct FoundEdges {
+  Tensor centre, neighbour;      // (E) int64, in the order of Edges, each with its reverse
+  Tensor shifts;                 // (E, 3) int64 or undefined
+  Tensor reverse;                // (E) int64: which edge is the reverse of each
+  std::vector<int64_t> offsets;  // of the edges of each node
+  Tensor offsets_there;          // (N + 1) the same on the device
+  int64_t own_reverses = 0;      // how many edges are their own reverse
+};
+Edges edges_of(FoundEdges found, const Segments& graphs);
+
 /// All ordered pairs of nodes of each graph, a node with itself included, in the order graph, first node
-/// (the centre), second node: the sum n^2 rows of pair level.
+/// (the centre), second node: the sum n^2 rows of pair level. Their tensors are made once a batch.
 Edges all_pairs(const Segments& graphs);
 
 /// x_e = r_j + shift_e . cell - r_i: positions (N, D); cell (B, 3, 3), rows are lattice vectors, or

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <vector>
 
-#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/kernels/edges/neighbours.h"
 #include "weyl/ops/autograd/parallel.h"
+#include "weyl/ops/autograd/without_kernels.h"
+#include "weyl/ops/edges/device_neighbours.h"
+#include "weyl/ops/edges/neighbour_limits.h"
 
 namespace weyl {
 namespace {
@@ -18,14 +20,6 @@ namespace {
 // Measured on one thread, at 50 neighbours an atom.
 constexpr double nanoseconds_of_atom = 2000;
 constexpr double nanoseconds_of_pair = 1;  // of a few atoms of an open system
-constexpr int64_t few_atoms = 160;
-constexpr double most_edges = 2.1e9;  // of a graph: indices are 31 bits in places
-// A periodic cell gives as many edges as the cutoff asks for, up to a few hundred where it is sensible: 12 Angstrom in
-// water are 700.
-constexpr double most_an_atom = 10'000;
-// What an edge takes while edges are found: as a candidate, in the list of its graph, in the result and its bonds.
-constexpr double bytes_an_edge = 200;
-constexpr double taken_without_asking = 1 << 26;  // bytes
 
 double nanoseconds_of(const kernels::NeighbourSearch& s) {
   const auto n = static_cast<double>(s.atoms);
@@ -34,84 +28,30 @@ double nanoseconds_of(const kernels::NeighbourSearch& s) {
 }
 
 /// The searches of a batch, checked by the density of each before any memory is taken.
-class Searches {
- public:
-  Searches(const Tensor& positions, const Segments& graphs, double cutoff, const Tensor& cell,
-           const Tensor& pbc, bool self) {
-    for (int64_t g = 0; g < graphs.count(); ++g) {
-      kernels::NeighbourSearch search;
-      search.positions = positions.const_data_ptr<double>() + 3 * graphs.offsets[g];
-      search.atoms = graphs.size(g);
-      if (cell.defined()) {
-        const bool* periodic = pbc.const_data_ptr<bool>() + 3 * g;
-        search.cell = cell.const_data_ptr<double>() + 9 * g;
-        search.periodic = {periodic[0], periodic[1], periodic[2]};
-      }
-      search.cutoff = cutoff;
-      search.self = self;
-      search.most_edges = most_edges;
-      all.push_back(search);
+std::vector<kernels::NeighbourSearch> searches_of(const Tensor& positions, const Segments& graphs,
+                                                  double cutoff, const Tensor& cell, const Tensor& pbc,
+                                                  bool self) {
+  std::vector<kernels::NeighbourSearch> searches;
+  std::vector<ExpectedEdges> expected;
+  for (int64_t g = 0; g < graphs.count(); ++g) {
+    kernels::NeighbourSearch search;
+    search.positions = positions.const_data_ptr<double>() + 3 * graphs.offsets[g];
+    search.atoms = graphs.size(g);
+    if (cell.defined()) {
+      const bool* periodic = pbc.const_data_ptr<bool>() + 3 * g;
+      search.cell = cell.const_data_ptr<double>() + 9 * g;
+      search.periodic = {periodic[0], periodic[1], periodic[2]};
     }
-    limit();
+    search.cutoff = cutoff;
+    search.self = self;
+    searches.push_back(search);
+    expected.push_back(expected_edges(search, search.atoms));
   }
-
-  std::vector<kernels::NeighbourSearch> all;
-
- private:
-  void limit() {
-    double largest = 0, sum = 0;  // of edges that there may be
-    for (size_t g = 0; g < all.size(); ++g) {
-      kernels::NeighbourSearch& s = all[g];
-      const auto n = static_cast<double>(s.atoms);
-      const bool periodic = s.periodic[0] || s.periodic[1] || s.periodic[2];
-      if (!periodic && s.atoms <= few_atoms) {
-        sum += n * n;
-        continue;
-      }
-      const double expected = kernels::expected_edges(s);
-      require(!periodic || expected <= most_an_atom * n, "neighbours: graph ", g, ": a cutoff of ", s.cutoff,
-              " makes about ", std::round(expected), " edges, ", std::round(expected / n),
-              " for each of the ", s.atoms, " atoms, which take ", mebibytes(expected), " MiB; at most ",
-              most_an_atom, " for an atom are taken: take a smaller cutoff");
-      require(expected <= most_edges, "neighbours: graph ", g, ": a cutoff of ", s.cutoff, " makes about ",
-              std::round(expected), " edges, which take ", mebibytes(expected), " MiB; at most ", most_edges,
-              " are taken: take a smaller cutoff");
-      largest = std::max(largest, periodic ? 2 * expected : n * n);
-      sum += expected;
-    }
-    if (std::max(largest, sum) * bytes_an_edge <= taken_without_asking) {
-      return;
-    }
-    const auto available = static_cast<double>(available_memory());
-    require<MemoryError>(
-        sum * bytes_an_edge <= available, "neighbours: a cutoff of ", all.empty() ? 0 : all.front().cutoff,
-        " makes about ", std::round(sum), " edges, which take ", mebibytes(sum), " MiB of memory, ",
-        mebibytes(available / bytes_an_edge), " are available: take a smaller cutoff or smaller batches");
-    for (kernels::NeighbourSearch& s : all) {  // atoms that are spread unevenly have more than are expected
-      s.most_edges = std::min(most_edges, available / bytes_an_edge);
-    }
+  const double most = limit_edges(expected, cutoff, at::kCPU);
+  for (kernels::NeighbourSearch& search : searches) {
+    search.most_edges = most;
   }
-  static int64_t mebibytes(double edges) {
-    return static_cast<int64_t>(std::min(std::ceil(edges * bytes_an_edge / (1 << 20)), 1e18));
-  }
-};
-
-const char* what_is_wrong(kernels::NeighbourFault fault) {
-  switch (fault) {
-    case kernels::NeighbourFault::positions_not_finite:
-      return "positions must be finite";
-    case kernels::NeighbourFault::cell_not_finite:
-      return "cell must be finite";
-    case kernels::NeighbourFault::cell_singular:
-      return "periodic rows of cell must be linearly independent";
-    case kernels::NeighbourFault::too_far_outside:
-      return "positions must be within 2^30 cells of the cell";
-    case kernels::NeighbourFault::too_many:
-      return "cutoff must give fewer than 2^31 edges, and no more than fit the memory there is";
-    case kernels::NeighbourFault::none:
-      break;
-  }
-  return "";
+  return searches;
 }
 
 }  // namespace
@@ -133,15 +73,18 @@ Edges neighbours(const Tensor& positions, const Segments& graphs, double cutoff,
     require(pbc.sizes() == at::IntArrayRef({count, 3}) && pbc.scalar_type() == at::kBool, where,
             ": pbc must be (", count, ", 3) bool, got ", pbc.sizes());
   }
+  if (!positions.is_cpu() || WithoutKernels::active()) {
+    return device_neighbours(positions, graphs, cutoff, cell, pbc, self);
+  }
   const Tensor r =
       at::constant_pad_nd(positions.detach().to(at::kCPU, at::kDouble), {0, 3 - positions.size(1)})
           .contiguous();
   const Tensor box = cell.defined() ? cell.detach().to(at::kCPU, at::kDouble).contiguous() : cell,
                flags = pbc.defined() ? pbc.to(at::kCPU).contiguous() : pbc;
 
-  const Searches searches(r, graphs, cutoff, box, flags, self);
+  const std::vector<kernels::NeighbourSearch> searches = searches_of(r, graphs, cutoff, box, flags, self);
   double nanoseconds = 0;
-  for (const kernels::NeighbourSearch& search : searches.all) {
+  for (const kernels::NeighbourSearch& search : searches) {
     nanoseconds += nanoseconds_of(search);
   }
   std::vector<kernels::NeighbourList> lists(static_cast<size_t>(count));
@@ -154,9 +97,9 @@ Edges neighbours(const Tensor& positions, const Segments& graphs, double cutoff,
   std::vector<int64_t> begins{0};  // of the graphs of each worker
   double before = 0;
   for (int64_t g = 0; g < count; ++g) {
-    const double own = nanoseconds_of(searches.all[g]);
+    const double own = nanoseconds_of(searches[g]);
     if (workers > 1 && own > share) {
-      faults[g] = kernels::neighbours(searches.all[g], lists[g], workers, share_out);
+      faults[g] = kernels::neighbours(searches[g], lists[g], workers, share_out);
     }
     for (before += own; before >= share * static_cast<double>(begins.size()) &&
                         static_cast<int64_t>(begins.size()) < workers;) {
@@ -166,14 +109,14 @@ Edges neighbours(const Tensor& positions, const Segments& graphs, double cutoff,
   begins.resize(static_cast<size_t>(workers) + 1, count);
   for_workers(workers, [&](int64_t w) {
     for (int64_t g = begins[w]; g < begins[w + 1]; ++g) {
-      if (workers == 1 || nanoseconds_of(searches.all[g]) <= share) {
-        faults[g] = kernels::neighbours(searches.all[g], lists[g]);
+      if (workers == 1 || nanoseconds_of(searches[g]) <= share) {
+        faults[g] = kernels::neighbours(searches[g], lists[g]);
       }
     }
   });
   int64_t total = 0;
   for (int64_t g = 0; g < count; ++g) {
-    require(faults[g] == kernels::NeighbourFault::none, where, ": graph ", g, ": ", what_is_wrong(faults[g]));
+    require_no_fault(faults[g], g);
     total += static_cast<int64_t>(lists[g].neighbour.size());
   }
 

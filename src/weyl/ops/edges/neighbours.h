@@ -14,7 +14,8 @@ namespace weyl {
 /// line of ShapeError that names the graph unless positions are finite and cells finite and not singular, and when a
 /// cutoff makes more than 10,000 edges an atom of a periodic cell (100 Angstrom where cells have 7); MemoryError when
 /// the edges to be expected do not fit the memory there is. Both say how many edges it would be, before any is kept.
-/// Searched in parallel, many graphs or the atoms of a large one; edges and their order do not depend on it.
+/// Searched in parallel, many graphs or the atoms of a large one; edges and their order do not depend on it. Where
+/// positions are on another device they are found there (device_neighbours.h), and all tensors of edges are there.
 Edges neighbours(const Tensor& positions, const Segments& graphs, double cutoff, const Tensor& cell = {},
                  const Tensor& pbc = {}, bool self = false);
 

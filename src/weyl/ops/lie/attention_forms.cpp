@@ -132,7 +132,7 @@ Tensors attention_over_pairs(const Tensor& scores, const Tensor& coordinates, co
   const Edges pairs = all_pairs(graphs);
   const Tensor here = present.unsqueeze(1), nothing = at::scalar_tensor(0, scores.options());
   // Subtracting a constant of the row changes nothing, so the largest score needs no derivative.
-  const Tensor lengths = at::tensor(pairs.of_centre.sizes(), at::kLong).to(scores.device());
+  const Tensor lengths = pairs.of_centre.sizes_on_device();
   const double lowest = scores.scalar_type() == at::kFloat ? std::numeric_limits<float>::lowest()
                                                            : std::numeric_limits<double>::lowest();
   const Tensor seen = scores.detach().masked_fill(at::logical_not(here), lowest);

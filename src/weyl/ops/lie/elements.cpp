@@ -12,6 +12,7 @@
 #include "weyl/kernels/lie/map_formulas.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/parallel.h"
+#include "weyl/ops/constants.h"
 #include "weyl/ops/lie/number.h"
 #include "weyl/ops/lie/planes.h"
 
@@ -112,7 +113,7 @@ Tensor scales(const Tensor& w, LieGroup group) {
   const auto s = orthonormal_scales(group);
   require(w.dim() >= 1 && w.size(-1) == static_cast<int64_t>(s.size()), "to_orthonormal: w must be (..., ",
           s.size(), "), got ", w.sizes());
-  return at::tensor(at::ArrayRef<double>(s.data(), s.size()), at::kDouble).to(w.device(), w.scalar_type());
+  return constant(at::ArrayRef<double>(s.data(), s.size()), w.scalar_type(), w.device());
 }
 
 }  // namespace

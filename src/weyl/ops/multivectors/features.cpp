@@ -62,6 +62,7 @@ class Features : public Differentiable {
     return {at::cat(row, -1)};
   }
 
+  bool recomputes() const override { return true; }
   bool has_forward(const Tensors& in) const override { return kernels_take(in); }
   bool has_backward(const Tensors& in) const override { return kernels_take(in); }
   bool has_second(const Tensors& in) const override { return kernels_take(in); }

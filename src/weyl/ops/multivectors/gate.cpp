@@ -8,10 +8,8 @@
 
 #include <memory>
 
-#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/multivectors/gate.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
-#include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/multivectors/layout.h"
 
 namespace weyl {
@@ -26,15 +24,16 @@ class GateMultivectors : public Differentiable {
 
   Tensors reference(const Tensors& in) const override { return {in[0] * activation(in[0].narrow(0, 0, 1))}; }
 
-  bool has_forward(const Tensors& in) const override { return kernels_take(in); }
-  bool has_backward(const Tensors& in) const override { return kernels_take(in); }
-  bool has_second(const Tensors& in) const override { return kernels_take(in); }
+  bool recomputes() const override { return true; }
+  bool has_forward(const Tensors& in) const override { return kernels_take(in) || cuda_kernels_take(in); }
+  bool has_backward(const Tensors& in) const override { return kernels_take(in) || cuda_kernels_take(in); }
+  bool has_second(const Tensors& in) const override { return kernels_take(in) || cuda_kernels_take(in); }
 
   Tensors forward(const Tensors& in) const override {
     const Tensor x = in[0].contiguous(), y = at::empty(x.sizes(), x.options());
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      const auto& kernel = kernels::best<kernels::MultivectorGating<T>>();
+      const auto& kernel = kernel_on<kernels::MultivectorGating<T>>(in[0].device());
       share(x, [&](int64_t size, int64_t first, int64_t last) {
         kernel.forward(law(), numbers<T>(x), size, mutable_numbers<T>(y), first, last);
       });
@@ -47,7 +46,7 @@ class GateMultivectors : public Differentiable {
     const Tensor x = in[0].contiguous(), gy = gys[0].contiguous(), gx = at::empty(x.sizes(), x.options());
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      const auto& kernel = kernels::best<kernels::MultivectorGating<T>>();
+      const auto& kernel = kernel_on<kernels::MultivectorGating<T>>(in[0].device());
       share(x, [&](int64_t size, int64_t first, int64_t last) {
         kernel.backward(law(), numbers<T>(x), numbers<T>(gy), size, mutable_numbers<T>(gx), first, last);
       });
@@ -62,7 +61,7 @@ class GateMultivectors : public Differentiable {
                  ggy = needed[1] ? at::empty(x.sizes(), x.options()) : Tensor();
     with_type(x.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      const auto& kernel = kernels::best<kernels::MultivectorGating<T>>();
+      const auto& kernel = kernel_on<kernels::MultivectorGating<T>>(in[0].device());
       share(x, [&](int64_t size, int64_t first, int64_t last) {
         kernel.second(law(), numbers<T>(x), numbers<T>(gy), numbers<T>(dx), size, mutable_numbers<T>(gx),
                       mutable_numbers<T>(ggy), first, last);
@@ -75,8 +74,8 @@ class GateMultivectors : public Differentiable {
   template <class F>
   static void share(const Tensor& x, const F& work) {
     const int64_t size = x.size(1) * x.size(2);
-    share_out(size, workers_worth(size, nanoseconds),
-              [&](int64_t, int64_t first, int64_t last) { work(size, first, last); });
+    share_or_queue(x.device(), size, nanoseconds,
+                   [&](int64_t first, int64_t last) { work(size, first, last); });
   }
 
   kernels::GateLaw law() const {

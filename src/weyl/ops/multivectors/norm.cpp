@@ -9,11 +9,9 @@
 
 #include "weyl/algebra/clifford/blades.h"
 #include "weyl/core/check.h"
-#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/multivectors/norm.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/autograd/full_precision.h"
-#include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/multivectors/kernel_rows.h"
 #include "weyl/ops/multivectors/layout.h"
 
@@ -37,16 +35,17 @@ class NormaliseMultivectors : public Differentiable {
     return {x * squares.mean(-1, /*keepdim=*/true).clamp_min(epsilon_).rsqrt()};
   }
 
-  bool has_forward(const Tensors& in) const override { return kernels_take(in); }
-  bool has_backward(const Tensors& in) const override { return kernels_take(in); }
-  bool has_second(const Tensors& in) const override { return kernels_take(in); }
+  bool recomputes() const override { return true; }
+  bool has_forward(const Tensors& in) const override { return kernels_take(in) || cuda_kernels_take(in); }
+  bool has_backward(const Tensors& in) const override { return kernels_take(in) || cuda_kernels_take(in); }
+  bool has_second(const Tensors& in) const override { return kernels_take(in) || cuda_kernels_take(in); }
 
   Tensors forward(const Tensors& in) const override {
     const ComponentRows x(in[0]);
     const Tensor y = at::empty(in[0].sizes(), in[0].options()), state = at::empty({y.size(1)}, y.options());
     with_type(y.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      const auto& kernel = kernels::best<kernels::MultivectorNorm<T>>();
+      const auto& kernel = kernel_on<kernels::MultivectorNorm<T>>(in[0].device());
       share(y, [&](int64_t first, int64_t last) {
         kernel.forward(x.read<T>(), y.size(2), static_cast<T>(epsilon_), ComponentRows(y).write<T>(),
                        mutable_numbers<T>(state), first, last);
@@ -61,7 +60,7 @@ class NormaliseMultivectors : public Differentiable {
     const Tensor gx = at::empty(in[0].sizes(), in[0].options()), state = out[1].contiguous();
     with_type(gx.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      const auto& kernel = kernels::best<kernels::MultivectorNorm<T>>();
+      const auto& kernel = kernel_on<kernels::MultivectorNorm<T>>(in[0].device());
       share(gx, [&](int64_t first, int64_t last) {
         kernel.backward(x.read<T>(), gx.size(2), numbers<T>(state), gy.read<T>(),
                         ComponentRows(gx).write<T>(), first, last);
@@ -78,7 +77,7 @@ class NormaliseMultivectors : public Differentiable {
                  state = out[1].contiguous();
     with_type(in[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      const auto& kernel = kernels::best<kernels::MultivectorNorm<T>>();
+      const auto& kernel = kernel_on<kernels::MultivectorNorm<T>>(in[0].device());
       share(in[0], [&](int64_t first, int64_t last) {
         kernel.second(x.read<T>(), in[0].size(2), numbers<T>(state), gy.read<T>(), dx.read<T>(),
                       ComponentRows(gx).write<T>(), ComponentRows(ggy).write<T>(), first, last);
@@ -90,9 +89,7 @@ class NormaliseMultivectors : public Differentiable {
  private:
   template <class F>
   static void share(const Tensor& x, const F& work) {
-    const double each = nanoseconds * static_cast<double>(x.size(0) * x.size(2));
-    share_out(x.size(1), workers_worth(x.size(1), each),
-              [&](int64_t, int64_t first, int64_t last) { work(first, last); });
+    share_or_queue(x.device(), x.size(1), nanoseconds * static_cast<double>(x.size(0) * x.size(2)), work);
   }
 
   double epsilon_;

@@ -7,14 +7,14 @@
 #include <ATen/ops/matmul.h>
 
 #include <memory>
+#include <utility>
 
 #include "weyl/algebra/clifford/blades.h"
 #include "weyl/core/check.h"
-#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/multivectors/products.h"
 #include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/autograd/operations.h"
-#include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/multivectors/kernel_rows.h"
 #include "weyl/ops/multivectors/layout.h"
 #include "weyl/ops/multivectors/tables.h"
@@ -50,9 +50,10 @@ class ProductAndJoin : public Differentiable {
   Tensors reference(const Tensors& in) const override { return {by(&dense_product, apart(in))}; }
   Tensors without_kernels(const Tensors& in) const override { return {by(&sparse_product, apart(in))}; }
 
-  bool has_forward(const Tensors& in) const override { return kernels_take(in); }
-  bool has_backward(const Tensors& in) const override { return kernels_take(in); }
-  bool has_second(const Tensors& in) const override { return kernels_take(in); }
+  bool recomputes() const override { return true; }
+  bool has_forward(const Tensors& in) const override { return taken(in); }
+  bool has_backward(const Tensors& in) const override { return taken(in); }
+  bool has_second(const Tensors& in) const override { return taken(in); }
 
   Tensors forward(const Tensors& in) const override {
     const Operands x(in, stacked_);
@@ -60,7 +61,7 @@ class ProductAndJoin : public Differentiable {
     const Result to(z, x);
     with_type(z.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      const auto& kernel = kernels::best<kernels::MultivectorProducts<T>>();
+      const auto& kernel = kernel_on<kernels::MultivectorProducts<T>>(x.options.device());
       share(x, 1, [&](int64_t first, int64_t last) {
         kernel.forward(x.arguments<T>(), to.product.write<T>(), to.joined.write<T>(), first, last);
       });
@@ -79,7 +80,7 @@ class ProductAndJoin : public Differentiable {
     const Operands wanted(g, stacked_);
     with_type(gz[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      const auto& kernel = kernels::best<kernels::MultivectorProducts<T>>();
+      const auto& kernel = kernel_on<kernels::MultivectorProducts<T>>(x.options.device());
       share(x, 2, [&](int64_t first, int64_t last) {
         kernel.backward(x.arguments<T>(), from.product.read<T>(), from.joined.read<T>(),
                         wanted.gradients<T>(), first, last);
@@ -101,7 +102,7 @@ class ProductAndJoin : public Differentiable {
     const Result to(ggz, x);
     with_type(gz[0].scalar_type(), [&](auto zero) {
       using T = decltype(zero);
-      const auto& kernel = kernels::best<kernels::MultivectorProducts<T>>();
+      const auto& kernel = kernel_on<kernels::MultivectorProducts<T>>(x.options.device());
       share(x, 4, [&](int64_t first, int64_t last) {
         const kernels::MultivectorProductsInput<T> along = d.arguments<T>();
         kernel.second(x.arguments<T>(), from.product.read<T>(), from.joined.read<T>(),
@@ -114,6 +115,11 @@ class ProductAndJoin : public Differentiable {
   }
 
  private:
+  /// The gradient of a reference is a sum over channels, which the threads of a device do not share.
+  static bool taken(const Tensors& in) {
+    return kernels_take(in) || (cuda_kernels_take(in) && !(in.back().defined() && in.back().requires_grad()));
+  }
+
   /// The five inputs, for expressions.
   Tensors apart(const Tensors& in) const {
     if (!stacked_) {
@@ -187,8 +193,7 @@ class ProductAndJoin : public Differentiable {
   template <class F>
   static void share(const Operands& x, int64_t times, const F& work) {
     const double each = nanoseconds * static_cast<double>(times * x.channels);
-    share_out(x.tokens, workers_worth(x.tokens, each),
-              [&](int64_t, int64_t first, int64_t last) { work(first, last); });
+    share_or_queue(x.options.device(), x.tokens, each, work);
   }
 
   static Tensors like(const Tensors& in, const std::vector<bool>& needed) {
@@ -216,6 +221,12 @@ class ProductAndJoin : public Differentiable {
   bool stacked_;
 };
 
+/// Never below float32: a derivative that works the expression out again has no autocast.
+Tensor in_full(bool stacked, Tensors inputs) {
+  const FullPrecision no_autocast;
+  return call(std::make_shared<ProductAndJoin>(stacked), all_widened(std::move(inputs)))[0];
+}
+
 void require_alike(const char* where, const char* name, const Tensor& y, const Tensor& x) {
   require_multivectors(where, name, y);
   require(y.sizes() == x.sizes() && y.scalar_type() == x.scalar_type(), where, ": ", name,
@@ -235,14 +246,14 @@ void require_reference(const char* where, const Tensor& reference, const Tensor&
 Tensor geometric_product(const Tensor& x, const Tensor& y) {
   require_multivectors("geometric_product", "x", x);
   require_alike("geometric_product", "y", y, x);
-  return call(std::make_shared<ProductAndJoin>(), {x, y, {}, {}, {}})[0];
+  return in_full(false, {x, y, {}, {}, {}});
 }
 
 Tensor join(const Tensor& x, const Tensor& y, const Tensor& reference) {
   require_multivectors("join", "x", x);
   require_alike("join", "y", y, x);
   require_reference("join", reference, x);
-  return call(std::make_shared<ProductAndJoin>(), {{}, {}, x, y, reference})[0];
+  return in_full(false, {{}, {}, x, y, reference});
 }
 
 Tensor product_and_join(const Tensor& left, const Tensor& right, const Tensor& join_left,
@@ -253,14 +264,14 @@ Tensor product_and_join(const Tensor& left, const Tensor& right, const Tensor& j
   require_alike(where, "join_left", join_left, left);
   require_alike(where, "join_right", join_right, left);
   require_reference(where, reference, left);
-  return call(std::make_shared<ProductAndJoin>(), {left, right, join_left, join_right, reference})[0];
+  return in_full(false, {left, right, join_left, join_right, reference});
 }
 
 Tensor product_and_join(const Tensor& four, const Tensor& reference) {
   require_multivectors("product_and_join", "four", four);
   require(four.size(2) % 4 == 0, "product_and_join: four must be (16, N, 4 h), got ", four.sizes());
   require_reference("product_and_join", reference, four);
-  return call(std::make_shared<ProductAndJoin>(/*stacked=*/true), {four, reference})[0];
+  return in_full(/*stacked=*/true, {four, reference});
 }
 
 }  // namespace weyl

@@ -1,24 +1,18 @@
 #include "weyl/ops/multivectors/tables.h"
 
-#include <ATen/ops/from_blob.h>
-
-#include <array>
 #include <vector>
 
 #include "weyl/algebra/clifford/blades.h"
 #include "weyl/kernels/multivectors/grade_maps.h"
+#include "weyl/ops/constants.h"
 
 namespace weyl {
 namespace {
 
 using clifford::components;
 
-template <class T>
-Tensor tensor_of(const std::vector<T>& numbers, at::IntArrayRef shape, const Tensor& like) {
-  constexpr auto type = std::is_same_v<T, int64_t> ? at::kLong : at::kDouble;
-  const Tensor host =
-      at::from_blob(const_cast<T*>(numbers.data()), shape, at::TensorOptions().dtype(type)).clone();
-  return type == at::kLong ? host.to(like.device()) : host.to(like.options().requires_grad(false));
+Tensor tensor_of(const std::vector<double>& numbers, at::IntArrayRef shape, const Tensor& like) {
+  return constant(numbers, like.scalar_type(), like.device()).view(shape);
 }
 
 /// f(terms) of the table of a product.
@@ -49,7 +43,7 @@ ProductTerms product_terms(MultivectorProduct product, const Tensor& like) {
       left.push_back(t.left);
       right.push_back(t.right);
     }
-    return ProductTerms{tensor_of(left, {count}, like), tensor_of(right, {count}, like),
+    return ProductTerms{constant(left, like.device()), constant(right, like.device()),
                         tensor_of(sum, {components, count}, like)};
   });
 }

@@ -10,16 +10,17 @@
 #include <ATen/ops/real.h>
 #include <ATen/ops/scatter_add.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/view_as_complex.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+
+#include "weyl/ops/constants.h"
 
 namespace weyl::steerable {
 namespace {
 
 Tensor index_of(const std::vector<int64_t>& v, const Tensor& like) {
-  return at::tensor(v, at::kLong).to(like.device());
+  return constant(v, like.device());
 }
 
 /// (B, 2 F of all, N) real -> (B, H, N, F) complex.

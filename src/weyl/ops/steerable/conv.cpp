@@ -16,6 +16,7 @@
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/operations.h"
 #include "weyl/ops/autograd/parallel.h"
+#include "weyl/ops/constants.h"
 
 namespace weyl::steerable {
 namespace {
@@ -93,7 +94,7 @@ class SteerableConvOp : public Differentiable {
       if (needed[1]) {
         g[1] = splits == 1 ? gw[0] : gw.sum(0);
         if (!plan_->weight_index.empty()) {
-          g[1] = at::zeros(in[1].sizes(), in[1].options()).index_add(0, index(), g[1]);
+          g[1] = at::zeros(in[1].sizes(), in[1].options()).index_add(0, index(at::kCPU), g[1]);
         }
       }
       return g;
@@ -101,9 +102,9 @@ class SteerableConvOp : public Differentiable {
   }
 
  private:
-  Tensor index() const { return at::tensor(plan_->weight_index, at::kLong); }
+  Tensor index(at::Device device) const { return constant(plan_->weight_index, device); }
   Tensor unshared(const Tensor& w) const {
-    return plan_->weight_index.empty() ? w.contiguous() : w.index_select(0, index());
+    return plan_->weight_index.empty() ? w.contiguous() : w.index_select(0, index(w.device()));
   }
 
   template <class T>
