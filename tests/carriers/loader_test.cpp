@@ -113,6 +113,26 @@ TEST(Loader, DtypeIsOfInputsAlone) {
   EXPECT_EQ(batch.labels.at("forces").scalar_type(), at::kDouble);
 }
 
+TEST(Loader, PreparesEachBatchBeforeItsDtype) {
+  for (const int64_t ahead : {0, 2}) {
+    std::atomic<int64_t> seen = 0;
+    LoaderOptions options{.batch = 2, .ahead = ahead, .dtype = at::kFloat};
+    options.prepare = [&](Batch& batch) {
+      EXPECT_EQ(std::get<Points>(batch.input).positions.scalar_type(), at::kDouble);
+      batch.labels["rows"] = at::full({1}, batch.tokens(), at::kLong);
+      seen += batch.count();
+    };
+    Loader loader(rich_set(), options, 3);
+    loader.start(0);
+    while (const auto batch = loader.next()) {
+      EXPECT_EQ(std::get<Points>(batch->input).positions.scalar_type(), at::kFloat);
+      EXPECT_EQ(batch->labels.at("rows").item<int64_t>(), batch->tokens());
+    }
+    EXPECT_EQ(seen, rich_set()->size());
+    EXPECT_TRUE(loader.alone(0, 1).labels.contains("rows"));
+  }
+}
+
 TEST(Loader, ThrowsWhereTheBrokenBatchWouldHaveCome) {
   const auto set = std::make_shared<Broken>(rich_batch({1, 1, 1, 1, 1, 1, 1}), rich_schema());
   for (const int64_t ahead : {0, 5}) {

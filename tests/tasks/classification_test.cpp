@@ -6,6 +6,7 @@
 #include "tests/toy_grid.h"
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
+#include "weyl/tasks/classes.h"
 
 namespace weyl {
 namespace {
@@ -163,6 +164,23 @@ TEST(Classification, ALabelOutsideTheClassesIsRefused) {
   Says model(task.interface(toy_schema(2, 1, "class", 3)), at::zeros({2, 3}, at::kDouble));
   EXPECT_THROW(task.step(model, images(2, {0, 3})), ShapeError);
   EXPECT_THROW(task.step(model, images(2, {-1, 0})), ShapeError);
+  for (const auto& classes : {std::vector<int64_t>{0, 3}, {-1, 0}}) {
+    Batch batch = images(2, classes);
+    EXPECT_THROW(task.prepare(batch, model.interface), ShapeError);
+  }
+  Batch batch = images(2, {0, 2});
+  EXPECT_NO_THROW(task.prepare(batch, model.interface));
+}
+
+// A tensor without values stands for one on a device: whoever looks at its values fails.
+TEST(Classification, OnlyLabelsOfPreparedBatchesAreNotLookedAtOnADevice) {
+  const auto meta = at::TensorOptions(at::kMeta);
+  Batch batch{Grid{at::empty({2, 1, 4, 4}, meta)}, {{"class", at::empty({2, 1}, meta.dtype(at::kLong))}}};
+  const Tensor like = at::empty({2, 3}, meta);
+  EXPECT_NO_THROW(target_of(batch, "class", like, "classification", /*prepared=*/true));
+  EXPECT_ANY_THROW(target_of(batch, "class", like, "classification"));
+  batch.labels["class"] = longs({0, 3});
+  EXPECT_THROW(target_of(batch, "class", like, "classification", /*prepared=*/true), ShapeError);
 }
 
 TEST(Classification, TestTimeTurnsMakeAnyModelInvariant) {

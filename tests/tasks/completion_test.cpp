@@ -100,6 +100,20 @@ TEST(Completion, TheRightCorrectionsHaveNoError) {
   }
 }
 
+// What is made of a batch before it goes to a device changes nothing of the step.
+TEST(Completion, APreparedBatchHasTheSameLoss) {
+  for (const LieGroup group : {LieGroup::se3, LieGroup::aff3}) {
+    const Batch batch = sequences(group, 4);
+    Says model(group, at::arange(20, at::kDouble).unsqueeze(1).sin(), 0.5 * right_corrections(batch));
+    Batch prepared = batch;
+    Completion({}).prepare(prepared, model.interface);
+    EXPECT_EQ(prepared.labels.size(), batch.labels.size() + 1);
+    EXPECT_TRUE(at::equal(Completion({}).step(model, prepared).loss, Completion({}).step(model, batch).loss));
+    prepared.labels["flank"] = at::zeros_like(batch.labels.at("flank"));
+    EXPECT_THROW(Completion({}).prepare(prepared, model.interface), ShapeError);
+  }
+}
+
 // -log sum_F p + mean_F |log|^2, by hand: without corrections both neighbours are one step away.
 TEST(Completion, LossByHand) {
   for (const LieGroup group : {LieGroup::se2, LieGroup::aff3}) {

@@ -313,6 +313,12 @@ TEST(ForceField, RefusesAnElementThatItHasNotSeen) {
   } catch (const ShapeError& e) {
     EXPECT_STREQ(e.what(), "force_field: a node is of type 2 (O), of which the training data had none");
   }
+  EXPECT_THROW(task.prepare(batch, model.interface), ShapeError);
+  Batch known = all_of(*data);
+  EXPECT_NO_THROW(task.prepare(known, model.interface));
+  Interface more = model.interface;
+  ++more.types;
+  EXPECT_THROW(task.prepare(known, more), ShapeError);
 }
 
 TEST(ForceField, StateIsAllThatPredictionNeeds) {

@@ -320,6 +320,12 @@ TEST(Property, RefusesTypesThatItHasNotSeen) {
     }
   };
   refuses(task);
+  EXPECT_THROW(task.prepare(batch, model.interface), ShapeError);
+  Batch known = all_of(*data);
+  EXPECT_NO_THROW(task.prepare(known, model.interface));
+  Interface more = model.interface;
+  ++more.types;
+  EXPECT_THROW(task.prepare(known, more), ShapeError);
   Property loaded(of({"gap"}));
   loaded.load(task.state());
   refuses(loaded);

@@ -61,6 +61,15 @@ TEST(Segmentation, NeedsAGridAndAsksForLogitsOfEveryCell) {
   EXPECT_THROW(Segmentation({}).interface(schema), ConfigError);
 }
 
+TEST(Segmentation, ALabelOutsideTheClassesIsRefusedBeforeItGoesToADevice) {
+  const Segmentation task({});
+  const Interface interface = task.interface(toy_schema(2, 1, "mask", 2));
+  Batch batch{Grid{at::zeros({1, 1, 2, 2})}, {{"mask", longs({0, 1, 1, 0}, {1, 1, 2, 2})}}};
+  EXPECT_NO_THROW(task.prepare(batch, interface));
+  batch.labels["mask"] = longs({0, 1, 2, 0}, {1, 1, 2, 2});
+  EXPECT_THROW(task.prepare(batch, interface), ShapeError);
+}
+
 TEST(Segmentation, DiceAndIouAreThoseCountedByHand) {
   // two samples of 2 x 3 pixels, classes 0 1 2
   const Tensor truth = longs({0, 1, 1, 2, 2, 0, /**/ 0, 0, 0, 1, 1, 1}, {2, 1, 2, 3});

@@ -51,6 +51,16 @@ TEST(Average, WithoutWarmUpTheFirstWeightsFade) {
   EXPECT_GT(std::abs(warm.state().at("weights.w").item<double>() - a), 0.1);
 }
 
+TEST(Average, TakesWhatHasChangedSinceTheStepAsItWas) {
+  const Parameter p = one_parameter({5}), other = one_parameter({5}, "other");
+  Average average({p, other}, 0.5, /*warmup=*/false);
+  set(p, 1);
+  set(other, NAN);
+  average.update({{"other", at::full({1}, 3.0, at::kDouble)}});
+  EXPECT_EQ(average.state().at("weights.w").item<double>(), 3);
+  EXPECT_EQ(average.state().at("weights.other").item<double>(), 4);
+}
+
 TEST(Average, RunningStatisticsAreAveragedWithTheWeightsThatMadeThem) {
   Parameter statistic = one_parameter({5}, "mean");
   statistic.tensor = statistic.tensor.detach();

@@ -52,6 +52,8 @@ const std::map<std::string, std::string> outside_of_runs{
     {"max_seconds", "a budget of seconds ends a run where the machine has come to, which no test repeats"},
     {"save_every_seconds", "when `last` is saved: what it holds does not depend on it"},
     {"save_every_steps", "likewise"},
+    {"tf32", "on GPUs alone; elsewhere a line says that it has no effect"},
+    {"deterministic", "likewise"},
     {"patience", "only where validations stop to improve: see Patience"}};
 
 TEST(EffectsOfTraining, EveryKey) {

@@ -8,10 +8,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 
 #include "tests/train/small_training.h"
 #include "weyl/core/check.h"
+#include "weyl/train/late_numbers.h"
 
 namespace weyl {
 namespace {
@@ -49,6 +51,10 @@ TEST(Child, DISABLED_TrainsUntilItHangs) {
   hanging = std::make_shared<Hanging>(hanging, batches, run + ".hangs");
   const Recipe recipe = small_recipe();
   fs::create_directories(run);
+  std::optional<ReadLate> late;
+  if (std::getenv("WEYL_TEST_LATE") != nullptr) {
+    late.emplace();
+  }
   Trainer trainer(small_model(recipe, small_data()), data, run, nullptr, [] { return asked != 0; });
   if (fs::exists(run + "/last")) {
     trainer.load(read_checkpoint(run));
@@ -61,13 +67,17 @@ TEST(Child, DISABLED_TrainsUntilItHangs) {
 }
 
 // Starts the child, waits until it hangs, asks it to stop; its exit code, and the seconds that it took.
-std::pair<int, double> leave(const std::string& run, const std::string& split, int64_t batches) {
+std::pair<int, double> leave(const std::string& run, const std::string& split, int64_t batches,
+                             bool late = false) {
   fs::remove(run + ".hangs");
   const pid_t child = ::fork();
   if (child == 0) {
     ::setenv("WEYL_TEST_RUN", run.c_str(), 1);
     ::setenv("WEYL_TEST_SPLIT", split.c_str(), 1);
     ::setenv("WEYL_TEST_BATCHES", std::to_string(batches).c_str(), 1);
+    if (late) {
+      ::setenv("WEYL_TEST_LATE", "1", 1);
+    }
     ::execl("/proc/self/exe", "leave_test", "--gtest_filter=Child.*", "--gtest_also_run_disabled_tests",
             "--gtest_brief=1", nullptr);
     ::_exit(127);
@@ -103,6 +113,19 @@ TEST(Leave, WithinAStepSavesTheStateBeforeIt) {
   // From there again, within another step.
   EXPECT_EQ(leave(folder / "run", "train", 9).first, 5);
   EXPECT_GT(read_checkpoint(folder / "run").state.step, step);
+  train_small(small_recipe(), folder / "run");
+  expect_same_bits(folder / "through", folder / "run");
+}
+
+// The numbers of the step before have not been read then.
+TEST(Leave, WithinAStepSavesTheOneWhoseNumbersAreLate) {
+  const ScratchFolder folder;
+  train_small(small_recipe(), folder / "through");
+  for (const int64_t batches : {9, 6, 7}) {
+    const int64_t before = fs::exists(folder / "run/last") ? read_checkpoint(folder / "run").state.step : 0;
+    EXPECT_EQ(leave(folder / "run", "train", batches, /*late=*/true).first, 5);
+    EXPECT_GT(read_checkpoint(folder / "run").state.step, before);
+  }
   train_small(small_recipe(), folder / "run");
   expect_same_bits(folder / "through", folder / "run");
 }

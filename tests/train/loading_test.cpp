@@ -47,6 +47,37 @@ Tensor places(const std::shared_ptr<const Dataset>& data, const SavedModel& save
   return at::cat(parts);
 }
 
+/// A model that is exact under what it claims.
+struct Claims : PointsModel {
+  explicit Claims(std::vector<Claim> claims) : PointsModel({}), exact(std::move(claims)) {}
+  Named forward(const Points&) override { return {}; }
+  Symmetry symmetry() const override { return {.exact = exact}; }
+  Flops flops_per_token() const override { return {}; }
+  std::vector<Claim> exact;
+};
+
+TEST(Loading, AugmentationUnderWhichTheModelIsExactIsNoted) {
+  const auto noted = [](const Model& model) {
+    std::vector<bool> lines;
+    for (const Augmentation augment : {Augmentation::none, Augmentation::rotations,
+                                       Augmentation::rotoreflections, Augmentation::motions}) {
+      TrainOptions options;
+      options.augment = augment;
+      lines.push_back(!note_on_augmentation(options, model).empty());
+    }
+    return lines;
+  };
+  const Claim permutations{}, rotations{.of = Claim::Of::rotations},
+      rotoreflections{.of = Claim::Of::rotoreflections};
+  EXPECT_EQ(noted(Claims({permutations})), (std::vector<bool>{false, false, false, false}));
+  EXPECT_EQ(noted(Claims({permutations, rotations})), (std::vector<bool>{false, true, false, false}));
+  EXPECT_EQ(noted(Claims({permutations, rotoreflections})), (std::vector<bool>{false, true, true, false}));
+  TrainOptions options;
+  options.augment = Augmentation::rotations;
+  EXPECT_EQ(note_on_augmentation(options, Claims({rotations})),
+            "train.augment = \"rotations\" has no effect: the model is exact under them by itself");
+}
+
 TEST(Loading, TrainingSeesFarSamplesAsThoseAtTheOrigin) {
   const auto here = small_set(20, 4), there = moved(*here, kFar);
   const SavedModel saved = model_of(true);

@@ -84,18 +84,21 @@ OptimiserOptions options(OptimiserLaw law) {
   return o;
 }
 
-double against_the_textbook(OptimiserLaw law, OptimiserOptions reference, bool fused) {
+enum class By { kernels, expressions, device };
+
+double against_the_textbook(OptimiserLaw law, OptimiserOptions reference, By by) {
   auto ps = three_parameters(at::kDouble);
   Optimiser optimiser(ps, options(law));
   std::vector<Textbook> books;
   for (const auto& p : ps) books.emplace_back(reference, p);
   std::optional<UseReferences> plain;
-  if (!fused) plain.emplace();
+  if (by == By::expressions) plain.emplace();
+  const Tensor found_inf = by == By::device ? at::zeros({}) : Tensor();
   double error = 0;
   for (int64_t step = 0; step < 50; ++step) {
     set_gradients(ps, step);
     const double factor = 1 - 0.01 * static_cast<double>(step);
-    optimiser.step(factor);
+    optimiser.step(factor, found_inf);
     for (size_t p = 0; p < ps.size(); ++p) {
       books[p].step(ps[p].tensor.grad(), factor);
       const Tensor expected = at::tensor(books[p].w, at::kDouble).reshape(ps[p].tensor.sizes());
@@ -108,20 +111,20 @@ double against_the_textbook(OptimiserLaw law, OptimiserOptions reference, bool f
 TEST(Optimiser, EqualsTheTextbook) {
   for (auto law : {OptimiserLaw::adamw, OptimiserLaw::adam, OptimiserLaw::lamb}) {
     const double rounding = law == OptimiserLaw::lamb ? 1e-13 : 3e-15;  // the textbook divides by the rate
-    for (bool fused : {true, false}) {
-      EXPECT_LT(against_the_textbook(law, options(law), fused), rounding)
-          << names_of(law)[static_cast<int>(law)] << fused;
+    for (const By by : {By::kernels, By::expressions, By::device}) {
+      EXPECT_LT(against_the_textbook(law, options(law), by), rounding)
+          << names_of(law)[static_cast<int>(law)] << static_cast<int>(by);
     }
   }
 }
 
 TEST(Optimiser, ControlTheTextbookTellsLawsAndDecayApart) {
   OptimiserOptions other = options(OptimiserLaw::adam);
-  EXPECT_GT(against_the_textbook(OptimiserLaw::adamw, other, true), 1e-4);
-  EXPECT_GT(against_the_textbook(OptimiserLaw::lamb, options(OptimiserLaw::adamw), true), 1e-4);
+  EXPECT_GT(against_the_textbook(OptimiserLaw::adamw, other, By::kernels), 1e-4);
+  EXPECT_GT(against_the_textbook(OptimiserLaw::lamb, options(OptimiserLaw::adamw), By::kernels), 1e-4);
   other = options(OptimiserLaw::adamw);
   other.weight_decay = 0;
-  EXPECT_GT(against_the_textbook(OptimiserLaw::adamw, other, true), 1e-3);
+  EXPECT_GT(against_the_textbook(OptimiserLaw::adamw, other, By::kernels), 1e-3);
 }
 
 TEST(Optimiser, DecayTouchesDeclaredMatricesOnly) {
@@ -145,6 +148,45 @@ TEST(Optimiser, DecayTouchesAllWhereAskedTo) {
   optimiser.step();
   EXPECT_LT((ps[1].tensor - bias * (1 - 0.01 * 0.1)).abs().max().item<double>(), 1e-7);
   EXPECT_FALSE(at::equal(ps[1].tensor, bias));
+}
+
+// What a device is told of gradients that the host has not seen.
+TEST(Optimiser, AStepThatFoundInfinityChangesNothing) {
+  const Tensor none = at::zeros({}), found = at::ones({});
+  for (const auto law : {OptimiserLaw::adamw, OptimiserLaw::adam, OptimiserLaw::lamb}) {
+    auto ps = three_parameters(at::kFloat), qs = three_parameters(at::kFloat);
+    auto o = options(law);
+    o.clip = 0.5;
+    Optimiser skips(ps, o), goes_on(qs, o);
+    for (int64_t step = 0; step < 6; ++step) {
+      if (step % 2 == 0) {  // the first of all is one of them
+        set_gradients(ps, 77);
+        ps[static_cast<size_t>(step / 2)].tensor.mutable_grad().view(-1)[0] = step == 0 ? NAN : INFINITY;
+        EXPECT_FALSE(std::isfinite(skips.clip_gradients_on_device().item<double>()));
+        skips.step(1, found);
+      }
+      set_gradients(ps, step);
+      set_gradients(qs, step);
+      const Tensor norm = skips.clip_gradients_on_device();
+      EXPECT_EQ(norm.item<double>(), goes_on.clip_gradients());
+      skips.step(0.5, none);
+      goes_on.step(0.5, none);
+    }
+    for (size_t p = 0; p < ps.size(); ++p) EXPECT_TRUE(at::equal(ps[p].tensor, qs[p].tensor));
+    const auto a = skips.state(), b = goes_on.state();
+    for (const auto& [name, t] : a) EXPECT_TRUE(at::equal(t, b.at(name))) << name;
+    EXPECT_EQ(a.at("steps.block.weight").item<double>(), 6);
+  }
+}
+
+TEST(Optimiser, WithoutGradientsTheNormIsZero) {
+  auto ps = three_parameters(at::kFloat);
+  Optimiser optimiser(ps, options(OptimiserLaw::adamw));
+  EXPECT_EQ(optimiser.clip_gradients(), 0);
+  const Tensor norm = optimiser.clip_gradients_on_device();
+  EXPECT_EQ(norm.scalar_type(), at::kDouble);
+  EXPECT_EQ(norm.dim(), 0);
+  EXPECT_EQ(norm.item<double>(), 0);
 }
 
 TEST(Optimiser, LambLeavesWeightsOfZeroToAdam) {

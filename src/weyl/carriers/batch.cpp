@@ -12,6 +12,7 @@
 #include "weyl/carriers/layout.h"
 #include "weyl/carriers/points_tensors.h"
 #include "weyl/core/check.h"
+#include "weyl/core/to_device.h"
 
 namespace weyl {
 namespace {
@@ -163,10 +164,10 @@ Input to(const Input& input, at::Device device, at::ScalarType dtype) {
       return t;
     }
     if (!t.is_floating_point()) {
-      return t.to(device);
+      return to_device(t, device);
     }
     require_in_range(t, dtype);
-    return t.to(device, dtype);
+    return to_device(t.to(dtype), device);
   };
   if (const auto* p = std::get_if<Points>(&input)) {
     Points result = *p;
@@ -186,7 +187,7 @@ Batch to(const Batch& batch, at::Device device, at::ScalarType dtype) {
   Batch result;
   result.input = to(batch.input, device, dtype);
   for (const auto& [name, tensor] : batch.labels) {
-    result.labels.emplace(name, tensor.to(device));
+    result.labels.emplace(name, to_device(tensor, device));
   }
   return result;
 }

@@ -48,7 +48,7 @@ Batch take(const Batch& all, std::span<const int64_t> which, const Schema& schem
 /// Batches one after the other. All must have the same fields.
 Batch concatenate(std::span<const Batch> parts, const Schema& schema);
 
-/// Moves tensors to a device and floating-point inputs to a dtype; labels keep float64.
+/// Brings floating-point inputs to a dtype and all tensors to a device (to_device); labels keep float64.
 Batch to(const Batch& batch, at::Device device, at::ScalarType dtype);
 Input to(const Input& input, at::Device device, at::ScalarType dtype);
 

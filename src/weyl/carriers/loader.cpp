@@ -174,6 +174,9 @@ struct Loader::State {
     if (options.rotate || options.reflect || options.move) {
       batch = transform(batch, motions(of_epoch, samples, batch.input), data->schema());
     }
+    if (options.prepare) {
+      options.prepare(batch);
+    }
     return to(batch, options.device, options.dtype);
   }
 

@@ -3,6 +3,7 @@
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,6 +29,9 @@ struct LoaderOptions {
   int64_t ahead = 2;                    // batches made in advance by a thread; 0: made when asked for
   at::ScalarType dtype = at::kFloat;    // of floating-point inputs; labels stay float64
   at::Device device = at::kCPU;
+  /// What each batch goes through on the CPU, in float64, before it is brought to dtype and device; by the thread that
+  /// makes batches.
+  std::function<void(Batch&)> prepare;
 };
 
 /// Batches of a data set, epoch by epoch. Which samples a batch holds, their order and their augmentation are

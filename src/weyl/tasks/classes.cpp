@@ -2,13 +2,13 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/bincount.h>
-#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/constants.h"
 
 namespace weyl {
 
@@ -59,7 +59,7 @@ Tensor class_weights(const std::vector<double>& given, const Tensor& logits, con
     return {};
   }
   check_class_weights(given, logits.size(1), task);
-  return at::tensor(given, at::kDouble).to(logits.options());
+  return constant(given, logits.scalar_type(), logits.device());
 }
 
 Tensor logits_of(const Named& outputs, const char* task) {
@@ -69,7 +69,16 @@ Tensor logits_of(const Named& outputs, const char* task) {
   return half ? found->second.to(at::kFloat) : found->second;
 }
 
-Tensor target_of(const Batch& batch, const std::string& label, const Tensor& like, const char* task) {
+void require_classes(const Tensor& values, const std::string& label, int64_t classes, const char* task) {
+  if (values.numel() > 0) {
+    const auto low = values.min().item<int64_t>(), high = values.max().item<int64_t>();
+    require(low >= 0 && high < classes, task, ": label '", label, "' must be 0 .. ", classes - 1, ", got ",
+            low < 0 ? low : high);
+  }
+}
+
+Tensor target_of(const Batch& batch, const std::string& label, const Tensor& like, const char* task,
+                 bool prepared) {
   const auto found = batch.labels.find(label);
   require(found != batch.labels.end(), task, ": the batch has no label '", label, "'");
   auto shape = like.sizes().vec();
@@ -78,13 +87,10 @@ Tensor target_of(const Batch& batch, const std::string& label, const Tensor& lik
   require(found->second.sizes() == at::IntArrayRef(shape) && found->second.scalar_type() == at::kLong, task,
           ": label '", label, "' must be int64 ", at::IntArrayRef(shape),
           " to fit what the model gives, got ", found->second.scalar_type(), " ", found->second.sizes());
-  const Tensor target = found->second.select(1, 0).to(like.device());
-  if (target.numel() > 0) {
-    const auto low = target.min().item<int64_t>(), high = target.max().item<int64_t>();
-    require(low >= 0 && high < classes, task, ": label '", label, "' must be 0 .. ", classes - 1, ", got ",
-            low < 0 ? low : high);
+  if (found->second.is_cpu() || !prepared) {
+    require_classes(found->second, label, classes, task);
   }
-  return target;
+  return found->second.select(1, 0).to(like.device());
 }
 
 Tensor count_confusion(const Tensor& truth, const Tensor& prediction, int64_t classes) {

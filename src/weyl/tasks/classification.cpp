@@ -53,10 +53,10 @@ void for_each_chunk(const Dataset& data, F f) {
 }
 
 /// The classes (B) int64, or, of samples that were mixed, the shares of classes (B, K) in the dtype of the logits.
-Tensor training_target(const Batch& batch, const Tensor& logits) {
+Tensor training_target(const Batch& batch, const Tensor& logits, bool prepared) {
   const auto found = batch.labels.find(kLabel);
   if (found == batch.labels.end() || !found->second.is_floating_point()) {
-    return target_of(batch, kLabel, logits, kTask);
+    return target_of(batch, kLabel, logits, kTask, prepared);
   }
   require(found->second.sizes() == logits.sizes(), kTask, ": shares of classes must be ", logits.sizes(),
           ", got ", found->second.sizes());
@@ -195,9 +195,16 @@ void Classification::load(const NamedTensors& state) {
   }
 }
 
+void Classification::prepare(Batch& batch, const Interface& model) const {
+  const auto found = batch.labels.find(kLabel);
+  if (found != batch.labels.end() && !found->second.is_floating_point()) {
+    require_classes(found->second, kLabel, classes_of(model, kTask), kTask);
+  }
+}
+
 Step Classification::step(Model& model, const Batch& batch) const {
   const Tensor logits = logits_of(model(batch.input), kTask);
-  const Tensor target = training_target(batch, logits);
+  const Tensor target = training_target(batch, logits, /*prepared=*/model.training());
   if (options_.loss == ClassLoss::binary) {
     return {binary_loss(logits, target, options_.label_smoothing),
             model.training() ? Named{} : predict(model, batch)};

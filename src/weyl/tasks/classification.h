@@ -29,6 +29,7 @@ class Classification : public Task {
   NamedTensors state() const override;      // "frequencies" (K) float64, empty before
   void load(const NamedTensors& state) override;
 
+  void prepare(Batch& batch, const Interface& model) const override;
   Step step(Model& model, const Batch& batch) const override;  // no predictions while the model trains
   Named predict(Model& model, const Batch& batch) const override;
 

@@ -26,6 +26,7 @@ namespace {
 
 constexpr const char* kElement = "element";
 constexpr const char* kFlank = "flank";
+constexpr const char* kFlankRows = "flank rows";  // made by `prepare`
 constexpr const char* kGap = "gap";
 constexpr const char* kCorrection = "correction";
 constexpr int64_t kChunk = 2048;  // samples at a time when a whole set is read
@@ -57,7 +58,8 @@ PoseDistances distances(LieGroup group, const Tensor& a, const Tensor& b) {
   const lie::Logs logs = lie::logs(a, b, group);
   Tensor squared = logs.w.square().sum(1);
   const Tensor outside = logs.margin <= 0;
-  if (!is_rigid(group) && outside.any().item<bool>()) {
+  // On a device it costs less to work out both than to wait for the answer.
+  if (!is_rigid(group) && (!outside.is_cpu() || outside.any().item<bool>())) {
     const Tensor off =
         lie::element_matrices(lie::between(a, b, group), group) - at::eye(matrix_size(group), a.options());
     squared = at::where(outside, off.square().sum({1, 2}), squared);
@@ -70,6 +72,13 @@ Tensor corrected(const Poses& poses, const Tensor& correction, const Tensor& row
   const Tensor g = lie::compact_elements(rows_of(poses.elements, rows).to(at::kDouble), poses.group);
   const Tensor delta = rows_of(correction, rows).to(at::kDouble);
   return lie::compose(g, lie::exp(lie::from_orthonormal(delta, poses.group), poses.group), poses.group);
+}
+
+/// The rows (M) int64 of F, in the order of graphs, of `beside` (N, 1), of which each graph has `sizes` (B, 1).
+/// ShapeError: a graph that has none.
+Tensor flank_rows(const Tensor& beside, const Tensor& sizes) {
+  require((sizes > 0).all().item<bool>(), "completion: each graph must have a token of flank 1");
+  return at::nonzero(beside.select(1, 0)).select(1, 0);
 }
 
 Named answer(const Poses& poses, const Named& outputs) {
@@ -188,16 +197,22 @@ std::vector<Quantity> Completion::predictions(const Interface& model) const {
   return all;
 }
 
+void Completion::prepare(Batch& batch, const Interface& /*model*/) const {
+  const Tensor beside = label_of(batch, kFlank) == 1;
+  batch.labels[kFlankRows] =
+      flank_rows(beside, segment_sum(beside.to(at::kDouble), poses_of(batch.input).graphs));
+}
+
 Step Completion::step(Model& model, const Batch& batch) const {
   const Poses& poses = poses_of(batch.input);
   const Segments& graphs = poses.graphs;
   const Named outputs = model(batch.input);
   const Tensor gap = output_of(outputs, kGap).to(at::kDouble);
   const Tensor beside = label_of(batch, kFlank).to(gap.device()) == 1;  // (N, 1)
-  const Tensor rows = at::nonzero(beside.select(1, 0)).select(1, 0);    // (M) of F, in the order of graphs
+  const Tensor sizes = segment_sum(beside.to(at::kDouble), graphs);     // (B, 1)
+  const auto prepared = batch.labels.find(kFlankRows);
+  const Tensor rows = prepared != batch.labels.end() ? prepared->second : flank_rows(beside, sizes);
   const Tensor graph = rows_of(graphs.index, rows);
-  const Tensor sizes = segment_sum(beside.to(at::kDouble), graphs);  // (B, 1)
-  require((sizes > 0).all().item<bool>(), "completion: each graph must have a token of flank 1");
 
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Tensor right = segment_logsumexp(gap.masked_fill(beside.logical_not(), -infinity), graphs);

@@ -33,6 +33,8 @@ class Completion : public Task {
   NamedTensors state() const override { return {}; }
   void load(const NamedTensors&) override {}
 
+  /// Adds the rows of F as a label (M) int64, by which a step on a device need not ask for them.
+  void prepare(Batch& batch, const Interface& model) const override;
   /// While the model trains it makes no predictions: nobody reads them, and they would cost a tenth of a
   /// step. ShapeError for a graph without a token of flank 1, or without tokens at all.
   Step step(Model& model, const Batch& batch) const override;

@@ -200,7 +200,7 @@ ForceField::Answer ForceField::answer(Model& model, const Input& input, bool tra
   const auto found = outputs.find(kEnergy);
   require(found != outputs.end(), "force_field: the model has no output 'energy'");
   result.energy = found->second.select(1, 0).to(at::kDouble);
-  result.reference = statistics_.energies(points, model.interface);
+  result.reference = statistics_.energies(points, model.interface, /*prepared=*/model.training());
   if (options_.forces == ForceSource::direct) {
     const auto forces = outputs.find(kForces);
     require(forces != outputs.end(), "force_field: the model has no output 'forces'");
@@ -239,6 +239,10 @@ Named ForceField::in_units(const Answer& answer) const {
             : nothing;
   }
   return result;
+}
+
+void ForceField::prepare(Batch& batch, const Interface& model) const {
+  statistics_.require_seen_elements(points_of(batch.input), model);
 }
 
 Step ForceField::step(Model& model, const Batch& batch) const {

@@ -49,6 +49,7 @@ class ForceField : public Task {
   NamedTensors state() const override;
   void load(const NamedTensors& state) override;
 
+  void prepare(Batch& batch, const Interface& model) const override;
   Step step(Model& model, const Batch& batch) const override;
   Named predict(Model& model, const Batch& batch) const override;
   std::vector<std::string> notes() const override;

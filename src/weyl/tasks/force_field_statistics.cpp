@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "weyl/core/check.h"
+#include "weyl/core/to_device.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/tasks/atom_energies.h"
 #include "weyl/tasks/chunks.h"
@@ -154,17 +155,23 @@ void ForceFieldStatistics::load(const NamedTensors& state) {
 }
 
 Tensor ForceFieldStatistics::energies(const Tensor& composition) const {
-  return at::matmul(composition, references_.to(composition.device())) + constant_;
+  return at::matmul(composition, to_device(references_, composition.device())) + constant_;
 }
 
-Tensor ForceFieldStatistics::energies(const Points& points, const Interface& interface) const {
+void ForceFieldStatistics::require_seen_elements(const Points& points, const Interface& interface) const {
+  if (fitted()) {
+    require_seen("force_field", composition_of(points, interface.types), seen_, interface.elements);
+  }
+}
+
+Tensor ForceFieldStatistics::energies(const Points& points, const Interface& interface, bool prepared) const {
   if (!fitted()) {  // not fitted: a config's audit
     return at::zeros({points.count()}, points.positions.options().dtype(at::kDouble));
   }
   const Tensor composition = composition_of(points, interface.types);
-  require(composition.size(1) == references_.size(0), "force_field: the state is of ", references_.size(0),
-          " types, the model of ", composition.size(1));
-  require_seen("force_field", composition, seen_, interface.elements);
+  if (composition.is_cpu() || !prepared) {
+    require_seen("force_field", composition, seen_, interface.elements);
+  }
   return energies(composition);
 }
 

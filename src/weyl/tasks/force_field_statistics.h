@@ -39,8 +39,10 @@ class ForceFieldStatistics {
   double scale() const { return scale_; }  // 1 before a fit
   /// The energies (B), float64, of compositions (B, T).
   Tensor energies(const Tensor& composition) const;
-  /// Those of points, by their own composition; zeros before a fit. ShapeError: an element that no training sample had.
-  Tensor energies(const Points& points, const Interface& interface) const;
+  /// Those of points, by their own composition; zeros before a fit. ShapeError: an element that no training sample had,
+  /// which is not looked at again on a device other than the CPU where points are `prepared`.
+  Tensor energies(const Points& points, const Interface& interface, bool prepared = false) const;
+  void require_seen_elements(const Points& points, const Interface& interface) const;
 
  private:
   double scale_ = 1, constant_ = 0;

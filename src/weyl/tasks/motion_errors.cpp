@@ -83,7 +83,7 @@ OverGraphs over_graphs(const Tensor& errors, const Tensor& weights, const Points
   const Segments graphs = objects_of_graphs(points);
   const Tensor whole = segment_sum(weights, graphs);
   const Tensor mean = segment_sum(errors * weights, graphs) / (whole + whole.eq(0));
-  return {mean.sum(), sum_of(whole.gt(0))};
+  return {mean.sum(), whole.gt(0).sum()};
 }
 
 void MotionErrors::Sums::add(const Sums& other) {
@@ -116,7 +116,7 @@ void MotionErrors::add(const Batch& batch, const Named& predictions) {
     const Tensor centres = (said.shift - truth.shift).square().sum(1).sqrt(),
                  angles = angle_errors(said, truth), known_ones = weights.gt(0).to(at::kDouble);
     const OverGraphs mean = over_graphs(squares, weights, points);
-    steps_[static_cast<size_t>(k)].add({sum_of(mean.sum), mean.graphs, sum_of(centres * known_ones),
+    steps_[static_cast<size_t>(k)].add({sum_of(mean.sum), sum_of(mean.graphs), sum_of(centres * known_ones),
                                         sum_of(angles * known_ones), sum_of(known_ones)});
     if (k > 0) {
       continue;

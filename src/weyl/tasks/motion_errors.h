@@ -23,8 +23,8 @@ MotionLabels motion_labels(const Batch& batch);
 /// Of errors (L) of objects, the mean over those of each graph by `weights` (L), and the sum of that over the graphs
 /// that have some weight, with their number.
 struct OverGraphs {
-  Tensor sum;  // (), with the graph of the errors
-  double graphs = 0;
+  Tensor sum;     // (), with the graph of the errors
+  Tensor graphs;  // () int64
 };
 OverGraphs over_graphs(const Tensor& errors, const Tensor& weights, const Points& points);
 

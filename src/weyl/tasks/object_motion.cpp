@@ -4,15 +4,17 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/linalg_cross.h>
-#include <ATen/ops/linalg_solve.h>
+#include <ATen/ops/linalg_solve_ex.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/stack.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
+
+#include <tuple>
 
 #include "weyl/core/check.h"
 #include "weyl/nn/pooling.h"
+#include "weyl/ops/constants.h"
 #include "weyl/ops/lie/elements.h"
 #include "weyl/ops/lie/log.h"
 #include "weyl/ops/segment.h"
@@ -41,7 +43,8 @@ Tensor change_of(const Tensor& b, const Tensor& w, const Tensor& s) {
 }
 
 Tensor identity_like(const Tensor& quaternions) {
-  return at::tensor({0.0, 0.0, 0.0, 1.0}, quaternions.options().requires_grad(false)).expand_as(quaternions);
+  return constant(at::ArrayRef<double>({0, 0, 0, 1}), quaternions.scalar_type(), quaternions.device())
+      .expand_as(quaternions);
 }
 
 Tensor change_of(const Tensor& rotation) {
@@ -90,7 +93,10 @@ ObjectMotions motions_of_velocities(const Points& points, const Tensor& velociti
   const Tensor inertia =
       squares * (1 + 1e-12) * one + 1e-300 * one - segment_sum(u.unsqueeze(2) * u.unsqueeze(1), objects);
   const Tensor lever = segment_sum(at::linalg_cross(u, v, 1), objects);
-  const Tensor tau = at::linalg_solve(inertia, lever.unsqueeze(2), /*left=*/true).squeeze(2) / 2;
+  // Whether it could be solved is asked where nothing waits for the answer.
+  const Tensor solved = std::get<0>(
+      at::linalg_solve_ex(inertia, lever.unsqueeze(2), /*left=*/true, /*check_errors=*/inertia.is_cpu()));
+  const Tensor tau = solved.squeeze(2) / 2;
   const Tensor w = at::ones_like(tau.select(1, 0)), s = 1 + (tau * tau).sum(1);
   return {at::cat({tau, w.unsqueeze(1)}, 1) / s.sqrt().unsqueeze(1), change_of(tau, w, s), shift};
 }

@@ -17,6 +17,7 @@
 #include <set>
 
 #include "weyl/core/check.h"
+#include "weyl/core/to_device.h"
 #include "weyl/tasks/chunks.h"
 #include "weyl/tasks/error_law.h"
 #include "weyl/tasks/references.h"
@@ -311,15 +312,16 @@ void Property::load(const NamedTensors& state) {
   seen_ = seen;
 }
 
-Tensor Property::references_of(const Input& input, const Interface& interface) const {
+Tensor Property::references_of(const Input& input, const Interface& interface, bool prepared) const {
   const Tensor composition = composition_of(input, interface.types);
   if (!references_.defined()) {  // not fitted: a config's audit
     return at::zeros({composition.size(0), count()}, composition.options());
   }
-  require(composition.size(1) == references_.size(1), "property: the state is of ", references_.size(1),
-          " types, the input of ", composition.size(1));
-  require_seen("property", composition, seen_, interface.elements);
-  return at::matmul(composition, references_.t().to(composition.device())) + means_.to(composition.device());
+  const at::Device device = composition.device();
+  if (device.is_cpu() || !prepared) {
+    require_seen("property", composition, seen_, interface.elements);
+  }
+  return at::matmul(composition, to_device(references_, device).t()) + to_device(means_, device);
 }
 
 Tensor Property::outputs_of(Model& model, const Input& input) const {
@@ -341,10 +343,16 @@ Named Property::named(const Tensor& values) const {
   return result;
 }
 
+void Property::prepare(Batch& batch, const Interface& model) const {
+  if (references_.defined()) {
+    require_seen("property", composition_of(batch.input, model.types), seen_, model.elements);
+  }
+}
+
 Step Property::step(Model& model, const Batch& batch) const {
   const Tensor y = outputs_of(model, batch.input);
-  const Tensor r = references_of(batch.input, model.interface);
-  const Tensor scales = scales_.defined() ? scales_.to(y.device()) : at::ones({count()}, r.options());
+  const Tensor r = references_of(batch.input, model.interface, model.training());
+  const Tensor scales = scales_.defined() ? to_device(scales_, y.device()) : at::ones({count()}, r.options());
   const Tensor target = (targets_of(batch, options_.targets) - r) / scales;
   const Tensor error = (y - target.to(y.scalar_type())).to(model.dtype());
   const Tensor loss = (y.sum() * 0).to(error.scalar_type()) +

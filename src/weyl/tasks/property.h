@@ -37,6 +37,7 @@ class Property : public Task {
   NamedTensors state() const override;  // "scales" (K), "references" (K, T), "means" (K), "seen" (T), float64
   void load(const NamedTensors& state) override;
 
+  void prepare(Batch& batch, const Interface& model) const override;
   Step step(Model& model, const Batch& batch) const override;
   Named predict(Model& model, const Batch& batch) const override;
 
@@ -48,8 +49,9 @@ class Property : public Task {
  private:
   int64_t count() const { return static_cast<int64_t>(options_.targets.size()); }             // K
   bool is_sum(const Quantity& target) const { return target.extensive && !options_.pooled; }  // over nodes
-  Tensor references_of(const Input& input, const Interface& interface) const;  // r (B, K) float64
-  Tensor outputs_of(Model& model, const Input& input) const;                   // y (B, K)
+  /// r (B, K) float64. ShapeError: a type that no training sample had, unless `prepare` has looked.
+  Tensor references_of(const Input& input, const Interface& interface, bool prepared = false) const;
+  Tensor outputs_of(Model& model, const Input& input) const;  // y (B, K)
   Named named(const Tensor& values) const;
 
   PropertyOptions options_;

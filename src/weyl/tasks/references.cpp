@@ -12,6 +12,7 @@
 
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
+#include "weyl/core/to_device.h"
 #include "weyl/core/units.h"
 
 namespace weyl {
@@ -25,7 +26,8 @@ constexpr double kDependent = 1e-12;
 Tensor composition_of(const Input& input, int64_t types) {
   const auto* points = std::get_if<Points>(&input);
   if (std::holds_alternative<Grid>(input)) {
-    return at::ones({rows_of(input, Level::graph), 1}, at::kDouble);
+    const auto& values = std::get<Grid>(input).values;
+    return at::ones({values.size(0), 1}, values.options().dtype(at::kDouble));
   }
   const Segments& graphs = graphs_of(input);
   if (points == nullptr || types == 0) {
@@ -33,7 +35,7 @@ Tensor composition_of(const Input& input, int64_t types) {
     for (int64_t g = 0; g < graphs.count(); ++g) {
       sizes.mutable_data_ptr<double>()[g] = static_cast<double>(graphs.size(g));
     }
-    return sizes.to(graphs.index.device());
+    return to_device(sizes, graphs.index.device());
   }
   require(points->types.defined(), "references: the input has no types");
   const Tensor cell = graphs.index * types + points->types;
@@ -58,6 +60,8 @@ Tensor for_types(const Tensor& references, int64_t types) {
 
 void require_seen(const char* task, const Tensor& composition, const Tensor& seen,
                   const std::vector<std::string>& elements) {
+  require(composition.size(1) == seen.size(0), task, ": the state is of ", seen.size(0),
+          " types, the model of ", composition.size(1));
   const Tensor unseen = (composition.sum(0) > 0) & (seen.to(composition.device()) == 0);
   if (unseen.any().item<bool>()) {
     const int64_t type = unseen.nonzero()[0].item<int64_t>();

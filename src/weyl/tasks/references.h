@@ -19,8 +19,8 @@ double unit_factor_of(const std::string& output, const Interface& from, const In
 /// References of more types: those that there are, 0 for the others. (K, T) or (T).
 Tensor for_types(const Tensor& references, int64_t types);
 
-/// ShapeError where a graph has a node of a type that the training set had not: `seen` (T) counts its nodes.
-/// `task` begins the message.
+/// ShapeError where a composition is not of T types, or a graph has a node of a type that the training set had not: `seen`
+/// (T) counts its nodes. On a device the host waits for it. `task` begins the message.
 void require_seen(const char* task, const Tensor& composition, const Tensor& seen,
                   const std::vector<std::string>& elements);
 

@@ -257,7 +257,7 @@ Step RigidMotion::step(Model& model, const Batch& batch) const {
   const Tensor errors = vertex_errors(said, labels.motion(0), labels.mean.nan_to_num(0, 0, 0),
                                       labels.moment.nan_to_num(0, 0, 0));
   const OverGraphs mean = over_graphs(cost(errors), labels.weights(0), points);
-  const Tensor loss = mean.sum / std::max(mean.graphs, 1.0);
+  const Tensor loss = mean.sum / mean.graphs.clamp_min(1);
   const Named predictions{{kDisplacement, said.shift.detach().unsqueeze(1)},
                           {kTurn, turns_of({said.rotation.detach(), {}, {}}).unsqueeze(1)}};
   return {loss.to(outputs.at(kIdeal).scalar_type()), predictions};

@@ -217,10 +217,17 @@ std::vector<Quantity> Segmentation::predictions(const Interface& model) const {
   return all;
 }
 
+void Segmentation::prepare(Batch& batch, const Interface& model) const {
+  if (const auto found = batch.labels.find(kLabel); found != batch.labels.end()) {
+    require_classes(found->second, kLabel, classes_of(model, kTask), kTask);
+  }
+}
+
 Step Segmentation::step(Model& model, const Batch& batch) const {
   if (model.training()) {
     const Tensor logits = logits_of(model(grid_of(batch.input)), kTask);
-    return {segmentation_loss(logits, target_of(batch, kLabel, logits, kTask), options_), {}};
+    const Tensor target = target_of(batch, kLabel, logits, kTask, /*prepared=*/true);
+    return {segmentation_loss(logits, target, options_), {}};
   }
   Named predictions = predict(model, batch);
   const Tensor logits = predictions.at(kProbabilities).clamp_min(kLeast).log();

@@ -32,6 +32,7 @@ class Segmentation : public Task {
   NamedTensors state() const override { return {}; }
   void load(const NamedTensors&) override {}
 
+  void prepare(Batch& batch, const Interface& model) const override;
   Step step(Model& model, const Batch& batch) const override;  // no predictions while the model trains
   /// With windows: grid and result then stay on the CPU, windows go to the model's device one by one.
   bool moves_inputs() const override { return !options_.window.size.empty(); }

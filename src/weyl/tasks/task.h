@@ -110,6 +110,10 @@ class Task {
   virtual NamedTensors state() const = 0;  // those statistics, float64
   virtual void load(const NamedTensors& state) = 0;
 
+  /// Looks at the values of a batch of training that is on the CPU and goes to another device, where looking at them would
+  /// be waiting for it: ShapeError where `step` would refuse them. May add labels that follow from those that there are.
+  /// On the CPU `step` does without.
+  virtual void prepare(Batch& /*batch*/, const Interface& /*model*/) const {}
   /// Input and weights share a dtype; labels are float64. `predict` needs no labels.
   virtual Step step(Model& model, const Batch& batch) const = 0;
   virtual Named predict(Model& model, const Batch& batch) const = 0;

@@ -5,6 +5,9 @@
 
 #include <vector>
 
+#include "weyl/core/check.h"
+#include "weyl/train/device_arithmetic.h"
+
 namespace weyl {
 namespace {
 
@@ -41,21 +44,24 @@ void add_gradients(const Tensor& loss, const Model& model) {
   loss.backward({}, std::nullopt, false, at::TensorList(by));
 }
 
-double accumulate_gradients(Model& model, const Task& task, std::span<const Batch> batches,
-                            Precision precision, StepTimes& times) {
+Tensor accumulate_gradients(Model& model, const Task& task, std::span<const Batch> batches,
+                            const TrainOptions& options, StepTimes& times) {
+  require(!batches.empty(), "accumulate_gradients: there must be a batch, got none");
+  const Tf32 tf32(options.tf32 && model.device().is_cuda());
   double graphs = 0;
   for (const auto& batch : batches) {
     graphs += static_cast<double>(batch.count());
   }
-  double loss = 0;
+  Tensor loss;
   for (const auto& batch : batches) {
     const double share = static_cast<double>(batch.count()) / graphs;
     Step step;
     {
       const Timed timed(times.forward);
-      const Autocast autocast(precision == Precision::bf16);
+      const Autocast autocast(options.precision == Precision::bf16);
       step = task.step(model, batch);
-      loss += share * step.loss.item<double>();
+      const Tensor part = step.loss.detach().to(at::kDouble) * share;
+      loss = loss.defined() ? loss + part : part;
     }
     const Timed timed(times.backward);
     add_gradients(step.loss * share, model);

@@ -25,7 +25,7 @@ Average::Average(const std::vector<Parameter>& parameters, double decay, bool wa
   }
 }
 
-void Average::update() {
+void Average::update(const NamedTensors& as_they_were) {
   require(!swapped_, "Average::update: weights must be in their place, got averages");
   if (moving_.empty()) {
     return;
@@ -35,8 +35,9 @@ void Average::update() {
   const double d = warmup_ ? std::min(decay_, 1 - 1 / (t + 1)) : decay_;
   std::vector<Tensor> averages, weights;  // tensors change places in `swap`
   for (const size_t i : moving_) {
+    const auto found = as_they_were.find(names_[i]);
     averages.push_back(averages_[i]);
-    weights.push_back(weights_[i]);
+    weights.push_back(found == as_they_were.end() ? weights_[i] : found->second);
   }
   at::_foreach_lerp_(averages, weights, at::Scalar(1 - d));
 }

@@ -18,7 +18,8 @@ class Average {
   /// Starts as a copy of the parameters. ConfigError unless 0 <= decay < 1.
   Average(const std::vector<Parameter>& parameters, double decay, bool warmup = true);
 
-  void update();
+  /// After a step. A parameter that is among `as_they_were` has changed since, and had that value after the step.
+  void update(const NamedTensors& as_they_were = {});
 
   /// Exchanges weights and averages in place (no copy). Twice is the identity. A model in evaluation mode
   /// must be told

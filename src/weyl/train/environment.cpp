@@ -19,6 +19,8 @@ namespace {
 constexpr const char* settings[] = {"MKL_CBWR",    "MKL_ENABLE_INSTRUCTIONS", "MKL_DEBUG_CPU_TYPE",
                                     "MKL_DYNAMIC", "ONEDNN_MAX_CPU_ISA",      "DNNL_MAX_CPU_ISA",
                                     "OMP_DYNAMIC", "OMP_THREAD_LIMIT",        "KMP_DETERMINISTIC_REDUCTION"};
+// Those by which cuBLAS and NCCL choose the order of sums.
+constexpr const char* settings_of_devices[] = {"CUBLAS_WORKSPACE_CONFIG", "NCCL_ALGO"};
 
 std::string_view name_of(kernels::InstructionSet set) {
   switch (set) {
@@ -32,9 +34,14 @@ std::string_view name_of(kernels::InstructionSet set) {
   return "baseline";
 }
 
+void set_from_environment(Json& json, const char* setting) {
+  const char* value = std::getenv(setting);
+  json.set(setting, value != nullptr ? value : "");
+}
+
 }  // namespace
 
-Json environment(at::Device device, Precision precision) {
+Json environment(at::Device device, const TrainOptions& options) {
   Json json = Json::object();
   json.set("weyl", version())
       .set("torch", TORCH_VERSION)
@@ -44,11 +51,16 @@ Json environment(at::Device device, Precision precision) {
       .set("kernels", name_of(kernels::instruction_set()))
       .set("threads", static_cast<int64_t>(at::get_num_threads()))
       .set("device", device.str())
-      .set("precision", names_of(precision)[static_cast<size_t>(precision)])
+      .set("precision", names_of(options.precision)[static_cast<size_t>(options.precision)])
       .set("compiler", __VERSION__);
   for (const char* setting : settings) {
-    const char* value = std::getenv(setting);
-    json.set(setting, value != nullptr ? value : "");
+    set_from_environment(json, setting);
+  }
+  if (!device.is_cpu()) {
+    json.set("tf32", options.tf32).set("deterministic", options.deterministic);
+    for (const char* setting : settings_of_devices) {
+      set_from_environment(json, setting);
+    }
   }
   return json;
 }

@@ -10,8 +10,9 @@
 namespace weyl {
 
 /// What the bits of a run depend on beside its config and its data: versions, processor, the instruction sets of
-/// LibTorch and of our kernels, threads, device, precision, and the variables that choose MKL's and oneDNN's code.
-Json environment(at::Device device, Precision precision);
+/// LibTorch and of our kernels, threads, device, precision, and the variables that choose MKL's and oneDNN's code. Of a
+/// device other than the CPU also train.tf32, train.deterministic and the variables of its libraries.
+Json environment(at::Device device, const TrainOptions& options);
 
 /// What differs between an environment and the one a run began in, as one line; empty when the bits will
 /// agree. Keys that the earlier one lacks are passed over.

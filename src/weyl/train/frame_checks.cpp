@@ -37,42 +37,32 @@ std::string check_axes(const SavedModel& saved, const Splits& data) {
     return "";
   }
   const std::string by = saved.task->differentiated_by();
-  for (const auto& [split, name] :
-       {std::pair{data.train, "training"}, {data.valid, "validation"}, {data.test, "test"}}) {
-    if (split == nullptr || by.empty()) {
+  const bool vectors = framed->has_vectors() || !by.empty();
+  int64_t without = 0, looked_at = 0;
+  struct Split {
+    const Dataset* data;
+    const char* name;
+    bool training;  // splits may be the same set
+  };
+  for (const auto& [split, name, training] : {Split{data.train.get(), "training", true},
+                                              {data.valid.get(), "validation", false},
+                                              {data.test.get(), "test", false}}) {
+    if (split == nullptr || (by.empty() && !training)) {
       continue;
     }
-    each_gap(*split, /*vectors=*/true, [&](int64_t sample, double gap) {
-      require<DataError>(gap >= least_gap_of_derivatives, name, " data: sample ", sample,
+    const int64_t seen = each_gap(*split, vectors, [&](int64_t sample, double gap) {
+      require<DataError>(by.empty() || gap >= least_gap_of_derivatives, name, " data: sample ", sample,
                          ": must have principal axes, for model.frames with ", by,
                          ": two eigenvalues of its covariance are only ", gap,
                          " of the largest apart (at least ", least_gap_of_derivatives, ")");
+      without += training && gap < least_gap_of_axes ? 1 : 0;
     });
+    looked_at += training ? seen : 0;
   }
-  int64_t without = 0;
-  const bool vectors = framed->has_vectors() || !by.empty();
-  const int64_t looked_at = each_gap(
-      *data.train, vectors, [&](int64_t, double gap) { without += gap < least_gap_of_axes ? 1 : 0; });
   return without == 0
              ? ""
              : text("model.frames: ", without, " of ", looked_at,
                     " training samples have no principal axes to rely on; of these the model is not exact");
-}
-
-std::string note_on_augmentation(const SavedModel& saved) {
-  const Augmentation augment = saved.recipe.train.augment;
-  if (augment != Augmentation::rotations && augment != Augmentation::rotoreflections) {
-    return "";
-  }
-  const Symmetry symmetry = saved.model->symmetry();
-  const auto exact = [&](Claim::Of of) {
-    return std::ranges::any_of(symmetry.exact, [of](const Claim& claim) { return claim.of == of; });
-  };
-  const bool all = exact(Claim::Of::rotoreflections) ||
-                   (augment == Augmentation::rotations && exact(Claim::Of::rotations));
-  const std::string said(names_of(augment)[static_cast<size_t>(augment)]);
-  return all ? text("train.augment = \"", said, "\" has no effect: the model is exact under them by itself")
-             : "";
 }
 
 }  // namespace weyl

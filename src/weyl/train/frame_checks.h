@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/train/checkpoint.h"
@@ -13,8 +12,5 @@ namespace weyl {
 /// frames. DataError, the sample named: the task differentiates outputs by positions, and a sample of any split has no axes
 /// there. Of large splits samples evenly spread are looked at.
 std::string check_axes(const SavedModel& saved, const Splits& data);
-
-/// A line where the motions of train.augment change nothing, because the model is exact under all of them; else empty.
-std::string note_on_augmentation(const SavedModel& saved);
 
 }  // namespace weyl

@@ -1,6 +1,9 @@
 #include "weyl/train/loading.h"
 
+#include <algorithm>
 #include <limits>
+
+#include "weyl/core/check.h"
 
 namespace weyl {
 namespace {
@@ -12,7 +15,7 @@ int64_t samples_at_once(const TrainOptions& options) {
 
 }  // namespace
 
-LoaderOptions loader_options(const TrainOptions& options, const Model& model) {
+LoaderOptions loader_options(const TrainOptions& options, const Model& model, const Task* task) {
   LoaderOptions o;
   o.batch = samples_at_once(options);
   o.batch_tokens = options.batch_tokens;
@@ -25,7 +28,26 @@ LoaderOptions loader_options(const TrainOptions& options, const Model& model) {
   o.centre = exact_under_translations(model);
   o.dtype = model.dtype();
   o.device = model.device();
+  if (task != nullptr && !o.device.is_cpu()) {
+    o.prepare = [task, interface = model.interface](Batch& batch) { task->prepare(batch, interface); };
+  }
   return o;
+}
+
+std::string note_on_augmentation(const TrainOptions& options, const Model& model) {
+  const Augmentation augment = options.augment;
+  if (augment != Augmentation::rotations && augment != Augmentation::rotoreflections) {
+    return "";
+  }
+  const Symmetry symmetry = model.symmetry();
+  const auto exact = [&](Claim::Of of) {
+    return std::ranges::any_of(symmetry.exact, [of](const Claim& claim) { return claim.of == of; });
+  };
+  const bool all = exact(Claim::Of::rotoreflections) ||
+                   (augment == Augmentation::rotations && exact(Claim::Of::rotations));
+  const std::string said(names_of(augment)[static_cast<size_t>(augment)]);
+  return all ? text("train.augment = \"", said, "\" has no effect: the model is exact under them by itself")
+             : "";
 }
 
 BatchOptions evaluate_options(const TrainOptions& options, const std::string& where) {

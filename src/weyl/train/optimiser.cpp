@@ -4,9 +4,13 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_neg.h>
 #include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/_foreach_sub.h>
+#include <ATen/ops/_foreach_zero.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/norm.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/stack.h>
@@ -33,10 +37,16 @@ void for_each_state(Group& group, F&& f) {
   }
 }
 
+// Norms of the tensors in their own dtype, as torch has them; the sum of squares in float64.
+Tensor norm_of(const std::vector<Tensor>& gradients) {
+  return at::stack(at::_foreach_norm(gradients)).to(at::kDouble).square().sum().sqrt();
+}
+
 }  // namespace
 
 Optimiser::Optimiser(const std::vector<Parameter>& parameters, const OptimiserOptions& options)
-    : options_(options) {
+    : options_(options),
+      device_(parameters.empty() ? at::Device(at::kCPU) : parameters.front().tensor.device()) {
   groups_[1].decay = options.weight_decay;
   groups_[1].scaled = options.name == OptimiserLaw::lamb;
   std::set<std::string> seen;
@@ -58,8 +68,7 @@ Optimiser::Optimiser(const std::vector<Parameter>& parameters, const OptimiserOp
   }
 }
 
-double Optimiser::clip_gradients() {
-  const at::NoGradGuard no_grad;
+std::vector<Tensor> Optimiser::gradients() const {
   std::vector<Tensor> gradients;
   for (const auto& group : groups_) {
     for (const auto& w : group.weights) {
@@ -68,66 +77,113 @@ double Optimiser::clip_gradients() {
       }
     }
   }
-  if (gradients.empty()) {
+  return gradients;
+}
+
+double Optimiser::clip_gradients() {
+  const at::NoGradGuard no_grad;
+  const std::vector<Tensor> all = gradients();
+  if (all.empty()) {
     return 0;
   }
-  // Norms of the tensors in their own dtype, as torch has them; the sum of squares in float64.
-  const double norm =
-      at::stack(at::_foreach_norm(gradients)).to(at::kDouble).square().sum().sqrt().item<double>();
+  const double norm = norm_of(all).item<double>();
   if (options_.clip && std::isfinite(norm)) {
     const double scale = *options_.clip / (norm + 1e-6);
     if (scale < 1) {
-      at::_foreach_mul_(gradients, at::Scalar(scale));
+      at::_foreach_mul_(all, at::Scalar(scale));
     }
   }
   return norm;
 }
 
-void Optimiser::step(double factor) {
+Tensor Optimiser::clip_gradients_on_device() {
+  const at::NoGradGuard no_grad;
+  const std::vector<Tensor> all = gradients();
+  if (all.empty()) {
+    return at::zeros({}, at::TensorOptions(at::kDouble).device(device_));
+  }
+  const Tensor norm = norm_of(all);
+  if (options_.clip) {
+    const Tensor scale = (*options_.clip / (norm + 1e-6)).clamp_max(1);
+    at::_foreach_mul_(all, scale.to(all.front().scalar_type()));
+  }
+  return norm;
+}
+
+void Optimiser::step(double factor, const Tensor& found_inf) {
   const at::NoGradGuard no_grad;
   const double rate = options_.rate * factor;
   for (auto& group : groups_) {
-    std::vector<Tensor> weights, gradients, first, second, steps;
+    Slice of;
     for (size_t i = 0; i < group.weights.size(); ++i) {
       const Tensor& gradient = group.weights[i].grad();
       if (!gradient.defined()) {
         continue;
       }
-      weights.push_back(group.weights[i]);
-      gradients.push_back(gradient.contiguous());
-      first.push_back(group.first[i]);
-      second.push_back(group.second[i]);
-      steps.push_back(group.steps[i]);
+      of.weights.push_back(group.weights[i]);
+      of.gradients.push_back(gradient.contiguous());
+      of.first.push_back(group.first[i]);
+      of.second.push_back(group.second[i]);
+      of.steps.push_back(group.steps[i]);
     }
-    if (weights.empty()) {
+    if (of.weights.empty()) {
       continue;
     }
-    at::_foreach_add_(steps, at::Scalar(1));
-    if (is_fused(weights.front())) {
-      step_fused(weights, gradients, first, second, steps, rate, group.decay);
+    if (found_inf.defined()) {
+      at::_foreach_add_(of.steps, 1 - found_inf);
     } else {
-      for (size_t i = 0; i < weights.size(); ++i) {
-        step_plain(weights[i], gradients[i], first[i], second[i], steps[i].item<double>(), rate, group);
+      at::_foreach_add_(of.steps, at::Scalar(1));
+    }
+    // Without the host: the plain form asks for the number of steps.
+    const Tensor& any = of.weights.front();
+    const bool on_device = found_inf.defined() || (any.is_cuda() && !UseReferences::active());
+    if (on_device && group.scaled) {
+      step_lamb(of, rate, group.decay, found_inf);
+    } else if (on_device ||
+               (any.is_cpu() && options_.name != OptimiserLaw::lamb && !UseReferences::active())) {
+      step_fused(of, rate, group.decay, found_inf);
+    } else {
+      for (size_t i = 0; i < of.weights.size(); ++i) {
+        step_plain(of.weights[i], of.gradients[i], of.first[i], of.second[i], of.steps[i].item<double>(),
+                   rate, group);
       }
     }
   }
 }
 
-bool Optimiser::is_fused(const Tensor& weight) const {
-  return options_.name != OptimiserLaw::lamb && (weight.is_cpu() || weight.is_cuda()) &&
-         !UseReferences::active();
+void Optimiser::step_fused(const Slice& of, double rate, double decay, const Tensor& found_inf) const {
+  const std::optional<Tensor> skip = found_inf.defined() ? std::optional(found_inf) : std::nullopt;
+  if (options_.name == OptimiserLaw::adamw) {
+    at::_fused_adamw_(of.weights, of.gradients, of.first, of.second, {}, of.steps, rate, options_.beta1,
+                      options_.beta2, decay, options_.epsilon, /*amsgrad=*/false, /*maximize=*/false,
+                      /*grad_scale=*/std::nullopt, skip);
+  } else {
+    at::_fused_adam_(of.weights, of.gradients, of.first, of.second, {}, of.steps, rate, options_.beta1,
+                     options_.beta2, decay, options_.epsilon, /*amsgrad=*/false, /*maximize=*/false,
+                     /*grad_scale=*/std::nullopt, skip);
+  }
 }
 
-void Optimiser::step_fused(const std::vector<Tensor>& weights, const std::vector<Tensor>& gradients,
-                           const std::vector<Tensor>& first, const std::vector<Tensor>& second,
-                           const std::vector<Tensor>& steps, double rate, double decay) const {
-  if (options_.name == OptimiserLaw::adamw) {
-    at::_fused_adamw_(weights, gradients, first, second, {}, steps, rate, options_.beta1, options_.beta2,
-                      decay, options_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
-  } else {
-    at::_fused_adam_(weights, gradients, first, second, {}, steps, rate, options_.beta1, options_.beta2,
-                     decay, options_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+// Adam's fused kernel takes zeros at rate 1 to minus its direction, and leaves them when it skips: then the step below is
+// one of rate 0 along finite numbers.
+void Optimiser::step_lamb(const Slice& of, double rate, double decay, const Tensor& found_inf) const {
+  std::vector<Tensor> direction;
+  for (const Tensor& w : of.weights) {
+    direction.push_back(at::empty_like(w));
   }
+  at::_foreach_zero_(direction);
+  step_fused({direction, of.gradients, of.first, of.second, of.steps}, 1, 0, found_inf);
+  at::_foreach_neg_(direction);
+  at::_foreach_add_(direction, of.weights, decay);
+  const Tensor of_weight = at::stack(at::_foreach_norm(of.weights)),
+               of_direction = at::stack(at::_foreach_norm(direction));
+  Tensor length = rate * at::where((of_weight > 0).logical_and(of_direction > 0), of_weight / of_direction,
+                                   at::ones_like(of_weight));
+  if (found_inf.defined()) {
+    length = length * (1 - found_inf);
+  }
+  at::_foreach_mul_(direction, length.unbind());
+  at::_foreach_sub_(of.weights, direction);
 }
 
 void Optimiser::step_plain(const Tensor& weight, const Tensor& gradient, const Tensor& first,

@@ -17,8 +17,8 @@ namespace weyl {
 /// 1 where a norm is zero, and leaves the others to Adam. A parameter without a gradient is left alone, its step count too;
 /// parameters that are not trainable, or frozen, are ignored: they have no state.
 ///
-/// Uses LibTorch's fused kernels on the CPU and on CUDA for both Adams; torch expressions elsewhere, for lamb and under
-/// UseReferences.
+/// Uses LibTorch's fused kernels on the CPU and on CUDA for both Adams, and on CUDA for the moments of lamb; torch
+/// expressions elsewhere, for lamb on the CPU and under UseReferences.
 class Optimiser {
  public:
   /// Holds the parameters' tensors: their dtype and device must not change any more. ShapeError: two
@@ -29,9 +29,13 @@ class Optimiser {
   /// scales them by min(1, c / (norm + 1e-6)). A norm that is not finite leaves the gradients alone: the
   /// caller decides (the trainer stops before the step, so that the weights stay whole).
   double clip_gradients();
+  /// The same on the parameters' device, for which the host does not wait: () float64, 0 without gradients. A norm that is not finite spoils the
+  /// gradients: what follows must be a step that is told so.
+  Tensor clip_gradients_on_device();
 
-  /// One step at `factor` times the rate of the options. Gradients stay.
-  void step(double factor = 1);
+  /// One step at `factor` times the rate of the options. Gradients stay. `found_inf`, where defined: () float32 on the
+  /// parameters' device, 0, or 1 when the gradients are not finite: then nothing changes, without the host knowing.
+  void step(double factor = 1, const Tensor& found_inf = {});
 
   void clear_gradients();
 
@@ -48,15 +52,18 @@ class Optimiser {
     std::vector<std::string> names;
     std::vector<Tensor> weights, first, second, steps;
   };
-  void step_fused(const std::vector<Tensor>& weights, const std::vector<Tensor>& gradients,
-                  const std::vector<Tensor>& first, const std::vector<Tensor>& second,
-                  const std::vector<Tensor>& steps, double rate, double decay) const;
+  struct Slice {  // of a group: the parameters that have a gradient
+    std::vector<Tensor> weights, gradients, first, second, steps;
+  };
+  std::vector<Tensor> gradients() const;
+  void step_fused(const Slice& of, double rate, double decay, const Tensor& found_inf) const;
+  void step_lamb(const Slice& of, double rate, double decay, const Tensor& found_inf) const;
   void step_plain(const Tensor& weight, const Tensor& gradient, const Tensor& first, const Tensor& second,
                   double step, double rate, const Group& group) const;
-  bool is_fused(const Tensor& weight) const;
 
   OptimiserOptions options_;
-  Group groups_[2];  // without decay, with
+  at::Device device_;  // of the parameters
+  Group groups_[2];    // without decay, with
 };
 
 }  // namespace weyl

@@ -66,6 +66,14 @@ void fields(Fields& f, TrainOptions& o) {
                                "gradient_accumulation", "gradient_accumulation_steps"});
   f("precision", o.precision, "float32, float64, or bf16: mixed precision, on CUDA only");
   f.also_called("precision", {"dtype", "mixed_precision"});
+  f("tf32", o.tf32,
+    "on NVIDIA GPUs, training steps may round the factors of float32 products to TF32, some three decimal "
+    "digits, which is faster; validation, eval, predict and audit never do");
+  f.also_called("tf32", {"allow_tf32", "use_tf32"});
+  f("deterministic", o.deterministic,
+    "on GPUs, use deterministic algorithms alone: slower, but the same run has the same bits, as it has on "
+    "CPUs anyway; an operation that has none ends the training, as in nets with pooling or upsampling");
+  f.also_called("deterministic", {"deterministic_algorithms", "use_deterministic_algorithms"});
   f("augment", o.augment,
     "random motions of the training samples; of grids quarter turns (and reflections) that keep their shape");
   f.also_called("augment", {"augmentation", "augmentations", "data_augmentation"});
@@ -127,6 +135,7 @@ void require_effects(const TrainOptions& o) {
   const Conditional options[] = {
       {"optimiser.decaying", o.optimiser.weight_decay > 0 || o.optimiser.name == OptimiserLaw::lamb,
        "with train.optimiser.weight_decay = 0"},
+      {"tf32", o.precision != Precision::float64, "with train.precision = \"float64\""},
       {"crop_foreground", !o.crop.empty(), "without crop"},
       {"average_warmup", o.average.has_value(), "without average"},
       {"schedule.per_epoch", falls || law == ScheduleLaw::step || o.schedule.warmup > 0,

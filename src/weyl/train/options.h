@@ -74,6 +74,8 @@ struct TrainOptions {
   std::optional<int64_t> batch_tokens;  // instead: as many graphs as fit
   int64_t accumulate = 1;               // batches a step
   Precision precision = Precision::float32;
+  bool tf32 = false;           // products of float32 in TF32 in training steps, on NVIDIA GPUs
+  bool deterministic = false;  // deterministic algorithms, on GPUs
   Augmentation augment = Augmentation::none;
   std::vector<int64_t> crop;        // of grids: cells of a random part of each sample; none: the whole
   double crop_foreground = 0;       // share of them around a cell that is not background

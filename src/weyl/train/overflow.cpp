@@ -74,7 +74,8 @@ void clear_gradients(const Model& model) {
   }
 }
 
-Tried try_alone(Model& model, const Task& task, const FailedStep& step, int64_t sample, Precision precision) {
+Tried try_alone(Model& model, const Task& task, const FailedStep& step, int64_t sample,
+                const TrainOptions& options) {
   const Batch batch = step.alone(sample);
   // Labels as the data have them: a rotation changes their numbers.
   Tried tried{.sample = sample, .label = largest_label(step.data->batch({&sample, 1}).labels, task.labels())};
@@ -86,7 +87,7 @@ Tried try_alone(Model& model, const Task& task, const FailedStep& step, int64_t 
     predictions = task.predict(model, batch);
   }
   tried.prediction = largest_prediction(predictions);
-  tried.loss = accumulate_gradients(model, task, {&batch, 1}, precision, times);
+  tried.loss = accumulate_gradients(model, task, {&batch, 1}, options, times).item<double>();
   for (const Parameter& p : model.parameters()) {
     if (p.trainable && p.tensor.grad().defined() && p.tensor.numel() > 0) {
       tried.norm += p.tensor.grad().detach().square().sum().item<double>();
@@ -129,7 +130,8 @@ constexpr const char* kDiverged =
 
 }  // namespace
 
-Overflow explain_overflow(Model& model, const Task& task, const FailedStep& step, Precision precision) {
+Overflow explain_overflow(Model& model, const Task& task, const FailedStep& step,
+                          const TrainOptions& options) {
   for (const Parameter& p : model.parameters()) {
     if (step.statistics != nullptr && !p.trainable && step.statistics->contains(p.name)) {
       const at::NoGradGuard no_grad;
@@ -140,14 +142,14 @@ Overflow explain_overflow(Model& model, const Task& task, const FailedStep& step
   std::vector<Tried> faulty, sound;
   std::vector<double> losses, sizes;
   for (const int64_t sample : step.samples.first(std::min(step.samples.size(), kTried))) {
-    Tried tried = try_alone(model, task, step, sample, precision);
+    Tried tried = try_alone(model, task, step, sample, options);
     sizes.push_back(tried.label.value);
     (tried.finite() ? sound : faulty).push_back(std::move(tried));
   }
   size_t sound_others = 0, all = sound.size() + faulty.size();
   if (!faulty.empty()) {
     for (const int64_t sample : step.others) {
-      const Tried tried = try_alone(model, task, step, sample, precision);
+      const Tried tried = try_alone(model, task, step, sample, options);
       sizes.push_back(tried.label.value);
       sound_others += tried.finite() ? 1 : 0;
       ++all;

@@ -37,7 +37,8 @@ struct FailedStep {
 ///                                    though their labels are like the others'
 ///
 /// Clears the gradients and leaves the model in training mode. At most 1024 samples are tried.
-Overflow explain_overflow(Model& model, const Task& task, const FailedStep& step, Precision precision);
+Overflow explain_overflow(Model& model, const Task& task, const FailedStep& step,
+                          const TrainOptions& options);
 
 /// The labels of a set whose squares float32 does not hold (beyond 1e18, infinite), counted, and the first of them named, in
 /// one line; empty: there are none.

@@ -21,7 +21,8 @@ class StepWatch {
   StepWatch(const StepWatch&) = delete;
   StepWatch& operator=(const StepWatch&) = delete;
 
-  /// While one lives, what `leave` reads stays as it is.
+  /// While one lives, the training changes nothing of what `leave` reads; `leave` may change it, as the training waits for
+  /// it at the end.
   class Section {
    public:
     explicit Section(StepWatch& watch);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
@@ -14,11 +15,13 @@
 #include "weyl/train/append_file.h"
 #include "weyl/train/budget.h"
 #include "weyl/train/checkpoint_folder.h"
+#include "weyl/train/device_arithmetic.h"
 #include "weyl/train/environment.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/fingerprint.h"
 #include "weyl/train/frame_checks.h"
 #include "weyl/train/label_features.h"
+#include "weyl/train/loading.h"
 #include "weyl/train/model_card.h"
 #include "weyl/train/prepare.h"
 #include "weyl/train/run_data.h"
@@ -179,6 +182,10 @@ Recipe with_changes(Recipe recipe, const RunFolder& run, const TrainRequest& req
   return recipe;
 }
 
+bool asks_for_deterministic(const Recipe& recipe, const TrainRequest& request) {
+  return recipe.train.deterministic && !request.device.is_cpu();
+}
+
 // As many threads as the model's batches are worth, unless the caller says how many.
 void take_threads_for(const Prepared& prepared, const TrainRequest& request) {
   const Model& model = *prepared.saved.model;
@@ -196,7 +203,7 @@ void compare_machines(const RunFolder& run, const Json& began, const Recipe& rec
                        printable(threads->dump(), 40), "; --threads N gives another");
     at::set_num_threads(static_cast<int>(number));
   }
-  const std::string changed = differences(environment(request.device, recipe.train.precision), began);
+  const std::string changed = differences(environment(request.device, recipe.train), began);
   if (!changed.empty()) {
     observer_of(request).noted("the machine is not the one the run began on, so its bits will differ: " +
                                changed);
@@ -217,7 +224,7 @@ bool compare_data(const RunFolder& run, Json began, const Prepared& prepared, bo
   }
   if (then == nullptr || !changes.empty()) {
     if (!began.is_object()) {
-      began = environment(request.device, prepared.saved.recipe.train.precision);
+      began = environment(request.device, prepared.saved.recipe.train);
       record_folder(began);
     }
     write_environment(run, began.set("data", now));
@@ -254,24 +261,27 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
     require_features_are_no_labels(recipe);
   }
   RunFolder::require_new(request.out);
+  const Deterministic deterministic(asks_for_deterministic(recipe, request));
   Prepared prepared = prepare(recipe, request, {recipe.data, recipe.task, recipe.train.from}, nullptr);
   recipe.model.system.require_effects(&prepared.saved.interface);
-  std::vector<std::string> unseen = check_sight(prepared.saved, *prepared.data.train, systems_of(request));
-  for (std::string line : {check_axes(prepared.saved, prepared.data), note_on_augmentation(prepared.saved)}) {
+  std::vector<std::string> notes = check_sight(prepared.saved, *prepared.data.train, systems_of(request));
+  std::ranges::move(notes_on_arithmetic(recipe.train, request.device), std::back_inserter(notes));
+  for (std::string line : {check_axes(prepared.saved, prepared.data),
+                           note_on_augmentation(recipe.train, *prepared.saved.model)}) {
     if (!line.empty()) {
-      unseen.push_back(std::move(line));
+      notes.push_back(std::move(line));
     }
   }
   const KeepThreads keep;
   take_threads_for(prepared, request);
-  Json machine = environment(request.device, recipe.train.precision);
+  Json machine = environment(request.device, recipe.train);
   record_folder(machine);
   machine.set("data", fingerprint(prepared.data));
   const RunFolder run = RunFolder::create(request.out, request.name);
   write_config(run, prepared.saved.recipe);  // first: from then on `resume` takes the folder
   write_environment(run, machine);
   observer_of(request).entered(run.path());
-  for (const std::string& line : unseen) {
+  for (const std::string& line : notes) {
     observer_of(request).noted(line);
   }
   return run_in(run, std::move(prepared), nullptr, request);
@@ -294,6 +304,7 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
   const Recipe recipe = with_changes(
       resumed ? resumed->recipe : read_recipe(run.file("config.toml"), {}, known), run, request, known);
   check(recipe, request.device);
+  const Deterministic deterministic(asks_for_deterministic(recipe, request));
   const KeepThreads keep;
   const Json began = environment_of(run, resumed.has_value(), observer);
   compare_machines(run, began, recipe, request);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "weyl/carriers/faulty_sample.h"
 #include "weyl/core/check.h"
@@ -53,9 +54,10 @@ Trainer::Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* 
       stop_(std::move(stop)),
       options_(saved_.recipe.train),
       schedule_(options_),
-      loader_(training_set(data_), loader_options(options_, *saved_.model),
+      loader_(training_set(data_), loader_options(options_, *saved_.model, saved_.task.get()),
               static_cast<uint64_t>(options_.seed)),
-      optimiser_(saved_.model->parameters(), options_.optimiser) {
+      optimiser_(saved_.model->parameters(), options_.optimiser),
+      late_(!saved_.model->device().is_cpu() || ReadLate::active()) {
   static TrainObserver nobody;
   observer_ = observer_ != nullptr ? observer_ : &nobody;
   require<ConfigError>(options_.precision != Precision::bf16 || saved_.model->device().is_cuda(),
@@ -178,6 +180,7 @@ TrainResult Trainer::run() {
   }
   while (!done || state_.unvalidated) {
     if (stop_ && stop_()) {
+      settle();
       if (unsaved_) {
         save();
       }
@@ -188,7 +191,11 @@ TrainResult Trainer::run() {
       train_step();
       done = schedule_.finished(elapsed());
       const auto interval = [&](double epoch) { return std::floor(epoch / options_.evaluate_every); };
-      if (done || interval(elapsed().epoch) > interval(before)) {
+      const bool validates = done || interval(elapsed().epoch) > interval(before);
+      if (validates || log_due() || save_due()) {
+        settle();
+      }
+      if (validates) {
         state_.unvalidated = tick_.rate;
       }
     }
@@ -198,10 +205,11 @@ TrainResult Trainer::run() {
       state_.unvalidated.reset();
       done = done || out_of_patience();
     }
-    if (done || valid || state_.step % options_.log_every_steps == 0) {
+    if (done || valid || log_due()) {
       log(valid);
     }
     if (done || save_due()) {
+      settle();
       save();
     }
   }
@@ -218,7 +226,9 @@ void Trainer::train_step() {
   try {
     take_step();
   } catch (const ShapeError& error) {
-    blame_sample("training data", error, samples_of_step(), [&](int64_t sample) {
+    const std::vector<int64_t> samples = samples_of_step();
+    settle();  // the step before, which may be what is at fault
+    blame_sample("training data", error, samples, [&](int64_t sample) {
       saved_.task->step(*saved_.model, loader_.alone(state_.epoch, sample));
     });
   }
@@ -227,13 +237,14 @@ void Trainer::train_step() {
 std::vector<int64_t> Trainer::samples_of_step() const {
   std::vector<int64_t> samples;
   const auto plan = loader_.plan(state_.epoch);
-  for (auto b = state_.batch; b < std::min(state_.batch + options_.accumulate, loader_.batches()); ++b) {
+  const auto batches = static_cast<int64_t>(plan.size());
+  for (auto b = state_.batch; b < std::min(state_.batch + options_.accumulate, batches); ++b) {
     samples.insert(samples.end(), plan[static_cast<size_t>(b)].begin(), plan[static_cast<size_t>(b)].end());
   }
   return samples;
 }
 
-void Trainer::refuse_step(double loss, double norm) {
+void Trainer::refuse_step(const StepNumbers& numbers) {
   const std::vector<int64_t> samples = samples_of_step();
   std::vector<int64_t> others;  // evenly spread over the set
   constexpr int64_t most = 8;
@@ -249,72 +260,140 @@ void Trainer::refuse_step(double loss, double norm) {
                         .others = others,
                         .alone = [&](int64_t sample) { return loader_.alone(state_.epoch, sample); },
                         .statistics = &statistics_before_};
-  const Overflow found = explain_overflow(*saved_.model, *saved_.task, step, options_.precision);
-  const std::string line =
-      text("train: loss and gradient must be finite, got ", loss, " and norm ", norm, " at step ",
-           state_.step + 1, "; ", found.why, "; the state before the step is saved in ", run_, "/last");
+  const Overflow found = explain_overflow(*saved_.model, *saved_.task, step, options_);
+  const std::string line = text("train: loss and gradient must be finite, got ", numbers.loss, " and norm ",
+                                numbers.norm, " at step ", state_.step + 1, "; ", found.why,
+                                "; the state before the step is saved in ", run_, "/last");
   if (found.of_samples) {
     throw DataError(line);
   }
   throw Error(line);
 }
 
+std::vector<Batch> Trainer::batches_of_step() {
+  const Timed timed(times_.batch);
+  std::vector<Batch> batches;
+  while (static_cast<int64_t>(batches.size()) < options_.accumulate) {
+    auto batch = loader_.next();
+    if (!batch) {
+      break;
+    }
+    batches.push_back(std::move(*batch));
+  }
+  return batches;
+}
+
+LateNumbers Trainer::gradients_of(const std::vector<Batch>& batches) {
+  const Tensor loss = accumulate_gradients(*saved_.model, *saved_.task, batches, options_, times_);
+  const Timed timed(times_.optimiser);
+  return late_ ? LateNumbers(loss, optimiser_.clip_gradients_on_device())
+               : LateNumbers({loss.item<double>(), optimiser_.clip_gradients()});
+}
+
 void Trainer::take_step() {
   const double factor = schedule_.factor(elapsed());
+  const uint64_t draws =
+      Stream(static_cast<uint64_t>(options_.seed), "step", {static_cast<uint64_t>(state_.step)}).bits();
   statistics_before_ = statistics_of(*saved_.model);
   times_before_ = times_;
-  double loss = 0, norm = 0;
   int64_t tokens = 0;
+  std::optional<LateNumbers> numbers;
   {
     const StepWatch::Section section(*watch_);
-    std::vector<Batch> batches;
-    {
-      const Timed timed(times_.batch);
-      while (static_cast<int64_t>(batches.size()) < options_.accumulate) {
-        auto batch = loader_.next();
-        if (!batch) {
-          break;
-        }
-        tokens += batch->tokens();
-        batches.push_back(std::move(*batch));
-      }
+    const std::vector<Batch> batches = batches_of_step();
+    for (const Batch& batch : batches) {
+      tokens += batch.tokens();
     }
-    at::manual_seed(
-        Stream(static_cast<uint64_t>(options_.seed), "step", {static_cast<uint64_t>(state_.step)}).bits());
-    loss = accumulate_gradients(*saved_.model, *saved_.task, batches, options_.precision, times_);
-    const Timed timed(times_.optimiser);
-    norm = optimiser_.clip_gradients();
+    at::manual_seed(draws);
+    numbers.emplace(gradients_of(batches));
   }
-  if (std::isfinite(loss) && std::isfinite(norm)) {
+  settle();  // the step before: the weights are still those that it has left
+  {
     const Timed timed(times_.optimiser);
-    optimiser_.step(factor);
-    if (average_) {
-      average_->update();
+    if (numbers->may_be_finite()) {
+      optimiser_.step(factor, numbers->found_inf());
     }
-    statistics_before_.clear();
+    optimiser_.clear_gradients();
   }
-  optimiser_.clear_gradients();
-  if (!std::isfinite(loss) || !std::isfinite(norm)) {
+  {
+    const Timed timed(times_.logging);
+    queued_.emplace(Queued{state_.step,
+                           state_.epoch,
+                           state_.batch,
+                           state_.tokens,
+                           std::exchange(statistics_before_, {}),
+                           times_before_,
+                           {},
+                           std::move(*numbers)});
+    ++state_.step;
+    state_.tokens = state_.tokens.value_or(0) + tokens;
+    ++times_.steps;
+    unsaved_ = true;
+    state_.batch = loader_.position();
+    if (state_.batch == loader_.batches()) {
+      ++state_.epoch;
+      state_.batch = 0;
+      loader_.start(state_.epoch);
+    }
+    const Elapsed now = elapsed();
+    queued_->tick = {now, schedule_.fraction(now), 0, options_.optimiser.rate * factor, 0};
+  }
+  times_before_ = times_;  // of the state that is saved where the run is left while the numbers are read
+  if (!late_) {
+    settle();
+  }
+}
+
+// Reads the numbers of the queued step, which is then done, or refused.
+void Trainer::settle() {
+  if (!queued_) {
+    return;
+  }
+  {
+    const Timed timed(times_.optimiser);
+    const StepWatch::Section section(*watch_);
+    queued_->numbers.read();  // for which the device may need as long as for a step
+  }
+  {
+    const Timed timed(times_.optimiser);
+    settle_state();
+  }
+  const Queued step = std::move(*queued_);
+  queued_.reset();
+  const StepNumbers numbers = step.numbers.read();
+  if (!numbers.finite()) {
+    times_ = step.times;
     save();
-    refuse_step(loss, norm);
+    refuse_step(numbers);
   }
-  const Timed timed(times_.logging);
-  ++state_.step;
-  state_.tokens = state_.tokens.value_or(0) + tokens;
-  ++times_.steps;
-  unsaved_ = true;
-  state_.batch = loader_.position();
-  if (state_.batch == loader_.batches()) {
-    ++state_.epoch;
-    state_.batch = 0;
-    loader_.start(state_.epoch);
-  }
-  state_.loss_sum += loss;
-  state_.gradient_norm_sum += norm;
-  ++state_.summed;
-  const Elapsed now = elapsed();
-  tick_ = {now, schedule_.fraction(now), loss, options_.optimiser.rate * factor, norm};
+  tick_ = step.tick;
+  tick_.loss = numbers.loss;
+  tick_.gradient_norm = numbers.norm;
   observer_->stepped(tick_);
+}
+
+// What is saved becomes that after the queued step; where its numbers are not finite, that before it: the optimiser has
+// changed nothing then. The watch may have done so.
+void Trainer::settle_state() {
+  if (std::exchange(queued_->settled, true)) {
+    return;
+  }
+  const StepNumbers numbers = queued_->numbers.read();
+  if (!numbers.finite()) {
+    state_.step = queued_->step;
+    state_.epoch = queued_->epoch;
+    state_.batch = queued_->batch;
+    state_.tokens = queued_->tokens;
+    statistics_before_ = queued_->statistics;
+    times_before_ = queued_->times;
+    return;
+  }
+  if (average_) {
+    average_->update(statistics_before_);
+  }
+  state_.loss_sum += numbers.loss;
+  state_.gradient_norm_sum += numbers.norm;
+  ++state_.summed;
 }
 
 std::optional<Metrics> Trainer::validate() {
@@ -375,6 +454,10 @@ void Trainer::log(const std::optional<Metrics>& metrics) {
   times_ = {};
 }
 
+bool Trainer::log_due() const {
+  return state_.step % options_.log_every_steps == 0;
+}
+
 bool Trainer::save_due() const {
   return (options_.save_every_steps > 0 && state_.step % options_.save_every_steps == 0) ||
          since(saved_at_) >= options_.save_every_seconds;
@@ -400,11 +483,15 @@ void Trainer::save_state() {
   save_checkpoint(run_, saved_, state_, optimiser_, average_ ? &*average_ : nullptr, statistics_before_);
 }
 
-// On the watch's thread, while the training computes: reads what the Section keeps as it is.
+// On the watch's thread, while the training computes: reads what a Section keeps as it is, and settles the queued step,
+// which the training does not again.
 void Trainer::save_and(const Leave& leave) {
   TrainResult end;
   std::exception_ptr error;
   try {
+    if (queued_) {
+      settle_state();
+    }
     if (unsaved_) {
       save_state();
       if (times_before_.steps > 0) {

@@ -14,6 +14,7 @@
 #include "weyl/train/checkpoint.h"
 #include "weyl/train/evaluate.h"
 #include "weyl/train/journal.h"
+#include "weyl/train/late_numbers.h"
 #include "weyl/train/observer.h"
 #include "weyl/train/optimiser.h"
 #include "weyl/train/schedule.h"
@@ -54,6 +55,10 @@ using Leave = std::function<void(const TrainResult&, const std::exception_ptr&)>
 /// resumed gives the same bits as one that was not (same machine, same number of threads, no
 /// train.max_seconds). A budget of FLOPs is counted in tokens, which checkpoints keep.
 ///
+/// On devices other than the CPU the loss and the norm of a step are read when the next step has been queued, or before
+/// anything is logged, validated or saved, so that the device never waits for the host (LateNumbers). Observers hear of a
+/// step when its numbers are there.
+///
 /// A checkpoint is saved before the first step, then as the options say and at the end: there are soon two of them.
 ///
 /// A loss or gradient norm that is not finite ends the training before the optimiser has used it: the
@@ -87,18 +92,34 @@ class Trainer {
   const std::optional<BestMetric>& best_metric() const { return best_; }
 
  private:
+  /// A step that was done but for its numbers: the device may still be working on it.
+  struct Queued {
+    int64_t step = 0, epoch = 0, batch = 0;  // of the state before it
+    std::optional<int64_t> tokens;
+    NamedTensors statistics;  // before it: parameters that the step itself changes
+    StepTimes times;          // before it
+    TrainTick tick;           // but for its numbers
+    LateNumbers numbers;
+    bool settled = false;  // whether what is saved knows them
+  };
+
   Elapsed elapsed() const;
   int64_t tokens_until(int64_t epoch, int64_t batch) const;  // of the samples that were given until then
   void begin();
   void train_step();  // names the sample that model or task refuse
   void take_step();
-  std::vector<int64_t> samples_of_step() const;  // that is being computed
-  [[noreturn]] void refuse_step(double loss, double norm);
+  std::vector<Batch> batches_of_step();
+  LateNumbers gradients_of(const std::vector<Batch>& batches);
+  void settle();
+  void settle_state();
+  std::vector<int64_t> samples_of_step() const;  // that begins where `state_` is
+  [[noreturn]] void refuse_step(const StepNumbers& numbers);
   std::optional<Metrics> validate();
   void log(const std::optional<Metrics>& metrics);
   void save();
   void save_state();
   void save_and(const Leave& leave);
+  bool log_due() const;
   bool save_due() const;
   TrainResult result(Ending ending) const;
 
@@ -126,6 +147,8 @@ class Trainer {
   /// As they were before the step that is being computed, for a checkpoint of that instant.
   NamedTensors statistics_before_;  // parameters that the step itself changes
   StepTimes times_before_;
+  bool late_;                     // whether numbers are read late
+  std::optional<Queued> queued_;  // the last step, until they are
   std::chrono::steady_clock::time_point start_, saved_at_;
   double seconds_before_ = 0;       // of training, in earlier parts
   std::optional<StepWatch> watch_;  // the last member: its thread reads the others
