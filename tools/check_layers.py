@@ -66,7 +66,7 @@ ONE_HOME = [
 QUIET = re.compile(r"^(nlohmann|spdlog|fmt)/")
 
 VAGUE = {"utils", "util", "common", "misc", "helpers", "helper"}
-LONGEST = 500
+LONGEST = 800
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

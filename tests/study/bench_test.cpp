@@ -1,20 +1,28 @@
 #include "weyl/study/bench.h"
 
+#include <ATen/Context.h>
+#include <ATen/ThreadLocalState.h>
+#include <c10/core/impl/GPUTrace.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <set>
+#include <thread>
 
 #include "weyl/core/check.h"
 #include "weyl/models/geomformer/options.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/study/allocation_peak.h"
+#include "weyl/study/device.h"
+#include "weyl/study/host_waits.h"
 #include "weyl/study/matrix_products.h"
 #include "weyl/study/random_molecules.h"
 #include "weyl/study/random_tokens.h"
 #include "weyl/study/training_steps.h"
 #include "weyl/tasks/force_field.h"
+#include "weyl/train/accumulate.h"
 
 namespace weyl {
 namespace {
@@ -27,6 +35,62 @@ TEST(AllocationPeak, SeesTheMostThatWasAliveAtOnce) {
   const at::Tensor c = at::zeros({200}, at::kFloat);
   EXPECT_GE(peak.bytes(), 6000);
   EXPECT_LT(peak.bytes(), 6800);  // rounding to cache lines at most
+}
+
+TEST(Device, OfTheCpuThereIsNothingToWaitFor) {
+  synchronise(at::kCPU);
+  EXPECT_EQ(device_name(at::kCPU), "cpu");
+  EXPECT_EQ(device_text(at::kCPU), "cpu");
+}
+
+/// What LibTorch calls at each place where the host waits, on any thread.
+void wait_for(c10::DeviceType type) {
+  const c10::impl::PyInterpreter* told = c10::impl::GPUTrace::get_trace();
+  ASSERT_NE(told, nullptr);
+  (*told)->trace_gpu_stream_synchronization(type, 0);
+  (*told)->trace_gpu_event_synchronization(type, 0);
+  (*told)->trace_gpu_device_synchronization(type);
+  (*told)->trace_gpu_memory_allocation(type, 0);  // no wait
+}
+
+TEST(HostWaits, AreCountedOnEveryThread) {
+  const at::Device device(at::kCUDA, 0);
+  const auto work = [] {
+    wait_for(at::kCUDA);
+    wait_for(at::kXPU);
+    std::thread([] { wait_for(at::kCUDA); }).join();  // as autograd's
+  };
+  EXPECT_EQ(host_waits(device, work), 6);
+  wait_for(at::kCUDA);  // nobody counts
+  EXPECT_EQ(host_waits(device, [] {}), 0);
+  EXPECT_THROW(host_waits(device, [] { throw ConfigError("work"); }), ConfigError);
+  std::map<std::string, int64_t> places;
+  EXPECT_EQ(host_waits(device, work, &places), 6);
+  int64_t sum = 0;
+  bool here = false;
+  for (const auto& [place, waits] : places) {
+    sum += waits;
+    here = here || place.find("weyl::host_waits(") != std::string::npos;
+  }
+  EXPECT_EQ(sum, 6);
+  EXPECT_TRUE(here);
+  bool done = false;
+  EXPECT_EQ(host_waits(at::kCPU, [&] { done = true; }), std::nullopt);
+  EXPECT_TRUE(done);
+}
+
+TEST(MatrixProducts, HearsThoseOfABackwardPassOnAnotherThread) {
+  MatrixProducts products;
+  const at::Tensor a = at::ones({3, 3});
+  products.record([&] {
+    const at::ThreadLocalState state;
+    std::thread([&] {
+      const at::ThreadLocalStateGuard as_autograd_has_it(state);
+      at::mm(a, a);
+    }).join();
+    std::thread([&] { at::mm(a, a); }).join();  // other work
+  });
+  EXPECT_EQ(products.count(), 1U);
 }
 
 TEST(MatrixProducts, HearsProductsAndTheirLayouts) {
@@ -106,6 +170,9 @@ TEST(Bench, TimesEverySideAndLeavesTheWeights) {
   const at::Tensor before = model->parameters()[1].tensor.detach().clone();
   const BenchCase c = bench("tiny", *model, nullptr, batch, {.repeats = 3, .reference = true});
   EXPECT_EQ(c.tokens, 12);
+  EXPECT_EQ(c.device, "cpu");
+  EXPECT_DOUBLE_EQ(c.tokens_per_second, 12 / (c.kernels.train_step_ms * 1e-3));
+  EXPECT_EQ(c.host_waits, std::nullopt);  // the host works itself
   EXPECT_EQ(c.parameters, model->parameter_count());
   for (const BenchSide* side : {&c.kernels, &c.reference}) {
     EXPECT_GT(side->forward_ms, 0);
@@ -206,6 +273,68 @@ TEST(Bench, TimesEnergiesWithForcesAndTheirTrainingStep) {
   const BenchCase without = bench("outputs", *model, nullptr, batch, {.repeats = 1, .reference = true});
   EXPECT_EQ(without.kernels.predict_ms, 0);
   EXPECT_EQ(without.predict_speedup.median, 0);
+}
+
+/// On a device each of these is wrong where something is done as on the CPU: what is read before the device has worked.
+class BenchOnCuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!at::hasCUDA()) {
+      GTEST_SKIP() << "no CUDA device";
+    }
+  }
+  const at::Device device_{at::kCUDA, 0};
+};
+
+TEST_F(BenchOnCuda, WaitsForTheDeviceAndCountsTheWaits) {
+  EXPECT_EQ(device_text(device_).find("cuda:0: " + device_name(device_) + ", "), 0U) << device_text(device_);
+  const at::Tensor a = at::randn({4096, 4096}, at::TensorOptions().dtype(at::kDouble).device(device_));
+  at::mm(a, a);
+  synchronise(device_);
+  using Clock = std::chrono::steady_clock;
+  const auto seconds = [](Clock::time_point since) {
+    return std::chrono::duration<double>(Clock::now() - since).count();
+  };
+  const auto start = Clock::now();
+  for (int i = 0; i < 8; ++i) {
+    at::mm(a, a);
+  }
+  const double asked = seconds(start);
+  synchronise(device_);
+  EXPECT_GT(seconds(start), 2 * asked);
+  EXPECT_EQ(host_waits(device_, [&] { a[0][0].item<double>(); }), 1);
+  EXPECT_EQ(host_waits(device_, [&] { at::mm(a, a); }), 0);
+  EXPECT_EQ(host_waits(device_, [&] { a[0].cpu(); }), 1);
+  const AllocationPeak peak(device_);
+  {
+    const at::Tensor b = at::empty({1 << 20}, a.options()), c = at::empty({1 << 20}, a.options());
+  }
+  EXPECT_GE(peak.bytes(), 1 << 24);
+  EXPECT_LT(peak.bytes(), 3 << 23);  // an allocator's block is somewhat larger
+}
+
+TEST_F(BenchOnCuda, TimesAStep) {
+  const Schema schema = charges_to_energies();
+  const auto model = tiny(schema, platonic::LinearForm::automatic);
+  const auto on_cpu = [&] {
+    const Batch batch = to(random_tokens(schema, 3, 4, 1), at::kCPU, at::kFloat);
+    MatrixProducts products;
+    products.record([&] { add_gradients(loss_of(*model, nullptr, batch), *model); });
+    return products.count();
+  }();
+  model->to(device_);
+  const Batch batch = to(random_tokens(schema, 3, 4, 1), device_, at::kFloat);
+  MatrixProducts products;
+  products.record([&] { add_gradients(loss_of(*model, nullptr, batch), *model); });
+  EXPECT_GE(products.count(), on_cpu);  // those of the backward pass too
+  const BenchCase c = bench("tiny", *model, nullptr, batch, {.repeats = 3, .reference = true});
+  EXPECT_EQ(c.device, device_name(device_));
+  EXPECT_GT(c.kernels.train_step_ms, c.kernels.forward_ms);
+  EXPECT_GT(c.kernels.peak_mb, 0);
+  EXPECT_GT(c.matmul_train_step_ms, c.matmul_ms);
+  EXPECT_GT(c.percent_of_peak, 0);
+  EXPECT_LT(c.percent_of_peak, 100);
+  EXPECT_TRUE(c.host_waits);
 }
 
 }  // namespace

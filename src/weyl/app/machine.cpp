@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
+#include "weyl/train/device_arithmetic.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {
@@ -24,6 +25,7 @@ at::Device device_of(const Machine& machine) {
     const c10::DeviceIndex count = at::detail::getCUDAHooks().deviceCount();
     require<ConfigError>(!device.has_index() || device.index() < count, "--device ", machine.device,
                          ": must be one of the ", std::to_string(count), " CUDA devices of this machine");
+    use_tf32(false);
   }
   return device;
 }

@@ -14,7 +14,8 @@ namespace weyl {
 /// "float64" -> at::kDouble; nothing for nothing.
 std::optional<at::ScalarType> dtype_of(const std::optional<std::string>& name);
 
-/// The device that a command names; ConfigError when this build or machine has no such one.
+/// The device that a command names; ConfigError when this build or machine has no such one. From then on products of
+/// float32 are of float32 there, not of TF32, but for steps of a training that asks for it (train.tf32).
 at::Device device_of(const Machine& machine);
 
 /// Where a command computes.

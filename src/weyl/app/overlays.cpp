@@ -54,7 +54,7 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
     Tensor image = std::get<Grid>(batch.input).values[0], truth = batch.labels.at("mask")[0][0],
            said = predictions.at("mask")[0][0];
     if (truth.dim() == 3) {
-      const int64_t z = at::argmax(truth.ne(0).sum({0, 1})).item<int64_t>();
+      const int64_t z = at::argmax(truth.ne(0).sum(at::IntArrayRef({0, 1}))).item<int64_t>();
       image = slice_of(image, z);
       truth = slice_of(truth, z);
       said = slice_of(said, z);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <numeric>
 #include <sstream>
+#include <string_view>
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
@@ -61,8 +63,8 @@ std::shared_ptr<const Dataset> bench_data(Subject& subject) {
 
 // As training cuts it.
 Batch first_batch(const std::shared_ptr<const Dataset>& data, const TrainOptions& options,
-                  const Model& model) {
-  Loader loader(data, loader_options(options, model), 0);
+                  const Subject& subject) {
+  Loader loader(data, loader_options(options, *subject.model, subject.task.get()), 0);
   loader.start(0);
   return loader.next().value();
 }
@@ -87,6 +89,18 @@ void warn_of_threads(const std::string& name, const ThreadTimes& times) {
          << ": a training step of " << times.step_ms.at(fewer) << " ms, with the " << times.threads
          << " taken " << times.step_ms.at(times.threads) << " ms: --threads " << fewer << " is faster";
     warn(line.str());
+  }
+}
+
+/// Asks for the places where the host waits for a device.
+bool places_are_asked() {
+  const char* value = std::getenv("WEYL_HOST_WAITS");
+  return value != nullptr && std::string_view(value) == "trace";
+}
+
+void say_places(const BenchCase& c) {
+  for (const auto& [place, waits] : c.wait_places) {
+    std::cerr << c.name << ": the host waits " << waits << " times a step in\n" << place;
   }
 }
 
@@ -126,12 +140,14 @@ Json to_json(const BenchCase& c, const StepTimes& parts, const ThreadTimes& thre
   const double per_step = 1e3 / static_cast<double>(parts.steps);
   Json json = Json::object();
   json.set("name", c.name)
+      .set("device", c.device)
       .set("forward_ms", c.kernels.forward_ms)
       .set("predict_ms", c.kernels.predict_ms)
       .set("train_step_ms", c.kernels.train_step_ms)
       .set("peak_mb", c.kernels.peak_mb)
       .set("parameters", c.parameters)
       .set("tokens", c.tokens)
+      .set("tokens_per_second", c.tokens_per_second)
       .set("gflops", c.gflops)
       .set("dense_gflops", c.dense_gflops)
       .set("percent_of_peak", c.percent_of_peak)
@@ -147,6 +163,9 @@ Json to_json(const BenchCase& c, const StepTimes& parts, const ThreadTimes& thre
                                       .set("backward", parts.backward * per_step)
                                       .set("optimiser", parts.optimiser * per_step)
                                       .set("logging", parts.logging * per_step));
+  if (c.host_waits) {
+    json.set("host_waits", *c.host_waits);
+  }
   if (timed(c.reference)) {
     set_reference(c, json);
   }
@@ -154,6 +173,19 @@ Json to_json(const BenchCase& c, const StepTimes& parts, const ThreadTimes& thre
     set_other(c, json);
   }
   return json;
+}
+
+void print_parts(const StepTimes& parts) {
+  std::cout << "\n  a training step of " << 1e3 * parts.step_seconds() / static_cast<double>(parts.steps)
+            << " ms:";
+  const auto part = [&](const char* name, double seconds) {
+    std::cout << " " << name << " " << 100 * seconds / parts.step_seconds() << " %";
+  };
+  part("batch", parts.batch);
+  part("forward", parts.forward);
+  part("backward", parts.backward);
+  part("optimiser", parts.optimiser);
+  part("logging", parts.logging);
 }
 
 void print(const BenchCase& c, const std::string& against, const StepTimes& parts,
@@ -175,7 +207,8 @@ void print(const BenchCase& c, const std::string& against, const StepTimes& part
     std::cout << "\n";
   };
   std::cout << std::fixed << std::setprecision(2);
-  std::cout << c.name << ": " << c.parameters << " parameters, " << c.tokens << " tokens\n"
+  std::cout << c.name << " on " << c.device << ": " << c.parameters << " parameters, " << c.tokens
+            << " tokens\n"
             << "                        forward ms   predict ms   train step ms   peak MB\n";
   side("kernels", c.kernels);
   if (!against.empty()) {
@@ -217,17 +250,15 @@ void print(const BenchCase& c, const std::string& against, const StepTimes& part
   if (timed(c.reference)) {
     std::cout << "; error " << std::scientific << c.error << std::fixed;
   }
-  std::cout << "\n  a training step of " << 1e3 * parts.step_seconds() / static_cast<double>(parts.steps)
-            << " ms:";
-  const auto part = [&](const char* name, double seconds) {
-    std::cout << " " << name << " " << 100 * seconds / parts.step_seconds() << " %";
-  };
-  part("batch", parts.batch);
-  part("forward", parts.forward);
-  part("backward", parts.backward);
-  part("optimiser", parts.optimiser);
-  part("logging", parts.logging);
-  std::cout << "\n  taken: " << threads_text(threads.threads) << "; a training step by threads:";
+  std::cout << "\n  " << c.tokens_per_second << " tokens/s in train steps";
+  if (c.host_waits) {
+    std::cout << "; the host waits for the device " << *c.host_waits << " times a step";
+  }
+  print_parts(parts);
+  std::cout << "\n  taken: " << threads_text(threads.threads);
+  if (!threads.step_ms.empty()) {
+    std::cout << "; a training step by threads:";
+  }
   for (const auto& [number, ms] : threads.step_ms) {
     std::cout << " " << number << ": " << ms << " ms";
   }
@@ -242,6 +273,7 @@ int run(const BenchCommand& command, const Systems& systems) {
   const at::Device device = device_of(command.machine);
   BenchOptions options;
   options.repeats = command.repeats;
+  options.wait_places = places_are_asked();
   Json cases = Json::array();
   const int64_t all = at::get_num_threads();
   for (const std::string& path : paths) {
@@ -258,9 +290,11 @@ int run(const BenchCommand& command, const Systems& systems) {
         subject.recipe.bench ? data->size() : std::min(subject.recipe.train.batch, data->size())));
     std::iota(first.begin(), first.end(), 0);
     TrainOptions training = subject.recipe.train;
-    const Batch drawn = training.crop.empty() || subject.recipe.bench
-                            ? data->batch(first)
-                            : first_batch(data, training, *subject.model);
+    const bool as_given = training.crop.empty() || subject.recipe.bench;
+    Batch drawn = as_given ? data->batch(first) : first_batch(data, training, subject);
+    if (as_given && subject.task != nullptr && !device.is_cpu()) {  // as the loader does with its own
+      subject.task->prepare(drawn, subject.model->interface);
+    }
     const Batch batch = to(drawn, device, subject.model->dtype());
     training.batch = batch.count();
     take_threads(command.machine.threads, device,
@@ -294,6 +328,7 @@ int run(const BenchCommand& command, const Systems& systems) {
       print(result, against, parts, threads);
     }
     warn_of_threads(name, threads);
+    say_places(result);
   }
   if (command.talk.json) {
     std::cout << Json::object().set("cases", cases).dump() << "\n";

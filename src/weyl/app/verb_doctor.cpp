@@ -7,6 +7,7 @@
 
 #include "weyl/app/doctor_report.h"
 #include "weyl/app/verbs.h"
+#include "weyl/study/device.h"
 #include "weyl/train/run_folder.h"
 
 namespace weyl {
@@ -28,7 +29,7 @@ int run(const DoctorCommand& command) {
   if (at::hasCUDA()) {
     const auto count = at::detail::getCUDAHooks().deviceCount();
     for (int i = 0; i < count; ++i) {
-      report.devices.push_back("cuda:" + std::to_string(i));
+      report.devices.push_back(device_text(at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(i))));
     }
   }
   return print(report, command.talk.json);

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <cstdint>
 #include <memory>
 
 namespace weyl {
 
-/// While one lives (thread-local), follows the CPU memory that tensors take and give back.
+/// While one lives, follows the memory of a device that tensors take and give back: on the CPU what this thread does
+/// (thread-local), elsewhere what all threads do, of which one may live at a time.
 class AllocationPeak {
  public:
-  AllocationPeak();
+  explicit AllocationPeak(at::Device device = at::kCPU);
   ~AllocationPeak();
   AllocationPeak(const AllocationPeak&) = delete;
   AllocationPeak& operator=(const AllocationPeak&) = delete;
@@ -17,6 +20,8 @@ class AllocationPeak {
 
  private:
   struct State;
+  struct OfCpu;
+  struct OfDevice;
   std::unique_ptr<State> state_;
 };
 

@@ -43,7 +43,7 @@ double root_mean_square(const Tensor& values, const Quantity& q, bool cells) {
   }
   if (cells && q.kind == Kind::scalar) {  // (B, c, cells...): the rows are the cells
     const Tensor rows = values.flatten(2);
-    return std::sqrt((rows - rows.mean({0, 2}, true)).square().mean().item<double>());
+    return std::sqrt((rows - rows.mean(at::IntArrayRef({0, 2}), true)).square().mean().item<double>());
   }
   const bool place = q.kind == Kind::element || has_place(q);
   const bool centred = place || q.kind == Kind::scalar || q.kind == Kind::pseudoscalar;

@@ -18,6 +18,8 @@
 #include "weyl/models/work.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/study/allocation_peak.h"
+#include "weyl/study/device.h"
+#include "weyl/study/host_waits.h"
 #include "weyl/study/matrix_products.h"
 #include "weyl/study/training_steps.h"
 #include "weyl/train/accumulate.h"
@@ -27,9 +29,11 @@
 namespace weyl {
 namespace {
 
-double milliseconds(const std::function<void()>& work) {
+double milliseconds(at::Device device, const std::function<void()>& work) {
+  synchronise(device);
   const auto start = std::chrono::steady_clock::now();
   work();
+  synchronise(device);
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -76,9 +80,9 @@ auto as(bool reference, PlainAttention attention, const F& work) {
 
 /// Milliseconds of work in steady use, the second time of two: what the caches hold the first time is another side's.
 template <class F>
-double steady_milliseconds(const F& work) {
+double steady_milliseconds(at::Device device, const F& work) {
   work();
-  return milliseconds(work);
+  return milliseconds(device, work);
 }
 
 double largest_difference(const Named& a, const Named& b) {
@@ -104,15 +108,28 @@ bool copy_weights(const Model& from, const Model& to) {
   return same;
 }
 
-/// Floating-point operations a second of one large square product.
-double peak_rate(at::ScalarType dtype) {
-  const int64_t n = 2048;
-  const Tensor a = at::randn({n, n}, dtype), b = at::randn({n, n}, dtype);
+/// Floating-point operations a second of one large square product: the fastest of some, of which the first warms up.
+double peak_rate(at::Device device, at::ScalarType dtype) {
+  const int64_t n = device.is_cpu() ? 2048 : 8192;
+  const at::TensorOptions options = at::TensorOptions().dtype(dtype).device(device);
+  const Tensor a = at::randn({n, n}, options), b = at::randn({n, n}, options);
   double best = 1e30;
   for (int repeat = 0; repeat < 4; ++repeat) {
-    best = std::min(best, milliseconds([&] { at::mm(a, b); }));
+    best = std::min(best, milliseconds(device, [&] { at::mm(a, b); }));
   }
   return 2.0 * static_cast<double>(n * n * n) / (best * 1e-3);
+}
+
+/// What follows from the train step's time.
+void set_rates(const Model& model, const Task* task, BenchCase& result) {
+  const auto tokens = static_cast<double>(result.tokens);
+  const double seconds = result.kernels.train_step_ms * 1e-3,
+               rate = training_flops(model, task, tokens) / seconds;
+  result.tokens_per_second = tokens / seconds;
+  result.gflops = rate * 1e-9;
+  result.dense_gflops =
+      result.gflops * (dense_work_of_token(model).training() / work_of_token(model).training());
+  result.percent_of_peak = 100 * rate / peak_rate(model.device(), model.dtype());
 }
 
 }  // namespace
@@ -120,7 +137,9 @@ double peak_rate(at::ScalarType dtype) {
 BenchCase bench(const std::string& name, Model& model, const Task* task, const Batch& batch,
                 const BenchOptions& options) {
   BenchCase result;
+  const at::Device device = model.device();
   result.name = name;
+  result.device = device_name(device);
   result.parameters = model.parameter_count();
   result.tokens = batch.tokens();
   Subject subject{model, task, batch, Optimiser(model.parameters(), OptimiserOptions{})};
@@ -155,9 +174,13 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   set_training(true);
   for (const Side& side : sides) {  // the first step makes the optimiser's state and warms the caches
     as(side.reference, options.plain_attention, [&] { side.of.train_step(); });
-    const AllocationPeak peak;
+    const AllocationPeak peak(device);
     as(side.reference, options.plain_attention, [&] { side.of.train_step(); });
     side.into.peak_mb = static_cast<double>(peak.bytes()) / 1e6;
+  }
+  if (!device.is_cpu()) {
+    result.host_waits = host_waits(
+        device, [&] { subject.train_step(); }, options.wait_places ? &result.wait_places : nullptr);
   }
   train_products.record([&] { subject.train_step(); });
   set_training(false);
@@ -175,23 +198,24 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   for (int64_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (Side& side : sides) {
       side.forward.push_back(as(side.reference, options.plain_attention,
-                                [&] { return steady_milliseconds([&] { side.of.forward(); }); }));
+                                [&] { return steady_milliseconds(device, [&] { side.of.forward(); }); }));
     }
     for (Side& side : sides) {
       if (task != nullptr) {
         side.predict.push_back(as(side.reference, options.plain_attention,
-                                  [&] { return steady_milliseconds([&] { side.of.predict(); }); }));
+                                  [&] { return steady_milliseconds(device, [&] { side.of.predict(); }); }));
       }
     }
-    forward_matmul.push_back(steady_milliseconds([&] { forward_products.replay(); }));
+    forward_matmul.push_back(steady_milliseconds(device, [&] { forward_products.replay(); }));
   }
   set_training(true);
   for (int64_t repeat = 0; repeat < options.repeats; ++repeat) {
     for (Side& side : sides) {
-      side.train_step.push_back(as(side.reference, options.plain_attention,
-                                   [&] { return steady_milliseconds([&] { side.of.train_step(); }); }));
+      side.train_step.push_back(as(side.reference, options.plain_attention, [&] {
+        return steady_milliseconds(device, [&] { side.of.train_step(); });
+      }));
     }
-    train_matmul.push_back(steady_milliseconds([&] { train_products.replay(); }));
+    train_matmul.push_back(steady_milliseconds(device, [&] { train_products.replay(); }));
   }
   set_training(false);
   for (const Side& side : sides) {
@@ -218,12 +242,7 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
     compare(sides.back(), result.forward_speedup, result.predict_speedup, result.train_step_speedup);
   }
   note_objects(model, batch.input);
-  const double rate =
-      training_flops(model, task, static_cast<double>(result.tokens)) / (result.kernels.train_step_ms * 1e-3);
-  result.gflops = rate * 1e-9;
-  result.dense_gflops =
-      result.gflops * (dense_work_of_token(model).training() / work_of_token(model).training());
-  result.percent_of_peak = 100 * rate / peak_rate(model.dtype());
+  set_rates(model, task, result);
   return result;
 }
 

@@ -9,10 +9,18 @@ namespace weyl {
 
 using at::Tensor;
 
-/// The matrix products (mm and addmm, not the small batched ones) that some work calls on this thread: their
-/// shapes and layouts, to be run again alone.
+/// The matrix products (mm and addmm, not the small batched ones) that some work calls on this thread, and in the backward
+/// passes that it starts: their shapes and layouts, to be run again alone. Recordings of several threads take turns.
 class MatrixProducts {
  public:
+  struct Layout {
+    std::vector<int64_t> sizes, strides;
+  };
+  struct Shape {
+    Layout a, b;
+    at::TensorOptions options;  // dtype and device
+  };
+
   void record(const std::function<void()>& work);
   void replay() const;  // results are dropped
 
@@ -20,14 +28,6 @@ class MatrixProducts {
   double flops() const;  // a multiply-add counts two
 
  private:
-  struct Layout {
-    std::vector<int64_t> sizes, strides;
-  };
-  struct Shape {
-    Layout a, b;
-    at::ScalarType dtype = at::kFloat;
-    at::Device device = at::kCPU;
-  };
   std::vector<Shape> shapes_;
   std::vector<std::pair<Tensor, Tensor>> operands_;
 };

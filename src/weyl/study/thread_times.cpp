@@ -8,6 +8,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
+#include "weyl/study/device.h"
 #include "weyl/study/training_steps.h"
 #include "weyl/train/accumulate.h"
 #include "weyl/train/optimiser.h"
@@ -47,6 +48,7 @@ ThreadTimes time_threads(Model& model, const Task* task, const Batch& batch, std
     add_gradients(loss_of(model, task, batch), model);
     optimiser.step(/*factor=*/0);
     optimiser.clear_gradients();
+    synchronise(model.device());
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   };
   const auto threads = [](int64_t number) { at::set_num_threads(static_cast<int>(number)); };

@@ -7,6 +7,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/temporary_folder.h"
+#include "weyl/study/device.h"
 #include "weyl/train/accumulate.h"
 #include "weyl/train/journal.h"
 #include "weyl/train/loading.h"
@@ -39,8 +40,9 @@ StepTimes time_training_steps(Model& model, const Task* task, std::shared_ptr<co
   require<DataError>(data->size() > 0, "bench: the data set must have samples, got none");
   const TemporaryFolder folder("bench");
   Journal journal(folder.path(), {});
-  Loader loader(std::move(data), loader_options(options, model), static_cast<uint64_t>(options.seed));
+  Loader loader(std::move(data), loader_options(options, model, task), static_cast<uint64_t>(options.seed));
   Optimiser optimiser(model.parameters(), options.optimiser);
+  const at::Device device = model.device();
   loader.start(0);
   model.train(true);
 
@@ -54,6 +56,7 @@ StepTimes time_training_steps(Model& model, const Task* task, std::shared_ptr<co
     {
       const Timed timed(times.batch);
       batch = next_batch(loader);
+      synchronise(device);
     }
     Tensor loss;
     {
@@ -64,6 +67,7 @@ StepTimes time_training_steps(Model& model, const Task* task, std::shared_ptr<co
     {
       const Timed timed(times.backward);
       add_gradients(loss, model);
+      synchronise(device);
     }
     double norm = 0;
     {
@@ -71,6 +75,7 @@ StepTimes time_training_steps(Model& model, const Task* task, std::shared_ptr<co
       norm = optimiser.clip_gradients();
       optimiser.step(/*factor=*/0);
       optimiser.clear_gradients();
+      synchronise(device);
     }
     const Timed timed(times.logging);
     if (step == steps || (step + 1) % options.log_every_steps == 0) {

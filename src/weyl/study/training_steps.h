@@ -20,7 +20,8 @@ Batch next_batch(Loader& loader);
 /// Where the time of training steps goes: batches of `data` as training draws and augments them (made ahead
 /// by the loader's thread), loss, gradients, an optimiser step of rate zero, and a row in a journal after
 /// every `log_every_steps` steps and at the end. The journal is written to a temporary folder. Weights stay;
-/// the first step is not counted. Leaves the model in evaluation mode, without gradients. ConfigError:
+/// the first step is not counted. A device is waited for at the end of each part, so that parts add up to more than
+/// a step that overlaps them. Leaves the model in evaluation mode, without gradients. ConfigError:
 /// steps < 1; DataError: no room for the journal.
 StepTimes time_training_steps(Model& model, const Task* task, std::shared_ptr<const Dataset> data,
                               const TrainOptions& options, int64_t steps);

@@ -28,7 +28,7 @@ std::string megabytes(double bytes) {
 }  // namespace
 
 double bytes_of_a_sample(Trained& trained, const TrainOptions& options) {
-  const Loader loader(trained.train, loader_options(options, *trained.model), 0);
+  const Loader loader(trained.train, loader_options(options, *trained.model, trained.task.get()), 0);
   const Batch batch = loader.alone(0, 0);  // by this thread, which alone is followed
   trained.model->train(true);
   const AllocationPeak peak;

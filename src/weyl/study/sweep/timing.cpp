@@ -10,6 +10,7 @@
 #include "weyl/carriers/loader.h"
 #include "weyl/carriers/subset.h"
 #include "weyl/core/quantile.h"
+#include "weyl/study/device.h"
 #include "weyl/study/sweep/step_memory.h"
 #include "weyl/study/training_steps.h"
 #include "weyl/train/accumulate.h"
@@ -33,7 +34,8 @@ class Steps {
   Steps(Trained& trained, const TrainOptions& options)
       : trained_(trained),
         options_(options),
-        loader_(trained.train, loader_options(options, *trained.model), static_cast<uint64_t>(options.seed)),
+        loader_(trained.train, loader_options(options, *trained.model, trained.task.get()),
+                static_cast<uint64_t>(options.seed)),
         optimiser_(trained.model->parameters(), options.optimiser) {
     loader_.start(0);
     trained_.model->train(true);
@@ -47,6 +49,7 @@ class Steps {
     optimiser_.clip_gradients();
     optimiser_.step(/*factor=*/0);
     optimiser_.clear_gradients();
+    synchronise(trained_.model->device());
     return since(start);
   }
 
@@ -106,7 +109,7 @@ double forward_seconds_of_a_sample(Trained& t, TrainOptions options) {
     options.crop.clear();
     options.batch = 1;
   }
-  Loader loader(t.train, loader_options(options, *t.model), 0);
+  Loader loader(t.train, loader_options(options, *t.model, t.task.get()), 0);
   loader.start(0);
   const Batch batch = next_batch(loader);
   const at::NoGradGuard no_gradients;
