@@ -55,8 +55,8 @@ Tensor grade_wise(const Tensor& x, const Tensor& weight) {
                  0);
 }
 
-/// Whether the dense map is the faster one: on a device, where the few launches of it are worth more than the products
-/// with zeros, 1e10 operations a quarter of a millisecond. Measured on an H200.
+/// Whether the dense map is the faster one: on a device, where its few launches are worth more than the products with zeros.
+/// 1e10 operations are estimated at a quarter of a millisecond, as thirty launches are; docs/gpu.md has what it came to.
 bool dense_pays(const Tensor& x, const Tensor& weight) {
   constexpr int64_t n = clifford::components;
   return !x.is_cpu() && 2.0 * static_cast<double>(x.size(1) * n * n * weight.size(0) * weight.size(1)) < 1e10;
