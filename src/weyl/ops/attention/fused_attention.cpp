@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 namespace weyl {
 namespace {

@@ -26,8 +26,8 @@ class GateMultivectors : public Differentiable {
 
   bool recomputes() const override { return true; }
   bool has_forward(const Tensors& in) const override { return kernels_take(in) || cuda_kernels_take(in); }
-  bool has_backward(const Tensors& in) const override { return kernels_take(in) || cuda_kernels_take(in); }
-  bool has_second(const Tensors& in) const override { return kernels_take(in) || cuda_kernels_take(in); }
+  bool has_backward(const Tensors& in) const override { return has_forward(in); }
+  bool has_second(const Tensors& in) const override { return has_forward(in); }
 
   Tensors forward(const Tensors& in) const override {
     const Tensor x = in[0].contiguous(), y = at::empty(x.sizes(), x.options());

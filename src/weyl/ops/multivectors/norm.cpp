@@ -37,8 +37,8 @@ class NormaliseMultivectors : public Differentiable {
 
   bool recomputes() const override { return true; }
   bool has_forward(const Tensors& in) const override { return kernels_take(in) || cuda_kernels_take(in); }
-  bool has_backward(const Tensors& in) const override { return kernels_take(in) || cuda_kernels_take(in); }
-  bool has_second(const Tensors& in) const override { return kernels_take(in) || cuda_kernels_take(in); }
+  bool has_backward(const Tensors& in) const override { return has_forward(in); }
+  bool has_second(const Tensors& in) const override { return has_forward(in); }
 
   Tensors forward(const Tensors& in) const override {
     const ComponentRows x(in[0]);

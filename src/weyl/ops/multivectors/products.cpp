@@ -51,9 +51,12 @@ class ProductAndJoin : public Differentiable {
   Tensors without_kernels(const Tensors& in) const override { return {by(&sparse_product, apart(in))}; }
 
   bool recomputes() const override { return true; }
-  bool has_forward(const Tensors& in) const override { return taken(in); }
-  bool has_backward(const Tensors& in) const override { return taken(in); }
-  bool has_second(const Tensors& in) const override { return taken(in); }
+  /// On a device only without a gradient of the reference: that is a sum over channels, which threads do not share.
+  bool has_forward(const Tensors& in) const override {
+    return kernels_take(in) || (cuda_kernels_take(in) && !(in.back().defined() && in.back().requires_grad()));
+  }
+  bool has_backward(const Tensors& in) const override { return has_forward(in); }
+  bool has_second(const Tensors& in) const override { return has_forward(in); }
 
   Tensors forward(const Tensors& in) const override {
     const Operands x(in, stacked_);
@@ -115,11 +118,6 @@ class ProductAndJoin : public Differentiable {
   }
 
  private:
-  /// The gradient of a reference is a sum over channels, which the threads of a device do not share.
-  static bool taken(const Tensors& in) {
-    return kernels_take(in) || (cuda_kernels_take(in) && !(in.back().defined() && in.back().requires_grad()));
-  }
-
   /// The five inputs, for expressions.
   Tensors apart(const Tensors& in) const {
     if (!stacked_) {
