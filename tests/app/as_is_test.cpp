@@ -14,7 +14,7 @@
 #include "weyl/data/formats/image.h"
 
 namespace weyl {
-namespace {
+namespace as_is_test {
 
 namespace fs = std::filesystem;
 
@@ -280,5 +280,5 @@ batch = 2
   EXPECT_EQ(weyl_program("eval grey", place).code, 0);
 }
 
-}  // namespace
+}  // namespace as_is_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace atoms_test {
 
 using namespace atoms;
 
@@ -351,5 +351,5 @@ TEST(Atoms, OfAnUnknownElementAreNamed) {
   EXPECT_FALSE(std::filesystem::exists(folder + "/out.xyz"));
 }
 
-}  // namespace
+}  // namespace atoms_test
 }  // namespace weyl

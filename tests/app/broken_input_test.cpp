@@ -9,7 +9,7 @@
 #include "tests/app/refusals.h"
 
 namespace weyl {
-namespace {
+namespace broken_input_test {
 
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures";
 const std::string checkpoint = fixtures + "/checkpoints/v1/best/model.safetensors";
@@ -193,5 +193,5 @@ TEST_F(BrokenInput, PathsThatCannotBeLookedAt) {
   refused("eval --quiet '" + checkpoint + "' --data " + name, 3, fault);
 }
 
-}  // namespace
+}  // namespace broken_input_test
 }  // namespace weyl

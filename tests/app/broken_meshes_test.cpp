@@ -3,7 +3,7 @@
 #include "weyl/data/makers/rigid_world.h"
 
 namespace weyl {
-namespace {
+namespace broken_meshes_test {
 
 class BrokenMeshes : public Refusals {
  protected:
@@ -61,5 +61,5 @@ TEST_F(BrokenMeshes, OfTheCorpusAreRefusedWithOneLine) {
   EXPECT_GE(files, 25);
 }
 
-}  // namespace
+}  // namespace broken_meshes_test
 }  // namespace weyl

@@ -7,7 +7,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace broken_poses_test {
 
 using Matrix = std::vector<double>;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -275,5 +275,5 @@ TEST_F(BrokenPoses, Weights) {
             TensorFile(at("b.safetensors")).tensors.at("gap").bytes);
 }
 
-}  // namespace
+}  // namespace broken_poses_test
 }  // namespace weyl

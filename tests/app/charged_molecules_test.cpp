@@ -11,7 +11,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace charged_molecules_test {
 
 const std::string recipe =
     "'" WEYL_SOURCE_DIR
@@ -132,5 +132,5 @@ TEST(ChargedMolecules, MayNotBeToldTheAnswer) {
       << refused.err;
 }
 
-}  // namespace
+}  // namespace charged_molecules_test
 }  // namespace weyl

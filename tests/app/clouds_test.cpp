@@ -9,7 +9,7 @@
 #include "weyl/core/quote.h"
 
 namespace weyl {
-namespace {
+namespace clouds_test {
 
 namespace fs = std::filesystem;
 
@@ -125,5 +125,5 @@ batch = 4
   EXPECT_EQ(weyl_program("predict run new --out a.tum", folder).code, 2);
 }
 
-}  // namespace
+}  // namespace clouds_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/data/makers/makers.h"
 
 namespace weyl {
-namespace {
+namespace command_line_test {
 
 Parsed parse(std::vector<std::string> arguments) {
   return parse_command_line(arguments);
@@ -221,5 +221,5 @@ TEST(CommandLine, HelpsWithEveryVerbAndShowsAnExample) {
   EXPECT_EQ(parse({}).exit_code, exit_usage);
 }
 
-}  // namespace
+}  // namespace command_line_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace compare_test {
 
 namespace fs = std::filesystem;
 
@@ -139,5 +139,5 @@ TEST_F(Compare, RefusesInOneLine) {
   EXPECT_NE(broken.err.find("result.json"), std::string::npos) << broken.err;
 }
 
-}  // namespace
+}  // namespace compare_test
 }  // namespace weyl

@@ -5,7 +5,7 @@
 #include "weyl/app/command_line.h"
 
 namespace weyl {
-namespace {
+namespace completion_test {
 
 /// What bash offers after these words of a command line, the last one unfinished.
 std::string offered(const std::string& folder, const std::string& words) {
@@ -62,5 +62,5 @@ TEST(Completion, RefusesOtherShells) {
   EXPECT_NE(outcome.err.find("tcsh"), std::string::npos) << outcome.err;
 }
 
-}  // namespace
+}  // namespace completion_test
 }  // namespace weyl

@@ -6,7 +6,7 @@
 #include "tests/app/program.h"
 
 namespace weyl {
-namespace {
+namespace config_check_test {
 
 /// Both verbs end with the same line, which says this.
 void expect_refused(const std::string& config, const std::string& override, const std::string& words) {
@@ -58,5 +58,5 @@ system = "platonic"
   EXPECT_EQ(out.code, 0) << out.err;
 }
 
-}  // namespace
+}  // namespace config_check_test
 }  // namespace weyl

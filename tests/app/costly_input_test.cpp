@@ -8,7 +8,7 @@
 #include "tests/app/refusals.h"
 
 namespace weyl {
-namespace {
+namespace costly_input_test {
 
 const std::string checkpoint = WEYL_SOURCE_DIR "/tests/fixtures/checkpoints/v1/best/model.safetensors";
 const std::string points = WEYL_SOURCE_DIR "/tests/fixtures/points/two_graphs.safetensors";
@@ -134,5 +134,5 @@ TEST_F(CostlyInput, AFullStdoutIsAnError) {
   }
 }
 
-}  // namespace
+}  // namespace costly_input_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
-namespace {
+namespace damaged_files_test {
 
 using namespace atoms;
 namespace fs = std::filesystem;
@@ -221,5 +221,5 @@ TEST_F(DamagedFiles, FramesThatAreShortenedWhileTheyAreRead) {
   }
 }
 
-}  // namespace
+}  // namespace damaged_files_test
 }  // namespace weyl

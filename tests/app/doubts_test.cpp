@@ -8,7 +8,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace doubts_test {
 
 TEST(Doubts, OfASplitAreWarnings) {
   const std::string folder = scratch("doubts-split");
@@ -70,5 +70,5 @@ TEST(Doubts, AFeatureThatIsLearnedIsRefused) {
   EXPECT_EQ(weyl_program("config check c.toml 'data.molecules.features=[\"charge\"]'", folder).code, 0);
 }
 
-}  // namespace
+}  // namespace doubts_test
 }  // namespace weyl

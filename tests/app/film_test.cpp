@@ -10,7 +10,7 @@
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
-namespace {
+namespace film_test {
 
 std::string place(const std::string& name) {
   static const std::string folder = scratch("film");
@@ -123,5 +123,5 @@ TEST(Film, BrokenFilesAreOneLine) {
   }
 }
 
-}  // namespace
+}  // namespace film_test
 }  // namespace weyl

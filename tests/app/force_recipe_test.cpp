@@ -8,7 +8,7 @@
 #include "weyl/data/makers/xtb.h"
 
 namespace weyl {
-namespace {
+namespace force_recipe_test {
 
 double number(const Json& json, const std::vector<std::string>& keys) {
   const Json* at = &json;
@@ -47,5 +47,5 @@ TEST(ForceRecipe, LearnsTheForcesOfEthanol) {
   EXPECT_EQ(audited.code, exit_done) << audited.err << audited.out;
 }
 
-}  // namespace
+}  // namespace force_recipe_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/core/random.h"
 
 namespace weyl {
-namespace {
+namespace frames_test {
 
 const std::string recipe = R"(
 [data]
@@ -197,5 +197,5 @@ TEST(Frames, SplitsAreLookedAtBeforeTraining) {
       << some_have_none.err;
 }
 
-}  // namespace
+}  // namespace frames_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace front_test {
 
 int64_t lines(const std::string& text) {
   return std::count(text.begin(), text.end(), '\n');
@@ -89,5 +89,5 @@ TEST(Front, AnswersConfigWithoutTheEngine) {
   EXPECT_EQ(Json::parse(json.out, "explain").find("key")->string_or(""), "train.batch");
 }
 
-}  // namespace
+}  // namespace front_test
 }  // namespace weyl

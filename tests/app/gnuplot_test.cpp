@@ -16,7 +16,7 @@
 #include "weyl/core/quote.h"
 
 namespace weyl {
-namespace {
+namespace gnuplot_test {
 
 std::string place(const std::string& name) {
   static const std::string folder = scratch("gnuplot");
@@ -329,5 +329,5 @@ TEST(Gnuplot, ALinkAtAPicturesNameIsReplacedAndItsTargetLeftAlone) {
   EXPECT_EQ(start_of(place("linked.png")).substr(1, 3), "PNG");
 }
 
-}  // namespace
+}  // namespace gnuplot_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/data/formats/image.h"
 
 namespace weyl {
-namespace {
+namespace grids_test {
 
 namespace fs = std::filesystem;
 
@@ -115,5 +115,5 @@ TEST(GridsProgram, WritesMasksInTheSizeOfTheirImages) {
   EXPECT_EQ(weyl_program("predict run new --out one.safetensors", folder).code, 0);
 }
 
-}  // namespace
+}  // namespace grids_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/data/formats/extended_xyz.h"
 
 namespace weyl {
-namespace {
+namespace import_force_field_test {
 
 /// A golden as files: its state dict in w.safetensors, its molecules with their labels in frames.xyz, a
 /// config for them in c.toml. Types are atomic numbers, so that the one before hydrogen is any other.
@@ -271,5 +271,5 @@ TEST(ImportForceField, RefusesWhatItCannotPlaceAndWritesNothing) {
   EXPECT_EQ(plain.code, 0) << plain.err;
 }
 
-}  // namespace
+}  // namespace import_force_field_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/core/tensor_file.h"
 
 namespace weyl {
-namespace {
+namespace import_gatr_test {
 
 const char* const config = R"([interface]
 typical_nodes = 5
@@ -138,5 +138,5 @@ TEST(ImportGatr, NamesTheOptionThatTheWeightsContradict) {
   EXPECT_NE(misshaped.err.find("linear_in.weight"), std::string::npos) << misshaped.err;
 }
 
-}  // namespace
+}  // namespace import_gatr_test
 }  // namespace weyl

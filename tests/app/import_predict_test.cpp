@@ -12,7 +12,7 @@
 #include "weyl/train/recipe.h"
 
 namespace weyl {
-namespace {
+namespace import_predict_test {
 
 const char* const config = R"(
 [interface]
@@ -299,5 +299,5 @@ TEST(PredictGradient, IsRefusedWhereOutputsDoNotDependOnPositions) {
   EXPECT_FALSE(std::filesystem::exists(folder + "/out.safetensors"));
 }
 
-}  // namespace
+}  // namespace import_predict_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
-namespace {
+namespace injection_test {
 
 namespace fs = std::filesystem;
 
@@ -209,5 +209,5 @@ TEST_F(Injection, PlotOnAFullDiskIsOneLineAndLeavesNoEmptyFile) {
   }
 }
 
-}  // namespace
+}  // namespace injection_test
 }  // namespace weyl

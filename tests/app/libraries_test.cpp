@@ -14,7 +14,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace libraries_test {
 
 namespace fs = std::filesystem;
 
@@ -174,5 +174,5 @@ TEST(Libraries, FoundByARelativePathOpenNoModules) {
   EXPECT_EQ(rdkit("lib"), "none");
 }
 
-}  // namespace
+}  // namespace libraries_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "tests/app/program.h"
 
 namespace weyl {
-namespace {
+namespace log_test {
 
 // A fresh copy of this executable for each, since a process has one log: run by the tests below.
 TEST(Child, DISABLED_LogsToTheFileOfItsArgument) {
@@ -102,5 +102,5 @@ TEST(Log, OfAProgramWithClosedStreamsHoldsItsOwnLinesAlone) {
   EXPECT_EQ(contents(folder + "/run/.lock"), "");
 }
 
-}  // namespace
+}  // namespace log_test
 }  // namespace weyl

@@ -5,7 +5,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace molecule_files_test {
 
 const std::string molecules = WEYL_SOURCE_DIR "/tests/fixtures/molecules/";
 const std::string broken = WEYL_SOURCE_DIR "/tests/fixtures/broken/";
@@ -71,5 +71,5 @@ TEST(MoleculeFilesProgram, RefusesBrokenFilesInOneLine) {
   }
 }
 
-}  // namespace
+}  // namespace molecule_files_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/data/makers/xtb.h"
 
 namespace weyl {
-namespace {
+namespace molecules_test {
 
 TEST(MoleculesProgram, GoesOnAfterASignalAndAfterAKill) {
   const std::string folder = scratch("molecules");
@@ -71,5 +71,5 @@ TEST(MoleculesProgram, GoesOnAfterASignalAndAfterAKill) {
   EXPECT_FALSE(std::filesystem::exists(folder + "/x.partial"));
 }
 
-}  // namespace
+}  // namespace molecules_test
 }  // namespace weyl

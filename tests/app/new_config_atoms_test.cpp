@@ -5,7 +5,7 @@
 #include "tests/app/new_config.h"
 
 namespace weyl {
-namespace {
+namespace new_config_atoms_test {
 
 std::string gap_of(int i) {
   return "0." + std::to_string(4100 + 70 * i);
@@ -148,5 +148,5 @@ TEST(NewConfig, EveryConfigOfTheGuideOfMoleculesTrains) {
   EXPECT_EQ(count, 2);
 }
 
-}  // namespace
+}  // namespace new_config_atoms_test
 }  // namespace weyl

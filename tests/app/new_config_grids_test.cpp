@@ -5,7 +5,7 @@
 #include "weyl/data/formats/image.h"
 
 namespace weyl {
-namespace {
+namespace new_config_grids_test {
 
 TEST(NewConfig, OfImages) {
   const std::string folder = scratch("new-config-images");
@@ -103,5 +103,5 @@ TEST(NewConfig, OfVolumesAndShapes) {
   has(trained(folder, "meshes"), "names = [");
 }
 
-}  // namespace
+}  // namespace new_config_grids_test
 }  // namespace weyl

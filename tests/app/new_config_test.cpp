@@ -8,7 +8,7 @@
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
-namespace {
+namespace new_config_test {
 
 TEST(NewConfig, OfPointCloudsOfOnesOwn) {
   const std::string folder = scratch("new-config-clouds");
@@ -243,5 +243,5 @@ TEST(NewConfig, RefusesInOneLine) {
   }
 }
 
-}  // namespace
+}  // namespace new_config_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
-namespace {
+namespace old_names_test {
 
 /// A text in which optimiser and schedule have the names of before.
 std::string aged(std::string text) {
@@ -140,5 +140,5 @@ TEST(OldNames, RunsAndModelsOfBeforeAKeyWasThere) {
   EXPECT_NE(config.out.find("score_activation = \"gelu\""), std::string::npos) << config.out << config.err;
 }
 
-}  // namespace
+}  // namespace old_names_test
 }  // namespace weyl

@@ -7,7 +7,7 @@
 #include "tests/app/program.h"
 
 namespace weyl {
-namespace {
+namespace out_of_memory_test {
 
 namespace fs = std::filesystem;
 
@@ -65,5 +65,5 @@ TEST_F(OutOfMemory, Train) {
   expect_ends("train ../c.toml --out run data.nbody.path=../data --threads 2 --quiet");
 }
 
-}  // namespace
+}  // namespace out_of_memory_test
 }  // namespace weyl

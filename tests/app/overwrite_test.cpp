@@ -9,7 +9,7 @@
 #include "tests/app/refusals.h"
 
 namespace weyl {
-namespace {
+namespace overwrite_test {
 
 class OverwriteProgram : public testing::Test {
  protected:
@@ -143,5 +143,5 @@ TEST_F(OverwriteProgram, EvalWritesNoFile) {
   EXPECT_TRUE(files_below(folder()) == before);
 }
 
-}  // namespace
+}  // namespace overwrite_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/core/random.h"
 
 namespace weyl {
-namespace {
+namespace paper_recipes_test {
 
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/";
 
@@ -110,5 +110,5 @@ TEST(PaperRecipes, OfModelnet40TrainsOnItsHdf5Files) {
                  2, 40, "cross_entropy"});
 }
 
-}  // namespace
+}  // namespace paper_recipes_test
 }  // namespace weyl

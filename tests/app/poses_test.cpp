@@ -9,7 +9,7 @@
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
-namespace {
+namespace poses_test {
 
 const std::string trajectories = WEYL_SOURCE_DIR "/tests/fixtures/poses/";
 
@@ -247,5 +247,5 @@ TEST(PosesProgram, FillsTheGapOfATrajectoryInItsPlace) {
   EXPECT_FALSE(std::filesystem::exists(folder + "/other.tum"));
 }
 
-}  // namespace
+}  // namespace poses_test
 }  // namespace weyl

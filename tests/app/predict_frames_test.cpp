@@ -12,7 +12,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace predict_frames_test {
 
 using namespace atoms;
 
@@ -240,5 +240,5 @@ TEST(PredictFrames, StressIsTheDerivativeOfTheEnergyByStrain) {
   }
 }
 
-}  // namespace
+}  // namespace predict_frames_test
 }  // namespace weyl

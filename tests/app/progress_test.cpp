@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace weyl {
-namespace {
+namespace progress_test {
 
 TEST(Progress, WritesSecondsAsPeopleReadThem) {
   EXPECT_EQ(clock_text(0), "0:00");
@@ -40,5 +40,5 @@ TEST(Progress, PrintsWholeLinesWhenPiped) {
   EXPECT_NE(out.find("train 10/10 100%"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace progress_test
 }  // namespace weyl

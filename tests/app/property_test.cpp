@@ -13,7 +13,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace property_test {
 
 using atoms::read, atoms::write;
 
@@ -314,5 +314,5 @@ TEST_F(PropertyProgram, LearnsFromQm9sFiles) {
   EXPECT_EQ(std::ranges::count(absent.err, '\n'), 1) << absent.err;
 }
 
-}  // namespace
+}  // namespace property_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace rigid_motion_test {
 
 namespace fs = std::filesystem;
 
@@ -165,5 +165,5 @@ blocks = 1
   EXPECT_NE(out.out.find("spin"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace rigid_motion_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/data/formats/rigid_scenes.h"
 
 namespace weyl {
-namespace {
+namespace rollout_test {
 
 namespace fs = std::filesystem;
 
@@ -187,5 +187,5 @@ TEST(RolloutText, ShowsTwelveStepsAtMost) {
   EXPECT_EQ(rollout_text(of_first_step(model)), "");
 }
 
-}  // namespace
+}  // namespace rollout_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace scale_figures_test {
 
 class ScaleFigures : public testing::Test {
  protected:
@@ -270,5 +270,5 @@ TEST_F(ScaleFigures, RefusesWithOneLine) {
   EXPECT_FALSE(std::filesystem::exists(at("p")));
 }
 
-}  // namespace
+}  // namespace scale_figures_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace scale_fit_test {
 
 class ScaleFit : public testing::Test {
  protected:
@@ -158,5 +158,5 @@ TEST_F(ScaleFit, RefusesWithOneLine) {
   refused("runs.csv --out runs.csv --force", 2, "runs.csv");
 }
 
-}  // namespace
+}  // namespace scale_fit_test
 }  // namespace weyl

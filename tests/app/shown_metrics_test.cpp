@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace weyl {
-namespace {
+namespace shown_metrics_test {
 
 using Names = std::vector<std::string>;
 
@@ -29,5 +29,5 @@ TEST(ShownMetrics, OfFewAllAndOfNoneNone) {
   EXPECT_EQ(shown_metrics({}, {"mae"}), Names{});
 }
 
-}  // namespace
+}  // namespace shown_metrics_test
 }  // namespace weyl

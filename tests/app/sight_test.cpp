@@ -9,7 +9,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace sight_test {
 
 const char* const config = R"(
 [data]
@@ -98,5 +98,5 @@ TEST_F(BareClouds, AnAuditCallsAConstantOutputConstant) {
   }
 }
 
-}  // namespace
+}  // namespace sight_test
 }  // namespace weyl

@@ -14,7 +14,7 @@
 #include "weyl/core/atomic_file.h"
 
 namespace weyl {
-namespace {
+namespace signals_test {
 
 namespace fs = std::filesystem;
 
@@ -81,5 +81,5 @@ TEST_F(Signals, ASecondInterruptEndsAtOnceWithoutLitter) {
   EXPECT_EQ(files(), 2);
 }
 
-}  // namespace
+}  // namespace signals_test
 }  // namespace weyl

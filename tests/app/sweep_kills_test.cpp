@@ -10,7 +10,7 @@
 #include "weyl/core/random.h"
 
 namespace weyl {
-namespace {
+namespace sweep_kills_test {
 
 TEST(ScaleRun, SecondsAreNotGivenAnewAndBatchesOfAStepAreCounted) {
   const std::string folder =
@@ -177,5 +177,5 @@ TEST(ScaleRun, KilledTenTimesAtRandomGivesTheSameTable) {
   }
 }
 
-}  // namespace
+}  // namespace sweep_kills_test
 }  // namespace weyl

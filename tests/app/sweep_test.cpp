@@ -11,7 +11,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace sweep_test {
 
 TEST(ScalePlan, SaysTokensStepsFlopsAndSeconds) {
   const std::string folder = prepared("sweep-plan");
@@ -359,5 +359,5 @@ TEST(Sweep, BrokenFilesAreOneLine) {
   }
 }
 
-}  // namespace
+}  // namespace sweep_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/units.h"
 
 namespace weyl {
-namespace {
+namespace units_test {
 
 using namespace atoms;
 
@@ -136,5 +136,5 @@ TEST(UnitsProgram, FoldersAreInspectedPastABadFile) {
   expect_one_line(weyl_program("data inspect none/a.ply", folder), 3, "none/a.ply: ");
 }
 
-}  // namespace
+}  // namespace units_test
 }  // namespace weyl

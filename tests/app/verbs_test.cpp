@@ -11,7 +11,7 @@
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
-namespace {
+namespace verbs_test {
 
 class Verbs : public testing::Test {
  protected:
@@ -357,5 +357,5 @@ TEST_F(Verbs, APictureThatCannotBeDrawnIsAWarning) {
       << outcome.err;
 }
 
-}  // namespace
+}  // namespace verbs_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace visible_output_test {
 
 /// What std::cout gets of what `print` prints.
 template <class Print>
@@ -54,5 +54,5 @@ TEST(VisibleOutput, TellsOfAFailedWrite) {
   std::cout.rdbuf(before);
 }
 
-}  // namespace
+}  // namespace visible_output_test
 }  // namespace weyl

@@ -14,7 +14,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace batch_test {
 
 std::vector<int64_t> ints(std::initializer_list<int64_t> x) {
   return x;
@@ -202,5 +202,5 @@ TEST(InMemory, AssemblesBatchesInMicroseconds) {
       2000);  // generous: the machine may be busy; a list of samples took 146 us, a copy of the set 5 ms
 }
 
-}  // namespace
+}  // namespace batch_test
 }  // namespace weyl

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace weyl {
-namespace {
+namespace cell_volume_test {
 
 TEST(CellVolume, IsOfCellsThatRepeatAlongAllVectors) {
   Points points;
@@ -28,5 +28,5 @@ TEST(CellVolume, IsOfCellsThatRepeatAlongAllVectors) {
   expect({24, 2, 0});
 }
 
-}  // namespace
+}  // namespace cell_volume_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/random.h"
 
 namespace weyl {
-namespace {
+namespace loader_augmentation_test {
 
 TEST(Loader, AugmentationBelongsToTheSampleNotToItsBatch) {
   const auto set = rich_set();
@@ -133,5 +133,5 @@ TEST(Loader, TurnsGridsWhoseSpacingsDifferByRoundingOnly) {
   EXPECT_FALSE(moved.values[1].equal(grid.values[1]));
 }
 
-}  // namespace
+}  // namespace loader_augmentation_test
 }  // namespace weyl

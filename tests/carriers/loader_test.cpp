@@ -12,7 +12,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace loader_test {
 
 /// Throws on one sample, as a broken record on a disk would.
 class Broken : public InMemory {
@@ -305,5 +305,5 @@ TEST(Concatenate, SaysWhatGridsDiffer) {
   EXPECT_NE(refusal({x}, {at::zeros({1, 1, 3, 4})}).find("one size, got"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace loader_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/random.h"
 
 namespace weyl {
-namespace {
+namespace motion_test {
 
 Motions composed(const Motions& outer, const Motions& inner) {
   Motions result;
@@ -314,5 +314,5 @@ TEST(PermuteNodes, RefusesOrdersThatLeaveAGraphOrAnObject) {
   EXPECT_THROW(permute_nodes(batch, order({0, 1, 2}), schema), ShapeError);
 }
 
-}  // namespace
+}  // namespace motion_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/carriers/tensor_format.h"
 
 namespace weyl {
-namespace {
+namespace multivector_files_test {
 
 const std::string kAlone = WEYL_SOURCE_DIR "/tests/fixtures/points/multivectors_alone.safetensors";
 
@@ -140,5 +140,5 @@ TEST(MultivectorFiles, ThatAreBrokenAreOneLineEach) {
                   [](const std::string& path) { read_tensor_file(path, Values::checked); });
 }
 
-}  // namespace
+}  // namespace multivector_files_test
 }  // namespace weyl

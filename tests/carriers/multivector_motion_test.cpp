@@ -10,7 +10,7 @@
 #include "weyl/core/random.h"
 
 namespace weyl {
-namespace {
+namespace multivector_motion_test {
 
 constexpr int64_t kMotions = 6;
 
@@ -164,5 +164,5 @@ TEST(MultivectorMotions, AreOfThreeDimensions) {
   EXPECT_THROW(shape_of(plane.features[0], p), ShapeError);
 }
 
-}  // namespace
+}  // namespace multivector_motion_test
 }  // namespace weyl

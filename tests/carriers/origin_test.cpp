@@ -6,7 +6,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace origin_test {
 
 Points cloud(const std::vector<int64_t>& sizes, const std::vector<double>& places) {
   Points points;
@@ -200,5 +200,5 @@ TEST(Origin, LeavesWhatIsNotFinite) {
   EXPECT_TRUE(to_origin(Grid{at::zeros({1, 1, 2, 2})}).none());
 }
 
-}  // namespace
+}  // namespace origin_test
 }  // namespace weyl

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace weyl {
-namespace {
+namespace quantity_test {
 
 TEST(Quantity, CountsChannelsByLevelAndKind) {
   const std::vector<Quantity> quantities{{"velocity", Level::node, Kind::vector, 1},
@@ -48,5 +48,5 @@ TEST(Quantity, APlaceIsWhatTranslationsMove) {
   EXPECT_FALSE(has_place({.name = "charge"}));
 }
 
-}  // namespace
+}  // namespace quantity_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace sample_facts_test {
 
 using Spacing = SampleFacts::Spacing;
 constexpr auto inputs = FactsCompared::inputs, all = FactsCompared::inputs_and_classes;
@@ -150,5 +150,5 @@ TEST(SampleFacts, BrokenOnesAreOneLine) {
   }
 }
 
-}  // namespace
+}  // namespace sample_facts_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace tensor_format_test {
 
 /// The names of a rich batch's tensors in a file, after writing it.
 NamedTensors written(const Folder& folder, const Batch& batch, const Schema& schema) {
@@ -266,5 +266,5 @@ TEST(TensorSet, OpensAFolderOfThem) {
   EXPECT_THROW(open_file(folder / "nothing.safetensors", {options}), DataError);
 }
 
-}  // namespace
+}  // namespace tensor_format_test
 }  // namespace weyl

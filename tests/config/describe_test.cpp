@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace describe_test {
 
 using Json = nlohmann::json;
 
@@ -174,5 +174,5 @@ TEST(Choice, MayHaveTrueAndFalseBesideAWord) {
   EXPECT_EQ(lamp.at("default"), "auto");
 }
 
-}  // namespace
+}  // namespace describe_test
 }  // namespace weyl

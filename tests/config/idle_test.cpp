@@ -9,7 +9,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace idle_test {
 
 std::string refusal(const Kitchen& given, const std::vector<Conditional>& options) {
   try {
@@ -43,5 +43,5 @@ TEST(RefuseIdle, KeysThatAreNotThereAreAnError) {
       ShapeError);
 }
 
-}  // namespace
+}  // namespace idle_test
 }  // namespace weyl

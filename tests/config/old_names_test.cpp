@@ -5,7 +5,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace old_names_test {
 
 struct Oven {
   std::string name = "gas";
@@ -91,5 +91,5 @@ TEST(OldNames, TheNewAreWrittenAndExplained) {
   EXPECT_EQ(describe_markdown(visit, "House").find("law"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace old_names_test
 }  // namespace weyl

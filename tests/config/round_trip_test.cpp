@@ -11,7 +11,7 @@
 #include "weyl/core/random.h"
 
 namespace weyl {
-namespace {
+namespace round_trip_test {
 
 class Any {
  public:
@@ -166,5 +166,5 @@ TEST(WriteToml, RefusesNumbersThatWouldNotReadBack) {
   }
 }
 
-}  // namespace
+}  // namespace round_trip_test
 }  // namespace weyl

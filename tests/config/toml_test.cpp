@@ -9,7 +9,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace toml_test {
 
 Kitchen read(std::string_view toml, std::vector<std::string> overrides = {}) {
   Kitchen k;
@@ -290,5 +290,5 @@ TEST(ReadToml, NamesAFileThatCannotBeRead) {
   std::filesystem::remove(huge);
 }
 
-}  // namespace
+}  // namespace toml_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace atomic_file_test {
 
 namespace fs = std::filesystem;
 
@@ -122,5 +122,5 @@ TEST_F(AtomicFileTest, ASymbolicLinkStays) {
   EXPECT_NE(refusal(path("loose"), "x").find("cannot follow the link"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace atomic_file_test
 }  // namespace weyl

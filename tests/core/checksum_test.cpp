@@ -14,7 +14,7 @@
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
-namespace {
+namespace checksum_test {
 
 namespace fs = std::filesystem;
 
@@ -228,5 +228,5 @@ TEST_F(Checksums, AFileShortenedAfterItWasOpenedIsAnError) {
   }
 }
 
-}  // namespace
+}  // namespace checksum_test
 }  // namespace weyl

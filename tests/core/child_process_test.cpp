@@ -18,7 +18,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace child_process_test {
 
 using Sender = ChildProcess::Sender;
 
@@ -196,5 +196,5 @@ TEST(ChildProcess, MayBeMadeByManyThreads) {
   EXPECT_EQ(results, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
-}  // namespace
+}  // namespace child_process_test
 }  // namespace weyl

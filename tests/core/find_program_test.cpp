@@ -14,7 +14,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace find_program_test {
 
 namespace fs = std::filesystem;
 
@@ -91,5 +91,5 @@ TEST(FindProgram, RefusesAFolder) {
   EXPECT_THROW(find_program(""), ShapeError);
 }
 
-}  // namespace
+}  // namespace find_program_test
 }  // namespace weyl

@@ -7,7 +7,7 @@
 #include "weyl/core/text_number.h"
 
 namespace weyl {
-namespace {
+namespace joined_test {
 
 TEST(Joined, PutsATextBetweenWords) {
   const std::vector<std::string> words{"a", "", "c\n"};
@@ -23,5 +23,5 @@ TEST(ShortNumber, HasFourDigits) {
   EXPECT_EQ(short_number(3), "3");
 }
 
-}  // namespace
+}  // namespace joined_test
 }  // namespace weyl

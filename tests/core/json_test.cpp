@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace json_test {
 
 TEST(Json, KeepsTheOrderOfKeysAndReplacesEarlierValues) {
   Json json = Json::object();
@@ -122,5 +122,5 @@ TEST(Json, AWholeNumberBeyond63BitsIsRead) {
   EXPECT_EQ(Json::parse("-9223372036854775808", "test").number_or(0), -0x1p63);
 }
 
-}  // namespace
+}  // namespace json_test
 }  // namespace weyl

@@ -19,7 +19,7 @@
 #include "weyl/core/input_file.h"
 
 namespace weyl {
-namespace {
+namespace mapped_file_test {
 
 namespace fs = std::filesystem;
 constexpr size_t size = 1 << 20;
@@ -157,5 +157,5 @@ TEST(MappedFile, IsFoundByEveryAddressWhileItIsMapped) {
   EXPECT_TRUE(named(again.bytes().data()).starts_with(b.path));
 }
 
-}  // namespace
+}  // namespace mapped_file_test
 }  // namespace weyl

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace weyl {
-namespace {
+namespace nearest_test {
 
 TEST(Nearest, FindsWhatWasMeantAndNothingFarOff) {
   const std::vector<std::string> words{"blocks", "heads", "width", "weight_decay", "n", "epochs"};
@@ -34,5 +34,5 @@ TEST(Nearest, AmongManyWordsASlipMustBeSmall) {
   EXPECT_EQ(nearest("weight", words), "weight_decay");
 }
 
-}  // namespace
+}  // namespace nearest_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/core/read_file.h"
 
 namespace weyl {
-namespace {
+namespace new_files_test {
 
 namespace fs = std::filesystem;
 
@@ -87,5 +87,5 @@ TEST_F(NewFilesTest, SeveralThreadsSayWhatTheyHaveWritten) {
   EXPECT_EQ(contents_of(at("third")), "theirs");
 }
 
-}  // namespace
+}  // namespace new_files_test
 }  // namespace weyl

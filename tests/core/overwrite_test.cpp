@@ -10,7 +10,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace overwrite_test {
 
 namespace fs = std::filesystem;
 
@@ -96,5 +96,5 @@ TEST_F(OverwriteTest, ALinkIsFollowedReplacedOrKept) {
   EXPECT_THROW(write_file_atomically(at("data"), "x", Existing::replace_link), DataError);
 }
 
-}  // namespace
+}  // namespace overwrite_test
 }  // namespace weyl

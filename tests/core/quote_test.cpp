@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace weyl {
-namespace {
+namespace quote_test {
 
 TEST(Visible, LeavesWhatCanBeRead) {
   for (const char* text : {"", "a b", "Å^2 / (kcal/mol)", "面 Ω é", "{}`@$\"'\\x1b%", "\U0001f600"}) {
@@ -58,5 +58,5 @@ TEST(CsvCell, NeverBeginsAFormulaAndReadsBack) {
   EXPECT_EQ(csv_cells("1,,2"), (std::vector<std::string>{"1", "", "2"}));
 }
 
-}  // namespace
+}  // namespace quote_test
 }  // namespace weyl

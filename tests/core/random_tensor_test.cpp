@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace weyl {
-namespace {
+namespace random_tensor_test {
 
 TEST(RandomTensor, IsItsStreamInRowMajorOrder) {
   Stream stream(3, "tensor"), same(3, "tensor");
@@ -29,5 +29,5 @@ TEST(RandomTensor, FollowsItsLaw) {
   EXPECT_LT(u.max().item<double>(), 6);
 }
 
-}  // namespace
+}  // namespace random_tensor_test
 }  // namespace weyl

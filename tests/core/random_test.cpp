@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace random_test {
 
 // The known answers that the authors publish with Random123 (kat_vectors, philox4x32, 10 rounds).
 TEST(Philox, GivesThePublishedKnownAnswers) {
@@ -199,5 +199,5 @@ TEST(Stream, EveryPermutationIsEquallyLikely) {
   EXPECT_THROW(s.permutation(-1), ShapeError);
 }
 
-}  // namespace
+}  // namespace random_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "tests/data/folder.h"
 
 namespace weyl {
-namespace {
+namespace read_file_test {
 
 constexpr size_t most = 1 << 20;
 
@@ -49,5 +49,5 @@ TEST(ReadFile, RefusesWhatIsNoFileWithoutWaiting) {
   ::close(bound);
 }
 
-}  // namespace
+}  // namespace read_file_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace safetensors_test {
 
 namespace fs = std::filesystem;
 
@@ -199,5 +199,5 @@ TEST(Safetensors, RefusesWhatIsNoFile) {
   }
 }
 
-}  // namespace
+}  // namespace safetensors_test
 }  // namespace weyl

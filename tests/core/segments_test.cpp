@@ -5,7 +5,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace segments_test {
 
 TEST(Segments, CountsRowsAndPairsOfRaggedGroups) {
   const auto s = Segments::of_sizes(std::vector<int64_t>{3, 0, 2});
@@ -58,5 +58,5 @@ TEST(Segments, AnIndexThatIsThereIsTaken) {
   EXPECT_EQ(s.sizes(), (std::vector<int64_t>{2, 0, 1}));
 }
 
-}  // namespace
+}  // namespace segments_test
 }  // namespace weyl

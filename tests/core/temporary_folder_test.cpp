@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace temporary_folder_test {
 
 TEST(TemporaryFolder, IsRemovedWithWhatIsInIt) {
   std::string path;
@@ -39,5 +39,5 @@ TEST(TemporaryFolder, NamesTheSystemsReason) {
             "/proc: must be writable for a test, but no folder can be made there: No such file or directory");
 }
 
-}  // namespace
+}  // namespace temporary_folder_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace tensor_file_test {
 
 /// Removed when the tests end.
 struct Folder {
@@ -108,5 +108,5 @@ TEST(TensorFile, AMissingTensorIsNamed) {
   }
 }
 
-}  // namespace
+}  // namespace tensor_file_test
 }  // namespace weyl

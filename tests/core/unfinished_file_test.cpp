@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 namespace weyl {
-namespace {
+namespace unfinished_file_test {
 
 TEST(UnfinishedFile, IsKnownByItsName) {
   EXPECT_EQ(process_of_unfinished(unfinished_name("runs/a/model.safetensors", 3)), ::getpid());
@@ -17,5 +17,5 @@ TEST(UnfinishedFile, IsKnownByItsName) {
   }
 }
 
-}  // namespace
+}  // namespace unfinished_file_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace units_test {
 
 void expect_factor(const char* from, const char* to, double factor, double relative) {
   EXPECT_NEAR(unit_factor(from, to) / factor, 1, relative) << from << " to " << to;
@@ -108,5 +108,5 @@ TEST(Units, OfAtomsAreOfTheirThingAndSize) {
   EXPECT_EQ(fault("furlong", "eV"), "unit 'furlong': unknown name 'furlong'");
 }
 
-}  // namespace
+}  // namespace units_test
 }  // namespace weyl

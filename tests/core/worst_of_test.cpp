@@ -7,7 +7,7 @@
 #include <limits>
 
 namespace weyl {
-namespace {
+namespace worst_of_test {
 
 TEST(WorstOf, IsTheLargerAndKeepsNaN) {
   EXPECT_EQ(worst_of(1, 2), 2);
@@ -21,5 +21,5 @@ TEST(WorstOf, IsTheLargerAndKeepsNaN) {
   EXPECT_EQ(std::max(1.0, static_cast<double>(NAN)), 1);  // why there is one
 }
 
-}  // namespace
+}  // namespace worst_of_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "weyl/train/accumulate.h"
 
 namespace weyl {
-namespace {
+namespace models_test {
 
 constexpr double float64 = 1e-9;  // relative to the largest number of a tensor, or to 1
 
@@ -102,5 +102,5 @@ TEST(DeviceModels, OfGridsAreTheCpus) {
   }
 }
 
-}  // namespace
+}  // namespace models_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/ops/attention/fused_attention.h"
 
 namespace weyl {
-namespace {
+namespace ops_test {
 
 constexpr double least = 1e-9;  // of float64, where the oracles' numbers are of order 1
 constexpr int allowed = 4;      // times what the CPU's kernels are held to: a device sums in another order
@@ -94,5 +94,5 @@ TEST(DeviceAttention, ARowDoesNotDependOnTheOtherGraphs) {
   EXPECT_LT((part(ragged_attention(x, x, x, all, 0.5)) - alone).abs().max().item<double>(), 1e-6);
 }
 
-}  // namespace
+}  // namespace ops_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/dynamics/relaxation.h"
 
 namespace weyl {
-namespace {
+namespace molecular_dynamics_test {
 
 using Numbers = std::vector<double>;
 
@@ -197,5 +197,5 @@ TEST(Relaxation, FindsTheMinimum) {
   EXPECT_EQ(relax(springs(20), far, 1e-6, 2, [] { return true; }).positions, far);
 }
 
-}  // namespace
+}  // namespace molecular_dynamics_test
 }  // namespace weyl

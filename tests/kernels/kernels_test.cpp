@@ -16,7 +16,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
-namespace {
+namespace kernels_test {
 
 using kernels::InstructionSet;
 
@@ -178,5 +178,5 @@ TEST_F(Kernels, AForbiddenPairHasNoWeight) {
                         ragged_attention(q, q, other, graphs, 1, bias)[0]));
 }
 
-}  // namespace
+}  // namespace kernels_test
 }  // namespace weyl

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace weyl {
-namespace {
+namespace counts_test {
 
 Interface interface(int64_t dimension, int64_t scalars, int64_t vectors, std::vector<Quantity> outputs) {
   Interface i;
@@ -222,5 +222,5 @@ TEST(TransformerCounts, AreThoseOfTheScalingStudysBaseline) {
   }
 }
 
-}  // namespace
+}  // namespace counts_test
 }  // namespace weyl

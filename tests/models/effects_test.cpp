@@ -13,7 +13,7 @@
 #include "weyl/models/transformer/options.h"
 
 namespace weyl {
-namespace {
+namespace effects_test {
 
 std::string text_of(const Symmetry& symmetry) {
   std::string all;
@@ -310,5 +310,5 @@ TEST(EffectsOfOptions, AnOptionThatNothingReadsIsFound) {
   EXPECT_FALSE(has_effect(o, "unread", outcome, outcome(o)));
 }
 
-}  // namespace
+}  // namespace effects_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "tests/tasks/force_field.h"
 
 namespace weyl {
-namespace {
+namespace evaluation_gradients_test {
 
 Tensor square_of(const Named& outputs) {
   Tensor sum = at::zeros({}, at::kDouble);
@@ -138,5 +138,5 @@ TEST(ExtensiveOutputs, AreSumsInFloat64OfWhatNodesHave) {
   }
 }
 
-}  // namespace
+}  // namespace evaluation_gradients_test
 }  // namespace weyl

@@ -19,7 +19,7 @@
 #include "weyl/models/transformer/transformer.h"
 
 namespace weyl {
-namespace {
+namespace every_weight_test {
 
 /// The ends of names of weights with which no output can change, or whole names, and why.
 struct Exception {
@@ -290,5 +290,5 @@ TEST(EveryWeightIsRead, Steerable) {
   }
 }
 
-}  // namespace
+}  // namespace every_weight_test
 }  // namespace weyl

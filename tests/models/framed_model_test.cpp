@@ -13,7 +13,7 @@
 #include "weyl/study/exact_part.h"
 
 namespace weyl {
-namespace {
+namespace framed_model_test {
 
 platonic::Options signs(int64_t dimension) {
   platonic::Options o;
@@ -299,5 +299,5 @@ TEST(PrincipalAxes, GapsAreThoseOfNeighboursAndKnowTheNullSpace) {
   EXPECT_TRUE(at::allclose(least_gaps(spreads, true), at::tensor({0.25, 0., 0., 0.}, at::kDouble)));
 }
 
-}  // namespace
+}  // namespace framed_model_test
 }  // namespace weyl

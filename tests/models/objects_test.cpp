@@ -12,7 +12,7 @@
 #include "weyl/study/random_tokens.h"
 
 namespace weyl {
-namespace {
+namespace objects_test {
 
 Schema bodies() {
   Schema schema;
@@ -322,5 +322,5 @@ TEST(Objects, OddOutputsHaveDerivativesToSecondOrder) {
       {points_of(batch).positions}, check);
 }
 
-}  // namespace
+}  // namespace objects_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace weyl {
-namespace {
+namespace paper_configs_test {
 
 std::shared_ptr<const Model> model_of(const std::string& config, const std::vector<std::string>& overrides) {
   const Recipe recipe = read_recipe(std::string(WEYL_SOURCE_DIR) + "/configs/" + config, overrides);
@@ -135,5 +135,5 @@ TEST(PaperConfigs, OfVolumesComeNearThePublishedNumbers) {
             111572);  // 0.12
 }
 
-}  // namespace
+}  // namespace paper_configs_test
 }  // namespace weyl

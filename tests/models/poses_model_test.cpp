@@ -8,7 +8,7 @@
 #include "weyl/models/systems.h"
 
 namespace weyl {
-namespace {
+namespace poses_model_test {
 
 Poses identities(LieGroup group, at::ScalarType dtype = at::kFloat) {
   Poses poses;
@@ -92,5 +92,5 @@ TEST(PosesModel, SystemsOfPointsDoNotTakePoses) {
   EXPECT_NE(message.find("'platonic' does not work on poses"), std::string::npos) << message;
 }
 
-}  // namespace
+}  // namespace poses_model_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/train/checkpoint.h"
 
 namespace weyl {
-namespace {
+namespace systems_test {
 
 struct PushOptions {
   static constexpr const char* name_in_config = "push";
@@ -147,5 +147,5 @@ TEST(Systems, BuildRefusesOptionsOfNoSystem) {
   EXPECT_THROW(build({PushOptions{}}, interface, with_push()), ConfigError);
 }
 
-}  // namespace
+}  // namespace systems_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "weyl/nn/pooling.h"
 
 namespace weyl {
-namespace {
+namespace layers_test {
 
 double difference(const Tensor& a, const Tensor& b) {
   return (a - b).abs().max().item<double>();
@@ -134,5 +134,5 @@ TEST(Pooling, OfEmptyAndOtherGraphs) {
             at::IntArrayRef({0, 4}));
 }
 
-}  // namespace
+}  // namespace layers_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
-namespace {
+namespace module_test {
 
 struct Tree : Module {
   Tree() {
@@ -177,5 +177,5 @@ TEST(Derived, KeepsItsGraphToWeightsThatRequireGradients) {
   EXPECT_FALSE(derived.get(false, weight, make).requires_grad());
 }
 
-}  // namespace
+}  // namespace module_test
 }  // namespace weyl

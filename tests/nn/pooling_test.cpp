@@ -9,7 +9,7 @@
 #include "weyl/core/segments.h"
 
 namespace weyl {
-namespace {
+namespace pooling_test {
 
 constexpr int64_t kAtoms = 10000;
 
@@ -49,5 +49,5 @@ TEST(SumNodes, GradientsComeBackInTheDtypeOfTheNodes) {
   EXPECT_TRUE(at::equal(x.grad().flatten(), at::tensor({2.0F, 2.0F, 3.0F, 3.0F, 3.0F})));
 }
 
-}  // namespace
+}  // namespace pooling_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/nn/gaussian_basis.h"
 
 namespace weyl {
-namespace {
+namespace radial_basis_test {
 
 constexpr double pi = std::numbers::pi;
 const Tensor lengths = at::tensor({0.3, 1.1, 2.5, 4.2, 4.999, 5.0, 7.5}, at::kDouble);
@@ -148,5 +148,5 @@ TEST(GaussianBasis, IsItsFormulaForEachPairOfTypes) {
   EXPECT_THROW(GaussianBasis(0, 1), ShapeError);
 }
 
-}  // namespace
+}  // namespace radial_basis_test
 }  // namespace weyl

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace weyl {
-namespace {
+namespace constants_test {
 
 TEST(Constants, AreTheNumbersGiven) {
   EXPECT_TRUE(at::equal(constant({3, -1, 4}, at::kCPU), at::tensor({3, -1, 4}, at::kLong)));
@@ -23,5 +23,5 @@ TEST(Constants, OfADeviceAreMadeOnce) {
   EXPECT_FALSE(constant({1, 2}, at::kCPU).is_same(constant({1, 2}, at::kCPU)));
 }
 
-}  // namespace
+}  // namespace constants_test
 }  // namespace weyl

@@ -4,7 +4,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace segment_test {
 
 const std::vector<int64_t> sizes{2, 0, 3, 1};
 
@@ -100,5 +100,5 @@ TEST(Segment, WrongRowsAreRefused) {
   EXPECT_THROW(segment_sum(at::zeros({5}), Segments::of_sizes(sizes)), ShapeError);
 }
 
-}  // namespace
+}  // namespace segment_test
 }  // namespace weyl

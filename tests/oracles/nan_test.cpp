@@ -19,7 +19,7 @@
 #include "weyl/algebra/finite/finite_group.h"
 
 namespace weyl {
-namespace {
+namespace nan_test {
 
 constexpr at::ScalarType precisions[] = {at::kFloat, at::kDouble};
 
@@ -222,5 +222,5 @@ TEST(NaN, IsTheErrorOfTurnsAndTheDifferenceOfBatches) {
   }
 }
 
-}  // namespace
+}  // namespace nan_test
 }  // namespace weyl

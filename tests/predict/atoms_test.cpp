@@ -6,7 +6,7 @@
 #include "weyl/core/units.h"
 
 namespace weyl {
-namespace {
+namespace atoms_test {
 
 AtomsFrame methanol() {
   AtomsFrame frame;
@@ -152,5 +152,5 @@ TEST(EnergyAndForces, TellTheModelStatesOfTheWhole) {
   EXPECT_EQ(refusal(predictor, methanol()), "energy_and_forces: must have 'charge' (the model), has nothing");
 }
 
-}  // namespace
+}  // namespace atoms_test
 }  // namespace weyl

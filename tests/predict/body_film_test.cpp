@@ -8,7 +8,7 @@
 #include "weyl/models/transformer/options.h"
 
 namespace weyl {
-namespace {
+namespace body_film_test {
 
 /// A fitted task on a data set, with an untrained transformer.
 Predictor predictor_of(TaskOptions task, const Dataset& data) {
@@ -120,5 +120,5 @@ TEST(BodyFilm, OfOtherTasksThereIsNone) {
   EXPECT_FALSE(film_of(predictor_of({options}, data), sample_of(data, 0), 0).has_value());
 }
 
-}  // namespace
+}  // namespace body_film_test
 }  // namespace weyl

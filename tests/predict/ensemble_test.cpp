@@ -6,7 +6,7 @@
 #include "weyl/predict/predictor.h"
 
 namespace weyl {
-namespace {
+namespace ensemble_test {
 
 /// The same potential with other weights: the larger `factor`, the farther from the first.
 Predictor with_weights(const Dataset& data, double factor) {
@@ -106,5 +106,5 @@ TEST(Ensemble, RefusesModelsThatAreToldOrSayOther) {
                ConfigError);
 }
 
-}  // namespace
+}  // namespace ensemble_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/predict/tensors.h"
 
 namespace weyl {
-namespace {
+namespace multivectors_test {
 
 constexpr const char* kAlone = WEYL_SOURCE_DIR "/tests/fixtures/points/multivectors_alone.safetensors";
 
@@ -119,5 +119,5 @@ TEST(PredictedMultivectors, NeedNoPositionsInTheFile) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace multivectors_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/tasks/completion.h"
 
 namespace weyl {
-namespace {
+namespace predictor_test {
 
 double difference(const Named& a, const Named& b) {
   double worst = a.size() == b.size() ? 0 : INFINITY;
@@ -331,5 +331,5 @@ TEST(Predictor, RefusesAnInputThatTheModelDoesNotTake) {
   EXPECT_THROW(Predictor("/no/such/model.safetensors"), DataError);
 }
 
-}  // namespace
+}  // namespace predictor_test
 }  // namespace weyl

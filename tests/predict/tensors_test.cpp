@@ -9,7 +9,7 @@
 #include "weyl/study/random_tokens.h"
 
 namespace weyl {
-namespace {
+namespace tensors_test {
 
 /// A predictor of the outputs in D dimensions, by an untrained transformer.
 Predictor predictor_of(std::vector<Quantity> outputs, int64_t dimension) {
@@ -72,5 +72,5 @@ TEST(PredictionTensors, TurnsInThePlaneAreNumbers) {
   EXPECT_TRUE(at::equal(all.at("node_scalars"), predictions.at("torque")));
 }
 
-}  // namespace
+}  // namespace tensors_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/tasks/segmentation.h"
 
 namespace weyl {
-namespace {
+namespace audit_grids_test {
 
 AuditReport report_of(int64_t dimension, const Task& task, const std::string& label, const std::string& group,
                       bool broken, int64_t side = 8) {
@@ -87,5 +87,5 @@ TEST(AuditOfGrids, OfSamplesWithoutContentFailsItsControls) {
   EXPECT_FALSE(audit(model, &task, symmetric, schema).passed);
 }
 
-}  // namespace
+}  // namespace audit_grids_test
 }  // namespace weyl

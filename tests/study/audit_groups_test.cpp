@@ -11,7 +11,7 @@
 #include "weyl/train/optimiser.h"
 
 namespace weyl {
-namespace {
+namespace audit_groups_test {
 
 std::vector<std::string> every_group() {
   std::vector<std::string> names;
@@ -101,5 +101,5 @@ TEST_P(EveryGroup, KeepsItsClaimsThroughTraining) {
 INSTANTIATE_TEST_SUITE_P(Groups, EveryGroup, testing::ValuesIn(every_group()),
                          [](const auto& info) { return info.param; });
 
-}  // namespace
+}  // namespace audit_groups_test
 }  // namespace weyl

@@ -20,7 +20,7 @@
 #include "weyl/train/recipe.h"
 
 namespace weyl {
-namespace {
+namespace audit_mirrors_test {
 
 /// configs/<config>, its net made small.
 Recipe small(const std::string& config, std::vector<std::string> overrides) {
@@ -145,5 +145,5 @@ TEST(AuditOfMirrors, PassesPositionsAlone) {
       {at::kDouble});
 }
 
-}  // namespace
+}  // namespace audit_mirrors_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/study/random_tokens.h"
 
 namespace weyl {
-namespace {
+namespace audit_multivectors_test {
 
 using Does = MultivectorProbe::Does;
 
@@ -116,5 +116,5 @@ TEST(AuditMultivectors, DoNotCountWhatTheMovedInputLost) {
   EXPECT_FALSE(audited(Does::steep_along_x, exact, Samples::points).passed);
 }
 
-}  // namespace
+}  // namespace audit_multivectors_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/study/transformations.h"
 
 namespace weyl {
-namespace {
+namespace audit_poses_test {
 
 Schema schema_of(LieGroup group) {
   Schema schema;
@@ -252,5 +252,5 @@ TEST(RandomPoses, LieInsideTheChartAndFollowTheSeed) {
   }
 }
 
-}  // namespace
+}  // namespace audit_poses_test
 }  // namespace weyl

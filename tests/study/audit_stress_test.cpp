@@ -11,7 +11,7 @@
 #include "weyl/tasks/force_field.h"
 
 namespace weyl {
-namespace {
+namespace audit_stress_test {
 
 /// E = sum over pairs of exp(-d^2), and of a cell C the squares of C C^T; `crooked` adds a component of C.
 class Pairs : public PointsModel {
@@ -102,5 +102,5 @@ TEST(AuditOfStress, SeesAStressThatDoesNotTurn) {
   EXPECT_EQ(claims_of(report, "prediction.stress", true), 6);
 }
 
-}  // namespace
+}  // namespace audit_stress_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/study/random_tokens.h"
 
 namespace weyl {
-namespace {
+namespace audit_test {
 
 Schema schema_of_points() {
   Schema schema;
@@ -262,5 +262,5 @@ TEST(RandomTokens, AreAPureFunctionOfTheSeed) {
   EXPECT_EQ(positions(1).sizes(), (std::vector<int64_t>{20, 3}));
 }
 
-}  // namespace
+}  // namespace audit_test
 }  // namespace weyl

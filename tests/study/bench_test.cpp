@@ -25,7 +25,7 @@
 #include "weyl/train/accumulate.h"
 
 namespace weyl {
-namespace {
+namespace bench_test {
 
 TEST(AllocationPeak, SeesTheMostThatWasAliveAtOnce) {
   const AllocationPeak peak;
@@ -337,5 +337,5 @@ TEST_F(BenchOnCuda, TimesAStep) {
   EXPECT_TRUE(c.host_waits);
 }
 
-}  // namespace
+}  // namespace bench_test
 }  // namespace weyl

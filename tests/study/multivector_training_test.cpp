@@ -7,7 +7,7 @@
 #include "weyl/train/checkpoint.h"
 
 namespace weyl {
-namespace {
+namespace multivector_training_test {
 
 struct DriftOptions {
   static constexpr const char* name_in_config = "drift";
@@ -89,5 +89,5 @@ TEST(MultivectorTraining, LearnsAuditsAndIsReadAgain) {
   }
 }
 
-}  // namespace
+}  // namespace multivector_training_test
 }  // namespace weyl

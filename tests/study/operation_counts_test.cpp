@@ -22,7 +22,7 @@
 #include "weyl/train/accumulate.h"
 
 namespace weyl {
-namespace {
+namespace operation_counts_test {
 
 /// Three node types; objects, which random tokens have where a feature is of them.
 Interface interface_of_nodes(double nodes) {
@@ -320,5 +320,5 @@ TEST(WorkOfModels, OfLieAlgebraAttentionIsExact) {
   expect_exact("lie G, streamed", o, interface_of_poses(LieGroup::se3, 131));
 }
 
-}  // namespace
+}  // namespace operation_counts_test
 }  // namespace weyl

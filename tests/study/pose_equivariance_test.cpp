@@ -9,7 +9,7 @@
 #include "weyl/tasks/completion.h"
 
 namespace weyl {
-namespace {
+namespace pose_equivariance_test {
 
 Schema schema_of(LieGroup group) {
   Schema schema;
@@ -72,5 +72,5 @@ TEST(PoseEquivariance, InFloat64TheErrorIsThatOfFloat64) {
   EXPECT_LT(pose_equivariance(*model, Completion({}), samples, schema).mean_square, 1e-24);
 }
 
-}  // namespace
+}  // namespace pose_equivariance_test
 }  // namespace weyl

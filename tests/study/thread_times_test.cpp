@@ -8,7 +8,7 @@
 #include "weyl/study/random_tokens.h"
 
 namespace weyl {
-namespace {
+namespace thread_times_test {
 
 TEST(ThreadTimes, SayWhenFewerAreFaster) {
   ThreadTimes times{8, {}, {{1, 1.2}, {2, 0.9}, {4, 0.8}, {8, 1}}};
@@ -54,5 +54,5 @@ TEST(ThreadTimes, AreOfEachNumberAndLeaveWeightsAndThreads) {
   EXPECT_THROW(time_threads(*model, nullptr, batch, {2, 0}), ConfigError);
 }
 
-}  // namespace
+}  // namespace thread_times_test
 }  // namespace weyl

@@ -7,7 +7,7 @@
 #include "weyl/study/random_tokens.h"
 
 namespace weyl {
-namespace {
+namespace transformations_test {
 
 Schema schema_of(int64_t dimension) {
   Schema schema;
@@ -98,5 +98,5 @@ TEST(Transformations, OfAFiniteGroupNeedTheGroup) {
   EXPECT_THROW(transformation_of({Claim::Of::finite, "nameless", nullptr}, schema_of(3)), ShapeError);
 }
 
-}  // namespace
+}  // namespace transformations_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/tasks/classes.h"
 
 namespace weyl {
-namespace {
+namespace classification_test {
 
 /// Says what it is told.
 class Says : public GridModel {
@@ -236,5 +236,5 @@ TEST(Classification, TheBaselineIsTheMostFrequentClassOfTheTrainingSet) {
   EXPECT_NEAR(baselines[0].second.at("cross_entropy").value, -(std::log(0.5) + std::log(0.25)) / 2, 1e-12);
 }
 
-}  // namespace
+}  // namespace classification_test
 }  // namespace weyl

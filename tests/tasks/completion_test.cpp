@@ -13,7 +13,7 @@
 #include "weyl/ops/lie/log.h"
 
 namespace weyl {
-namespace {
+namespace completion_test {
 
 /// g_0 exp(k w) without element `hole`, the others in order: tokens 0 .. hole - 1, hole + 1 .. 5.
 Batch sequences(LieGroup group, int64_t count, int64_t hole = 2) {
@@ -199,5 +199,5 @@ TEST(Completion, BaselinesAreATokenBesideTheGapAndAnyToken) {
   EXPECT_NEAR(lines[1].second.at("relative_error").value, 9, 1e-8);  // the first token, three steps away
 }
 
-}  // namespace
+}  // namespace completion_test
 }  // namespace weyl

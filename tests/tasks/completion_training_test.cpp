@@ -12,7 +12,7 @@
 #include "weyl/train/optimiser.h"
 
 namespace weyl {
-namespace {
+namespace completion_training_test {
 
 InMemory sequences(std::string_view split, int64_t count) {
   PoseSequencesMakerOptions options;
@@ -76,5 +76,5 @@ TEST(CompletionTraining, LogarithmsLearnWhatRawNumbersDoNot) {
   EXPECT_GT(A.at("pose_error").value, 3 * G.at("pose_error").value);
 }
 
-}  // namespace
+}  // namespace completion_training_test
 }  // namespace weyl

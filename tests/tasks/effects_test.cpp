@@ -15,7 +15,7 @@
 #include "weyl/tasks/task.h"
 
 namespace weyl {
-namespace {
+namespace effects_test {
 
 using Build = std::function<std::shared_ptr<Model>(const Interface&)>;
 
@@ -210,5 +210,5 @@ TEST(EffectsOfTasks, Completion) {
   expect_all_to_act("completion", CompletionOptions{}, data, net);
 }
 
-}  // namespace
+}  // namespace effects_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace force_errors_test {
 
 ForceErrors::Options in_mev() {
   ForceErrors::Options o;
@@ -166,5 +166,5 @@ TEST(ForceErrors, OfStress) {
   EXPECT_THROW(meter.add(batch, p), ShapeError);
 }
 
-}  // namespace
+}  // namespace force_errors_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
-namespace {
+namespace force_field_gradients_test {
 
 TEST(ForceFieldGradients, ForcesAreMinusTheSlopeOfTheEnergy) {
   const auto data = set();
@@ -222,5 +222,5 @@ TEST(ForceFieldGradients, WithoutAVolumeThereIsNoStress) {
   EXPECT_TRUE(at::isnan(task.predict(model, open).at("stress")).all().item<bool>());
 }
 
-}  // namespace
+}  // namespace force_field_gradients_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/nn/pooling.h"
 
 namespace weyl {
-namespace {
+namespace force_field_test {
 
 TEST(ForceField, AsksForWhatItWeighs) {
   const auto task = make_task({ForceFieldOptions{}});
@@ -405,5 +405,5 @@ TEST(ForceField, RefusesDataWithNothingToLearn) {
   EXPECT_THROW(task.fit(*data), DataError);
 }
 
-}  // namespace
+}  // namespace force_field_test
 }  // namespace weyl

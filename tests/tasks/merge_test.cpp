@@ -19,7 +19,7 @@
 #include "weyl/tasks/trajectory.h"
 
 namespace weyl {
-namespace {
+namespace merge_test {
 
 constexpr int64_t kParts = 6;
 
@@ -411,5 +411,5 @@ TEST(Merge, RefusesOtherClassesTargetsAndUnits) {
   refused(std::make_unique<ForceErrors>(of_atoms()), std::make_unique<ForceErrors>(other));
 }
 
-}  // namespace
+}  // namespace merge_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/tasks/moved_objects.h"
 
 namespace weyl {
-namespace {
+namespace object_motion_test {
 
 Tensor random(at::IntArrayRef shape) {
   return at::randn(shape, at::kDouble);
@@ -231,5 +231,5 @@ TEST(MovedObjects, RefuseWhatTheyCannotMove) {
   EXPECT_THROW(require_movable(interface), ConfigError);
 }
 
-}  // namespace
+}  // namespace object_motion_test
 }  // namespace weyl

@@ -14,7 +14,7 @@
 #include "weyl/train/optimiser.h"
 
 namespace weyl {
-namespace {
+namespace property_test {
 
 /// Answers the mean of the first coordinates (which no rotation keeps), times k, for every target.
 class FirstCoordinate : public Model {
@@ -433,5 +433,5 @@ TEST(Property, IsLearnedByGatrAndDoesNotChangeWithTheFrame) {
   }
 }
 
-}  // namespace
+}  // namespace property_test
 }  // namespace weyl

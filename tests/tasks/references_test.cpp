@@ -7,7 +7,7 @@
 #include "weyl/tasks/error_law.h"
 
 namespace weyl {
-namespace {
+namespace references_test {
 
 Tensor rows(std::vector<double> values, int64_t columns) {
   const auto count = static_cast<int64_t>(values.size());
@@ -115,5 +115,5 @@ TEST(ErrorLaw, LeavesOutWhatIsUnknownAlsoInItsSlope) {
   }
 }
 
-}  // namespace
+}  // namespace references_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/study/audit.h"
 
 namespace weyl {
-namespace {
+namespace rigid_motion_steps_test {
 
 /// The same motor again and again is a screw: k steps are its k-th power, about the centre where the last has left it.
 TEST(RigidMotion, GoesOnFromItsOwnPredictions) {
@@ -150,5 +150,5 @@ TEST(RigidMotion, AugmentationTurnsScenesAsAWhole) {
   EXPECT_NEAR(a.at("mse_step_2").value / b.at("mse_step_2").value, 1, 1e-9);
 }
 
-}  // namespace
+}  // namespace rigid_motion_steps_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace rigid_motion_test {
 
 /// Each vertex once: the unique ones of `later` corners, by the bodies' own list.
 double mean_square_of_vertices(const std::vector<std::vector<rigid::Body>>& scenes,
@@ -307,5 +307,5 @@ TEST(RigidMotion, OfAnEmptyBatchHasNoLoss) {
   EXPECT_TRUE(measured(task, model, none).empty());
 }
 
-}  // namespace
+}  // namespace rigid_motion_test
 }  // namespace weyl

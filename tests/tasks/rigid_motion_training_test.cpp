@@ -15,7 +15,7 @@
 #include "weyl/train/optimiser.h"
 
 namespace weyl {
-namespace {
+namespace rigid_motion_training_test {
 
 struct Case {
   const char* name;
@@ -201,5 +201,5 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"gatr_hierarchical", {small_gatr(AttentionScope::hierarchical)}}),
     [](const auto& info) { return std::string(info.param.name); });
 
-}  // namespace
+}  // namespace rigid_motion_training_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace saved_numbers_test {
 
 std::string refusal(const NamedTensors& state, std::initializer_list<int64_t> shape) {
   try {
@@ -38,5 +38,5 @@ TEST(SavedNumbers, RefuseWhatIsMissingMisshapenOrNoNumber) {
   EXPECT_EQ(refusal({{"x", at::ones({1})}}, {1}), "(accepted)");
 }
 
-}  // namespace
+}  // namespace saved_numbers_test
 }  // namespace weyl

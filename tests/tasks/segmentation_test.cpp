@@ -9,7 +9,7 @@
 #include "weyl/tasks/sliding_window.h"
 
 namespace weyl {
-namespace {
+namespace segmentation_test {
 
 /// Logits are the features, cell by cell, times a factor; counts the cells it was shown at once.
 class Pointwise : public GridModel {
@@ -291,5 +291,5 @@ TEST(Segmentation, TurnsAndWindowsOfAnyShapeKeepAMaskTurningWithItsVolume) {
   EXPECT_LT(error(24, Axis::z, 3, 4), 1e-12);
 }
 
-}  // namespace
+}  // namespace segmentation_test
 }  // namespace weyl

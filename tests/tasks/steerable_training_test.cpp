@@ -13,7 +13,7 @@
 #include "weyl/train/optimiser.h"
 
 namespace weyl {
-namespace {
+namespace steerable_training_test {
 
 constexpr int64_t side = 20, classes = 3;
 
@@ -122,5 +122,5 @@ TEST(SteerableTraining, ShapesAreFoundPixelByPixel) {
               scored(task, *model, upright, "cross_entropy"), 1e-5);
 }
 
-}  // namespace
+}  // namespace steerable_training_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace trajectory_test {
 
 /// Answers a v + b r: equivariant, with two numbers to learn.
 class Line : public Model {
@@ -265,5 +265,5 @@ TEST(RequireLabels, ListsWhatThereIs) {
   EXPECT_THROW(require_labels(*task, other), DataError);
 }
 
-}  // namespace
+}  // namespace trajectory_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace append_file_test {
 
 TEST(AppendFile, AFileThatGetsNoRecordIsNotLeft) {
   const Folder folder;
@@ -70,5 +70,5 @@ TEST(AppendFile, APipeIsRefusedWithoutWaiting) {
             "/dev/null: must be a regular file, got a pipe, socket or device");
 }
 
-}  // namespace
+}  // namespace append_file_test
 }  // namespace weyl

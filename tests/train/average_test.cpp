@@ -6,7 +6,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace average_test {
 
 Parameter one_parameter(std::initializer_list<double> values, std::string name = "w") {
   Parameter p;
@@ -140,5 +140,5 @@ TEST(Average, RefusesAStateThatIsNotItsOwn) {
   EXPECT_THROW(Average({one_parameter({1})}, 1.0), ConfigError);
 }
 
-}  // namespace
+}  // namespace average_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/train/journal.h"
 
 namespace weyl {
-namespace {
+namespace best_metric_test {
 
 const std::vector<MetricName> of_classes{{"accuracy", false}, {"accuracy_cat", false}, {"cross_entropy"}};
 
@@ -225,5 +225,5 @@ TEST(BestMetric, WithoutADefinedOneThereIsNoBest) {
   EXPECT_FALSE(std::filesystem::exists(folder / "run/best"));
 }
 
-}  // namespace
+}  // namespace best_metric_test
 }  // namespace weyl

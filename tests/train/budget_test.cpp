@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace budget_test {
 
 bool has(const std::string& line, const std::string& part) {
   return line.find(part) != std::string::npos;
@@ -96,5 +96,5 @@ TEST(Budget, AFinishedRunSaysOfWhatAndHowToTrainOn) {
   EXPECT_FALSE(has(patience, "--resume")) << patience;
 }
 
-}  // namespace
+}  // namespace budget_test
 }  // namespace weyl

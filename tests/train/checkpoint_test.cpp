@@ -11,7 +11,7 @@
 #include "weyl/train/threads.h"
 
 namespace weyl {
-namespace {
+namespace checkpoint_test {
 
 constexpr double version1_mse = 0.25942259530822265;
 constexpr int64_t version1_steps = 20;
@@ -228,5 +228,5 @@ TEST(CheckpointFormat, DISABLED_WritesTheFixture) {
   }
 }
 
-}  // namespace
+}  // namespace checkpoint_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/train/environment.h"
 
 namespace weyl {
-namespace {
+namespace device_arithmetic_test {
 
 bool convolutions_in_tf32() {
   return at::globalContext().allowTF32CuDNN(at::Float32Op::CONV);
@@ -69,5 +69,5 @@ TEST(DeviceArithmetic, HasNoEffectOnTheCpuAndIsRecordedElsewhere) {
   EXPECT_NE(differences(environment(gpu, options), there).find("tf32 true -> false"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace device_arithmetic_test
 }  // namespace weyl

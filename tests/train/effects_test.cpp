@@ -16,7 +16,7 @@
 #include "weyl/predict/subject.h"
 
 namespace weyl {
-namespace {
+namespace effects_test {
 
 /// The rows of metrics.csv (rates, losses, gradients, validations) and the best weights of a short run. Runs repeat to
 /// the last bit, so what is equal here is equal.
@@ -174,5 +174,5 @@ TEST(EffectsOfRecipes, StoredModelsAreNotRefused) {
   EXPECT_NO_THROW(load_model(run));
 }
 
-}  // namespace
+}  // namespace effects_test
 }  // namespace weyl

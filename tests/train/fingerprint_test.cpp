@@ -7,7 +7,7 @@
 #include "tests/train/small_training.h"
 
 namespace weyl {
-namespace {
+namespace fingerprint_test {
 
 std::shared_ptr<const Dataset> with_change(const std::function<void(Batch&)>& change) {
   const auto set = small_set(70, 1);
@@ -83,5 +83,5 @@ TEST(Fingerprint, LooksAtEvenlySpreadSamplesOfALargeSet) {
   EXPECT_EQ(changes_of_data(of(1), json), "");  // what it cannot see
 }
 
-}  // namespace
+}  // namespace fingerprint_test
 }  // namespace weyl

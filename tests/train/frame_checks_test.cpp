@@ -5,7 +5,7 @@
 #include "tests/train/small_training.h"
 
 namespace weyl {
-namespace {
+namespace frame_checks_test {
 
 TEST(FrameChecks, CountTrainingSamplesOnceWhereSplitsAreTheSameSet) {
   Batch all = dynamic_cast<const InMemory&>(*small_set(20, 1)).all();
@@ -19,5 +19,5 @@ TEST(FrameChecks, CountTrainingSamplesOnceWhereSplitsAreTheSameSet) {
   EXPECT_NE(line.find("1 of 20 training samples"), std::string::npos) << line;
 }
 
-}  // namespace
+}  // namespace frame_checks_test
 }  // namespace weyl

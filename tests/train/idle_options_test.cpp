@@ -14,7 +14,7 @@
 #include "weyl/train/recipe.h"
 
 namespace weyl {
-namespace {
+namespace idle_options_test {
 
 namespace fs = std::filesystem;
 
@@ -355,5 +355,5 @@ TEST(IdleOptions, NoneAreInTheRecipes) {
   EXPECT_GT(recipes, 30u);
 }
 
-}  // namespace
+}  // namespace idle_options_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/models/transformer/options.h"
 
 namespace weyl {
-namespace {
+namespace import_test {
 
 Interface scalars_only() {
   Interface i;
@@ -175,5 +175,5 @@ TEST(Import, PlatonicParametersHaveTheAuthorsNamesAndOrder) {
                                              "vector_readout.2.bias"}));
 }
 
-}  // namespace
+}  // namespace import_test
 }  // namespace weyl

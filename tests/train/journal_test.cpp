@@ -15,7 +15,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace journal_test {
 
 namespace fs = std::filesystem;
 
@@ -359,5 +359,5 @@ TEST(ReadCsv, QuotesWhatIsWrong) {
   }
 }
 
-}  // namespace
+}  // namespace journal_test
 }  // namespace weyl

@@ -14,7 +14,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace kill_test {
 
 Recipe recipe_of_the_child() {
   Recipe recipe = small_recipe();
@@ -124,5 +124,5 @@ TEST(Kill, AFullDiskIsOneLineAndLeavesTheLastCheckpointWhole) {
   expect_same_bits(folder / "run", folder / "through");
 }
 
-}  // namespace
+}  // namespace kill_test
 }  // namespace weyl

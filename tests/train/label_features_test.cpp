@@ -5,7 +5,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace label_features_test {
 
 Recipe potential(const std::vector<std::string>& features, const std::string& energy = "") {
   Recipe recipe;
@@ -93,5 +93,5 @@ TEST(LabelFeatures, OfTensorsAndOfAProgramAreRefusedByName) {
   EXPECT_THROW(require_features_are_no_labels(features, labels, "property"), ConfigError);
 }
 
-}  // namespace
+}  // namespace label_features_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/train/loading.h"
 
 namespace weyl {
-namespace {
+namespace late_numbers_test {
 
 TEST(LateNumbers, AreThoseOfTheTensors) {
   const auto number = [](double x) { return at::full({}, x, at::kDouble); };
@@ -249,5 +249,5 @@ TEST(LateNumbers, RefuseTheStepBeforeOneOfTheWrongShape) {
   EXPECT_EQ(step, 2);
 }
 
-}  // namespace
+}  // namespace late_numbers_test
 }  // namespace weyl

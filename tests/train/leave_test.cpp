@@ -16,7 +16,7 @@
 #include "weyl/train/late_numbers.h"
 
 namespace weyl {
-namespace {
+namespace leave_test {
 
 namespace fs = std::filesystem;
 
@@ -151,5 +151,5 @@ TEST(Leave, WithinTheTestLosesNothing) {
   EXPECT_EQ(again.test->metrics.at("mse").value, through.test->metrics.at("mse").value);
 }
 
-}  // namespace
+}  // namespace leave_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/train/evaluate.h"
 
 namespace weyl {
-namespace {
+namespace loading_test {
 
 constexpr double kFar = 1e8;  // where float32's neighbours are 8 apart, float64's 1.5e-8
 
@@ -98,5 +98,5 @@ TEST(Loading, EvaluationMeasuresFarSamplesAsThoseAtTheOrigin) {
   EXPECT_GT(std::abs(mse(moved(*here, kFar, at::kFloat)) - near), 1e-3 * near);
 }
 
-}  // namespace
+}  // namespace loading_test
 }  // namespace weyl

@@ -5,7 +5,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace metric_terms_test {
 
 using Terms = std::vector<MetricTerm>;
 
@@ -59,5 +59,5 @@ TEST(MetricTerms, RefusalsNameWhatThereIs) {
   EXPECT_NE(refusal("energy_mae + 2 energy_mae").find("each metric once"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace metric_terms_test
 }  // namespace weyl

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace weyl {
-namespace {
+namespace model_card_test {
 
 ModelSummary summary() {
   ModelSummary s;
@@ -46,5 +46,5 @@ TEST(ModelCard, NamesAreNoMarkup) {
   EXPECT_EQ(card.find('\x1b'), std::string::npos);
 }
 
-}  // namespace
+}  // namespace model_card_test
 }  // namespace weyl

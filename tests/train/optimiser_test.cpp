@@ -10,7 +10,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
-namespace {
+namespace optimiser_test {
 
 std::vector<Parameter> three_parameters(at::ScalarType dtype) {
   at::manual_seed(3);
@@ -286,5 +286,5 @@ TEST(Optimiser, RefusesAStateThatIsNotItsOwn) {
   EXPECT_THROW(Optimiser(ps, options(OptimiserLaw::adamw)), ShapeError);
 }
 
-}  // namespace
+}  // namespace optimiser_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/models/platonic/options.h"
 
 namespace weyl {
-namespace {
+namespace recipe_test {
 
 namespace fs = std::filesystem;
 
@@ -243,5 +243,5 @@ TEST(Recipe, TheReferencePageIsCurrent) {
   }
 }
 
-}  // namespace
+}  // namespace recipe_test
 }  // namespace weyl

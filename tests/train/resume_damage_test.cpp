@@ -7,7 +7,7 @@
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
-namespace {
+namespace resume_damage_test {
 
 namespace fs = std::filesystem;
 
@@ -222,5 +222,5 @@ TEST_F(ResumeTest, APositionBeyondTheEpochNamesTheFile) {
   }
 }
 
-}  // namespace
+}  // namespace resume_damage_test
 }  // namespace weyl

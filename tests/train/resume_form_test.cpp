@@ -7,7 +7,7 @@
 #include "weyl/models/platonic/options.h"
 
 namespace weyl {
-namespace {
+namespace resume_form_test {
 
 using platonic::LinearForm;
 
@@ -142,5 +142,5 @@ TEST_F(ResumeFormTest, NothingElseOfTheModelMayChange) {
   EXPECT_TRUE(has(refusal(changed_to("spectral")), "model.platonic")) << refusal(changed_to("spectral"));
 }
 
-}  // namespace
+}  // namespace resume_form_test
 }  // namespace weyl

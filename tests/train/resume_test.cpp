@@ -8,7 +8,7 @@
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
-namespace {
+namespace resume_test {
 
 namespace fs = std::filesystem;
 
@@ -191,5 +191,5 @@ TEST_F(ResumeTest, ABudgetOfFlopsMayBeGivenAndTaken) {
   EXPECT_TRUE(has(again.all(), " train.flops=")) << again.all();
 }
 
-}  // namespace
+}  // namespace resume_test
 }  // namespace weyl

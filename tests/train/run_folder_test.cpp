@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace run_folder_test {
 
 namespace fs = std::filesystem;
 
@@ -163,5 +163,5 @@ TEST_F(RunFolderTest, ClearsItsOwnLitterAndNothingElse) {
   EXPECT_TRUE(fs::is_symlink(run.file("link" + dead)));
 }
 
-}  // namespace
+}  // namespace run_folder_test
 }  // namespace weyl

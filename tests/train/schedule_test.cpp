@@ -9,7 +9,7 @@
 #include "weyl/train/recipe.h"
 
 namespace weyl {
-namespace {
+namespace schedule_test {
 
 TrainOptions epochs(int64_t n, ScheduleLaw law) {
   TrainOptions o;
@@ -152,5 +152,5 @@ TEST(Schedule, PlateauDropsAfterPatienceAndRemembers) {
   EXPECT_EQ(rising.factor({}), 1);
 }
 
-}  // namespace
+}  // namespace schedule_test
 }  // namespace weyl

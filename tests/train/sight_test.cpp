@@ -23,7 +23,7 @@
 #include "weyl/train/sight_samples.h"
 
 namespace weyl {
-namespace {
+namespace sight_test {
 
 const Quantity a_class{"class", Level::graph, Kind::scalar, 3};
 const Quantity forces{"forces", Level::node, Kind::vector};
@@ -474,5 +474,5 @@ TEST(Sight, IsAskedByTrain) {
   EXPECT_EQ(system_name(saved.recipe.model), "transformer");
 }
 
-}  // namespace
+}  // namespace sight_test
 }  // namespace weyl

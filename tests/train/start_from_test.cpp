@@ -14,7 +14,7 @@
 #include "weyl/train/freeze.h"
 
 namespace weyl {
-namespace {
+namespace start_from_test {
 
 struct Listener : TrainObserver {
   std::vector<std::string> notes;
@@ -422,5 +422,5 @@ TEST(Refit, NamesElementsThatTheModelWasNotTrainedOn) {
   EXPECT_EQ(lines[0], "train.from: M was trained without C: its weights for them are as they were drawn");
 }
 
-}  // namespace
+}  // namespace start_from_test
 }  // namespace weyl

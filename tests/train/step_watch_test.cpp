@@ -7,7 +7,7 @@
 #include <thread>
 
 namespace weyl {
-namespace {
+namespace step_watch_test {
 
 using namespace std::chrono_literals;
 
@@ -79,5 +79,5 @@ TEST(StepWatch, WatchesNothingWithoutAWayToLeave) {
   const StepWatch::Section section(watch);
 }
 
-}  // namespace
+}  // namespace step_watch_test
 }  // namespace weyl

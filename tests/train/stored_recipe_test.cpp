@@ -10,7 +10,7 @@
 #include "weyl/models/lie/options.h"
 
 namespace weyl {
-namespace {
+namespace stored_recipe_test {
 
 constexpr const char* variant_c = R"([model]
 system = "lie"
@@ -69,5 +69,5 @@ TEST(StoredRecipe, ConfigsOfRunsAreOnes) {
   EXPECT_FALSE(is_stored_recipe((folder / "environment.json").string()));
 }
 
-}  // namespace
+}  // namespace stored_recipe_test
 }  // namespace weyl

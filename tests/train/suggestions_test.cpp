@@ -10,7 +10,7 @@
 #include "weyl/train/recipe.h"
 
 namespace weyl {
-namespace {
+namespace suggestions_test {
 
 /// What follows "unknown key; " in the message for the last of the overrides.
 std::string hint(const std::vector<std::string>& overrides, std::string_view toml = "") {
@@ -135,5 +135,5 @@ TEST(Suggestions, AreNoneForWordsThatAreFarFromAll) {
   }
 }
 
-}  // namespace
+}  // namespace suggestions_test
 }  // namespace weyl

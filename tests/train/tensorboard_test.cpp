@@ -12,7 +12,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace tensorboard_test {
 
 namespace fs = std::filesystem;
 
@@ -188,5 +188,5 @@ TEST(EventFile, TellsDamageFromATornEnd) {
   fs::remove(path);
 }
 
-}  // namespace
+}  // namespace tensorboard_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/models/work.h"
 
 namespace weyl {
-namespace {
+namespace threads_test {
 
 class ThreadsTest : public testing::Test {
  protected:
@@ -109,5 +109,5 @@ TEST_F(ThreadsTest, AreFoundByTheTokensThatABatchHas) {
   EXPECT_EQ(predicting_flops(*model, nullptr, 10), 10 * forward);
 }
 
-}  // namespace
+}  // namespace threads_test
 }  // namespace weyl

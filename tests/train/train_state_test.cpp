@@ -6,7 +6,7 @@
 #include "weyl/core/json.h"
 
 namespace weyl {
-namespace {
+namespace train_state_test {
 
 const TrainState some{.step = 20,
                       .epoch = 4,
@@ -76,5 +76,5 @@ TEST(TrainState, CountersOutOfRangeNameTheFileAndTheKey) {
   }
 }
 
-}  // namespace
+}  // namespace train_state_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/train/run_data.h"
 
 namespace weyl {
-namespace {
+namespace train_test {
 
 class TrainTest : public testing::Test {
  protected:
@@ -273,5 +273,5 @@ TEST_F(TrainTest, RunsWithoutValidationAndTestData) {
   EXPECT_EQ(model_file(folder_ / "run"), folder_ / "run/last/model.safetensors");
 }
 
-}  // namespace
+}  // namespace train_test
 }  // namespace weyl

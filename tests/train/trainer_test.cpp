@@ -13,7 +13,7 @@
 #include "weyl/train/train.h"
 
 namespace weyl {
-namespace {
+namespace trainer_test {
 
 TEST(Trainer, Learns) {
   const ScratchFolder folder;
@@ -377,5 +377,5 @@ TEST(Evaluate, CountsLabelsAndRefusesAbsentOnes) {
   EXPECT_THROW(count_labels(*task, InMemory(holes, schema)), DataError);
 }
 
-}  // namespace
+}  // namespace trainer_test
 }  // namespace weyl

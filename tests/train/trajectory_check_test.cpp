@@ -11,7 +11,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace trajectory_check_test {
 
 class TrajectoryCheck : public ::testing::Test {
  protected:
@@ -94,5 +94,5 @@ TEST_F(TrajectoryCheck, KnowsNothingOfFramesThatDoNotFollow) {
   EXPECT_EQ(fault(written(trajectory_frames(41), "few.xyz")), "");
 }
 
-}  // namespace
+}  // namespace trajectory_check_test
 }  // namespace weyl

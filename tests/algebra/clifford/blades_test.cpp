@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace weyl::clifford {
-namespace {
+namespace blades_test {
 
 using Matrix = std::vector<std::vector<int>>;
 
@@ -206,5 +206,5 @@ TEST(Blades, TermsStandInTheOrderOfOutAndLeft) {
   ordered(join_terms);
 }
 
-}  // namespace
+}  // namespace blades_test
 }  // namespace weyl::clifford

@@ -10,7 +10,7 @@
 #include "weyl/algebra/lie/formulas.h"
 
 namespace weyl::clifford {
-namespace {
+namespace embeddings_test {
 
 using M = Multivector<double>;
 using V = Vector<double, 3>;
@@ -172,5 +172,5 @@ TEST(Embeddings, BodiesByTwoDirections) {
   }
 }
 
-}  // namespace
+}  // namespace embeddings_test
 }  // namespace weyl::clifford

@@ -15,7 +15,7 @@
 #include "weyl/algebra/lie/formulas.h"
 
 namespace weyl::clifford {
-namespace {
+namespace motor_logarithms_test {
 
 using std::numbers::pi;
 using M = Multivector<double>;
@@ -209,5 +209,5 @@ TEST(MotorLogarithms, SinglePrecision) {
   EXPECT_LT(unit, 3e-6);
 }
 
-}  // namespace
+}  // namespace motor_logarithms_test
 }  // namespace weyl::clifford

@@ -7,7 +7,7 @@
 #include "weyl/algebra/lie/formulas.h"
 
 namespace weyl::clifford {
-namespace {
+namespace motors_test {
 
 using M = Multivector<double>;
 using V = Vector<double, 3>;
@@ -66,5 +66,5 @@ TEST(Motors, NormaliseMakesTheMotorThatMovesPointsAlike) {
   EXPECT_FALSE(std::isfinite(largest(normalise(blade(e01, 1.0)))));
 }
 
-}  // namespace
+}  // namespace motors_test
 }  // namespace weyl::clifford

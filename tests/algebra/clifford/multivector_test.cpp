@@ -13,7 +13,7 @@
 #include "tests/algebra/clifford/multivectors.h"
 
 namespace weyl::clifford {
-namespace {
+namespace multivector_test {
 
 using Row = std::vector<double>;
 
@@ -170,5 +170,5 @@ TEST(Multivector, SquareOfAnEvenMultivector) {
   }
 }
 
-}  // namespace
+}  // namespace multivector_test
 }  // namespace weyl::clifford

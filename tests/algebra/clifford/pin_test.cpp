@@ -10,7 +10,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl::clifford {
-namespace {
+namespace pin_test {
 
 template <class T>
 using Binary = std::function<Multivector<T>(const Multivector<T>&, const Multivector<T>&)>;
@@ -230,5 +230,5 @@ TEST(MotionMatrix, RefusesWhatIsNoMotion) {
   EXPECT_THROW(motion_matrix(broken, t), ShapeError);
 }
 
-}  // namespace
+}  // namespace pin_test
 }  // namespace weyl::clifford

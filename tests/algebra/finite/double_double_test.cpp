@@ -6,7 +6,7 @@
 #include <numbers>
 
 namespace weyl {
-namespace {
+namespace double_double_test {
 
 // |x - y| for y given by its two leading parts.
 double error(const DoubleDouble& x, double high, double low) {
@@ -61,5 +61,5 @@ TEST(DoubleDouble, RoundsRemaindersToZero) {
   EXPECT_EQ(rounded(DoubleDouble(0.5, 1e-31)), 0.5);
 }
 
-}  // namespace
+}  // namespace double_double_test
 }  // namespace weyl

@@ -6,7 +6,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace fast_transform_test {
 
 using spectra::spectrum;
 
@@ -59,5 +59,5 @@ TEST(FastTransform, RefusesOtherSizes) {
   EXPECT_THROW(fast.inverse(x, y, 2), ShapeError);
 }
 
-}  // namespace
+}  // namespace fast_transform_test
 }  // namespace weyl

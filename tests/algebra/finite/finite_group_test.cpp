@@ -13,7 +13,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace finite_group_test {
 
 using Matrices = std::vector<std::vector<double>>;
 
@@ -149,5 +149,5 @@ TEST(FiniteGroup, TheLargestNamedGroupIsMadeInMilliseconds) {
   EXPECT_LT(elapsed.count(), 100 * slowness);  // 1 to 2 ms on a free machine
 }
 
-}  // namespace
+}  // namespace finite_group_test
 }  // namespace weyl

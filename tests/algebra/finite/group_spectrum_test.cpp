@@ -11,7 +11,7 @@
 #include "weyl/algebra/finite/subgroup_chain.h"
 
 namespace weyl {
-namespace {
+namespace group_spectrum_test {
 
 using spectra::spectrum;
 
@@ -285,5 +285,5 @@ TEST(GroupSpectrum, LargestGroupsTakeAMoment) {
   }
 }
 
-}  // namespace
+}  // namespace group_spectrum_test
 }  // namespace weyl

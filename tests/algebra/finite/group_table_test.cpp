@@ -10,7 +10,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace group_table_test {
 
 std::vector<int64_t> products_of(const GroupTable& group) {
   std::vector<int64_t> products;
@@ -128,5 +128,5 @@ TEST(SubgroupChain, ChainsAreOfSubgroupsAndLong) {
   }
 }
 
-}  // namespace
+}  // namespace group_table_test
 }  // namespace weyl

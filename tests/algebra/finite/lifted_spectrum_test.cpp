@@ -6,7 +6,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace lifted_spectrum_test {
 
 using spectra::spectrum;
 
@@ -186,5 +186,5 @@ TEST(LiftedSpectrum, RefusesAnotherGroupsSpectrum) {
   EXPECT_THROW(lifted_scalar(*named_group("tetrahedron"), spectrum(*named_group("octahedron"))), ShapeError);
 }
 
-}  // namespace
+}  // namespace lifted_spectrum_test
 }  // namespace weyl

@@ -7,7 +7,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace named_group_test {
 
 TEST(NamedGroup, EveryNameGivesAGroupOfItsOrderThatObeysTheLaws) {
   const std::map<std::string, std::pair<int64_t, int64_t>> expected{// name -> order, dimension
@@ -94,5 +94,5 @@ TEST(NamedGroup, EveryListedNameIsAccepted) {
   }
 }
 
-}  // namespace
+}  // namespace named_group_test
 }  // namespace weyl

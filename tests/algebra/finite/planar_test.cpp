@@ -9,7 +9,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace planar_test {
 
 TEST(Planar, TurnsAreCosinesAndSines) {
   for (int64_t n = 1; n <= 64; ++n) {
@@ -57,5 +57,5 @@ TEST(Planar, FlopsFlipTheCoordinateOfTheAuthors) {
   EXPECT_THROW(flop_2d(3), ConfigError);
 }
 
-}  // namespace
+}  // namespace planar_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace platonic_test {
 
 // "+y-z+x": row 0 gives +y, row 1 gives -z, row 2 gives +x. Anything else in the matrix: "?".
 std::string rows(const FiniteGroup& group, int64_t g) {
@@ -277,5 +277,5 @@ TEST(Platonic, RefusesAnAxisWithoutDirection) {
   EXPECT_THROW(dihedral_3d(3, {1, INFINITY, 0}), ConfigError);
 }
 
-}  // namespace
+}  // namespace platonic_test
 }  // namespace weyl

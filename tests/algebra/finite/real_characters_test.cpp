@@ -7,7 +7,7 @@
 #include "tests/algebra/finite/spectra.h"
 
 namespace weyl {
-namespace {
+namespace real_characters_test {
 
 using Table = std::vector<std::vector<double>>;
 
@@ -114,5 +114,5 @@ TEST(RealCharacters, StandInAnOrder) {
   }
 }
 
-}  // namespace
+}  // namespace real_characters_test
 }  // namespace weyl

@@ -6,7 +6,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace spectral_linear_test {
 
 using Numbers = std::vector<double>;
 using spectra::spectrum;
@@ -179,5 +179,5 @@ TEST(SpectralLinear, RefusesOtherSizes) {
   EXPECT_THROW(add_to_kernel(of, of.irreps()[2], O, I + 1, 1, block, kernel), ShapeError);
 }
 
-}  // namespace
+}  // namespace spectral_linear_test
 }  // namespace weyl

@@ -20,7 +20,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace irreps_test {
 
 using Complex = std::complex<double>;
 using Matrix = std::array<double, 9>;
@@ -298,5 +298,5 @@ TEST(Irreps, RefuseWhatIsNone) {
   }
 }
 
-}  // namespace
+}  // namespace irreps_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace ring_filters_test {
 
 using Complex = std::complex<double>;
 constexpr RingProfile profiles[] = {RingProfile::interpolated, RingProfile::gaussian, RingProfile::analytic};
@@ -182,5 +182,5 @@ TEST(RingFilters, RefuseOptionsOutOfRange) {
   EXPECT_THROW(circular_filters(1, {5, 2, RingProfile::interpolated, 6}), ShapeError);
 }
 
-}  // namespace
+}  // namespace ring_filters_test
 }  // namespace weyl

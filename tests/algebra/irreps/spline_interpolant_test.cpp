@@ -10,7 +10,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace spline_interpolant_test {
 
 TEST(SplineInterpolant, PassesThroughItsValues) {
   for (int64_t degree = 0; degree <= 5; ++degree) {
@@ -74,5 +74,5 @@ TEST(SplineInterpolant, RefusesWhatIsNone) {
   EXPECT_THROW(SplineInterpolant(1, 1), ShapeError);
 }
 
-}  // namespace
+}  // namespace spline_interpolant_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace block_logarithm_test {
 
 namespace formulas = kernels::WEYL_ISA::lie;
 
@@ -143,5 +143,5 @@ TEST(LieBlockLogarithm, AffineGradientsAreTheBlockLogarithm) {
   expect_block<AFF3>({{2, 1, 0.5, 0, 2, 1, 0, 0, 2, 1, 2, 3}});
 }
 
-}  // namespace
+}  // namespace block_logarithm_test
 }  // namespace weyl

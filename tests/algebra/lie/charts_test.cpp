@@ -11,7 +11,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace charts_test {
 
 using Numbers = std::vector<double>;
 
@@ -282,5 +282,5 @@ TEST(LieCharts, ASingularAffineMapIsOutside) {
   }
 }
 
-}  // namespace
+}  // namespace charts_test
 }  // namespace weyl

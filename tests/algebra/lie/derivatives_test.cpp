@@ -13,7 +13,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace derivatives_test {
 
 namespace formulas = kernels::WEYL_ISA::lie;
 using formulas::Dual;
@@ -171,5 +171,5 @@ TEST(LieDerivatives, ExpAtZeroHasTheGenerators) {
   expect_generators<AFF3>();
 }
 
-}  // namespace
+}  // namespace derivatives_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace exponential_test {
 
 /// Column k of the left Jacobian by the central difference of log(exp(w + h e_k) exp(w)^-1).
 std::vector<double> left_difference(const Of<double>& of, const std::vector<double>& w, size_t k) {
@@ -236,5 +236,5 @@ TYPED_TEST(LieLaws, IntegralsCarryVelocitiesToTranslations) {
   EXPECT_THROW(Lie<TypeParam>(LieGroup::so3).integral(std::vector<TypeParam>(3), none), ShapeError);
 }
 
-}  // namespace
+}  // namespace exponential_test
 }  // namespace weyl

@@ -15,7 +15,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace group_test {
 
 TYPED_TEST_SUITE(LieLaws, LiePrecisions);
 
@@ -201,5 +201,5 @@ TEST(LieInput, RandomRotationsAreUniform) {
   EXPECT_LE(std::hypot(c, s) / count, 4 / std::sqrt(count));
 }
 
-}  // namespace
+}  // namespace group_test
 }  // namespace weyl

@@ -18,7 +18,7 @@
 #include "weyl/kernels/lie/pairs.h"
 
 namespace weyl {
-namespace {
+namespace logs_test {
 
 using Wide = long double;
 struct Block {
@@ -279,5 +279,5 @@ TEST(LieLogs, TheFormulasOfThePaperFailTheTables) {
   EXPECT_GT(measure(goldens().at("aff2 random f64"), 2, 6, spoilt).maximum, 10 * 3.1e-16);
 }
 
-}  // namespace
+}  // namespace logs_test
 }  // namespace weyl

@@ -14,7 +14,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace oracles_test {
 
 using std::numbers::pi;
 using Numbers = std::vector<double>;
@@ -275,5 +275,5 @@ TEST(LieOracles, ConstantStepsHaveMultiplesOfOneLogarithm) {
   }
 }
 
-}  // namespace
+}  // namespace oracles_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/algebra/lie/formulas.h"
 
 namespace weyl {
-namespace {
+namespace second_derivatives_test {
 
 namespace formulas = kernels::WEYL_ISA::lie;
 using formulas::Dual;
@@ -112,5 +112,5 @@ TEST(LieSecondDerivatives, AreFiniteSymmetricAndRight) {
   expect_second<AFF2>(AFF2::identity<double>(), {{2, 1, 0, 2, 1, 2}});
 }
 
-}  // namespace
+}  // namespace second_derivatives_test
 }  // namespace weyl

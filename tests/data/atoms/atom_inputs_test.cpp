@@ -13,7 +13,7 @@
 #include "weyl/core/read_file.h"
 
 namespace weyl {
-namespace {
+namespace atom_inputs_test {
 
 TEST(AtomInputs, AllColumnsAreThoseOfCgcnnsTableAndOfRdkit) {
   auto frames = read(fixtures + "gdb9/gdb9.sdf");
@@ -62,5 +62,5 @@ TEST(AtomInputs, OtherElementsAreRefused) {
             "a.sdf: frame 1: atom 2 must be one of H, C, N, O and F for the inputs \"pyg\", got S");
 }
 
-}  // namespace
+}  // namespace atom_inputs_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/data/formats/frame_reader.h"
 
 namespace weyl {
-namespace {
+namespace convert_frames_test {
 
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/molecules/";
 
@@ -243,5 +243,5 @@ TEST(ConvertFrames, OptionsSayTheUnitsOfForcesAndStress) {
       << fault(folder / "said.xyz", {.force_unit = "Hartree/Bohr", .to = "kcal/mol"});
 }
 
-}  // namespace
+}  // namespace convert_frames_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/data/files/inspect.h"
 
 namespace weyl {
-namespace {
+namespace frame_checks_test {
 
 /// The warnings of all splits of a path, a line each.
 std::string warnings(const std::string& path) {
@@ -148,5 +148,5 @@ TEST(FrameHash, IsOfWhatAModelSeesAndOfTheRest) {
   }
 }
 
-}  // namespace
+}  // namespace frame_checks_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace frame_collector_test {
 
 TEST_F(Molecules, BecomePointsWithLabels) {
   const auto path = file("a.xyz",
@@ -263,5 +263,5 @@ TEST_F(Molecules, KeysThatAreAbsentNameThoseThereAre) {
       << refusal(path, o);
 }
 
-}  // namespace
+}  // namespace frame_collector_test
 }  // namespace weyl

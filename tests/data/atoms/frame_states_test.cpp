@@ -9,7 +9,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace frame_states_test {
 
 const std::string omol = WEYL_SOURCE_DIR "/tests/fixtures/molecules/lmdb/omol";
 const std::vector<FrameState> charge_and_spin{{.key = "charge", .least = -1, .most = 1},
@@ -169,5 +169,5 @@ TEST_F(Molecules, InOrderOfTheFileOrOfNumpy) {
   EXPECT_FALSE(at::equal(first_of(SplitOrder::weyl, 0), first_of(SplitOrder::file, 0)));
 }
 
-}  // namespace
+}  // namespace frame_states_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace frame_units_test {
 
 constexpr const char* in_cell = " Lattice=\"4 0 0 0 4 0 0 0 4\" ";
 
@@ -198,5 +198,5 @@ TEST_F(Molecules, UnitsWithoutLabelsHaveNoEffect) {
   EXPECT_NE(fault().find("data.molecules.force_sign: has no effect"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace frame_units_test
 }  // namespace weyl

@@ -16,7 +16,7 @@
 #include "weyl/data/formats/extended_xyz.h"
 
 namespace weyl {
-namespace {
+namespace inspect_frames_test {
 
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/molecules/";
 
@@ -340,5 +340,5 @@ TEST(InspectFrames, GoesOnPastABadSplit) {
   EXPECT_THROW(inspect_all_frames(folder / "train.xyz"), DataError);
 }
 
-}  // namespace
+}  // namespace inspect_frames_test
 }  // namespace weyl

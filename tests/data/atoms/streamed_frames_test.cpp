@@ -12,7 +12,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace streamed_frames_test {
 
 /// Frames of one to five atoms, some of them periodic, of three kinds and, but for one, with an energy.
 std::string frames(int64_t count, int64_t without_energy = -1) {
@@ -174,5 +174,5 @@ TEST_F(Streamed, TakeNoMemoryForTheFile) {
 }
 #endif
 
-}  // namespace
+}  // namespace streamed_frames_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/data/makers/xtb.h"
 
 namespace weyl {
-namespace {
+namespace trajectory_work_test {
 
 TEST(TrajectoryWork, OfOneSystemOfUnitsFits) {
   const auto law = work_law(trajectory_frames(120));
@@ -231,5 +231,5 @@ TEST(TrajectoryWork, OfTheMakersFramesFits) {
   EXPECT_FALSE(drawn && drawn->is_wrong()) << work_fault(*drawn, "");
 }
 
-}  // namespace
+}  // namespace trajectory_work_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "tests/processor_time.h"
 
 namespace weyl {
-namespace {
+namespace coincident_test {
 
 /// What the words say, pair by pair.
 bool by_definition(const std::vector<double>& x, int64_t dimension) {
@@ -87,5 +87,5 @@ TEST(Coincident, TakesNoLongerForPointsThatShareCoordinates) {
   }
 }
 
-}  // namespace
+}  // namespace coincident_test
 }  // namespace weyl

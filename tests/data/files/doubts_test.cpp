@@ -15,7 +15,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace doubts_test {
 
 using Lines = std::vector<std::string>;
 
@@ -160,5 +160,5 @@ TEST(Doubts, OfThePartsOfAFile) {
   EXPECT_FALSE(doubts_about_parts(folder / "halves", halves).empty());
 }
 
-}  // namespace
+}  // namespace doubts_test
 }  // namespace weyl

@@ -5,7 +5,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace duplicates_test {
 
 using Lines = std::vector<std::string>;
 
@@ -52,5 +52,5 @@ TEST(Duplicates, SplitsOfOneSampleOrNoneAreDoubted) {
   EXPECT_EQ(doubts_about_absent({"test"}).size(), 2U);
 }
 
-}  // namespace
+}  // namespace duplicates_test
 }  // namespace weyl

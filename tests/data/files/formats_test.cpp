@@ -22,7 +22,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace formats_test {
 
 namespace fs = std::filesystem;
 
@@ -208,5 +208,5 @@ TEST_F(Formats, ConvertedFramesSayWhatIsLeftOut) {
   EXPECT_TRUE(std::ranges::find(names, "old_indices") != names.end());
 }
 
-}  // namespace
+}  // namespace formats_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/data/makers/nbody.h"
 
 namespace weyl {
-namespace {
+namespace inspect_folder_test {
 
 namespace fs = std::filesystem;
 
@@ -242,5 +242,5 @@ TEST(InspectFolder, GoesOnPastBadCloudsOfClasses) {
   }
 }
 
-}  // namespace
+}  // namespace inspect_folder_test
 }  // namespace weyl

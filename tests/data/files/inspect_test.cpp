@@ -10,7 +10,7 @@
 #include "weyl/data/makers/nbody.h"
 
 namespace weyl {
-namespace {
+namespace inspect_test {
 
 const FieldSummary& named(const std::vector<FieldSummary>& fields, const std::string& name) {
   for (const auto& f : fields) {
@@ -114,5 +114,5 @@ TEST(Inspect, SeesPosesAndGrids) {
   EXPECT_EQ(named(found.fields, "values").shape, (std::vector<int64_t>{2, 1, 4, 5}));
 }
 
-}  // namespace
+}  // namespace inspect_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "weyl/data/files/composition_fit.h"
 
 namespace weyl {
-namespace {
+namespace outliers_test {
 
 std::string lines_of(const Outliers& outliers) {
   std::string all;
@@ -208,5 +208,5 @@ TEST(CompositionFit, IsNotMovedByOneNumber) {
   EXPECT_TRUE(composition_estimates({}, {}, {}).empty());
 }
 
-}  // namespace
+}  // namespace outliers_test
 }  // namespace weyl

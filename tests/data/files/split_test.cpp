@@ -24,7 +24,7 @@
 #include "weyl/data/sets/take_samples.h"
 
 namespace weyl {
-namespace {
+namespace split_test {
 
 TEST(Split, IsAPartitionByTheSeed) {
   const SplitIndices parts = random_split(101, {.train = 0.7, .valid = 0.2, .seed = 3});
@@ -208,5 +208,5 @@ TEST(Convert, MakesOurFilesOfTheOriginalOnes) {
   EXPECT_THROW(convert(originals.path(), converted.path()), ConfigError);
 }
 
-}  // namespace
+}  // namespace split_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/data/formats/ase_row.h"
 
 namespace weyl {
-namespace {
+namespace ase_lmdb_test {
 
 const std::string databases = fixtures + "lmdb/";
 
@@ -274,5 +274,5 @@ TEST(AseLmdb, RowsThatUnpackWithoutEndAreRefused) {
       std::string::npos);
 }
 
-}  // namespace
+}  // namespace ase_lmdb_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace ase_row_test {
 
 PythonJson parsed(const std::string& json) {
   return parse_python_json(json, "a");
@@ -161,5 +161,5 @@ TEST(AseRow, NamesThatAreThereTwiceAndCellsAsObjects) {
   EXPECT_EQ(frame.size(), 0);
 }
 
-}  // namespace
+}  // namespace ase_row_test
 }  // namespace weyl

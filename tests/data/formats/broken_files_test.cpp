@@ -16,7 +16,7 @@
 #include "weyl/data/formats/weights.h"
 
 namespace weyl {
-namespace {
+namespace broken_files_test {
 
 TEST(BrokenFiles, Safetensors) {
   const Table faults = {
@@ -246,5 +246,5 @@ TEST(BrokenFiles, Pytorch) {
   expect_refusals("pytorch", faults, [](const std::string& path) { read_weights(path); });
 }
 
-}  // namespace
+}  // namespace broken_files_test
 }  // namespace weyl

@@ -6,7 +6,7 @@
 #include "weyl/data/formats/frame_reader.h"
 
 namespace weyl {
-namespace {
+namespace broken_molecules_test {
 
 void read_all(const std::string& path) {
   const auto reader = open_frames(path);
@@ -209,5 +209,5 @@ TEST(BrokenMolecules, Tar) {
                   read_all);
 }
 
-}  // namespace
+}  // namespace broken_molecules_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
-namespace {
+namespace checkpoint_record_test {
 
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/pytorch/";
 
@@ -94,5 +94,5 @@ TEST(CheckpointRecord, BrokenFilesAreRefusedAndOddOptimisersSayNothing) {
   EXPECT_TRUE(parse_trained_rows(beyond.bytes(), 3, 2, "x").empty());
 }
 
-}  // namespace
+}  // namespace checkpoint_record_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "weyl/data/formats/idx.h"
 
 namespace weyl {
-namespace {
+namespace digit_files_test {
 
 /// Two images: the first all zero but for one pixel, the second in tenths.
 AmatImages two_images() {
@@ -124,5 +124,5 @@ TEST(Idx, NamesTheFault) {
   EXPECT_EQ(message(packed, 20), "x: unpacks to more than its limit of 20 bytes (a gzip bomb?)");
 }
 
-}  // namespace
+}  // namespace digit_files_test
 }  // namespace weyl

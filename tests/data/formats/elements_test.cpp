@@ -7,7 +7,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace elements_test {
 
 TEST(Elements, SymbolsAndNumbersAreOneToOne) {
   std::set<std::string_view> seen;
@@ -49,5 +49,5 @@ TEST(Elements, Masses) {
   EXPECT_THROW(element_symbol(-1), ShapeError);
 }
 
-}  // namespace
+}  // namespace elements_test
 }  // namespace weyl

@@ -15,7 +15,7 @@
 #include "weyl/data/formats/gzip.h"
 
 namespace weyl {
-namespace {
+namespace extended_xyz_test {
 
 /// What one comment line says, by name.
 FrameValue value_in(const std::string& comment, std::string_view name) {
@@ -293,5 +293,5 @@ TEST(ExtendedXyz, TextsOfPointsAreToldFromFrames) {
   EXPECT_EQ(fault("1\n\nH 0 0 0\n0 0 0\n\n").find("clouds"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace extended_xyz_test
 }  // namespace weyl

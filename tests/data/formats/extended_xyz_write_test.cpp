@@ -13,7 +13,7 @@
 #include "weyl/data/formats/extended_xyz_comment.h"
 
 namespace weyl {
-namespace {
+namespace extended_xyz_write_test {
 
 /// Writes frames and reads them again.
 std::vector<AtomsFrame> again(const std::vector<AtomsFrame>& frames) {
@@ -143,5 +143,5 @@ TEST(ExtendedXyz, FilesAppearWholeOrNot) {
   EXPECT_EQ(std::to_integer<int>(MappedFile(folder / "out.extxyz.gz").bytes()[0]), 0x1f);
 }
 
-}  // namespace
+}  // namespace extended_xyz_write_test
 }  // namespace weyl

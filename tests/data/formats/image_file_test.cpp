@@ -10,7 +10,7 @@
 #include "weyl/data/formats/image.h"
 
 namespace weyl {
-namespace {
+namespace image_file_test {
 
 const std::string kImages = WEYL_SOURCE_DIR "/tests/fixtures/images/";
 
@@ -149,5 +149,5 @@ TEST(Cifar10, ReadsLabelAndPlanes) {
   EXPECT_EQ(images.pixels[3072 + 2 * 1024 + 5 * 32 + 7], 200);
 }
 
-}  // namespace
+}  // namespace image_file_test
 }  // namespace weyl

@@ -19,7 +19,7 @@
 #include "weyl/data/formats/zip_archive.h"
 
 namespace weyl {
-namespace {
+namespace judged_by_header_test {
 
 constexpr int64_t kMega = 1 << 20;
 
@@ -188,5 +188,5 @@ TEST(JudgedByHeader, MemoryThatIsNotThereIsMissedInOneLine) {
 #endif
 }
 
-}  // namespace
+}  // namespace judged_by_header_test
 }  // namespace weyl

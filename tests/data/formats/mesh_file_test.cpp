@@ -10,7 +10,7 @@
 #include "weyl/data/formats/stl.h"
 
 namespace weyl {
-namespace {
+namespace mesh_file_test {
 
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/";
 
@@ -88,5 +88,5 @@ TEST(MeshFiles, AreRefusedWithOneLine) {
       [](const std::string& path) { read_mesh(path); });
 }
 
-}  // namespace
+}  // namespace mesh_file_test
 }  // namespace weyl

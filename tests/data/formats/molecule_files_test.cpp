@@ -21,7 +21,7 @@
 #include "weyl/data/formats/sdf.h"
 
 namespace weyl {
-namespace {
+namespace molecule_files_test {
 
 TEST(Qm9, MethaneAndOddNumbers) {
   const auto frames = read(fixtures + "qm9");
@@ -315,5 +315,5 @@ TEST(OpenFrames, AnyFormatByNameAndContent) {
   EXPECT_TRUE(all[7].cell);
 }
 
-}  // namespace
+}  // namespace molecule_files_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/data/formats/gzip.h"
 
 namespace weyl {
-namespace {
+namespace nifti_test {
 
 NiftiHeader header_of(std::vector<int64_t> shape, ElementType type, int version = 1) {
   NiftiHeader header{.version = version, .type = type, .shape = std::move(shape)};
@@ -268,5 +268,5 @@ TEST(Nifti, WriterRefusesWhatItCannotHold) {
   EXPECT_THROW(nifti_bytes(header, std::vector<std::byte>(80000)), ShapeError);
 }
 
-}  // namespace
+}  // namespace nifti_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace npy_test {
 
 /// A file as numpy writes it: version `major`.0, this header, these data.
 std::string file_of(int major, const std::string& header, const std::string& data) {
@@ -176,5 +176,5 @@ TEST(Npy, FilesGoThroughTheDisk) {
   EXPECT_THROW(read_npy(path), DataError);
 }
 
-}  // namespace
+}  // namespace npy_test
 }  // namespace weyl

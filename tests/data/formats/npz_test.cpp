@@ -11,7 +11,7 @@
 #include "weyl/data/formats/npy.h"
 
 namespace weyl {
-namespace {
+namespace npz_test {
 
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/numpy/";
 
@@ -129,5 +129,5 @@ TEST(Npz, EveryDamagedByteOfDataIsSeen) {
   }
 }
 
-}  // namespace
+}  // namespace npz_test
 }  // namespace weyl

@@ -16,7 +16,7 @@
 #include "weyl/core/random.h"
 
 namespace weyl {
-namespace {
+namespace point_clouds_test {
 
 TEST(PointClouds, RefuseMoreThanTheirLimit) {
   const Folder folder;
@@ -164,5 +164,5 @@ TEST(PointClouds, OutliveChangedAddressesAndSizes) {
   }
 }
 
-}  // namespace
+}  // namespace point_clouds_test
 }  // namespace weyl

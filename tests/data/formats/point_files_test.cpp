@@ -17,7 +17,7 @@
 #include "weyl/data/formats/point_text.h"
 
 namespace weyl {
-namespace {
+namespace point_files_test {
 
 using Names = std::vector<std::string>;
 using Values = std::vector<double>;
@@ -269,5 +269,5 @@ TEST(Hdf5Arrays, AreFoundByTheFirstOfTheirNames) {
             folder / "b.h5: is no HDF5 file");
 }
 
-}  // namespace
+}  // namespace point_files_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/data/formats/pose_text.h"
 
 namespace weyl {
-namespace {
+namespace pose_file_test {
 
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/poses/";
 
@@ -180,5 +180,5 @@ TEST(PoseFile, TimestampsOfEurocAreSecondsWithAllTheirDigits) {
   EXPECT_THROW(stamp_between("1", "1", "x"), DataError);
 }
 
-}  // namespace
+}  // namespace pose_file_test
 }  // namespace weyl

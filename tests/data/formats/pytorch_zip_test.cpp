@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace pytorch_zip_test {
 
 // tools/goldens/pytorch_fixtures.py wrote these with torch.save.
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/pytorch/";
@@ -173,5 +173,5 @@ TEST(PytorchPickle, TheLimitBoundsWhatStridesOfZeroMake) {
   EXPECT_THROW(parse(expanded(std::string("\1\0\4\0", 4))), DataError);
 }
 
-}  // namespace
+}  // namespace pytorch_zip_test
 }  // namespace weyl

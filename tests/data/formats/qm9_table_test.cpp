@@ -11,7 +11,7 @@
 #include "weyl/core/read_file.h"
 
 namespace weyl {
-namespace {
+namespace qm9_table_test {
 
 const std::string gdb9 = fixtures + "gdb9/gdb9.sdf";
 
@@ -81,5 +81,5 @@ TEST(Qm9Table, FaultsAreNamedWithTheLineOfTheTable) {
   EXPECT_EQ(read(sdf).at(0).value("A"), nullptr);
 }
 
-}  // namespace
+}  // namespace qm9_table_test
 }  // namespace weyl

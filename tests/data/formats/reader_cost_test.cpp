@@ -43,7 +43,7 @@
 #include "weyl/data/formats/zip_archive.h"
 
 namespace weyl {
-namespace {
+namespace reader_cost_test {
 
 // Copies of a few megabytes take as long as the system takes to give the pages, which varies by as much.
 constexpr double kNoise = 0.002;  // seconds
@@ -344,5 +344,5 @@ TEST_P(ReaderCost, GrowsNoFasterThanTheFile) {
 INSTANTIATE_TEST_SUITE_P(Readers, ReaderCost, ::testing::ValuesIn(readers()),
                          [](const auto& info) { return text("Reader", info.index); });
 
-}  // namespace
+}  // namespace reader_cost_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace rigid_scenes_test {
 
 const std::string fixture = WEYL_SOURCE_DIR "/tests/fixtures/rigid/tetrahedra.safetensors";
 
@@ -117,5 +117,5 @@ TEST(RigidScenes, AreRefusedWithOneLine) {
       });
 }
 
-}  // namespace
+}  // namespace rigid_scenes_test
 }  // namespace weyl

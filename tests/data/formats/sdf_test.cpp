@@ -9,7 +9,7 @@
 #include "weyl/data/formats/gzip.h"
 
 namespace weyl {
-namespace {
+namespace sdf_test {
 
 TEST(Sdf, FilesOfRdkit) {
   for (const char* name : {"v2000.sdf", "v3000.sdf"}) {
@@ -107,5 +107,5 @@ TEST(Sdf, ContinuedLinesAndIndicesOfAnyOrder) {
   EXPECT_EQ(std::get<Integers>(frames[0].column("radicals")->values), (Integers{2, 0}));
 }
 
-}  // namespace
+}  // namespace sdf_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/core/safetensors.h"
 
 namespace weyl {
-namespace {
+namespace weights_test {
 
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/";
 
@@ -111,5 +111,5 @@ TEST(Weights, OtherFilesAreNamedAsSuch) {
   EXPECT_NE(refusal(path_of("absent.pt")).find("No such file"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace weights_test
 }  // namespace weyl

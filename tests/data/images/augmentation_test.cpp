@@ -15,7 +15,7 @@
 #include "weyl/data/images/image_set.h"
 
 namespace weyl {
-namespace {
+namespace augmentation_test {
 
 constexpr Draw draw{7, 3};
 
@@ -294,5 +294,5 @@ TEST(ImagePoints, FramesAreTheAxesOfTheImageAndTurnWithIt) {
   EXPECT_TRUE(at::allclose(turned.vectors[0], at::tensor({0.F, 1.F, -1.F, 0.F}).view({2, 2})));
 }
 
-}  // namespace
+}  // namespace augmentation_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/data/sets/ph2.h"
 
 namespace weyl {
-namespace {
+namespace image_tensor_test {
 
 TEST(ImageTensor, ShrinksSmoothly) {
   const Folder folder;
@@ -95,5 +95,5 @@ TEST(ImageTensor, AMaskOfGreysNeedsAThreshold) {
             "data.images.mask_threshold: is for masks of two classes");
 }
 
-}  // namespace
+}  // namespace image_tensor_test
 }  // namespace weyl

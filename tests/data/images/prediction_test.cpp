@@ -9,7 +9,7 @@
 #include "weyl/data/images/volume_tensor.h"
 
 namespace weyl {
-namespace {
+namespace prediction_test {
 
 NiftiHeader oblique(std::vector<int64_t> shape, ElementType type) {
   NiftiHeader header{.type = type, .shape = std::move(shape)};
@@ -136,5 +136,5 @@ TEST(Prediction, OfAnImageIsAGreyPngOfItsSize) {
   EXPECT_THROW(write_prediction(source, folder / "p", at::zeros({2, 2, 3})), ShapeError);
 }
 
-}  // namespace
+}  // namespace prediction_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/data/formats/amat.h"
 
 namespace weyl {
-namespace {
+namespace glyphs_test {
 
 const DigitFonts& testing_fonts() {
   static const DigitFonts fonts = load_digit_fonts(GlyphsMakerOptions{}.fonts, true);
@@ -143,5 +143,5 @@ TEST(Glyphs, SaysWhatIsWrong) {
   EXPECT_FALSE(std::filesystem::exists(other / "out"));
 }
 
-}  // namespace
+}  // namespace glyphs_test
 }  // namespace weyl

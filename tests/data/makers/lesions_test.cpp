@@ -11,7 +11,7 @@
 #include "weyl/data/formats/image.h"
 
 namespace weyl {
-namespace {
+namespace lesions_test {
 
 namespace fs = std::filesystem;
 
@@ -80,5 +80,5 @@ TEST(Lesions, LeaveNothingBehind) {
   EXPECT_THROW(make_lesions(kSmall, folder / "file"), DataError);
 }
 
-}  // namespace
+}  // namespace lesions_test
 }  // namespace weyl

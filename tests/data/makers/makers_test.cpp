@@ -14,7 +14,7 @@
 #include "weyl/core/read_file.h"
 
 namespace weyl {
-namespace {
+namespace makers_test {
 
 TEST(Makers, AreFoundByTheirNames) {
   const auto all = makers();
@@ -105,5 +105,5 @@ TEST(Makers, KeepAFileThatAppearsWhileTheyWork) {
   expect_kept(plan_of(PhantomsMakerOptions{.count = 1, .size = {8, 8, 8}}), "dataset.json");
 }
 
-}  // namespace
+}  // namespace makers_test
 }  // namespace weyl

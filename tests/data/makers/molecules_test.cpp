@@ -15,7 +15,7 @@
 #include "weyl/data/makers/xtb.h"
 
 namespace weyl {
-namespace {
+namespace molecules_test {
 
 namespace fs = std::filesystem;
 
@@ -360,5 +360,5 @@ TEST_F(MoleculesMaker, RefusesOptionsThatDoNotFit) {
   EXPECT_NE(refusal(o).find("9 electrons"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace molecules_test
 }  // namespace weyl

@@ -16,7 +16,7 @@
 #include "weyl/data/makers/numpy_random.h"
 
 namespace weyl {
-namespace {
+namespace nbody_test {
 
 namespace fs = std::filesystem;
 
@@ -241,5 +241,5 @@ TEST_F(NbodyMaker, RefusesImpossibleOptions) {
   EXPECT_THROW(make_nbody({.train = 0, .valid = 0, .test = 0}, folder_.string()), ConfigError);
 }
 
-}  // namespace
+}  // namespace nbody_test
 }  // namespace weyl

@@ -15,7 +15,7 @@
 #include "weyl/data/sets/decathlon.h"
 
 namespace weyl {
-namespace {
+namespace phantoms_test {
 
 namespace fs = std::filesystem;
 
@@ -116,5 +116,5 @@ TEST(Phantoms, KeepsOrLeavesNothing) {
   EXPECT_THROW(make_phantom(flat, 0), ConfigError);
 }
 
-}  // namespace
+}  // namespace phantoms_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/core/read_file.h"
 
 namespace weyl {
-namespace {
+namespace planets_test {
 
 using Vector = std::vector<double>;
 
@@ -116,5 +116,5 @@ TEST(PlanetsMaker, RefusesWhatCannotBe) {
             "planets: planets and steps must be at least 1, got 0 and 100");
 }
 
-}  // namespace
+}  // namespace planets_test
 }  // namespace weyl

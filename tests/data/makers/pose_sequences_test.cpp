@@ -18,7 +18,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace pose_sequences_test {
 
 using Vector = std::vector<double>;
 
@@ -372,5 +372,5 @@ TEST(PoseSequences, RefusesWhatCannotBeMade) {
   EXPECT_THROW(make_pose_sequences(o, "x"), ConfigError);
 }
 
-}  // namespace
+}  // namespace pose_sequences_test
 }  // namespace weyl

@@ -20,7 +20,7 @@
 #include "weyl/data/shapes/rigid_tokens.h"
 
 namespace weyl {
-namespace {
+namespace rigid_bodies_test {
 
 namespace fs = std::filesystem;
 
@@ -417,5 +417,5 @@ TEST(RigidWorld, SaysWhatItNeeds) {
   }
 }
 
-}  // namespace
+}  // namespace rigid_bodies_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace smiles_test {
 
 using Place = std::array<double, 3>;
 
@@ -171,5 +171,5 @@ TEST_F(Smiles, RefusesWhatIsNoMolecule) {
   EXPECT_EQ(read_smiles("CCO").charge, 0) << "goes on after all that";
 }
 
-}  // namespace
+}  // namespace smiles_test
 }  // namespace weyl

@@ -16,7 +16,7 @@
 #include "weyl/dynamics/molecular_dynamics.h"
 
 namespace weyl {
-namespace {
+namespace xtb_test {
 
 using Numbers = std::vector<double>;
 
@@ -218,5 +218,5 @@ TEST(MoleculeTable, EveryMoleculeIsOne) {
       std::string::npos);
 }
 
-}  // namespace
+}  // namespace xtb_test
 }  // namespace weyl

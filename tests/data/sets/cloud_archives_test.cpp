@@ -12,7 +12,7 @@
 #include "weyl/data/sets/clouds.h"
 
 namespace weyl {
-namespace {
+namespace cloud_archives_test {
 
 /// tools/goldens/h5_fixtures.py: as h5py writes them.
 TEST(CloudsOfHdf5, AreReadAsH5pyWritesThem) {
@@ -95,5 +95,5 @@ TEST(CloudFolders, OfArchivesOfSplitsAreInspected) {
   EXPECT_EQ(seen, (std::vector<std::string>{"train", "valid", "test"}));
 }
 
-}  // namespace
+}  // namespace cloud_archives_test
 }  // namespace weyl

@@ -20,7 +20,7 @@
 #include "weyl/data/sets/cloud_layout.h"
 
 namespace weyl {
-namespace {
+namespace clouds_test {
 
 const std::vector<float> normals{1, 0, 0, 0, 1, 0, 0, 0, 1};
 const std::vector<uint8_t> colours{255, 0, 51, 0, 255, 102, 51, 51, 0};
@@ -388,5 +388,5 @@ TEST(CloudClasses, AreInTheOrderOfTheirNumbersAndThoseOfAModelWhereItKnowsThem) 
   EXPECT_EQ(cloud_layout(table).all.at(1).label, 2);
 }
 
-}  // namespace
+}  // namespace clouds_test
 }  // namespace weyl

@@ -14,7 +14,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace effects_test {
 
 void record(const std::string& name, const Input& input, Outcome& outcome) {
   if (const auto* points = std::get_if<Points>(&input)) {
@@ -156,5 +156,5 @@ TEST(EffectsOfData, Clouds) {
                     {{"positions", files}, {"label", files}, {"limit", files}});
 }
 
-}  // namespace
+}  // namespace effects_test
 }  // namespace weyl

@@ -17,7 +17,7 @@
 #include "weyl/data/sets/image_folder.h"
 
 namespace weyl {
-namespace {
+namespace image_sets_test {
 
 namespace fs = std::filesystem;
 
@@ -246,5 +246,5 @@ TEST(ImageOptions, SizesAndChannelsAreCheckedBeforeFiles) {
   EXPECT_EQ(refused(ImagesDataOptions{.classes = 2, .channels = 1, .height = 16, .width = 16}), "");
 }
 
-}  // namespace
+}  // namespace image_sets_test
 }  // namespace weyl

@@ -17,7 +17,7 @@
 #include "weyl/data/shapes/voxels.h"
 
 namespace weyl {
-namespace {
+namespace modelnet_test {
 
 namespace fs = std::filesystem;
 
@@ -339,5 +339,5 @@ TEST_F(Modelnet, SaysWhatIsWrong) {
                 ": sample_surface: the area of the surface must be positive and finite, got 0");
 }
 
-}  // namespace
+}  // namespace modelnet_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace molecules_test {
 
 namespace fs = std::filesystem;
 
@@ -274,5 +274,5 @@ TEST(DeclaredSchema, OfMoleculesNeedsNoFiles) {
   EXPECT_FALSE(labels[7].extensive);  // gap
 }
 
-}  // namespace
+}  // namespace molecules_test
 }  // namespace weyl

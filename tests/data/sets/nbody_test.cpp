@@ -13,7 +13,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace nbody_test {
 
 std::vector<int64_t> ints(std::initializer_list<int64_t> x) {
   return x;
@@ -189,5 +189,5 @@ TEST(NbodySet, SaysWhatIsWrong) {
   EXPECT_NE(spoiled("charges", t["charges"], bad).find("format_version must be 1, got 9"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace nbody_test
 }  // namespace weyl

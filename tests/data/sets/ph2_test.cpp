@@ -13,7 +13,7 @@
 #include "weyl/data/sets/ph2.h"
 
 namespace weyl {
-namespace {
+namespace ph2_test {
 
 namespace fs = std::filesystem;
 
@@ -135,5 +135,5 @@ TEST(Ph2, SaysWhatIsWrong) {
       std::string::npos);
 }
 
-}  // namespace
+}  // namespace ph2_test
 }  // namespace weyl

@@ -11,7 +11,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace planets_test {
 
 TEST(Planets, AreWhatWasMade) {
   const Folder folder;
@@ -58,5 +58,5 @@ TEST(Planets, SayWhatIsMissing) {
                 ": data.planets.train must be at most 2, the samples there are (0: all), got 3");
 }
 
-}  // namespace
+}  // namespace planets_test
 }  // namespace weyl

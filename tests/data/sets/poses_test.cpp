@@ -20,7 +20,7 @@
 #include "weyl/data/sets/pose_sequences.h"
 
 namespace weyl {
-namespace {
+namespace poses_test {
 
 const std::string trajectory = WEYL_SOURCE_DIR "/tests/fixtures/poses/desk.tum.txt";
 
@@ -391,5 +391,5 @@ TEST(PoseFiles, ConvertAndOpenLikeAnyData) {
   EXPECT_GT(found.group->least_margin, 2);
 }
 
-}  // namespace
+}  // namespace poses_test
 }  // namespace weyl

@@ -16,7 +16,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace rigid_bodies_test {
 
 namespace fs = std::filesystem;
 
@@ -250,5 +250,5 @@ TEST(RigidBodiesSet, IsSplitByScenes) {
   EXPECT_EQ(open_rigid_bodies({.path = folder / "parts"}).test->size(), 2 * 5);
 }
 
-}  // namespace
+}  // namespace rigid_bodies_test
 }  // namespace weyl

@@ -19,7 +19,7 @@
 #include "weyl/data/open.h"
 
 namespace weyl {
-namespace {
+namespace rotated_mnist_test {
 
 constexpr const char* kTrain = "mnist_all_rotation_normalized_float_train_valid.amat";
 constexpr const char* kTest = "mnist_all_rotation_normalized_float_test.amat";
@@ -274,5 +274,5 @@ TEST(RotatedMnist, SaysWhatIsWrong) {
   EXPECT_NE(message({.path = idx.path()}).find("class must be 0 .. 9, got 12"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace rotated_mnist_test
 }  // namespace weyl

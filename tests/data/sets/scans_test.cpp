@@ -19,7 +19,7 @@
 #include "weyl/data/shapes/nearest_points.h"
 
 namespace weyl {
-namespace {
+namespace scans_test {
 
 const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/";
 
@@ -331,5 +331,5 @@ TEST(Scans, RefuseWhatTheyCannotGive) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace scans_test
 }  // namespace weyl

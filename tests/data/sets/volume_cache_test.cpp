@@ -7,7 +7,7 @@
 #include "weyl/data/sets/volume_cache.h"
 
 namespace weyl {
-namespace {
+namespace volume_cache_test {
 
 TEST(VolumeCache, KeepsTheLastUsedThatItsBytesHold) {
   const auto volume = [](int64_t value) {
@@ -51,5 +51,5 @@ TEST(VolumeCache, ServesSeveralThreads) {
   EXPECT_GT(found, 0);
 }
 
-}  // namespace
+}  // namespace volume_cache_test
 }  // namespace weyl

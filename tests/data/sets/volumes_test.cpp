@@ -19,7 +19,7 @@
 #include "weyl/data/sets/decathlon.h"
 
 namespace weyl {
-namespace {
+namespace volumes_test {
 
 namespace fs = std::filesystem;
 
@@ -280,5 +280,5 @@ TEST_F(BrokenSet, ValuesThatAreNotFinite) {
   EXPECT_EQ(loading(), image(1) + ": values must be finite, some are not");
 }
 
-}  // namespace
+}  // namespace volumes_test
 }  // namespace weyl

@@ -16,7 +16,7 @@
 #include "weyl/data/shapes/convex_hull.h"
 
 namespace weyl {
-namespace {
+namespace body_test {
 
 /// How far any of the points lies outside of the plane of any of the triangles, seen from outside.
 double sticks_out(std::span<const double> points, std::span<const int64_t> triangles) {
@@ -324,5 +324,5 @@ TEST(Bodies, OfMeshesHaveAPartForEachPiece) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace body_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/data/shapes/surface.h"
 
 namespace weyl {
-namespace {
+namespace cloud_points_test {
 
 std::vector<double> drawn(int64_t count, uint64_t seed = 1) {
   Stream stream(seed, "points");
@@ -151,5 +151,5 @@ TEST(NearestPoints, RefuseWhatCannotBe) {
   EXPECT_THROW(NearestPoints(std::vector<double>(5)), ShapeError);
 }
 
-}  // namespace
+}  // namespace cloud_points_test
 }  // namespace weyl

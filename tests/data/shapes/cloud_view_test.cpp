@@ -12,7 +12,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace cloud_view_test {
 
 constexpr Rotation kUpright{1, 0, 0, 0, 1, 0, 0, 0, 1};
 constexpr int kUp = 1;
@@ -197,5 +197,5 @@ TEST(CloudInput, RefusesWhatCannotAct) {
   EXPECT_TRUE(features_of({}).empty());
 }
 
-}  // namespace
+}  // namespace cloud_view_test
 }  // namespace weyl

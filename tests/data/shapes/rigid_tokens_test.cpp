@@ -12,7 +12,7 @@
 #include "weyl/data/makers/body_families.h"
 
 namespace weyl {
-namespace {
+namespace rigid_tokens_test {
 
 using Place = std::array<double, 3>;
 using Matrix = std::array<Place, 3>;
@@ -223,5 +223,5 @@ TEST(TokenShape, NormalsOfConvexBodiesPointOutwards) {
   }
 }
 
-}  // namespace
+}  // namespace rigid_tokens_test
 }  // namespace weyl

@@ -19,7 +19,7 @@
 #include "weyl/data/shapes/voxels.h"
 
 namespace weyl {
-namespace {
+namespace shapes_test {
 
 const Mesh kTetrahedron{{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3}};
 
@@ -328,5 +328,5 @@ TEST(Solids, WritesBothLayoutsWithAnyNumberOfThreads) {
   EXPECT_FALSE(std::filesystem::exists(folder / "d"));
 }
 
-}  // namespace
+}  // namespace shapes_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace weyl::fuzz {
-namespace {
+namespace server_test {
 
 Ended ended(const std::function<int()>& work) {
   return run_forked(std::filesystem::temp_directory_path().string(), {.seconds = 1, .memory = 1 << 28}, work);
@@ -80,5 +80,5 @@ TEST(FuzzServer, SeesSignalsInternalErrorsAndEscapeCodes) {
             "said \"Exception raised from\"");
 }
 
-}  // namespace
+}  // namespace server_test
 }  // namespace weyl::fuzz

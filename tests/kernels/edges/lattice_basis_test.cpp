@@ -7,7 +7,7 @@
 #include <random>
 
 namespace weyl::kernels {
-namespace {
+namespace lattice_basis_test {
 
 double determinant(const std::array<Vector3, 3>& a) {
   return a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) -
@@ -73,5 +73,5 @@ TEST(LatticeBasis, RefusesCellsWithoutVolume) {
   EXPECT_EQ(reduced_basis(endless, {true, false, true}, basis), LatticeFault::none);
 }
 
-}  // namespace
+}  // namespace lattice_basis_test
 }  // namespace weyl::kernels

@@ -9,7 +9,7 @@
 #include "tests/processor_time.h"
 
 namespace weyl::kernels {
-namespace {
+namespace neighbours_test {
 
 std::vector<double> cloud(int64_t atoms, double width) {
   std::mt19937_64 draw(4);
@@ -129,5 +129,5 @@ TEST(NeighbourKernel, NeverKeepsMoreEdgesThanItMay) {
   }
 }
 
-}  // namespace
+}  // namespace neighbours_test
 }  // namespace weyl::kernels

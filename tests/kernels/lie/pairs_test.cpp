@@ -14,7 +14,7 @@
 #include "weyl/kernels/lie/pairs.h"
 
 namespace weyl {
-namespace {
+namespace pairs_test {
 
 namespace formulas = kernels::WEYL_ISA::lie;
 using kernels::InstructionSet;
@@ -361,5 +361,5 @@ TEST(LiePairs, NoPairsAndOnePair) {
   EXPECT_NEAR(margin[0], 3.14159265, 1e-6);
 }
 
-}  // namespace
+}  // namespace pairs_test
 }  // namespace weyl

@@ -7,7 +7,7 @@
 #include "weyl/models/gatr/gatr.h"
 
 namespace weyl::gatr {
-namespace {
+namespace counts_test {
 
 /// Four points, three planes and one, four ideal lines: twelve multivectors; no scalar, so one that is zero.
 Interface triangles() {
@@ -144,5 +144,5 @@ TEST(GatrOptions, RefuseWhatContradicts) {
   EXPECT_NO_THROW(read("rotary = 4096.0\naxial = true\nreinsert_multivectors = [0, 1]"));
 }
 
-}  // namespace
+}  // namespace counts_test
 }  // namespace weyl::gatr

@@ -16,7 +16,7 @@
 #include "weyl/study/random_tokens.h"
 
 namespace weyl::gatr {
-namespace {
+namespace gatr_test {
 
 /// Features of every kind, role and level.
 Schema all_kinds() {
@@ -414,5 +414,5 @@ TEST(Gatr, RefusesWhatItCannotReadOrGive) {
   EXPECT_THROW((*make(o, i))(points), ShapeError);  // no objects
 }
 
-}  // namespace
+}  // namespace gatr_test
 }  // namespace weyl::gatr

@@ -6,7 +6,7 @@
 #include "weyl/nn/pooling.h"
 
 namespace weyl::gatr {
-namespace {
+namespace golden_test {
 
 TEST(GatrGolden, LinearMapsWithAndWithoutScalars) {
   const BuildOn float64(at::kCPU, at::kDouble);
@@ -162,5 +162,5 @@ TEST(GatrGolden, WeightsOfAnotherAttentionAreRefusedByTheOption) {
   }
 }
 
-}  // namespace
+}  // namespace golden_test
 }  // namespace weyl::gatr

@@ -12,7 +12,7 @@
 #include "weyl/models/gatr/norm.h"
 
 namespace weyl::gatr {
-namespace {
+namespace layers_test {
 
 constexpr int64_t width = 4, scalars = 6;
 
@@ -315,5 +315,5 @@ TEST(GatrLayers, GroupsAcrossObjectsAreThoseOfEqualNumbers) {
   EXPECT_THROW(scene_of(nodes_of({2}), drawn(2), o), ShapeError);
 }
 
-}  // namespace
+}  // namespace layers_test
 }  // namespace weyl::gatr

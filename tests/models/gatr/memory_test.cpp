@@ -8,7 +8,7 @@
 #include "weyl/study/allocation_peak.h"
 
 namespace weyl::gatr {
-namespace {
+namespace memory_test {
 
 /// The most bytes that a forward and a backward pass over one scene of so many tokens hold.
 int64_t peak_of(int64_t tokens, AttentionScope scope) {
@@ -47,5 +47,5 @@ TEST(GatrMemory, GrowsWithTheTokensNotWithTheirSquare) {
   }
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace weyl::gatr

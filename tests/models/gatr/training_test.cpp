@@ -7,7 +7,7 @@
 #include "tests/models/gatr/small.h"
 
 namespace weyl::gatr {
-namespace {
+namespace training_test {
 
 TEST(Gatr, DropsInTrainingAlone) {
   Interface i;
@@ -99,5 +99,5 @@ TEST(Gatr, RunsAndLearnsUnderAutocast) {
   }
 }
 
-}  // namespace
+}  // namespace training_test
 }  // namespace weyl::gatr

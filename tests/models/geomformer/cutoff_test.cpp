@@ -6,7 +6,7 @@
 #include "tests/models/geomformer/potentials.h"
 
 namespace weyl::geomformer {
-namespace {
+namespace cutoff_test {
 
 using equivariance::claim_error;
 using equivariance::relative_error;
@@ -186,5 +186,5 @@ TEST(GeomformerCutoff, WithoutItsVectorCutoffEtJumps) {
   EXPECT_GT(std::abs(value(5 - 1e-7) - value(5 + 1e-7)), 1e-6);
 }
 
-}  // namespace
+}  // namespace cutoff_test
 }  // namespace weyl::geomformer

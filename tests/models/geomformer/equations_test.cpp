@@ -14,7 +14,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl::geomformer {
-namespace {
+namespace equations_test {
 
 /// Energies, forces, and the gradients of sum E^2 + sum F^2 by all weights.
 struct Answers {
@@ -193,5 +193,5 @@ TEST(GeomformerEquations, EveryPartCounts) {
   }
 }
 
-}  // namespace
+}  // namespace equations_test
 }  // namespace weyl::geomformer

@@ -10,7 +10,7 @@
 #include "tests/models/geomformer/potentials.h"
 
 namespace weyl::geomformer {
-namespace {
+namespace forces_test {
 
 // Carbon dioxide's carbon has vectors of zero by symmetry, where the lengths that ET and PaiNN read have a
 // kink, rounded off over 1e-8 and 1e-4: their second derivatives are those of a linear molecule without.
@@ -198,5 +198,5 @@ TEST(GeomformerForces, WhiteningAmplifiesWhatIsOutOfThePlane) {
   EXPECT_GT(median(VectorNormLaw::whiten, 1e-6, 4), 1e6);
 }
 
-}  // namespace
+}  // namespace forces_test
 }  // namespace weyl::geomformer

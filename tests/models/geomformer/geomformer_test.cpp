@@ -13,7 +13,7 @@
 #include "weyl/models/transformer/options.h"
 
 namespace weyl::geomformer {
-namespace {
+namespace geomformer_test {
 
 using equivariance::claim_error;
 using equivariance::motion_error;
@@ -311,5 +311,5 @@ TEST(Geomformer, WarnsOfForcesAsGradientsThroughWhitening) {
   EXPECT_TRUE(warnings(Options{}, "a = 1").empty());
 }
 
-}  // namespace
+}  // namespace geomformer_test
 }  // namespace weyl::geomformer

@@ -8,7 +8,7 @@
 #include "weyl/models/geomformer/import_names.h"
 
 namespace weyl::geomformer {
-namespace {
+namespace import_settings_test {
 
 Setting number(double x) {
   return {Setting::Kind::number, x, {}};
@@ -158,5 +158,5 @@ TEST(ForeignSettings, TypesThatNothingTrainedAreKnown) {
   EXPECT_EQ(trained_types(at::zeros({4, 3}), plain, {}), Types{});
 }
 
-}  // namespace
+}  // namespace import_settings_test
 }  // namespace weyl::geomformer

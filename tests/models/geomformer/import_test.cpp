@@ -8,7 +8,7 @@
 #include "weyl/train/import.h"
 
 namespace weyl::geomformer {
-namespace {
+namespace import_test {
 
 struct Golden {
   NamedTensors weights;
@@ -89,5 +89,5 @@ TEST(GeomformerImport, CountsThePublishedParameters) {
   EXPECT_EQ(Geomformer(et, interface).parameter_count(), 6864898);
 }
 
-}  // namespace
+}  // namespace import_test
 }  // namespace weyl::geomformer

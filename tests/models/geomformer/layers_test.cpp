@@ -10,7 +10,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl::geomformer {
-namespace {
+namespace layers_test {
 
 using Streams = StreamAttention::Streams;
 
@@ -187,5 +187,5 @@ TEST(GeomformerLayers, ReadVectorsAsAWhole) {
   }
 }
 
-}  // namespace
+}  // namespace layers_test
 }  // namespace weyl::geomformer

@@ -8,7 +8,7 @@
 #include "weyl/tasks/completion.h"
 
 namespace weyl::lie {
-namespace {
+namespace counts_test {
 
 Interface completion(LieGroup group) {
   PoseSequencesDataOptions data;
@@ -81,5 +81,5 @@ TEST(LieCounts, OptionsThatCannotBeAreRefused) {
   EXPECT_THROW(build({Options{}}, points), ConfigError);
 }
 
-}  // namespace
+}  // namespace counts_test
 }  // namespace weyl::lie

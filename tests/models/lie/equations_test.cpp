@@ -12,7 +12,7 @@
 #include "weyl/ops/lie/elements.h"
 
 namespace weyl::lie {
-namespace {
+namespace equations_test {
 
 using Weights = std::map<std::string, Tensor>;
 
@@ -195,5 +195,5 @@ TEST(Lie, CorrectionsCountFromTheTokensGiven) {
   }
 }
 
-}  // namespace
+}  // namespace equations_test
 }  // namespace weyl::lie

@@ -14,7 +14,7 @@
 #include "weyl/ops/lie/elements.h"
 
 namespace weyl::lie {
-namespace {
+namespace lie_test {
 
 TEST(LieEquivariance, OfEveryGroupWithItsControl) {
   for (const LieGroup group : lie_groups) {
@@ -353,5 +353,5 @@ TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32OfManyTokens) {
   expect_neighbours_decided(150);
 }
 
-}  // namespace
+}  // namespace lie_test
 }  // namespace weyl::lie

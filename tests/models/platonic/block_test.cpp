@@ -8,7 +8,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl::platonic {
-namespace {
+namespace block_test {
 
 struct Variant {
   const char* name;
@@ -155,5 +155,5 @@ TEST(FrameBlock, UnderAutocastItIsWithinTheRoundingOfBfloat16) {
   }
 }
 
-}  // namespace
+}  // namespace block_test
 }  // namespace weyl::platonic

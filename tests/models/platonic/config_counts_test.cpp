@@ -8,7 +8,7 @@
 #include "weyl/train/recipe.h"
 
 namespace weyl {
-namespace {
+namespace config_counts_test {
 
 int64_t parameters_of(const std::string& config, const std::string& group) {
   const Recipe recipe =
@@ -33,5 +33,5 @@ TEST(PlatonicConfigCounts, OfOmolInEveryGroupOfThePaper) {
   EXPECT_EQ(parameters_of(config, "octahedron"), 8745940);
 }
 
-}  // namespace
+}  // namespace config_counts_test
 }  // namespace weyl

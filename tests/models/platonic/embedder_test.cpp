@@ -11,7 +11,7 @@
 #include "weyl/study/operation_counts.h"
 
 namespace weyl::platonic {
-namespace {
+namespace embedder_test {
 
 InputColumns columns_of(std::vector<bool> scalars, std::vector<bool> vectors) {
   return {.scalars = std::move(scalars), .vectors = std::move(vectors)};
@@ -185,5 +185,5 @@ TEST(PlatonicEmbedder, NoNodes) {
   EXPECT_EQ(layers.of(*layers.spectral).sizes(), (std::vector<int64_t>{0, 36}));
 }
 
-}  // namespace
+}  // namespace embedder_test
 }  // namespace weyl::platonic

@@ -6,7 +6,7 @@
 #include "weyl/models/platonic/platonic.h"
 
 namespace weyl::platonic {
-namespace {
+namespace equivariance_test {
 
 Options smallest(const std::string& group) {
   Options o;
@@ -186,5 +186,5 @@ TEST(PlatonicEquivariance, LayersCommuteWithTranslationsOfFrames) {
   }
 }
 
-}  // namespace
+}  // namespace equivariance_test
 }  // namespace weyl::platonic

@@ -12,7 +12,7 @@
 #include "weyl/ops/frames/group_linear.h"
 
 namespace weyl::platonic {
-namespace {
+namespace golden_test {
 
 using golden::expect_digest;
 using golden::expect_first;
@@ -375,5 +375,5 @@ TEST(PlatonicGolden, ForceOfItem9) {
   }
 }
 
-}  // namespace
+}  // namespace golden_test
 }  // namespace weyl::platonic

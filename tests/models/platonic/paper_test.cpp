@@ -13,7 +13,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 namespace weyl::platonic {
-namespace {
+namespace paper_test {
 
 constexpr int64_t n = 5, width = 48, heads = 24,
                   head_width = 2;  // two heads of two numbers in each of 12 frames
@@ -355,5 +355,5 @@ TEST_F(PlatonicPaper, ReadingVectorsOutUndoesTheLift) {
       1e-14);
 }
 
-}  // namespace
+}  // namespace paper_test
 }  // namespace weyl::platonic

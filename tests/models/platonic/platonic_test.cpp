@@ -14,7 +14,7 @@
 #include "weyl/study/allocation_peak.h"
 
 namespace weyl::platonic {
-namespace {
+namespace platonic_test {
 
 Options small(const char* group = "tetrahedron") {
   Options o;
@@ -480,5 +480,5 @@ TEST(Platonic, MatricesAloneDecay) {
   }
 }
 
-}  // namespace
+}  // namespace platonic_test
 }  // namespace weyl::platonic

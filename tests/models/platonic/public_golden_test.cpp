@@ -11,7 +11,7 @@
 #include "weyl/train/import.h"
 
 namespace weyl::platonic {
-namespace {
+namespace public_golden_test {
 
 /// One case of the file: weights and gradients by name, and what else it holds.
 struct Golden {
@@ -208,5 +208,5 @@ TEST(PlatonicPublicGolden, Gradients) {
   }
 }
 
-}  // namespace
+}  // namespace public_golden_test
 }  // namespace weyl::platonic

@@ -9,7 +9,7 @@
 #include "weyl/models/platonic/platonic.h"
 
 namespace weyl::platonic {
-namespace {
+namespace spectral_test {
 
 Options small(const std::string& group, LinearForm form) {
   Options o;
@@ -289,5 +289,5 @@ TEST(PlatonicSpectral, AutoIsARuleOfGroupAndWidth) {
   EXPECT_EQ(asked.linear, LinearForm::dense);
 }
 
-}  // namespace
+}  // namespace spectral_test
 }  // namespace weyl::platonic

@@ -8,7 +8,7 @@
 #include "weyl/models/steerable/conv.h"
 
 namespace weyl::steerable {
-namespace {
+namespace angles_test {
 
 constexpr double sigma = 3;  // pixels, of the blobs
 
@@ -153,5 +153,5 @@ TEST(SteerableAngles, TheCyclicFormDoesNotTurnByThem) {
   EXPECT_GT(wrapped, 2 * exact);
 }
 
-}  // namespace
+}  // namespace angles_test
 }  // namespace weyl::steerable

@@ -11,7 +11,7 @@
 #include "weyl/ops/steerable/attention.h"
 
 namespace weyl::steerable {
-namespace {
+namespace attention_test {
 
 const SteerableType plane{2, {4, 4, 4, 4}}, space{3, {4, 2, 2}};
 
@@ -156,5 +156,5 @@ TEST(SteerableAttentionLayers, GiveTheSameByTheirDefinition) {
   EXPECT_LT((layer(x) - y).abs().max().item<double>(), 1e-12);
 }
 
-}  // namespace
+}  // namespace attention_test
 }  // namespace weyl::steerable

@@ -5,7 +5,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl::steerable {
-namespace {
+namespace geometry_test {
 
 /// The stem of the volumes' net in the paper: kernel 7 with stride 2 and no padding, pools 8 and 4.
 Options of_volumes() {
@@ -96,5 +96,5 @@ TEST(CheckGeometry, GivesTheSmallestSide) {
   }
 }
 
-}  // namespace
+}  // namespace geometry_test
 }  // namespace weyl::steerable

@@ -13,7 +13,7 @@
 #include "weyl/models/steerable/resample.h"
 
 namespace weyl::steerable {
-namespace {
+namespace layers_test {
 
 const SteerableType plane{2, {3, 3, 3, 3, 3}}, space{3, {2, 2, 2}}, mixed{3, {3, 2, 1}};
 
@@ -388,5 +388,5 @@ TEST(SteerableLayers, AreFiniteAtZeroWithTheirGradients) {
   EXPECT_TRUE(at::isfinite(x.grad()).all().item<bool>());
 }
 
-}  // namespace
+}  // namespace layers_test
 }  // namespace weyl::steerable

@@ -9,7 +9,7 @@
 #include "weyl/train/checkpoint.h"
 
 namespace weyl::steerable {
-namespace {
+namespace net_build_test {
 
 TEST(SteerableNets, SegmentsEveryPixelOfItsInput) {
   Options o = small();
@@ -145,5 +145,5 @@ TEST(SteerableNets, RefuseWhatTheyDoNotGive) {
   EXPECT_NE(refused(o, images(2, Level::node)).find("head.channels"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace net_build_test
 }  // namespace weyl::steerable

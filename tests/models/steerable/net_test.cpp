@@ -5,7 +5,7 @@
 #include "tests/models/steerable/nets.h"
 
 namespace weyl::steerable {
-namespace {
+namespace net_test {
 
 TEST(SteerableNets, TurnExactlyWithTheirGrid) {
   for (const Case& c : cases()) {
@@ -64,5 +64,5 @@ TEST(SteerableNets, ClaimNothingOfUnevenSpacingAndTheCyclicForm) {
   EXPECT_EQ(cyclic.symmetry_for(random_grid({1, 3, 8, 8}, at::kFloat)).exact.size(), 1U);
 }
 
-}  // namespace
+}  // namespace net_test
 }  // namespace weyl::steerable

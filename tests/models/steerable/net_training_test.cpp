@@ -5,7 +5,7 @@
 #include "tests/models/steerable/nets.h"
 
 namespace weyl::steerable {
-namespace {
+namespace net_training_test {
 
 TEST(SteerableNets, TurnExactlyAfterTraining) {
   for (Case c : cases()) {
@@ -133,5 +133,5 @@ TEST(SteerableNets, TakeBatchesOfOneAndOfNone) {
   }
 }
 
-}  // namespace
+}  // namespace net_training_test
 }  // namespace weyl::steerable

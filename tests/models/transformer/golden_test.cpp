@@ -7,7 +7,7 @@
 #include "weyl/train/import.h"
 
 namespace weyl::transformer {
-namespace {
+namespace golden_test {
 
 struct Golden {
   NamedTensors all, weights;
@@ -124,5 +124,5 @@ TEST(TransformerGolden, WeightsOfAnotherShapeAreRefusedByName) {
   }
 }
 
-}  // namespace
+}  // namespace golden_test
 }  // namespace weyl::transformer

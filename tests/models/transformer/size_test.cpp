@@ -8,7 +8,7 @@
 #include "weyl/models/transformer/options.h"
 
 namespace weyl::transformer {
-namespace {
+namespace size_test {
 
 Options read(const std::string& toml, const std::vector<std::string>& overrides = {}) {
   Options o;
@@ -168,5 +168,5 @@ TEST(TransformerSize, NominalFlopsAreSixForEachWeightOfALinearMap) {
   }
 }
 
-}  // namespace
+}  // namespace size_test
 }  // namespace weyl::transformer

@@ -8,7 +8,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl::transformer {
-namespace {
+namespace transformer_test {
 
 Tensor weight(const Module& module, const std::string& name) {
   for (const auto& p : module.parameters()) {
@@ -216,5 +216,5 @@ TEST(Transformer, RefusesWhatItCannotGive) {
   EXPECT_THROW(Transformer({.width = 10, .heads = 3}, interface_of_all_kinds(3)), ConfigError);
 }
 
-}  // namespace
+}  // namespace transformer_test
 }  // namespace weyl::transformer

@@ -11,7 +11,7 @@
 #include "weyl/ops/autograd/without_kernels.h"
 
 namespace weyl {
-namespace {
+namespace attention_test {
 
 Tensor wave(std::vector<int64_t> shape, double seed) {
   int64_t count = 1;
@@ -327,5 +327,5 @@ TEST(Rotary, HalfPrecisionFeaturesUseFloatAngles) {
   EXPECT_THROW(rotary_table(at::zeros({1, 1, 1}, at::kBFloat16)), ShapeError);
 }
 
-}  // namespace
+}  // namespace attention_test
 }  // namespace weyl

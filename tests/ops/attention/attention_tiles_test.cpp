@@ -13,7 +13,7 @@
 #include "weyl/study/allocation_peak.h"
 
 namespace weyl {
-namespace {
+namespace attention_tiles_test {
 
 Tensor wave(std::vector<int64_t> shape, double seed) {
   int64_t count = 1;
@@ -181,5 +181,5 @@ TEST(AttentionTiles, MemoryIsThatOfTheRows) {
             bound);
 }
 
-}  // namespace
+}  // namespace attention_tiles_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "weyl/ops/attention/attention.h"
 
 namespace weyl {
-namespace {
+namespace fused_attention_test {
 
 /// Attention of rows between consecutive offsets, head by head: what the kernels compute.
 at::Tensor as_kernels_read(const FusedAttentionInput& in) {
@@ -90,5 +90,5 @@ TEST(FusedAttention, LibTorchsOwnKernelOnTheCpuAgrees) {
                torch::autograd::grad({dense}, {q, k, v}, {gy}), 1e-13, "gradients");
 }
 
-}  // namespace
+}  // namespace fused_attention_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/ops/attention/attention.h"
 
 namespace weyl {
-namespace {
+namespace hierarchical_attention_test {
 
 Tensor wave(std::vector<int64_t> shape, double seed) {
   int64_t count = 1;
@@ -137,5 +137,5 @@ TEST(HierarchicalAttention, RefusesOddHeadsAndInputsWithoutObjects) {
   EXPECT_THROW(hierarchical_attention(q, k, q, graphs, graphs, 1), ShapeError);
 }
 
-}  // namespace
+}  // namespace hierarchical_attention_test
 }  // namespace weyl

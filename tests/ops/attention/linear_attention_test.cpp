@@ -14,7 +14,7 @@
 #include "weyl/study/allocation_peak.h"
 
 namespace weyl {
-namespace {
+namespace linear_attention_test {
 
 Tensor wave(std::vector<int64_t> shape, double seed) {
   int64_t count = 1;
@@ -204,5 +204,5 @@ TEST(LinearAttention, WrongShapesAreRefusedInOneLine) {
   EXPECT_THROW(linear_attention(q, q, q, graphs, wave({1, 1}, 0)), ShapeError);
 }
 
-}  // namespace
+}  // namespace linear_attention_test
 }  // namespace weyl

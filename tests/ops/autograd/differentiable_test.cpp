@@ -5,7 +5,7 @@
 #include "tests/gradients.h"
 
 namespace weyl {
-namespace {
+namespace differentiable_test {
 
 /// z = x^2 y + w (w may be undefined), with kernels that count their calls.
 struct Product : Differentiable {
@@ -207,5 +207,5 @@ TEST(Differentiable, ThreadsShareAnOp) {
   }
 }
 
-}  // namespace
+}  // namespace differentiable_test
 }  // namespace weyl

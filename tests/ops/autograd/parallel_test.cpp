@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace weyl {
-namespace {
+namespace parallel_test {
 
 class Parallel : public testing::Test {
  protected:
@@ -69,5 +69,5 @@ TEST_F(Parallel, EveryPieceIsSharedOutOnce) {
   }
 }
 
-}  // namespace
+}  // namespace parallel_test
 }  // namespace weyl

@@ -4,7 +4,7 @@
 #include "tests/gradients.h"
 
 namespace weyl {
-namespace {
+namespace recompute_test {
 
 Tensor wave(std::vector<int64_t> shape, double phase) {
   const int64_t n = c10::multiply_integers(shape);
@@ -115,5 +115,5 @@ TEST(Recomputed, SeesASecondPathToAnInputOnce) {
   EXPECT_LT((torch::autograd::grad({cube.sum()}, {x})[0] - 3 * x * x).abs().max().item<double>(), 1e-15);
 }
 
-}  // namespace
+}  // namespace recompute_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace cutoff_test {
 
 using at::Tensor;
 
@@ -119,5 +119,5 @@ TEST(Cutoff, WrongRangesAreRefused) {
   EXPECT_THROW(cutoff_weights(d.to(at::kLong), CutoffLaw::smooth, 4), ShapeError);
 }
 
-}  // namespace
+}  // namespace cutoff_test
 }  // namespace weyl

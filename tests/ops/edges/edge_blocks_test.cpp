@@ -9,7 +9,7 @@
 #include "weyl/ops/segment.h"
 
 namespace weyl {
-namespace {
+namespace edge_blocks_test {
 
 using enum BlockRows;
 
@@ -126,5 +126,5 @@ TEST(EdgeBlocks, LeavesUndefinedInputsAndRefusesWrongRows) {
   EXPECT_THROW(in_edge_blocks(f, two, {numbers({22, 2}, 1)}, edges, 10), ShapeError);
 }
 
-}  // namespace
+}  // namespace edge_blocks_test
 }  // namespace weyl

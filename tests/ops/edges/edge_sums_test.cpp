@@ -11,7 +11,7 @@
 #include "weyl/ops/edges/neighbours.h"
 
 namespace weyl {
-namespace {
+namespace edge_sums_test {
 
 constexpr kernels::InstructionSet sets[] = {kernels::InstructionSet::baseline, kernels::InstructionSet::v3,
                                             kernels::InstructionSet::v4};
@@ -291,5 +291,5 @@ TEST(EdgeSums, WrongFormsAndShapesAreRefused) {
   refused([](EdgeSums&, Tensors& x) { x[3] = Tensor(); });
 }
 
-}  // namespace
+}  // namespace edge_sums_test
 }  // namespace weyl

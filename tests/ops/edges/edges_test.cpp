@@ -6,7 +6,7 @@
 #include "weyl/ops/segment.h"
 
 namespace weyl {
-namespace {
+namespace edges_test {
 
 Tensor rows(std::vector<int64_t> values) {
   return at::tensor(values, at::kLong);
@@ -155,5 +155,5 @@ TEST(Polar, IsLengthAndDirectionWithDerivativesThatVanishAtZero) {
   EXPECT_EQ(polar(at::zeros({0, 3}, at::kDouble)).direction.size(0), 0);
 }
 
-}  // namespace
+}  // namespace edges_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
-namespace {
+namespace gaussian_densities_test {
 
 Tensor definition(const Tensor& u, const Tensor& means, const Tensor& widths) {
   const UseReferences plain;
@@ -85,5 +85,5 @@ TEST(GaussianDensities, OtherShapesAreErrors) {
   EXPECT_EQ(gaussian_densities(at::zeros({0}), m, s).sizes(), at::IntArrayRef({0, 3}));
 }
 
-}  // namespace
+}  // namespace gaussian_densities_test
 }  // namespace weyl

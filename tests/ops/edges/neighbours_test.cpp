@@ -17,7 +17,7 @@
 #include "weyl/ops/segment.h"
 
 namespace weyl {
-namespace {
+namespace neighbours_test {
 
 using Shift = std::array<int64_t, 3>;
 using Edge = std::tuple<int64_t, int64_t, Shift>;
@@ -649,5 +649,5 @@ TEST(NeighboursOnADevice, CarryGradientsOfWhatFollows) {
   EXPECT_TRUE(at::equal(slope(), want));
 }
 
-}  // namespace
+}  // namespace neighbours_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/ops/frames/frame_norm.h"
 
 namespace weyl {
-namespace {
+namespace fused_test {
 
 using at::Tensor;
 
@@ -199,5 +199,5 @@ TEST(RotaryAttention, WrongShapesAreRefused) {
   EXPECT_THROW(rotary_attention(wave({4, 32}, 0), {}, wave({4, 4, 2}, 0), graphs, 4, 1, false), ShapeError);
 }
 
-}  // namespace
+}  // namespace fused_test
 }  // namespace weyl

@@ -10,7 +10,7 @@
 #include "weyl/ops/frames/group_linear.h"
 
 namespace weyl {
-namespace {
+namespace group_fourier_test {
 
 Tensor wave(std::vector<int64_t> shape, double seed) {
   int64_t count = 1;
@@ -182,5 +182,5 @@ TEST(GroupFourier, NoNodesAndWrongShapes) {
   EXPECT_THROW(spectral_blocks(wave({11, 2, 2}, 0), tables), ShapeError);
 }
 
-}  // namespace
+}  // namespace group_fourier_test
 }  // namespace weyl

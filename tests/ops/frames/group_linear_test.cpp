@@ -5,7 +5,7 @@
 #include "weyl/core/worst_of.h"
 
 namespace weyl {
-namespace {
+namespace group_linear_test {
 
 TEST(GroupLinear, BlockOfTwoFramesIsTheKernelOfTheirQuotient) {
   const GroupTables tables(named_group("tetrahedron"));
@@ -51,5 +51,5 @@ TEST(GroupLinear, WrongOrderIsRefused) {
   EXPECT_THROW(expand_group_kernel(at::zeros({11, 2, 2}), tables), ShapeError);
 }
 
-}  // namespace
+}  // namespace group_linear_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace group_tables_test {
 
 // Functions on the group as vectors of G numbers; a translation is an index table, composed by gathering.
 laws::Operations<Tensor> permutations(int64_t G) {
@@ -94,5 +94,5 @@ TEST(GroupTables, AreMadeOnceAndShared) {
   EXPECT_FALSE(tables.elements(at::kCPU, at::kDouble).is_same(seen[0]));
 }
 
-}  // namespace
+}  // namespace group_tables_test
 }  // namespace weyl

@@ -7,7 +7,7 @@
 #include "weyl/ops/frames/group_fourier.h"
 
 namespace weyl {
-namespace {
+namespace planes_test {
 
 using at::Tensor;
 using Tensors = std::vector<Tensor>;
@@ -125,5 +125,5 @@ TEST(Planes, WrongShapesAreRefused) {
   EXPECT_THROW(bias_activation(branch, c.tables, {}, ActivationLaw::gelu), ShapeError);
 }
 
-}  // namespace
+}  // namespace planes_test
 }  // namespace weyl

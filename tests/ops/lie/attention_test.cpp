@@ -15,7 +15,7 @@
 #include "weyl/study/allocation_peak.h"
 
 namespace weyl::lie {
-namespace {
+namespace attention_test {
 
 constexpr ChartPolicy policies[] = {ChartPolicy::mask, ChartPolicy::frobenius, ChartPolicy::polar};
 
@@ -460,5 +460,5 @@ TEST(LieAttention, WrongShapesAreRefused) {
   EXPECT_THROW(c.run({c.elements.to(at::kFloat), c.values, c.weights}), ShapeError);
 }
 
-}  // namespace
+}  // namespace attention_test
 }  // namespace weyl::lie

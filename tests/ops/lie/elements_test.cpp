@@ -6,7 +6,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl::lie {
-namespace {
+namespace elements_test {
 
 constexpr int64_t N = 21;
 
@@ -161,5 +161,5 @@ TEST(LieElements, WrongShapesAreRefusedAndNoRowsAreFine) {
   EXPECT_EQ(exp(at::zeros({0, 6}), LieGroup::se3).sizes(), (std::vector<int64_t>{0, 7}));
 }
 
-}  // namespace
+}  // namespace elements_test
 }  // namespace weyl::lie

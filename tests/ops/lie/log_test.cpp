@@ -7,7 +7,7 @@
 #include "weyl/ops/edges/edges.h"
 
 namespace weyl::lie {
-namespace {
+namespace log_test {
 
 const std::vector<int64_t> sizes{3, 0, 1, 7, 2, 20};
 
@@ -127,5 +127,5 @@ TEST(LieLog, WrongShapesAreRefused) {
   EXPECT_THROW(logs(at::zeros({2, 7}), at::zeros({2, 7}, at::kDouble), LieGroup::se3), ShapeError);
 }
 
-}  // namespace
+}  // namespace log_test
 }  // namespace weyl::lie

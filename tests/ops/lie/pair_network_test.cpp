@@ -15,7 +15,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl::lie {
-namespace {
+namespace pair_network_test {
 
 Tensor wave(std::vector<int64_t> shape, double seed) {
   const int64_t count = c10::multiply_integers(shape);
@@ -214,5 +214,5 @@ TEST(PairNetwork, WrongShapesAreRefused) {
   }
 }
 
-}  // namespace
+}  // namespace pair_network_test
 }  // namespace weyl::lie

@@ -9,7 +9,7 @@
 #include "weyl/ops/attention/attention.h"
 
 namespace weyl {
-namespace {
+namespace attention_test {
 
 using at::Tensor;
 
@@ -207,5 +207,5 @@ TEST(MultivectorAttention, OtherShapesAreErrors) {
   EXPECT_THROW(of_multivector_heads(random({4, 2, 15}), 1), ShapeError);
 }
 
-}  // namespace
+}  // namespace attention_test
 }  // namespace weyl

@@ -13,7 +13,7 @@
 #include "weyl/ops/multivectors/products.h"
 
 namespace weyl {
-namespace {
+namespace equivariance_test {
 
 using at::Tensor;
 
@@ -126,5 +126,5 @@ TEST(Pin301, MovesMotionsThatAreOnes) {
   EXPECT_NEAR(moved[clifford::e012].item<double>(), -3, 1e-13);
 }
 
-}  // namespace
+}  // namespace equivariance_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/ops/multivectors/tables.h"
 
 namespace weyl {
-namespace {
+namespace grade_linear_test {
 
 using at::Tensor;
 namespace c = clifford;
@@ -123,5 +123,5 @@ TEST(Multivectors, KeepTheirPrecisionUnderAutocast) {
   EXPECT_TRUE(at::equal(normalise_multivectors(x, 0.01), norm));
 }
 
-}  // namespace
+}  // namespace grade_linear_test
 }  // namespace weyl

@@ -7,7 +7,7 @@
 #include "weyl/ops/multivectors/norm.h"
 
 namespace weyl {
-namespace {
+namespace norm_gate_test {
 
 using at::Tensor;
 
@@ -94,5 +94,5 @@ TEST(GateMultivectors, IsFiniteFarOutAndKeepsWhatIsNoNumber) {
   }
 }
 
-}  // namespace
+}  // namespace norm_gate_test
 }  // namespace weyl

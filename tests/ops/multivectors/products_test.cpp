@@ -10,7 +10,7 @@
 #include "weyl/ops/multivectors/tables.h"
 
 namespace weyl {
-namespace {
+namespace products_test {
 
 using at::Tensor;
 
@@ -123,5 +123,5 @@ TEST(Products, OtherShapesAreErrors) {
   EXPECT_THROW(product_and_join(x, r), ShapeError);
 }
 
-}  // namespace
+}  // namespace products_test
 }  // namespace weyl

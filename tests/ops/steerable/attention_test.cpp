@@ -15,7 +15,7 @@
 #include "weyl/ops/steerable/attention_forms.h"
 
 namespace weyl::steerable {
-namespace {
+namespace attention_test {
 
 constexpr kernels::InstructionSet instruction_sets[] = {
     kernels::InstructionSet::v4, kernels::InstructionSet::v3, kernels::InstructionSet::baseline};
@@ -212,5 +212,5 @@ TEST(SteerableAttention, RefusesWhatDoesNotFit) {
   EXPECT_THROW(attention(in[0], in[1], in[2], c.type, 2, 1, other, in[3], in[4]), ShapeError);
 }
 
-}  // namespace
+}  // namespace attention_test
 }  // namespace weyl::steerable

@@ -14,7 +14,7 @@
 #include "weyl/ops/autograd/parallel.h"
 
 namespace weyl::steerable {
-namespace {
+namespace conv_test {
 
 struct Case {
   SteerableType in, out;
@@ -162,5 +162,5 @@ TEST(SteerableConvOrders, RefuseWhatDoesNotFit) {
   EXPECT_THROW(conv(in.x.narrow(2, 0, 3), in.w, in.kernel, false), ShapeError);
 }
 
-}  // namespace
+}  // namespace conv_test
 }  // namespace weyl::steerable

@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl::steerable {
-namespace {
+namespace kernel_test {
 
 Tensor random_weights(const Kernel& kernel, int64_t seed = 1) {
   at::manual_seed(seed);
@@ -139,5 +139,5 @@ TEST(SteerableKernels, RefuseWhatIsNone) {
   EXPECT_THROW(kernel.expand(at::zeros({kernel.weights() + 1, 2})), ShapeError);
 }
 
-}  // namespace
+}  // namespace kernel_test
 }  // namespace weyl::steerable

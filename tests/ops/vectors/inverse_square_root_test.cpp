@@ -9,7 +9,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace inverse_square_root_test {
 
 Tensor by_eigenvectors(const Tensor& c) {
   const auto [values, vectors] = at::linalg_eigh(c);
@@ -70,5 +70,5 @@ TEST(InverseSquareRoot, OtherShapesAreErrors) {
   EXPECT_EQ(inverse_square_root(at::zeros({0, 3, 3})).sizes(), at::IntArrayRef({0, 3, 3}));
 }
 
-}  // namespace
+}  // namespace inverse_square_root_test
 }  // namespace weyl

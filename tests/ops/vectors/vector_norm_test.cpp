@@ -10,7 +10,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 
 namespace weyl {
-namespace {
+namespace vector_norm_test {
 
 constexpr double epsilon = 0.01;
 
@@ -109,5 +109,5 @@ TEST(VectorNorm, OtherShapesAreErrors) {
   EXPECT_EQ(vector_norm(at::zeros({0, 3, 4}), w, 0.5, epsilon).sizes(), at::IntArrayRef({0, 3, 4}));
 }
 
-}  // namespace
+}  // namespace vector_norm_test
 }  // namespace weyl

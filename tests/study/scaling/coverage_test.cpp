@@ -15,7 +15,7 @@
 #include "weyl/study/scaling/system_fit.h"
 
 namespace weyl {
-namespace {
+namespace coverage_test {
 
 int64_t from_environment(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
@@ -124,5 +124,5 @@ TEST(Coverage, CentralExponentsAreWithinFivePerCent) {
   std::printf("worst of 30: %.2f %%\n", 100 * worst);
 }
 
-}  // namespace
+}  // namespace coverage_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/study/scaling/study.h"
 
 namespace weyl {
-namespace {
+namespace fit_test {
 
 constexpr FitForm paper_form{.delta = 1e-3};
 
@@ -264,5 +264,5 @@ TEST(ScalingFit, RatiosOfEqualLossAndEqualCompute) {
   EXPECT_THROW(fit_study(table, {.bootstraps = 0, .form = paper_form}), DataError);
 }
 
-}  // namespace
+}  // namespace fit_test
 }  // namespace weyl

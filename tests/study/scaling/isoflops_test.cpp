@@ -9,7 +9,7 @@
 #include "weyl/study/scaling/compute_law.h"
 
 namespace weyl {
-namespace {
+namespace isoflops_test {
 
 ScalingRun run_of(double parameters, double loss, double flops = 1e12) {
   return {"x", parameters, flops / (6 * parameters), loss, flops, {}, {}, 0};
@@ -169,5 +169,5 @@ TEST(ComputeLaw, IntervalsHaveAWidthOrAReason) {
   EXPECT_EQ(none->no_interval, "");
 }
 
-}  // namespace
+}  // namespace isoflops_test
 }  // namespace weyl

@@ -12,7 +12,7 @@
 #include "weyl/study/scaling/study.h"
 
 namespace weyl {
-namespace {
+namespace law_test {
 
 std::string digits(double value, const char* format) {
   char buffer[32];
@@ -122,5 +122,5 @@ TEST(Coefficients, AreGivenWholeOrNotAtAll) {
   fails("x,1,1,1,1,none,\n", "laws.csv:2: E must be a number, got 'none'");
 }
 
-}  // namespace
+}  // namespace law_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/study/scaling/repetition.h"
 
 namespace weyl {
-namespace {
+namespace objective_test {
 
 LogRuns repeated_runs() {
   LogRuns runs = log_runs(paper_runs(baseline, 0.05, 1));
@@ -95,5 +95,5 @@ TEST(Objective, StaysFiniteFarAway) {
   }
 }
 
-}  // namespace
+}  // namespace objective_test
 }  // namespace weyl

@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace run_table_test {
 
 TEST(RunTable, TakesColumnsInAnyOrderAndIgnoresOthers) {
   const RunTable table = parse_runs(
@@ -114,5 +114,5 @@ TEST(RunTable, BrokenFiles) {
   EXPECT_THROW(read_runs(folder), DataError);
 }
 
-}  // namespace
+}  // namespace run_table_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
-namespace {
+namespace study_read_test {
 
 TEST(StudyRead, GivesBackWhatWasWritten) {
   RunTable table;
@@ -67,5 +67,5 @@ TEST(StudyRead, RefusesWhatIsNoStudy) {
   EXPECT_TRUE(study.systems[0].curve.empty());
 }
 
-}  // namespace
+}  // namespace study_read_test
 }  // namespace weyl

@@ -5,7 +5,7 @@
 #include "weyl/study/sweep/comparable.h"
 
 namespace weyl {
-namespace {
+namespace comparable_test {
 
 SweepRuns two_of(const TaskChoice& first, const TaskChoice& second) {
   SweepRuns runs;
@@ -160,5 +160,5 @@ TEST(Comparable, SamplesMayBeSeenInOtherWays) {
   EXPECT_TRUE(require_comparable(runs, costs).empty());
 }
 
-}  // namespace
+}  // namespace comparable_test
 }  // namespace weyl

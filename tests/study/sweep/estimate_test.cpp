@@ -5,7 +5,7 @@
 #include "weyl/study/sweep/estimate.h"
 
 namespace weyl {
-namespace {
+namespace estimate_test {
 
 /// Two models at two budgets; at the smaller one each has two rates.
 SweepRuns two_models() {
@@ -125,5 +125,5 @@ TEST(SweepEstimate, UniqueSamplesMustSuffice) {
   require_unique(runs, {{10, 5, 800}, {10, 6, 800}});
 }
 
-}  // namespace
+}  // namespace estimate_test
 }  // namespace weyl

@@ -9,7 +9,7 @@
 #include "weyl/study/sweep/measure.h"
 
 namespace weyl {
-namespace {
+namespace measure_test {
 
 /// `nodes`: of a typical sample; 0: as the config has it.
 ModelCost cost_without_data(const std::string& config, std::vector<std::string> overrides, double memory,
@@ -167,5 +167,5 @@ TEST(DeclaredSamples, AreThoseOfTheOptions) {
   EXPECT_EQ(declared_samples({ImagesDataOptions{}}).valid, 0);
 }
 
-}  // namespace
+}  // namespace measure_test
 }  // namespace weyl
