@@ -1,8 +1,13 @@
 #pragma once
 
-#include <sstream>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 namespace weyl {
 
@@ -37,19 +42,74 @@ class UnreadableError : public DataError {
   using DataError::DataError;
 };
 
-/// The parts of a message, streamed one after the other.
+/// One part of a message: a view of a text, a number, or anything that has an `operator<<`. It refers to what it is made
+/// of, so it lives as long as the call. What is written of it is what a std::ostream writes: six digits of a
+/// floating-point number, 1 and 0 of a bool, a character of a signed or unsigned char.
+class Part {
+ public:
+  template <class T>
+  Part(const T& value) {
+    using Value = std::decay_t<T>;
+    if constexpr (std::same_as<Value, char> || std::same_as<Value, signed char> ||
+                  std::same_as<Value, unsigned char>) {
+      kind_ = Kind::character;
+      value_.character = static_cast<char>(value);
+    } else if constexpr (std::same_as<Value, bool> || (std::unsigned_integral<Value> && sizeof(Value) <= 8)) {
+      kind_ = Kind::natural;
+      value_.natural = value;
+    } else if constexpr (std::signed_integral<Value>) {
+      kind_ = Kind::integer;
+      value_.integer = value;
+    } else if constexpr (std::same_as<Value, float> || std::same_as<Value, double>) {
+      kind_ = Kind::real;
+      value_.real = value;
+    } else if constexpr (std::same_as<Value, std::string> || std::same_as<Value, std::string_view> ||
+                         std::same_as<Value, const char*> || std::same_as<Value, char*>) {
+      const std::string_view view(value);
+      kind_ = Kind::text;
+      value_.text = {view.data(), view.size()};
+    } else {
+      kind_ = Kind::streamed;
+      value_.streamed = {&value,
+                         [](std::ostream& out, const void* self) { out << *static_cast<const T*>(self); }};
+    }
+  }
+
+  void append_to(std::string& message) const;
+
+ private:
+  enum class Kind { text, character, natural, integer, real, streamed };
+  union Value {
+    struct {
+      const char* data;
+      std::size_t size;
+    } text;
+    char character;
+    std::uint64_t natural;
+    std::int64_t integer;
+    double real;
+    struct {
+      const void* self;
+      void (*write)(std::ostream&, const void* self);
+    } streamed;
+  };
+  Kind kind_;
+  Value value_;
+};
+
+/// The parts of a message, one after the other.
+std::string joined_parts(std::initializer_list<Part> parts);
+
 template <class... Parts>
 std::string text(const Parts&... parts) {
-  std::ostringstream out;
-  (out << ... << parts);
-  return out.str();
+  return joined_parts({Part(parts)...});
 }
 
 /// Throws `Kind` with the parts as its message unless `holds`.
 template <class Kind = ShapeError, class... Parts>
 void require(bool holds, const Parts&... parts) {
   if (!holds) [[unlikely]] {
-    throw Kind(text(parts...));
+    throw Kind(joined_parts({Part(parts)...}));
   }
 }
 
