@@ -91,6 +91,23 @@ def is_torch_free(name):
     return any(name.startswith(folder + "/") for folder in TORCH_FREE_FOLDERS) or name.split("/")[-1] in TORCH_FREE_NAMES
 
 
+# What a file defines for itself, at the first column inside `namespace {`: types, functions, constants.
+LOCAL_SPACE = re.compile(r"^namespace \{$(.*?)^\}  // namespace$", re.MULTILINE | re.DOTALL)
+LOCAL_NAMES = [
+    re.compile(r"^(?:class|struct|enum class|enum|using) (\w+)(?: =|;| :| \{|$)", re.MULTILINE),
+    re.compile(r"^(?!class |struct |enum |using |template |return |namespace |}|#|/|static_assert)\w[^(=;{\n]*?[\s&*](\w+)(?:\(|\[|\{| =|;|$)", re.MULTILINE),
+]
+
+
+def local_names(text):
+    """Names that the unnamed namespace of a file defines."""
+    names = set()
+    for space in LOCAL_SPACE.findall(text):
+        for pattern in LOCAL_NAMES:
+            names.update(pattern.findall(space))
+    return names
+
+
 class Tree:
     def __init__(self, root):
         self.root = pathlib.Path(root)
@@ -131,8 +148,8 @@ class Tree:
             return []
         return ["kernels/" + name for name in found.group(1).split()]
 
-    def check_vector_kernels(self):
-        for name in self.vector_kernels():
+    def check_vector_kernels(self, vector_kernels):
+        for name in vector_kernels:
             if name not in self.files:
                 self.fault(KERNEL_LIST, 1, f"lists {name}, which does not exist")
             way = self.path_to(name, lambda header: header not in KERNEL_HEADERS)
@@ -169,6 +186,19 @@ class Tree:
                 self.fault(name, line, f"<{header}> may stand in .cpp files only")
             elif self.path_to_torch(name):
                 self.fault(name, line, f"<{header}> may not stand in a file that reaches torch: torch ships another fmt")
+
+    def check_local_names(self, vector_kernels):
+        """Files of a folder are compiled together, so that a name means one thing in all of them: two functions of one
+        name would be overloads of each other. Vector kernels are compiled alone."""
+        alone, known = set(vector_kernels), {}
+        for name in self.files:
+            if name.endswith(".cpp") and name not in alone:
+                for local in local_names((self.src / name).read_text(encoding="utf-8", errors="replace")):
+                    known.setdefault((name.rpartition("/")[0], local), []).append(name)
+        for (_, local), names in sorted(known.items()):
+            for name in names[1:]:
+                self.fault(name, 1, f"defines {local} for itself as {names[0].split('/')[-1]} does, with which it is compiled: "
+                                    "give one another name")
 
     def check_idle_edges(self):
         used = {(name.split("/")[0], header[5:].split("/")[0])
@@ -222,7 +252,9 @@ class Tree:
                 way = self.path_to_torch(name)
                 if way:
                     self.fault(name, 1, "must not reach torch, but does: " + " -> ".join(way))
-        self.check_vector_kernels()
+        vector_kernels = self.vector_kernels()
+        self.check_vector_kernels(vector_kernels)
+        self.check_local_names(vector_kernels)
         self.check_idle_edges()
         self.check_cycles()
         for place in ("tests", "bench", "examples"):

@@ -18,7 +18,7 @@ bool drawable(double value) {
   return value > 1e-200 && value < 1e200;
 }
 
-struct Axis {
+struct LogAxis {
   double low = std::numeric_limits<double>::infinity(), high = 0;
 
   void take(double value) {
@@ -48,7 +48,7 @@ std::string axis_number(int digit, int power) {
 }
 
 // Numbers at decades, between them where there are few, and small tics at 2, ..., 9.
-std::string tics_of(char axis, const Axis& range) {
+std::string decade_tics(char axis, const LogAxis& range) {
   const double decades = std::log10(range.high / range.low);
   const int every = std::max(1, static_cast<int>(std::ceil(decades / 8)));
   std::string tics = text("set ", axis, "tics (");
@@ -93,7 +93,7 @@ struct Block {
   size_t points = 0;
 };
 
-Block block_of(const Mark& mark, Axis& x, Axis& y) {
+Block mark_block(const Mark& mark, LogAxis& x, LogAxis& y) {
   Block block;
   const bool band = mark.kind == Mark::Kind::band, arrows = mark.kind == Mark::Kind::arrows;
   for (size_t i = 0; i < std::min(mark.x.size(), mark.y.size()); ++i) {
@@ -116,11 +116,11 @@ Block block_of(const Mark& mark, Axis& x, Axis& y) {
   return block;
 }
 
-struct Plot {
+struct ChartPlot {
   std::string data, script;
 };
 
-std::string settings_of(const Chart& chart, Axis x, Axis y) {
+std::string settings_of(const Chart& chart, LogAxis x, LogAxis y) {
   x.widen();
   y.widen();
   char ranges[160];
@@ -128,8 +128,8 @@ std::string settings_of(const Chart& chart, Axis x, Axis y) {
                 y.low, y.high);
   return "set title " + gnuplot_string(chart.title, chart.key_right ? longest_key : most_gnuplot_characters) +
          " noenhanced\nset xlabel " + gnuplot_string(chart.x_label) + " noenhanced\nset ylabel " +
-         gnuplot_string(chart.y_label) + " noenhanced\nset logscale xy\n" + ranges + tics_of('x', x) +
-         tics_of('y', y) +
+         gnuplot_string(chart.y_label) + " noenhanced\nset logscale xy\n" + ranges + decade_tics('x', x) +
+         decade_tics('y', y) +
          "set tics nomirror\nset border 3 lw 0.8\nset grid xtics ytics back lt 1 lw 0.5 lc rgb '#d9d9d9'\n" +
          (chart.key.empty() ? "unset key\n"
           : chart.key_right
@@ -138,13 +138,13 @@ std::string settings_of(const Chart& chart, Axis x, Axis y) {
 }
 
 /// Of a chart without a point nothing.
-Plot plot_of(const Chart& chart, size_t panel) {
-  Plot plot;
-  Axis x, y;
+ChartPlot chart_plot(const Chart& chart, size_t panel) {
+  ChartPlot plot;
+  LogAxis x, y;
   std::string parts;
   for (size_t i = 0; i < chart.marks.size(); ++i) {
     const Mark& mark = chart.marks[i];
-    const Block block = block_of(mark, x, y);
+    const Block block = mark_block(mark, x, y);
     if (block.points == 0 || (block.points == 1 && mark.kind == Mark::Kind::band)) {
       continue;
     }
@@ -181,14 +181,14 @@ Plot plot_of(const Chart& chart, size_t panel) {
 }  // namespace
 
 bool Chart::has_points() const {
-  return !plot_of(*this, 0).script.empty();
+  return !chart_plot(*this, 0).script.empty();
 }
 
 void draw(const std::string& title, const std::vector<Chart>& charts, const std::string& path) {
   std::string data, plots;
   bool any = false;
   for (size_t i = 0; i < charts.size(); ++i) {
-    const Plot plot = plot_of(charts[i], i);
+    const ChartPlot plot = chart_plot(charts[i], i);
     data += plot.data;
     plots += plot.script.empty() ? "set multiplot next\n" : plot.script;
     any = any || !plot.script.empty();

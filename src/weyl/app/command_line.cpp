@@ -21,7 +21,7 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   return names;
 }
 
-Words words_of(const CLI::App& app) {
+Words program_words(const CLI::App& app) {
   Words words{app.get_name(), {}, {}};
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
@@ -32,12 +32,12 @@ Words words_of(const CLI::App& app) {
     }
   }
   for (const CLI::App* sub : app.get_subcommands(std::function<bool(const CLI::App*)>{})) {
-    words.verbs.push_back(words_of(*sub));
+    words.verbs.push_back(program_words(*sub));
   }
   return words;
 }
 
-std::string one_line(std::string message) {
+std::string in_one_line(std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   while (!message.empty() && message.back() == ' ') {
     message.pop_back();
@@ -45,7 +45,7 @@ std::string one_line(std::string message) {
   return message;
 }
 
-std::string path_of(const CLI::App& root) {
+std::string verb_path(const CLI::App& root) {
   std::string path = "weyl";
   const CLI::App* app = &root;
   while (!app->get_subcommands().empty()) {
@@ -100,10 +100,10 @@ Parsed parse_command_line(std::span<const std::string> arguments) {
   }
   const auto fail = [&](const std::string& message) {
     parsed.exit_code = exit_usage;
-    parsed.err = one_line(message) + "\n";
+    parsed.err = in_one_line(message) + "\n";
     return parsed;
   };
-  if (const std::string wrong = wrong_word(words_of(tree.root), arguments); !wrong.empty()) {
+  if (const std::string wrong = wrong_word(program_words(tree.root), arguments); !wrong.empty()) {
     return fail(wrong);
   }
   try {
@@ -119,9 +119,9 @@ Parsed parse_command_line(std::span<const std::string> arguments) {
   } catch (const CLI::CallForVersion&) {
     parsed.out = std::string("weyl ") + version() + "\n";
   } catch (const CLI::ParseError& error) {
-    return fail(path_of(tree.root) + ": " + error.what());
+    return fail(verb_path(tree.root) + ": " + error.what());
   } catch (const ConfigError& error) {
-    return fail(path_of(tree.root) + ": " + error.what());
+    return fail(verb_path(tree.root) + ": " + error.what());
   }
   return parsed;
 }

@@ -1,25 +1,29 @@
 #include "weyl/app/command_line_arguments.h"
-#include "weyl/core/joined.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+
+#include "weyl/core/check.h"
+#include "weyl/core/joined.h"
 
 namespace weyl {
 namespace {
 
 constexpr int64_t most_samples = int64_t{1} << 24, largest_seed = int64_t{1} << 53;
 constexpr int64_t most_threads = 1024, most_tokens = int64_t{1} << 40;
+constexpr int64_t most_bootstraps = 1'000'000;
+constexpr int64_t fewest_bootstraps = 100;  // 2.5 % of them are still some
 
 // Without the text that CLI11 would add to the help: the type says it.
 template <class T>
-CLI::Validator in_range(T low, T high) {
+CLI::Validator number_within(T low, T high) {
   CLI::Validator range = CLI::Range(low, high);
   range.description("");
   return range;
 }
 
-CLI::Validator one_of(const std::vector<std::string>& words) {
+CLI::Validator word_among(const std::vector<std::string>& words) {
   CLI::Validator member = CLI::IsMember(words);
   member.description("");
   return member;
@@ -42,7 +46,7 @@ std::string check_override(const std::string& item) {
 template <class T>
 void add_whole(CLI::App& app, const std::string& flag, T& number, int64_t low, int64_t high,
                const std::string& help) {
-  app.add_option(flag, number, help)->check(in_range(low, high))->type_name("N");
+  app.add_option(flag, number, help)->check(number_within(low, high))->type_name("N");
 }
 
 }  // namespace
@@ -130,17 +134,17 @@ void add_each(CLI::App& app, const std::string& flag, std::vector<std::string>& 
 }
 
 void add_fraction(CLI::App& app, const std::string& flag, double& fraction, const std::string& help) {
-  app.add_option(flag, fraction, help)->check(in_range(0.0, 1.0))->type_name("X");
+  app.add_option(flag, fraction, help)->check(number_within(0.0, 1.0))->type_name("X");
 }
 
 void add_choice(CLI::App& app, const std::string& flag, std::string& choice,
                 const std::vector<std::string>& words, const std::string& help) {
-  app.add_option(flag, choice, help)->check(one_of(words))->type_name(joined(words, "|"));
+  app.add_option(flag, choice, help)->check(word_among(words))->type_name(joined(words, "|"));
 }
 
 void add_word(CLI::App& app, const std::string& name, std::string& word,
               const std::vector<std::string>& words, const std::string& help) {
-  app.add_option(name, word, help)->required()->check(one_of(words))->type_name(joined(words, "|"));
+  app.add_option(name, word, help)->required()->check(word_among(words))->type_name(joined(words, "|"));
 }
 
 void add_batch(CLI::App& app, int64_t& batch, std::optional<int64_t>& tokens) {
@@ -157,6 +161,16 @@ void add_seed(CLI::App& app, std::optional<int64_t>& seed, const std::string& he
   add_whole(app, "--seed", seed, 0, largest_seed, help);
 }
 
+void add_bootstraps(CLI::App& app, std::optional<int64_t>& bootstraps, const std::string& help) {
+  add_whole(app, "--bootstraps", bootstraps, 0, most_bootstraps, help);
+}
+
+void require_enough_bootstraps(const std::optional<int64_t>& bootstraps) {
+  require<ConfigError>(!bootstraps || *bootstraps == 0 || *bootstraps >= fewest_bootstraps,
+                       "--bootstraps: must be 0 or at least ", fewest_bootstraps, ", got ",
+                       bootstraps.value_or(0));
+}
+
 void add_threads(CLI::App& app, int64_t& threads, const std::string& help) {
   add_whole(app, "--threads", threads, 1, most_threads, help);
 }
@@ -167,7 +181,7 @@ void add_threads(CLI::App& app, std::optional<int64_t>& threads, const std::stri
 
 void add_dtype(CLI::App& app, std::optional<std::string>& dtype, const std::string& help) {
   const std::vector<std::string> words{"float32", "float64"};
-  app.add_option("--dtype", dtype, help)->check(one_of(words))->type_name(joined(words, "|"));
+  app.add_option("--dtype", dtype, help)->check(word_among(words))->type_name(joined(words, "|"));
 }
 
 void add_machine(CLI::App& app, Machine& machine, const std::string& dtype_help) {

@@ -70,6 +70,9 @@ void add_word(CLI::App& app, const std::string& name, std::string& word,
 void add_batch(CLI::App& app, int64_t& batch, std::optional<int64_t>& tokens);
 void add_seed(CLI::App& app, int64_t& seed, const std::string& help);
 void add_seed(CLI::App& app, std::optional<int64_t>& seed, const std::string& help);
+/// --bootstraps, of a verb that fits laws; when all is parsed: ConfigError where there are too few for an interval.
+void add_bootstraps(CLI::App& app, std::optional<int64_t>& bootstraps, const std::string& help);
+void require_enough_bootstraps(const std::optional<int64_t>& bootstraps);
 void add_threads(CLI::App& app, int64_t& threads, const std::string& help);
 void add_threads(CLI::App& app, std::optional<int64_t>& threads, const std::string& help);
 void add_dtype(CLI::App& app, std::optional<std::string>& dtype, const std::string& help);

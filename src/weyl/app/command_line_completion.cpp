@@ -30,7 +30,7 @@ struct Entry {
 };
 
 // "train|valid|test" are words; "RUN|MODEL" and "cpu|cuda[:i]" stand for others.
-std::vector<std::string> words_of(const std::string& type) {
+std::vector<std::string> type_words(const std::string& type) {
   std::vector<std::string> words;
   const bool fixed =
       type.find('|') != std::string::npos && std::all_of(type.begin(), type.end(), [](unsigned char c) {
@@ -58,7 +58,7 @@ void add_entries(const CLI::App& app, const std::string& path, std::vector<Entry
     Flag flag{{},
               plain(option->get_description()),
               option->get_items_expected_max() > 0,
-              words_of(option->get_type_name())};
+              type_words(option->get_type_name())};
     for (const std::string& name : option->get_lnames()) {
       flag.names.push_back("--" + name);
     }
@@ -95,7 +95,7 @@ std::vector<Entry> entries_of_program() {
   return entries;
 }
 
-std::vector<std::string> names_of(const std::vector<Flag>& flags) {
+std::vector<std::string> flag_names(const std::vector<Flag>& flags) {
   std::vector<std::string> names;
   for (const Flag& flag : flags) {
     names.insert(names.end(), flag.names.begin(), flag.names.end());
@@ -134,7 +134,7 @@ std::string bash_script(const std::vector<Entry>& entries) {
     for (const auto& [name, help] : entry.verbs) {
       all.push_back(name);
     }
-    words += "    '" + entry.path + "') flags='" + joined(names_of(entry.flags), " ") + "' words='" +
+    words += "    '" + entry.path + "') flags='" + joined(flag_names(entry.flags), " ") + "' words='" +
              joined(all, " ") + "' ;;\n";
   }
   return "# bash completion of weyl: source this file, or put it into "

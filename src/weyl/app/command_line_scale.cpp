@@ -12,9 +12,6 @@
 namespace weyl {
 namespace {
 
-constexpr int64_t most_bootstraps = 1'000'000;
-constexpr int64_t fewest_bootstraps = 100;  // 2.5 % of them are still some
-
 double positive(const std::string& flag, const std::string& word) {
   const auto number = parse_real(word);
   require<ConfigError>(number && std::isfinite(*number) && *number > 0, flag,
@@ -46,9 +43,7 @@ void take_budgets(const std::string& words, std::vector<double>& budgets) {
 void settle(ScaleFitCommand& c) {
   require<ConfigError>(c.runs.empty() != c.coefficients.empty(),
                        "give either RUNS.csv or --coefficients FILE");
-  require<ConfigError>(!c.bootstraps || *c.bootstraps == 0 || *c.bootstraps >= fewest_bootstraps,
-                       "--bootstraps: must be 0 or at least ", fewest_bootstraps, ", got ",
-                       c.bootstraps.value_or(0));
+  require_enough_bootstraps(c.bootstraps);
   if (!c.coefficients.empty()) {
     require<ConfigError>(
         !c.hold_out && !c.bootstraps && !c.seed && !c.threads && !c.epochs,
@@ -80,8 +75,7 @@ Verb add_scale_fit(CLI::App& scale) {
              "also fit without the largest budget, and report the error on it");
   add_word_of_own(app, "--epochs", *epochs, "X",
                   "leave runs that saw their data more often than X times to the repetition form");
-  add_number(app, "--bootstraps", c->bootstraps, 0, most_bootstraps,
-             "resamples for intervals, default 10000; 0: none");
+  add_bootstraps(app, c->bootstraps, "resamples for intervals, default 10000; 0: none");
   add_seed(app, c->seed, "of the resamples, default 0");
   add_threads(app, c->threads, "threads, default all cores; the result does not depend on them");
   add_word_of_own(

@@ -6,19 +6,8 @@
 namespace weyl {
 namespace {
 
-constexpr int64_t most_bootstraps = 1'000'000;
-constexpr int64_t fewest_bootstraps = 100;
-
-void add_bootstraps(CLI::App& app, std::optional<int64_t>& bootstraps) {
-  add_number(app, "--bootstraps", bootstraps, 0, most_bootstraps,
-             "resamples for intervals where a table is fitted here, default 10000; 0: none");
-}
-
-void require_enough(const std::optional<int64_t>& bootstraps) {
-  require<ConfigError>(!bootstraps || *bootstraps == 0 || *bootstraps >= fewest_bootstraps,
-                       "--bootstraps: must be 0 or at least ", fewest_bootstraps, ", got ",
-                       bootstraps.value_or(0));
-}
+constexpr const char* bootstraps_help =
+    "resamples for intervals where a table is fitted here, default 10000; 0: none";
 
 Verb add_scale_plot(CLI::App& scale) {
   const auto draft = begin<ScalePlotCommand>(
@@ -29,9 +18,9 @@ Verb add_scale_plot(CLI::App& scale) {
                "What cannot be drawn is left out with a line; pictures that are there are replaced."));
   auto& [app, c] = draft;
   add_paths(app, "INPUT", c->inputs, "RUNS.csv, FIT.json or a folder with runs.csv, one or more");
-  add_bootstraps(app, c->bootstraps);
+  add_bootstraps(app, c->bootstraps, bootstraps_help);
   add_out(app, c->out, "DIR", "folder for the pictures", true);
-  return draft.done([](ScalePlotCommand& command) { require_enough(command.bootstraps); });
+  return draft.done([](ScalePlotCommand& command) { require_enough_bootstraps(command.bootstraps); });
 }
 
 Verb add_scale_report(CLI::App& scale) {
@@ -45,11 +34,11 @@ Verb add_scale_report(CLI::App& scale) {
   add_word_of_own(app, "--fit", c->fit, "FIT.json",
                   "what `scale fit --out` wrote; without it the table is fitted, the largest budget held out "
                   "too");
-  add_bootstraps(app, c->bootstraps);
+  add_bootstraps(app, c->bootstraps, bootstraps_help);
   add_out(app, c->out, "FILE", "file to write", true);
   add_force(app, c->force);
   return draft.done([](ScaleReportCommand& command) {
-    require_enough(command.bootstraps);
+    require_enough_bootstraps(command.bootstraps);
     require<ConfigError>(command.fit.empty() || command.fit.ends_with(".json"),
                          "--fit: must be a .json file of `weyl scale fit --out`, got ", command.fit);
     require<ConfigError>(!command.runs.ends_with(".json"),

@@ -13,7 +13,7 @@
 namespace weyl {
 namespace {
 
-constexpr int64_t most_samples = int64_t{1} << 24;
+constexpr int64_t most_audited = int64_t{1} << 24;
 
 Verb add_train(CLI::App& root) {
   const auto draft = begin<TrainCommand>(
@@ -132,7 +132,7 @@ Verb add_audit(CLI::App& root) {
   auto& [app, c] = draft;
   add_subject(app, c->subject, "RUN|MODEL|CONFIG", "run folder, model file, or a config (untrained weights)");
   add_data(app, c->data, "data folder or file, default that of the config; without any, random tokens");
-  add_number(app, "--samples", c->samples, 1, most_samples,
+  add_number(app, "--samples", c->samples, 1, most_audited,
              "samples to check on, default 64; of large grids fewer");
   add_seed(app, c->seed, "of the random transformations, default 0");
   add_machine(app, c->machine, "check in this one only, default both");

@@ -154,7 +154,7 @@ void add_bodies(Script& script, const Film& film, int64_t f, bool key) {
   }
 }
 
-void check(const Film& film, const std::string& path) {
+void check_film(const Film& film, const std::string& path) {
   const size_t frames = film.times.size();
   const size_t numbers = frames * static_cast<size_t>(film.count * film.numbers());
   require<DataError>(frames > 0 && frames <= most_pictures && film.truth.size() == numbers &&
@@ -186,12 +186,12 @@ Film read_film(const std::string& path) {
   if (file.contains("ground")) {
     film.ground = floats_of(file, "ground");
   }
-  check(film, path);
+  check_film(film, path);
   return film;
 }
 
 void draw(const Film& film, const std::string& path) {
-  check(film, path);
+  check_film(film, path);
   Window window;
   window.take(film.truth);
   window.take(film.prediction);

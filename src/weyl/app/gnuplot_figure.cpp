@@ -11,7 +11,7 @@
 namespace weyl {
 namespace {
 
-struct Range {
+struct FigureRange {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   void take(double value) {
     low = std::min(low, value);
@@ -27,12 +27,12 @@ std::string point_line(double x, double y) {
 
 /// A figure as parts of a script: blocks of data with names of its own, the settings of its axes, and what follows
 /// `plot`; empty when there is no point. The x axis is about so many pixels long.
-struct Plot {
+struct FigurePlot {
   std::string data, settings, plots;
 };
 
-Plot plot_of(const Figure& figure, size_t panel, bool with_key, double pixels) {
-  Range x, y, positive;
+FigurePlot figure_plot(const Figure& figure, size_t panel, bool with_key, double pixels) {
+  FigureRange x, y, positive;
   bool zeros = false;
   for (const Series& s : figure.series) {
     for (size_t i = 0; i < std::min(s.x.size(), s.y.size()); ++i) {
@@ -46,7 +46,7 @@ Plot plot_of(const Figure& figure, size_t panel, bool with_key, double pixels) {
       }
     }
   }
-  Plot plot;
+  FigurePlot plot;
   if (!(x.low <= x.high)) {
     return plot;
   }
@@ -139,7 +139,7 @@ Plot plot_of(const Figure& figure, size_t panel, bool with_key, double pixels) {
 
 void draw(const Figure& figure, const std::string& path) {
   const int side = 640, beside_the_axis = 120;
-  const Plot plot = plot_of(figure, 0, true, (figure.diagonal ? side : 900) - beside_the_axis);
+  const FigurePlot plot = figure_plot(figure, 0, true, (figure.diagonal ? side : 900) - beside_the_axis);
   require<Error>(!plot.plots.empty(), path, ": a plot must have points to draw, got none");
   draw_script("reset\nset encoding utf8\n" + plot.data + plot.settings +
                   into_png_and_svg("plot " + plot.plots + "\n", figure.diagonal ? side : 900,
@@ -158,7 +158,7 @@ void draw(const Panels& panels, const std::string& path) {
   std::string data, plots;
   bool any = false;
   for (size_t i = 0; i < panels.figures.size(); ++i) {
-    const Plot plot = plot_of(panels.figures[i], i, !panels.one_key || i == 0, axis);
+    const FigurePlot plot = figure_plot(panels.figures[i], i, !panels.one_key || i == 0, axis);
     data += plot.data;
     if (plot.plots.empty()) {
       plots += "set multiplot next\n";

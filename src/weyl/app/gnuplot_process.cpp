@@ -98,7 +98,7 @@ void replace_all(std::string& words, std::string_view what, std::string_view by)
 }
 
 /// At most so many characters of visible words.
-std::string cut(std::string words, size_t most) {
+std::string cut_words(std::string words, size_t most) {
   size_t characters = 0;
   for (size_t i = 0; i < words.size(); ++i) {
     const bool begins = (words[i] & 0xc0) != 0x80;
@@ -133,12 +133,12 @@ std::string quoted(std::string words) {
 }  // namespace
 
 std::string gnuplot_string(std::string_view words, size_t most) {
-  return quoted(cut(visible(words), most));
+  return quoted(cut_words(visible(words), most));
 }
 
 std::string gnuplot_tic_label(std::string_view words) {
   constexpr size_t most = 30;  // gnuplot complains when labels leave no room for the picture
-  std::string label = cut(visible(words), most);
+  std::string label = cut_words(visible(words), most);
   replace_all(label, "%", "%%");
   return quoted(std::move(label));
 }

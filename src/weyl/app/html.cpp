@@ -34,7 +34,7 @@ std::string base64(std::string_view bytes) {
 }
 
 // "2.5", "-", "2.48e+05 (2.1e+05, 2.9e+05)".
-bool is_number(const std::string& cell) {
+bool is_number_cell(const std::string& cell) {
   return cell == "-" || parse_real(cell.substr(0, cell.find(' '))).has_value();
 }
 
@@ -71,9 +71,9 @@ std::string html_table(const std::vector<std::vector<std::string>>& rows) {
   for (size_t i = 0; i < rows.size(); ++i) {
     out += "<tr>";
     for (const std::string& cell : rows[i]) {
-      out += (i == 0            ? "<th>"
-              : is_number(cell) ? "<td class=\"number\">"
-                                : "<td>") +
+      out += (i == 0                 ? "<th>"
+              : is_number_cell(cell) ? "<td class=\"number\">"
+                                     : "<td>") +
              html_text(cell) + (i == 0 ? "</th>" : "</td>");
     }
     out += "</tr>\n";

@@ -44,7 +44,7 @@ std::string choose_system(const FoundData& found, const NewConfigRequest& reques
 }
 
 /// What is written must be read, and each of its options must do something.
-void check(const std::string& config, const ModelOptions& known) {
+void check_config(const std::string& config, const ModelOptions& known) {
   Recipe recipe;
   recipe.model = known;
   read_toml_text(config, "the new config", {}, [&](Fields& f) { fields(f, recipe); });
@@ -75,7 +75,7 @@ NewConfig new_config(const NewConfigRequest& request, const ModelOptions& known)
     recipe.model = known;
     fields(f, recipe);
   });
-  check(result.text, known);
+  check_config(result.text, known);
   return result;
 }
 

@@ -28,8 +28,8 @@ double dot(const Vector& a, const Vector& b) {
 }
 
 /// The translations that bring images of a cell within `radius`; of no cell none but zero.
-std::vector<Vector> images_of(const std::array<Vector, 3>& cell, const std::array<bool, 3>& periodic,
-                              double radius) {
+std::vector<Vector> periodic_images(const std::array<Vector, 3>& cell, const std::array<bool, 3>& periodic,
+                                    double radius) {
   const double volume = std::abs(dot(cell[0], cross(cell[1], cell[2])));
   std::array<int64_t, 3> most{0, 0, 0};
   for (size_t k = 0; k < 3; ++k) {
@@ -72,7 +72,7 @@ double neighbours_of(const Points& points, double radius) {
     }
   }
   int64_t near = 0;
-  for (const Vector& image : images_of(cell, periodic, radius)) {
+  for (const Vector& image : periodic_images(cell, periodic, radius)) {
     const bool itself = dot(image, image) == 0;
     for (int64_t s = 0; s < asked; ++s) {
       const int64_t i = s * n / asked;

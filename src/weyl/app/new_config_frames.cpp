@@ -14,7 +14,7 @@ namespace {
 
 using frame_keys::Frames, frame_keys::Key, frame_keys::Labels, frame_keys::labels_of, frame_keys::lower;
 
-std::string list(const std::vector<const Key*>& keys) {
+std::string key_names(const std::vector<const Key*>& keys) {
   std::string line;
   for (const Key* key : keys) {
     line += (line.empty() ? "" : ", ") + key->name;
@@ -31,7 +31,7 @@ void write_elements(ConfigDraft& draft, const Frames& all) {
 }
 
 /// How one file is divided; folders with splits divide themselves.
-void write_parts(ConfigDraft& draft, const Frames& all, bool counts_by_default) {
+void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_default) {
   if (all.in_files) {
     std::string line;
     for (const auto& [split, frames] : all.splits) {
@@ -137,7 +137,7 @@ void measure(FoundData& found, const DataOptions& options) {
   }
 }
 
-/// The parts of one file, as write_parts writes them.
+/// The parts of one file, as write_frame_parts writes them.
 template <class Options>
 void take_parts(Options& options, const Frames& all) {
   options.train = options.valid = options.test = 0;
@@ -158,7 +158,7 @@ FoundData qm9(const std::string& path, Frames all, FoundData found) {
     draft.table("data.qm9");
     draft.set("path", path);
     write_elements(draft, all);
-    write_parts(draft, all, true);
+    write_frame_parts(draft, all, true);
   };
   found.write_task = [](ConfigDraft& draft, const std::string&, const std::string&) {
     draft.table("task.property");
@@ -195,7 +195,7 @@ FoundData look_at_frames(const std::string& path) {
   }
   if (!labels.others.empty()) {
     const bool on_request = labels.energy != nullptr && labels.forces != nullptr;  // of a potential's frames
-    found.tasks.push_back({"property", "the numbers " + list(labels.others), on_request});
+    found.tasks.push_back({"property", "the numbers " + key_names(labels.others), on_request});
   }
   require<ConfigError>(
       !found.tasks.empty(), path,
@@ -237,7 +237,7 @@ FoundData look_at_frames(const std::string& path) {
                 "numbers of frames that become labels; `extensive = true` where one grows with the atoms");
     }
     write_units(draft, all, mine);
-    write_parts(draft, all, false);
+    write_frame_parts(draft, all, false);
   };
   found.write_task = [all, others, known = found](ConfigDraft& draft, const std::string& task,
                                                   const std::string&) {

@@ -18,7 +18,6 @@ namespace weyl {
 namespace {
 
 namespace fs = std::filesystem;
-using Family = FoundData::Family;
 
 constexpr int64_t largest_side = 96;  // pixels that images are taken with as they are
 constexpr int64_t usual_side = 64;    // that others are resized to
@@ -117,7 +116,7 @@ FoundData images_of(const std::string& set, const std::string& path, const DataO
                     const std::string& label, std::function<void(ConfigDraft&, const Classes&)> write_keys) {
   const Splits splits = open_splits(options);
   FoundData found;
-  found.family = Family::images;
+  found.family = FoundData::Family::images;
   found.patches = true;
   count_samples(found, splits, path);
   found.cells = splits.train->lattice(0).cells;
@@ -207,7 +206,7 @@ FoundData look_at_volumes(const std::string& path) {
   }
   const Splits splits = open_splits({options});
   FoundData found;
-  found.family = Family::volumes;
+  found.family = FoundData::Family::volumes;
   count_samples(found, splits, path);
   found.cells = splits.train->lattice(0).cells;
   found.what = text(found.samples, " training volumes of ", found.cells[0], " x ", found.cells[1], " x ",
@@ -254,7 +253,7 @@ FoundData look_at_shapes(const std::string& path, const std::string& variant) {
   options.variant = variant;
   const Splits all = open_splits({options});
   FoundData found;
-  found.family = Family::shapes;
+  found.family = FoundData::Family::shapes;
   count_samples(found, all, path);
   const Classes classes = classes_of(all, "class");
   const auto found_points = static_cast<int64_t>(found.mean_tokens);  // of files of clouds, not of meshes

@@ -38,7 +38,7 @@ void write_set(ConfigDraft& draft, const PoseSequencesDataOptions& options, cons
 }
 
 /// Windows of 8 poses where the last tenths of the trajectory hold one, else shorter ones and larger parts.
-void cut(PoseSequencesDataOptions& o, int64_t poses) {
+void cut_windows(PoseSequencesDataOptions& o, int64_t poses) {
   if (poses < 20) {
     o.fractions = {0.5, 0.5, 0};
     o.length = kLeastOfGap;
@@ -99,7 +99,7 @@ FoundData look_at_trajectory(const std::string& path) {
                        " poses, a window of ", kLeastOfGap, " to train on and one to validate on, got ",
                        poses);
   PoseSequencesDataOptions options{.path = path, .group = LieGroup::se3};
-  cut(options, poses);
+  cut_windows(options, poses);
   FoundData found = completion(options);
   found.what = text("a trajectory of ", poses, " poses: ", found.samples,
                     " windows of it for training, each with one pose missing");

@@ -165,7 +165,7 @@ bool turns_exactly(const std::string& system) {
   return system == "geomformer" || system == "gatr";
 }
 
-Plan plan_of(const FoundData& found, const std::string& task, const std::string& system) {
+Plan training_plan(const FoundData& found, const std::string& task, const std::string& system) {
   const bool masks = task == "segmentation";
   if (found.family == Family::atoms || task == "force_field") {
     return {.batch = 8, .rate = system == "geomformer" ? 3e-3 : 1e-3, .clip = 10};
@@ -272,7 +272,7 @@ void write_model(ConfigDraft& draft, const FoundData& found, const std::string& 
 
 void write_train(ConfigDraft& draft, const FoundData& found, const std::string& task,
                  const std::string& system) {
-  const Plan plan = plan_of(found, task, system);
+  const Plan plan = training_plan(found, task, system);
   const bool atoms = found.family == Family::atoms || task == "force_field";
   const int64_t batch = std::clamp<int64_t>(found.samples / 4, 1, plan.batch);
   draft.table("train");

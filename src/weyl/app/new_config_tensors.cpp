@@ -15,11 +15,10 @@ namespace weyl {
 namespace {
 
 namespace fs = std::filesystem;
-using Family = FoundData::Family;
 
 FoundData look_at_nbody(const std::string& path) {
   FoundData found;
-  found.family = Family::particles;
+  found.family = FoundData::Family::particles;
   count_samples(found, open_splits({NbodyDataOptions{.path = path}}), path);
   found.what = text(found.samples, " training simulations of ", found.most_tokens, " particles");
   found.tasks = {{"trajectory", "motion"}};
@@ -72,7 +71,7 @@ int64_t categories_of(const std::string& file, const std::string& name) {
   return values.numel() > 0 ? std::max<int64_t>(at::max(values).item<int64_t>() + 1, 2) : 2;
 }
 
-TensorLabels labels_of(const std::string& file, const Schema& schema) {
+TensorLabels tensor_labels_of(const std::string& file, const Schema& schema) {
   TensorLabels labels;
   for (const Quantity& q : schema.labels) {
     const bool number = q.level == Level::graph && q.kind == Kind::scalar && q.channels == 1;
@@ -101,7 +100,7 @@ std::string item(const Quantity& q, const std::string& more = {}) {
               " }");
 }
 
-std::string list(const std::vector<std::string>& items) {
+std::string outputs_list(const std::vector<std::string>& items) {
   std::string out = "[\n";
   for (const std::string& one : items) {
     out += "  " + one + ",\n";
@@ -156,10 +155,10 @@ void write_interface(ConfigDraft& draft, const Schema& schema, const std::string
     features.push_back(item(q));
   }
   if (!features.empty()) {
-    draft.set("features", TomlText::raw(list(features)),
+    draft.set("features", TomlText::raw(outputs_list(features)),
               "the columns of the files; name them apart where they differ");
   }
-  draft.set("outputs", TomlText::raw(list(outputs_for(task, labels))),
+  draft.set("outputs", TomlText::raw(outputs_list(outputs_for(task, labels))),
             "the labels of the files that the task learns");
 }
 
@@ -175,10 +174,11 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
                          "; state them in the [interface] of a config of one's own");
   }
   const auto kept = std::make_shared<Schema>(schema);
-  const auto labels = std::make_shared<TensorLabels>(labels_of(file, *kept));
+  const auto labels = std::make_shared<TensorLabels>(tensor_labels_of(file, *kept));
   FoundData found;
-  found.family = schema.interface.grid ? (schema.interface.dimension == 2 ? Family::images : Family::volumes)
-                                       : Family::points;
+  found.family = schema.interface.grid ? (schema.interface.dimension == 2 ? FoundData::Family::images
+                                                                          : FoundData::Family::volumes)
+                                       : FoundData::Family::points;
   InMemory train(read.batch, schema);
   count_samples(found, {std::make_shared<InMemory>(std::move(train)), nullptr, nullptr}, path);
   if (const auto* grid = std::get_if<Grid>(&read.batch.input)) {

@@ -150,8 +150,8 @@ ConfusionFigure confusion(const CsvTable& table, const std::string& run) {
   return figure;
 }
 
-std::vector<uint8_t> bytes_of(const SafetensorsFile& file, const std::string& name,
-                              const std::vector<int64_t>& shape) {
+std::vector<uint8_t> image_bytes(const SafetensorsFile& file, const std::string& name,
+                                 const std::vector<int64_t>& shape) {
   require<DataError>(file.entry(name).shape == shape && file.entry(name).type == ElementType::u8, file.path(),
                      ": ", name, ": must be the pixels of the image, u8");
   const auto bytes = file.bytes(name);
@@ -166,9 +166,9 @@ OverlayFigure overlay(const std::string& path) {
   OverlayFigure figure;
   figure.height = shape[0];
   figure.width = shape[1];
-  figure.image = bytes_of(file, "image", shape);
-  figure.truth = bytes_of(file, "truth", {shape[0], shape[1]});
-  figure.prediction = bytes_of(file, "prediction", {shape[0], shape[1]});
+  figure.image = image_bytes(file, "image", shape);
+  figure.truth = image_bytes(file, "truth", {shape[0], shape[1]});
+  figure.prediction = image_bytes(file, "prediction", {shape[0], shape[1]});
   const auto& metadata = file.header().metadata;
   if (const auto title = metadata.find("title"); title != metadata.end()) {
     figure.title = title->second;

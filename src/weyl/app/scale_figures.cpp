@@ -31,7 +31,7 @@ Mark mark(Mark::Kind kind, Look look, double size = 1) {
   return mark;
 }
 
-void add(Mark& to, double x, double y) {
+void add_point(Mark& to, double x, double y) {
   to.x.push_back(x);
   to.y.push_back(y);
 }
@@ -56,7 +56,7 @@ std::string colour_of_budget(double share) {
 
 /// An arrow to where the best size must be, a third of a decade long.
 void add_arrow(Mark& arrows, double x, double y, double x_factor, double y_factor) {
-  add(arrows, x, y);
+  add_point(arrows, x, y);
   arrows.x2.push_back(x * x_factor);
   arrows.y2.push_back(y * y_factor);
 }
@@ -72,7 +72,7 @@ Mark curve_of(const Isoflop& isoflop, const Look& look) {
   constexpr int pieces = 60;
   if (!isoflop.parabola) {
     for (const IsoflopPoint& point : isoflop.points) {
-      add(line, point.parameters, point.loss);
+      add_point(line, point.parameters, point.loss);
     }
     return line;
   }
@@ -81,7 +81,7 @@ Mark curve_of(const Isoflop& isoflop, const Look& look) {
                last = std::log(isoflop.points.back().parameters);
   for (int i = 0; i <= pieces; ++i) {
     const double x = first + (last - first) * i / pieces;
-    add(line, std::exp(x), std::exp(c0 + c1 * x + c2 * x * x));
+    add_point(line, std::exp(x), std::exp(c0 + c1 * x + c2 * x * x));
   }
   return line;
 }
@@ -102,7 +102,7 @@ Chart isoflop_chart(const SystemFit& fit) {
     chart.marks.push_back(curve_of(isoflop, look));
     chart.marks.push_back(mark(Mark::Kind::points, look));
     for (const IsoflopPoint& point : isoflop.points) {
-      add(chart.marks.back(), point.parameters, point.loss);
+      add_point(chart.marks.back(), point.parameters, point.loss);
     }
     if (i % every == 0) {
       const bool flops = std::isfinite(isoflop.flops) && !is_of_other_unit(isoflop);
@@ -110,7 +110,7 @@ Chart isoflop_chart(const SystemFit& fit) {
                            look, false, true});
     }
     if (isoflop.minimum && isoflop.kind == MinimumKind::inside) {
-      add(minima, isoflop.minimum->parameters, isoflop.minimum->loss);
+      add_point(minima, isoflop.minimum->parameters, isoflop.minimum->loss);
     } else if (isoflop.minimum) {
       const double out = isoflop.kind == MinimumKind::smallest ? 0.5 : 2;
       add_arrow(arrows, isoflop.minimum->parameters, isoflop.minimum->loss, out, 1);
@@ -129,9 +129,9 @@ void add_curve(Chart& chart, const Look& look, const std::vector<double>& budget
                const std::vector<Estimate>& values) {
   Mark band = mark(Mark::Kind::band, look), line = mark(Mark::Kind::line, look);
   for (size_t i = 0; i < budgets.size(); ++i) {
-    add(band, budgets[i], values[i].low);
+    add_point(band, budgets[i], values[i].low);
     band.y2.push_back(values[i].high);
-    add(line, budgets[i], values[i].value);
+    add_point(line, budgets[i], values[i].value);
   }
   chart.marks.push_back(std::move(band));
   chart.marks.push_back(std::move(line));
@@ -160,11 +160,11 @@ void add_losses(Chart& chart, const Look& look, const std::vector<Isoflop>& isof
   for (const Isoflop& isoflop : isoflops) {
     const IsoflopPoint* lowest = nullptr;
     for (const IsoflopPoint& point : isoflop.points) {
-      add(runs, point.flops, point.loss);
+      add_point(runs, point.flops, point.loss);
       lowest = lowest == nullptr || point.loss < lowest->loss ? &point : lowest;
     }
     if (lowest != nullptr) {
-      add(best, lowest->flops, lowest->loss);
+      add_point(best, lowest->flops, lowest->loss);
     }
   }
   chart.marks.push_back(std::move(runs));
@@ -225,7 +225,7 @@ Chart best_chart(const ScalingStudy& study, bool sizes) {
       }
       const double value = sizes ? isoflop.minimum->parameters : isoflop.minimum->tokens;
       const bool inside = isoflop.kind == MinimumKind::inside;
-      add(inside ? minima : bounds, isoflop.flops, value);
+      add_point(inside ? minima : bounds, isoflop.flops, value);
       if (!inside) {
         const bool up = (isoflop.kind == MinimumKind::largest) == sizes;
         add_arrow(arrows, isoflop.flops, value, 1, up ? 2 : 0.5);
@@ -259,7 +259,7 @@ ScaleFigure ratio_figure(const ScalingStudy& study) {
       Mark equal = mark(Mark::Kind::line, {"#777777", 3}, 0.5);
       for (const SystemRatio::Point& at :
            study.ratios[0].curve.empty() ? study.ratios[0].budgets : study.ratios[0].curve) {
-        add(equal, at.budget, 1);
+        add_point(equal, at.budget, 1);
       }
       chart->marks.insert(chart->marks.begin(), std::move(equal));
     }

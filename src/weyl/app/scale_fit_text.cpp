@@ -76,7 +76,7 @@ std::string budgets(const SystemFit& fit) {
   return text("\n", indented(aligned(rows)));
 }
 
-std::string isoflops(const SystemFit& fit) {
+std::string isoflop_lines(const SystemFit& fit) {
   if (fit.isoflops.empty()) {
     return "";
   }
@@ -95,7 +95,7 @@ std::string isoflops(const SystemFit& fit) {
   return lines;
 }
 
-std::string left_out(const std::vector<LeftOut>& all) {
+std::string left_out_lines(const std::vector<LeftOut>& all) {
   std::string lines;
   for (const LeftOut& left : all) {
     lines += "  left out: " + left.quantity + ": " + visible(left.reason) + "\n";
@@ -128,7 +128,7 @@ std::string further(const SystemFit& fit) {
     lines += text("  ", fit.grid_check->resamples, " resamples from the whole grid: exponents differ by ",
                   number(100 * fit.grid_check->worst, "%.2g"), " % at most\n");
   }
-  lines += left_out(fit.left_out);
+  lines += left_out_lines(fit.left_out);
   return lines.empty() ? "" : text("\n", lines);
 }
 
@@ -138,7 +138,7 @@ std::string ratio(const SystemRatio& ratio) {
     rows.push_back({number(point.budget, "%.3g"), with_interval(point.loss), with_interval(point.compute)});
   }
   return visible(ratio.other) + " over " + visible(ratio.system) + "\n" + indented(aligned(rows)) +
-         left_out(ratio.left_out);
+         left_out_lines(ratio.left_out);
 }
 
 }  // namespace
@@ -147,7 +147,7 @@ std::string text_of(const ScalingStudy& study) {
   std::string lines;
   for (const SystemFit& fit : study.systems) {
     lines += text(lines.empty() ? "" : "\n", heading(fit)) + coefficients(fit) + budgets(fit) +
-             isoflops(fit) + further(fit);
+             isoflop_lines(fit) + further(fit);
   }
   for (const SystemRatio& each : study.ratios) {
     lines += text("\n", ratio(each));

@@ -13,9 +13,9 @@
 namespace weyl {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
+using HtmlRows = std::vector<std::vector<std::string>>;
 
-std::string section(const std::string& title, const Rows& rows, const std::string& words = {}) {
+std::string section(const std::string& title, const HtmlRows& rows, const std::string& words = {}) {
   return rows.size() < 2 ? ""
                          : "<h3>" + html_text(title) + "</h3>\n" +
                                (words.empty() ? "" : "<p>" + html_text(words) + "</p>\n") + html_table(rows);
@@ -66,7 +66,7 @@ std::string laws(const ScalingStudy& study) {
          return fit.repetition ? with_interval(fit.repetition->R) : std::string("-");
        }},
   };
-  Rows rows{{""}};
+  HtmlRows rows{{""}};
   for (const SystemFit& fit : study.systems) {
     rows[0].push_back(fit.system);
   }
@@ -84,8 +84,8 @@ std::string laws(const ScalingStudy& study) {
                  "basic bootstrap.");
 }
 
-std::string at_budgets(const ScalingStudy& study) {
-  Rows rows{{"system", "FLOPs", "N* / parameters", "D* / tokens", "L*", ""}};
+std::string best_at_budgets(const ScalingStudy& study) {
+  HtmlRows rows{{"system", "FLOPs", "N* / parameters", "D* / tokens", "L*", ""}};
   for (const SystemFit& fit : study.systems) {
     for (const AtBudget& at : fit.budgets) {
       rows.push_back({fit.system, number(at.budget, "%.3g"), with_interval(at.N), with_interval(at.D),
@@ -96,7 +96,7 @@ std::string at_budgets(const ScalingStudy& study) {
 }
 
 std::string isoflops(const ScalingStudy& study) {
-  Rows rows{{"system", "budget", "FLOPs", "sizes", "best size", "its tokens", "loss", ""}};
+  HtmlRows rows{{"system", "budget", "FLOPs", "sizes", "best size", "its tokens", "loss", ""}};
   for (const SystemFit& fit : study.systems) {
     for (const Isoflop& isoflop : fit.isoflops) {
       const IsoflopPoint least = isoflop.minimum.value_or(IsoflopPoint{NAN, NAN, NAN, 0});
@@ -109,8 +109,8 @@ std::string isoflops(const ScalingStudy& study) {
 }
 
 std::string hold_outs(const ScalingStudy& study) {
-  Rows rows{{"system", "largest budget", "its runs", "runs fitted", "mean error", "largest error",
-             "lowest loss", "foretold"}};
+  HtmlRows rows{{"system", "largest budget", "its runs", "runs fitted", "mean error", "largest error",
+                 "lowest loss", "foretold"}};
   for (const SystemFit& fit : study.systems) {
     if (fit.hold_out) {
       const HoldOut& out = *fit.hold_out;
@@ -123,7 +123,7 @@ std::string hold_outs(const ScalingStudy& study) {
 }
 
 std::string ratios(const ScalingStudy& study) {
-  Rows rows{{"systems", "FLOPs", "loss at equal compute", "compute for equal loss"}};
+  HtmlRows rows{{"systems", "FLOPs", "loss at equal compute", "compute for equal loss"}};
   for (const SystemRatio& ratio : study.ratios) {
     for (const SystemRatio::Point& point : ratio.budgets) {
       rows.push_back({ratio.other + " over " + ratio.system, number(point.budget, "%.3g"),
@@ -134,7 +134,7 @@ std::string ratios(const ScalingStudy& study) {
 }
 
 std::string left_out(const ScalingStudy& study) {
-  Rows rows{{"system", "what", "why"}};
+  HtmlRows rows{{"system", "what", "why"}};
   for (const SystemFit& fit : study.systems) {
     for (const LeftOut& left : fit.left_out) {
       rows.push_back({fit.system, left.quantity, left.reason});
@@ -192,7 +192,7 @@ std::vector<LikeRuns> lowest_losses(const std::vector<ScalingRun>& runs) {
 std::string html_losses(const std::vector<ScalingRun>& runs) {
   const std::vector<LikeRuns> lowest = lowest_losses(runs);
   const bool again = std::ranges::any_of(lowest, [](const LikeRuns& like) { return like.unique_tokens > 0; });
-  Rows rows{{"budget", "system", "parameters", "runs", "loss: mean", "least", "most"}};
+  HtmlRows rows{{"budget", "system", "parameters", "runs", "loss: mean", "least", "most"}};
   if (again) {
     rows[0].insert(rows[0].begin() + 3, "unique tokens");
   }
@@ -215,7 +215,7 @@ std::string html_losses(const std::vector<ScalingRun>& runs) {
 std::string html_data_scaling(const std::vector<ScalingRun>& runs) {
   const auto systems = data_scaling(runs);
   std::map<double, std::vector<std::string>> by_tokens;
-  Rows rows{{"unique tokens"}};
+  HtmlRows rows{{"unique tokens"}};
   for (size_t i = 0; i < systems.size(); ++i) {
     rows[0].push_back(systems[i].first);
     for (const DataLoss& at : systems[i].second) {
@@ -234,7 +234,7 @@ std::string html_data_scaling(const std::vector<ScalingRun>& runs) {
 }
 
 std::string html_of(const ScalingStudy& study) {
-  return laws(study) + at_budgets(study) + isoflops(study) + hold_outs(study) + ratios(study) +
+  return laws(study) + best_at_budgets(study) + isoflops(study) + hold_outs(study) + ratios(study) +
          left_out(study);
 }
 

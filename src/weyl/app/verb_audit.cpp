@@ -38,7 +38,7 @@ std::string scientific(double value) {
   return out.str();
 }
 
-void print(const AuditReport& report) {
+void print_audit(const AuditReport& report) {
   const auto line = [](const std::string& kind, const std::string& group, const std::string& output,
                        const std::string& dtype, const std::string& error, const std::string& verdict) {
     std::cout << std::left << std::setw(9) << kind << std::setw(24) << group << std::setw(26) << output
@@ -164,7 +164,7 @@ int run(const AuditCommand& command, const Systems& systems) {
     }
     std::cout << json.dump() << "\n";
   } else {
-    print(report);
+    print_audit(report);
     if (!note.empty()) {
       std::cout << "note: " << note << "\n";
     }

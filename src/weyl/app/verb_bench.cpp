@@ -132,7 +132,7 @@ void set_other(const BenchCase& c, Json& json) {
   }
 }
 
-Json to_json(const BenchCase& c, const StepTimes& parts, const ThreadTimes& threads) {
+Json case_json(const BenchCase& c, const StepTimes& parts, const ThreadTimes& threads) {
   Json by_threads = Json::object();
   for (const auto& [number, ms] : threads.step_ms) {
     by_threads.set(std::to_string(number), ms);
@@ -188,8 +188,8 @@ void print_parts(const StepTimes& parts) {
   part("logging", parts.logging);
 }
 
-void print(const BenchCase& c, const std::string& against, const StepTimes& parts,
-           const ThreadTimes& threads) {
+void print_case(const BenchCase& c, const std::string& against, const StepTimes& parts,
+                const ThreadTimes& threads) {
   const auto side = [](const char* name, const BenchSide& s) {
     const auto number = [](double x, int width) {  // not measured: nothing
       std::cout << std::setw(width);
@@ -319,13 +319,13 @@ int run(const BenchCommand& command, const Systems& systems) {
       threads = time_threads(*subject.model, subject.task.get(), batch, numbers_of_threads(all));
     }
     if (command.talk.json) {
-      cases.add(to_json(result, parts, threads));
+      cases.add(case_json(result, parts, threads));
     } else {
       std::string against;
       for (const std::string& override : command.against) {
         against += (against.empty() ? "" : " ") + override;
       }
-      print(result, against, parts, threads);
+      print_case(result, against, parts, threads);
     }
     warn_of_threads(name, threads);
     say_places(result);

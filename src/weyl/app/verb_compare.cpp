@@ -17,7 +17,7 @@
 namespace weyl {
 namespace {
 
-Json to_json(const Comparison& comparison) {
+Json comparison_json(const Comparison& comparison) {
   Json runs = Json::array();
   const auto or_null = [](const std::optional<double>& number) { return number ? Json(*number) : Json(); };
   for (const ComparedRun& run : comparison.runs) {
@@ -47,14 +47,14 @@ Json to_json(const Comparison& comparison) {
       .set("notes", notes);
 }
 
-std::string number(double value, const char* format) {
+std::string table_number(double value, const char* format) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, format, value);
   return buffer;
 }
 
 // A row for each metric and a column for each run: many metrics, few runs.
-void print_table(const Comparison& comparison) {
+void print_comparison(const Comparison& comparison) {
   std::vector<std::vector<std::string>> rows{{""},     {"system"}, {"parameters (real)"},
                                              {"time"}, {"FLOPs"},  {"FLOPs (nominal)"}};
   std::vector<std::string> metrics;
@@ -72,13 +72,13 @@ void print_table(const Comparison& comparison) {
     rows[1].push_back(run.system);
     rows[2].push_back(std::to_string(run.parameters_real));
     rows[3].push_back(run.seconds ? clock_text(*run.seconds) : "-");
-    rows[4].push_back(run.flops ? number(*run.flops, "%.3g") : "-");
-    rows[5].push_back(run.nominal_flops ? number(*run.nominal_flops, "%.3g") : "-");
+    rows[4].push_back(run.flops ? table_number(*run.flops, "%.3g") : "-");
+    rows[5].push_back(run.nominal_flops ? table_number(*run.nominal_flops, "%.3g") : "-");
     for (size_t i = 0; i < metrics.size(); ++i) {
       std::string value = "-";
       for (const auto& [name, metric] : run.metrics) {
         if (name + (metric.second.empty() ? "" : " / " + metric.second) == metrics[i]) {
-          value = number(metric.first, "%.5g");
+          value = table_number(metric.first, "%.5g");
         }
       }
       rows[6 + i].push_back(value);
@@ -94,7 +94,7 @@ void print_table(const Comparison& comparison) {
 
 int run(const CompareCommand& command) {
   const Comparison comparison = compared(command.runs);
-  Json json = to_json(comparison);
+  Json json = comparison_json(comparison);
   for (const std::string& note : comparison.notes) {
     warn(note);
   }
@@ -111,7 +111,7 @@ int run(const CompareCommand& command) {
   if (command.talk.json) {
     std::cout << json.dump() << "\n";
   } else {
-    print_table(comparison);
+    print_comparison(comparison);
     if (const Json* files = json.find("files")) {
       for (const Json& file : files->items()) {
         std::cout << file.string_or("") << "\n";

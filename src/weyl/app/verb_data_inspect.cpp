@@ -12,7 +12,7 @@
 namespace weyl {
 namespace {
 
-Json to_json(const FieldSummary& field) {
+Json field_json(const FieldSummary& field) {
   Json shape = Json::array();
   for (const int64_t n : field.shape) {
     shape.add(n);
@@ -26,13 +26,13 @@ Json to_json(const FieldSummary& field) {
       .set("missing", field.missing);
 }
 
-Json to_json(const Inspection& found) {
+Json inspection_json(const Inspection& found) {
   Json fields = Json::array(), labels = Json::array(), warnings = Json::array();
   for (const FieldSummary& field : found.fields) {
-    fields.add(to_json(field));
+    fields.add(field_json(field));
   }
   for (const FieldSummary& field : found.labels) {
-    labels.add(to_json(field));
+    labels.add(field_json(field));
   }
   for (const std::string& warning : found.warnings) {
     warnings.add(warning);
@@ -59,7 +59,7 @@ Json to_json(const Inspection& found) {
   return json;
 }
 
-void print(const Inspection& found, const std::string& name) {
+void print_inspection(const Inspection& found, const std::string& name) {
   std::cout << (name.empty() ? "" : name + ": ") << found.samples << " samples of " << name_of(found.carrier)
             << ", " << found.least_tokens;
   if (found.most_tokens != found.least_tokens) {
@@ -87,7 +87,7 @@ void print(const Inspection& found, const std::string& name) {
   }
 }
 
-Json to_json(const FrameFieldSummary& field) {
+Json field_json(const FrameFieldSummary& field) {
   Json shape = Json::array();
   for (const int64_t n : field.shape) {
     shape.add(n);
@@ -115,13 +115,13 @@ double mean_atoms(const FrameInspection& found) {
   return static_cast<double>(found.atoms) / static_cast<double>(std::max<int64_t>(found.frames, 1));
 }
 
-Json to_json(const FrameInspection& found) {
+Json inspection_json(const FrameInspection& found) {
   Json fields = Json::array(), labels = Json::array(), warnings = Json::array(), elements = Json::object();
   for (const auto& field : found.fields) {
-    fields.add(to_json(field));
+    fields.add(field_json(field));
   }
   for (const auto& field : found.labels) {
-    labels.add(to_json(field));
+    labels.add(field_json(field));
   }
   for (const std::string& warning : found.warnings) {
     warnings.add(warning);
@@ -148,7 +148,7 @@ Json to_json(const FrameInspection& found) {
   return json;
 }
 
-void print(const FrameInspection& found, const std::string& name) {
+void print_inspection(const FrameInspection& found, const std::string& name) {
   const auto precision = std::cout.precision(9);  // total energies are large, their differences small
   std::cout << (name.empty() ? "" : name + ": ") << found.frames << " frames of " << found.least_atoms;
   if (found.most_atoms != found.least_atoms) {
@@ -194,14 +194,14 @@ int run(const DataInspectCommand& command) {
   Json json, splits = Json::object();
   const auto report = [&](const std::string& name, const auto& found) {
     if (!command.talk.json) {
-      print(found, name);
+      print_inspection(found, name);
       return;
     }
     if (!json.is_object()) {
-      json = to_json(found);
+      json = inspection_json(found);
     }
     if (!name.empty()) {
-      splits.set(name, to_json(found));
+      splits.set(name, inspection_json(found));
     }
   };
   inspect_path(command.path, [&](const std::string& split, const AnyInspection& any) {

@@ -15,7 +15,7 @@
 namespace weyl {
 namespace {
 
-MakerPlan plan_of(const DataMakeCommand& command) {
+MakerPlan plan_of_command(const DataMakeCommand& command) {
   Maker maker = maker_named(command.maker);
   return std::visit(
       [&](auto& options) {
@@ -30,7 +30,7 @@ MakerPlan plan_of(const DataMakeCommand& command) {
 }  // namespace
 
 int run(const DataMakeCommand& command) {
-  const MakerPlan plan = plan_of(command);
+  const MakerPlan plan = plan_of_command(command);
   catch_signals(plan.goes_on ? "the same command goes on from the parts that are done"
                              : "every file that is there is whole");
   Json json = Json::object();

@@ -47,7 +47,7 @@ void say_what_is_set_aside(const std::string& run) {
 }
 
 /// The file, or the .safetensors files in a folder and its folders: of a run those of best/, last/ and previous/.
-std::vector<std::string> files_of(const std::string& path) {
+std::vector<std::string> files_to_verify(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     return {path};
@@ -78,7 +78,7 @@ int verify(const InfoCommand& command) {
   std::string out;
   Json without = Json::array();
   int64_t files = 0, tensors = 0, bytes = 0;
-  for (const std::string& name : files_of(path)) {
+  for (const std::string& name : files_to_verify(path)) {
     const SafetensorsFile file(name);
     file.verify();
     if (!file.header().has_checksums) {

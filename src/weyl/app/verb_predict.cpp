@@ -72,7 +72,7 @@ std::vector<std::string> inputs_of(const PredictCommand& command) {
 }
 
 /// The models' files without their folders, as the predictions' metadata name them.
-std::string files_of(const PredictCommand& command) {
+std::string model_file_names(const PredictCommand& command) {
   std::string names;
   for (const std::string& model : models_of(command)) {
     names += (names.empty() ? "" : "\n") + std::filesystem::path(model_file(model)).filename().string();
@@ -93,7 +93,7 @@ Predictor predictor_of(const PredictCommand& command, const PredictorOptions& op
   return predictor;
 }
 
-void check(const PredictCommand& command, const Overwrite& overwrite) {
+void check_output(const PredictCommand& command, const Overwrite& overwrite) {
   const std::string& out = command.out;
   require<ConfigError>(
       is_tensors(out) || is_folder(out) || is_frames(out) || is_trajectory(out),
@@ -151,7 +151,7 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
   if (data->size() == 0) {  // no rows, and yet every output by its name and shape
     use(data->batch({}));
   }
-  save_tensors(command.out, tensors.done(), prediction_metadata(predictor, files_of(command), *data),
+  save_tensors(command.out, tensors.done(), prediction_metadata(predictor, model_file_names(command), *data),
                overwrite.at(command.out));
   return result;
 }
@@ -201,7 +201,7 @@ Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite,
 int run(const PredictCommand& command, const Systems& systems) {
   const auto start = std::chrono::steady_clock::now();
   const Overwrite overwrite(command.force, inputs_of(command));
-  check(command, overwrite);
+  check_output(command, overwrite);
   PredictorOptions options = predictor_options(command);
   options.batch = is_folder(command.out) ? 1 : options.batch;  // each sample is a file of its own
   Predictor predictor = predictor_of(command, options, systems);

@@ -99,8 +99,8 @@ std::string hours(double seconds) {
   return buffer;
 }
 
-std::vector<std::string> notes_of(const SweepRuns& runs, const std::vector<ModelCost>& costs,
-                                  const SweepPlan& plan) {
+std::vector<std::string> plan_notes(const SweepRuns& runs, const std::vector<ModelCost>& costs,
+                                    const SweepPlan& plan) {
   std::vector<std::string> notes;
   std::set<std::string> once;
   for (size_t i = 0; i < costs.size(); ++i) {
@@ -141,8 +141,8 @@ std::vector<std::string> notes_of(const SweepRuns& runs, const std::vector<Model
   return notes;
 }
 
-Json to_json(const SweepRuns& runs, const std::vector<ModelCost>& costs, const SweepPlan& plan,
-             const std::vector<std::string>& notes, int64_t jobs) {
+Json plan_json(const SweepRuns& runs, const std::vector<ModelCost>& costs, const SweepPlan& plan,
+               const std::vector<std::string>& notes, int64_t jobs) {
   Json rows = Json::array();
   const auto or_null = [](const std::optional<double>& number) { return number ? Json(*number) : Json(); };
   for (size_t i = 0; i < runs.rows.size(); ++i) {
@@ -186,8 +186,8 @@ Json to_json(const SweepRuns& runs, const std::vector<ModelCost>& costs, const S
       .set("notes", said);
 }
 
-void print(const SweepRuns& runs, const std::vector<ModelCost>& costs, const SweepPlan& plan,
-           const std::vector<std::string>& notes, int64_t jobs) {
+void print_plan(const SweepRuns& runs, const std::vector<ModelCost>& costs, const SweepPlan& plan,
+                const std::vector<std::string>& notes, int64_t jobs) {
   const bool timed = plan.total_seconds.has_value();
   std::vector<std::vector<std::string>> table{{"system", "size", "parameters", "budget", "seed", "tokens",
                                                "steps", "FLOPs", "real", "rates", "hours"}};
@@ -231,7 +231,7 @@ int run(const ScalePlanCommand& command, const Systems& systems) {
     }
   }
   const SweepPlan plan = plan_of(runs, costs, command.jobs);
-  std::vector<std::string> notes = notes_of(runs, costs, plan);
+  std::vector<std::string> notes = plan_notes(runs, costs, plan);
   if (command.steps > 0 && !options.device.is_cpu()) {
     notes.emplace_back(
         "memory of a CUDA device is not foreseen: a batch that does not fit there ends the plan, or its "
@@ -239,9 +239,9 @@ int run(const ScalePlanCommand& command, const Systems& systems) {
   }
   notes.insert(notes.end(), faults.begin(), faults.end());
   if (command.talk.json) {
-    std::cout << to_json(runs, costs, plan, notes, command.jobs).dump() << "\n";
+    std::cout << plan_json(runs, costs, plan, notes, command.jobs).dump() << "\n";
   } else {
-    print(runs, costs, plan, notes, command.jobs);
+    print_plan(runs, costs, plan, notes, command.jobs);
   }
   return exit_done;
 }

@@ -25,7 +25,7 @@
 namespace weyl {
 namespace {
 
-std::string list_of(const std::vector<std::string>& lines) {
+std::string html_list(const std::vector<std::string>& lines) {
   std::string out;
   for (const std::string& line : lines) {
     out += "<li>" + html_text(line) + "</li>\n";
@@ -40,7 +40,7 @@ std::string pictures(const ScaleFigures& made) {
     draw(figure.title, figure.charts, folder / figure.name);
     out += html_picture(contents_of(folder / (figure.name + ".svg")), figure.title);
   }
-  return out + (made.left_out.empty() ? "" : "<p>Left out:</p>\n" + list_of(made.left_out));
+  return out + (made.left_out.empty() ? "" : "<p>Left out:</p>\n" + html_list(made.left_out));
 }
 
 /// The commands that make all this again, in the folder in which this one was given.
@@ -65,7 +65,7 @@ std::string fit_command(const ScalingStudy& study) {
                                  std::to_string(study.seed);
 }
 
-Commands commands_of(const ScaleReportCommand& command, const ScaleInputs& inputs, bool has_sweep) {
+Commands report_commands(const ScaleReportCommand& command, const ScaleInputs& inputs, bool has_sweep) {
   const std::string csv = runs_file(command.runs);
   const std::string folder = std::filesystem::path(csv).parent_path().string();
   Commands c;
@@ -108,11 +108,11 @@ std::string machine(const SweepRecord& record) {
 
 std::string body_of(const ScaleReportCommand& command, const ScaleInputs& inputs) {
   const SweepRecord record = read_sweep_record(runs_file(command.runs));
-  const Commands commands = commands_of(command, inputs, !record.sweep.empty());
+  const Commands commands = report_commands(command, inputs, !record.sweep.empty());
   const ScaleFigures made = scale_figures(inputs);
   std::string body;
   if (!inputs.notes.empty()) {
-    body += "<p>To be known of the table:</p>\n" + list_of(inputs.notes);
+    body += "<p>To be known of the table:</p>\n" + html_list(inputs.notes);
   }
   body += "<h2>Pictures</h2>\n" + html_lines(commands.plot) + pictures(made) + html_losses(inputs.runs()) +
           html_data_scaling(inputs.runs());

@@ -49,8 +49,8 @@ std::string recipe_of(const SweepModel& model, const std::vector<std::string>& w
 }
 
 /// The trials of a shard. ConfigError: the folder has one, of this shard or another, that another sweep made.
-std::vector<TrialCommand> commands_of(const SweepRuns& runs, const std::vector<ModelCost>& costs,
-                                      const ScaleRunCommand& command, Shard shard) {
+std::vector<TrialCommand> trial_commands(const SweepRuns& runs, const std::vector<ModelCost>& costs,
+                                         const ScaleRunCommand& command, Shard shard) {
   std::vector<TrialCommand> commands;
   int64_t number = 0;
   for (const SweepRow& row : runs.rows) {
@@ -141,7 +141,7 @@ int run(const ScaleRunCommand& command, const Systems& systems) {
   std::filesystem::create_directories(command.out, error);
   require<DataError>(!error, command.out, ": must be a folder that can be written, but ", error.message());
 
-  const std::vector<TrialCommand> trials = commands_of(runs, costs, command, shard);
+  const std::vector<TrialCommand> trials = trial_commands(runs, costs, command, shard);
   write_file_atomically(command.out + "/sweep.toml", sweep);  // for the record
   SweepRequest request;
   request.folder = command.out;

@@ -33,7 +33,7 @@
 namespace weyl {
 namespace {
 
-std::string number(double value, const char* format = "%.4g") {
+std::string number_text(double value, const char* format = "%.4g") {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, format, value);
   return buffer;
@@ -98,14 +98,14 @@ class Console : public TrainObserver {
       progress_->set_total(std::max(
           tick.elapsed.step, int64_t{std::llround(static_cast<double>(tick.elapsed.step) / tick.fraction)}));
     }
-    progress_->update(tick.elapsed.step, "loss " + number(tick.loss));
+    progress_->update(tick.elapsed.step, "loss " + number_text(tick.loss));
   }
 
   void validated(const TrainTick& tick, const Metrics& metrics, bool best) override {
     clear();
     std::ostringstream line;
-    line << "epoch " << number(tick.elapsed.epoch, "%.6g") << "  step " << tick.elapsed.step << "  "
-         << clock_text(tick.elapsed.seconds) << "  loss " << number(tick.loss) << "  valid ";
+    line << "epoch " << number_text(tick.elapsed.epoch, "%.6g") << "  step " << tick.elapsed.step << "  "
+         << clock_text(tick.elapsed.seconds) << "  loss " << number_text(tick.loss) << "  valid ";
     const std::string last = best ? "  (best)" : "";
     const auto used = static_cast<int64_t>(line.str().size() + last.size()) + 1;
     say(line.str() + epoch_metrics_text(metrics, best_, columns_of_stderr(100) - used) + last);
@@ -154,7 +154,7 @@ struct Row {
   Metrics metrics;
 };
 
-void print_table(const std::vector<Row>& rows) {
+void print_metrics_table(const std::vector<Row>& rows) {
   size_t width = 0;
   for (const Row& row : rows) {
     width = std::max(width, row.name.size());
@@ -165,7 +165,7 @@ void print_table(const std::vector<Row>& rows) {
   }
 }
 
-Json json_of(const TrainResult& result) {
+Json result_json(const TrainResult& result) {
   Json json = Json::object();
   json.set("run", result.run)
       .set("steps", result.steps)
@@ -186,14 +186,14 @@ Json json_of(const TrainResult& result) {
 int say_interrupted(const TrainResult& result, bool json) {
   say(text("saved at step ", result.steps, "; go on with: weyl train --resume ", result.run));
   if (json) {
-    std::cout << json_of(result).dump() << "\n";
+    std::cout << result_json(result).dump() << "\n";
   }
   return exit_interrupted;
 }
 
 // A training that is left within a step cannot return.
-[[noreturn]] void leave(Console& console, const TrainResult& result, const std::exception_ptr& error,
-                        bool json) {
+[[noreturn]] void leave_training(Console& console, const TrainResult& result, const std::exception_ptr& error,
+                                 bool json) {
   int code = exit_failed;
   try {
     console.clear();
@@ -211,7 +211,8 @@ int say_interrupted(const TrainResult& result, bool json) {
 }
 
 // Whatever goes wrong here, the training is done: a warning.
-void draw(const TrainResult& result, const Predictor* best, const std::shared_ptr<const Dataset>& test) {
+void draw_pictures(const TrainResult& result, const Predictor* best,
+                   const std::shared_ptr<const Dataset>& test) {
   const std::string folder = result.run + "/plots";
   try {
     if (best != nullptr) {
@@ -244,7 +245,7 @@ int run(const TrainCommand& command, const Systems& systems) {
   request.observer = &console;
   request.stop = stop_requested;
   request.leave = [&](const TrainResult& result, const std::exception_ptr& error) {
-    leave(console, result, error, command.talk.json);
+    leave_training(console, result, error, command.talk.json);
   };
   request.changes = resumed ? command.config.overrides : std::vector<std::string>{};
   request.data_changed = command.data_changed;
@@ -257,7 +258,7 @@ int run(const TrainCommand& command, const Systems& systems) {
   if (result.ending == Ending::interrupted) {
     return say_interrupted(result, command.talk.json);
   }
-  Json json = json_of(result);
+  Json json = result_json(result);
   std::vector<Row> table;
   std::optional<Predictor> best;
   if (const auto& test = console.data().test; test != nullptr && test->size() > 0) {
@@ -274,18 +275,18 @@ int run(const TrainCommand& command, const Systems& systems) {
   }
   write_file_atomically(result.run + "/result.json", json.dump() + "\n", Existing::replace_link);
   if (command.pictures) {
-    draw(result, best ? &*best : nullptr, console.data().test);
+    draw_pictures(result, best ? &*best : nullptr, console.data().test);
   }
   if (command.talk.json) {
     std::cout << json.dump() << "\n";
     return exit_done;
   }
   if (result.best) {
-    std::cout << "best valid " << result.best->metric << " " << number(result.best->value, "%.5g") << " "
+    std::cout << "best valid " << result.best->metric << " " << number_text(result.best->value, "%.5g") << " "
               << result.best->unit << " at step " << result.best->step << " of " << result.steps << ", "
               << clock_text(result.seconds) << "\n";
   }
-  print_table(table);
+  print_metrics_table(table);
   std::cout << result.run << "\n";
   return exit_done;
 }

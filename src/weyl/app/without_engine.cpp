@@ -35,7 +35,8 @@ std::string what_is_missing(const std::string& library, const std::string& said)
                 : "install the package that has it");
 }
 
-int answer(const std::vector<std::string>& arguments, const std::string& library, const std::string& said) {
+int answer_without_engine(const std::vector<std::string>& arguments, const std::string& library,
+                          const std::string& said) {
   const Parsed parsed = parse_command_line(arguments);
   if (const auto* check = parsed.command ? std::get_if<ConfigCheckCommand>(&*parsed.command) : nullptr) {
     start_log(check->talk.quiet);
@@ -64,7 +65,7 @@ int answer(const std::vector<std::string>& arguments, const std::string& library
 
 int weyl_without_engine(int argc, char** argv, const char* library, const char* said) {
   try {
-    return weyl::answer({argv + (argc > 0 ? 1 : 0), argv + argc}, library, said);
+    return weyl::answer_without_engine({argv + (argc > 0 ? 1 : 0), argv + argc}, library, said);
   } catch (const std::exception& error) {
     return weyl::report(error);
   }

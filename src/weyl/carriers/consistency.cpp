@@ -14,7 +14,7 @@
 namespace weyl {
 namespace {
 
-std::string shape_text(at::IntArrayRef shape) {
+std::string axes_text(at::IntArrayRef shape) {
   std::string result = "(";
   for (size_t i = 0; i < shape.size(); ++i) {
     result += (i ? ", " : "") + std::to_string(shape[i]);
@@ -55,8 +55,8 @@ class Checker {
   }
 
   void shaped(const Tensor& tensor, at::IntArrayRef shape, std::string_view name) const {
-    must(tensor.defined(), name, "must be ", shape_text(shape), ", absent");
-    must(tensor.sizes() == shape, name, "must be ", shape_text(shape), ", got ", shape_text(tensor.sizes()));
+    must(tensor.defined(), name, "must be ", axes_text(shape), ", absent");
+    must(tensor.sizes() == shape, name, "must be ", axes_text(shape), ", got ", axes_text(tensor.sizes()));
   }
 
   void floating(const Tensor& tensor, std::string_view name) const {
@@ -202,8 +202,8 @@ class Checker {
 
 void check_label(const Quantity& q, const Tensor& label, const Input& input) {
   const auto shape = shape_of(q, input);
-  require(label.sizes() == at::IntArrayRef(shape), "label '", q.name, "': must be ", shape_text(shape),
-          ", got ", shape_text(label.sizes()));
+  require(label.sizes() == at::IntArrayRef(shape), "label '", q.name, "': must be ", axes_text(shape),
+          ", got ", axes_text(label.sizes()));
   const bool category = q.kind == Kind::category;
   require(label.scalar_type() == (category ? at::kLong : at::kDouble), "label '", q.name, "': must be ",
           category ? "int64" : "float64", ", got ", label.scalar_type());

@@ -13,7 +13,7 @@ std::vector<std::string> whole(const std::vector<std::string>& names) {
   return some_empty ? std::vector<std::string>() : names;
 }
 
-SampleFacts names_of(const Schema& schema) {
+SampleFacts named_facts(const Schema& schema) {
   SampleFacts facts;
   facts.unit = schema.interface.length_unit;
   facts.channels = whole(schema.channel_names);
@@ -46,7 +46,7 @@ SampleFacts with_spacing(SampleFacts facts, const Lattice& lattice) {
 }  // namespace
 
 SampleFacts facts_of(const Dataset& data) {
-  const SampleFacts names = names_of(data.schema());
+  const SampleFacts names = named_facts(data.schema());
   SampleFacts facts = names;
   for (int64_t i = 0; data.schema().interface.grid && i < data.size(); ++i) {
     facts = covering(facts, with_spacing(names, data.lattice(i)));
@@ -56,7 +56,7 @@ SampleFacts facts_of(const Dataset& data) {
 
 std::string contradiction(const SampleFacts& model, const Dataset& data, const std::string& where,
                           FactsCompared compared) {
-  const SampleFacts names = names_of(data.schema());
+  const SampleFacts names = named_facts(data.schema());
   if (const std::string apart = contradiction(model, names, compared); !apart.empty()) {
     return where + ": " + apart;
   }

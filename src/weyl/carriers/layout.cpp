@@ -9,7 +9,7 @@ namespace weyl {
 namespace {
 
 /// Rows of what belongs to graphs, their nodes or pairs of these.
-int64_t rows_of(const Segments& graphs, Level level) {
+int64_t rows_of_graphs(const Segments& graphs, Level level) {
   switch (level) {
     case Level::node:
       return graphs.rows();
@@ -78,11 +78,11 @@ int64_t rows_of(const Input& input, Level level) {
     return rows_of(*points, level);
   }
   require(level != Level::object, "poses: there is no object level");
-  return rows_of(graphs_of(input), level);
+  return rows_of_graphs(graphs_of(input), level);
 }
 
 int64_t rows_of(const Points& points, Level level) {
-  return level == Level::object ? points.objects.count() : rows_of(points.graphs, level);
+  return level == Level::object ? points.objects.count() : rows_of_graphs(points.graphs, level);
 }
 
 Tensor graph_of_rows(const Input& input, Level level) {

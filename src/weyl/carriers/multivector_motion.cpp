@@ -16,8 +16,6 @@
 namespace weyl {
 namespace {
 
-using namespace clifford;
-
 /// L^-T of a row-major matrix by its cofactors: exact for what exchanges axes or changes their signs.
 std::array<double, 9> inverse_transpose(const double* m) {
   std::array<double, 9> cofactors;
@@ -54,10 +52,10 @@ MultivectorMotions::MultivectorMotions(const Tensor& linear, const Tensor& trans
       std::copy_n(t.const_data_ptr<double>() + 3 * b, 3, shift.begin());
     }
     const auto planes = inverse_transpose(L.const_data_ptr<double>() + 9 * b);
-    to = std::ranges::copy(affine_matrix(planes, shift), to).out;
+    to = std::ranges::copy(clifford::affine_matrix(planes, shift), to).out;
   }
-  for (int grade = 1; grade < grades; ++grade) {
-    const int64_t begin = grade_begin[grade], size = grade_begin[grade + 1] - begin;
+  for (int grade = 1; grade < clifford::grades; ++grade) {
+    const int64_t begin = clifford::grade_begin[grade], size = clifford::grade_begin[grade + 1] - begin;
     blocks_[grade - 1] =
         matrices.narrow(1, begin, size).narrow(2, begin, size).contiguous().to(linear.device());
   }
@@ -66,20 +64,22 @@ MultivectorMotions::MultivectorMotions(const Tensor& linear, const Tensor& trans
 Tensor MultivectorMotions::moved(const Tensor& x, const Tensor& of_rows) const {
   const Tensor wide = x.to(at::kDouble);
   std::vector<Tensor> parts{wide.narrow(2, 0, 1)};  // scalars stay
-  for (int grade = 1; grade < grades; ++grade) {
+  for (int grade = 1; grade < clifford::grades; ++grade) {
     const Tensor& block = blocks_[grade - 1];
     const Tensor own = of_rows.defined() ? at::index_select(block, 0, of_rows) : block;
-    const int64_t begin = grade_begin[grade], size = grade_begin[grade + 1] - begin;
+    const int64_t begin = clifford::grade_begin[grade], size = clifford::grade_begin[grade + 1] - begin;
     parts.push_back(at::matmul(wide.narrow(2, begin, size), own.transpose(1, 2)));
   }
   return at::cat(parts, 2).to(x.scalar_type());
 }
 
 Tensor weighted_places(const Tensor& x, int64_t axis) {
+  using enum clifford::Blade;
   return at::stack({-x.select(axis, e023), x.select(axis, e013), -x.select(axis, e012)}, -1);
 }
 
 Tensor translated_multivectors(const Tensor& x, const Tensor& by) {
+  using enum clifford::Blade;
   const Tensor result = x.to(at::kDouble).clone();
   const auto c = [&](int i) { return result.select(2, i); };  // (L, c)
   const auto t = [&](int i) { return by.narrow(1, i, 1).to(at::kDouble); };

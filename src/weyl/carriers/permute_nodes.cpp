@@ -38,7 +38,7 @@ Tensor pair_order(const int64_t* order, const Segments& graphs) {
   return index;
 }
 
-Tensor rows(const Tensor& tensor, const Tensor& index) {
+Tensor rows_in_order(const Tensor& tensor, const Tensor& index) {
   return tensor.defined() ? at::index_select(tensor, 0, index.to(tensor.device())) : tensor;
 }
 
@@ -65,19 +65,19 @@ Batch permute_nodes(const Batch& batch, const Tensor& order, const Schema& schem
     }
     each_tensor(*points, [&](const PointsTensor& of, Tensor& tensor) {
       if (of.level == Level::node || of.level == Level::pair) {
-        tensor = rows(tensor, of.level == Level::node ? host : pairs);
+        tensor = rows_in_order(tensor, of.level == Level::node ? host : pairs);
       }
     });
   } else {
     auto& poses = std::get<Poses>(result.input);
-    poses.elements = rows(poses.elements, host);
-    poses.scalars = rows(poses.scalars, host);
+    poses.elements = rows_in_order(poses.elements, host);
+    poses.scalars = rows_in_order(poses.scalars, host);
     pairs = any_pairs ? pair_order(old, graphs) : Tensor();
   }
   for (const auto& q : schema.labels) {
     const auto label = result.labels.find(q.name);
     if (label != result.labels.end() && (q.level == Level::node || q.level == Level::pair)) {
-      label->second = rows(label->second, q.level == Level::node ? host : pairs);
+      label->second = rows_in_order(label->second, q.level == Level::node ? host : pairs);
     }
   }
   return result;
@@ -89,7 +89,7 @@ Named permute_nodes(const Named& values, std::span<const Quantity> quantities, c
     const Quantity* q = find_quantity(quantities, name);
     require(q != nullptr, "permute_nodes: no quantity is named '", name, "'");
     require(q->level != Level::pair, "permute_nodes: '", name, "' is of pair level, permute it in a batch");
-    result.emplace(name, q->level == Level::node ? rows(tensor, order) : tensor);
+    result.emplace(name, q->level == Level::node ? rows_in_order(tensor, order) : tensor);
   }
   return result;
 }

@@ -16,9 +16,9 @@ constexpr int64_t kAllPairs = 256;  // tokens of a graph up to which every pair 
 using Numbers = std::span<double>;
 
 /// The rows of a tensor (N, ...) in float64.
-class Rows {
+class TensorRows {
  public:
-  Rows(const Tensor& t, at::IntArrayRef inner, const char* what)
+  TensorRows(const Tensor& t, at::IntArrayRef inner, const char* what)
       : all_(t.detach().to(at::kCPU, at::kDouble).contiguous()) {
     require(t.dim() == static_cast<int64_t>(inner.size()) + 1 && t.sizes().slice(1) == inner, what,
             ": must be (N, ", inner[0], inner.size() > 1 ? ", " + std::to_string(inner[1]) : std::string(),
@@ -37,7 +37,7 @@ class Rows {
   int64_t width_ = 1;
 };
 
-Rows matrices(LieGroup group, const Tensor& elements) {
+TensorRows matrices(LieGroup group, const Tensor& elements) {
   const int64_t m = matrix_size(group);
   return {elements, {m, m}, "elements"};
 }
@@ -62,7 +62,7 @@ std::vector<double> compact(LieGroup group) {
 
 Tensor distances_to_group(LieGroup group, const Tensor& elements) {
   const Lie<double> lie(group);
-  const Rows rows = matrices(group, elements);
+  const TensorRows rows = matrices(group, elements);
   Tensor result = at::empty({rows.count()}, at::kDouble);
   for (int64_t i = 0; i < rows.count(); ++i) {
     result.mutable_data_ptr<double>()[i] = lie.distance(rows[i]);
@@ -72,7 +72,7 @@ Tensor distances_to_group(LieGroup group, const Tensor& elements) {
 
 Tensor nearest_elements(LieGroup group, const Tensor& elements) {
   const Lie<double> lie(group);
-  const Rows rows = matrices(group, elements);
+  const TensorRows rows = matrices(group, elements);
   std::vector<double> g = compact(group);
   return made(group, rows.count(), [&](int64_t i, Numbers matrix) {
     try {
@@ -95,7 +95,7 @@ Tensor random_elements(LieGroup group, int64_t count, double spread, Stream& str
 
 Tensor exponentials(LieGroup group, const Tensor& coordinates) {
   const Lie<double> lie(group);
-  const Rows rows(coordinates, {degrees_of_freedom(group)}, "coordinates");
+  const TensorRows rows(coordinates, {degrees_of_freedom(group)}, "coordinates");
   std::vector<double> g = compact(group);
   return made(group, rows.count(), [&](int64_t i, Numbers matrix) {
     lie.exp(rows[i], g);
@@ -106,7 +106,7 @@ Tensor exponentials(LieGroup group, const Tensor& coordinates) {
 Tensor polar_coordinates(LieGroup group, const Tensor& elements) {
   const Lie<double> lie(group);
   const Tensor nearest = nearest_elements(group, elements);
-  const Rows rows = matrices(group, nearest);
+  const TensorRows rows = matrices(group, nearest);
   const int64_t dof = degrees_of_freedom(group);
   std::vector<double> g = compact(group);
   Tensor coordinates = at::empty({rows.count(), dof}, at::kDouble);
@@ -119,7 +119,7 @@ Tensor polar_coordinates(LieGroup group, const Tensor& elements) {
 
 double least_chart_margin(LieGroup group, const Tensor& elements) {
   const Lie<double> lie(group);
-  const Rows rows = matrices(group, elements);
+  const TensorRows rows = matrices(group, elements);
   std::vector<std::vector<double>> tokens;
   for (int64_t i = 0; i < rows.count(); ++i) {
     lie.nearest(rows[i], tokens.emplace_back(compact(group)));

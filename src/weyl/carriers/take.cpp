@@ -8,7 +8,7 @@
 namespace weyl {
 namespace {
 
-Tensor rows(const Tensor& tensor, const Tensor& index) {
+Tensor rows_taken(const Tensor& tensor, const Tensor& index) {
   return tensor.defined() ? at::index_select(tensor, 0, index) : tensor;
 }
 
@@ -140,15 +140,16 @@ Batch take(const Batch& all, std::span<const int64_t> which, const Schema& schem
   if (const auto* points = std::get_if<Points>(&all.input)) {
     result.input = take_points(*points, which, at);
   } else if (const auto* poses = std::get_if<Poses>(&all.input)) {
-    result.input = Poses{poses->group, rows(poses->elements, at(Level::node)),
-                         rows(poses->scalars, at(Level::node)), chosen(poses->graphs, which, at.device())};
+    result.input =
+        Poses{poses->group, rows_taken(poses->elements, at(Level::node)),
+              rows_taken(poses->scalars, at(Level::node)), chosen(poses->graphs, which, at.device())};
   } else {
     const auto& grid = std::get<Grid>(all.input);
-    result.input = Grid{rows(grid.values, at(Level::graph)), grid.spacing};
+    result.input = Grid{rows_taken(grid.values, at(Level::graph)), grid.spacing};
   }
   for (const Quantity& q : schema.labels) {
     if (const auto found = all.labels.find(q.name); found != all.labels.end()) {
-      result.labels.emplace(q.name, rows(found->second, at(q.level)));
+      result.labels.emplace(q.name, rows_taken(found->second, at(q.level)));
     }
   }
   for (const auto& [name, tensor] : all.labels) {

@@ -169,7 +169,7 @@ Grid read_grid(const TensorReader& file) {
   return grid;
 }
 
-Carrier carrier_of(const TensorReader& file) {
+Carrier carrier_of_file(const TensorReader& file) {
   const bool poses = file.has("elements"), grid = file.has("values");
   const bool points = file.has("positions") || (file.has("multivectors") && !poses && !grid);
   require<DataError>(
@@ -183,7 +183,7 @@ Carrier carrier_of(const TensorReader& file) {
 TensorFile read(const TensorReader& file, Schema schema) {
   TensorFile result;
   Batch& batch = result.batch;
-  switch (carrier_of(file)) {
+  switch (carrier_of_file(file)) {
     case Carrier::points:
       batch.input = read_points(file, schema.interface);
       break;
@@ -242,7 +242,7 @@ TensorFile read(const TensorReader& file, Schema schema) {
 TensorFile read_tensor_file(const std::string& path, const Schema& wanted) {
   const SafetensorsFile file(path);
   const TensorReader reader(file, true);
-  const Carrier found = carrier_of(reader);
+  const Carrier found = carrier_of_file(reader);
   require<DataError>(found == wanted.carrier(), path, ": must hold ", name_of(wanted.carrier()), ", holds ",
                      name_of(found));
   return read(reader, wanted);
@@ -254,7 +254,7 @@ Interface with_carrier_of(const std::string& path, Interface interface) {
   }
   const SafetensorsFile file(path);
   const TensorReader reader(file, true);
-  const Carrier carrier = carrier_of(reader);
+  const Carrier carrier = carrier_of_file(reader);
   interface.grid = carrier == Carrier::grid;
   if (carrier == Carrier::poses) {
     interface.group = group_named(reader);
@@ -265,7 +265,7 @@ Interface with_carrier_of(const std::string& path, Interface interface) {
 TensorFile read_tensor_file(const std::string& path, Values values) {
   const SafetensorsFile file(path);
   const TensorReader reader(file, values == Values::checked);
-  return read(reader, implied_schema(file, carrier_of(reader)));
+  return read(reader, implied_schema(file, carrier_of_file(reader)));
 }
 
 }  // namespace weyl

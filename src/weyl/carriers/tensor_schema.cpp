@@ -14,13 +14,13 @@ bool is_real(ElementType type) {
 }
 
 /// How many rows quantities of each level have; -1: there are none of it.
-struct Rows {
+struct RowCounts {
   int64_t graphs, nodes, objects;
 };
 
 /// A label of the level whose rows it has (where several have as many, of graphs before nodes before objects), of the
 /// kind that its axes tell; nothing when none fits. `m`: of the matrices of poses, else 0.
-std::optional<Quantity> label(const std::string& name, const TensorEntry& entry, const Rows& rows,
+std::optional<Quantity> label(const std::string& name, const TensorEntry& entry, const RowCounts& rows,
                               int64_t dimension, int64_t m) {
   const auto& shape = entry.shape;
   if (shape.empty() || (shape[0] != rows.graphs && shape[0] != rows.nodes && shape[0] != rows.objects)) {
@@ -105,8 +105,8 @@ Schema implied_schema(const SafetensorsFile& file, Carrier carrier) {
   const auto nodes = shape(carrier != Carrier::points   ? "elements"
                            : file.contains("positions") ? "positions"
                                                         : "multivectors");
-  const Rows rows{graphs, nodes.empty() ? -1 : nodes[0],
-                  carrier == Carrier::points && !objects.empty() ? objects[0] - 1 : -1};
+  const RowCounts rows{graphs, nodes.empty() ? -1 : nodes[0],
+                       carrier == Carrier::points && !objects.empty() ? objects[0] - 1 : -1};
   for (const auto& [name, entry] : file.header().tensors) {
     if (!fields.contains(name)) {
       if (const auto q = label(name, entry, rows, schema.interface.dimension, matrix)) {

@@ -14,7 +14,7 @@
 namespace weyl {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Type = Description::Type;
 
 bool is_table(const Description& d) {
@@ -61,9 +61,9 @@ void write_markdown(const Description& table, std::string& out) {
 }
 
 // A default as JSON. TOML's values are read by our own reader, so nothing is parsed twice by hand.
-Json to_json(const TomlNode& node) {
+OrderedJson to_json(const TomlNode& node) {
   if (const auto* list = node.as<TomlNode::List>()) {
-    Json out = Json::array();
+    OrderedJson out = OrderedJson::array();
     for (const auto& item : *list) {
       out.push_back(to_json(item));
     }
@@ -79,14 +79,15 @@ Json to_json(const TomlNode& node) {
     return *x;
   }
   const auto* s = node.as<std::string>();
-  return s ? Json(*s) : Json();
+  return s ? OrderedJson(*s) : OrderedJson();
 }
 
-Json number_schema(const char* type, Range range) {
-  Json s{{"type", type}};
+OrderedJson number_schema(const char* type, Range range) {
+  OrderedJson s{{"type", type}};
   const auto bound = [&](const char* name, double x) {
     if (std::isfinite(x)) {
-      s[name] = x == std::trunc(x) && std::abs(x) < 1e15 ? Json(static_cast<int64_t>(x)) : Json(x);
+      s[name] =
+          x == std::trunc(x) && std::abs(x) < 1e15 ? OrderedJson(static_cast<int64_t>(x)) : OrderedJson(x);
     }
   };
   bound("minimum", range.low);
@@ -95,32 +96,33 @@ Json number_schema(const char* type, Range range) {
 }
 
 /// Names that are `true` and `false` are booleans in TOML, so the values are of two types there.
-Json choice_schema(const std::vector<std::string>& names) {
-  Json values = Json::array();
+OrderedJson choice_schema(const std::vector<std::string>& names) {
+  OrderedJson values = OrderedJson::array();
   bool booleans = false;
   for (const std::string& name : names) {
     const bool boolean = name == "true" || name == "false";
-    values.push_back(boolean ? Json(name == "true") : Json(name));
+    values.push_back(boolean ? OrderedJson(name == "true") : OrderedJson(name));
     booleans |= boolean;
   }
-  return booleans ? Json{{"enum", std::move(values)}} : Json{{"type", "string"}, {"enum", std::move(values)}};
+  return booleans ? OrderedJson{{"enum", std::move(values)}}
+                  : OrderedJson{{"type", "string"}, {"enum", std::move(values)}};
 }
 
-Json list_schema(Json items) {
+OrderedJson list_schema(OrderedJson items) {
   return {{"type", "array"}, {"items", std::move(items)}};
 }
 
-Json schema(const Description& d);
+OrderedJson schema(const Description& d);
 
-Json table_schema(const Description& d) {
-  Json properties = Json::object();
+OrderedJson table_schema(const Description& d) {
+  OrderedJson properties = OrderedJson::object();
   for (const auto& child : d.children) {
     properties[child.key] = schema(child);
   }
   return {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
 }
 
-Json value_schema(const Description& d) {
+OrderedJson value_schema(const Description& d) {
   switch (d.type) {
     case Type::boolean:
       return {{"type", "boolean"}};
@@ -148,11 +150,12 @@ Json value_schema(const Description& d) {
   return {};
 }
 
-Json schema(const Description& d) {
-  Json s = value_schema(d);
+OrderedJson schema(const Description& d) {
+  OrderedJson s = value_schema(d);
   if (d.optional) {
-    s = {{"anyOf",
-          Json::array({d.type == Type::table ? Json{{"type", "boolean"}} : Json{{"const", false}}, s})}};
+    s = {{"anyOf", OrderedJson::array({d.type == Type::table ? OrderedJson{{"type", "boolean"}}
+                                                             : OrderedJson{{"const", false}},
+                                       s})}};
   }
   if (!d.help.empty()) {
     s["description"] = d.help;
@@ -165,10 +168,10 @@ Json schema(const Description& d) {
   return s;
 }
 
-void collect(const Description& d, std::vector<const Description*>& out) {
+void collect_descriptions(const Description& d, std::vector<const Description*>& out) {
   for (const auto& child : d.children) {
     out.push_back(&child);
-    collect(child, out);
+    collect_descriptions(child, out);
   }
 }
 
@@ -200,7 +203,7 @@ std::string describe_markdown(const Visit& visit, std::string_view title) {
 }
 
 std::string describe_json_schema(const Visit& visit) {
-  Json out{{"$schema", "https://json-schema.org/draft/2020-12/schema"}};
+  OrderedJson out{{"$schema", "https://json-schema.org/draft/2020-12/schema"}};
   out.update(table_schema(describe(visit)));
   return out.dump(2) + "\n";
 }
@@ -211,7 +214,7 @@ std::string explain(const Visit& visit, std::string_view key) {
   }
   const Description root = describe(visit);
   std::vector<const Description*> all;
-  collect(root, all);
+  collect_descriptions(root, all);
   std::vector<std::string> paths, ends;
   for (const auto* d : all) {
     if (d->path == key) {

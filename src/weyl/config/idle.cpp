@@ -12,21 +12,21 @@ using Values = std::map<std::string, std::string, std::less<>>;
 
 /// Each key's value as TOML, and of a table that can be off whether it is on. What stands in a list of tables is not
 /// among them: a description has no items.
-void collect(const Description& d, Values& values) {
+void collect_values(const Description& d, Values& values) {
   const bool table = d.type == Description::Type::table;
   if (!d.path.empty() && d.type != Description::Type::tables && (!table || d.optional)) {
     values[d.path] = table ? (d.on ? "true" : "false") : d.standard;
   }
   if (d.type != Description::Type::tables) {
     for (const Description& child : d.children) {
-      collect(child, values);
+      collect_values(child, values);
     }
   }
 }
 
 Values values_of(const Visit& visit) {
   Values values;
-  collect(describe(visit), values);
+  collect_values(describe(visit), values);
   return values;
 }
 

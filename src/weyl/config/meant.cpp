@@ -79,7 +79,7 @@ bool is_chosen(const Description& alternative, const Description& parent, const 
 
 /// All that can be set by a path: nothing within lists of tables. Of alternatives, the chosen ones and that in which the
 /// unknown key stands.
-struct Collector {
+struct KeyCollector {
   const TomlNode* document;
   const std::string& here;  // the table of the unknown key
   std::vector<Candidate> keys, names;
@@ -140,8 +140,8 @@ struct Found {
   std::vector<const Description*> keys;
   bool by_name = false;
 };
-Found find(const std::string& word, const std::string& table, const std::vector<Candidate>& keys,
-           const std::vector<Candidate>& names) {
+Found find_meant(const std::string& word, const std::string& table, const std::vector<Candidate>& keys,
+                 const std::vector<Candidate>& names) {
   const auto here = [&](const std::vector<Candidate>& all) {
     std::vector<Candidate> own;
     std::ranges::copy_if(all, std::back_inserter(own), [&](const Candidate& c) { return c.table == table; });
@@ -176,16 +176,16 @@ Found follow(Found found, const std::string& rest, const std::string& table,
     }
   }
   const std::string from = found.keys.size() == 1 ? found.keys.front()->path : table;
-  Found inside = find(rest.substr(rest.rfind('.') + 1), from, keys, names);
+  Found inside = find_meant(rest.substr(rest.rfind('.') + 1), from, keys, names);
   return inside.keys.empty() ? found : inside;
 }
 
 Meant meant(const UnknownKey& unknown, const Description& all, const TomlNode* document) {
   const std::string table = without_indices(unknown.table);
-  Collector collect{document, table, {}, {}};
+  KeyCollector collect{document, table, {}, {}};
   collect(all);
   const std::vector<Candidate>&keys = collect.keys, &names = collect.names;
-  Found found = find(unknown.key, table, keys, names);
+  Found found = find_meant(unknown.key, table, keys, names);
   const bool of_rest = found.keys.empty();
   if (!unknown.rest.empty()) {
     found = follow(std::move(found), unknown.rest, table, keys, names);

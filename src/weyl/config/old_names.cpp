@@ -8,7 +8,7 @@
 namespace weyl {
 namespace {
 
-TomlEntry* find(TomlNode::Table& table, std::string_view key) {
+TomlEntry* find_entry(TomlNode::Table& table, std::string_view key) {
   const auto entry = std::ranges::find(table, key, &TomlEntry::key);
   return entry == table.end() ? nullptr : &*entry;
 }
@@ -24,7 +24,7 @@ void each_table(TomlNode& node, std::string_view path, const F& f) {
     const size_t dot = path.find('.');
     if (path.empty()) {
       f(*table);
-    } else if (TomlEntry* entry = find(*table, path.substr(0, dot))) {
+    } else if (TomlEntry* entry = find_entry(*table, path.substr(0, dot))) {
       each_table(entry->node, dot == path.npos ? "" : path.substr(dot + 1), f);
     }
   }
@@ -55,12 +55,12 @@ void OldNames::used(const Name& name) {
 void OldNames::rename(TomlNode& root, const std::string& where) {
   for (const Name& name : names_) {
     each_table(root, name.table, [&](TomlNode::Table& table) {
-      TomlEntry* old = find(table, name.old_key);
+      TomlEntry* old = find_entry(table, name.old_key);
       if (old == nullptr) {
         return;
       }
-      require<ConfigError>(find(table, name.key) == nullptr, where, ":", old->place.line, ": ", name.old_path,
-                           ": is the old name of '", name.key, "', which is given too");
+      require<ConfigError>(find_entry(table, name.key) == nullptr, where, ":", old->place.line, ": ",
+                           name.old_path, ": is the old name of '", name.key, "', which is given too");
       old->key = name.key;
       used(name);
     });

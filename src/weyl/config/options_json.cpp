@@ -3,9 +3,9 @@
 namespace weyl {
 namespace {
 
-class Collector final : public Fields {
+class JsonCollector final : public Fields {
  public:
-  Collector() { open_.push_back({"", Json::object()}); }
+  JsonCollector() { open_.push_back({"", Json::object()}); }
   Json result() const { return open_.front().json; }
 
  protected:
@@ -86,7 +86,7 @@ class Collector final : public Fields {
 }  // namespace
 
 Json options_json(const Visit& visit) {
-  Collector collector;
+  JsonCollector collector;
   visit(collector);
   return collector.result();
 }

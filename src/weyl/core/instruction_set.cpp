@@ -6,12 +6,12 @@
 namespace weyl::kernels {
 namespace {
 
-std::atomic<InstructionSet> limit{InstructionSet::v4};
+std::atomic<InstructionSet> most_allowed{InstructionSet::v4};
 
 }  // namespace
 
 InstructionSet best_instruction_set() {
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(WEYL_BASELINE_KERNELS)
   static const InstructionSet best = [] {
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -29,12 +29,12 @@ InstructionSet best_instruction_set() {
 }
 
 InstructionSet instruction_set() {
-  return std::min(best_instruction_set(), limit.load());
+  return std::min(best_instruction_set(), most_allowed.load());
 }
 
-UseInstructionSet::UseInstructionSet(InstructionSet at_most) : before_(limit.exchange(at_most)) {}
+UseInstructionSet::UseInstructionSet(InstructionSet at_most) : before_(most_allowed.exchange(at_most)) {}
 UseInstructionSet::~UseInstructionSet() {
-  limit.store(before_);
+  most_allowed.store(before_);
 }
 
 }  // namespace weyl::kernels

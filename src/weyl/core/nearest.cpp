@@ -34,8 +34,8 @@ std::string lower(std::string_view s) {
 }
 
 // `letters`: how many of the shorter word one slip is allowed in; `beginnings`: whether they are near too.
-std::string nearest(std::string_view word, std::span<const std::string> candidates, size_t letters,
-                    bool beginnings) {
+std::string nearest_within_slips(std::string_view word, std::span<const std::string> candidates,
+                                 size_t letters, bool beginnings) {
   if (word.empty() || word.size() > 100) {
     return {};
   }
@@ -71,11 +71,11 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
-  return nearest(word, candidates, 3, true);
+  return nearest_within_slips(word, candidates, 3, true);
 }
 
 std::string nearest_spelling(std::string_view word, std::span<const std::string> candidates) {
-  return nearest(word, candidates, 4, false);
+  return nearest_within_slips(word, candidates, 4, false);
 }
 
 }  // namespace weyl

@@ -19,7 +19,7 @@ FileContents unread(const char* what, int error) {
   return {"", what + std::generic_category().message(error), error};
 }
 
-FileContents contents_of(int descriptor, size_t most) {
+FileContents contents_of_open_file(int descriptor, size_t most) {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) {
     return unread("cannot be read: ", errno);
@@ -58,7 +58,7 @@ FileContents read_file(const std::string& path, size_t most) {
   if (descriptor < 0) {
     return unread("cannot be opened: ", errno);
   }
-  FileContents found = contents_of(descriptor, most);
+  FileContents found = contents_of_open_file(descriptor, most);
   ::close(descriptor);
   return found;
 }

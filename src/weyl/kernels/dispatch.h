@@ -25,7 +25,7 @@ InstructionSet instruction_set_for(const char* kernel);
 template <class Kernel>
 const Kernel& best() {
   [[maybe_unused]] const InstructionSet set = instruction_set_for(__PRETTY_FUNCTION__);
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(WEYL_BASELINE_KERNELS)
   if (set == InstructionSet::v4) {
     return compiled<Kernel, InstructionSet::v4>();
   }

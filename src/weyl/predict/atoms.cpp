@@ -1,5 +1,6 @@
 #include "weyl/predict/atoms.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>

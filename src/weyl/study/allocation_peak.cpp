@@ -9,25 +9,6 @@
 #include "weyl/study/device.h"
 
 namespace weyl {
-namespace {
-
-/// LibTorch's allocators report every block to the profiler of the thread that is set.
-class Follower : public c10::MemoryReportingInfoBase {
- public:
-  void reportMemoryUsage(void*, int64_t change, size_t, size_t, c10::Device device) override {
-    if (device.is_cpu()) {
-      taken_ += change;
-      most_ = std::max(most_, taken_);
-    }
-  }
-  bool memoryProfilingEnabled() const override { return true; }
-  int64_t most() const { return most_; }
-
- private:
-  int64_t taken_ = 0, most_ = 0;
-};
-
-}  // namespace
 
 struct AllocationPeak::State {
   virtual ~State() = default;
@@ -35,6 +16,22 @@ struct AllocationPeak::State {
 };
 
 struct AllocationPeak::OfCpu : State {
+  /// LibTorch's allocators report every block to the profiler of the thread that is set.
+  class Follower : public c10::MemoryReportingInfoBase {
+   public:
+    void reportMemoryUsage(void*, int64_t change, size_t, size_t, c10::Device device) override {
+      if (device.is_cpu()) {
+        taken_ += change;
+        most_ = std::max(most_, taken_);
+      }
+    }
+    bool memoryProfilingEnabled() const override { return true; }
+    int64_t most() const { return most_; }
+
+   private:
+    int64_t taken_ = 0, most_ = 0;
+  };
+
   std::shared_ptr<Follower> follower = std::make_shared<Follower>();
   c10::DebugInfoGuard guard{c10::DebugInfoKind::PROFILER_STATE, follower};
   int64_t bytes() const override { return follower->most(); }

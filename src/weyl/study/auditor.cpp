@@ -54,7 +54,7 @@ double root_mean_square(const Tensor& values, const Quantity& q, bool cells) {
 
 /// Among thousands of cells the largest difference is that of the one where rounding happened to add up: the
 /// answer for a grid is all its cells.
-double largest_difference(const Tensor& a, const Tensor& b, bool cells) {
+double audited_difference(const Tensor& a, const Tensor& b, bool cells) {
   if (a.numel() == 0) {
     return 0;
   }
@@ -172,7 +172,7 @@ std::vector<double> Auditor::errors(const Transformation& transformation) {
         continue;
       }
       const double difference =
-          largest_difference(those_present(seen[i], i), those_present(expected[i], i), of_cells(i));
+          audited_difference(those_present(seen[i], i), those_present(expected[i], i), of_cells(i));
       const double error = difference / scales_[i];
       worst[i] = std::isfinite(error) ? std::max(worst[i], error) : std::numeric_limits<double>::infinity();
     }

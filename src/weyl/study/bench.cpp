@@ -46,7 +46,7 @@ BenchRatio ratio(const std::vector<double>& these, const std::vector<double>& th
 }
 
 /// What is timed: a model on a batch.
-struct Subject {
+struct TimedModel {
   Model& model;
   const Task* task;
   const Batch& batch;
@@ -85,7 +85,7 @@ double steady_milliseconds(at::Device device, const F& work) {
   return milliseconds(device, work);
 }
 
-double largest_difference(const Named& a, const Named& b) {
+double difference_of_outputs(const Named& a, const Named& b) {
   double largest = 0;
   for (const auto& [name, x] : a) {
     if (x.numel() > 0) {
@@ -142,8 +142,8 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   result.device = device_name(device);
   result.parameters = model.parameter_count();
   result.tokens = batch.tokens();
-  Subject subject{model, task, batch, Optimiser(model.parameters(), OptimiserOptions{})};
-  std::optional<Subject> other;
+  TimedModel subject{model, task, batch, Optimiser(model.parameters(), OptimiserOptions{})};
+  std::optional<TimedModel> other;
   bool same_weights = false;
   if (options.other != nullptr) {
     same_weights = copy_weights(model, *options.other);
@@ -157,7 +157,7 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   };
 
   struct Side {
-    Subject& of;
+    TimedModel& of;
     bool reference;
     BenchSide& into;
     std::vector<double> forward, predict, train_step;
@@ -186,11 +186,11 @@ BenchCase bench(const std::string& name, Model& model, const Task* task, const B
   set_training(false);
   const Named found = subject.forward();
   if (same_weights) {
-    result.error_of_other = largest_difference(found, other->forward());
+    result.error_of_other = difference_of_outputs(found, other->forward());
   }
   if (options.reference) {
     result.error =
-        largest_difference(found, as(true, options.plain_attention, [&] { return subject.forward(); }));
+        difference_of_outputs(found, as(true, options.plain_attention, [&] { return subject.forward(); }));
   }
   forward_products.record([&] { subject.forward(); });
 

@@ -70,7 +70,7 @@ class Driver {
   void* library_;
 };
 
-std::optional<Facts> facts_of(at::Device device) {
+std::optional<Facts> device_facts(at::Device device) {
   return device.is_cuda() ? Driver().facts(device_index(device)) : std::nullopt;
 }
 
@@ -87,12 +87,12 @@ void synchronise(at::Device device) {
 }
 
 std::string device_name(at::Device device) {
-  const std::optional<Facts> facts = facts_of(device);
+  const std::optional<Facts> facts = device_facts(device);
   return facts ? facts->name : device.str();
 }
 
 std::string device_text(at::Device device) {
-  const std::optional<Facts> facts = facts_of(device);
+  const std::optional<Facts> facts = device_facts(device);
   if (!facts) {
     return device.str();
   }

@@ -10,7 +10,7 @@
 namespace weyl {
 namespace {
 
-std::string times(at::IntArrayRef sizes) {
+std::string grid_size(at::IntArrayRef sizes) {
   std::string result;
   for (const int64_t n : sizes) {
     result += (result.empty() ? "" : " x ") + std::to_string(n);
@@ -62,8 +62,9 @@ Batch exact_cells(const Model& model, const Batch& samples, const Schema& schema
     }
     const Batch part = cropped(samples, central_crop(grid, std::vector<int64_t>{n}), schema);
     const auto& cells = std::get<Grid>(part.input).values.sizes();
-    note = text("on ", times(sizes), " cells nothing is exact; audited on the ", times(cells.slice(2)),
-                " in their middle, where it is", obstacles.empty() ? "" : "; ", obstacles);
+    note =
+        text("on ", grid_size(sizes), " cells nothing is exact; audited on the ", grid_size(cells.slice(2)),
+             " in their middle, where it is", obstacles.empty() ? "" : "; ", obstacles);
     return part;
   }
   note = obstacles;

@@ -19,7 +19,7 @@ namespace {
 std::mutex writing;
 std::vector<MatrixProducts::Shape>* heard = nullptr;
 
-MatrixProducts::Shape shape_of(const Tensor& a, const Tensor& b) {
+MatrixProducts::Shape product_shape(const Tensor& a, const Tensor& b) {
   return {{a.sizes().vec(), a.strides().vec()},
           {b.sizes().vec(), b.strides().vec()},
           at::TensorOptions().dtype(a.dtype()).device(a.device())};
@@ -31,7 +31,7 @@ std::unique_ptr<at::ObserverContext> note_operands(const at::RecordFunction& cal
   if (first < 2 && call.inputs().size() > first + 1) {
     const std::scoped_lock lock(writing);
     if (heard != nullptr) {
-      heard->push_back(shape_of(call.inputs()[first].toTensor(), call.inputs()[first + 1].toTensor()));
+      heard->push_back(product_shape(call.inputs()[first].toTensor(), call.inputs()[first + 1].toTensor()));
     }
   }
   return nullptr;

@@ -46,7 +46,7 @@ double extent_of(const Tensor& x) {
 /// Rounds positions or shifts to a grid so coarse (2^-23 of their reach) that position + shift is exact in
 /// float32 too. A rounded sum would be another input: its rounding times the slope of the model, which is
 /// large at a close encounter, is not an error of symmetry.
-Tensor on_grid(const Tensor& values, const Tensor& positions) {
+Tensor on_coarse_grid(const Tensor& values, const Tensor& positions) {
   const double largest = positions.numel() > 0 ? positions.abs().max().item<double>() : 0;
   const double reach = largest + extent_of(positions);
   if (!std::isfinite(reach) || reach == 0) {
@@ -160,7 +160,7 @@ Transformation translations(const Schema& schema) {
         const double extent = extent_of(x);
         const int64_t B = batch.count();
         const Tensor shift = uniform_tensor({B, D}, -extent, extent, stream);
-        return Motions{at::eye(D, at::kDouble).expand({B, D, D}), on_grid(shift, x)};
+        return Motions{at::eye(D, at::kDouble).expand({B, D, D}), on_coarse_grid(shift, x)};
       },
       shifted_by);
 }
@@ -204,7 +204,7 @@ Tensor rounding_of(const Tensor& y, const Tensor& a, const Tensor& x) {
 }
 
 /// Multiplies elements (L, m, m) by one of `factors` (F, m, m) each from the right, in float64.
-Tensor times(const Tensor& elements, const Tensor& factors) {
+Tensor multiplied(const Tensor& elements, const Tensor& factors) {
   return at::matmul(elements.to(at::kDouble), factors).to(elements.scalar_type());
 }
 
@@ -218,14 +218,14 @@ Transformation from_the_right(std::string name, double size, bool one_per_graph)
             const Tensor of_nodes = one_per_graph ? at::index_select(drawn, 0, poses.graphs.index) : drawn;
             Moved moved{batch, {}};
             auto& elements = std::get<Poses>(moved.batch.input).elements;
-            elements = times(elements, of_nodes);
+            elements = multiplied(elements, of_nodes);
             moved.act = [of_nodes, of_graphs = one_per_graph ? drawn : Tensor()](
                             const Named& values, std::span<const Quantity> quantities) {
               Named result = values;
               for (const Quantity& q : quantities) {
                 const Tensor& factors = q.level == Level::node ? of_nodes : of_graphs;
                 if (q.kind == Kind::element && factors.defined()) {
-                  result[q.name] = times(values.at(q.name), factors);
+                  result[q.name] = multiplied(values.at(q.name), factors);
                 }
               }
               return result;
@@ -262,7 +262,7 @@ Transformation far_translations(const Schema& schema) {
             const int64_t B = batch.count(), D = schema.interface.dimension;
             const double reach = kFar * extent_of(x);
             const Motions motions{at::eye(D, at::kDouble).expand({B, D, D}),
-                                  on_grid(uniform_tensor({B, D}, -reach, reach, stream), x)};
+                                  on_coarse_grid(uniform_tensor({B, D}, -reach, reach, stream), x)};
             const Batch far = transform(wide, motions, schema);
             const Shift back = to_origin(far.input);
             // Outputs move by the sum, in which the large parts cancel: added one after the other they would round.
@@ -388,9 +388,9 @@ Batch on_grid(Batch batch) {
   }
   auto& points = std::get<Points>(batch.input);
   const Tensor x = points_of(batch).positions;
-  points.positions = on_grid(x.to(at::kDouble), x);
+  points.positions = on_coarse_grid(x.to(at::kDouble), x);
   if (points.cell.defined()) {  // so that many cells are exact too, and nodes that are wrapped
-    points.cell = on_grid(points.cell.to(at::kDouble), x);
+    points.cell = on_coarse_grid(points.cell.to(at::kDouble), x);
   }
   return batch;
 }

@@ -22,7 +22,7 @@ int64_t classes_of(const Schema& data, const std::string& label, const char* tas
 }
 
 int64_t classes_of(const Interface& model, const char* task) {
-  const Quantity* found = find_quantity(model.outputs, "logits");
+  const Quantity* found = find_quantity(model.outputs, kClassLogits);
   require<ConfigError>(found != nullptr, "task ", task, ": the model must have an output 'logits'");
   return found->channels;
 }
@@ -63,7 +63,7 @@ Tensor class_weights(const std::vector<double>& given, const Tensor& logits, con
 }
 
 Tensor logits_of(const Named& outputs, const char* task) {
-  const auto found = outputs.find("logits");
+  const auto found = outputs.find(kClassLogits);
   require(found != outputs.end(), task, ": the model has no output 'logits'");
   const bool half = found->second.scalar_type() == at::kHalf || found->second.scalar_type() == at::kBFloat16;
   return half ? found->second.to(at::kFloat) : found->second;

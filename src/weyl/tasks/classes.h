@@ -6,6 +6,11 @@ namespace weyl {
 
 /// What tasks with classes 0 .. K-1 share. `task` begins their messages.
 
+constexpr const char* kClassLogits = "logits";                // the model's output
+constexpr const char* kClassProbabilities = "probabilities";  // the prediction made of it
+constexpr int64_t kMostNamedClasses = 20;                     // more are not told one by one, named or not
+constexpr double kLeastProbability = 1e-30;                   // in its logarithm
+
 /// K as a label of the schema says: ConfigError without that label, or when it says fewer than two.
 int64_t classes_of(const Schema& data, const std::string& label, const char* task);
 /// K of a model: the channels of its output `logits`.

@@ -22,26 +22,22 @@
 namespace weyl {
 namespace {
 
-constexpr const char* kTask = ClassificationOptions::name_in_config;
-constexpr const char* kLabel = "class";
-constexpr const char* kLogits = "logits";
-constexpr const char* kProbabilities = "probabilities";
-constexpr int64_t kChunk = 256;       // samples at a time when a whole set is read,
-constexpr int64_t kCells = 1 << 20;   // and tokens, but for one sample that has more
-constexpr int64_t kMostNumbered = 5;  // more classes than this are not told one by one,
-constexpr int64_t kMostNamed = 20;    // or than this, when the options name them
-constexpr double kLeast = 1e-30;      // of a probability, in its logarithm
+constexpr const char* kClassification = ClassificationOptions::name_in_config;
+constexpr const char* kClassLabel = "class";
+constexpr int64_t kClassificationChunk = 256;  // samples at a time when a whole set is read,
+constexpr int64_t kCells = 1 << 20;            // and tokens, but for one sample that has more
+constexpr int64_t kMostNumbered = 5;           // more classes than this are not told one by one without names
 
-Quantity probabilities(int64_t classes) {
-  return {.name = kProbabilities, .level = Level::graph, .channels = classes};
+Quantity sample_probabilities(int64_t classes) {
+  return {.name = kClassProbabilities, .level = Level::graph, .channels = classes};
 }
 
 template <class F>
-void for_each_chunk(const Dataset& data, F f) {
+void for_each_alike_chunk(const Dataset& data, F f) {
   const at::NoGradGuard no_grad;
   for (int64_t begin = 0, end = 0; begin < data.size(); begin = end) {
     std::vector<int64_t> indices;
-    for (int64_t tokens = 0; end < data.size() && end - begin < kChunk; ++end) {
+    for (int64_t tokens = 0; end < data.size() && end - begin < kClassificationChunk; ++end) {
       tokens += data.tokens(end);
       if (end > begin && (tokens > kCells || !data.lattice(begin).alike(data.lattice(end)))) {
         break;
@@ -54,12 +50,12 @@ void for_each_chunk(const Dataset& data, F f) {
 
 /// The classes (B) int64, or, of samples that were mixed, the shares of classes (B, K) in the dtype of the logits.
 Tensor training_target(const Batch& batch, const Tensor& logits, bool prepared) {
-  const auto found = batch.labels.find(kLabel);
+  const auto found = batch.labels.find(kClassLabel);
   if (found == batch.labels.end() || !found->second.is_floating_point()) {
-    return target_of(batch, kLabel, logits, kTask, prepared);
+    return target_of(batch, kClassLabel, logits, kClassification, prepared);
   }
-  require(found->second.sizes() == logits.sizes(), kTask, ": shares of classes must be ", logits.sizes(),
-          ", got ", found->second.sizes());
+  require(found->second.sizes() == logits.sizes(), kClassification, ": shares of classes must be ",
+          logits.sizes(), ", got ", found->second.sizes());
   return found->second.to(logits.device(), logits.scalar_type());
 }
 
@@ -76,22 +72,22 @@ class Accuracy : public Meter {
  public:
   Accuracy(std::vector<std::string> names, bool named)
       : names_(std::move(names)),
-        one_by_one_(classes() <= (named ? kMostNamed : kMostNumbered)),
+        one_by_one_(classes() <= (named ? kMostNamedClasses : kMostNumbered)),
         counts_(at::zeros({classes(), classes()}, at::kLong)) {}
 
   void add(const Batch& batch, const Named& predictions) override {
-    const auto found = predictions.find(kProbabilities);
+    const auto found = predictions.find(kClassProbabilities);
     require(found != predictions.end(), "classification: there is no prediction 'probabilities'");
     const Tensor p = found->second.detach().to(at::kCPU, at::kDouble);
     require(p.dim() == 2 && p.size(1) == classes(), "classification: probabilities must be (B, ", classes(),
             "), got ", p.sizes());
-    const Tensor truth = target_of(batch, kLabel, p, kTask);
+    const Tensor truth = target_of(batch, kClassLabel, p, kClassification);
     counts_ += count_confusion(truth, at::argmax(p, 1), classes());
-    surprise_ -= p.gather(1, truth.unsqueeze(1)).clamp_min(kLeast).log().sum().item<double>();
+    surprise_ -= p.gather(1, truth.unsqueeze(1)).clamp_min(kLeastProbability).log().sum().item<double>();
   }
 
   void merge(const Meter& other) override {
-    const auto& more = same_kind<Accuracy>(other, kTask);
+    const auto& more = same_kind<Accuracy>(other, kClassification);
     require(more.names_ == names_, "classification: a meter must be merged with one of the same classes");
     counts_ = counts_ + more.counts_;
     surprise_ += more.surprise_;
@@ -149,34 +145,34 @@ class Accuracy : public Meter {
 }  // namespace
 
 std::vector<Quantity> Classification::labels() const {
-  return {{.name = kLabel, .level = Level::graph, .kind = Kind::category}};
+  return {{.name = kClassLabel, .level = Level::graph, .kind = Kind::category}};
 }
 
 Interface Classification::interface(const Schema& data) const {
-  const int64_t classes = classes_of(data, kLabel, kTask);
-  class_names(options_.names, classes, kTask);
-  check_class_weights(options_.class_weights, classes, kTask);
+  const int64_t classes = classes_of(data, kClassLabel, kClassification);
+  class_names(options_.names, classes, kClassification);
+  check_class_weights(options_.class_weights, classes, kClassification);
   matrices_of(options_.test_time_rotations, data.carrier(), data.interface.dimension);
   Interface result = data.interface;
-  result.outputs = {{.name = kLogits, .level = Level::graph, .channels = classes}};
+  result.outputs = {{.name = kClassLogits, .level = Level::graph, .channels = classes}};
   return result;
 }
 
 std::vector<Quantity> Classification::predictions(const Interface& model) const {
   std::vector<Quantity> all = model.outputs;
-  const int64_t classes = classes_of(model, kTask);
-  all.push_back(probabilities(classes));
+  const int64_t classes = classes_of(model, kClassification);
+  all.push_back(sample_probabilities(classes));
   all.push_back(labels()[0]);
   all.back().categories = classes;
   return all;
 }
 
 void Classification::fit(const Dataset& train) {
-  const int64_t classes = classes_of(train.schema(), kLabel, kTask);
+  const int64_t classes = classes_of(train.schema(), kClassLabel, kClassification);
   Tensor counts = at::zeros({classes}, at::kLong);
-  for_each_chunk(train, [&](const Batch& batch) {
+  for_each_alike_chunk(train, [&](const Batch& batch) {
     const Tensor like = at::zeros({batch.count(), classes}, at::kDouble);
-    counts += at::bincount(target_of(batch, kLabel, like, kTask), {}, classes);
+    counts += at::bincount(target_of(batch, kClassLabel, like, kClassification), {}, classes);
   });
   require<DataError>(counts.sum().item<int64_t>() > 0, "task classification: the training set is empty");
   frequencies_ = counts.to(at::kDouble) / counts.sum().to(at::kDouble);
@@ -196,20 +192,20 @@ void Classification::load(const NamedTensors& state) {
 }
 
 void Classification::prepare(Batch& batch, const Interface& model) const {
-  const auto found = batch.labels.find(kLabel);
+  const auto found = batch.labels.find(kClassLabel);
   if (found != batch.labels.end() && !found->second.is_floating_point()) {
-    require_classes(found->second, kLabel, classes_of(model, kTask), kTask);
+    require_classes(found->second, kClassLabel, classes_of(model, kClassification), kClassification);
   }
 }
 
 Step Classification::step(Model& model, const Batch& batch) const {
-  const Tensor logits = logits_of(model(batch.input), kTask);
+  const Tensor logits = logits_of(model(batch.input), kClassification);
   const Tensor target = training_target(batch, logits, /*prepared=*/model.training());
   if (options_.loss == ClassLoss::binary) {
     return {binary_loss(logits, target, options_.label_smoothing),
             model.training() ? Named{} : predict(model, batch)};
   }
-  const Tensor weights = class_weights(options_.class_weights, logits, kTask);
+  const Tensor weights = class_weights(options_.class_weights, logits, kClassification);
   Tensor loss = at::cross_entropy_loss(logits, target, weights,
                                        weights.defined() ? at::Reduction::Sum : at::Reduction::Mean, -100,
                                        options_.label_smoothing);
@@ -223,33 +219,34 @@ Step Classification::step(Model& model, const Batch& batch) const {
 Named Classification::predict(Model& model, const Batch& batch) const {
   const at::NoGradGuard no_grad;
   Named first;
-  const Quantity q = probabilities(classes_of(model.interface, kTask));
+  const Quantity q = sample_probabilities(classes_of(model.interface, kClassification));
   const Tensor p = mean_over_rotations(
       options_.test_time_rotations, batch.input, model.interface, q, [&](const Input& input) {
         Named outputs = model(input);
-        const Tensor softmax = at::softmax(logits_of(outputs, kTask).to(at::kDouble), 1);
+        const Tensor softmax = at::softmax(logits_of(outputs, kClassification).to(at::kDouble), 1);
         if (first.empty()) {
           first = std::move(outputs);
         }
         return softmax;
       });
-  first[kProbabilities] = p;
-  first[kLabel] = at::argmax(p, 1, true);
+  first[kClassProbabilities] = p;
+  first[kClassLabel] = at::argmax(p, 1, true);
   return first;
 }
 
 std::unique_ptr<Meter> Classification::meter(const Interface& model) const {
-  return std::make_unique<Accuracy>(class_names(options_.names, classes_of(model, kTask), kTask),
-                                    !options_.names.empty());
+  return std::make_unique<Accuracy>(
+      class_names(options_.names, classes_of(model, kClassification), kClassification),
+      !options_.names.empty());
 }
 
 std::vector<std::pair<std::string, Metrics>> Classification::baselines(const Dataset& data) const {
   if (!frequencies_.defined()) {
     return {};
   }
-  Accuracy meter(class_names(options_.names, frequencies_.size(0), kTask), !options_.names.empty());
-  for_each_chunk(data, [&](const Batch& batch) {
-    meter.add(batch, {{kProbabilities, frequencies_.expand({batch.count(), frequencies_.size(0)})}});
+  Accuracy meter(class_names(options_.names, frequencies_.size(0), kClassification), !options_.names.empty());
+  for_each_alike_chunk(data, [&](const Batch& batch) {
+    meter.add(batch, {{kClassProbabilities, frequencies_.expand({batch.count(), frequencies_.size(0)})}});
   });
   return {{"most frequent class", meter.values()}};
 }

@@ -29,7 +29,7 @@ constexpr const char* kFlank = "flank";
 constexpr const char* kFlankRows = "flank rows";  // made by `prepare`
 constexpr const char* kGap = "gap";
 constexpr const char* kCorrection = "correction";
-constexpr int64_t kChunk = 2048;  // samples at a time when a whole set is read
+constexpr int64_t kCompletionChunk = 2048;  // samples at a time when a whole set is read
 
 const Poses& poses_of(const Input& input) {
   const auto* poses = std::get_if<Poses>(&input);
@@ -37,7 +37,7 @@ const Poses& poses_of(const Input& input) {
   return *poses;
 }
 
-const Tensor& label_of(const Batch& batch, const char* name) {
+const Tensor& completion_label(const Batch& batch, const char* name) {
   const auto found = batch.labels.find(name);
   require(found != batch.labels.end(), "completion: the batch has no label '", name, "'");
   return found->second;
@@ -49,7 +49,7 @@ const Tensor& output_of(const Named& outputs, const char* name) {
   return found->second;
 }
 
-Tensor rows_of(const Tensor& x, const Tensor& rows) {
+Tensor taken_rows(const Tensor& x, const Tensor& rows) {
   return at::index_select(x, 0, rows);
 }
 
@@ -69,8 +69,8 @@ PoseDistances distances(LieGroup group, const Tensor& a, const Tensor& b) {
 
 /// g_i exp(delta_i) in float64, compact, of some rows.
 Tensor corrected(const Poses& poses, const Tensor& correction, const Tensor& rows) {
-  const Tensor g = lie::compact_elements(rows_of(poses.elements, rows).to(at::kDouble), poses.group);
-  const Tensor delta = rows_of(correction, rows).to(at::kDouble);
+  const Tensor g = lie::compact_elements(taken_rows(poses.elements, rows).to(at::kDouble), poses.group);
+  const Tensor delta = taken_rows(correction, rows).to(at::kDouble);
   return lie::compose(g, lie::exp(lie::from_orthonormal(delta, poses.group), poses.group), poses.group);
 }
 
@@ -96,9 +96,9 @@ class PoseError : public Meter {
   void add(const Batch& batch, const Named& predictions) override {
     const Poses& poses = poses_of(batch.input);
     const Segments& graphs = poses.graphs;
-    const Tensor truth = label_of(batch, kElement).to(at::kCPU, at::kDouble);
+    const Tensor truth = completion_label(batch, kElement).to(at::kCPU, at::kDouble);
     const PoseDistances error = pose_distances(poses.group, output_of(predictions, kElement).detach(), truth);
-    const Tensor flank = label_of(batch, kFlank).to(at::kCPU, at::kLong).contiguous();
+    const Tensor flank = completion_label(batch, kFlank).to(at::kCPU, at::kLong).contiguous();
     const auto* beside = flank.const_data_ptr<int64_t>();
     const auto bases = largest_rows(output_of(predictions, kGap), graphs);
     std::vector<int64_t> neighbours;
@@ -109,7 +109,8 @@ class PoseError : public Meter {
               " must have a token of flank 1, got none");
       hits_ += beside[bases[s]] == 1 ? 1 : 0;
     }
-    const Tensor from = rows_of(poses.elements.to(at::kCPU, at::kDouble), at::tensor(neighbours, at::kLong));
+    const Tensor from =
+        taken_rows(poses.elements.to(at::kCPU, at::kDouble), at::tensor(neighbours, at::kLong));
     const Tensor step = pose_distances(poses.group, from, truth).squared;
     for (int64_t s = 0; s < graphs.count(); ++s) {
       const double e = error.squared.const_data_ptr<double>()[s];
@@ -198,7 +199,7 @@ std::vector<Quantity> Completion::predictions(const Interface& model) const {
 }
 
 void Completion::prepare(Batch& batch, const Interface& /*model*/) const {
-  const Tensor beside = label_of(batch, kFlank) == 1;
+  const Tensor beside = completion_label(batch, kFlank) == 1;
   batch.labels[kFlankRows] =
       flank_rows(beside, segment_sum(beside.to(at::kDouble), poses_of(batch.input).graphs));
 }
@@ -208,21 +209,21 @@ Step Completion::step(Model& model, const Batch& batch) const {
   const Segments& graphs = poses.graphs;
   const Named outputs = model(batch.input);
   const Tensor gap = output_of(outputs, kGap).to(at::kDouble);
-  const Tensor beside = label_of(batch, kFlank).to(gap.device()) == 1;  // (N, 1)
-  const Tensor sizes = segment_sum(beside.to(at::kDouble), graphs);     // (B, 1)
+  const Tensor beside = completion_label(batch, kFlank).to(gap.device()) == 1;  // (N, 1)
+  const Tensor sizes = segment_sum(beside.to(at::kDouble), graphs);             // (B, 1)
   const auto prepared = batch.labels.find(kFlankRows);
   const Tensor rows = prepared != batch.labels.end() ? prepared->second : flank_rows(beside, sizes);
-  const Tensor graph = rows_of(graphs.index, rows);
+  const Tensor graph = taken_rows(graphs.index, rows);
 
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Tensor right = segment_logsumexp(gap.masked_fill(beside.logical_not(), -infinity), graphs);
   const Tensor gap_loss = (segment_logsumexp(gap, graphs) - right).mean();
 
   const Tensor truth =
-      lie::compact_elements(label_of(batch, kElement).to(gap.device(), at::kDouble), poses.group);
+      lie::compact_elements(completion_label(batch, kElement).to(gap.device(), at::kDouble), poses.group);
   const Tensor made = corrected(poses, output_of(outputs, kCorrection), rows);
-  const Tensor squared = distances(poses.group, made, rows_of(truth, graph)).squared;
-  const Tensor shares = 1 / (rows_of(sizes, graph).select(1, 0) * static_cast<double>(graphs.count()));
+  const Tensor squared = distances(poses.group, made, taken_rows(truth, graph)).squared;
+  const Tensor shares = 1 / (taken_rows(sizes, graph).select(1, 0) * static_cast<double>(graphs.count()));
   const Tensor pose_loss = (squared * shares).sum();
   return {options_.gap_weight * gap_loss + options_.pose_weight * pose_loss,
           model.training() ? Named{} : answer(poses, outputs)};
@@ -239,16 +240,16 @@ std::unique_ptr<Meter> Completion::meter(const Interface&) const {
 std::vector<std::pair<std::string, Metrics>> Completion::baselines(const Dataset& data) const {
   const at::NoGradGuard no_grad;
   PoseError flanking, random;
-  for (int64_t begin = 0; begin < data.size(); begin += kChunk) {
-    std::vector<int64_t> indices(std::min(kChunk, data.size() - begin));
+  for (int64_t begin = 0; begin < data.size(); begin += kCompletionChunk) {
+    std::vector<int64_t> indices(std::min(kCompletionChunk, data.size() - begin));
     std::iota(indices.begin(), indices.end(), begin);
     const Batch batch = data.batch(indices);
     const Poses& poses = poses_of(batch.input);
     // Tokens stand in any order: the first one is any.
-    for (const auto& [meter, gap] : {std::pair{&flanking, label_of(batch, kFlank).to(at::kDouble)},
+    for (const auto& [meter, gap] : {std::pair{&flanking, completion_label(batch, kFlank).to(at::kDouble)},
                                      {&random, at::zeros({poses.nodes(), 1}, at::kDouble)}}) {
       const Tensor bases = at::tensor(largest_rows(gap, poses.graphs), at::kLong);
-      meter->add(batch, {{kElement, rows_of(poses.elements, bases)}, {kGap, gap}});
+      meter->add(batch, {{kElement, taken_rows(poses.elements, bases)}, {kGap, gap}});
     }
   }
   return {{"flanking token", flanking.values()}, {"random token", random.values()}};

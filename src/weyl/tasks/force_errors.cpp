@@ -50,7 +50,7 @@ struct Rows {
   Tensor square() const { return error.square().sum(1); }
 };
 
-Rows rows_of(const Batch& batch, const Named& predictions, const char* name, int64_t rows, int64_t width) {
+Rows error_rows(const Batch& batch, const Named& predictions, const char* name, int64_t rows, int64_t width) {
   const auto label = batch.labels.find(name), prediction = predictions.find(name);
   const Tensor none = at::zeros({rows, width}, at::kDouble);
   if (label == batch.labels.end() || prediction == predictions.end()) {
@@ -70,12 +70,12 @@ Tensor grown(const Tensor& sums, int64_t rows) {
                               : at::cat({sums, at::zeros({rows - sums.size(0), sums.size(1)}, at::kDouble)});
 }
 
-double at(const Tensor& sums, int64_t column) {
+double summed(const Tensor& sums, int64_t column) {
   return sums.const_data_ptr<double>()[column];
 }
 
 double mean(const Tensor& sums, int64_t sum, int64_t count) {
-  return at(sums, count) > 0 ? at(sums, sum) / at(sums, count) : NAN;
+  return summed(sums, count) > 0 ? summed(sums, sum) / summed(sums, count) : NAN;
 }
 
 }  // namespace
@@ -98,9 +98,9 @@ void ForceErrors::add(const Batch& batch, const Named& predictions) {
   const auto* points = std::get_if<Points>(&batch.input);
   require(points != nullptr, "force_field: the input must be points");
   const int64_t n = points->nodes(), b = points->count();
-  const Rows energy = rows_of(batch, predictions, "energy", b, 1);
-  const Rows forces = rows_of(batch, predictions, "forces", n, 3);
-  const Rows stress = rows_of(batch, predictions, "stress", b, 9);
+  const Rows energy = error_rows(batch, predictions, "energy", b, 1);
+  const Rows forces = error_rows(batch, predictions, "forces", n, 3);
+  const Rows stress = error_rows(batch, predictions, "stress", b, 9);
   const Segments graphs = points->graphs.to(at::kCPU);
   const Tensor sizes = counts_of(graphs, energy.error).unsqueeze(1);
   const Rows per_atom{energy.error / sizes, energy.known};
@@ -161,21 +161,21 @@ Metrics ForceErrors::metrics(const Tensor& sums, const Options& always) const {
   const auto put = [&](const std::string& name, const std::string& unit, double square_or_abs, bool root) {
     result[name] = {factor_ * (root ? std::sqrt(square_or_abs) : square_or_abs), unit};
   };
-  if (always.energy || at(sums, kEnergies) > 0) {
+  if (always.energy || summed(sums, kEnergies) > 0) {
     put("energy_mae", e, mean(sums, kEnergyAbs, kEnergies), false);
     put("energy_rmse", e, mean(sums, kEnergySquare, kEnergies), true);
     put("energy_mae_per_atom", per_atom, mean(sums, kPerAtomAbs, kEnergies), false);
     put("energy_rmse_per_atom", per_atom, mean(sums, kPerAtomSquare, kEnergies), true);
   }
-  if (always.forces || at(sums, kComponents) > 0) {
+  if (always.forces || summed(sums, kComponents) > 0) {
     const std::string force = options_.direct ? "direct_force" : "force";
     put(force_mae(options_.direct), per_length, mean(sums, kForceAbs, kComponents), false);
     put(force + "_rmse", per_length, mean(sums, kForceSquare, kComponents), true);
     put(force + "_norm_mae", per_length, mean(sums, kForceLength, kVectors), false);
-    const bool still = at(sums, kComponents) > 0 && at(sums, kCosines) == 0;
+    const bool still = summed(sums, kComponents) > 0 && summed(sums, kCosines) == 0;
     result[force + "_cosine"] = {still ? 0 : mean(sums, kCosine, kCosines), ""};
   }
-  if (always.stress || at(sums, kStresses) > 0) {
+  if (always.stress || summed(sums, kStresses) > 0) {
     const std::string unit = per_length.empty() ? "" : per_length + "^3";
     put("stress_mae", unit, mean(sums, kStressAbs, kStresses), false);
     put("stress_rmse", unit, mean(sums, kStressSquare, kStresses), true);
@@ -217,10 +217,10 @@ std::vector<Breakdown> ForceErrors::breakdowns(const Schema& data) const {
   Breakdown elements{"element", {}};
   for (int64_t t = 0; t < by_type_.size(0); ++t) {
     const Tensor sums = by_type_[t];
-    if (at(sums, kComponents) > 0) {
+    if (summed(sums, kComponents) > 0) {
       const auto named = static_cast<size_t>(t) < options_.elements.size();
       Metrics m = metrics(sums, none);
-      m["atoms"] = {at(sums, kAtoms), ""};
+      m["atoms"] = {summed(sums, kAtoms), ""};
       elements.rows.emplace_back(named ? options_.elements[t] : std::to_string(t), std::move(m));
     }
   }
@@ -232,11 +232,11 @@ std::vector<Breakdown> ForceErrors::breakdowns(const Schema& data) const {
     Breakdown configs{"config_type", {}};
     for (int64_t k = 0; k < by_config_type_.size(0); ++k) {
       const Tensor sums = by_config_type_[k];
-      if (at(sums, kFrames) > 0) {
+      if (summed(sums, kFrames) > 0) {
         const bool named =
             names != data.category_names.end() && static_cast<size_t>(k) < names->second.size();
         Metrics m = metrics(sums, none);
-        m["frames"] = {at(sums, kFrames), ""};
+        m["frames"] = {summed(sums, kFrames), ""};
         configs.rows.emplace_back(named ? names->second[k] : std::to_string(k), std::move(m));
       }
     }

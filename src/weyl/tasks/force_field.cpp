@@ -31,7 +31,7 @@ namespace {
 constexpr const char* kEnergy = "energy";
 constexpr const char* kForces = "forces";
 constexpr const char* kStress = "stress";
-constexpr int64_t kChunk = 1024;  // samples at a time when a whole set is read
+constexpr int64_t kForceFieldChunk = 1024;  // samples at a time when a whole set is read
 
 Quantity energy_quantity(const std::string& unit = "", bool extensive = true) {
   return {.name = kEnergy, .level = Level::graph, .extensive = extensive, .unit = unit};
@@ -43,7 +43,7 @@ Quantity stress_quantity(const std::string& unit = "") {
   return {.name = kStress, .level = Level::graph, .kind = Kind::symmetric_tensor, .unit = unit};
 }
 
-const Points& points_of(const Input& input) {
+const Points& force_field_points(const Input& input) {
   const auto* points = std::get_if<Points>(&input);
   require(points != nullptr, "force_field: the input must be points");
   return *points;
@@ -179,7 +179,7 @@ void ForceField::load(const NamedTensors& state) {
 
 ForceField::Answer ForceField::answer(Model& model, const Input& input, bool training) const {
   const bool gradient = options_.forces == ForceSource::gradient;
-  Points points = points_of(input);
+  Points points = force_field_points(input);
   Answer result;
   const at::AutoGradMode mode(gradient || at::GradMode::is_enabled());
   Tensor positions, strain;
@@ -242,7 +242,7 @@ Named ForceField::in_units(const Answer& answer) const {
 }
 
 void ForceField::prepare(Batch& batch, const Interface& model) const {
-  statistics_.require_seen_elements(points_of(batch.input), model);
+  statistics_.require_seen_elements(force_field_points(batch.input), model);
 }
 
 Step ForceField::step(Model& model, const Batch& batch) const {
@@ -251,7 +251,7 @@ Step ForceField::step(Model& model, const Batch& batch) const {
   if (options_.forces == ForceSource::gradient && training) {
     expect.emplace();
   }
-  const Points& points = points_of(batch.input);
+  const Points& points = force_field_points(batch.input);
   const Answer a = answer(model, batch.input, training);
   const at::ScalarType dtype = points.positions.scalar_type();
   const Tensor atoms = counts_of(points.graphs, a.reference);
@@ -335,8 +335,8 @@ std::vector<std::pair<std::string, Metrics>> ForceField::baselines(const Dataset
   }
   const Schema& schema = data.schema();
   const auto meter = errors(energy_unit_of(schema), schema.interface.length_unit, schema.interface.elements);
-  for_each_chunk(data, kChunk, [&](const Batch& batch) {
-    const Points& points = points_of(batch.input);
+  for_each_chunk(data, kForceFieldChunk, [&](const Batch& batch) {
+    const Points& points = force_field_points(batch.input);
     const Tensor energy = statistics_.energies(composition_of(points, schema.interface.types));
     Named said{{kEnergy, energy.unsqueeze(1)}};
     if (options_.forces != ForceSource::none) {

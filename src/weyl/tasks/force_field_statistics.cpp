@@ -23,10 +23,10 @@
 namespace weyl {
 namespace {
 
-constexpr int64_t kChunk = 1024;  // samples at a time when a whole set is read
+constexpr int64_t kStatisticsChunk = 1024;  // samples at a time when a whole set is read
 
 /// A label in float64, or nothing.
-std::optional<Tensor> label_of(const Batch& batch, const char* name) {
+std::optional<Tensor> label_if_given(const Batch& batch, const char* name) {
   const auto found = batch.labels.find(name);
   return found == batch.labels.end() ? std::nullopt : std::optional<Tensor>(found->second);
 }
@@ -48,13 +48,13 @@ void ForceFieldStatistics::fit(const Dataset& train, const ForceFieldOptions& op
   ReferenceFit fit(referenced ? options.reference : Reference::mean, types);
   seen_ = at::zeros({std::max<int64_t>(types, 1)}, at::kDouble);
   double square = 0, components = 0;
-  for_each_chunk(train, kChunk, [&](const Batch& batch) {
+  for_each_chunk(train, kStatisticsChunk, [&](const Batch& batch) {
     const Tensor composition = composition_of(batch.input, types);
     seen_ += composition.sum(0);
-    if (const auto energy = label_of(batch, "energy"); energy && fitted) {
+    if (const auto energy = label_if_given(batch, "energy"); energy && fitted) {
       fit.add(composition, energy->select(1, 0));
     }
-    if (const auto forces = label_of(batch, "forces"); forces && options.forces != ForceSource::none) {
+    if (const auto forces = label_if_given(batch, "forces"); forces && options.forces != ForceSource::none) {
       const Tensor known = at::isnan(*forces).logical_not();
       square += forces->masked_fill(known.logical_not(), 0).square().sum().item<double>();
       components += static_cast<double>(known.sum().item<int64_t>());
@@ -66,8 +66,8 @@ void ForceFieldStatistics::fit(const Dataset& train, const ForceFieldOptions& op
   constant_ = 0;
   if (components == 0) {  // of energies per atom: the scale of what is left
     double sum = 0, sum_square = 0, count = 0;
-    for_each_chunk(train, kChunk, [&](const Batch& batch) {
-      if (const auto energy = label_of(batch, "energy")) {
+    for_each_chunk(train, kStatisticsChunk, [&](const Batch& batch) {
+      if (const auto energy = label_if_given(batch, "energy")) {
         const auto& points = std::get<Points>(batch.input);
         const Tensor rest = (energy->select(1, 0) - energies(composition_of(batch.input, types))) /
                             counts_of(points.graphs, *energy);
@@ -116,10 +116,10 @@ void ForceFieldStatistics::refer(const Dataset& train, const ForceFieldOptions& 
   const int64_t types = train.schema().interface.types;
   ReferenceFit fit(options.reference, types);
   int64_t begin = 0;
-  for_each_chunk(train, kChunk, [&](const Batch& batch) {
+  for_each_chunk(train, kStatisticsChunk, [&](const Batch& batch) {
     const Tensor composition = composition_of(batch.input, types);
     const Tensor said = outputs.narrow(0, begin, composition.size(0)) * scale_ + energies(composition);
-    if (const auto energy = label_of(batch, "energy")) {
+    if (const auto energy = label_if_given(batch, "energy")) {
       fit.add(composition, energy->select(1, 0) - said);
     }
     begin += composition.size(0);

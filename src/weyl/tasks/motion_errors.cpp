@@ -13,7 +13,7 @@
 namespace weyl {
 namespace {
 
-const Points& points_of(const Batch& batch) {
+const Points& batch_points(const Batch& batch) {
   const auto* points = std::get_if<Points>(&batch.input);
   require(points != nullptr, "rigid_motion: the input must be points");
   return *points;
@@ -52,7 +52,7 @@ std::string step_suffix(size_t k) {
 }  // namespace
 
 MotionLabels motion_labels(const Batch& batch) {
-  const Points& points = points_of(batch);
+  const Points& points = batch_points(batch);
   const int64_t L = points.objects.count();
   MotionLabels labels{label(batch, "displacement", {L, -1, 3}),
                       label(batch, "turn", {L, -1, 3}),
@@ -98,7 +98,7 @@ void MotionErrors::add(const Batch& batch, const Named& predictions) {
   const auto shift = predictions.find("displacement"), turn = predictions.find("turn");
   require(shift != predictions.end() && turn != predictions.end(),
           "rigid_motion: there must be predictions 'displacement' and 'turn'");
-  const Points& points = points_of(batch);
+  const Points& points = batch_points(batch);
   const MotionLabels labels = motion_labels(batch);
   require(shift->second.dim() == 3 && shift->second.size(0) == labels.displacement.size(0) &&
               shift->second.sizes() == turn->second.sizes(),

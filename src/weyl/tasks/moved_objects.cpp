@@ -14,8 +14,8 @@
 namespace weyl {
 namespace {
 
-constexpr const char* kVelocity = "velocity";
-constexpr const char* kVertices = "vertices";
+constexpr const char* kVelocityFeature = "velocity";
+constexpr const char* kVerticesFeature = "vertices";
 constexpr const char* kVertexVelocities = "vertex_velocities";
 constexpr const char* kUp = "up";
 constexpr const char* kHeight = "height";
@@ -61,14 +61,15 @@ void require_movable(const Interface& interface) {
     const bool moves =
         (is_vector(q.kind, interface.dimension) || q.kind == Kind::multivector) && !belongs_to_scene(q);
     const bool nodes = q.level == Level::node && q.kind == Kind::vector;
-    const bool known = nodes && (q.role != Role::free || q.name == kVelocity || q.name == kVertexVelocities);
+    const bool known =
+        nodes && (q.role != Role::free || q.name == kVelocityFeature || q.name == kVertexVelocities);
     require<ConfigError>(!moves || known,
                          "rigid_motion: several steps need features that are known to move with "
                          "their object; '",
                          q.name, "', a ", kind_names[static_cast<int>(q.kind)], " of ",
                          level_names[static_cast<int>(q.level)], " level, is not");
     if (q.name == kVertexVelocities) {
-      const Quantity* corners = find_quantity(interface.features, kVertices);
+      const Quantity* corners = find_quantity(interface.features, kVerticesFeature);
       require<ConfigError>(corners != nullptr && corners->channels == q.channels,
                            "rigid_motion: several steps need as many 'vertices' as 'vertex_velocities', ",
                            q.channels, ", got ", corners == nullptr ? 0 : corners->channels);
@@ -102,10 +103,10 @@ Points moved_objects(const Points& points, const Interface& interface, const Obj
     if (belongs_to_scene(q)) {
       continue;
     }
-    if (q.name == kVelocity) {
+    if (q.name == kVelocityFeature) {
       now = gone.expand_as(old);
     } else if (q.name == kVertexVelocities) {
-      const Tensor corners = part(points.vectors, *column(vectors, kVertices));
+      const Tensor corners = part(points.vectors, *column(vectors, kVerticesFeature));
       now = gone + changes(points, corners, motions);
     } else if (q.role == Role::point) {
       const Tensor offset = old.to(at::kDouble) - points.positions.to(at::kDouble).unsqueeze(1);

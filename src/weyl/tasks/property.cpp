@@ -27,7 +27,7 @@
 namespace weyl {
 namespace {
 
-constexpr int64_t kChunk = 1024;  // samples at a time when a whole set is read
+constexpr int64_t kPropertyChunk = 1024;  // samples at a time when a whole set is read
 
 const Quantity& target_in(const std::vector<Quantity>& quantities, const std::string& name) {
   const Quantity* found = find_quantity(quantities, name);
@@ -176,7 +176,7 @@ void Property::fit(const Dataset& train) {
   }
   Tensor sums = at::zeros({2, k}, at::kDouble);
   seen_ = at::zeros({std::max<int64_t>(types, 1)}, at::kDouble);
-  for_each_chunk(train, kChunk, [&](const Batch& batch) {
+  for_each_chunk(train, kPropertyChunk, [&](const Batch& batch) {
     const Tensor composition = composition_of(batch.input, types), t = targets_of(batch, options_.targets);
     seen_ += composition.sum(0);
     for (int64_t i = 0; i < k; ++i) {
@@ -199,7 +199,7 @@ void Property::fit(const Dataset& train) {
   scales_ = at::ones({k}, at::kDouble);
   // A second pass: the squares of large numbers would drown their differences.
   Tensor rests = at::zeros({2, k}, at::kDouble);
-  for_each_chunk(train, kChunk, [&](const Batch& batch) {
+  for_each_chunk(train, kPropertyChunk, [&](const Batch& batch) {
     const Tensor rest =
         targets_of(batch, options_.targets) - references_of(batch.input, train.schema().interface);
     const Tensor x = rest.masked_fill(at::isnan(rest), 0);
@@ -271,7 +271,7 @@ void Property::refer(const Dataset& train, const Named& outputs) {
   }
   const Tensor y = at::cat(columns, 1);
   int64_t begin = 0;
-  for_each_chunk(train, kChunk, [&](const Batch& batch) {
+  for_each_chunk(train, kPropertyChunk, [&](const Batch& batch) {
     const Tensor composition = composition_of(batch.input, schema.interface.types);
     const Tensor said =
         y.narrow(0, begin, composition.size(0)) * scales_ + references_of(batch.input, schema.interface);
@@ -392,7 +392,7 @@ std::vector<std::pair<std::string, Metrics>> Property::baselines(const Dataset& 
     units.push_back(target_in(data.schema().labels, name).unit);
   }
   TargetErrors meter(options_.targets, units, scales_);
-  for_each_chunk(data, kChunk, [&](const Batch& batch) {
+  for_each_chunk(data, kPropertyChunk, [&](const Batch& batch) {
     meter.add(batch, named(references_of(batch.input, data.schema().interface)));
   });
   return {{"references", meter.values()}};

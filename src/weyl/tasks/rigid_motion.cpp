@@ -22,15 +22,15 @@
 namespace weyl {
 namespace {
 
-constexpr const char *kDisplacement = "displacement", *kTurn = "turn", *kPosition = "position",
+constexpr const char *kDisplacement = "displacement", *kTurn = "turn", *kNodePosition = "position",
                      *kVertices = "vertices", *kCorners = "corners", *kVelocity = "velocity",
                      *kIdeal = "motor_ideal", *kMassCentre = "mass_centre";
-constexpr int64_t kChunk = 16;          // samples at a time: scenes of thousands of tokens each
-constexpr int64_t kFitted = 4096;       // samples that a fit reads, at most
-constexpr double kLeastSquare = 1e-12;  // of an error, in units of the loss, where its root is taken
-constexpr double kLeastTurn = 1e-3;     // of a set where hardly anything turns, its unit of turns
+constexpr int64_t kRigidMotionChunk = 16;  // samples at a time: scenes of thousands of tokens each
+constexpr int64_t kFitted = 4096;          // samples that a fit reads, at most
+constexpr double kLeastSquare = 1e-12;     // of an error, in units of the loss, where its root is taken
+constexpr double kLeastTurn = 1e-3;        // of a set where hardly anything turns, its unit of turns
 
-const Points& points_of(const Input& input) {
+const Points& points_with_objects(const Input& input) {
   const auto* points = std::get_if<Points>(&input);
   require(points != nullptr, "rigid_motion: the input must be points");
   require(points->objects.rows() == points->nodes(), "rigid_motion: the input must have objects, got none");
@@ -132,7 +132,7 @@ std::vector<Quantity> RigidMotion::predictions(const Interface& model) const {
   std::vector<Quantity> result{
       {.name = kDisplacement, .level = Level::object, .kind = Kind::vector, .channels = steps, .unit = unit},
       {.name = kTurn, .level = Level::object, .kind = Kind::axial_vector, .channels = steps, .unit = "rad"},
-      {.name = kPosition, .kind = Kind::vector, .channels = steps, .role = Role::point, .unit = unit}};
+      {.name = kNodePosition, .kind = Kind::vector, .channels = steps, .role = Role::point, .unit = unit}};
   const auto vectors = vector_columns(model, Level::node);
   if (const Columns* vertices = vertices_of(vectors)) {
     result.push_back({.name = kCorners,
@@ -149,14 +149,14 @@ void RigidMotion::fit(const Dataset& train) {
   const at::NoGradGuard no_grad;
   const int64_t samples = std::min(train.size(), kFitted);
   double square = 0, weight = 0, displacement = 0, turn = 0, objects = 0;
-  for (int64_t begin = 0; begin < samples; begin += kChunk) {
+  for (int64_t begin = 0; begin < samples; begin += kRigidMotionChunk) {
     std::vector<int64_t> which;
-    for (int64_t i = begin; i < std::min(begin + kChunk, samples); ++i) {
+    for (int64_t i = begin; i < std::min(begin + kRigidMotionChunk, samples); ++i) {
       which.push_back(i * train.size() / samples);
     }
     const Batch batch = train.batch(which);
     const MotionLabels labels = motion_labels(batch);
-    const ObjectMotions known_by = baseline(points_of(batch.input), train.schema().interface);
+    const ObjectMotions known_by = baseline(points_with_objects(batch.input), train.schema().interface);
     const ObjectMotions truth = labels.motion(0), rest = rest_of(truth, known_by);
     const Tensor weights = labels.weights(0), some = weights.gt(0).to(at::kDouble);
     const Tensor known = some.unsqueeze(1);
@@ -250,7 +250,7 @@ Tensor RigidMotion::cost(const Tensor& squares) const {
 }
 
 Step RigidMotion::step(Model& model, const Batch& batch) const {
-  const Points& points = points_of(batch.input);
+  const Points& points = points_with_objects(batch.input);
   const MotionLabels labels = motion_labels(batch);
   const Named outputs = model(batch.input);
   const ObjectMotions said = motions(outputs, points, model.interface);
@@ -264,7 +264,7 @@ Step RigidMotion::step(Model& model, const Batch& batch) const {
 }
 
 Named RigidMotion::predict(Model& model, const Batch& batch) const {
-  Points points = points_of(batch.input);
+  Points points = points_with_objects(batch.input);
   const Points first = points;
   const auto found = batch.labels.find(kDisplacement);
   const int64_t asked = options_.rollout,
@@ -292,7 +292,7 @@ Named RigidMotion::predict(Model& model, const Batch& batch) const {
   }
   Named result{{kDisplacement, at::stack(shifts, 1)},
                {kTurn, at::stack(turns, 1)},
-               {kPosition, at::cat(positions, 1)}};
+               {kNodePosition, at::cat(positions, 1)}};
   if (vertices != nullptr) {
     result[kCorners] = at::cat(corners, 1);
   }
@@ -309,7 +309,7 @@ std::vector<std::pair<std::string, Metrics>> RigidMotion::baselines(const Datase
   const bool past =
       find_quantity(labels, "past_displacement") != nullptr && find_quantity(labels, "past_turn") != nullptr;
   MotionErrors still(unit), steady(unit);
-  for_each_chunk(data, kChunk, [&](const Batch& batch) {
+  for_each_chunk(data, kRigidMotionChunk, [&](const Batch& batch) {
     const MotionLabels truth = motion_labels(batch);
     const Tensor nothing = at::zeros_like(truth.displacement);
     still.add(batch, {{kDisplacement, nothing}, {kTurn, nothing}});

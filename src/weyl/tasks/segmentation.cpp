@@ -19,12 +19,8 @@
 namespace weyl {
 namespace {
 
-constexpr const char* kTask = SegmentationOptions::name_in_config;
-constexpr const char* kLabel = "mask";
-constexpr const char* kLogits = "logits";
-constexpr const char* kProbabilities = "probabilities";
-constexpr int64_t kMostNamed = 20;
-constexpr double kLeast = 1e-30;
+constexpr const char* kSegmentation = SegmentationOptions::name_in_config;
+constexpr const char* kMaskLabel = "mask";
 
 const Grid& grid_of(const Input& input) {
   const auto* grid = std::get_if<Grid>(&input);
@@ -32,8 +28,8 @@ const Grid& grid_of(const Input& input) {
   return *grid;
 }
 
-Quantity probabilities(int64_t classes) {
-  return {.name = kProbabilities, .channels = classes};
+Quantity cell_probabilities(int64_t classes) {
+  return {.name = kClassProbabilities, .channels = classes};
 }
 
 /// Pixels right and wrong of a set of classes, from a matrix of confusion (K, K).
@@ -67,7 +63,7 @@ class Overlaps : public Meter {
   Overlaps(std::vector<std::string> names, const std::vector<Region>& regions)
       : names_(std::move(names)), counts_(at::zeros({classes(), classes()}, at::kLong)) {
     for (int64_t k = 1; k < classes(); ++k) {
-      parts_.push_back({{names_[k], {k}}, regions.empty(), classes() - 1 <= kMostNamed});
+      parts_.push_back({{names_[k], {k}}, regions.empty(), classes() - 1 <= kMostNamedClasses});
     }
     for (const Region& region : regions) {
       parts_.push_back({region, true, true});
@@ -75,13 +71,14 @@ class Overlaps : public Meter {
   }
 
   void add(const Batch& batch, const Named& predictions) override {
-    const auto found = predictions.find(kProbabilities);
-    const auto mask = predictions.find(kLabel);
+    const auto found = predictions.find(kClassProbabilities);
+    const auto mask = predictions.find(kMaskLabel);
     require(found != predictions.end() && mask != predictions.end(),
             "segmentation: there is no prediction 'probabilities' or 'mask'");
     const Tensor p = found->second.detach();
-    const Tensor truth = target_of(batch, kLabel, p, kTask), said = mask->second.select(1, 0);
-    surprise_ -= p.gather(1, truth.unsqueeze(1)).clamp_min(kLeast).log().sum(at::kDouble).item<double>();
+    const Tensor truth = target_of(batch, kMaskLabel, p, kSegmentation), said = mask->second.select(1, 0);
+    surprise_ -=
+        p.gather(1, truth.unsqueeze(1)).clamp_min(kLeastProbability).log().sum(at::kDouble).item<double>();
     for (int64_t b = 0; b < p.size(0); ++b) {
       const Tensor confusion = count_confusion(truth[b], said[b], classes());
       counts_ += confusion;
@@ -95,7 +92,7 @@ class Overlaps : public Meter {
   }
 
   void merge(const Meter& other) override {
-    const auto& more = same_kind<Overlaps>(other, kTask);
+    const auto& more = same_kind<Overlaps>(other, kSegmentation);
     const bool same = std::ranges::equal(more.parts_, parts_, {}, &Part::region, &Part::region);
     require(same && more.names_ == names_,
             "segmentation: a meter must be merged with one of the same classes and regions");
@@ -190,67 +187,67 @@ void check_regions(const std::vector<Region>& regions, const std::vector<std::st
 }  // namespace
 
 std::vector<Quantity> Segmentation::labels() const {
-  return {{.name = kLabel, .kind = Kind::category}};
+  return {{.name = kMaskLabel, .kind = Kind::category}};
 }
 
 Interface Segmentation::interface(const Schema& data) const {
   require<ConfigError>(data.carrier() == Carrier::grid,
                        "task segmentation: needs a grid, the data set holds ", name_of(data.carrier()));
-  const int64_t classes = classes_of(data, kLabel, kTask), D = data.interface.dimension;
-  check_regions(options_.regions, class_names(options_.names, classes, kTask));
+  const int64_t classes = classes_of(data, kMaskLabel, kSegmentation), D = data.interface.dimension;
+  check_regions(options_.regions, class_names(options_.names, classes, kSegmentation));
   require<ConfigError>(options_.cross_entropy > 0 || options_.focal > 0 || options_.dice > 0,
                        "task.segmentation: cross_entropy, focal or dice must have a weight, got none");
-  check_class_weights(options_.class_weights, classes, kTask);
+  check_class_weights(options_.class_weights, classes, kSegmentation);
   matrices_of(options_.test_time_rotations, data.carrier(), D);
   const auto sizes = static_cast<int64_t>(options_.window.size.size());
   require<ConfigError>(sizes <= 1 || sizes == D, "task.segmentation.window.size: must be one number, or ", D,
                        ", one an axis, got ", sizes);
   Interface result = data.interface;
-  result.outputs = {{.name = kLogits, .channels = classes}};
+  result.outputs = {{.name = kClassLogits, .channels = classes}};
   return result;
 }
 
 std::vector<Quantity> Segmentation::predictions(const Interface& model) const {
-  const int64_t classes = classes_of(model, kTask);
-  std::vector<Quantity> all{probabilities(classes), labels()[0]};
+  const int64_t classes = classes_of(model, kSegmentation);
+  std::vector<Quantity> all{cell_probabilities(classes), labels()[0]};
   all[1].categories = classes;
   return all;
 }
 
 void Segmentation::prepare(Batch& batch, const Interface& model) const {
-  if (const auto found = batch.labels.find(kLabel); found != batch.labels.end()) {
-    require_classes(found->second, kLabel, classes_of(model, kTask), kTask);
+  if (const auto found = batch.labels.find(kMaskLabel); found != batch.labels.end()) {
+    require_classes(found->second, kMaskLabel, classes_of(model, kSegmentation), kSegmentation);
   }
 }
 
 Step Segmentation::step(Model& model, const Batch& batch) const {
   if (model.training()) {
-    const Tensor logits = logits_of(model(grid_of(batch.input)), kTask);
-    const Tensor target = target_of(batch, kLabel, logits, kTask, /*prepared=*/true);
+    const Tensor logits = logits_of(model(grid_of(batch.input)), kSegmentation);
+    const Tensor target = target_of(batch, kMaskLabel, logits, kSegmentation, /*prepared=*/true);
     return {segmentation_loss(logits, target, options_), {}};
   }
   Named predictions = predict(model, batch);
-  const Tensor logits = predictions.at(kProbabilities).clamp_min(kLeast).log();
-  return {segmentation_loss(logits, target_of(batch, kLabel, logits, kTask), options_),
+  const Tensor logits = predictions.at(kClassProbabilities).clamp_min(kLeastProbability).log();
+  return {segmentation_loss(logits, target_of(batch, kMaskLabel, logits, kSegmentation), options_),
           std::move(predictions)};
 }
 
 Named Segmentation::predict(Model& model, const Batch& batch) const {
   const at::NoGradGuard no_grad;
-  const Quantity q = probabilities(classes_of(model.interface, kTask));
+  const Quantity q = cell_probabilities(classes_of(model.interface, kSegmentation));
   const Tensor p = mean_over_rotations(
       options_.test_time_rotations, grid_of(batch.input), model.interface, q, [&](const Input& input) {
         return over_windows(grid_of(input), options_.window, [&](const Grid& window) {
           const Grid there{window.values.to(model.device()), window.spacing};
-          return at::softmax(logits_of(model(there), kTask), 1);
+          return at::softmax(logits_of(model(there), kSegmentation), 1);
         });
       });
-  return {{kProbabilities, p}, {kLabel, at::argmax(p, 1, true)}};
+  return {{kClassProbabilities, p}, {kMaskLabel, at::argmax(p, 1, true)}};
 }
 
 std::unique_ptr<Meter> Segmentation::meter(const Interface& model) const {
-  return std::make_unique<Overlaps>(class_names(options_.names, classes_of(model, kTask), kTask),
-                                    options_.regions);
+  return std::make_unique<Overlaps>(
+      class_names(options_.names, classes_of(model, kSegmentation), kSegmentation), options_.regions);
 }
 
 }  // namespace weyl

@@ -15,36 +15,36 @@
 namespace weyl {
 namespace {
 
-constexpr const char* kLabel = "displacement";
-constexpr const char* kPosition = "position";
-constexpr const char* kVelocity = "velocity";
-constexpr int64_t kChunk = 2048;  // samples at a time when a whole set is read
+constexpr const char* kDisplacementLabel = "displacement";
+constexpr const char* kNextPosition = "position";
+constexpr const char* kNodeVelocity = "velocity";
+constexpr int64_t kTrajectoryChunk = 2048;  // samples at a time when a whole set is read
 
 bool has_velocity(const Interface& interface) {
   const auto columns = vector_columns(interface, Level::node);
   return std::any_of(columns.begin(), columns.end(), [](const Columns& c) {
-    return c.quantity->name == kVelocity && c.quantity->kind == Kind::vector && c.quantity->channels == 1;
+    return c.quantity->name == kNodeVelocity && c.quantity->kind == Kind::vector && c.quantity->channels == 1;
   });
 }
 
 /// The velocity feature (N, 1, D) in float64.
 Tensor velocity(const Points& points, const Interface& interface) {
   for (const auto& c : vector_columns(interface, Level::node)) {
-    if (c.quantity->name == kVelocity) {
+    if (c.quantity->name == kNodeVelocity) {
       return points.vectors.slice(1, c.begin, c.end).to(at::kDouble);
     }
   }
   throw ShapeError("trajectory: the input has no vector feature 'velocity'");
 }
 
-const Points& points_of(const Input& input) {
+const Points& trajectory_points(const Input& input) {
   const auto* points = std::get_if<Points>(&input);
   require(points != nullptr, "trajectory: the input must be points");
   return *points;
 }
 
-const Tensor& label_of(const Batch& batch) {
-  const auto found = batch.labels.find(kLabel);
+const Tensor& displacement_label(const Batch& batch) {
+  const auto found = batch.labels.find(kDisplacementLabel);
   require(found != batch.labels.end(), "trajectory: the batch has no label 'displacement'");
   return found->second;
 }
@@ -54,9 +54,9 @@ class SquaredError : public Meter {
   explicit SquaredError(std::string unit) : unit_(std::move(unit)) {}
 
   void add(const Batch& batch, const Named& predictions) override {
-    const auto found = predictions.find(kLabel);
+    const auto found = predictions.find(kDisplacementLabel);
     require(found != predictions.end(), "trajectory: there is no prediction 'displacement'");
-    const Tensor& label = label_of(batch);
+    const Tensor& label = displacement_label(batch);
     require(found->second.sizes() == label.sizes(), "trajectory: predictions and labels differ in shape");
     const Tensor error = found->second.detach().to(at::kDouble) - label;
     sum_ += error.square().sum().item<double>();
@@ -90,7 +90,7 @@ class SquaredError : public Meter {
 }  // namespace
 
 std::vector<Quantity> Trajectory::labels() const {
-  return {{kLabel, Level::node, Kind::vector, 1, Role::offset}};
+  return {{kDisplacementLabel, Level::node, Kind::vector, 1, Role::offset}};
 }
 
 Interface Trajectory::interface(const Schema& data) const {
@@ -108,7 +108,7 @@ Interface Trajectory::interface(const Schema& data) const {
   if (options_.baseline != Baseline::none || options_.normalise) {
     output.role = Role::free;  // scaled, or a rest: not the way that the nodes go
   }
-  if (const auto* label = find_quantity(data.labels, kLabel)) {
+  if (const auto* label = find_quantity(data.labels, kDisplacementLabel)) {
     output.unit = label->unit;
   }
   result.outputs = {output};
@@ -117,11 +117,11 @@ Interface Trajectory::interface(const Schema& data) const {
 
 std::vector<Quantity> Trajectory::predictions(const Interface& model) const {
   Quantity displacement = labels()[0];
-  if (const auto* output = find_quantity(model.outputs, kLabel)) {
+  if (const auto* output = find_quantity(model.outputs, kDisplacementLabel)) {
     displacement.unit = output->unit;
   }
   Quantity position = displacement;
-  position.name = kPosition;
+  position.name = kNextPosition;
   position.role = Role::point;
   return {displacement, position};
 }
@@ -132,12 +132,12 @@ void Trajectory::fit(const Dataset& train) {
   const bool moving = has_velocity(features);
   // sums of v.v, v.d and d.d give the best c, and the mean square of d - c v for any c
   double vv = 0, vd = 0, dd = 0, count = 0;
-  for_each_chunk(train, kChunk, [&](const Batch& batch) {
-    const Tensor& d = label_of(batch);
+  for_each_chunk(train, kTrajectoryChunk, [&](const Batch& batch) {
+    const Tensor& d = displacement_label(batch);
     dd += d.square().sum().item<double>();
     count += static_cast<double>(d.numel());
     if (moving) {
-      const Tensor v = velocity(points_of(batch.input), features);
+      const Tensor v = velocity(trajectory_points(batch.input), features);
       vv += v.square().sum().item<double>();
       vd += (v * d).sum().item<double>();
     }
@@ -158,7 +158,7 @@ bool Trajectory::keep(const Task& before, const Interface& from, const Interface
   if (other == nullptr || other->options_.baseline != options_.baseline) {
     return false;
   }
-  scale_ = other->scale_ * unit_factor_of(kLabel, from, to);
+  scale_ = other->scale_ * unit_factor_of(kDisplacementLabel, from, to);
   coefficient_ = other->coefficient_;
   return true;
 }
@@ -192,9 +192,9 @@ double Trajectory::slope() const {
 }
 
 Trajectory::Answer Trajectory::answer(Model& model, const Input& input) const {
-  const Points& points = points_of(input);
+  const Points& points = trajectory_points(input);
   const Named outputs = model(input);
-  const auto found = outputs.find(kLabel);
+  const auto found = outputs.find(kDisplacementLabel);
   require(found != outputs.end(), "trajectory: the model has no output 'displacement'");
   Tensor displacement = found->second.to(at::kDouble) * scale_;
   if (const double c = slope(); c != 0) {
@@ -204,14 +204,14 @@ Trajectory::Answer Trajectory::answer(Model& model, const Input& input) const {
   const auto term = outputs.find(term_of_loss);
   return {found->second,
           term == outputs.end() ? Tensor{} : term->second,
-          {{kLabel, displacement}, {kPosition, position}}};
+          {{kDisplacementLabel, displacement}, {kNextPosition, position}}};
 }
 
 Step Trajectory::step(Model& model, const Batch& batch) const {
   Answer found = answer(model, batch.input);
-  Tensor target = label_of(batch);
+  Tensor target = displacement_label(batch);
   if (const double c = slope(); c != 0) {
-    target = target - velocity(points_of(batch.input), model.interface) * c;
+    target = target - velocity(trajectory_points(batch.input), model.interface) * c;
   }
   const Tensor error = found.output - (target / scale_).to(found.output.scalar_type());
   Tensor loss = error.square().sum() / static_cast<double>(std::max<int64_t>(error.numel(), 1));
@@ -240,18 +240,18 @@ std::vector<std::pair<std::string, Metrics>> Trajectory::baselines(const Dataset
       lines.emplace_back("best straight line", coefficient_);
     }
   }
-  const auto* label = find_quantity(data.schema().labels, kLabel);
+  const auto* label = find_quantity(data.schema().labels, kDisplacementLabel);
   const std::string unit = label ? label->unit : "";
   std::vector<std::unique_ptr<Meter>> meters;
   for (size_t i = 0; i < lines.size(); ++i) {
     meters.push_back(std::make_unique<SquaredError>(unit));
   }
-  for_each_chunk(data, kChunk, [&](const Batch& batch) {
+  for_each_chunk(data, kTrajectoryChunk, [&](const Batch& batch) {
     for (size_t i = 0; i < lines.size(); ++i) {
-      const Tensor& d = label_of(batch);
+      const Tensor& d = displacement_label(batch);
       const double c = lines[i].second;
-      const Tensor line = c == 0 ? d * 0 : velocity(points_of(batch.input), features) * c;
-      meters[i]->add(batch, {{kLabel, line}});
+      const Tensor line = c == 0 ? d * 0 : velocity(trajectory_points(batch.input), features) * c;
+      meters[i]->add(batch, {{kDisplacementLabel, line}});
     }
   });
   std::vector<std::pair<std::string, Metrics>> result;

@@ -13,7 +13,7 @@
 namespace weyl {
 namespace {
 
-constexpr int64_t samples_looked_at = 64;
+constexpr int64_t samples_compared = 64;
 
 bool rows_are_equal(const Tensor& x) {
   return !x.defined() || x.eq(x.narrow(0, 0, 1)).all().item<bool>();
@@ -45,7 +45,7 @@ std::string note_on_alike_nodes(const ModelOptions& model, const Interface& inte
   }
   const at::NoGradGuard constants;
   Graphs graphs;
-  const int64_t looked_at = std::min(train.size(), samples_looked_at);
+  const int64_t looked_at = std::min(train.size(), samples_compared);
   for (int64_t i = 0; i < looked_at; ++i) {
     const int64_t sample = i * train.size() / looked_at;
     const Batch batch = train.batch({&sample, 1});

@@ -22,7 +22,7 @@ constexpr const char* settings[] = {"MKL_CBWR",    "MKL_ENABLE_INSTRUCTIONS", "M
 // Those by which cuBLAS and NCCL choose the order of sums.
 constexpr const char* settings_of_devices[] = {"CUBLAS_WORKSPACE_CONFIG", "NCCL_ALGO"};
 
-std::string_view name_of(kernels::InstructionSet set) {
+std::string_view instruction_set_name(kernels::InstructionSet set) {
   switch (set) {
     case kernels::InstructionSet::v3:
       return "v3";
@@ -48,7 +48,7 @@ Json environment(at::Device device, const TrainOptions& options) {
       .set("mkl", at::get_mkl_version())
       .set("cpu", cpu_name())
       .set("instructions", at::get_cpu_capability())
-      .set("kernels", name_of(kernels::instruction_set()))
+      .set("kernels", instruction_set_name(kernels::instruction_set()))
       .set("threads", static_cast<int64_t>(at::get_num_threads()))
       .set("device", device.str())
       .set("precision", names_of(options.precision)[static_cast<size_t>(options.precision)])

@@ -80,7 +80,7 @@ void add_places_and_labels(Hash& hash, const Batch& batch) {
   hash.add(batch.labels);
 }
 
-Json fingerprint(const Dataset& data) {
+Json fingerprint_of_set(const Dataset& data) {
   const int64_t n = data.size();
   Hash hash, places_and_labels;
   int64_t tokens = 0;
@@ -136,7 +136,7 @@ Json fingerprint(const Splits& data) {
   for (const auto& [name, split] :
        {std::pair("train", data.train), {"valid", data.valid}, {"test", data.test}}) {
     if (split != nullptr) {
-      json.set(name, fingerprint(*split));
+      json.set(name, fingerprint_of_set(*split));
     }
   }
   return json;

@@ -54,7 +54,7 @@ void list(std::ostream& out, const char* title, const std::vector<Quantity>& qua
   out << (quantities.empty() ? " none |\n" : " |\n");
 }
 
-std::string joined(const std::vector<std::string>& items) {
+std::string joined_markdown(const std::vector<std::string>& items) {
   std::string all;
   for (const auto& item : items) {
     all += all.empty() ? "" : ", ";
@@ -79,9 +79,9 @@ std::string model_card(const std::string& name, const ModelSummary& s, const std
          "the training.\n\n"
       << "| | |\n|---|---|\n"
       << "| parameters | " << s.parameters << " (" << s.dtype << ") |\n"
-      << "| exact symmetry | " << joined(s.exact) << " |\n";
+      << "| exact symmetry | " << joined_markdown(s.exact) << " |\n";
   if (!s.approximate.empty()) {
-    out << "| approximate symmetry | " << joined(s.approximate) << " |\n";
+    out << "| approximate symmetry | " << joined_markdown(s.approximate) << " |\n";
   }
   list(out, "inputs", s.interface.features);
   list(out, "outputs", s.interface.outputs);

@@ -97,7 +97,7 @@ Tried try_alone(Model& model, const Task& task, const FailedStep& step, int64_t 
   return tried;
 }
 
-double median(std::vector<double> values) {
+double upper_median(std::vector<double> values) {
   if (values.empty()) {
     return 0;
   }
@@ -105,7 +105,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-std::string names_of(const std::vector<Tried>& faulty, const Dataset& data) {
+std::string blamed_samples(const std::vector<Tried>& faulty, const Dataset& data) {
   std::string line =
       faulty.size() == 1 ? "one sample is at fault: " : text(faulty.size(), " samples are at fault: ");
   for (size_t i = 0; i < std::min(faulty.size(), kNamed); ++i) {
@@ -160,13 +160,13 @@ Overflow explain_overflow(Model& model, const Task& task, const FailedStep& step
     for (const Tried& tried : sound) {
       losses.push_back(tried.loss);
     }
-    const double usual = median(losses);
+    const double usual = upper_median(losses);
     std::erase_if(sound, [&](const Tried& t) { return !(t.loss > kApart * usual); });
     return sound.empty() || losses.size() < 2 ? Overflow{kDiverged, false}
-                                              : Overflow{names_of(sound, *step.data), true};
+                                              : Overflow{blamed_samples(sound, *step.data), true};
   }
   // A label that is of another size than the others is a fault of its own, however many samples fail.
-  const double usual = median(sizes);
+  const double usual = upper_median(sizes);
   std::vector<Tried> odd;
   std::ranges::copy_if(faulty, std::back_inserter(odd), [&](const Tried& t) {
     return !std::isfinite(t.label.value) || t.label.value > kLargestRoot ||
@@ -175,14 +175,14 @@ Overflow explain_overflow(Model& model, const Task& task, const FailedStep& step
   const size_t failed = all - sound.size() - sound_others;
   if (failed == all || (2 * failed > all && all >= 8)) {
     if (!odd.empty() && odd.size() < faulty.size()) {
-      return {names_of(odd, *step.data), true};
+      return {blamed_samples(odd, *step.data), true};
     }
     if (const std::string beyond = labels_beyond(*step.data, task.labels()); !beyond.empty()) {
       return {beyond, true};
     }
     return {kDiverged, false};
   }
-  return {names_of(odd.empty() ? faulty : odd, *step.data), true};
+  return {blamed_samples(odd.empty() ? faulty : odd, *step.data), true};
 }
 
 std::string labels_beyond(const Dataset& data, std::span<const Quantity> labels) {

@@ -25,16 +25,16 @@ namespace weyl {
 namespace {
 
 // The splits with the names that messages have for them.
-std::array<std::pair<const char*, std::shared_ptr<const Dataset>>, 3> named(const Splits& data) {
+std::array<std::pair<const char*, std::shared_ptr<const Dataset>>, 3> named_splits(const Splits& data) {
   return {{{"training data", data.train}, {"valid split", data.valid}, {"test split", data.test}}};
 }
 
-// What is known of the samples of each split that is there, in the order of `named`.
+// What is known of the samples of each split that is there, in the order of `named_splits`.
 using Facts = std::array<std::optional<SampleFacts>, 3>;
 
 Facts facts_of_splits(const Splits& data) {
   Facts facts;
-  const auto splits = named(data);
+  const auto splits = named_splits(data);
   for (size_t i = 0; i < splits.size(); ++i) {
     if (splits[i].second != nullptr) {
       facts[i] = facts_of(*splits[i].second);
@@ -57,7 +57,7 @@ SampleFacts facts_of_all(const Facts& splits, const Resumed* resumed) {
 // Notes where validation or test samples are not what the training samples are.
 void note_contradictions(const Splits& data, const Facts& facts, TrainObserver& observer) {
   constexpr auto compared = FactsCompared::inputs_and_classes;
-  const auto splits = named(data);
+  const auto splits = named_splits(data);
   for (size_t i = 1; i < splits.size(); ++i) {
     if (facts[i] && !contradiction(*facts[0], *facts[i], compared).empty()) {  // then of which sample
       observer.noted(contradiction(*facts[0], *splits[i].second, splits[i].first, compared));
@@ -140,7 +140,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
                        "train: data must have training samples, got none");
   p.saved.task = make_task(files.task);
   p.labels = count_labels(*p.saved.task, *p.data.train);
-  for (const auto& [name, split] : named(p.data)) {
+  for (const auto& [name, split] : named_splits(p.data)) {
     if (split != nullptr && split->size() > 0 && split != p.data.train) {  // which has been counted
       count_labels(*p.saved.task, *split, name);
     }
@@ -179,7 +179,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
   at::manual_seed(Stream(static_cast<uint64_t>(recipe.train.seed), "weights").bits());
   p.saved.model = build(p.saved.recipe.model, p.saved.interface, systems_of(request));
   note_objects_of(*p.saved.model, *p.data.train);
-  for (const auto& [name, split] : named(p.data)) {
+  for (const auto& [name, split] : named_splits(p.data)) {
     // The first has a cell where any has one; grids have none and would be read for nothing.
     if (carrier_of(p.saved.interface) == Carrier::points && split != nullptr && split->size() > 0) {
       const int64_t first = 0;

@@ -197,7 +197,7 @@ std::string listed(const std::vector<std::string>& names) {
   return out;
 }
 
-std::string moved(const std::string& places) {
+std::string how_moved(const std::string& places) {
   return places == "values"
              ? "the values of training samples change at random"
              : text("the ", places, " of training samples are moved at random, not as a whole");
@@ -231,12 +231,12 @@ std::vector<std::string> judged(const Sight& sight, const ModelOptions& options)
   // A program's own system that says nothing of places may be one that reads features alone.
   const bool may_be_meant = !why && constant.size() < raw.size();
   require<ConfigError>(!none_sees || may_be_meant, where, "no output (", listed(raw), ") changes when ",
-                       moved(sight.places),
+                       how_moved(sight.places),
                        sight.neighbours ? "" : ": no two nodes of theirs are within its cut-off");
   require<ConfigError>(constant.empty(), where, "output ", listed(constant),
                        " is constant: nothing that the model is told changes it");
   for (const std::string& name : blind_to_places) {
-    lines.push_back(text("output '", name, "' does not change when ", moved(sight.places)));
+    lines.push_back(text("output '", name, "' does not change when ", how_moved(sight.places)));
   }
   for (const std::string& name : constant_predictions) {
     lines.push_back(text("prediction '", name, "' is constant: nothing that the model is told changes it"));

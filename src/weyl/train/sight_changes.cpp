@@ -19,10 +19,10 @@ namespace weyl {
 namespace {
 
 /// Noise in distances between neighbours, and by what the places of a graph are drawn together.
-struct Draw {
+struct DrawSize {
   double noise, together;
 };
-constexpr Draw draw_sizes[sight_draws] = {{0.3, 1}, {1, 1}, {0.3, 0.5}, {0.3, 0.2}};
+constexpr DrawSize draw_sizes[sight_draws] = {{0.3, 1}, {1, 1}, {0.3, 0.5}, {0.3, 0.2}};
 
 /// The median distance of a row from the nearest other one of its graph that is elsewhere; 0: there is none.
 double spacing_of(const Tensor& places, const Segments& graphs) {
@@ -51,14 +51,15 @@ double spacing_of(const Tensor& places, const Segments& graphs) {
   return *middle;
 }
 
-Tensor moved(const Tensor& x, const Segments& graphs, double spacing, const Draw& size, Stream& stream) {
+Tensor scattered(const Tensor& x, const Segments& graphs, double spacing, const DrawSize& size,
+                 Stream& stream) {
   const Tensor centre = segment_mean(x, graphs).index_select(0, graphs.index);
   return centre +
          size.together * (x - centre + size.noise * spacing * normal_tensor(x.sizes().vec(), stream));
 }
 
 /// Each token by a right factor of its own, which is no left multiplication of all.
-Tensor moved_poses(const Poses& poses, double spacing, const Draw& size, Stream& stream) {
+Tensor moved_poses(const Poses& poses, double spacing, const DrawSize& size, Stream& stream) {
   const LieGroup group = poses.group;
   const Tensor w = normal_tensor({poses.nodes(), degrees_of_freedom(group)}, stream) * (0.3 * size.noise);
   const Tensor factor = lie::exp(lie::from_orthonormal(w, group), group);
@@ -67,7 +68,7 @@ Tensor moved_poses(const Poses& poses, double spacing, const Draw& size, Stream&
   const int64_t n = dimension_of(group);
   if (turned.size(1) > n) {
     const Tensor places = turned.narrow(1, 0, n).select(2, n);
-    places.copy_(moved(places.clone(), poses.graphs, spacing, size, stream));
+    places.copy_(scattered(places.clone(), poses.graphs, spacing, size, stream));
   }
   return turned;
 }
@@ -114,7 +115,7 @@ void add_changes(const Points& points, const Interface& interface, std::vector<C
   if (const double spacing = spacing_of(points.positions, points.graphs); spacing > 0) {
     changes.push_back({"positions", true, [&points, spacing](Stream& stream, int64_t draw) -> Input {
                          Points p = points;
-                         p.positions = moved(p.positions, p.graphs, spacing, draw_sizes[draw], stream);
+                         p.positions = scattered(p.positions, p.graphs, spacing, draw_sizes[draw], stream);
                          return p;
                        }});
   }

@@ -6,7 +6,7 @@
 namespace weyl {
 namespace {
 
-std::string_view name_of(platonic::LinearForm form) {
+std::string_view linear_form_name(platonic::LinearForm form) {
   return platonic::names_of(form)[static_cast<size_t>(form)];
 }
 
@@ -25,8 +25,8 @@ std::string take_way_of_working(const ModelOptions& from, ModelOptions& into) {
   require<ConfigError>(source->linear != platonic::LinearForm::automatic,
                        "model.platonic.linear: must be dense or spectral of a run that goes on, got auto");
   const std::string line =
-      text("linear maps are worked out as model.platonic.linear = \"", name_of(source->linear),
-           "\" from here on, they were \"", name_of(target->linear),
+      text("linear maps are worked out as model.platonic.linear = \"", linear_form_name(source->linear),
+           "\" from here on, they were \"", linear_form_name(target->linear),
            "\": the same function of the same weights, but the run ends with other bits");
   target->linear = source->linear;
   return line;

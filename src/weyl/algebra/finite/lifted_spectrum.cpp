@@ -81,7 +81,7 @@ std::vector<double> matrices_of(const FiniteGroup& group, bool vectors, bool axi
   return matrices;
 }
 
-double dot(std::span<const double> a, std::span<const double> b) {
+double dot_of_rows(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     sum += a[i] * b[i];
@@ -91,7 +91,7 @@ double dot(std::span<const double> a, std::span<const double> b) {
 
 // Takes what it has along `direction` out of a row; how many times that is.
 double take_out(std::span<double> row, std::span<const double> direction) {
-  const double share = dot(row, direction) / dot(direction, direction);
+  const double share = dot_of_rows(row, direction) / dot_of_rows(direction, direction);
   for (size_t i = 0; i < row.size(); ++i) {
     row[i] -= share * direction[i];
   }
@@ -114,11 +114,11 @@ Terms terms_of(std::vector<double> matrix, int64_t columns) {
     int64_t longest = 0;
     for (int64_t i = 1; i < count; ++i) {
       // Rows of equal length differ by rounding: the earlier one.
-      if (dot(row(i), row(i)) > (1 + 1e-6) * dot(row(longest), row(longest))) {
+      if (dot_of_rows(row(i), row(i)) > (1 + 1e-6) * dot_of_rows(row(longest), row(longest))) {
         longest = i;
       }
     }
-    const double length = std::sqrt(dot(row(longest), row(longest)));
+    const double length = std::sqrt(dot_of_rows(row(longest), row(longest)));
     first = std::max(first, length);
     if (length <= nought * first) {
       break;

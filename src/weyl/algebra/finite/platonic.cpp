@@ -12,7 +12,7 @@
 namespace weyl {
 namespace {
 
-using Matrix = std::array<double, 9>;
+using Matrix3 = std::array<double, 9>;
 
 // The number (a + b phi) / 2, phi = (1 + sqrt 5) / 2: every entry of an icosahedral matrix in the standard
 // orientation, closed under their products, so that the tables are made without rounding.
@@ -120,9 +120,9 @@ std::array<double, 3> unit(std::array<double, 3> v) {
 
 // Turn by an angle of the given cosine and sine about a unit axis a: c (1 - a a^T) + a a^T + s [a]x. Entries
 // within rounding of 0, 1/2 or 1 become that: turns about a cube's diagonals permute the axes exactly.
-Matrix rotation(const std::array<double, 3>& a, double c, double s) {
-  Matrix r;
-  const Matrix cross{0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
+Matrix3 rotation(const std::array<double, 3>& a, double c, double s) {
+  Matrix3 r;
+  const Matrix3 cross{0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
       const double along = a[i] * a[j];
@@ -134,8 +134,8 @@ Matrix rotation(const std::array<double, 3>& a, double c, double s) {
   return r;
 }
 
-Matrix product(const Matrix& x, const Matrix& y) {
-  Matrix r;
+Matrix3 matrix_product(const Matrix3& x, const Matrix3& y) {
+  Matrix3 r;
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
       r[3 * i + j] = x[3 * i] * y[j] + x[3 * i + 1] * y[3 + j] + x[3 * i + 2] * y[6 + j];
@@ -223,7 +223,7 @@ FiniteGroup dihedral_3d(int64_t n, std::array<double, 3> axis) {
   for (const bool flipped : {false, true}) {
     for (int64_t k = 0; k < n; ++k) {
       const auto [c, s] = turn(k, n);
-      const auto r = flipped ? product(rotation(a, c, s), half_turn) : rotation(a, c, s);
+      const auto r = flipped ? matrix_product(rotation(a, c, s), half_turn) : rotation(a, c, s);
       elements.emplace_back(r.begin(), r.end());
     }
   }

@@ -9,7 +9,6 @@
 namespace weyl {
 namespace {
 
-using Complex = std::complex<double>;
 constexpr double half = std::numbers::sqrt2 / 2;
 
 /// Y_1 = sqrt(3 / 4 pi) U p.
@@ -31,7 +30,7 @@ IrrepMatrix coupled(const IrrepMatrix& before, const IrrepMatrix& one, int64_t l
   IrrepMatrix result(static_cast<size_t>(n * n));
   for (int64_t m = -l; m <= l; ++m) {
     for (int64_t mm = -l; mm <= l; ++mm) {
-      Complex sum = 0;
+      std::complex<double> sum = 0;
       for (int64_t a = -1; a <= 1; ++a) {
         for (int64_t b = -1; b <= 1; ++b) {
           const int64_t m1 = m - a, n1 = mm - b;
@@ -96,7 +95,9 @@ IrrepMatrix to_escnn(int64_t degree) {
   require_degree("to_escnn", degree);
   const int64_t n = 2 * degree + 1;
   IrrepMatrix q(static_cast<size_t>(n * n));
-  const auto at = [&](int64_t row, int64_t m) -> Complex& { return q[(row + degree) * n + m + degree]; };
+  const auto at = [&](int64_t row, int64_t m) -> std::complex<double>& {
+    return q[(row + degree) * n + m + degree];
+  };
   at(0, 0) = 1;
   for (int64_t m = 1; m <= degree; ++m) {
     const double sign = m % 2 == 0 ? 1 : -1;

@@ -108,7 +108,7 @@ Numbers numbers(std::span<const T> matrix, LieGroup group, const char* what) {
 }
 
 template <class T>
-void put(const Numbers& from, std::span<T> to, const char* what) {
+void put_numbers(const Numbers& from, std::span<T> to, const char* what) {
   require(from.size() == to.size(), "Lie::", what, ": g must have ", from.size(), " numbers, got ",
           to.size());
   for (size_t i = 0; i < to.size(); ++i) {
@@ -161,7 +161,7 @@ void Lie<T>::from_matrix(In matrix, Out g, double tolerance) const {
     throw ShapeError(text("Lie::from_matrix: matrix must be in ", name_of(group), ", but it ", fault.what,
                           measured ? text(fault.size, " (at most ", tolerance, ")") : ""));
   }
-  put(nearest_compact(group, m), g, "from_matrix");
+  put_numbers(nearest_compact(group, m), g, "from_matrix");
 }
 
 template <class T>
@@ -170,7 +170,7 @@ void Lie<T>::nearest(In matrix, Out g) const {
   require(is_finite(m), "Lie::nearest: matrix must be finite");
   require(is_rigid(group) || !is_singular(linear_part(group, m)),
           "Lie::nearest: matrix must be invertible, but it is singular");
-  put(nearest_compact(group, m), g, "nearest");
+  put_numbers(nearest_compact(group, m), g, "nearest");
 }
 
 template <class T>
@@ -190,7 +190,7 @@ void Lie<T>::random(Stream& stream, Out g, double spread) const {
   }
   if (is_rigid(group)) {
     t.insert(t.end(), turn.begin(), turn.end());
-    put(t, g, "random");
+    put_numbers(t, g, "random");
     return;
   }
   const auto affine = [&](auto rotation, auto tag) {
@@ -207,7 +207,7 @@ void Lie<T>::random(Stream& stream, Out g, double spread) const {
       v[i] = t[i];
     }
     const auto e = G::element(A, v);
-    put(Numbers(e.v, e.v + G::compact), g, "random");
+    put_numbers(Numbers(e.v, e.v + G::compact), g, "random");
   };
   if (n == 2) {
     affine(SO2::to_matrix<double>({{turn[0], turn[1]}}), AFF2{});

@@ -22,7 +22,7 @@ constexpr int kDecimals = 12;
 
 using Cell = std::array<double, 9>;
 
-std::array<double, 3> cross(const double* a, const double* b) {
+std::array<double, 3> cell_cross(const double* a, const double* b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
@@ -33,7 +33,7 @@ bool finite(const std::vector<double>& values) {
 /// The step of an atom to its nearest image, to within the corners of a slanted cell.
 void wrap(double* step, const Cell& cell, const std::array<bool, 3>& pbc) {
   for (size_t d = 0; d < 3; ++d) {
-    const auto normal = cross(&cell[3 * ((d + 1) % 3)], &cell[3 * ((d + 2) % 3)]);
+    const auto normal = cell_cross(&cell[3 * ((d + 1) % 3)], &cell[3 * ((d + 2) % 3)]);
     const double volume = normal[0] * cell[3 * d] + normal[1] * cell[3 * d + 1] + normal[2] * cell[3 * d + 2];
     if (!pbc[d] || volume == 0) {
       continue;

@@ -7,7 +7,7 @@
 namespace weyl {
 namespace {
 
-constexpr size_t kNamed = 3;
+constexpr size_t kNamedPairs = 3;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void Duplicates::add(uint64_t inputs, uint64_t labels) {
   Found& found = split.found[at->second.split];
   ++found.samples;
   found.other_labels += at->second.labels != labels ? 1 : 0;
-  if (found.first.size() < kNamed) {
+  if (found.first.size() < kNamedPairs) {
     found.first.emplace_back(sample, at->second.sample);
   }
 }

@@ -17,7 +17,7 @@ constexpr double kFloor = 1e-6;    // of the median: what is nearer is equal
 constexpr double kTail = 5.2;      // standard deviations of the logarithm
 constexpr double kAbsurd = 1e6;    // median deviations that no tail explains
 constexpr size_t kOwnMedian = 50;  // samples of one composition that are compared among themselves
-constexpr size_t kNamed = 3;
+constexpr size_t kNamedSamples = 3;
 constexpr int kBits = 48;  // of a double that its bin leaves out: sixteen bins an octave
 
 /// The x that a standard normal variable is below with probability p.
@@ -163,10 +163,10 @@ void Outliers::add_rows(const std::string& label, const std::string& unit, int64
     Norms& to = norms_[{label, type}];
     ++to.looked_at;
     ++to.samples[bin_of(norm)];
-    if (to.worst.size() < kNamed || norm > to.worst.back().first) {
+    if (to.worst.size() < kNamedSamples || norm > to.worst.back().first) {
       const auto after = std::ranges::find_if(to.worst, [&](const auto& w) { return w.first < norm; });
       to.worst.insert(after, {norm, samples_ - 1});
-      to.worst.resize(std::min(to.worst.size(), kNamed));
+      to.worst.resize(std::min(to.worst.size(), kNamedSamples));
     }
   }
 }
@@ -264,11 +264,11 @@ std::vector<std::string> Outliers::lines(const std::function<std::string(int64_t
     std::string line = text(printable(label, 40), ": ", far.size(), " of ", numbers.values.size(),
                             far.size() == 1 ? " samples is" : " samples are", " beyond ", outlier_deviations,
                             " median absolute deviations: ");
-    for (size_t i = 0; i < std::min(far.size(), kNamed); ++i) {
+    for (size_t i = 0; i < std::min(far.size(), kNamedSamples); ++i) {
       line += text(i > 0 ? ", " : "", sample(far[i].sample), " has ", precise(far[i].value),
                    with(numbers.unit), " where ", precise(far[i].usual), " is usual");
     }
-    result.push_back(line + rest(static_cast<int64_t>(far.size()), std::min(far.size(), kNamed)));
+    result.push_back(line + rest(static_cast<int64_t>(far.size()), std::min(far.size(), kNamedSamples)));
   }
   for (const auto& [key, norms] : norms_) {
     if (norms.looked_at < outlier_samples) {

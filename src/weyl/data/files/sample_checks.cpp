@@ -15,9 +15,9 @@ namespace weyl {
 namespace {
 
 /// Where the rows of each sample of a batch begin, at each level, and where the last one ends.
-class Rows {
+class SampleRows {
  public:
-  explicit Rows(const Input& input) {
+  explicit SampleRows(const Input& input) {
     const int64_t count = rows_of(input, Level::graph);
     for (int64_t g = 0; g <= count; ++g) {
       graphs_.push_back(g);
@@ -57,7 +57,7 @@ class Rows {
 };
 
 /// Hashes of the rows of each sample of a tensor, added to those in `hashes`.
-void add_rows(std::vector<uint64_t>& hashes, const Rows& rows, Level level, const Tensor& tensor) {
+void add_rows(std::vector<uint64_t>& hashes, const SampleRows& rows, Level level, const Tensor& tensor) {
   if (!tensor.defined() || tensor.dim() == 0 || tensor.size(0) == 0 || tensor.size(0) != rows.all(level)) {
     return;
   }
@@ -102,7 +102,7 @@ void SampleChecks::add(const Batch& batch) {
   if (seen_ != nullptr) {
     compare(batch);
   }
-  const Rows rows(batch.input);
+  const SampleRows rows(batch.input);
   const int64_t count = rows_of(batch.input, Level::graph);
   const bool grid = std::holds_alternative<Grid>(batch.input);
   const auto* points = std::get_if<Points>(&batch.input);
@@ -151,7 +151,7 @@ void SampleChecks::add(const Batch& batch) {
 }
 
 void SampleChecks::compare(const Batch& batch) {
-  const Rows rows(batch.input);
+  const SampleRows rows(batch.input);
   const auto count = static_cast<size_t>(rows_of(batch.input, Level::graph));
   std::vector<uint64_t> inputs(count, 0), labels(count, 0);
   if (const auto* points = std::get_if<Points>(&batch.input)) {

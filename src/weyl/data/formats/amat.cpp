@@ -12,12 +12,12 @@ namespace {
 
 constexpr size_t kLeastLine = 2 * (amat_pixels + 1) - 1;  // "0 0 ... 0"
 
-bool blank(char c) {
+bool is_amat_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
 const char* after_blanks(const char* at, const char* end) {
-  while (at != end && blank(*at)) {
+  while (at != end && is_amat_blank(*at)) {
     ++at;
   }
   return at;
@@ -25,7 +25,7 @@ const char* after_blanks(const char* at, const char* end) {
 
 /// The column at `at`, for an error line.
 std::string column_text(const char* at, const char* end) {
-  return quote({at, static_cast<size_t>(std::find_if(at, end, blank) - at)}, 40);
+  return quote({at, static_cast<size_t>(std::find_if(at, end, is_amat_blank) - at)}, 40);
 }
 
 class LineReader {
@@ -47,11 +47,11 @@ class LineReader {
       }
       double x = 0;
       const char* begin = at;
-      if (at + 1 < end ? *at == '0' && blank(at[1]) : *at == '0') {  // most pixels: a short way
+      if (at + 1 < end ? *at == '0' && is_amat_blank(at[1]) : *at == '0') {  // most pixels: a short way
         ++at;
       } else {
         const auto [stop, error] = std::from_chars(at, end, x);
-        check(error == std::errc() && (stop == end || blank(*stop)), "column ", column + 1,
+        check(error == std::errc() && (stop == end || is_amat_blank(*stop)), "column ", column + 1,
               " must be a number, got ", column_text(begin, end));
         at = stop;
       }

@@ -14,7 +14,7 @@ namespace weyl {
 namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 28;  // of a row, packed or not
-constexpr uint64_t kBegin = 16;                     // bytes that tell what a value is
+constexpr uint64_t kValueBegin = 16;                // bytes that tell what a value is
 constexpr std::byte kDeflated{0x78};                // zlib's first byte for windows of 32 KiB
 
 bool is_pickle(std::span<const std::byte> value) {
@@ -22,7 +22,7 @@ bool is_pickle(std::span<const std::byte> value) {
   return value.size() >= 2 && value[0] == protocol && value[1] >= first && value[1] <= last;
 }
 
-std::string kind_of(std::span<const std::byte> value) {
+std::string kind_of_value(std::span<const std::byte> value) {
   if (is_pickle(value)) {
     return "pickled Python, which is not read because it can run programs";
   }
@@ -94,11 +94,11 @@ AseLmdbReader::AseLmdbReader(const std::string& path) : file_(path) {
 
 /// A file without 'nextid' is none of ASE's: what is it?
 void AseLmdbReader::refuse_other_tables() const {
-  const auto first = file_.first(kBegin);
+  const auto first = file_.first(kValueBegin);
   require<DataError>(first.has_value(), file_.path(), ": must hold at least one row, holds none");
   throw DataError(text(file_.path(), ": must be a database of ASE (.aselmdb), with the key 'nextid'; has ",
                        file_.entries(), " entries, the value of the first, ", quote(first->key, 40), ", is ",
-                       kind_of(first->value)));
+                       kind_of_value(first->value)));
 }
 
 bool AseLmdbReader::unpack(std::string_view key, std::string_view where) {
@@ -107,7 +107,7 @@ bool AseLmdbReader::unpack(std::string_view key, std::string_view where) {
     return false;
   }
   if (packed->empty() || packed->front() != kDeflated) {
-    throw DataError(text(where, ": must be JSON packed by zlib, is ", kind_of(*packed)));
+    throw DataError(text(where, ": must be JSON packed by zlib, is ", kind_of_value(*packed)));
   }
   const std::string fault = inflate_into(unpacked_, *packed);
   require<DataError>(fault.empty(), where, ": ", fault);

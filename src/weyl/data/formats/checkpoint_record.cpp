@@ -10,8 +10,6 @@
 namespace weyl {
 namespace {
 
-using Kind = PickleValue::Kind;
-
 bool is_zip(std::span<const std::byte> file) {
   constexpr std::string_view magic = "PK\x03\x04";
   return std::string_view(reinterpret_cast<const char*>(file.data()), file.size()).starts_with(magic);
@@ -19,9 +17,9 @@ bool is_zip(std::span<const std::byte> file) {
 
 /// The value of a key of a dict; null when there is none.
 const PickleValue* find(const Pickle& pickle, const PickleValue& dict, std::string_view key) {
-  for (size_t i = 0; dict.kind == Kind::dict && i + 1 < dict.items.size(); i += 2) {
+  for (size_t i = 0; dict.kind == PickleKind::dict && i + 1 < dict.items.size(); i += 2) {
     const PickleValue& name = pickle[dict.items[i]];
-    if (name.kind == Kind::text && name.text == key) {
+    if (name.kind == PickleKind::text && name.text == key) {
       return &pickle[dict.items[i + 1]];
     }
   }
@@ -30,15 +28,15 @@ const PickleValue* find(const Pickle& pickle, const PickleValue& dict, std::stri
 
 Setting setting_of(const PickleValue& value) {
   switch (value.kind) {
-    case Kind::none:
+    case PickleKind::none:
       return {};
-    case Kind::boolean:
+    case PickleKind::boolean:
       return {Setting::Kind::boolean, value.integer != 0 ? 1. : 0., {}};
-    case Kind::integer:
+    case PickleKind::integer:
       return {Setting::Kind::number, static_cast<double>(value.integer), {}};
-    case Kind::real:
+    case PickleKind::real:
       return {Setting::Kind::number, value.real, {}};
-    case Kind::text:
+    case PickleKind::text:
       return {Setting::Kind::word, 0, std::string(value.text)};
     default:
       return {Setting::Kind::other, 0, {}};
@@ -50,8 +48,9 @@ Setting setting_of(const PickleValue& value) {
 Settings hyper_parameters_of(const Pickle& pickle) {
   Settings settings;
   const PickleValue* dict = find(pickle, pickle[pickle.root], "hyper_parameters");
-  for (size_t i = 0; dict != nullptr && dict->kind == Kind::dict && i + 1 < dict->items.size(); i += 2) {
-    if (const PickleValue& name = pickle[dict->items[i]]; name.kind == Kind::text) {
+  for (size_t i = 0; dict != nullptr && dict->kind == PickleKind::dict && i + 1 < dict->items.size();
+       i += 2) {
+    if (const PickleValue& name = pickle[dict->items[i]]; name.kind == PickleKind::text) {
       settings[std::string(name.text)] = setting_of(pickle[dict->items[i + 1]]);
     }
   }

@@ -9,12 +9,12 @@
 namespace weyl {
 namespace {
 
-struct Element {
+struct ChemicalElement {
   std::string_view symbol;
   double mass;  // amu
 };
 
-constexpr std::array<Element, most_elements + 1> elements{
+constexpr std::array<ChemicalElement, most_elements + 1> elements{
     {{"X", 0},          {"H", 1.008},        {"He", 4.002602},  {"Li", 6.94},
      {"Be", 9.0121831}, {"B", 10.81},        {"C", 12.011},     {"N", 14.007},
      {"O", 15.999},     {"F", 18.998403162}, {"Ne", 20.1797},   {"Na", 22.98976928},
@@ -61,7 +61,7 @@ constexpr auto numbers_by_key = [] {
   return table;
 }();
 
-const Element& element(int z) {
+const ChemicalElement& element(int z) {
   require(z >= 0 && z <= most_elements, "elements: the atomic number must be 0 .. ", most_elements, ", got ",
           z);
   return elements[z];

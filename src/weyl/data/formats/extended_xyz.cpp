@@ -26,7 +26,7 @@ const char* seems_points(std::string_view line) {
   return count >= 3 ? "; texts of points, a cloud a file, are read by data.set = \"clouds\"" : "";
 }
 
-const std::string* text_of(const FrameValue& value) {
+const std::string* single_text(const FrameValue& value) {
   const auto* texts = std::get_if<std::vector<std::string>>(&value.values);
   return texts != nullptr && value.shape.empty() ? &texts->front() : nullptr;
 }
@@ -104,7 +104,7 @@ void ExtendedXyzReader::read_comment(AtomsFrame& frame) {
   std::optional<std::array<bool, 3>> pbc;
   for (const auto& value : frame.values) {
     if (value.name == "Properties") {
-      const auto* said = text_of(value);
+      const auto* said = single_text(value);
       check(said != nullptr, "Properties must be name:type:columns, once or more");
       found = *said;
       properties = found;
@@ -148,7 +148,7 @@ void ExtendedXyzReader::read_comment(AtomsFrame& frame) {
 void ExtendedXyzReader::read_units(const AtomsFrame& frame) {
   const auto read = [&](std::string_view key, const char* like, std::string& unit) {
     const FrameValue* value = frame.value(key);
-    const std::string* said = value != nullptr ? text_of(*value) : nullptr;
+    const std::string* said = value != nullptr ? single_text(*value) : nullptr;
     check(value == nullptr || said != nullptr, quote(key), " must be a unit, such as ", like);
     if (lines_.frame() == 1 && said != nullptr) {
       try {

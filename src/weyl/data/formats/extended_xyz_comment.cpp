@@ -73,7 +73,7 @@ FrameValue scalar_or_array(std::string name, const std::vector<std::string_view>
   return {std::move(name), shape, found ? std::move(*found) : FrameValues(texts_of(words))};
 }
 
-std::vector<std::string_view> words_of(std::string_view s) {
+std::vector<std::string_view> comment_words(std::string_view s) {
   std::vector<std::string_view> words;
   for (auto word = take_word(s); !word.empty(); word = take_word(s)) {
     words.push_back(word);
@@ -138,7 +138,7 @@ class CommentReader {
       const auto inside = take_until("}");
       check(!rest_.empty(), "a brace is not closed, ", quote(whole, 40));
       rest_.remove_prefix(1);
-      return scalar_or_array(std::move(key), words_of(inside));
+      return scalar_or_array(std::move(key), comment_words(inside));
     }
     if (rest_[0] == '[') {
       const auto before = rest_;
@@ -251,7 +251,7 @@ void append_brackets(std::string& to, const std::vector<int64_t>& shape, const s
 }  // namespace
 
 FrameValue value_of_text(std::string name, std::string text) {
-  const auto words = words_of(text);
+  const auto words = comment_words(text);
   if (numbers_of(words)) {
     return scalar_or_array(std::move(name), words);
   }
@@ -302,7 +302,7 @@ void append_pair(std::string& to, const FrameValue& value) {
       [&](const auto& values) {
         using T = typename std::decay_t<decltype(values)>::value_type;
         if constexpr (std::is_same_v<T, std::string>) {
-          const bool number = value.shape.empty() && numbers_of(words_of(values[0]));
+          const bool number = value.shape.empty() && numbers_of(comment_words(values[0]));
           if (value.shape.empty() && !number) {
             append_text(to, values[0]);
           } else {

@@ -11,7 +11,7 @@
 namespace weyl {
 namespace {
 
-constexpr size_t kBlock = size_t{1} << 20;
+constexpr size_t kWritten = size_t{1} << 20;
 
 char letter_of(const FrameValues& values) {
   constexpr std::string_view letters = "RILS";  // in the order of the variant
@@ -111,7 +111,7 @@ ExtendedXyzWriter::ExtendedXyzWriter(const std::string& path, Existing existing)
 
 void ExtendedXyzWriter::write(const AtomsFrame& frame) {
   append_extended_xyz(buffer_, frame);
-  if (buffer_.size() >= kBlock) {
+  if (buffer_.size() >= kWritten) {
     flush();
   }
 }

@@ -14,7 +14,7 @@ constexpr int kGzipWindow = 15 + 16;        // zlib: the largest window, a gzip 
 constexpr size_t kMostAtOnce = 1UL << 30U;  // zlib counts in 32 bits
 constexpr size_t kPiece = size_t{1} << 16;  // of a file that is read piece by piece
 
-unsigned char* bytes_of(const std::byte* p) {
+unsigned char* zlib_bytes(const std::byte* p) {
   return const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(p));  // zlib does not write it
 }
 
@@ -50,7 +50,7 @@ struct GzipReader::State {
 
   void step_on() {
     if (stream.avail_in == 0) {
-      stream.next_in = bytes_of(file.data() + position);
+      stream.next_in = zlib_bytes(file.data() + position);
     }
     const size_t size = std::min(file.size() - position, kMostAtOnce);
     stream.avail_in += static_cast<uInt>(size);
@@ -59,9 +59,9 @@ struct GzipReader::State {
   }
 
   void read_on() {
-    std::copy_n(stream.next_in, stream.avail_in, bytes_of(piece.data()));
+    std::copy_n(stream.next_in, stream.avail_in, zlib_bytes(piece.data()));
     const size_t size = source->read(std::span(piece).subspan(stream.avail_in));
-    stream.next_in = bytes_of(piece.data());
+    stream.next_in = zlib_bytes(piece.data());
     stream.avail_in += static_cast<uInt>(size);
     drained = size == 0;
   }
@@ -103,7 +103,7 @@ size_t GzipReader::read_sound(std::span<std::byte> out) {
   while (done < out.size() && !s.ended) {
     s.feed(1);
     const size_t size = std::min(out.size() - done, kMostAtOnce);
-    s.stream.next_out = bytes_of(out.data() + done);
+    s.stream.next_out = zlib_bytes(out.data() + done);
     s.stream.avail_out = static_cast<uInt>(size);
     const int code = inflate(&s.stream, Z_NO_FLUSH);
     done += size - s.stream.avail_out;
@@ -150,12 +150,12 @@ std::vector<std::byte> gzip(std::span<const std::byte> bytes, std::string_view w
   while (code == Z_OK) {
     if (stream.avail_in == 0 && position < bytes.size()) {
       const size_t size = std::min(bytes.size() - position, kMostAtOnce);
-      stream.next_in = bytes_of(bytes.data() + position);
+      stream.next_in = zlib_bytes(bytes.data() + position);
       stream.avail_in = static_cast<uInt>(size);
       position += size;
     }
     const size_t size = std::min(result.size() - done, kMostAtOnce);
-    stream.next_out = bytes_of(result.data() + done);
+    stream.next_out = zlib_bytes(result.data() + done);
     stream.avail_out = static_cast<uInt>(size);
     code = deflate(&stream, position == bytes.size() ? Z_FINISH : Z_NO_FLUSH);
     done += size - stream.avail_out;

@@ -13,7 +13,7 @@ namespace weyl {
 namespace {
 
 constexpr size_t kMostDimensions = 8;
-constexpr size_t kBlock = size_t{1} << 18;  // bytes unpacked at a time
+constexpr size_t kUnpacked = size_t{1} << 18;  // bytes unpacked at a time
 
 struct IdxType {
   uint8_t code;
@@ -38,7 +38,7 @@ std::vector<std::byte> take(ByteSource& source, uint64_t most) {
   result.reserve(most);
   for (size_t got = 1; got > 0 && result.size() < most;) {
     const size_t at = result.size();
-    result.resize(std::min<uint64_t>(most, at + kBlock));
+    result.resize(std::min<uint64_t>(most, at + kUnpacked));
     got = source.read(std::span(result).subspan(at));
     result.resize(at + got);
   }

@@ -16,9 +16,9 @@ namespace {
 
 constexpr size_t kSignature = 8;  // bytes, of PNG
 
-class Bytes {
+class ImageBytes {
  public:
-  explicit Bytes(std::span<const std::byte> file) : file_(file) {}
+  explicit ImageBytes(std::span<const std::byte> file) : file_(file) {}
   uint32_t byte(size_t i) const { return std::to_integer<uint32_t>(file_[i]); }
   uint32_t little(size_t i, int bytes) const {
     uint32_t x = 0;
@@ -65,7 +65,7 @@ struct PngHeader {
   }
 };
 
-PngHeader png_header(const Bytes& bytes, size_t at, uint32_t length, std::string_view where) {
+PngHeader png_header(const ImageBytes& bytes, size_t at, uint32_t length, std::string_view where) {
   require<DataError>(length == 13, where, ": the header must have 13 bytes, got ", length);
   const PngHeader h{bytes.big(at), bytes.big(at + 4), bytes.byte(at + 8), bytes.byte(at + 9),
                     bytes.byte(at + 12)};
@@ -118,7 +118,7 @@ class RowCounter {
 /// A segment of Huffman tables: each a byte, how many codes there are of 1 .. 16 bits, and their values. stb
 /// has room for 256 and does not look.
 void check_huffman(std::span<const std::byte> segment, std::string_view where) {
-  const Bytes bytes(segment);
+  const ImageBytes bytes(segment);
   for (size_t at = 0; at < segment.size();) {
     require<DataError>(segment.size() - at >= 17, where, ": a Huffman table of the JPEG is cut short");
     uint32_t codes = 0;
@@ -135,7 +135,7 @@ void check_huffman(std::span<const std::byte> segment, std::string_view where) {
 }  // namespace
 
 void check_png(std::span<const std::byte> file, std::string_view where) {
-  const Bytes bytes(file);
+  const ImageBytes bytes(file);
   PngHeader header;
   RowCounter rows(where);
   for (size_t at = kSignature; true;) {
@@ -163,7 +163,7 @@ void check_png(std::span<const std::byte> file, std::string_view where) {
 }
 
 void check_jpeg(std::span<const std::byte> file, std::string_view where) {
-  const Bytes bytes(file);
+  const ImageBytes bytes(file);
   constexpr int64_t kMostPixels = 512;  // of a byte: a block of 8 x 8 takes at least one bit
   constexpr int kMostScans = 128;       // each may go through all blocks; encoders write about ten
   constexpr uint32_t kBaseline = 0xc0, kProgressive = 0xc2, kTables = 0xc4, kFirstRestart = 0xd0,
@@ -212,7 +212,7 @@ void check_jpeg(std::span<const std::byte> file, std::string_view where) {
 }
 
 void check_bmp(std::span<const std::byte> file, std::string_view where) {
-  const Bytes bytes(file);
+  const ImageBytes bytes(file);
   constexpr size_t kLeast = 26;  // with the smallest of its headers
   require<DataError>(file.size() >= kLeast, where, ": must have ", kLeast, " bytes of header, got ",
                      file.size());

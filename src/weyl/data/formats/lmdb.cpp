@@ -15,14 +15,15 @@ static_assert(std::endian::native == std::endian::little);
 
 // A page begins with its number (8 bytes), two bytes of padding, its kind (2), and where its free space begins and
 // ends (2, 2), or how many pages a long value takes (4). The offsets of its entries follow, two bytes each.
-constexpr size_t kHeader = 16, kKindAt = 10, kFreeAt = 12;
+constexpr size_t kPageHeader = 16, kKindAt = 10, kFreeAt = 12;
 constexpr uint16_t kBranch = 1, kLeaf = 2, kLong = 4, kMetaPage = 8, kFixedLeaf = 0x20, kSubPage = 0x40;
 constexpr uint16_t kKinds = kBranch | kLeaf | kLong | kMetaPage | kFixedLeaf | kSubPage;
 
 // A meta page goes on with the magic number, the version, an address, the size of the map, two tables of 48 bytes
 // (of free pages and of entries), the last page and the transaction.
 constexpr uint32_t kMagic = 0xBEEFC0DE, kMagicTurned = 0xDEC0EFBE, kVersion = 1;
-constexpr size_t kMetaSize = kHeader + 136, kFreeTable = 24, kTable = 72, kLastPage = 120, kTransaction = 128;
+constexpr size_t kMetaSize = kPageHeader + 136, kFreeTable = 24, kTable = 72, kLastPage = 120,
+                 kTransaction = 128;
 constexpr size_t kHeader32 = 12;  // of 32-bit machines
 constexpr uint64_t kNoRoot = ~uint64_t{0};
 constexpr uint64_t kSmallestPage = 512, kLargestPage = 32768;
@@ -44,7 +45,7 @@ std::string_view characters(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-uint16_t kind_of(std::span<const std::byte> page) {
+uint16_t kind_of_page(std::span<const std::byte> page) {
   return number_at<uint16_t>(page, kKindAt) & kKinds;
 }
 
@@ -63,7 +64,7 @@ class LmdbFile::Page {
   Page(Bytes bytes, const std::string& path, uint64_t number)
       : bytes_(std::move(bytes)), path_(&path), number_(number) {}
 
-  size_t count() const { return (begin_of_space() - kHeader) / 2; }
+  size_t count() const { return (begin_of_space() - kPageHeader) / 2; }
 
   /// DataError naming file and page unless `holds`.
   template <class... Parts>
@@ -76,16 +77,16 @@ class LmdbFile::Page {
   void check_all(uint16_t kind) const {
     const auto own = number_at<uint64_t>(bytes_, 0);
     check(own == number_, "must say its own number, says ", own);
-    check(kind_of(bytes_) == kind, "must be a ", kind == kBranch ? "branch" : "leaf", ", is of kind ",
-          kind_of(bytes_));
+    check(kind_of_page(bytes_) == kind, "must be a ", kind == kBranch ? "branch" : "leaf", ", is of kind ",
+          kind_of_page(bytes_));
     const size_t begin = begin_of_space(), end = end_of_space(), least = kind == kBranch ? 2 : 1;
-    check(begin >= kHeader && begin <= end && end <= bytes_.size(), "its free space must lie inside of its ",
-          bytes_.size(), " bytes, got ", begin, " to ", end);
+    check(begin >= kPageHeader && begin <= end && end <= bytes_.size(),
+          "its free space must lie inside of its ", bytes_.size(), " bytes, got ", begin, " to ", end);
     check(count() >= least, "must have at least ", least, " entries, has ", count());
   }
 
   Entry entry(size_t i) const {
-    const size_t at = number_at<uint16_t>(bytes_, kHeader + 2 * i);
+    const size_t at = number_at<uint16_t>(bytes_, kPageHeader + 2 * i);
     check(at >= end_of_space() && at + kEntry <= bytes_.size(), "entry ", i, " must begin in bytes ",
           end_of_space(), " to ", bytes_.size(), ", begins at ", at);
     const auto all = std::span<const std::byte>(bytes_).subspan(at);
@@ -124,14 +125,14 @@ LmdbFile::LmdbFile(const std::string& path) : file_(path), meta_(newest_meta()) 
 std::optional<LmdbFile::Meta> LmdbFile::meta_at(uint64_t offset, std::string& fault) const {
   std::array<std::byte, kMetaSize> page{};
   const size_t size = file_.read(offset, page);
-  const auto meta = std::span<const std::byte>(page).subspan(kHeader);
+  const auto meta = std::span<const std::byte>(page).subspan(kPageHeader);
   const auto magic = number_at<uint32_t>(meta, 0), version = number_at<uint32_t>(meta, 4);
   if (magic == kMagicTurned || number_at<uint32_t>(page, kHeader32) == kMagic) {
     fault = text("must be LMDB's of a 64-bit little-endian machine, is of a ",
                  magic == kMagicTurned ? "big-endian" : "32-bit", " one");
   } else if (size < page.size()) {
     fault = text("must be an LMDB data file of two pages or more, has ", file_.size(), " bytes");
-  } else if (magic != kMagic || kind_of(page) != kMetaPage) {
+  } else if (magic != kMagic || kind_of_page(page) != kMetaPage) {
     fault = "must be an LMDB data file, does not begin as one";
   } else if (version != kVersion) {
     fault = text("must be an LMDB data file of version ", kVersion, ", is of version ", version);
@@ -229,18 +230,18 @@ LmdbFile::Bytes LmdbFile::value(const Page& leaf, size_t i, uint64_t most, bool 
   }
   check(entry.rest.size() >= sizeof(uint64_t), "the page of its value is missing");
   const auto first = number_at<uint64_t>(entry.rest, 0);
-  const uint64_t pages = (kHeader + entry.number + meta_.page_size - 1) / meta_.page_size;
+  const uint64_t pages = (kPageHeader + entry.number + meta_.page_size - 1) / meta_.page_size;
   check(first >= 2 && first <= meta_.last_page && pages <= meta_.last_page - first + 1, "its value of ",
         pages, " pages from page ", first, " on must lie in pages 2 .. ", meta_.last_page);
   check(first <= file_.size() / meta_.page_size && pages <= file_.size() / meta_.page_size - first,
         "its value lies behind the end of the file, which is cut short at ", file_.size(), " bytes");
-  std::array<std::byte, kHeader> header{};
+  std::array<std::byte, kPageHeader> header{};
   file_.read(first * meta_.page_size, header);
-  check(number_at<uint64_t>(header, 0) == first && kind_of(header) == kLong &&
+  check(number_at<uint64_t>(header, 0) == first && kind_of_page(header) == kLong &&
             number_at<uint32_t>(header, kFreeAt) >= pages,
         "page ", first, " must begin a long value of ", pages, " pages");
   Bytes bytes(size);
-  check(file_.read(first * meta_.page_size + kHeader, bytes) == size,
+  check(file_.read(first * meta_.page_size + kPageHeader, bytes) == size,
         "the file is shortened while it is read");
   return bytes;
 }

@@ -10,8 +10,6 @@
 namespace weyl {
 namespace {
 
-constexpr std::string_view kSuffix = ".npy";
-
 /// The .npy file of one text of ASCII.
 std::vector<std::byte> text_bytes(std::string_view said) {
   std::string header = text("{'descr': '|S", said.size(), "', 'fortran_order': False, 'shape': (), }");
@@ -65,7 +63,7 @@ void Rmd17Writer::commit() {
   const std::vector<uint8_t> charges(numbers_.begin(), numbers_.end());
   std::vector<std::pair<std::string, std::vector<std::byte>>> files;
   const auto add = [&](const std::string& name, std::vector<std::byte> bytes) {
-    files.emplace_back(text(name, kSuffix), std::move(bytes));
+    files.emplace_back(text(name, ".npy"), std::move(bytes));
   };
   add("nuclear_charges", npy_bytes(array_of(charges, {n})));
   add("coords", npy_bytes(array_of(coords_, {frames_, n, 3})));

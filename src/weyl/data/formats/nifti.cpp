@@ -44,13 +44,13 @@ NiftiAffine qform(const NiftiGeometry& g) {
           g.qoffset[2]};
 }
 
-void swap_bytes(std::span<std::byte> bytes, int64_t size) {
+void swap_voxel_bytes(std::span<std::byte> bytes, int64_t size) {
   for (size_t i = 0; size > 1 && i + size <= bytes.size(); i += size) {
     std::reverse(bytes.begin() + static_cast<int64_t>(i), bytes.begin() + static_cast<int64_t>(i) + size);
   }
 }
 
-constexpr size_t kBlock = size_t{1} << 20;  // bytes inflated at a time
+constexpr size_t kInflated = size_t{1} << 20;  // bytes inflated at a time
 
 /// At most `bytes` of them: pages are reserved for all, and used for as many as there are.
 std::vector<std::byte> inflate(GzipReader& reader, size_t bytes) {
@@ -58,7 +58,7 @@ std::vector<std::byte> inflate(GzipReader& reader, size_t bytes) {
   result.reserve(bytes);
   while (result.size() < bytes) {
     const size_t at = result.size();
-    result.resize(std::min(bytes, at + kBlock));
+    result.resize(std::min(bytes, at + kInflated));
     const size_t n = reader.read(std::span(result).subspan(at));
     if (n < result.size() - at) {
       result.resize(at + n);
@@ -121,7 +121,7 @@ Nifti parse(std::span<const std::byte> file, std::string_view where, std::option
     result.bytes.assign(bytes.begin(), bytes.end());
   }
   if (layout.swapped) {
-    swap_bytes(result.bytes, size_of(layout.header.type));
+    swap_voxel_bytes(result.bytes, size_of(layout.header.type));
   }
   return result;
 }

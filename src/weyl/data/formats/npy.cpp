@@ -34,9 +34,9 @@ constexpr NumpyType numpy_types[] = {
     {"f2", ElementType::f16},     {"f4", ElementType::f32}, {"f8", ElementType::f64}};
 
 /// Reads the header's Python literal, left to right.
-class HeaderReader {
+class NpyHeaderReader {
  public:
-  HeaderReader(std::string_view header, std::string_view where) : rest_(header), where_(where) {}
+  NpyHeaderReader(std::string_view header, std::string_view where) : rest_(header), where_(where) {}
 
   NpyHeader read() {
     bool has_type = false, has_order = false, has_shape = false;
@@ -152,7 +152,7 @@ class HeaderReader {
   NpyHeader header_;
 };
 
-void swap_bytes(std::span<std::byte> bytes, size_t element) {
+void swap_element_bytes(std::span<std::byte> bytes, size_t element) {
   for (size_t i = 0; element > 1 && i < bytes.size(); i += element) {
     std::reverse(bytes.begin() + static_cast<ptrdiff_t>(i),
                  bytes.begin() + static_cast<ptrdiff_t>(i + element));
@@ -205,7 +205,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> file, uint64_t size, std::
                      ", got ", length);
   require<DataError>(length <= contents.size() - begin, where, ": header length ", length,
                      " exceeds the file of ", size, " bytes");
-  NpyHeader header = HeaderReader(contents.substr(begin, length), where).read();
+  NpyHeader header = NpyHeaderReader(contents.substr(begin, length), where).read();
   header.begin = begin + length;
   const auto bytes = byte_count(header.type, header.shape);
   require<DataError>(bytes.has_value(), where, ": shape ", shape_text(header.shape), " overflows");
@@ -223,7 +223,7 @@ Array npy_array(NpyHeader header, std::vector<std::byte> values) {
     array.bytes = row_major(array.bytes, array.shape, element);
   }
   if (header.big_endian) {
-    swap_bytes(array.bytes, element);
+    swap_element_bytes(array.bytes, element);
   }
   return array;
 }

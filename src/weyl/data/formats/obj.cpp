@@ -8,19 +8,10 @@
 #include "weyl/core/mapped_file.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
+#include "weyl/data/formats/text_lines.h"
 
 namespace weyl {
 namespace {
-
-constexpr std::string_view kBlank = " \t\r\v\f";
-
-std::string_view next_word(std::string_view& line) {
-  const size_t begin = std::min(line.find_first_not_of(kBlank), line.size());
-  const size_t end = std::min(line.find_first_of(kBlank, begin), line.size());
-  const std::string_view word = line.substr(begin, end - begin);
-  line.remove_prefix(end);
-  return word;
-}
 
 class ObjReader {
  public:
@@ -48,7 +39,7 @@ class ObjReader {
 
   void read_line(std::string_view line) {
     line = line.substr(0, line.find('#'));
-    const std::string_view word = next_word(line);
+    const std::string_view word = take_word(line);
     if (word == "v") {
       read_vertex(line);
     } else if (word == "f") {
@@ -56,7 +47,7 @@ class ObjReader {
     } else if (word == "o") {
       end_object();
       ++objects_;
-      object_ = std::string(next_word(line));
+      object_ = std::string(take_word(line));
       object_at_ = at_;
       vertices_before_ = mesh_.vertex_count();
       triangles_before_ = mesh_.triangle_count();
@@ -73,7 +64,7 @@ class ObjReader {
 
   void read_vertex(std::string_view line) {
     for (int d = 0; d < 3; ++d) {
-      const std::string_view word = next_word(line);
+      const std::string_view word = take_word(line);
       const auto x = parse_real(word);
       check(x.has_value(), "a vertex must have three numbers, got ",
             word.empty() ? "the end of the line" : quote(word, 40));
@@ -95,7 +86,7 @@ class ObjReader {
   void read_face(std::string_view line) {
     std::array<int64_t, 3> fan{};
     int64_t corners = 0;
-    for (auto word = next_word(line); !word.empty(); word = next_word(line), ++corners) {
+    for (auto word = take_word(line); !word.empty(); word = take_word(line), ++corners) {
       const int64_t row = read_corner(word);
       fan[std::min<int64_t>(corners, 2)] = row;
       if (corners >= 2) {

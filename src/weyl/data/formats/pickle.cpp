@@ -10,8 +10,6 @@
 namespace weyl {
 namespace {
 
-using Kind = PickleValue::Kind;
-
 /// The stack machine of pickle on symbols. The names of opcodes are those of Python's pickletools.
 class Machine {
  public:
@@ -76,20 +74,20 @@ class Machine {
         break;
 
       case 'N':  // NONE
-        push({Kind::none});
+        push({PickleKind::none});
         break;
       case 0x88:  // NEWTRUE
       case 0x89:  // NEWFALSE
-        push({Kind::boolean, opcode == 0x88});
+        push({PickleKind::boolean, opcode == 0x88});
         break;
       case 'J':  // BININT
-        push({Kind::integer, take<int32_t>()});
+        push({PickleKind::integer, take<int32_t>()});
         break;
       case 'K':  // BININT1
-        push({Kind::integer, take<uint8_t>()});
+        push({PickleKind::integer, take<uint8_t>()});
         break;
       case 'M':  // BININT2
-        push({Kind::integer, take<uint16_t>()});
+        push({PickleKind::integer, take<uint16_t>()});
         break;
       case 0x8a:  // LONG1
         push_long(text_of(take<uint8_t>()));
@@ -98,78 +96,78 @@ class Machine {
         push_long(text_of(take<uint32_t>()));
         break;
       case 'G': {  // BINFLOAT, big endian
-        push({Kind::real, 0, std::bit_cast<double>(__builtin_bswap64(take<uint64_t>()))});
+        push({PickleKind::real, 0, std::bit_cast<double>(__builtin_bswap64(take<uint64_t>()))});
         break;
       }
 
       case 'U':   // SHORT_BINSTRING
       case 0x8c:  // SHORT_BINUNICODE
-        push_text(Kind::text, take<uint8_t>());
+        push_text(PickleKind::text, take<uint8_t>());
         break;
       case 'T':  // BINSTRING
       case 'X':  // BINUNICODE
-        push_text(Kind::text, take<uint32_t>());
+        push_text(PickleKind::text, take<uint32_t>());
         break;
       case 0x8d:  // BINUNICODE8
-        push_text(Kind::text, take<uint64_t>());
+        push_text(PickleKind::text, take<uint64_t>());
         break;
       case 'C':  // SHORT_BINBYTES
-        push_text(Kind::bytes, take<uint8_t>());
+        push_text(PickleKind::bytes, take<uint8_t>());
         break;
       case 'B':  // BINBYTES
-        push_text(Kind::bytes, take<uint32_t>());
+        push_text(PickleKind::bytes, take<uint32_t>());
         break;
       case 0x8e:  // BINBYTES8
       case 0x96:  // BYTEARRAY8
-        push_text(Kind::bytes, take<uint64_t>());
+        push_text(PickleKind::bytes, take<uint64_t>());
         break;
 
       case ')':  // EMPTY_TUPLE
-        push({Kind::tuple});
+        push({PickleKind::tuple});
         break;
       case 0x85:  // TUPLE1
       case 0x86:  // TUPLE2
       case 0x87:  // TUPLE3
-        push_items(Kind::tuple, pop_last(opcode - 0x84U));
+        push_items(PickleKind::tuple, pop_last(opcode - 0x84U));
         break;
       case 't':  // TUPLE
-        push_items(Kind::tuple, pop_to_mark());
+        push_items(PickleKind::tuple, pop_to_mark());
         break;
       case ']':  // EMPTY_LIST
-        push({Kind::list});
+        push({PickleKind::list});
         break;
       case 'l':  // LIST
-        push_items(Kind::list, pop_to_mark());
+        push_items(PickleKind::list, pop_to_mark());
         break;
       case 'a':  // APPEND
-        extend(Kind::list, pop_last(1));
+        extend(PickleKind::list, pop_last(1));
         break;
       case 'e':  // APPENDS
-        extend(Kind::list, pop_to_mark());
+        extend(PickleKind::list, pop_to_mark());
         break;
       case '}':  // EMPTY_DICT
-        push({Kind::dict});
+        push({PickleKind::dict});
         break;
       case 'd': {  // DICT
         auto items = pop_to_mark();
-        push({Kind::dict});
-        extend(Kind::dict, items);
+        push({PickleKind::dict});
+        extend(PickleKind::dict, items);
         break;
       }
       case 's':  // SETITEM
-        extend(Kind::dict, pop_last(2));
+        extend(PickleKind::dict, pop_last(2));
         break;
       case 'u':  // SETITEMS
-        extend(Kind::dict, pop_to_mark());
+        extend(PickleKind::dict, pop_to_mark());
         break;
       case 0x8f:  // EMPTY_SET
-        push({Kind::set});
+        push({PickleKind::set});
         break;
       case 0x90:  // ADDITEMS
-        extend(Kind::set, pop_to_mark());
+        extend(PickleKind::set, pop_to_mark());
         break;
       case 0x91:  // FROZENSET
-        push_items(Kind::set, pop_to_mark());
+        push_items(PickleKind::set, pop_to_mark());
         break;
 
       case 'c': {  // GLOBAL
@@ -180,7 +178,8 @@ class Machine {
       case 0x93: {  // STACK_GLOBAL
         const auto names = pop_last(2);
         const auto &module = value(names[0]), &name = value(names[1]);
-        check(module.kind == Kind::text && name.kind == Kind::text, "a class must be named by two strings");
+        check(module.kind == PickleKind::text && name.kind == PickleKind::text,
+              "a class must be named by two strings");
         push_global(module.text, name.text);
         break;
       }
@@ -199,7 +198,7 @@ class Machine {
         top();
         break;
       case 'Q':  // BINPERSID
-        push_items(Kind::persistent, pop_last(1));
+        push_items(PickleKind::persistent, pop_last(1));
         break;
 
       default:
@@ -277,48 +276,50 @@ class Machine {
     result_.values.push_back(std::move(value));
   }
 
-  void push_text(Kind kind, uint64_t length) { push({kind, 0, 0, text_of(length)}); }
+  void push_text(PickleKind kind, uint64_t length) { push({kind, 0, 0, text_of(length)}); }
 
-  void push_items(Kind kind, std::vector<uint32_t> items) { push({kind, 0, 0, {}, {}, std::move(items)}); }
+  void push_items(PickleKind kind, std::vector<uint32_t> items) {
+    push({kind, 0, 0, {}, {}, std::move(items)});
+  }
 
   void push_global(std::string_view module, std::string_view name) {
-    push({Kind::global, 0, 0, module, name});
+    push({PickleKind::global, 0, 0, module, name});
   }
 
   /// A little-endian two's complement integer of any length.
   void push_long(std::string_view bytes) {
     if (bytes.size() > sizeof(uint64_t)) {
-      push({Kind::other});
+      push({PickleKind::other});
       return;
     }
     uint64_t number = bytes.empty() || static_cast<signed char>(bytes.back()) >= 0 ? 0 : ~uint64_t{0};
     for (size_t i = bytes.size(); i-- > 0;) {
       number = number << 8 | static_cast<uint8_t>(bytes[i]);
     }
-    push({Kind::integer, static_cast<int64_t>(number)});
+    push({PickleKind::integer, static_cast<int64_t>(number)});
   }
 
   /// OrderedDict() is a dict, whose items come by SETITEMS; any other call stays one.
   void push_call(std::vector<uint32_t> items) {
     const auto &callable = value(items[0]), &arguments = value(items[1]);
-    if (callable.kind == Kind::global && callable.text == "collections" && callable.name == "OrderedDict" &&
-        arguments.kind == Kind::tuple && arguments.items.empty()) {
-      push({Kind::dict});
+    if (callable.kind == PickleKind::global && callable.text == "collections" &&
+        callable.name == "OrderedDict" && arguments.kind == PickleKind::tuple && arguments.items.empty()) {
+      push({PickleKind::dict});
     } else {
-      push_items(Kind::call, std::move(items));
+      push_items(PickleKind::call, std::move(items));
     }
   }
 
-  void extend(Kind kind, const std::vector<uint32_t>& items) {
-    check(kind != Kind::dict || items.size() % 2 == 0, "a dict must be given keys with values");
+  void extend(PickleKind kind, const std::vector<uint32_t>& items) {
+    check(kind != PickleKind::dict || items.size() % 2 == 0, "a dict must be given keys with values");
     auto& container = value(top());
-    if (container.kind == Kind::call) {
+    if (container.kind == PickleKind::call) {
       return;  // an object that is none of ours fills itself
     }
     check(container.kind == kind, "items must go into a ",
-          kind == Kind::dict   ? "dict"
-          : kind == Kind::list ? "list"
-                               : "set");
+          kind == PickleKind::dict   ? "dict"
+          : kind == PickleKind::list ? "list"
+                                     : "set");
     container.items.insert(container.items.end(), items.begin(), items.end());
   }
 

@@ -32,6 +32,7 @@ struct PickleValue {
   std::string_view text, name;  // into the pickle's bytes
   std::vector<uint32_t> items;
 };
+using PickleKind = PickleValue::Kind;
 
 struct Pickle {
   std::vector<PickleValue> values;

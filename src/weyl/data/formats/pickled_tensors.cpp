@@ -10,8 +10,6 @@
 namespace weyl {
 namespace {
 
-using Kind = PickleValue::Kind;
-
 constexpr int deepest = 64;                      // dicts and lists in one another
 constexpr size_t most_visits = size_t{1} << 20;  // dicts, lists and calls, each time they are met
 constexpr size_t most_items = size_t{1} << 24;   // of the dicts and lists visited
@@ -47,14 +45,14 @@ std::string full_name(const PickleValue& global) {
   return printable(text(global.text, ".", global.name));
 }
 
-class Reader {
+class PickledTensorReader {
  public:
-  Reader(const Pickle& pickle, std::string_view where) : pickle_(pickle), where_(where) {}
+  PickledTensorReader(const Pickle& pickle, std::string_view where) : pickle_(pickle), where_(where) {}
 
   /// The tensors of the checkpoint, in its order.
   std::vector<PickledTensor> read() {
     uint32_t root = pickle_.root;
-    require<DataError>(pickle_[root].kind == Kind::dict, where_,
+    require<DataError>(pickle_[root].kind == PickleKind::dict, where_,
                        ": must hold a state dict (a dict of tensors), got ", describe(root),
                        "; save the state_dict()");
     std::vector<PickledTensor> views;
@@ -73,8 +71,8 @@ class Reader {
   /// Those under an entry of the checkpoint.
   std::vector<PickledTensor> read(std::string_view entry) {
     const auto& root = pickle_[pickle_.root];
-    for (size_t i = 0; root.kind == Kind::dict && i + 1 < root.items.size(); i += 2) {
-      if (pickle_[root.items[i]].kind == Kind::text && pickle_[root.items[i]].text == entry) {
+    for (size_t i = 0; root.kind == PickleKind::dict && i + 1 < root.items.size(); i += 2) {
+      if (pickle_[root.items[i]].kind == PickleKind::text && pickle_[root.items[i]].text == entry) {
         return tensors_of(root.items[i + 1]);
       }
     }
@@ -87,8 +85,8 @@ class Reader {
     const auto& items = pickle_[root].items;
     for (const std::string_view key : {"state_dict", "model_state_dict", "model"}) {
       for (size_t i = 0; i < items.size(); i += 2) {
-        if (pickle_[items[i]].kind == Kind::text && pickle_[items[i]].text == key &&
-            pickle_[items[i + 1]].kind == Kind::dict) {
+        if (pickle_[items[i]].kind == PickleKind::text && pickle_[items[i]].text == key &&
+            pickle_[items[i + 1]].kind == PickleKind::dict) {
           return items[i + 1];
         }
       }
@@ -116,22 +114,22 @@ class Reader {
     items_ += value.items.size();
     require<DataError>(items_ <= most_items, where_, ": more than ", most_items, " items");
     switch (value.kind) {
-      case Kind::dict:
+      case PickleKind::dict:
         for (size_t i = 0; i < value.items.size(); i += 2) {
           if (may_hold_tensors(value.items[i + 1])) {
             walk_entry(value.items[i], value.items[i + 1], depth);
           }
         }
         break;
-      case Kind::list:
-      case Kind::tuple:
+      case PickleKind::list:
+      case PickleKind::tuple:
         for (size_t i = 0; i < value.items.size(); ++i) {
           if (may_hold_tensors(value.items[i])) {
             descend(value.items[i], std::to_string(i), depth);
           }
         }
         break;
-      case Kind::call:
+      case PickleKind::call:
         if (auto view = tensor(index)) {
           require<DataError>(views_.size() < most_tensors, where_, ": more than ", most_tensors, " tensors");
           view->name = path_;
@@ -145,12 +143,12 @@ class Reader {
 
   void walk_entry(uint32_t key_index, uint32_t value, int depth) {
     const auto& key = pickle_[key_index];
-    if (key.kind == Kind::text) {
+    if (key.kind == PickleKind::text) {
       if (key.text.size() > longest_name) {
         throw DataError(text(where_, ": name ", quote(key.text), " is longer than ", longest_name, " bytes"));
       }
       descend(value, key.text, depth);
-    } else if (key.kind == Kind::integer) {
+    } else if (key.kind == PickleKind::integer) {
       descend(value, std::to_string(key.integer), depth);
     } else {
       const size_t before = views_.size();
@@ -174,7 +172,8 @@ class Reader {
 
   bool may_hold_tensors(uint32_t index) const {
     const auto kind = pickle_[index].kind;
-    return kind == Kind::dict || kind == Kind::list || kind == Kind::tuple || kind == Kind::call;
+    return kind == PickleKind::dict || kind == PickleKind::list || kind == PickleKind::tuple ||
+           kind == PickleKind::call;
   }
 
   /// Refuses the tensor at `path_`. Called behind an `if`, so that messages are made only when they are
@@ -185,14 +184,14 @@ class Reader {
   }
 
   static bool is(const PickleValue& value, std::string_view module, std::string_view name) {
-    return value.kind == Kind::global && value.text == module && value.name == name;
+    return value.kind == PickleKind::global && value.text == module && value.name == name;
   }
 
   /// The tensor that a call makes; nothing when the call makes something else. A tensor is wrapped once or
   /// twice.
   std::optional<PickledTensor> tensor(uint32_t index, int wrapped = 0) const {
     const auto& call = pickle_[index];
-    if (call.kind != Kind::call || pickle_[call.items[0]].kind != Kind::global) {
+    if (call.kind != PickleKind::call || pickle_[call.items[0]].kind != PickleKind::global) {
       return {};
     }
     return call_of(pickle_[call.items[0]], call.items[1], wrapped);
@@ -229,7 +228,7 @@ class Reader {
           !is(type, "torch.nn.parameter", "Buffer")) {
         fail("is of the subclass ", describe(args[1]), ", which is not read");
       }
-      if (inner.kind != Kind::global) {
+      if (inner.kind != PickleKind::global) {
         fail("must be made by a function, got ", describe(args[0]));
       }
       return call_of(inner, args[2], wrapped + 1);
@@ -242,7 +241,7 @@ class Reader {
       has(7);
       const auto& dtype = pickle_[args[6]];
       const auto type =
-          type_in(dtypes, dtype.kind == Kind::global && dtype.text == "torch" ? dtype.name : "");
+          type_in(dtypes, dtype.kind == PickleKind::global && dtype.text == "torch" ? dtype.name : "");
       if (!type) {
         fail("element type ", describe(args[6]), " is not read");
       }
@@ -254,12 +253,12 @@ class Reader {
   /// (storage, offset, shape, strides, ...); `type` unless the storage has one.
   PickledTensor view_of(const std::vector<uint32_t>& args, std::optional<ElementType> type) const {
     const auto& persistent = pickle_[args[0]];
-    if (persistent.kind != Kind::persistent) {
+    if (persistent.kind != PickleKind::persistent) {
       fail("must have a storage, got ", describe(args[0]));
     }
     const auto& id = tuple(persistent.items[0]);
-    if (id.size() < 5 || pickle_[id[0]].kind != Kind::text || pickle_[id[0]].text != "storage" ||
-        pickle_[id[1]].kind != Kind::global || pickle_[id[2]].kind != Kind::text ||
+    if (id.size() < 5 || pickle_[id[0]].kind != PickleKind::text || pickle_[id[0]].text != "storage" ||
+        pickle_[id[1]].kind != PickleKind::global || pickle_[id[2]].kind != PickleKind::text ||
         pickle_[id[2]].text.size() > longest_name) {
       fail("its storage must be ('storage', type, key, device, size)");
     }
@@ -283,7 +282,7 @@ class Reader {
   }
 
   const std::vector<uint32_t>& tuple(uint32_t index) const {
-    if (pickle_[index].kind != Kind::tuple) {
+    if (pickle_[index].kind != PickleKind::tuple) {
       fail("arguments must be a tuple, got ", describe(index));
     }
     return pickle_[index].items;
@@ -291,7 +290,7 @@ class Reader {
 
   int64_t number(uint32_t index, std::string_view what) const {
     const auto& value = pickle_[index];
-    if (value.kind != Kind::integer || value.integer < 0) {
+    if (value.kind != PickleKind::integer || value.integer < 0) {
       fail(what, " must be of integers that are not negative, got ", describe(index));
     }
     return value.integer;
@@ -300,7 +299,7 @@ class Reader {
   /// A tuple, or torch.Size(tuple).
   std::vector<int64_t> numbers(uint32_t index, std::string_view what) const {
     const auto& value = pickle_[index];
-    if (value.kind == Kind::call && is(pickle_[value.items[0]], "torch", "Size")) {
+    if (value.kind == PickleKind::call && is(pickle_[value.items[0]], "torch", "Size")) {
       const auto& args = tuple(value.items[1]);
       if (args.size() != 1) {
         fail("torch.Size must have one argument, got ", args.size());
@@ -334,24 +333,25 @@ class Reader {
                                                  "",
                                                  "a storage",
                                                  "an integer beyond 64 bits"};
-    static_assert(std::size(names) == static_cast<size_t>(Kind::other) + 1);
+    static_assert(std::size(names) == static_cast<size_t>(PickleKind::other) + 1);
     std::string name(names[static_cast<size_t>(value.kind)]);
     switch (value.kind) {
-      case Kind::integer:
+      case PickleKind::integer:
         return name + std::to_string(value.integer);
-      case Kind::text:
+      case PickleKind::text:
         return name + quote(value.text, 40);
-      case Kind::global:
+      case PickleKind::global:
         return full_name(value);
-      case Kind::call: {
+      case PickleKind::call: {
         // An ordinary object is copyreg._reconstructor(class, object, None).
         const PickleValue* made_by = &pickle_[value.items[0]];
         const auto& args = pickle_[value.items[1]];
-        if (made_by->kind == Kind::global && made_by->name == "_reconstructor" && args.kind == Kind::tuple &&
-            !args.items.empty()) {
+        if (made_by->kind == PickleKind::global && made_by->name == "_reconstructor" &&
+            args.kind == PickleKind::tuple && !args.items.empty()) {
           made_by = &pickle_[args.items[0]];
         }
-        return made_by->kind == Kind::global ? text("an object made by ", full_name(*made_by)) : "an object";
+        return made_by->kind == PickleKind::global ? text("an object made by ", full_name(*made_by))
+                                                   : "an object";
       }
       default:
         return name;
@@ -368,12 +368,12 @@ class Reader {
 }  // namespace
 
 std::vector<PickledTensor> pickled_tensors(const Pickle& pickle, std::string_view where) {
-  return Reader(pickle, where).read();
+  return PickledTensorReader(pickle, where).read();
 }
 
 std::vector<PickledTensor> pickled_tensors_of(const Pickle& pickle, std::string_view entry,
                                               std::string_view where) {
-  return Reader(pickle, where).read(entry);
+  return PickledTensorReader(pickle, where).read(entry);
 }
 
 }  // namespace weyl

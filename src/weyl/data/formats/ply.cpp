@@ -34,7 +34,7 @@ double value_at(const char* at, bool swap) {
 
 /// Calls f with a zero of the type.
 template <class F>
-auto with_type(Number type, F f) {
+auto with_number(Number type, F f) {
   switch (type) {
     case Number::i8:
       return f(int8_t{});
@@ -242,7 +242,7 @@ class PlyReader {
     rest_.remove_prefix(first);
     if (p.count) {
       const double count =
-          with_type(*p.count, [&](auto zero) { return value_at<decltype(zero)>(at, swap_); });
+          with_number(*p.count, [&](auto zero) { return value_at<decltype(zero)>(at, swap_); });
       require<DataError>(count >= 0, where_, ": row ", row, " of ", quote(element.name, 40),
                          ": the length of the list ", quote(p.name, 40), " is ", count);
       const uint64_t bytes = static_cast<uint64_t>(count) * size_of(p.type);
@@ -265,7 +265,7 @@ class PlyReader {
         for (const Property& p : vertex.properties) {
           const char* at = pass(p, vertex, row);
           if (!p.count) {
-            *to++ = with_type(p.type, [&](auto zero) { return value_at<decltype(zero)>(at, swap_); });
+            *to++ = with_number(p.type, [&](auto zero) { return value_at<decltype(zero)>(at, swap_); });
           }
         }
       }
@@ -273,7 +273,7 @@ class PlyReader {
       const size_t stride = vertex.row_bytes();
       size_t offset = 0;
       for (size_t k = 0; k < columns; ++k) {
-        with_type(vertex.properties[k].type, [&](auto zero) {
+        with_number(vertex.properties[k].type, [&](auto zero) {
           const char* at = rest_.data() + offset;
           double* to = found_.values.data() + k;
           for (uint64_t row = 0; row < vertex.rows; ++row, at += stride, to += columns) {
@@ -358,7 +358,7 @@ class PlyReader {
         corners.clear();
         for (at += size_of(*p.count); at != rest_.data(); at += size_of(p.type)) {
           corners.push_back(
-              with_type(p.type, [&](auto zero) { return value_at<decltype(zero)>(at, swap_); }));
+              with_number(p.type, [&](auto zero) { return value_at<decltype(zero)>(at, swap_); }));
         }
         add_face(corners, row);
       }

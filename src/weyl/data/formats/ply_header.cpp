@@ -121,11 +121,11 @@ class HeaderReader {
   }
 
   void add_element(const std::vector<std::string_view>& words) {
-    const auto rows = words.size() == 3 ? parse_integer(words[2]) : std::nullopt;
-    check(rows && *rows >= 0, "must be `element NAME NUMBER`");
+    const int64_t rows = words.size() == 3 ? parse_integer(words[2]).value_or(-1) : -1;
+    check(rows >= 0, "must be `element NAME NUMBER`");
     check(std::ranges::find(found_.elements, words[1], &Element::name) == found_.elements.end(), "element ",
           quote(words[1], 40), " is there twice");
-    found_.elements.push_back({std::string(words[1]), static_cast<uint64_t>(*rows), {}});
+    found_.elements.push_back({std::string(words[1]), static_cast<uint64_t>(rows), {}});
   }
 
   void add_property(const std::vector<std::string_view>& words) {

@@ -39,16 +39,16 @@ std::unique_lock<std::mutex> hdf5() {
 }
 
 /// An identifier of the library with the call that closes it.
-class Handle {
+class Hdf5Handle {
  public:
-  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  ~Handle() {
+  Hdf5Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  ~Hdf5Handle() {
     if (id_ >= 0) {
       close_(id_);
     }
   }
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle& operator=(Handle&&) = delete;
+  Hdf5Handle(Hdf5Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Hdf5Handle& operator=(Hdf5Handle&&) = delete;
   operator hid_t() const { return id_; }
   bool ok() const { return id_ >= 0; }
 
@@ -59,7 +59,7 @@ class Handle {
 
 /// One data set of the root group, with its shape, and the bytes that reading it takes besides its values.
 struct Opened {
-  Handle set;
+  Hdf5Handle set;
   std::vector<int64_t> shape;
   uint64_t chunk = 0;
 };
@@ -70,11 +70,11 @@ Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_si
                      name, "'");
   require<DataError>(link.type == H5L_TYPE_HARD, where, ": '", name,
                      "' must be in the file, it is a link to elsewhere");
-  Opened result{Handle(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose), {}, 0};
+  Opened result{Hdf5Handle(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose), {}, 0};
   require<DataError>(result.set.ok(), where, ": '", name, "' cannot be opened as a data set");
-  const Handle type(H5Dget_type(result.set), H5Tclose);
-  const Handle space(H5Dget_space(result.set), H5Sclose);
-  const Handle creation(H5Dget_create_plist(result.set), H5Pclose);
+  const Hdf5Handle type(H5Dget_type(result.set), H5Tclose);
+  const Hdf5Handle space(H5Dget_space(result.set), H5Sclose);
+  const Hdf5Handle creation(H5Dget_create_plist(result.set), H5Pclose);
   require<DataError>(type.ok() && space.ok() && creation.ok(), where, ": '", name, "' is corrupt");
   const H5T_class_t held = H5Tget_class(type);
   require<DataError>(held == wanted || (wanted == H5T_NO_CLASS && (held == H5T_FLOAT || held == H5T_INTEGER)),
@@ -119,11 +119,11 @@ Opened open_set(hid_t file, const char* name, H5T_class_t wanted, size_t file_si
 }
 
 /// The file whose bytes these are.
-Handle open_image(std::span<const std::byte> bytes, std::string_view where) {
+Hdf5Handle open_image(std::span<const std::byte> bytes, std::string_view where) {
   // The library does not write to the bytes of a file that is opened for reading.
-  Handle file(H5LTopen_file_image(const_cast<std::byte*>(bytes.data()), bytes.size(),
-                                  H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE),
-              H5Fclose);
+  Hdf5Handle file(H5LTopen_file_image(const_cast<std::byte*>(bytes.data()), bytes.size(),
+                                      H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE),
+                  H5Fclose);
   require<DataError>(file.ok(), where, ": is no sound HDF5 file; it may be truncated");
   return file;
 }
@@ -144,7 +144,7 @@ constexpr int64_t kMostEntries = 64;
 
 /// What runs in the child: how many data sets there are in the root, and each.
 void send_entries(std::span<const std::byte> bytes, std::string_view where, ChildProcess::Sender& out) {
-  const Handle file = open_image(bytes, where);
+  const Hdf5Handle file = open_image(bytes, where);
   H5G_info_t root{};
   require<DataError>(H5Gget_info(file, &root) >= 0, where, ": is corrupt");
   std::vector<SentEntry> found;
@@ -157,8 +157,8 @@ void send_entries(std::span<const std::byte> bytes, std::string_view where, Chil
         H5Lget_info(file, entry.name.data(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD) {
       continue;
     }
-    const Handle set(H5Dopen2(file, entry.name.data(), H5P_DEFAULT), H5Dclose);  // fails of a group
-    const Handle space(set.ok() ? H5Dget_space(set) : -1, H5Sclose);
+    const Hdf5Handle set(H5Dopen2(file, entry.name.data(), H5P_DEFAULT), H5Dclose);  // fails of a group
+    const Hdf5Handle space(set.ok() ? H5Dget_space(set) : -1, H5Sclose);
     entry.axes = space.ok() ? H5Sget_simple_extent_ndims(space) : -1;
     std::array<hsize_t, 4> sizes{};
     if (entry.axes < 0 || entry.axes > std::ssize(sizes) ||
@@ -179,7 +179,7 @@ void send_entries(std::span<const std::byte> bytes, std::string_view where, Chil
 void send_arrays(std::span<const std::byte> bytes, std::string_view where,
                  std::span<const std::vector<std::string>> wanted, uint64_t limit,
                  ChildProcess::Sender& out) {
-  const Handle file = open_image(bytes, where);
+  const Hdf5Handle file = open_image(bytes, where);
   std::vector<std::pair<SentArray, std::optional<Opened>>> all;
   uint64_t needed = 0, chunks = 0, most = 0;
   for (const auto& names : wanted) {
@@ -190,7 +190,7 @@ void send_arrays(std::span<const std::byte> bytes, std::string_view where,
       continue;
     }
     opened.emplace(open_set(file, found->c_str(), H5T_NO_CLASS, bytes.size(), where));
-    const Handle type(H5Dget_type(opened->set), H5Tclose);
+    const Hdf5Handle type(H5Dget_type(opened->set), H5Tclose);
     const bool real = H5Tget_class(type) == H5T_FLOAT;
     const ElementType element =
         real ? (H5Tget_size(type) <= sizeof(float) ? ElementType::f32 : ElementType::f64)
@@ -227,7 +227,7 @@ void send_arrays(std::span<const std::byte> bytes, std::string_view where,
 /// What runs in the child: (S, P), the positions, the labels.
 void send_point_clouds(std::span<const std::byte> bytes, std::string_view where, uint64_t limit,
                        ChildProcess::Sender& out) {
-  const Handle file = open_image(bytes, where);
+  const Hdf5Handle file = open_image(bytes, where);
   const Opened data = open_set(file, "data", H5T_FLOAT, bytes.size(), where);
   const Opened label = open_set(file, "label", H5T_INTEGER, bytes.size(), where);
   require<DataError>(data.shape.size() == 3 && data.shape[2] == 3 && data.shape[0] > 0 && data.shape[1] > 0,
@@ -256,10 +256,11 @@ void send_point_clouds(std::span<const std::byte> bytes, std::string_view where,
 
 void write_set(hid_t file, const char* name, std::initializer_list<hsize_t> shape, hid_t stored, hid_t given,
                const void* values, const std::string& path) {
-  const Handle space(H5Screate_simple(static_cast<int>(shape.size()), std::data(shape), nullptr), H5Sclose);
-  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const Hdf5Handle space(H5Screate_simple(static_cast<int>(shape.size()), std::data(shape), nullptr),
+                         H5Sclose);
+  const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, 0);
-  const Handle set(H5Dcreate2(file, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
+  const Hdf5Handle set(H5Dcreate2(file, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
   require<DataError>(set.ok() && H5Dwrite(set, given, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0, path,
                      ": '", name, "' cannot be written");
 }
@@ -378,9 +379,9 @@ void write_point_clouds(const std::string& path, const PointClouds& clouds, Exis
   std::vector<std::byte> image;
   {
     const auto lock = hdf5();
-    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_fapl_core(access, kImageGrowth, 0);
-    const Handle file(H5Fcreate("image", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
+    const Hdf5Handle file(H5Fcreate("image", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
     require<DataError>(file.ok(), path, ": there is no memory to write it");
     write_set(file, "data", {count, points, 3}, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, clouds.positions.data(),
               path);

@@ -22,15 +22,15 @@ constexpr size_t kLongestName = 256;
 constexpr double kNanoseconds =
     1e15;  // of the epoch: what EuRoC's rows of 8 to 17 columns begin with, and no place
 
-bool blank(char c) {
+bool is_cell_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && blank(s.front())) {
+std::string_view trimmed_cell(std::string_view s) {
+  while (!s.empty() && is_cell_blank(s.front())) {
     s.remove_prefix(1);
   }
-  while (!s.empty() && blank(s.back())) {
+  while (!s.empty() && is_cell_blank(s.back())) {
     s.remove_suffix(1);
   }
   return s;
@@ -39,10 +39,10 @@ std::string_view trimmed(std::string_view s) {
 /// The comment of a line, without its sign; nothing where it is none.
 std::optional<std::string_view> comment_of(std::string_view line) {
   if (line.starts_with('#')) {
-    return trimmed(line.substr(1));
+    return trimmed_cell(line.substr(1));
   }
   if (line.starts_with("//")) {
-    return trimmed(line.substr(2));
+    return trimmed_cell(line.substr(2));
   }
   return std::nullopt;
 }
@@ -53,14 +53,14 @@ std::vector<std::string_view> cells_of(std::string_view line) {
   std::vector<std::string_view> cells;
   while (cells.size() <= kMostColumns) {
     if (!commas) {
-      line = trimmed(line);
+      line = trimmed_cell(line);
       if (line.empty()) {
         break;
       }
     }
     const size_t end = commas ? std::min(line.find(','), line.size())
-                              : static_cast<size_t>(std::ranges::find_if(line, blank) - line.begin());
-    cells.push_back(trimmed(line.substr(0, end)));
+                              : static_cast<size_t>(std::ranges::find_if(line, is_cell_blank) - line.begin());
+    cells.push_back(trimmed_cell(line.substr(0, end)));
     if (end == line.size()) {
       break;
     }
@@ -106,7 +106,7 @@ class TextReader {
     }
     while (!file.empty()) {
       const size_t end = std::min(file.find('\n'), file.size());
-      const std::string_view line = trimmed(file.substr(0, end));
+      const std::string_view line = trimmed_cell(file.substr(0, end));
       ++number_;
       check(
           line.find('\r') == std::string_view::npos,
@@ -166,7 +166,7 @@ class TextReader {
     std::array<std::string_view, 3> lines;
     for (auto& line : lines) {
       const size_t end = std::min(rest.find('\n'), rest.size());
-      line = trimmed(rest.substr(0, end));
+      line = trimmed_cell(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     const auto third = cells_of(lines[2]);
@@ -212,7 +212,7 @@ class TextReader {
   void read_row(std::string_view line) {
     const char *at = line.data(), *end = at + line.size();
     const auto skip = [&] {
-      while (at != end && blank(*at)) {
+      while (at != end && is_cell_blank(*at)) {
         ++at;
       }
     };
@@ -221,9 +221,10 @@ class TextReader {
       const char* begin = at;
       double x = 0;
       auto [stop, error] = std::from_chars(at, end, x);
-      if (at == end || error != std::errc() || (stop != end && !blank(*stop) && *stop != ',')) [[unlikely]] {
-        stop = std::find_if(begin, end, [&](char c) { return commas_ ? c == ',' : blank(c); });
-        const std::string_view word = trimmed({begin, static_cast<size_t>(stop - begin)});
+      if (at == end || error != std::errc() || (stop != end && !is_cell_blank(*stop) && *stop != ','))
+          [[unlikely]] {
+        stop = std::find_if(begin, end, [&](char c) { return commas_ ? c == ',' : is_cell_blank(c); });
+        const std::string_view word = trimmed_cell({begin, static_cast<size_t>(stop - begin)});
         check(!word.empty() || commas_, "must have ", width_, " columns as the first point, got ", k);
         const auto again = parse_real(word);  // with a plus, or too small
         check(again.has_value(), "column ", k + 1, " must be a number, got ", quote(word, 40));
@@ -290,7 +291,7 @@ std::optional<bool> looks_like_points(const std::string& path) {
   std::string_view rest = begin;
   for (bool named = false; !rest.empty();) {
     const size_t end = rest.find('\n');
-    const std::string_view line = trimmed(rest.substr(0, end));
+    const std::string_view line = trimmed_cell(rest.substr(0, end));
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
     if (line.empty() || comment_of(line)) {
       continue;

@@ -13,22 +13,22 @@
 namespace weyl {
 namespace {
 
-constexpr size_t kLongestLine = 65536;
+constexpr size_t kLongestPoseLine = 65536;
 constexpr double kOffGroup = 0.01;  // files of four decimals are off by 1e-4
 constexpr size_t kEuroc = 8;        // columns at least
 constexpr double kSeconds = 1e11;   // of a timestamp: the year 5138; nanoseconds reach it in 100 seconds
 
 using Matrix3 = std::array<double, 9>;
 
-bool blank(char c) {
+bool is_column_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && blank(s.front())) {
+std::string_view trimmed_column(std::string_view s) {
+  while (!s.empty() && is_column_blank(s.front())) {
     s.remove_prefix(1);
   }
-  while (!s.empty() && (blank(s.back()) || s.back() == '\r')) {
+  while (!s.empty() && (is_column_blank(s.back()) || s.back() == '\r')) {
     s.remove_suffix(1);
   }
   return s;
@@ -38,16 +38,16 @@ std::vector<std::string_view> columns_of(std::string_view line, bool commas) {
   std::vector<std::string_view> columns;
   while (!line.empty()) {
     size_t end = 0;
-    while (end < line.size() && !(commas ? line[end] == ',' : blank(line[end]))) {
+    while (end < line.size() && !(commas ? line[end] == ',' : is_column_blank(line[end]))) {
       ++end;
     }
-    columns.push_back(trimmed(line.substr(0, end)));
+    columns.push_back(trimmed_column(line.substr(0, end)));
     const bool ended = end == line.size();
     line.remove_prefix(ended ? end : end + 1);
     if (commas && !ended && line.empty()) {
       columns.emplace_back();  // after the last comma
     }
-    while (!commas && !line.empty() && blank(line.front())) {
+    while (!commas && !line.empty() && is_column_blank(line.front())) {
       line.remove_prefix(1);
     }
   }
@@ -123,9 +123,9 @@ Matrix3 orthogonalised(Matrix3 r) {
 }
 
 /// One file as it is read, line by line.
-class Reader {
+class PoseReader {
  public:
-  Reader(std::string_view file, std::string_view where, std::optional<PoseFormat> format)
+  PoseReader(std::string_view file, std::string_view where, std::optional<PoseFormat> format)
       : where_(where), format_(format) {
     if (file.starts_with("\xEF\xBB\xBF")) {
       file.remove_prefix(3);
@@ -133,8 +133,8 @@ class Reader {
     while (!file.empty()) {
       const size_t end = std::min(file.find('\n'), file.size());
       ++number_;
-      check(end <= kLongestLine, "a line must have at most ", kLongestLine, " characters, got ", end);
-      read_line(trimmed(file.substr(0, end)));
+      check(end <= kLongestPoseLine, "a line must have at most ", kLongestPoseLine, " characters, got ", end);
+      read_line(trimmed_column(file.substr(0, end)));
       file.remove_prefix(std::min(end + 1, file.size()));
     }
     require<DataError>(found_.size() > 0, where_, ": must hold at least one pose, holds none");
@@ -154,7 +154,7 @@ class Reader {
     }
     if (line.front() == '#') {
       if (found_.size() == 0) {
-        headers_.emplace_back(number_, trimmed(line.substr(1)));
+        headers_.emplace_back(number_, trimmed_column(line.substr(1)));
       }
       return;
     }
@@ -330,7 +330,7 @@ class Reader {
 }  // namespace
 
 PoseTrajectory parse_poses(std::string_view file, std::string_view where, std::optional<PoseFormat> format) {
-  return Reader(file, where, format).done();
+  return PoseReader(file, where, format).done();
 }
 
 PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> format) {

@@ -12,10 +12,8 @@
 namespace weyl {
 namespace {
 
-using Matrix3 = std::array<double, 9>;
-
 /// The unit quaternion x y z w of a rotation, by its largest component (Shepperd), with w >= 0.
-std::array<double, 4> quaternion_of(const Matrix3& r) {
+std::array<double, 4> quaternion_of(const std::array<double, 9>& r) {
   const double trace = r[0] + r[4] + r[8];
   const std::array<double, 4> squares{1 + 2 * r[0] - trace, 1 + 2 * r[4] - trace, 1 + 2 * r[8] - trace,
                                       1 + trace};

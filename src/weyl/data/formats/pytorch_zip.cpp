@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::string_view pickle_name = "data.pkl";
 
-std::string_view text_of(std::span<const std::byte> bytes) {
+std::string_view text_of_bytes(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 /// The same bytes, unless they are known to be something else: DataError that says what.
 std::span<const std::byte> not_of_another_format(std::span<const std::byte> bytes, std::string_view where) {
-  const std::string_view file = text_of(bytes);
+  const std::string_view file = text_of_bytes(bytes);
   // Protocol 2, then the legacy format's magic number as a LONG1; before 0.1.10 it was a tar archive.
   const bool legacy = file.starts_with("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") ||
                       (file.size() > 262 && file.substr(257, 5) == "ustar");
@@ -56,9 +56,9 @@ PytorchArchive::PytorchArchive(std::span<const std::byte> file, std::string_view
                      ": is a TorchScript archive; save the module's state_dict() instead");
   if (const auto entry = archive_.find(root_ + "byteorder")) {
     const auto bytes = archive_.unpack(*entry);
-    big_endian_ = text_of(bytes) == "big";
-    require<DataError>(big_endian_ || text_of(bytes) == "little", where_,
-                       ": byteorder must be little or big, got ", quote(text_of(bytes), 20));
+    big_endian_ = text_of_bytes(bytes) == "big";
+    require<DataError>(big_endian_ || text_of_bytes(bytes) == "little", where_,
+                       ": byteorder must be little or big, got ", quote(text_of_bytes(bytes), 20));
   }
 }
 

@@ -14,7 +14,7 @@
 namespace weyl {
 namespace {
 
-constexpr std::string_view kBegin = "mol_id,A,B,C,mu,alpha,", kMolecule = "gdb_";
+constexpr std::string_view kTableBegin = "mol_id,A,B,C,mu,alpha,", kMolecule = "gdb_";
 
 /// The names of energies and heat capacities in the table, and ours.
 constexpr std::array<std::array<std::string_view, 2>, 9> kNames{{{"u0", "U0"},
@@ -32,7 +32,7 @@ std::string_view our_name(std::string_view name) {
   return found == kNames.end() ? name : (*found)[1];
 }
 
-std::vector<std::string_view> cells_of(std::string_view line) {
+std::vector<std::string_view> table_cells(std::string_view line) {
   std::vector<std::string_view> cells;
   for (size_t comma = 0; comma != std::string_view::npos;) {
     comma = line.find(',');
@@ -50,16 +50,17 @@ bool is_qm9_table(const std::string& path) {
     return false;
   }
   auto table = open_bytes(path);
-  const auto begin = peek(table, kBegin.size());
-  return std::string_view(reinterpret_cast<const char*>(begin.data()), begin.size()) == kBegin;
+  const auto begin = peek(table, kTableBegin.size());
+  return std::string_view(reinterpret_cast<const char*>(begin.data()), begin.size()) == kTableBegin;
 }
 
 Qm9TableReader::Qm9TableReader(std::unique_ptr<FrameReader> molecules, std::unique_ptr<ByteSource> table,
                                std::string_view where)
     : molecules_(std::move(molecules)), table_(std::move(table), where) {
-  table_.check(table_.next() && table_.line().starts_with(kBegin), "must begin with ", kBegin, "...");
+  table_.check(table_.next() && table_.line().starts_with(kTableBegin), "must begin with ", kTableBegin,
+               "...");
   std::set<std::string_view> seen;
-  for (const std::string_view cell : cells_of(table_.line())) {
+  for (const std::string_view cell : table_cells(table_.line())) {
     table_.check(!cell.empty() && seen.insert(our_name(cell)).second, "must name each column once, ",
                  quote(cell, 40), " is none or given twice");
     names_.emplace_back(our_name(cell));
@@ -74,7 +75,7 @@ bool Qm9TableReader::next(AtomsFrame& frame) {
   }
   require<DataError>(table_.next_filled(), table_.where(),
                      ": must have a row for each molecule, ends before ", molecules_->where());
-  const auto cells = cells_of(table_.line());
+  const auto cells = table_cells(table_.line());
   table_.check(cells.size() == names_.size() + 1, "must have the ", names_.size() + 1,
                " columns of the first line, has ", cells.size());
   const auto index = parse_integer(cells[0].substr(std::min(kMolecule.size(), cells[0].size())));

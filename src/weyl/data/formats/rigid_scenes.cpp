@@ -19,10 +19,10 @@ constexpr double kUnit = 1e-4;                       // by which the norm of a q
 constexpr int64_t kPose = 7;
 
 template <class T>
-constexpr ElementType element = std::is_same_v<T, double>    ? ElementType::f64
-                                : std::is_same_v<T, float>   ? ElementType::f32
-                                : std::is_same_v<T, int64_t> ? ElementType::i64
-                                                             : ElementType::u8;
+constexpr ElementType element_type_of = std::is_same_v<T, double>    ? ElementType::f64
+                                        : std::is_same_v<T, float>   ? ElementType::f32
+                                        : std::is_same_v<T, int64_t> ? ElementType::i64
+                                                                     : ElementType::u8;
 
 const std::string& said(const SafetensorsFile& file, const std::string& key) {
   const auto found = file.header().metadata.find(key);
@@ -66,9 +66,9 @@ std::vector<T> RigidScenesFile::read(const std::string& name, std::vector<int64_
   const bool fits = entry.shape.size() == shape.size() &&
                     std::equal(shape.begin(), shape.end(), entry.shape.begin(),
                                [](int64_t wanted, int64_t found) { return wanted < 0 || wanted == found; });
-  require<DataError>(entry.type == element<T> && fits, path(), ": ", name, " must be ", name_of(element<T>),
-                     " of shape ", shape_text(shape), " (-1: any), is ", name_of(entry.type), " of shape ",
-                     shape_text(entry.shape));
+  require<DataError>(entry.type == element_type_of<T> && fits, path(), ": ", name, " must be ",
+                     name_of(element_type_of<T>), " of shape ", shape_text(shape), " (-1: any), is ",
+                     name_of(entry.type), " of shape ", shape_text(entry.shape));
   require_memory(entry.end - entry.begin, path());
   std::vector<T> values((entry.end - entry.begin) / sizeof(T));
   file_.read(name, std::as_writable_bytes(std::span(values)));
@@ -218,7 +218,7 @@ void write_rigid_scenes(const std::string& path, const RigidScenes& scenes, std:
     row.insert(row.begin(), static_cast<int64_t>(values.size()) / width);
     const std::span all(values);
     using T = std::remove_const_t<typename decltype(all)::element_type>;
-    tensors.push_back({name, element<T>, std::move(row), std::as_bytes(all)});
+    tensors.push_back({name, element_type_of<T>, std::move(row), std::as_bytes(all)});
   };
   add("shape_vertices", vertices, {3});
   add("shape_triangles", triangles, {3});

@@ -13,8 +13,8 @@
 namespace weyl {
 namespace {
 
-constexpr size_t kHeader = 84, kTriangle = 50, kNormal = 12;
-constexpr std::string_view kBlank = " \t\r\n\v\f";
+constexpr size_t kStlHeader = 84, kTriangle = 50, kNormal = 12;
+constexpr std::string_view kStlBlank = " \t\r\n\v\f";
 
 /// Corners become vertices, equal ones the same.
 class Welder {
@@ -34,8 +34,8 @@ class Welder {
 };
 
 std::string_view next_word(std::string_view& rest) {
-  const size_t begin = std::min(rest.find_first_not_of(kBlank), rest.size());
-  const size_t end = std::min(rest.find_first_of(kBlank, begin), rest.size());
+  const size_t begin = std::min(rest.find_first_not_of(kStlBlank), rest.size());
+  const size_t end = std::min(rest.find_first_of(kStlBlank, begin), rest.size());
   const std::string_view word = rest.substr(begin, end - begin);
   rest.remove_prefix(end);
   return word;
@@ -43,9 +43,9 @@ std::string_view next_word(std::string_view& rest) {
 
 Mesh parse_binary(std::string_view file, std::string_view where) {
   Welder welder;
-  const size_t count = (file.size() - kHeader) / kTriangle;
+  const size_t count = (file.size() - kStlHeader) / kTriangle;
   for (size_t t = 0; t < count; ++t) {
-    const char* at = file.data() + kHeader + t * kTriangle + kNormal;
+    const char* at = file.data() + kStlHeader + t * kTriangle + kNormal;
     for (int k = 0; k < 3; ++k) {
       std::array<double, 3> corner;
       for (double& x : corner) {
@@ -99,10 +99,10 @@ Mesh parse_text(std::string_view file, std::string_view where) {
 }  // namespace
 
 Mesh parse_stl(std::string_view file, std::string_view where) {
-  if (file.size() >= kHeader) {
+  if (file.size() >= kStlHeader) {
     uint32_t count = 0;
-    std::memcpy(&count, file.data() + kHeader - sizeof count, sizeof count);
-    if (file.size() == kHeader + uint64_t{count} * kTriangle) {
+    std::memcpy(&count, file.data() + kStlHeader - sizeof count, sizeof count);
+    if (file.size() == kStlHeader + uint64_t{count} * kTriangle) {
       return parse_binary(file, where);
     }
     require<DataError>(file.starts_with("solid"), where, ": must have 50 bytes for each of its ", count,

@@ -44,7 +44,7 @@ struct TarArchive::State {
 
 namespace {
 
-constexpr size_t kBlock = size_t{1} << 17;
+constexpr size_t kArchiveBlock = size_t{1} << 17;
 
 class Entry : public ByteSource {
  public:
@@ -74,7 +74,7 @@ bool is_tar(std::string_view path) {
 
 TarArchive::TarArchive(const std::string& path) : state_(std::make_shared<State>(path)) {
   const MappedFile there(path);  // says what is wrong with the path
-  state_->check(archive_read_open_filename(state_->reader, path.c_str(), kBlock));
+  state_->check(archive_read_open_filename(state_->reader, path.c_str(), kArchiveBlock));
 }
 
 TarArchive::TarArchive(std::span<const std::byte> file, std::string_view where)

@@ -6,12 +6,12 @@
 namespace weyl {
 namespace {
 
-constexpr size_t kBlock = size_t{1} << 16;
+constexpr size_t kTextBlock = size_t{1} << 16;
 
 }  // namespace
 
 TextLines::TextLines(std::unique_ptr<ByteSource> source, std::string_view where, size_t longest)
-    : source_(std::move(source)), where_(where), longest_(longest), buffer_(kBlock) {}
+    : source_(std::move(source)), where_(where), longest_(longest), buffer_(kTextBlock) {}
 
 /// Reads more behind what is there.
 bool TextLines::fill() {

@@ -9,17 +9,20 @@
 #include "weyl/core/quote.h"
 
 namespace weyl {
-namespace {
 
-struct Discard {
+/// How libzip's objects end. It has linkage as ZipArchive::State has, which holds one.
+struct ZipDiscard {
   void operator()(zip_t* archive) const { zip_discard(archive); }
   void operator()(zip_file_t* file) const { zip_fclose(file); }
   void operator()(zip_source_t* source) const { zip_source_free(source); }
 };
-constexpr uint64_t kBlock = 1UL << 20U;  // bytes unpacked at a time
+
+namespace {
+
+constexpr uint64_t kZipBlock = 1UL << 20U;  // bytes unpacked at a time
 
 template <class T>
-using Handle = std::unique_ptr<T, Discard>;
+using ZipHandle = std::unique_ptr<T, ZipDiscard>;
 
 /// libzip's own word for an error; it must be finished after use.
 struct Reason {
@@ -34,7 +37,7 @@ struct Reason {
 struct ZipArchive::State {
   std::string where;
   uint64_t file_size = 0, limit = 0, left = 0;
-  Handle<zip_t> archive;
+  ZipHandle<zip_t> archive;
   std::vector<ZipEntry> entries;
   std::map<std::string, size_t, std::less<>> index;
 
@@ -59,7 +62,7 @@ std::vector<std::byte> ZipArchive::State::read(size_t entry, uint64_t begin, uin
   require<DataError>(packed <= file_size && size <= packed * deflate_ratio + slack, where, ": entry ",
                      quote(name), " cannot have ", size, " bytes, it is packed into ", packed, " of ",
                      file_size);
-  const Handle<zip_file_t> file(zip_fopen_index(archive.get(), entry, 0));
+  const ZipHandle<zip_file_t> file(zip_fopen_index(archive.get(), entry, 0));
   if (!file) {
     broken(entry, printable(zip_error_strerror(zip_get_error(archive.get()))));
   }
@@ -75,7 +78,7 @@ std::vector<std::byte> ZipArchive::State::read(size_t entry, uint64_t begin, uin
   uint64_t done = 0;
   for (uint64_t got = 1; got > 0 && done < end; done += got) {
     const bool skipped = done < begin;
-    const uint64_t part = std::min(kBlock, (skipped ? begin : end) - done);
+    const uint64_t part = std::min(kZipBlock, (skipped ? begin : end) - done);
     const size_t kept = bytes.size();
     bytes.resize(kept + part);
     got = take(std::span(bytes).subspan(kept));
@@ -95,7 +98,7 @@ ZipArchive::ZipArchive(std::span<const std::byte> file, std::string_view where, 
     : state_(new State{std::string(where), file.size(), limit, limit, nullptr, {}, {}}) {
   require<DataError>(!file.empty(), where, ": is empty, not a zip archive");  // libzip would take it for one
   Reason reason;
-  Handle<zip_source_t> source(zip_source_buffer_create(file.data(), file.size(), 0, &reason.error));
+  ZipHandle<zip_source_t> source(zip_source_buffer_create(file.data(), file.size(), 0, &reason.error));
   require<DataError>(source != nullptr, where, ": cannot read the archive: ", reason.text());
   state_->archive.reset(zip_open_from_source(source.get(), ZIP_RDONLY, &reason.error));
   require<DataError>(state_->archive != nullptr, where, ": cannot read the archive: ", reason.text());
@@ -142,10 +145,10 @@ std::vector<std::byte> ZipArchive::first(size_t entry, uint64_t most) {
 
 std::vector<std::byte> zip_bytes(std::span<const ZipMember> members, bool deflate) {
   Reason reason;
-  Handle<zip_source_t> buffer(zip_source_buffer_create(nullptr, 0, 0, &reason.error));
+  ZipHandle<zip_source_t> buffer(zip_source_buffer_create(nullptr, 0, 0, &reason.error));
   require<DataError>(buffer != nullptr, "zip: ", reason.text());
   zip_source_keep(buffer.get());  // zip_close frees one hold; the other is read from
-  Handle<zip_t> archive(zip_open_from_source(buffer.get(), ZIP_TRUNCATE, &reason.error));
+  ZipHandle<zip_t> archive(zip_open_from_source(buffer.get(), ZIP_TRUNCATE, &reason.error));
   if (!archive) {
     zip_source_free(buffer.get());
     throw DataError(text("zip: ", reason.text()));
@@ -154,7 +157,7 @@ std::vector<std::byte> zip_bytes(std::span<const ZipMember> members, bool deflat
     require<DataError>(done, "zip: ", printable(zip_error_strerror(zip_get_error(archive.get()))));
   };
   for (const auto& member : members) {
-    Handle<zip_source_t> source(
+    ZipHandle<zip_source_t> source(
         zip_source_buffer(archive.get(), member.bytes.data(), member.bytes.size(), 0));
     check(source != nullptr);
     const auto index = zip_file_add(archive.get(), member.name.c_str(), source.get(), ZIP_FL_ENC_UTF_8);

@@ -14,7 +14,7 @@ using Parts = std::vector<Part>;
 
 constexpr double kPi = std::numbers::pi;
 
-void add(Part& part, const Place& p) {
+void add_point(Part& part, const Place& p) {
   part.insert(part.end(), p.begin(), p.end());
 }
 void append(Part& part, const Part& more) {
@@ -38,7 +38,7 @@ Part circle(const Place& centre, const Place& u, const Place& v, int count, doub
   Part part;
   for (int k = 0; k < count; ++k) {
     const double a = begin + arc * k / (arc < 2 * kPi ? count - 1 : count);
-    add(part, plus(plus(centre, u, std::cos(a)), v, std::sin(a)));
+    add_point(part, plus(plus(centre, u, std::cos(a)), v, std::sin(a)));
   }
   return part;
 }
@@ -54,8 +54,8 @@ Part ellipsoid(const Place& centre, const Place& radii, int count) {
   const double turn = kPi * (3 - std::sqrt(5.0));
   for (int k = 0; k < count; ++k) {
     const double z = 1 - (2.0 * k + 1) / count, r = std::sqrt(1 - z * z), a = turn * k;
-    add(part, {centre[0] + radii[0] * r * std::cos(a), centre[1] + radii[1] * r * std::sin(a),
-               centre[2] + radii[2] * z});
+    add_point(part, {centre[0] + radii[0] * r * std::cos(a), centre[1] + radii[1] * r * std::sin(a),
+                     centre[2] + radii[2] * z});
   }
   return part;
 }
@@ -105,13 +105,14 @@ Parts cube() {
   Part part;
   for (const Place& p : {Place{a, b, c}, {a, c, b}, {b, a, c}, {b, c, a}, {c, a, b}, {c, b, a}}) {
     for (int corner = 0; corner < 8; ++corner) {
-      add(part, {(corner & 1 ? 1 : -1) * p[0], (corner & 2 ? 1 : -1) * p[1], (corner & 4 ? 1 : -1) * p[2]});
+      add_point(part,
+                {(corner & 1 ? 1 : -1) * p[0], (corner & 2 ? 1 : -1) * p[1], (corner & 4 ? 1 : -1) * p[2]});
     }
   }
   constexpr double e = 0.494;
-  add(part, {e, e, 0});
-  add(part, {0, e, e});
-  add(part, {e, 0, e});
+  add_point(part, {e, e, 0});
+  add_point(part, {0, e, e});
+  add_point(part, {e, 0, e});
   return {part};
 }
 
@@ -127,7 +128,7 @@ Parts sphere() {
 
 Parts cone() {
   Part part = ring(0.6007, -0.3062, 63);
-  add(part, {0, 0, 0.8997});
+  add_point(part, {0, 0, 0.8997});
   return {part};
 }
 
@@ -158,8 +159,8 @@ Parts gear() {
     const auto face = [&](double z, int corners) {
       const Place up{0, 0, z};
       Part part;
-      add(part, plus(plus(up, out, root), side, -0.07));
-      add(part, plus(plus(up, out, root), side, 0.07));
+      add_point(part, plus(plus(up, out, root), side, -0.07));
+      add_point(part, plus(plus(up, out, root), side, 0.07));
       append(part, circle(plus(up, out, flank), plus({}, out, tip - flank), plus({}, side, 0.055),
                           corners - 2, -0.5 * kPi, kPi));
       return part;
@@ -206,10 +207,10 @@ Part block(const Place& low, const Place& high, bool cut) {
       for (int d = 0; d < 3; ++d) {
         Place q = p;
         q[d] += (corner == 0 ? 0.2 : -0.2) * least;
-        add(part, q);
+        add_point(part, q);
       }
     } else {
-      add(part, p);
+      add_point(part, p);
     }
   }
   return part;
@@ -277,7 +278,7 @@ Parts teapot() {
   append(upper, ring(0.4, 0.14, 16));
   append(upper, ring(0.28, 0.24, 16));
   append(lid, ring(0.2, 0.3, 16));
-  add(lid, {0, 0, 0.34});
+  add_point(lid, {0, 0, 0.34});
   Parts parts{lower, upper, lid, ellipsoid({0, 0, 0.38}, {0.08, 0.08, 0.06}, 18)};
   const auto disc = [](const Place& centre, double radius, double tilt, int count) {
     return circle(centre, {radius, 0, 0}, {0, radius * std::sin(tilt), radius * std::cos(tilt)}, count);
@@ -317,14 +318,14 @@ Parts suzanne() {
   return parts;
 }
 
-struct Family {
+struct BodyFamily {
   Parts (*parts)();
   double mass;
   Place low, high;
 };
 
 // Masses and boxes are those of the published meshes (research notes, section 5).
-const std::array<Family, body_names.size()> families{{
+const std::array<BodyFamily, body_names.size()> families{{
     {cube, 0.9936, {-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}},
     {cylinder, 0.7808, {-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}},
     {sphere, 0.5225, {-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}},
@@ -343,7 +344,7 @@ const std::array<Family, body_names.size()> families{{
 BodyShape make_body(int64_t kind) {
   require(kind >= 0 && kind < static_cast<int64_t>(families.size()), "bodies: must be one of 0 .. ",
           families.size() - 1, ", got ", kind);
-  const Family& family = families[kind];
+  const BodyFamily& family = families[kind];
   Parts parts = family.parts();
   fit(parts, family.low, family.high);
   return body_of_parts(std::string(body_names[kind]), family.mass, parts);

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Some styles of a family: `files` are the endings after `stem`.
-struct Family {
+struct FontFamily {
   int group;
   bool testing;
   std::string_view package, stem, files;
@@ -27,7 +27,7 @@ struct Family {
 
 // Families of one group are near twins (Arimo has Liberation Sans's outlines, which follow Helvetica's), so a
 // group is of one split whole.
-constexpr Family kFamilies[] = {
+constexpr FontFamily kFamilies[] = {
     {0, false, "fonts-liberation2", "truetype/liberation2/LiberationSans-", "Regular Bold Italic BoldItalic"},
     {0, false, "fonts-croscore", "truetype/croscore/Arimo-", "Regular Bold"},
     {0, false, "fonts-urw-base35", "opentype/urw-base35/NimbusSans-", "Regular Bold Italic"},
@@ -56,7 +56,7 @@ constexpr Family kFamilies[] = {
     {10, true, "fonts-urw-base35", "opentype/urw-base35/URWGothic-", "Book Demi BookOblique DemiOblique"}};
 
 /// The files of a family; an empty style is the stem itself.
-std::vector<std::string> files_of(const Family& family) {
+std::vector<std::string> files_of(const FontFamily& family) {
   std::vector<std::string> files;
   const std::string extension = family.stem.starts_with("opentype") ? ".otf" : ".ttf";
   for (std::string_view rest = family.files; true;) {
@@ -69,7 +69,7 @@ std::vector<std::string> files_of(const Family& family) {
   }
 }
 
-using Library = std::unique_ptr<FT_LibraryRec_, decltype(&FT_Done_FreeType)>;
+using FontLibrary = std::unique_ptr<FT_LibraryRec_, decltype(&FT_Done_FreeType)>;
 using Face = std::unique_ptr<FT_FaceRec_, decltype(&FT_Done_Face)>;
 
 DigitOutline outline_of(FT_Face face, int digit, const std::string& path) {
@@ -98,10 +98,10 @@ DigitOutline outline_of(FT_Face face, int digit, const std::string& path) {
 DigitFonts load_digit_fonts(const std::string& folder, bool testing) {
   FT_Library raw = nullptr;
   require<DataError>(FT_Init_FreeType(&raw) == 0, "glyphs: FreeType does not start");
-  const Library library(raw, FT_Done_FreeType);
+  const FontLibrary library(raw, FT_Done_FreeType);
   DigitFonts fonts;
   int group = -1;
-  for (const Family& family : kFamilies) {
+  for (const FontFamily& family : kFamilies) {
     if (family.testing != testing) {
       continue;
     }
@@ -129,7 +129,7 @@ DigitFonts load_digit_fonts(const std::string& folder, bool testing) {
 
 std::vector<std::string> digit_font_files(bool testing) {
   std::vector<std::string> result;
-  for (const Family& family : kFamilies) {
+  for (const FontFamily& family : kFamilies) {
     if (family.testing == testing) {
       const auto files = files_of(family);
       result.insert(result.end(), files.begin(), files.end());

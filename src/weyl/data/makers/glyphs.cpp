@@ -36,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kSide = amat_side;
-constexpr int64_t kChunk = 64;  // images that one renderer makes
+constexpr int64_t kChunkImages = 64;  // images that one renderer makes
 
 DigitShape draw_shape(Stream& stream) {
   const auto uniform = [&](double low, double high) { return low + (high - low) * stream.uniform(); };
@@ -68,7 +68,7 @@ void require_digits(const GlyphsMakerOptions& o) {
 }
 
 /// Images of one file, made one after the other.
-struct Part {
+struct GlyphsPart {
   std::string split;
   int64_t count;
   const DigitFonts* fonts;
@@ -115,7 +115,7 @@ bool make_glyphs(const GlyphsMakerOptions& options, const std::string& folder, c
   const DigitFonts training = load_digit_fonts(options.fonts, false),
                    testing = load_digit_fonts(options.fonts, true);
   NewFiles files;
-  std::vector<Part> parts;
+  std::vector<GlyphsPart> parts;
   std::vector<int64_t> firsts{0};  // chunks of each part
   for (const auto& [split, count, fonts] :
        {std::tuple{"train_valid", options.train + options.train / 5, &training},
@@ -126,7 +126,7 @@ bool make_glyphs(const GlyphsMakerOptions& options, const std::string& folder, c
       files.add(path);
       parts.push_back(
           {split, count, fonts, std::vector<float>(count * amat_pixels), std::vector<int64_t>(count)});
-      firsts.push_back(firsts.back() + (count + kChunk - 1) / kChunk);
+      firsts.push_back(firsts.back() + (count + kChunkImages - 1) / kChunkImages);
     }
   }
   require_digits(options);
@@ -134,13 +134,16 @@ bool make_glyphs(const GlyphsMakerOptions& options, const std::string& folder, c
   const int64_t total = firsts.back();
   JobHooks of_chunks = hooks;
   if (hooks.report) {
-    of_chunks.report = [&](int64_t done, int64_t all) { hooks.report(done * kChunk, all * kChunk); };
+    of_chunks.report = [&](int64_t done, int64_t all) {
+      hooks.report(done * kChunkImages, all * kChunkImages);
+    };
   }
   const bool whole = run_samples(total, options.threads, of_chunks, [&](int64_t chunk, const auto& stopped) {
     const auto k = std::upper_bound(firsts.begin(), firsts.end(), chunk) - firsts.begin() - 1;
-    Part& part = parts[k];
+    GlyphsPart& part = parts[k];
     GlyphMaker maker(options, *part.fonts);
-    const int64_t begin = (chunk - firsts[k]) * kChunk, end = std::min(part.count, begin + kChunk);
+    const int64_t begin = (chunk - firsts[k]) * kChunkImages,
+                  end = std::min(part.count, begin + kChunkImages);
     for (int64_t i = begin; i < end && !stopped; ++i) {
       const Glyph glyph = maker.make(part.split, i);
       std::copy(glyph.pixels.begin(), glyph.pixels.end(), part.pixels.begin() + i * amat_pixels);
@@ -152,8 +155,8 @@ bool make_glyphs(const GlyphsMakerOptions& options, const std::string& folder, c
   }
   files.write_each([&](size_t k) {
     AtomicFile file(files.path(k), Existing::keep);
-    for (int64_t i = 0; i < parts[k].count; i += kChunk) {
-      const int64_t n = std::min(kChunk, parts[k].count - i);
+    for (int64_t i = 0; i < parts[k].count; i += kChunkImages) {
+      const int64_t n = std::min(kChunkImages, parts[k].count - i);
       file.write(amat_text(std::span(parts[k].pixels).subspan(i * amat_pixels, n * amat_pixels),
                            std::span(parts[k].labels).subspan(i, n)));
     }

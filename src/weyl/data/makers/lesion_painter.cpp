@@ -13,7 +13,7 @@ double uniform(Stream& stream, double low, double high) {
   return low + (high - low) * stream.uniform();
 }
 
-Colour mixed(const Colour& a, const Colour& b, double t) {
+Colour mixed_colour(const Colour& a, const Colour& b, double t) {
   return {a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]), a[2] + t * (b[2] - a[2])};
 }
 
@@ -63,13 +63,14 @@ LesionColours::LesionColours(Stream& stream)
       patches_(stream) {
   const Colour fair{0.90, 0.74, 0.66}, tan{0.74, 0.54, 0.42};
   const Colour light{0.62, 0.42, 0.29}, deep{0.36, 0.22, 0.16};
-  skin_ = mixed(fair, tan, stream.uniform());
+  skin_ = mixed_colour(fair, tan, stream.uniform());
   for (double& x : skin_) {
     x += uniform(stream, -0.03, 0.03);
   }
   const double pigment = stream.uniform();
-  brown_ = mixed(mixed(light, deep, pigment), skin_, uniform(stream, 0, 0.35));  // some are faint
-  dark_ = mixed(deep, {0.10, 0.07, 0.07}, pigment);
+  brown_ =
+      mixed_colour(mixed_colour(light, deep, pigment), skin_, uniform(stream, 0, 0.35));  // some are faint
+  dark_ = mixed_colour(deep, {0.10, 0.07, 0.07}, pigment);
 }
 
 Colour LesionColours::at(double x, double y, const LesionBorder& border) const {
@@ -88,7 +89,7 @@ Colour LesionColours::at(double x, double y, const LesionBorder& border) const {
   }
   // Darker in blotches and inwards; a network of lines where it is not dense, holes between them.
   const double blotch = ramp(0.45 + 1.3 * patches_.sum(5 * x, 5 * y, 3) + 0.35 * depth);
-  Colour colour = mixed(brown_, dark_, blotches_ * blotch);
+  Colour colour = mixed_colour(brown_, dark_, blotches_ * blotch);
   const double wx = x + 0.55 / cells_ * patches_.sum(12 * x + 70, 12 * y, 2);
   const double wy = y + 0.55 / cells_ * patches_.sum(12 * x, 12 * y + 70, 2);
   double waves = 0;  // three plane waves: cells of a honeycomb
@@ -96,21 +97,22 @@ Colour LesionColours::at(double x, double y, const LesionBorder& border) const {
     waves += std::cos(kTurn * cells_ * (wx * std::cos(k * kTurn / 6) + wy * std::sin(k * kTurn / 6)));
   }
   const double line = ramp((0.2 - waves) / 1.2);
-  colour = mixed(colour, mixed(dark_, brown_, 0.25), 0.75 * network_ * line * (1 - 0.6 * blotch));
-  colour = mixed(colour, mixed(brown_, skin_, 0.4), 0.4 * network_ * (1 - line) * (1 - blotch));
+  colour =
+      mixed_colour(colour, mixed_colour(dark_, brown_, 0.25), 0.75 * network_ * line * (1 - 0.6 * blotch));
+  colour = mixed_colour(colour, mixed_colour(brown_, skin_, 0.4), 0.4 * network_ * (1 - line) * (1 - blotch));
   const double veil = veil_ * ramp(3 * patches_.sum(3 * x + 31, 3 * y - 17, 2)) * ramp(3 * depth);
-  colour = mixed(colour, {0.45, 0.48, 0.58}, veil);
+  colour = mixed_colour(colour, {0.45, 0.48, 0.58}, veil);
   for (double& c : colour) {
     c += 0.6 * grain;
   }
-  return mixed(skin, colour, cover);
+  return mixed_colour(skin, colour, cover);
 }
 
 void draw_hairs(std::vector<Colour>& picture, int64_t height, int64_t width, Stream& stream) {
   const int64_t count = stream.uniform() < 0.45 ? 0 : 1 + stream.below(14);
   const auto h = static_cast<double>(height), w = static_cast<double>(width), side = std::min(h, w);
   const double comb = uniform(stream, 0, kTurn);  // hairs of one skin lie alike
-  const Colour hair = mixed({0.12, 0.09, 0.08}, {0.42, 0.30, 0.22}, stream.uniform());
+  const Colour hair = mixed_colour({0.12, 0.09, 0.08}, {0.42, 0.30, 0.22}, stream.uniform());
   for (int64_t n = 0; n < count; ++n) {
     const double x0 = uniform(stream, 0, w), y0 = uniform(stream, 0, h), angle = comb + 0.5 * stream.normal();
     const double length = uniform(stream, 0.25, 0.9) * side, bend = uniform(stream, -0.25, 0.25) * length;
@@ -135,7 +137,7 @@ void draw_hairs(std::vector<Colour>& picture, int64_t height, int64_t width, Str
     }
     for (size_t p = 0; p < picture.size(); ++p) {
       if (cover[p] > 0) {
-        picture[p] = mixed(picture[p], hair, strength * cover[p]);
+        picture[p] = mixed_colour(picture[p], hair, strength * cover[p]);
       }
     }
   }

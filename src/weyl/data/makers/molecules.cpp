@@ -66,12 +66,12 @@ void require_sizes(const MoleculesMakerOptions& o) {
                        ", got ", o.walkers);
 }
 
-struct Part {
+struct MoleculesPart {
   std::string path;
   std::vector<int64_t> frames;  // numbers among all
 };
 
-std::vector<Part> parts_of(const MoleculesMakerOptions& o, const std::string& folder) {
+std::vector<MoleculesPart> parts_of(const MoleculesMakerOptions& o, const std::string& folder) {
   const auto path = [&](const char* name) { return (fs::path(folder) / name).string(); };
   if (o.train + o.valid == 0) {
     std::vector<int64_t> all(o.frames);
@@ -80,7 +80,7 @@ std::vector<Part> parts_of(const MoleculesMakerOptions& o, const std::string& fo
   }
   Stream stream(static_cast<uint64_t>(o.seed), "molecules split");
   const auto drawn = stream.permutation(o.frames);
-  std::vector<Part> parts;
+  std::vector<MoleculesPart> parts;
   const auto add = [&](const char* name, int64_t first, int64_t last) {
     if (last > first) {
       parts.push_back({path(name), {drawn.begin() + first, drawn.begin() + last}});
@@ -110,7 +110,7 @@ bool make_molecules(const MoleculesMakerOptions& given, const std::string& folde
   require_sizes(o);
   const auto parts = parts_of(o, folder);
   NewFiles files;
-  for (const Part& part : parts) {
+  for (const MoleculesPart& part : parts) {
     files.add(part.path);
   }
   files.add((fs::path(folder) / "molecules.toml").string());

@@ -31,7 +31,7 @@ namespace {
 
 constexpr int64_t kFirstValid = 10000, kFirstTest = 12000;
 
-void require_options(const NbodyMakerOptions& o) {
+void require_nbody_options(const NbodyMakerOptions& o) {
   require<ConfigError>(o.particles >= 2, "nbody: particles must be at least 2, got ", o.particles);
   require<ConfigError>(o.every >= 1 && o.steps % o.every == 0,
                        "nbody: steps must be a multiple of every, got ", o.steps, " and ", o.every);
@@ -39,7 +39,8 @@ void require_options(const NbodyMakerOptions& o) {
                        " and ", o.every);
 }
 
-void write(const NbodyMakerOptions& o, const NbodyJob& job, const char* split, const std::string& path) {
+void write_simulations(const NbodyMakerOptions& o, const NbodyJob& job, const char* split,
+                       const std::string& path) {
   const auto& r = job.result;
   const auto bytes = [](const std::vector<double>& x) { return std::as_bytes(std::span(x)); };
   const TensorBytes tensors[] = {
@@ -68,7 +69,7 @@ void write(const NbodyMakerOptions& o, const NbodyJob& job, const char* split, c
 
 NbodyTrajectories simulate_nbody(const NbodyMakerOptions& options, int64_t first, int64_t count,
                                  const JobHooks& hooks) {
-  require_options(options);
+  require_nbody_options(options);
   require<ConfigError>(first >= 0 && count >= 0, "nbody: simulations must be numbered from 0, got ", first,
                        " and ", count);
   NbodyJob job{first, count, {}};
@@ -77,7 +78,7 @@ NbodyTrajectories simulate_nbody(const NbodyMakerOptions& options, int64_t first
 }
 
 bool make_nbody(const NbodyMakerOptions& options, const std::string& folder, const JobHooks& hooks) {
-  require_options(options);
+  require_nbody_options(options);
   require<ConfigError>(
       options.train <= kFirstValid && options.valid <= kFirstTest - kFirstValid,
       "nbody: at most 10000 training and 2000 validation simulations, or splits would share some");
@@ -98,7 +99,7 @@ bool make_nbody(const NbodyMakerOptions& options, const std::string& folder, con
   if (!run_nbody(options, jobs, hooks)) {
     return false;
   }
-  files.write_each([&](size_t i) { write(options, jobs[i], splits[i], files.path(i)); });
+  files.write_each([&](size_t i) { write_simulations(options, jobs[i], splits[i], files.path(i)); });
   return true;
 }
 

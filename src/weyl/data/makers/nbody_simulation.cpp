@@ -34,7 +34,7 @@ void mirror(double& x, double& v) {
 
 /// Draws the next simulation of the stream: charges, then all coordinates and velocities axis by axis (3, n),
 /// then the noise of the frames, which is multiplied by zero and only moves the stream on.
-Start draw(NumpyRandom& random, const NbodyMakerOptions& o) {
+Start draw_start(NumpyRandom& random, const NbodyMakerOptions& o) {
   const int64_t n = o.particles;
   Start s{std::vector<double>(3 * n), std::vector<double>(3 * n), std::vector<double>(n)};
   for (double& c : s.charges) {
@@ -162,7 +162,7 @@ class Simulator {
       }
       skip(random_, o_);
     }
-    const Start start = draw(random_, o_);
+    const Start start = draw_start(random_, o_);
     ++drawn_;
     lock.unlock();
     NbodyTrajectories& r = job.result;

@@ -85,9 +85,9 @@ void blur(std::vector<float>& values, int64_t stride, int64_t count) {
 }
 
 /// Drawing one case.
-class Drawing {
+class PhantomDrawing {
  public:
-  Drawing(const PhantomsMakerOptions& options, int64_t index)
+  PhantomDrawing(const PhantomsMakerOptions& options, int64_t index)
       : o_(options), index_(static_cast<uint64_t>(index)), voxels_(o_.size[0] * o_.size[1] * o_.size[2]) {}
 
   Phantom draw() {
@@ -160,7 +160,7 @@ class Drawing {
   int64_t voxels_;
 };
 
-void require_options(const PhantomsMakerOptions& o) {
+void require_phantoms_options(const PhantomsMakerOptions& o) {
   const auto positive = [](const auto& values) {
     return values.size() == 3 && std::all_of(values.begin(), values.end(), [](auto x) { return x > 0; });
   };
@@ -203,12 +203,12 @@ DecathlonIndex index_of(const PhantomsMakerOptions& o) {
 }  // namespace
 
 Phantom make_phantom(const PhantomsMakerOptions& options, int64_t index) {
-  require_options(options);
-  return Drawing(options, index).draw();
+  require_phantoms_options(options);
+  return PhantomDrawing(options, index).draw();
 }
 
 bool make_phantoms(const PhantomsMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
-  require_options(o);
+  require_phantoms_options(o);
   const DecathlonIndex index = index_of(o);
   NewFiles files;
   files.add((fs::path(folder) / "dataset.json").string());

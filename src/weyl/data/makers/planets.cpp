@@ -34,18 +34,16 @@ MakerPlan plan_of(const PlanetsMakerOptions& o) {
 namespace {
 
 constexpr double kFarthest = 2;
-constexpr int kAttempts = 1000;
-
-using Vector = std::vector<double>;
+constexpr int kSystemAttempts = 1000;
 
 double log_uniform(Stream& random, double low, double high) {
   return low * std::pow(high / low, random.uniform());
 }
 
 // The star at the origin and at rest, first; planets in the plane.
-PlanetSystem draw(const PlanetsMakerOptions& o, Stream& random) {
+PlanetSystem draw_system(const PlanetsMakerOptions& o, Stream& random) {
   const int64_t n = o.planets + 1;
-  PlanetSystem s{Vector(3 * n), Vector(3 * n), {}, Vector(n)};
+  PlanetSystem s{std::vector<double>(3 * n), std::vector<double>(3 * n), {}, std::vector<double>(n)};
   const double star = s.masses[0] = log_uniform(random, 1, 10);
   for (int64_t i = 1; i < n; ++i) {
     s.masses[i] = log_uniform(random, 0.01, 0.1);
@@ -79,14 +77,14 @@ double farthest(const PlanetSystem& s) {
   return worst;
 }
 
-void require_options(const PlanetsMakerOptions& o) {
+void require_planets_options(const PlanetsMakerOptions& o) {
   require<ConfigError>(o.planets >= 1 && o.steps >= 1, "planets: planets and steps must be at least 1, got ",
                        o.planets, " and ", o.steps);
 }
 
-void write(const PlanetsMakerOptions& o, std::span<const PlanetSystem> systems, const char* split,
-           const std::string& path) {
-  Vector positions, velocities, masses, displacements;
+void write_systems(const PlanetsMakerOptions& o, std::span<const PlanetSystem> systems, const char* split,
+                   const std::string& path) {
+  std::vector<double> positions, velocities, masses, displacements;
   std::vector<int64_t> offsets{0};
   for (const PlanetSystem& s : systems) {
     positions.insert(positions.end(), s.positions.begin(), s.positions.end());
@@ -121,7 +119,8 @@ void write(const PlanetsMakerOptions& o, std::span<const PlanetSystem> systems, 
 
 }  // namespace
 
-void move_planets(int64_t steps, const Vector& masses, Vector& x, Vector& v) {
+void move_planets(int64_t steps, const std::vector<double>& masses, std::vector<double>& x,
+                  std::vector<double>& v) {
   const size_t n = masses.size();
   for (int64_t step = 0; step < steps; ++step) {
     for (size_t i = 0; i < n; ++i) {
@@ -146,11 +145,11 @@ void move_planets(int64_t steps, const Vector& masses, Vector& x, Vector& v) {
 }
 
 PlanetSystem make_planet_system(const PlanetsMakerOptions& options, std::string_view split, int64_t index) {
-  require_options(options);
+  require_planets_options(options);
   Stream random(static_cast<uint64_t>(options.seed), "planets " + std::string(split),
                 {static_cast<uint64_t>(index)});
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    PlanetSystem s = draw(options, random);
+  for (int attempt = 0; attempt < kSystemAttempts; ++attempt) {
+    PlanetSystem s = draw_system(options, random);
     const Rotation rotation = draw_rotation(Turning::uniform, 2, random);
     std::array<double, 3> place;
     for (double& p : place) {
@@ -159,7 +158,7 @@ PlanetSystem make_planet_system(const PlanetsMakerOptions& options, std::string_
     place[0] += options.offset;
     const auto order = random.permutation(options.planets + 1);
     s.later = s.positions;
-    Vector v = s.velocities;
+    std::vector<double> v = s.velocities;
     move_planets(options.steps, s.masses, s.later, v);
     if (!(farthest(s) <= kFarthest)) {
       continue;
@@ -168,7 +167,7 @@ PlanetSystem make_planet_system(const PlanetsMakerOptions& options, std::string_
     for (size_t i = 0; i < order.size(); ++i) {
       const auto from = static_cast<size_t>(order[i]);
       result.masses[i] = s.masses[from];
-      for (Vector PlanetSystem::* rows :
+      for (std::vector<double> PlanetSystem::* rows :
            {&PlanetSystem::positions, &PlanetSystem::velocities, &PlanetSystem::later}) {
         double* row = &(result.*rows)[3 * i];
         std::copy_n(&(s.*rows)[3 * from], 3, row);
@@ -181,17 +180,17 @@ PlanetSystem make_planet_system(const PlanetsMakerOptions& options, std::string_
     return result;
   }
   throw ConfigError(text("planets: no system whose bodies move at most ", kFarthest, " was found in ",
-                         kAttempts, " draws; choose fewer steps"));
+                         kSystemAttempts, " draws; choose fewer steps"));
 }
 
 bool make_planets(const PlanetsMakerOptions& options, const std::string& folder, const JobHooks& hooks) {
-  require_options(options);
+  require_planets_options(options);
   return make_split_files(
       PlanetsMakerOptions::name_in_config, {options.train, options.valid, options.test}, folder,
       options.threads, hooks,
       [&](const char* split, int64_t index) { return make_planet_system(options, split, index); },
       [&](const auto& samples, const char* split, const std::string& path) {
-        write(options, samples, split, path);
+        write_systems(options, samples, split, path);
       });
 }
 

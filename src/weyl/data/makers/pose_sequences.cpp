@@ -38,14 +38,14 @@ MakerPlan plan_of(const PoseSequencesMakerOptions& o) {
 
 namespace {
 
-constexpr double kMargin = 0.05;    // from the edge of the chart
+constexpr double kChartMargin = 0.05;  // from the edge of the chart
 constexpr double kEdge = 1e-6;      // the same for powers of one step, which come as near as 1 - cos(pi / S)
 constexpr double kSolidity = 1e-6;  // of an affine map: its rounding to float32 is still invertible
-constexpr int kAttempts = 1000;
+constexpr int kSequenceAttempts = 1000;
 
 using Vector = std::vector<double>;
 
-void require_options(const PoseSequencesMakerOptions& o) {
+void require_pose_sequences_options(const PoseSequencesMakerOptions& o) {
   require<ConfigError>(o.length >= kLeastOfGap, "pose_sequences: length must be at least ", kLeastOfGap,
                        ", got ", o.length);
   require<ConfigError>(o.longest == 0 || o.longest >= o.length,
@@ -57,9 +57,9 @@ void require_options(const PoseSequencesMakerOptions& o) {
 }
 
 /// Draws one sequence; each kind of draw has a stream of its own.
-class Drawing {
+class SequenceDrawing {
  public:
-  Drawing(const PoseSequencesMakerOptions& options, std::string_view split, int64_t index)
+  SequenceDrawing(const PoseSequencesMakerOptions& options, std::string_view split, int64_t index)
       : o_(options),
         lie_(options.group),
         dof_(degrees_of_freedom(o_.group)),
@@ -75,7 +75,7 @@ class Drawing {
     Stream first = stream("first"), steps = stream("steps"), noise = stream("noise");
     Vector g0(compact_size(o_.group));
     lie_.random(first, g0, o_.spread);
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    for (int attempt = 0; attempt < kSequenceAttempts; ++attempt) {
       const auto path = walk(g0, steps);
       const auto seen = o_.noise > 0 ? disturbed(path, noise) : path;
       if (is_sound(path, seen)) {
@@ -84,7 +84,8 @@ class Drawing {
     }
     throw ConfigError(text("pose_sequences: no sequence of ", elements_, " elements inside the chart of ",
                            name_of(o_.group), is_rigid(o_.group) ? "" : " and far from singular",
-                           " was found in ", kAttempts, " attempts; choose a smaller noise or length"));
+                           " was found in ", kSequenceAttempts,
+                           " attempts; choose a smaller noise or length"));
   }
 
  private:
@@ -143,11 +144,11 @@ class Drawing {
   bool is_sound(const std::vector<Vector>& path, const std::vector<Vector>& seen) const {
     const bool powers = o_.variant == SequenceVariant::constant && o_.noise == 0;
     if (is_rigid(o_.group)) {
-      return powers || inside_chart(seen, kMargin);
+      return powers || inside_chart(seen, kChartMargin);
     }
     const auto solid = [&](const Vector& g) { return solidity(g) > kSolidity; };
     return std::ranges::all_of(path, solid) && std::ranges::all_of(seen, solid) &&
-           inside_chart(seen, powers ? kEdge : kMargin);
+           inside_chart(seen, powers ? kEdge : kChartMargin);
   }
 
   double solidity(const Vector& g) const {
@@ -194,8 +195,8 @@ class Drawing {
 };
 
 /// Writes the sequences of one split.
-void write(const PoseSequencesMakerOptions& o, std::span<const PoseSequence> sequences, const char* split,
-           const std::string& path) {
+void write_sequences(const PoseSequencesMakerOptions& o, std::span<const PoseSequence> sequences,
+                     const char* split, const std::string& path) {
   const int64_t m = matrix_size(o.group);
   Vector tokens, element;
   std::vector<int64_t> flank, offsets{0};
@@ -231,19 +232,19 @@ void write(const PoseSequencesMakerOptions& o, std::span<const PoseSequence> seq
 
 PoseSequence make_pose_sequence(const PoseSequencesMakerOptions& options, std::string_view split,
                                 int64_t index) {
-  require_options(options);
-  return Drawing(options, split, index).draw();
+  require_pose_sequences_options(options);
+  return SequenceDrawing(options, split, index).draw();
 }
 
 bool make_pose_sequences(const PoseSequencesMakerOptions& options, const std::string& folder,
                          const JobHooks& hooks) {
-  require_options(options);
+  require_pose_sequences_options(options);
   return make_split_files(
       PoseSequencesMakerOptions::name_in_config, {options.train, options.valid, options.test}, folder,
       options.threads, hooks,
       [&](const char* split, int64_t index) { return make_pose_sequence(options, split, index); },
       [&](const auto& samples, const char* split, const std::string& path) {
-        write(options, samples, split, path);
+        write_sequences(options, samples, split, path);
       });
 }
 

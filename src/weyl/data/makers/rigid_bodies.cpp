@@ -42,10 +42,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kChunk = 16, kChunks = 2000;  // scenes of a file of `.partial` at least, such files at most
+constexpr int64_t kChunkScenes = 16,
+                  kChunks = 2000;  // scenes of a file of `.partial` at least, such files at most
 constexpr double kFrameInterval = rigid_steps_per_frame * rigid_time_step;
 
-void require_options(const RigidBodiesMakerOptions& o) {
+void require_rigid_bodies_options(const RigidBodiesMakerOptions& o) {
   require<ConfigError>(o.objects.size() == 2 && o.objects[0] >= 1 && o.objects[0] <= o.objects[1],
                        "rigid_bodies: objects must be the fewest and the most objects of a scene, such as "
                        "[3, 10], got ",
@@ -63,9 +64,9 @@ struct Chunk {
   bool done = false;
 };
 
-class Maker {
+class RigidBodiesMaker {
  public:
-  Maker(const RigidBodiesMakerOptions& options, const std::string& folder)
+  RigidBodiesMaker(const RigidBodiesMakerOptions& options, const std::string& folder)
       : o_(options), shapes_(body_shapes(options)) {
     RigidBodiesMakerOptions said = o_;
     said.threads = 0;
@@ -161,7 +162,7 @@ class Maker {
   void cut() {
     for (const auto& [split, count] :
          {std::pair{"train", o_.train}, {"valid", o_.valid}, {"test", o_.test}}) {
-      const int64_t size = std::max(kChunk, (count + kChunks - 1) / kChunks);
+      const int64_t size = std::max(kChunkScenes, (count + kChunks - 1) / kChunks);
       for (int64_t first = 0; first < count; first += size) {
         Chunk chunk{split, first, std::min(size, count - first),
                     (partial_ / text(split, "-", first, ".safetensors")).string()};
@@ -221,7 +222,7 @@ class Maker {
 }  // namespace
 
 bool make_rigid_bodies(const RigidBodiesMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
-  require_options(o);
+  require_rigid_bodies_options(o);
   make_rigid_world();  // says at once whether there is Bullet
   std::vector<std::string> splits;
   NewFiles files;
@@ -232,7 +233,7 @@ bool make_rigid_bodies(const RigidBodiesMakerOptions& o, const std::string& fold
     }
   }
   files.add((fs::path(folder) / "rigid_bodies.toml").string());
-  Maker maker(o, folder);
+  RigidBodiesMaker maker(o, folder);
   if (!maker.simulate(hooks)) {
     return false;
   }

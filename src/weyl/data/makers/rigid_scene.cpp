@@ -16,11 +16,11 @@
 namespace weyl {
 namespace {
 
-using Place = std::array<double, 3>;
+using ScenePlace = std::array<double, 3>;
 using Quaternion = std::array<double, 4>;
 
 constexpr int kScenes = 20, kTrials = 100;  // draws of a scene, of a place
-constexpr Place kLow{-5, -5, 1}, kHigh{5, 5, 5};
+constexpr ScenePlace kLow{-5, -5, 1}, kHigh{5, 5, 5};
 constexpr double kSmallest = 0.7, kLargest = 1.4, kSpread = 4;
 
 struct Material {
@@ -36,9 +36,9 @@ Quaternion draw_quaternion(Stream& stream) {
   return {s * std::sin(a), s * std::cos(a), c * std::sin(b), c * std::cos(b)};
 }
 
-Place rotated(const Quaternion& q, const Place& v) {
+ScenePlace rotated(const Quaternion& q, const ScenePlace& v) {
   const auto [x, y, z, w] = q;
-  const Place t{2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0])};
+  const ScenePlace t{2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0])};
   return {v[0] + w * t[0] + y * t[2] - z * t[1], v[1] + w * t[1] + z * t[0] - x * t[2],
           v[2] + w * t[2] + x * t[1] - y * t[0]};
 }
@@ -47,7 +47,7 @@ Place rotated(const Quaternion& q, const Place& v) {
 std::array<double, 6> turned(const std::array<double, 6>& box, double scale, const Quaternion& q) {
   std::array<double, 6> result{INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY};
   for (int corner = 0; corner < 8; ++corner) {
-    Place p;
+    ScenePlace p;
     for (int d = 0; d < 3; ++d) {
       p[d] = scale * box[(corner >> d & 1) * 3 + d];
     }
@@ -75,7 +75,7 @@ bool add_object(RigidWorld& world, const std::vector<BodyShape>& shapes, Stream&
   for (int trial = 0; trial < kTrials; ++trial) {
     const Quaternion q = draw_quaternion(stream);
     const auto box = turned(bounds, object.scale, q);
-    Place position;
+    ScenePlace position;
     bool fits = true;
     for (int d = 0; d < 3; ++d) {
       const double low = kLow[d] - box[d], high = kHigh[d] - box[3 + d];

@@ -10,12 +10,12 @@ namespace weyl {
 namespace {
 
 /// The module beside this library.
-struct Module {
+struct BulletModule {
   std::string fault;  // why it cannot be used
   decltype(&weyl_bullet_version) version = nullptr;
   decltype(&weyl_bullet_world) world = nullptr;
 
-  Module();
+  BulletModule();
 
  private:
   template <class F>
@@ -27,7 +27,7 @@ struct Module {
   }
 };
 
-Module::Module() {
+BulletModule::BulletModule() {
   const std::string name = WEYL_BULLET_MODULE;
   if (name.empty()) {
     fault = "which this build is without; run scripts/setup, then scripts/build";
@@ -49,23 +49,23 @@ Module::Module() {
   find(handle, world, "weyl_bullet_world");
 }
 
-const Module& module() {
-  static const Module opened;
+const BulletModule& bullet_module() {
+  static const BulletModule opened;
   return opened;
 }
 
 }  // namespace
 
 std::unique_ptr<RigidWorld> make_rigid_world() {
-  require<ConfigError>(module().fault.empty(), "rigid_bodies: needs Bullet (libbullet-dev), ",
-                       module().fault);
-  return std::unique_ptr<RigidWorld>(module().world());
+  require<ConfigError>(bullet_module().fault.empty(), "rigid_bodies: needs Bullet (libbullet-dev), ",
+                       bullet_module().fault);
+  return std::unique_ptr<RigidWorld>(bullet_module().world());
 }
 
 std::string bullet_version() {
   std::string version;
-  if (module().fault.empty()) {
-    module().version(version);
+  if (bullet_module().fault.empty()) {
+    bullet_module().version(version);
   }
   return version;
 }

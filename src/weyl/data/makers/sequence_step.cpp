@@ -10,10 +10,8 @@ namespace {
 
 constexpr double kAffineStep = 0.15;  // of the entries of a step's linear part
 
-using Vector = std::vector<double>;
-
 /// Uniform in the ball (interval) of radius b.
-void draw_rotation(Stream& stream, double bound, std::span<double> omega) {
+void draw_rotation_vector(Stream& stream, double bound, std::span<double> omega) {
   double square = 0;
   do {
     square = 0;
@@ -28,9 +26,9 @@ void draw_rotation(Stream& stream, double bound, std::span<double> omega) {
 }
 
 /// X with independent entries, through hat and vee so that the order of coordinates is the algebra's.
-void draw_affine(const Lie<double>& lie, Stream& stream, Vector& w) {
+void draw_affine(const Lie<double>& lie, Stream& stream, std::vector<double>& w) {
   const int n = dimension_of(lie.group), m = matrix_size(lie.group);
-  Vector hat(m * m);
+  std::vector<double> hat(m * m);
   lie.hat(w, hat);
   for (int i = 0; i < n; ++i) {
     for (int j = 0; j < n; ++j) {
@@ -42,9 +40,9 @@ void draw_affine(const Lie<double>& lie, Stream& stream, Vector& w) {
 
 /// The largest |Im lambda| of the linear part X. It is the angle of the complex pair: from the discriminant
 /// in the plane, from the one real root and the trace in space.
-double largest_angle(const Lie<double>& lie, const Vector& w) {
+double largest_angle(const Lie<double>& lie, const std::vector<double>& w) {
   const int n = dimension_of(lie.group), m = matrix_size(lie.group);
-  Vector X(m * m);
+  std::vector<double> X(m * m);
   lie.hat(w, X);
   const auto x = [&](int i, int j) { return X[i * m + j]; };
   if (n == 2) {
@@ -74,8 +72,8 @@ double largest_angle(const Lie<double>& lie, const Vector& w) {
 
 }  // namespace
 
-Vector draw_step(const Lie<double>& lie, double spread, double bound, Stream& stream) {
-  Vector w(degrees_of_freedom(lie.group));
+std::vector<double> draw_step(const Lie<double>& lie, double spread, double bound, Stream& stream) {
+  std::vector<double> w(degrees_of_freedom(lie.group));
   const bool rigid = is_rigid(lie.group);
   while (true) {
     for (const LieBlock& block : blocks_of(lie.group)) {
@@ -84,7 +82,7 @@ Vector draw_step(const Lie<double>& lie, double spread, double bound, Stream& st
           w[block.begin + k] = spread * stream.normal();
         }
       } else if (rigid) {
-        draw_rotation(stream, bound, std::span(w).subspan(block.begin, block.size));
+        draw_rotation_vector(stream, bound, std::span(w).subspan(block.begin, block.size));
       }
     }
     if (rigid) {

@@ -12,13 +12,13 @@ namespace weyl {
 namespace {
 
 /// The module beside this library.
-struct Module {
+struct RdkitModule {
   std::string fault;  // why it cannot be used
   decltype(&weyl_rdkit_version) version = nullptr;
   decltype(&weyl_rdkit_read) read = nullptr;
   decltype(&weyl_rdkit_embed) embed = nullptr;
 
-  Module();
+  RdkitModule();
 
  private:
   template <class F>
@@ -30,7 +30,7 @@ struct Module {
   }
 };
 
-Module::Module() {
+RdkitModule::RdkitModule() {
   const std::string name = WEYL_RDKIT_MODULE;
   if (name.empty()) {
     fault = "which this build is without; run scripts/setup --with rdkit, then scripts/build";
@@ -53,15 +53,15 @@ Module::Module() {
   find(handle, embed, "weyl_rdkit_embed");
 }
 
-const Module& module() {
-  static const Module opened;
+const RdkitModule& rdkit_module() {
+  static const RdkitModule opened;
   return opened;
 }
 
 /// One call at a time: the module catches what RDKit writes to a log that all threads share.
 std::unique_lock<std::mutex> use() {
   static std::mutex mutex;
-  require<ConfigError>(module().fault.empty(), "molecules: smiles needs RDKit, ", module().fault);
+  require<ConfigError>(rdkit_module().fault.empty(), "molecules: smiles needs RDKit, ", rdkit_module().fault);
   return std::unique_lock(mutex);
 }
 
@@ -69,8 +69,8 @@ std::unique_lock<std::mutex> use() {
 
 std::string rdkit_version() {
   std::string version;
-  if (module().fault.empty()) {
-    module().version(version);
+  if (rdkit_module().fault.empty()) {
+    rdkit_module().version(version);
   }
   return version;
 }
@@ -78,14 +78,14 @@ std::string rdkit_version() {
 SmilesMolecule read_smiles(const std::string& smiles) {
   const auto lock = use();
   SmilesMolecule molecule;
-  module().read(smiles, molecule);
+  rdkit_module().read(smiles, molecule);
   return molecule;
 }
 
 std::vector<double> conformer_of_smiles(const std::string& smiles, uint64_t seed) {
   const auto lock = use();
   std::vector<double> positions;
-  module().embed(smiles, seed, positions);
+  rdkit_module().embed(smiles, seed, positions);
   return positions;
 }
 

@@ -19,7 +19,7 @@ double between(Stream& stream, double low, double high) {
   return low + (high - low) * stream.uniform();
 }
 
-int64_t add(Mesh& mesh, double x, double y, double z) {
+int64_t add_vertex(Mesh& mesh, double x, double y, double z) {
   mesh.vertices.insert(mesh.vertices.end(), {x, y, z});
   return mesh.vertex_count() - 1;
 }
@@ -35,7 +35,7 @@ Mesh revolved(const Curve& profile, double stretch) {
   for (int k = 0; k < kTurns; ++k) {
     const double angle = 2 * std::numbers::pi * k / kTurns;
     for (const auto& [r, z] : profile) {
-      add(mesh, r * std::cos(angle), stretch * r * std::sin(angle), z);
+      add_vertex(mesh, r * std::cos(angle), stretch * r * std::sin(angle), z);
     }
   }
   for (int64_t k = 0; k < kTurns; ++k) {
@@ -54,7 +54,7 @@ Mesh sides(const Curve& outline, double height, double top) {
   for (const double end : {-0.5, 0.5}) {
     const double scale = end < 0 ? 1 : top;
     for (const auto& [x, y] : outline) {
-      add(mesh, scale * x, scale * y, end * height);
+      add_vertex(mesh, scale * x, scale * y, end * height);
     }
   }
   for (int64_t i = 0; i < size; ++i) {
@@ -74,10 +74,10 @@ Mesh prism(const Curve& outline, const std::vector<Rectangle>& caps, double heig
   for (const double end : {-0.5, 0.5}) {
     const double s = end < 0 ? 1 : top, z = end * height;
     for (const Rectangle& c : caps) {
-      const int64_t a = add(mesh, s * c.x0, s * c.y0, z);
-      add(mesh, s * c.x1, s * c.y0, z);
-      add(mesh, s * c.x1, s * c.y1, z);
-      add(mesh, s * c.x0, s * c.y1, z);
+      const int64_t a = add_vertex(mesh, s * c.x0, s * c.y0, z);
+      add_vertex(mesh, s * c.x1, s * c.y0, z);
+      add_vertex(mesh, s * c.x1, s * c.y1, z);
+      add_vertex(mesh, s * c.x0, s * c.y1, z);
       add_quad(mesh, a, a + 1, a + 2, a + 3);
     }
   }
@@ -98,7 +98,7 @@ void arc(Curve& to, double radius, double z, double r, double from, double end, 
 
 constexpr double kHalf = std::numbers::pi / 2;
 
-Mesh capsule(Stream& s) {
+Mesh solid_capsule(Stream& s) {
   const double length = between(s, 0.8, 2.6);
   Curve profile;
   arc(profile, 0, -length / 2, 1, -kHalf, 0, kArc / 2);
@@ -106,18 +106,18 @@ Mesh capsule(Stream& s) {
   return revolved(profile, between(s, 0.85, 1));
 }
 
-Mesh cone(Stream& s) {
+Mesh solid_cone(Stream& s) {
   const double height = between(s, 1.2, 3), tip = s.uniform() < 0.5 ? 0 : between(s, 0.1, 0.45);
   return revolved({{0, -height / 2}, {1, -height / 2}, {tip, height / 2}, {0, height / 2}},
                   between(s, 0.7, 1));
 }
 
-Mesh cylinder(Stream& s) {
+Mesh solid_cylinder(Stream& s) {
   const double height = between(s, 0.5, 3.2);
   return revolved({{0, -height / 2}, {1, -height / 2}, {1, height / 2}, {0, height / 2}}, between(s, 0.6, 1));
 }
 
-Mesh ellipsoid(Stream& s) {
+Mesh solid_ellipsoid(Stream& s) {
   Curve profile;
   arc(profile, 0, 0, 1, -kHalf, kHalf, kArc);
   const double height = between(s, 0.5, 1.6);
@@ -127,25 +127,25 @@ Mesh ellipsoid(Stream& s) {
   return revolved(profile, between(s, 0.6, 1));
 }
 
-Mesh torus(Stream& s) {
+Mesh solid_torus(Stream& s) {
   Curve profile;
   arc(profile, 1, 0, between(s, 0.18, 0.5), 0, 4 * kHalf, kArc);
   return revolved(profile, between(s, 0.7, 1));
 }
 
-Mesh tube(Stream& s) {
+Mesh solid_tube(Stream& s) {
   const double half = between(s, 0.2, 1.3), inner = between(s, 0.45, 0.85);
   return revolved({{inner, -half}, {1, -half}, {1, half}, {inner, half}, {inner, -half}}, between(s, 0.6, 1));
 }
 
-Mesh l_prism(Stream& s) {
+Mesh solid_l_prism(Stream& s) {
   const double a = between(s, 0.3, 0.9), b = between(s, 0.3, 0.9);  // widths of the legs, of 2
   const double x = between(s, 0.6, 1);
   return prism({{-x, -1}, {x, -1}, {x, -1 + b}, {-x + a * x, -1 + b}, {-x + a * x, 1}, {-x, 1}},
                {{-x, -1, x, -1 + b}, {-x, -1 + b, -x + a * x, 1}}, between(s, 0.4, 2));
 }
 
-Mesh cross_prism(Stream& s) {
+Mesh solid_cross_prism(Stream& s) {
   const double a = between(s, 0.2, 0.5), b = between(s, 0.2, 0.5), x = between(s, 0.75, 1);
   return prism({{-x, -b},
                 {-a, -b},
@@ -162,12 +162,12 @@ Mesh cross_prism(Stream& s) {
                {{-x, -b, x, b}, {-a, -1, a, -b}, {-a, b, a, 1}}, between(s, 0.4, 2));
 }
 
-Mesh box(Stream& s) {
+Mesh solid_box(Stream& s) {
   const double x = between(s, 0.4, 1), height = between(s, 0.5, 2.8);
   return prism(rectangle(x, 1), {{-x, -1, x, 1}}, height);
 }
 
-Mesh pyramid(Stream& s) {
+Mesh solid_pyramid(Stream& s) {
   const double x = between(s, 0.6, 1), height = between(s, 1, 2.8);
   const double tip = s.uniform() < 0.5 ? 0 : between(s, 0.1, 0.4);
   return prism(rectangle(x, 1), {{-x, -1, x, 1}}, height, tip);
@@ -176,8 +176,9 @@ Mesh pyramid(Stream& s) {
 }  // namespace
 
 Mesh solid_shape(int64_t kind, Stream& stream) {
-  constexpr Mesh (*kMake[])(Stream&) = {box,     capsule, cone,      cross_prism, cylinder,
-                                        l_prism, pyramid, ellipsoid, torus,       tube};
+  constexpr Mesh (*kMake[])(Stream&) = {solid_box,      solid_capsule, solid_cone,    solid_cross_prism,
+                                        solid_cylinder, solid_l_prism, solid_pyramid, solid_ellipsoid,
+                                        solid_torus,    solid_tube};
   static_assert(std::size(kMake) == solid_names.size());
   require(kind >= 0 && kind < static_cast<int64_t>(solid_names.size()), "solid_shape: kind must be 0 .. ",
           solid_names.size() - 1, ", got ", kind);

@@ -20,7 +20,7 @@ constexpr double kNearest = 0.3;  // A
 constexpr int kIterations = 250, kMoreIterations = 1000;
 
 /// The functions of xtb.h, API 1.0: handles are pointers; lengths Bohr, energies Hartree.
-struct Library {
+struct XtbLibrary {
   void* handle = nullptr;
   std::string fault = "install the package libxtb6, on Debian: apt-get install libxtb6";
   int (*api_version)() = nullptr;
@@ -47,7 +47,7 @@ struct Library {
   void (*get_charges)(void*, void*, double*) = nullptr;
   void (*set_omp_threads)(int) = nullptr;  // of its OpenMP, for the calling thread
 
-  Library();
+  XtbLibrary();
 
  private:
   template <class F>
@@ -57,7 +57,7 @@ struct Library {
   }
 };
 
-Library::Library() {
+XtbLibrary::XtbLibrary() {
   // They are read when the libraries are loaded. Molecules are so small that threads inside of a calculation
   // only spin.
   setenv("OPENBLAS_NUM_THREADS", "1", 1);
@@ -96,8 +96,8 @@ Library::Library() {
   }
 }
 
-const Library& library() {
-  static const Library loaded;
+const XtbLibrary& library() {
+  static const XtbLibrary loaded;
   return loaded;
 }
 
@@ -150,7 +150,7 @@ struct Xtb::Handles {
   int iterations = 0;
 
   ~Handles() {
-    const Library& xtb = library();
+    const XtbLibrary& xtb = library();
     if (calculator != nullptr) {
       xtb.del_calculator(&calculator);
     }
@@ -189,7 +189,7 @@ SinglePoint Xtb::operator()(std::span<const double> positions) {
   require(positions.size() == 3 * atoms, "xtb: there must be 3 x ", atoms, " positions, got ",
           positions.size());
   check_distances(positions);
-  const Library& xtb = library();
+  const XtbLibrary& xtb = library();
   xtb.set_omp_threads(1);
   std::vector<double> scaled(positions.begin(), positions.end());
   for (double& x : scaled) {

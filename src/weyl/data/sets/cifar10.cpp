@@ -27,8 +27,8 @@ ImageSamples samples_of(const std::string& path) {
       {}};
 }
 
-std::shared_ptr<const Dataset> as_set(const ImageSamples& samples, const std::string& where,
-                                      const Cifar10DataOptions& o, const char* split, int64_t asked) {
+std::shared_ptr<const Dataset> cifar10_set(const ImageSamples& samples, const std::string& where,
+                                           const Cifar10DataOptions& o, const char* split, int64_t asked) {
   const int64_t found = samples.size();
   require<DataError>(asked <= found, where, ": data.cifar10.", split, " must be at most ", found,
                      ", the images there are (0: all), got ", asked);
@@ -69,13 +69,13 @@ Splits open_cifar10(const Cifar10DataOptions& options) {
           at::index_select(all.values, 0, index), at::index_select(all.classes, 0, index), {}, {}};
     };
     const std::string where = (folder / "data_batch_*.bin").string();
-    splits.train = as_set(rows(parts.train), where, options, "train", options.train);
+    splits.train = cifar10_set(rows(parts.train), where, options, "train", options.train);
     if (!parts.valid.empty()) {
-      splits.valid = as_set(rows(parts.valid), where, options, "valid", options.valid);
+      splits.valid = cifar10_set(rows(parts.valid), where, options, "valid", options.valid);
     }
   }
   if (const auto path = folder / "test_batch.bin"; fs::exists(path)) {
-    splits.test = as_set(samples_of(path.string()), path.string(), options, "test", options.test);
+    splits.test = cifar10_set(samples_of(path.string()), path.string(), options, "test", options.test);
   }
   require<DataError>(splits.train || splits.test, folder.string(),
                      ": holds neither data_batch_1.bin .. data_batch_5.bin nor test_batch.bin");

@@ -11,7 +11,7 @@
 namespace weyl {
 namespace {
 
-constexpr size_t kMostNames = 12;  // in a message
+constexpr size_t kMostClassNames = 12;  // in a message
 
 }  // namespace
 
@@ -39,12 +39,12 @@ void require_known(const std::vector<std::string>& names, const std::vector<std:
     return;
   }
   std::string list;
-  for (size_t k = 0; k < std::min(known.size(), kMostNames); ++k) {
+  for (size_t k = 0; k < std::min(known.size(), kMostClassNames); ++k) {
     list += (k == 0 ? "" : ", ") + quote(known[k], 40);
   }
   throw DataError(text(
       where, ": has the class ", quote(*odd, 80), ", which the model does not know: it knows ", known.size(),
-      known.size() == 1 ? " class, " : " classes, ", list, known.size() > kMostNames ? ", ..." : ""));
+      known.size() == 1 ? " class, " : " classes, ", list, known.size() > kMostClassNames ? ", ..." : ""));
 }
 
 }  // namespace weyl

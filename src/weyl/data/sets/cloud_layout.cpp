@@ -25,7 +25,7 @@ constexpr int64_t kMostClasses = 1'000'000;
 constexpr size_t kLooked = 4;  // files of a class, of what they are
 constexpr const char* split_names[] = {"train", "valid", "test"};
 
-std::vector<fs::path> entries(const fs::path& folder, bool folders) {
+std::vector<fs::path> folder_entries(const fs::path& folder, bool folders) {
   std::vector<fs::path> result;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
@@ -41,7 +41,7 @@ std::vector<fs::path> entries(const fs::path& folder, bool folders) {
 /// Folders with clouds in them.
 std::vector<fs::path> class_folders(const fs::path& folder) {
   std::vector<fs::path> result;
-  for (const fs::path& path : entries(folder, true)) {
+  for (const fs::path& path : folder_entries(folder, true)) {
     if (!clouds_in(path.string()).empty()) {
       result.push_back(path);
     }
@@ -50,8 +50,8 @@ std::vector<fs::path> class_folders(const fs::path& folder) {
 }
 
 /// The files of a folder of one of the two layouts; `names` are the classes, which the first folder says.
-std::vector<CloudFile> files_of(const fs::path& folder, std::vector<std::string>& names, bool first,
-                                const std::vector<std::string>& known) {
+std::vector<CloudFile> cloud_files_of(const fs::path& folder, std::vector<std::string>& names, bool first,
+                                      const std::vector<std::string>& known) {
   std::vector<CloudFile> files;
   const auto folders = class_folders(folder);
   if (first && !folders.empty()) {
@@ -211,7 +211,7 @@ CloudLayout labelled(const fs::path& folder, const CloudsDataOptions& o) {
 
 /// Folders beside those of splits, whose clouds nobody would miss: a validation set of another name, for one.
 void warn_of_others(CloudLayout& layout, const fs::path& folder, const std::set<fs::path>& taken) {
-  for (const fs::path& other : entries(folder, true)) {
+  for (const fs::path& other : folder_entries(folder, true)) {
     if (!taken.contains(other) && (!class_folders(other).empty() || !clouds_in(other.string()).empty())) {
       layout.warnings.push_back(
           text(folder.string(), ": the folder ", quote(other.filename().string(), 80),
@@ -269,7 +269,7 @@ bool is_folder_of_splits(const std::string& path) {
 /// .npz and HDF5 files of clouds and nothing else, but ModelNet's own names (sets/modelnet_files.h).
 bool is_folder_of_archives(const std::string& path) {
   bool any = false;
-  for (const fs::path& file : entries(path, false)) {
+  for (const fs::path& file : folder_entries(path, false)) {
     const auto seems = file.extension() == ".npz" || is_hdf5(file.string()) ? seems_clouds(file.string())
                                                                             : std::optional(false);
     if (seems && !*seems) {
@@ -277,14 +277,14 @@ bool is_folder_of_archives(const std::string& path) {
     }
     any = any || seems.has_value();
   }
-  return any && entries(path, true).empty() && ModelnetFiles(path).empty();
+  return any && folder_entries(path, true).empty() && ModelnetFiles(path).empty();
 }
 
 }  // namespace
 
 std::vector<std::string> clouds_in(const std::string& folder) {
   std::vector<std::string> files;
-  for (const fs::path& path : entries(folder, false)) {
+  for (const fs::path& path : folder_entries(folder, false)) {
     if (is_cloud_file(path.string())) {
       files.push_back(path.string());
     }
@@ -313,7 +313,7 @@ CloudLayout cloud_layout(const CloudsDataOptions& o) {
     for (const auto& [name, to] :
          {std::pair{"train", &layout.train}, {valid, &layout.valid}, {"test", &layout.test}}) {
       if (fs::is_directory(folder / name)) {
-        *to = files_of(folder / name, layout.classes, first, o.known_classes);
+        *to = cloud_files_of(folder / name, layout.classes, first, o.known_classes);
         require<DataError>(!to->empty(), (folder / name).string(), ": holds no point cloud");
         first = false;
         taken.insert(folder / name);
@@ -322,7 +322,7 @@ CloudLayout cloud_layout(const CloudsDataOptions& o) {
     warn_of_others(layout, folder, taken);
     return layout;
   }
-  layout.all = files_of(folder, layout.classes, true, o.known_classes);
+  layout.all = cloud_files_of(folder, layout.classes, true, o.known_classes);
   require<DataError>(!layout.all.empty(), o.path,
                      ": holds no point cloud (.npz, .ply, .off, .h5 or text), nor a folder of them");
   if (layout.classes.empty()) {
@@ -350,13 +350,13 @@ bool is_cloud_folder(const std::string& path) {
   if (folders.empty()) {
     return is_folder_of_splits(path) || is_folder_of_archives(path);
   }
-  if (folders.size() != entries(path, true).size()) {
+  if (folders.size() != folder_entries(path, true).size()) {
     return false;
   }
   bool any = false;  // of the first of each class: broken files say nothing
   for (const fs::path& folder : folders) {
     const auto files = clouds_in(folder.string());
-    if (files.size() != entries(folder, false).size() || !entries(folder, true).empty()) {
+    if (files.size() != folder_entries(folder, false).size() || !folder_entries(folder, true).empty()) {
       return false;
     }
     for (const std::string& file : files | std::views::take(kLooked)) {

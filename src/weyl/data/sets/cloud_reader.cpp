@@ -20,7 +20,7 @@ namespace {
 const std::vector<std::string> usual_positions{"positions", "points", "pos", "xyz", "coords", "data"};
 const std::vector<std::string> usual_labels{"label", "labels", "class", "classes", "y", "target"};
 const std::vector<std::string> of_atoms{"nuclear_charges", "atomic_numbers", "numbers", "species", "z"};
-constexpr size_t kMostNames = 12;  // in a message
+constexpr size_t kMostArrayNames = 12;  // in a message
 constexpr double kByte = 255;
 
 std::vector<std::string> names_for(const std::string& given, const std::vector<std::string>& usual) {
@@ -29,10 +29,10 @@ std::vector<std::string> names_for(const std::string& given, const std::vector<s
 
 std::string list_of(const std::vector<std::string>& names) {
   std::string list;
-  for (size_t k = 0; k < std::min(names.size(), kMostNames); ++k) {
+  for (size_t k = 0; k < std::min(names.size(), kMostArrayNames); ++k) {
     list += (k == 0 ? "" : ", ") + printable(names[k], 40);
   }
-  return list + (names.size() > kMostNames ? ", ..." : "");
+  return list + (names.size() > kMostArrayNames ? ", ..." : "");
 }
 
 int64_t width_of(const CloudFeature& feature) {
@@ -157,10 +157,10 @@ Entries entries_of(const std::vector<NamedArray>& arrays) {
 
 std::string shapes_of(const Entries& arrays) {
   std::string list;
-  for (size_t k = 0; k < std::min(arrays.size(), kMostNames); ++k) {
+  for (size_t k = 0; k < std::min(arrays.size(), kMostArrayNames); ++k) {
     list += text(k == 0 ? "" : ", ", quote(arrays[k].name, 40), " ", shape_text(arrays[k].shape));
   }
-  return arrays.empty() ? "none" : list + (arrays.size() > kMostNames ? ", ..." : "");
+  return arrays.empty() ? "none" : list + (arrays.size() > kMostArrayNames ? ", ..." : "");
 }
 
 /// Numbers of a row of an array whose first axes are `rows`, which must be `width` (an axis of 1 may be left out).

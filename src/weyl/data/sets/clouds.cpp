@@ -131,7 +131,7 @@ double mean_nodes(const std::vector<HeldCloud>& clouds, const CloudInput& input)
 }
 
 /// The schema of clouds of which `names` and `most`, the largest label, are known.
-Schema schema_of(const CloudsDataOptions& o, const std::vector<std::string>& names, int64_t most) {
+Schema schema_with_labels(const CloudsDataOptions& o, const std::vector<std::string>& names, int64_t most) {
   Schema schema = schema_without_labels(o);
   if (most < 0) {
     return schema;
@@ -159,7 +159,7 @@ Schema schema_of(const CloudsDataOptions& o, const std::vector<std::string>& nam
 
 Schema clouds_schema(const CloudsDataOptions& o) {
   require<ConfigError>(o.classes > 0, "data.clouds.classes: must be given, the number of classes");
-  return schema_of(o, {}, o.classes - 1);
+  return schema_with_labels(o, {}, o.classes - 1);
 }
 
 Splits open_clouds(const CloudsDataOptions& o, std::vector<std::string>* faults) {
@@ -195,7 +195,7 @@ Splits open_clouds(const CloudsDataOptions& o, std::vector<std::string>* faults)
     first = false;
     most = std::max(most, most_label(part));
   }
-  Schema schema = schema_of(o, layout.classes, most);
+  Schema schema = schema_with_labels(o, layout.classes, most);
   for (const auto& part : parts) {  // the training split, if there is one
     if (!part.empty()) {
       schema.interface.typical_nodes = mean_nodes(part, o.input);
@@ -228,7 +228,7 @@ std::shared_ptr<const Dataset> open_cloud_files(const std::string& path, const C
   }
   std::vector<HeldCloud> clouds = load(files, o);
   require<DataError>(!clouds.empty(), path, ": holds no point cloud (.npz, .ply, .off, .h5 or text)");
-  Schema schema = schema_of(o, {}, have_classes(clouds) ? most_label(clouds) : -1);
+  Schema schema = schema_with_labels(o, {}, have_classes(clouds) ? most_label(clouds) : -1);
   schema.interface.typical_nodes = mean_nodes(clouds, o.input);
   return std::make_shared<CloudSet>(std::move(clouds), std::move(schema), o);
 }

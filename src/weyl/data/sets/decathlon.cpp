@@ -28,7 +28,7 @@ constexpr int64_t kMebi = 1 << 20;
 constexpr uint64_t kWidest = 2;  // bytes that a value is stored in for one that it has as float32
 
 /// A case with what its header says.
-struct Case {
+struct VolumeCase {
   DecathlonCase files;
   Lattice lattice;  // (X, Y, Z) in canonical order, mm
 };
@@ -67,7 +67,7 @@ void require_mask(const NiftiHeader& image, const DecathlonCase& files, bool che
       "; mend the header, or take them as they are by data.decathlon.check_geometry = false in a config");
 }
 
-Case look_at(const DecathlonCase& files, const DecathlonDataOptions& o) {
+VolumeCase look_at(const DecathlonCase& files, const DecathlonDataOptions& o) {
   const NiftiHeader image = read_nifti_header(files.image);
   require<DataError>(image.volumes() == o.modalities, files.image, ": must have ", o.modalities,
                      " channels (data.decathlon.modalities), got ", image.volumes());
@@ -113,7 +113,7 @@ void normalise(Tensor& image, VoxelsCounted counted) {
 class Volumes : public Dataset {
  public:
   /// `index` names channels and classes; null: nobody does.
-  Volumes(std::vector<Case> cases, const DecathlonDataOptions& options, const DecathlonIndex* index)
+  Volumes(std::vector<VolumeCase> cases, const DecathlonDataOptions& options, const DecathlonIndex* index)
       : cases_(std::move(cases)), options_(options), cache_(options.cache * kMebi) {
     schema_ = decathlon_schema(options_);
     if (index != nullptr) {
@@ -141,10 +141,10 @@ class Volumes : public Dataset {
 
   Batch batch(std::span<const int64_t> indices) const override {
     require(!indices.empty(), "decathlon: a batch must have at least one volume");
-    const Case& first = cases_.at(indices[0]);
+    const VolumeCase& first = cases_.at(indices[0]);
     std::vector<Tensor> images, masks;
     for (const int64_t i : indices) {
-      const Case& other = cases_.at(i);
+      const VolumeCase& other = cases_.at(i);
       require<DataError>(other.lattice.alike(first.lattice), other.files.image,
                          ": volumes of one batch must have one size and spacing, ",
                          lattice_text(other.lattice), " is not ", lattice_text(first.lattice), " of ",
@@ -192,7 +192,7 @@ class Volumes : public Dataset {
     return volume;
   }
 
-  std::vector<Case> cases_;
+  std::vector<VolumeCase> cases_;
   DecathlonDataOptions options_;
   mutable VolumeCache cache_;
   Schema schema_;
@@ -279,11 +279,11 @@ Splits open_decathlon(const DecathlonDataOptions& options) {
   same(o.modalities, index.modalities.size(), "modalities");
   same(o.classes, index.labels.size(), "classes");
   const bool labelled = !index.training.empty();
-  std::vector<Case> cases;
+  std::vector<VolumeCase> cases;
   for (const auto& files : labelled ? index.training : index.test) {
     cases.push_back(look_at(files, o));
   }
-  const auto set = [&](std::vector<Case> part) -> std::shared_ptr<const Dataset> {
+  const auto set = [&](std::vector<VolumeCase> part) -> std::shared_ptr<const Dataset> {
     return part.empty() ? nullptr : std::make_shared<Volumes>(std::move(part), o, &index);
   };
   if (!labelled) {
@@ -292,7 +292,7 @@ Splits open_decathlon(const DecathlonDataOptions& options) {
   const auto size = static_cast<int64_t>(cases.size());
   const auto counts = part_counts(size, o.fractions, {o.train, o.valid, o.test}, o.path + ": data.decathlon");
   auto drawn = draw_parts(size, {counts.train, counts.valid, counts.test}, o.seed, "decathlon split");
-  std::array<std::vector<Case>, 3> parts;
+  std::array<std::vector<VolumeCase>, 3> parts;
   for (size_t p = 0; p < 3; ++p) {
     std::sort(drawn[p].begin(), drawn[p].end());
     for (const int64_t i : drawn[p]) {
@@ -308,7 +308,7 @@ std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
   require<DataError>(!files.empty(), path, ": holds no .nii or .nii.gz file");
   DecathlonDataOptions o = options;
   o.modalities = o.modalities > 0 ? o.modalities : read_nifti_header(files[0]).volumes();
-  std::vector<Case> cases;
+  std::vector<VolumeCase> cases;
   for (const auto& file : files) {
     cases.push_back(look_at({file, ""}, o));
   }

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The entries of a folder by name, hidden ones left out.
-std::vector<fs::path> entries(const fs::path& folder, bool folders) {
+std::vector<fs::path> image_entries(const fs::path& folder, bool folders) {
   std::vector<fs::path> result;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const bool hidden = entry.path().filename().string().starts_with(".");
@@ -44,15 +44,15 @@ std::string mask_of(const fs::path& image, const fs::path& masks) {
 
 std::vector<ImageFile> masked_files(const fs::path& folder) {
   std::vector<ImageFile> files;
-  for (const auto& image : entries(folder / "images", false)) {
+  for (const auto& image : image_entries(folder / "images", false)) {
     files.push_back({.image = image.string(), .mask = mask_of(image, folder / "masks")});
   }
   return files;
 }
 
-std::vector<std::string> class_names(const fs::path& folder, const ImagesDataOptions& o) {
+std::vector<std::string> image_class_names(const fs::path& folder, const ImagesDataOptions& o) {
   std::vector<std::string> names;
-  for (const auto& entry : entries(folder, true)) {
+  for (const auto& entry : image_entries(folder, true)) {
     names.push_back(entry.filename().string());
   }
   return classes_of(std::move(names), o.known_classes);
@@ -61,13 +61,13 @@ std::vector<std::string> class_names(const fs::path& folder, const ImagesDataOpt
 std::vector<ImageFile> classed_files(const fs::path& folder, const std::vector<std::string>& names,
                                      const std::vector<std::string>& known) {
   std::vector<ImageFile> files;
-  for (const auto& entry : entries(folder, true)) {
+  for (const auto& entry : image_entries(folder, true)) {
     const auto found = std::ranges::find(names, entry.filename().string());
     if (names == known) {
       require_known({entry.filename().string()}, known, folder.string());
     }
     require<DataError>(found != names.end(), entry.string(), ": is no class of the training images");
-    for (const auto& image : entries(entry, false)) {
+    for (const auto& image : image_entries(entry, false)) {
       files.push_back({.image = image.string(), .label = found - names.begin()});
     }
   }
@@ -80,7 +80,8 @@ struct Found {
   int64_t classes = 0;
 };
 
-Found files_of(const fs::path& folder, const ImagesDataOptions& o, const std::vector<std::string>& names) {
+Found image_files_of(const fs::path& folder, const ImagesDataOptions& o,
+                     const std::vector<std::string>& names) {
   const bool masks = has_masks(folder);
   require<DataError>(
       masks == (o.target == ImageTarget::mask), folder.string(), ": data.images.target is ",
@@ -196,20 +197,20 @@ Splits open_images(const ImagesDataOptions& options) {
   };
   if (const bool split = fs::is_directory(folder / "train") || fs::is_directory(folder / "test"); split) {
     const fs::path first = folder / (fs::is_directory(folder / "train") ? "train" : "test");
-    const std::vector<std::string> names = class_names(first, o);
+    const std::vector<std::string> names = image_class_names(first, o);
     Splits splits;
     for (const auto& [name, set] :
          {std::pair{"train", &splits.train}, {"valid", &splits.valid}, {"test", &splits.test}}) {
       if (fs::is_directory(folder / name)) {
-        const Found found = files_of(folder / name, options, names);
+        const Found found = image_files_of(folder / name, options, names);
         o.classes = found.classes;
         *set = as_set(found.files, folder / name, names);
       }
     }
     return splits;
   }
-  const std::vector<std::string> names = class_names(folder, o);
-  const Found found = files_of(folder, options, names);
+  const std::vector<std::string> names = image_class_names(folder, o);
+  const Found found = image_files_of(folder, options, names);
   o.classes = found.classes;
   const SplitIndices parts = random_split(
       std::ssize(found.files), {.train = o.train_fraction, .valid = o.valid_fraction, .seed = o.seed});

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kModelnetPoints = 2048;  // that ModelNet's HDF5 files have
 
 /// Files of a folder by name: those that begin and end so.
-std::vector<std::string> files_of(const fs::path& folder, std::string_view begin, std::string_view end) {
+std::vector<std::string> files_named(const fs::path& folder, std::string_view begin, std::string_view end) {
   std::vector<std::string> result;
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
@@ -89,7 +89,7 @@ void add_mesh(std::vector<Shape>& to, const std::string& path, int64_t label, co
 }
 
 /// Folders of classes, by name.
-std::vector<std::string> class_folders(const std::string& path) {
+std::vector<std::string> mesh_class_folders(const std::string& path) {
   std::vector<std::string> result;
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(path, failure)) {
@@ -102,18 +102,18 @@ std::vector<std::string> class_folders(const std::string& path) {
   return result;
 }
 
-std::vector<std::string> class_names(const ModelnetDataOptions& o) {
+std::vector<std::string> mesh_class_names(const ModelnetDataOptions& o) {
   std::vector<std::string> names;
-  for (const auto& folder : class_folders(o.path)) {
+  for (const auto& folder : mesh_class_folders(o.path)) {
     names.push_back(fs::path(folder).filename().string());
   }
   return classes_of(std::move(names), o.known_classes);
 }
 
 bool has_meshes(const std::string& path) {
-  for (const auto& folder : class_folders(path)) {
+  for (const auto& folder : mesh_class_folders(path)) {
     for (const char* split : {"train", "test"}) {
-      if (!files_of(fs::path(folder) / split, "", ".off").empty()) {
+      if (!files_named(fs::path(folder) / split, "", ".off").empty()) {
         return true;
       }
     }
@@ -130,7 +130,7 @@ std::vector<Shape> read_split(const std::string& split, ModelnetDataOptions& o, 
     }
     return shapes;
   }
-  const auto names = class_names(o);
+  const auto names = mesh_class_names(o);
   o.classes = o.classes > 0 ? o.classes : std::ssize(names);
   if (std::ssize(names) != o.classes) {
     require_known(names, o.known_classes, o.path);
@@ -138,7 +138,7 @@ std::vector<Shape> read_split(const std::string& split, ModelnetDataOptions& o, 
   require<DataError>(std::ssize(names) == o.classes, o.path, ": data.modelnet.classes must be ", names.size(),
                      ", the folders of classes there are, got ", o.classes);
   for (size_t k = 0; k < names.size(); ++k) {
-    for (const auto& file : files_of(fs::path(o.path) / names[k] / split, "", ".off")) {
+    for (const auto& file : files_named(fs::path(o.path) / names[k] / split, "", ".off")) {
       add_mesh(shapes, file, static_cast<int64_t>(k), split, o);
     }
   }
@@ -229,7 +229,7 @@ Splits open_modelnet(const ModelnetDataOptions& options) {
   keep_first(train, o.train, o.path + ": data.modelnet.train");
   keep_first(test, o.test, o.path + ": data.modelnet.test");
   const int up = up_of(o, meshes);
-  const std::vector<std::string> names = meshes ? class_names(o) : std::vector<std::string>();
+  const std::vector<std::string> names = meshes ? mesh_class_names(o) : std::vector<std::string>();
   const auto set = [&](std::vector<Shape> shapes, const char* split) -> std::shared_ptr<const Dataset> {
     return shapes.empty() ? nullptr : std::make_shared<ShapeSet>(std::move(shapes), o, split, up, names);
   };

@@ -66,8 +66,8 @@ Frames read_all(const std::string& path, const FrameLayout& layout, FrameCollect
 }
 
 /// The values of a state that some samples have, ascending.
-std::vector<std::string> values_of(const FrameState& state, const std::vector<uint16_t>& channels,
-                                   const std::vector<int64_t>& samples) {
+std::vector<std::string> state_values(const FrameState& state, const std::vector<uint16_t>& channels,
+                                      const std::vector<int64_t>& samples) {
   std::vector<bool> there(static_cast<size_t>(state.channels()), false);
   for (const int64_t s : samples) {
     there[channels[static_cast<size_t>(s)]] = true;
@@ -93,7 +93,7 @@ std::shared_ptr<const Dataset> part(const Frames& all, std::vector<int64_t> samp
     nodes += static_cast<double>(all.data->tokens(s));
   }
   for (size_t i = 0; i < all.states.size(); ++i) {
-    schema.category_names[all.states[i].key] = values_of(all.states[i], all.channels[i], samples);
+    schema.category_names[all.states[i].key] = state_values(all.states[i], all.channels[i], samples);
   }
   schema.interface.typical_nodes =
       typical_nodes > 0 ? typical_nodes : nodes / static_cast<double>(samples.size());

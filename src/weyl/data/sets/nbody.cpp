@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "weyl/carriers/tensor_reader.h"
 #include "weyl/core/check.h"
 #include "weyl/core/new_files.h"
 #include "weyl/core/tensor_file.h"
@@ -24,14 +25,6 @@ struct Trajectories {
   Tensor positions, velocities, charges;
   double interval = kOriginalInterval;
 };
-
-std::string shape_text(const Tensor& t) {
-  std::string result;
-  for (const int64_t n : t.sizes()) {
-    result += (result.empty() ? "" : ", ") + std::to_string(n);
-  }
-  return "(" + result + ")";
-}
 
 void require_trajectories(const Trajectories& t, const std::string& where) {
   const auto& x = t.positions;
@@ -112,13 +105,14 @@ Trajectories read_originals(const std::string& folder, const std::string& split,
   return result;
 }
 
-void require_finite(const Tensor& t, const std::string& where, const char* name) {
+void require_finite_tensor(const Tensor& t, const std::string& where, const char* name) {
   require<DataError>(t.numel() == 0 || t.isfinite().all().item<bool>(), where, ": ", name,
                      " must be finite, some values are not");
 }
 
 // How many samples of a split are used: the first `asked`, all for 0.
-int64_t count_of(const Trajectories& t, const std::string& where, const std::string& split, int64_t asked) {
+int64_t trajectory_count(const Trajectories& t, const std::string& where, const std::string& split,
+                         int64_t asked) {
   const int64_t found = t.positions.size(0);
   require<DataError>(asked <= found, where, ": data.nbody.", split, " must be at most ", found,
                      ", the samples there are (0: all), got ", asked);
@@ -135,7 +129,7 @@ std::shared_ptr<const Dataset> as_points(const Trajectories& t, const std::strin
   const bool has_target = o.target_frame < frames;
   require<DataError>(has_target || !labels, where, ": target_frame must be one of 0 .. ", frames - 1,
                      ", got ", o.target_frame);
-  const int64_t count = count_of(t, where, split, asked);
+  const int64_t count = trajectory_count(t, where, split, asked);
   const auto rows = [&](const Tensor& of_frames, int64_t frame) {
     return of_frames.slice(0, 0, count).select(1, frame).reshape({count * n, 3}).clone();
   };
@@ -154,13 +148,13 @@ std::shared_ptr<const Dataset> as_points(const Trajectories& t, const std::strin
   if (o.speed) {
     points.scalars = at::cat({points.scalars, velocity.square().sum(1, true).sqrt()}, 1);
   }
-  require_finite(points.positions, where, "positions");
-  require_finite(points.vectors, where, "velocities");
-  require_finite(points.scalars, where, "charges");
+  require_finite_tensor(points.positions, where, "positions");
+  require_finite_tensor(points.vectors, where, "velocities");
+  require_finite_tensor(points.scalars, where, "charges");
   Batch all;
   if (has_target) {
     all.labels["displacement"] = (rows(t.positions, o.target_frame) - points.positions).unsqueeze(1);
-    require_finite(all.labels["displacement"], where, "positions at target_frame");
+    require_finite_tensor(all.labels["displacement"], where, "positions at target_frame");
   } else {
     schema.labels.clear();
   }

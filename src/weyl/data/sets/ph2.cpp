@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Case {
+struct LesionCase {
   std::string image, lesion;
 };
 
@@ -30,12 +30,12 @@ std::string with_ending(const fs::path& stem) {
 }
 
 /// The cases of a folder by name.
-std::vector<Case> cases_of(const std::string& path) {
+std::vector<LesionCase> cases_of(const std::string& path) {
   const fs::path below = fs::path(path) / "PH2 Dataset images",
                  folder = fs::is_directory(below) ? below : fs::path(path);
   require<DataError>(fs::is_directory(folder), path,
                      ": there is no such folder; make one with `weyl data make lesions --out ", path, "`");
-  std::vector<Case> cases;
+  std::vector<LesionCase> cases;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (entry.is_directory() && fs::is_directory(entry.path() / (name + "_Dermoscopic_Image"))) {
@@ -44,11 +44,11 @@ std::vector<Case> cases_of(const std::string& path) {
     }
   }
   require<DataError>(!cases.empty(), folder.string(), ": holds no IMDxxx/IMDxxx_Dermoscopic_Image");
-  std::ranges::sort(cases, {}, &Case::image);
+  std::ranges::sort(cases, {}, &LesionCase::image);
   return cases;
 }
 
-Tensor lesion_of(const Case& c, ImageSize size, const std::optional<double>& threshold) {
+Tensor lesion_of(const LesionCase& c, ImageSize size, const std::optional<double>& threshold) {
   const Array image = read_image(c.image), mask = read_image(c.lesion);
   require<DataError>(image.shape[0] == mask.shape[0] && image.shape[1] == mask.shape[1], c.lesion,
                      ": must have ", image.shape[0], " x ", image.shape[1], " pixels as its image, got ",
@@ -56,8 +56,8 @@ Tensor lesion_of(const Case& c, ImageSize size, const std::optional<double>& thr
   return load_mask(c.lesion, 2, size, {threshold, "data.ph2.mask_threshold"});
 }
 
-std::shared_ptr<const Dataset> as_set(const std::vector<Case>& cases, std::span<const int64_t> which,
-                                      const Ph2DataOptions& o) {
+std::shared_ptr<const Dataset> lesion_set(const std::vector<LesionCase>& cases,
+                                          std::span<const int64_t> which, const Ph2DataOptions& o) {
   if (which.empty()) {
     return nullptr;
   }
@@ -97,15 +97,15 @@ Schema ph2_schema(const Ph2DataOptions& options) {
 }
 
 Splits open_ph2(const Ph2DataOptions& options) {
-  const std::vector<Case> cases = cases_of(options.path);
+  const std::vector<LesionCase> cases = cases_of(options.path);
   const int64_t n = std::ssize(cases);
   const PartCounts asked{options.train, options.valid, options.test};
   const bool counted = asked.train + asked.valid + asked.test > 0;
   const PartCounts counts = part_counts(n, counted ? std::vector<double>(3) : options.fractions, asked,
                                         options.path + ": data.ph2");
   const auto parts = draw_parts(n, {counts.train, counts.valid, counts.test}, options.seed, "ph2 split");
-  return {as_set(cases, parts[0], options), as_set(cases, parts[1], options),
-          as_set(cases, parts[2], options)};
+  return {lesion_set(cases, parts[0], options), lesion_set(cases, parts[1], options),
+          lesion_set(cases, parts[2], options)};
 }
 
 }  // namespace weyl

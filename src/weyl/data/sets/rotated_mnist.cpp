@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kDigits = 10;
+constexpr int64_t kDigitClasses = 10;
 constexpr int64_t kValid = 6;  // one in so many training images, where there is no file of validation
 constexpr const char* kAmat = "mnist_all_rotation_normalized_float_";
 
@@ -57,7 +57,7 @@ Tensor images_of(const Array& array, const std::string& where) {
   return x;
 }
 
-Tensor classes_of(const Array& array, const Tensor& images, const std::string& where) {
+Tensor digit_classes(const Array& array, const Tensor& images, const std::string& where) {
   const Tensor given = tensor_of(array, where).flatten();
   require_labels(given.size(0), images.size(0), where);
   const Tensor labels = given.to(at::kLong);
@@ -89,7 +89,7 @@ ImageSamples samples_of_npz(const std::string& path) {
                    entries[images].header.shape[0], path);
   });
   ImageSamples result{images_of(arrays[images].array, path), {}, {}, {}};
-  result.classes = classes_of(arrays[1 - images].array, result.values, path);
+  result.classes = digit_classes(arrays[1 - images].array, result.values, path);
   return result;
 }
 
@@ -109,7 +109,7 @@ std::string idx_path(const std::string& folder, const std::string& stem, const s
 ImageSamples samples_of_idx(const std::string& images, const std::string& labels) {
   require<DataError>(!labels.empty(), images, ": has no file of labels beside it");
   ImageSamples result{images_of(read_idx(images), images), {}, {}, {}};
-  result.classes = classes_of(read_idx(labels), result.values, labels);
+  result.classes = digit_classes(read_idx(labels), result.values, labels);
   return result;
 }
 
@@ -171,8 +171,8 @@ bool any(const Parts& parts) {
   return !parts.train.where.empty() || !parts.valid.where.empty() || !parts.test.where.empty();
 }
 
-std::shared_ptr<const Dataset> as_set(const Part& part, const RotatedMnistDataOptions& o, const char* split,
-                                      int64_t asked) {
+std::shared_ptr<const Dataset> digit_set(const Part& part, const RotatedMnistDataOptions& o,
+                                         const char* split, int64_t asked) {
   if (part.where.empty()) {
     return nullptr;
   }
@@ -186,7 +186,7 @@ std::shared_ptr<const Dataset> as_set(const Part& part, const RotatedMnistDataOp
 }  // namespace
 
 ImageKind rotated_mnist_kind() {
-  return {.mean = {0.1307}, .deviation = {0.3081}, .classes = kDigits};
+  return {.mean = {0.1307}, .deviation = {0.3081}, .classes = kDigitClasses};
 }
 
 Schema rotated_mnist_schema(const RotatedMnistDataOptions& options) {
@@ -215,9 +215,9 @@ Splits open_rotated_mnist(const RotatedMnistDataOptions& options) {
     }
     parts.train.samples = parts.train.samples.slice(0, train);
   }
-  return {as_set(parts.train, options, "train", options.train),
-          as_set(parts.valid, options, "valid", options.valid),
-          as_set(parts.test, options, "test", options.test)};
+  return {digit_set(parts.train, options, "train", options.train),
+          digit_set(parts.valid, options, "valid", options.valid),
+          digit_set(parts.test, options, "test", options.test)};
 }
 
 bool is_digits_file(std::string_view path) {

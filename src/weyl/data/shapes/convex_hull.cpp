@@ -10,14 +10,14 @@
 namespace weyl {
 namespace {
 
-using Place = std::array<double, 3>;
+using HullPoint = std::array<double, 3>;
 using Wide = __int128;
 
 constexpr double kGrid = 0x1p38;  // cells of the grid, in half sizes of the whole
 constexpr double kTolerance =
     1e-6;  // in sizes: what is thinner is flat, what sticks out by less is no corner
 
-Place minus(const Place& a, const Place& b) {
+HullPoint minus(const HullPoint& a, const HullPoint& b) {
   return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
 }
 template <class Number, class From>
@@ -26,10 +26,10 @@ std::array<Number, 3> cross(const std::array<From, 3>& a, const std::array<From,
           static_cast<Number>(a[2]) * b[0] - static_cast<Number>(a[0]) * b[2],
           static_cast<Number>(a[0]) * b[1] - static_cast<Number>(a[1]) * b[0]};
 }
-double dot(const Place& a, const Place& b) {
+double dot(const HullPoint& a, const HullPoint& b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
-double square(const Place& a) {
+double square(const HullPoint& a) {
   return dot(a, a);
 }
 
@@ -44,17 +44,17 @@ class Hull {
     require(points.size() >= 12 && points.size() % 3 == 0,
             "convex hull: there must be at least 4 points, got ", points.size() / 3);
     place(points);
-    const int64_t a = furthest_by([&](const Place& p) { return square(p); });
-    const int64_t b = furthest_by([&](const Place& p) { return square(minus(p, x_[a])); });
-    const Place along = minus(x_[b], x_[a]);
+    const int64_t a = furthest_by([&](const HullPoint& p) { return square(p); });
+    const int64_t b = furthest_by([&](const HullPoint& p) { return square(minus(p, x_[a])); });
+    const HullPoint along = minus(x_[b], x_[a]);
     const double length = std::sqrt(square(along));
-    const auto from_line = [&](const Place& p) {
+    const auto from_line = [&](const HullPoint& p) {
       return std::sqrt(square(cross<double>(along, minus(p, x_[a])))) / length;
     };
     const int64_t c = furthest_by(from_line);
-    const Place normal = cross<double>(along, minus(x_[c], x_[a]));
+    const HullPoint normal = cross<double>(along, minus(x_[c], x_[a]));
     const double area = std::sqrt(square(normal));
-    const auto from_plane = [&](const Place& p) { return std::abs(dot(normal, minus(p, x_[a]))) / area; };
+    const auto from_plane = [&](const HullPoint& p) { return std::abs(dot(normal, minus(p, x_[a]))) / area; };
     const int64_t d = furthest_by(from_plane);
     require(from_line(x_[c]) > kTolerance && from_plane(x_[d]) > kTolerance,
             "convex hull: the points must be thicker than 1e-6 of their size, they lie (nearly) in a plane");
@@ -108,7 +108,7 @@ class Hull {
 
   /// Places in sizes about the middle of their box, and on the grid.
   void place(std::span<const double> points) {
-    Place low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+    HullPoint low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
     for (size_t i = 0; i < points.size(); ++i) {
       low[i % 3] = std::min(low[i % 3], points[i]);
       high[i % 3] = std::max(high[i % 3], points[i]);
@@ -131,7 +131,7 @@ class Hull {
   template <class Far>
   int64_t furthest_by(const Far& far) const {
     double most = -INFINITY;
-    for (const Place& p : x_) {
+    for (const HullPoint& p : x_) {
       most = std::max(most, far(p));
     }
     int64_t best = -1;
@@ -155,10 +155,10 @@ class Hull {
   Face face(int64_t a, int64_t b, int64_t c) const {
     Face f{.corners = {a, b, c}, .normal = cross<Wide>(between(a, b), between(a, c))};
     if (outer_) {
-      Place normal{static_cast<double>(f.normal[0]), static_cast<double>(f.normal[1]),
-                   static_cast<double>(f.normal[2])};
+      HullPoint normal{static_cast<double>(f.normal[0]), static_cast<double>(f.normal[1]),
+                       static_cast<double>(f.normal[2])};
       const double length = std::sqrt(square(normal));
-      const auto outside = [&](const Place& p) { return dot(normal, minus(p, x_[a])) / length; };
+      const auto outside = [&](const HullPoint& p) { return dot(normal, minus(p, x_[a])) / length; };
       f.furthest = furthest_by(outside);
       f.sticks_out = outside(x_[f.furthest]);
     }
@@ -166,7 +166,7 @@ class Hull {
   }
 
   bool outer_;
-  std::vector<Place> x_;
+  std::vector<HullPoint> x_;
   std::vector<std::array<int64_t, 3>> grid_;
   std::vector<Face> faces_;
 };
@@ -202,11 +202,11 @@ Enclosed enclosed_by(std::span<const double> points, std::span<const int64_t> tr
   if (triangles.empty()) {
     return result;
   }
-  const auto at = [&](int64_t i) { return Place{points[3 * i], points[3 * i + 1], points[3 * i + 2]}; };
-  const Place origin = at(triangles[0]);
+  const auto at = [&](int64_t i) { return HullPoint{points[3 * i], points[3 * i + 1], points[3 * i + 2]}; };
+  const HullPoint origin = at(triangles[0]);
   for (size_t t = 0; t + 2 < triangles.size(); t += 3) {
-    const Place a = minus(at(triangles[t]), origin), b = minus(at(triangles[t + 1]), origin),
-                c = minus(at(triangles[t + 2]), origin);
+    const HullPoint a = minus(at(triangles[t]), origin), b = minus(at(triangles[t + 1]), origin),
+                    c = minus(at(triangles[t + 2]), origin);
     const double volume = dot(a, cross<double>(b, c)) / 6;
     result.volume += volume;
     for (int d = 0; d < 3; ++d) {

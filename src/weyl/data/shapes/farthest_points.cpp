@@ -9,14 +9,13 @@
 namespace weyl {
 namespace {
 
-using Place = std::array<double, 3>;
-
-Place place_of(std::span<const double> points, int64_t row) {
+std::array<double, 3> place_of(std::span<const double> points, int64_t row) {
   return {points[3 * row], points[3 * row + 1], points[3 * row + 2]};
 }
 
 /// Lowers the squared distance of each point to those that were chosen, by one more of them.
-void lower(std::span<const double> points, const Place& chosen, std::vector<double>& squares) {
+void lower(std::span<const double> points, const std::array<double, 3>& chosen,
+           std::vector<double>& squares) {
   for (size_t i = 0; i < squares.size(); ++i) {
     const double x = points[3 * i] - chosen[0], y = points[3 * i + 1] - chosen[1],
                  z = points[3 * i + 2] - chosen[2];
@@ -29,7 +28,7 @@ int64_t largest(const std::vector<double>& values) {  // the first of equals
 }
 
 int64_t farthest_from_the_mean(std::span<const double> points, int64_t count) {
-  Place mean{};
+  std::array<double, 3> mean{};
   for (size_t i = 0; i < points.size(); ++i) {
     mean[i % 3] += points[i] / static_cast<double>(count);
   }

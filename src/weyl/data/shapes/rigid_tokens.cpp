@@ -8,7 +8,7 @@ namespace {
 
 using Place = std::array<double, 3>;
 
-Place minus(const Place& a, const Place& b) {
+Place place_minus(const Place& a, const Place& b) {
   return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
 }
 Place plus(const Place& a, const Place& b) {
@@ -61,7 +61,7 @@ TokenShape::TokenShape(const Mesh& mesh) : mesh_(mesh) {
   const auto vertices = static_cast<double>(mesh.vertex_count());
   for (int64_t i = 0; i < mesh.vertex_count(); ++i) {
     const double* x = &mesh.vertices[3 * i];
-    const Place r = minus({x[0], x[1], x[2]}, centre_);
+    const Place r = place_minus({x[0], x[1], x[2]}, centre_);
     for (int a = 0; a < 3; ++a) {
       mean_[a] += r[a] / vertices;
       for (int b = 0; b < 3; ++b) {
@@ -77,7 +77,7 @@ void TokenShape::write(const RigidPose& before, const RigidPose& now, TokenRow& 
     const double* x = &mesh_.vertices[3 * i];
     const Place v{x[0], x[1], x[2]};
     here[i] = plus(now.position, now.turned(v));
-    moved[i] = minus(here[i], plus(before.position, before.turned(v)));
+    moved[i] = place_minus(here[i], plus(before.position, before.turned(v)));
   }
   for (int64_t t = 0; t < triangles(); ++t) {
     const int64_t* corner = &mesh_.triangles[3 * t];
@@ -88,7 +88,8 @@ void TokenShape::write(const RigidPose& before, const RigidPose& now, TokenRow& 
         velocity[d] += moved[corner[k]][d] / 3;
       }
     }
-    const Place u = minus(here[corner[1]], here[corner[0]]), v = minus(here[corner[2]], here[corner[0]]);
+    const Place u = place_minus(here[corner[1]], here[corner[0]]),
+                v = place_minus(here[corner[2]], here[corner[0]]);
     Place normal{u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
     const double length = std::hypot(normal[0], normal[1], normal[2]);
     for (double& x : normal) {
@@ -97,7 +98,7 @@ void TokenShape::write(const RigidPose& before, const RigidPose& now, TokenRow& 
     row.positions = put(centre, row.positions);
     for (int copy = 0; copy < 2; ++copy) {  // as points, and as planes
       for (int k = 0; k < 3; ++k) {
-        row.columns = put(minus(here[corner[k]], centre), row.columns);
+        row.columns = put(place_minus(here[corner[k]], centre), row.columns);
       }
     }
     row.columns = put(normal, row.columns);
@@ -114,12 +115,13 @@ void TokenShape::write(const RigidPose& before, const RigidPose& now, TokenRow& 
 
 void TokenShape::write_motion(const RigidPose& from, const RigidPose& to, double* displacement,
                               double* turn) const {
-  put(minus(plus(to.position, to.turned(centre_)), plus(from.position, from.turned(centre_))), displacement);
+  put(place_minus(plus(to.position, to.turned(centre_)), plus(from.position, from.turned(centre_))),
+      displacement);
   put(turn_between(from, to), turn);
 }
 
 void TokenShape::write_mass_centre(const RigidPose& pose, double* offset) const {
-  put(minus({}, pose.turned(centre_)), offset);
+  put(place_minus({}, pose.turned(centre_)), offset);
 }
 
 void TokenShape::write_moments(const RigidPose& pose, double* mean, double* moment) const {

@@ -20,19 +20,19 @@ void require_size(int64_t n) {
   require(n >= 1 && n <= 1024, "voxelise: cells along an axis must be 1 .. 1024, got ", n);
 }
 
-Vector minus(const Vector& a, const Vector& b) {
+Vector vector_minus(const Vector& a, const Vector& b) {
   return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
 }
-Vector cross(const Vector& a, const Vector& b) {
+Vector cross_product(const Vector& a, const Vector& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
-double dot(const Vector& a, const Vector& b) {
+double dot_product(const Vector& a, const Vector& b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 /// Whether the projections on `axis` of the unit cube around the origin and of a triangle are apart.
 bool apart(const Vector& axis, const std::array<Vector, 3>& t) {
-  const double a = dot(axis, t[0]), b = dot(axis, t[1]), c = dot(axis, t[2]);
+  const double a = dot_product(axis, t[0]), b = dot_product(axis, t[1]), c = dot_product(axis, t[2]);
   const double half = 0.5 * (std::abs(axis[0]) + std::abs(axis[1]) + std::abs(axis[2])) + 1e-12;
   return std::min({a, b, c}) > half || std::max({a, b, c}) < -half;
 }
@@ -40,8 +40,8 @@ bool apart(const Vector& axis, const std::array<Vector, 3>& t) {
 /// The separating axes of Akenine-Moeller: faces of the cube, the triangle's normal, products of edges.
 bool touches(const std::array<Vector, 3>& t) {
   constexpr Vector kAxes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  const Vector edges[] = {minus(t[1], t[0]), minus(t[2], t[1]), minus(t[0], t[2])};
-  if (apart(cross(edges[0], edges[1]), t)) {
+  const Vector edges[] = {vector_minus(t[1], t[0]), vector_minus(t[2], t[1]), vector_minus(t[0], t[2])};
+  if (apart(cross_product(edges[0], edges[1]), t)) {
     return false;
   }
   for (const Vector& axis : kAxes) {
@@ -49,7 +49,7 @@ bool touches(const std::array<Vector, 3>& t) {
       return false;
     }
     for (const Vector& edge : edges) {
-      if (apart(cross(axis, edge), t)) {
+      if (apart(cross_product(axis, edge), t)) {
         return false;
       }
     }
@@ -141,7 +141,8 @@ std::vector<uint8_t> voxelise(const Mesh& mesh, int64_t n) {
           const Vector centre{static_cast<double>(x) + 0.5, static_cast<double>(y) + 0.5,
                               static_cast<double>(z) + 0.5};
           uint8_t& at = cells[(x * n + y) * n + z];
-          if (at == 0 && touches({minus(t[0], centre), minus(t[1], centre), minus(t[2], centre)})) {
+          if (at == 0 &&
+              touches({vector_minus(t[0], centre), vector_minus(t[1], centre), vector_minus(t[2], centre)})) {
             at = 1;
           }
         }

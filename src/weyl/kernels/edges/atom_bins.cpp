@@ -7,8 +7,8 @@
 namespace weyl::kernels {
 namespace {
 
-constexpr double margin = 1 + 1e-9;   // for what rounding may do to a distance from a bin's wall
-constexpr double far = 1 << 30;       // cells
+constexpr double wall_margin = 1 + 1e-9;     // for what rounding may do to a distance from a bin's wall
+constexpr double most_cells_away = 1 << 30;  // cells
 constexpr double most_along = 1e6;    // bins of an axis: rounding stays below the margin, and keys below 2^63
 constexpr int64_t most_an_atom = 16;  // bins an atom; where there are more, empty ones are not kept
 
@@ -53,7 +53,7 @@ double AtomBins::count() const {
 
 /// Bins of at least the cutoff's width where there is room for them.
 void AtomBins::divide(const NeighbourSearch& s, const LatticeBasis& basis, const std::vector<double>& along) {
-  const double width = s.cutoff * margin;
+  const double width = s.cutoff * wall_margin;
   for (int k = 0; k < 3; ++k) {
     Axis& axis = axes[k];
     axis = {};
@@ -68,7 +68,7 @@ void AtomBins::divide(const NeighbourSearch& s, const LatticeBasis& basis, const
         axis.low = std::min(axis.low, along[3 * i + k]);
         high = std::max(high, along[3 * i + k]);
       }
-      height = axis.extent = std::max((high - axis.low) * margin, 1e-300);
+      height = axis.extent = std::max((high - axis.low) * wall_margin, 1e-300);
     }
     axis.bins = static_cast<int64_t>(std::clamp(std::floor(height / width), 1.0, most_along));
     const double reach = std::ceil(width * static_cast<double>(axis.bins) / height);
@@ -90,7 +90,7 @@ NeighbourFault AtomBins::sort(const NeighbourSearch& s, const LatticeBasis& basi
   if (count() > most || capped) {
     for (int k = 0; k < 3; ++k) {
       if (!s.periodic[k]) {
-        close_gaps(along, k, s.cutoff * margin);
+        close_gaps(along, k, s.cutoff * wall_margin);
       }
     }
     divide(s, basis, along);
@@ -109,7 +109,7 @@ NeighbourFault AtomBins::sort(const NeighbourSearch& s, const LatticeBasis& basi
       double part = (along[3 * i + k] - axis.low) / axis.extent;
       if (axis.periodic) {
         const double cell = std::floor(part);
-        if (!(std::abs(cell) < far)) {
+        if (!(std::abs(cell) < most_cells_away)) {
           return NeighbourFault::too_far_outside;
         }
         part -= cell;

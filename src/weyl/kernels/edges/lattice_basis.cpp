@@ -6,8 +6,8 @@
 namespace weyl::kernels {
 namespace {
 
-constexpr double singular = 1e-10;  // volume relative to the product of the lengths
-constexpr double far = 1 << 30;     // multiples of one vector in another
+constexpr double singular = 1e-10;          // volume relative to the product of the lengths
+constexpr double most_multiples = 1 << 30;  // multiples of one vector in another
 
 Vector3 cross_of(const Vector3& a, const Vector3& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
@@ -27,7 +27,7 @@ bool reduce(LatticeBasis& basis, const std::array<bool, 3>& periodic) {
         }
         const Vector3 &a = basis.rows[k], &b = basis.rows[l];
         const double times = std::nearbyint(dot_of(a, b) / dot_of(b, b));
-        if (!(std::abs(times) < far)) {
+        if (!(std::abs(times) < most_multiples)) {
           return false;
         }
         const Vector3 shorter{a[0] - times * b[0], a[1] - times * b[1], a[2] - times * b[2]};
@@ -35,7 +35,7 @@ bool reduce(LatticeBasis& basis, const std::array<bool, 3>& periodic) {
           basis.rows[k] = shorter;
           for (int c = 0; c < 3; ++c) {
             basis.given[k][c] -= static_cast<int64_t>(times) * basis.given[l][c];
-            if (!(std::abs(static_cast<double>(basis.given[k][c])) < far)) {
+            if (!(std::abs(static_cast<double>(basis.given[k][c])) < most_multiples)) {
               return false;
             }
           }

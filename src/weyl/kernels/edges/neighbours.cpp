@@ -12,8 +12,8 @@ namespace {
 using Vector = Vector3;
 using Shift = Shift3;
 
-constexpr int64_t few_atoms = 160;   // of an open system: up to here all are compared with all
-constexpr double margin = 1 + 1e-9;  // for what rounding may do to a distance
+constexpr int64_t few_atoms = 160;            // of an open system: up to here all are compared with all
+constexpr double distance_margin = 1 + 1e-9;  // for what rounding may do to a distance
 
 struct Candidate {
   int64_t centre, neighbour;
@@ -110,7 +110,7 @@ class Search {
         from[c] -= static_cast<double>(image[k]) * basis_.rows[k][c];
       }
     }
-    const double limit = squared_ * margin;
+    const double limit = squared_ * distance_margin;
     const double* r = &bins_.sorted[3 * begin];
     int64_t near = 0;
     if (static_cast<int64_t>(part.near.size()) < count) {

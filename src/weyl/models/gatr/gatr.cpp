@@ -1,5 +1,7 @@
 #include "weyl/models/gatr/gatr.h"
 
+#include <ATen/TensorOperators.h>
+
 #include "weyl/core/check.h"
 #include "weyl/models/gatr/import_names.h"
 

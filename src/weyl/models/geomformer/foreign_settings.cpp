@@ -12,7 +12,7 @@ namespace weyl::geomformer {
 namespace {
 
 /// Cut-offs are stored in 32 bits and written in decimals.
-bool same(double a, double b) {
+bool same_number(double a, double b) {
   return std::abs(a - b) <= 1e-5 * std::max(std::abs(a), std::abs(b));
 }
 
@@ -23,7 +23,7 @@ class Comparison {
 
   void number(const char* key, double ours, const char* option) const {
     if (const Setting* theirs = find(key)) {
-      must(theirs->kind == Setting::Kind::number && same(theirs->number, ours), key, *theirs, option,
+      must(theirs->kind == Setting::Kind::number && same_number(theirs->number, ours), key, *theirs, option,
            text(ours));
     }
   }
@@ -109,7 +109,7 @@ void require_torchmd_settings(const Options& o, const Interface& interface, cons
 }
 
 void require_schnetpack_cutoff(const Options& o, double cutoff) {
-  require<DataError>(o.cutoff && same(o.cutoff->radius, cutoff),
+  require<DataError>(o.cutoff && same_number(o.cutoff->radius, cutoff),
                      "tensor 'representation.cutoff_fn.cutoff' is ", cutoff,
                      ", the config's model.geomformer.cutoff.radius is ", o.cutoff ? o.cutoff->radius : 0);
 }

@@ -162,7 +162,7 @@ double residual_init(const Options& o) {
 
 namespace {
 
-bool same(const Messages& a, const Messages& b) {
+bool same_messages(const Messages& a, const Messages& b) {
   return a.deep_values == b.deep_values && a.filter_activation == b.filter_activation &&
          a.own_products == b.own_products;
 }
@@ -218,7 +218,7 @@ void check(const Options& o) {
       {"order", !messages, o.order == usual.order, "interaction = attention"},
       {"shared_query", !messages, !o.shared_query, "interaction = attention"},
       {"equ_scale", !messages, o.equ_scale == usual.equ_scale, "interaction = attention"},
-      {"messages", messages, same(o.messages, usual.messages), "interaction = messages"},
+      {"messages", messages, same_messages(o.messages, usual.messages), "interaction = messages"},
       {"vector_cutoff", messages && o.normaliser == Normaliser::silu, o.vector_cutoff,
        "interaction = messages and normaliser = silu"},
       {"bias_heads", o.bias != BiasScope::none, o.bias_heads, "a bias"},

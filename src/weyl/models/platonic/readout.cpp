@@ -10,7 +10,7 @@ namespace {
 
 using Rows = ReadoutPlan::Rows;
 
-Rows rows_of(const Quantity& q) {
+Rows readout_rows(const Quantity& q) {
   if (q.level == Level::node) {
     return Rows::node;
   }
@@ -48,7 +48,7 @@ std::vector<ReadoutPlan> plan_readouts(const Interface& interface, const Options
         q.level != Level::pair && (vector || is_number(q.kind, interface.dimension)), "platonic: output '",
         q.name, "' (", level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],
         ") is not one that this system gives: scalars and vectors of nodes, objects and graphs are");
-    auto& plan = plan_for(vector ? vectors : scalars, vector, rows_of(q));
+    auto& plan = plan_for(vector ? vectors : scalars, vector, readout_rows(q));
     plan.odd.insert(plan.odd.end(), q.channels, q.kind == Kind::pseudoscalar || q.kind == Kind::axial_vector);
     plan.outputs.push_back(q);
   }

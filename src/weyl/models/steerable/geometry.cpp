@@ -40,7 +40,7 @@ std::string sides(int64_t below, int64_t above) {
 }
 
 template <class T>
-std::string shape_text(std::span<const T> shape) {
+std::string sides_text(std::span<const T> shape) {
   std::string s;
   for (const T& n : shape) {
     s += text(s.empty() ? "" : " x ", n);
@@ -100,7 +100,7 @@ std::vector<GeometryFinding> check_geometry(const Options& options, bool segment
   }
   if (!is_even(spacing)) {
     findings.push_back(
-        {"input", text("input: a spacing of ", shape_text(spacing),
+        {"input", text("input: a spacing of ", sides_text(spacing),
                        " is not that of a square or a cube, so that the net's turns are none in "
                        "space; resample to one spacing")});
   }
@@ -110,7 +110,7 @@ std::vector<GeometryFinding> check_geometry(const Options& options, bool segment
     const int64_t below = good(*least) != 0 ? *least : nearest_exact(layers, *least, -1);
     const int64_t above = good(*most) != 0 ? *most : nearest_exact(layers, *most, 1);
     findings.push_back({"input",
-                        text("input: ", shape_text(shape), " is no ", shape.size() == 2 ? "square" : "cube",
+                        text("input: ", sides_text(shape), " is no ", shape.size() == 2 ? "square" : "cube",
                              ", which a turn by 90 degrees maps to itself; ", sides(below, above)),
                         below, above});
   }

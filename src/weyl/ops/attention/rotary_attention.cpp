@@ -1,5 +1,6 @@
 #include "weyl/ops/attention/rotary_attention.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 

@@ -18,7 +18,7 @@ thread_local int using_references = 0;
 thread_local PlainAttention plain_attention = PlainAttention::pairs;
 
 /// What a node of the graph keeps beside its saved tensors.
-struct Record : torch::CustomClassHolder {
+struct NodeRecord : torch::CustomClassHolder {
   std::shared_ptr<const Differentiable> op;
   bool by_kernel = true;      // the forward; else by the torch expression, which derivatives work out again
   std::vector<bool> defined;  // of the op's inputs
@@ -26,10 +26,10 @@ struct Record : torch::CustomClassHolder {
   Tensors outputs;            // of a backward: the detached outputs of the forward
   Switches switches;          // of the call
 };
-using RecordPtr = c10::intrusive_ptr<Record>;
+using NodeRecordPtr = c10::intrusive_ptr<NodeRecord>;
 
-RecordPtr record_of(AutogradContext* ctx) {
-  return c10::static_intrusive_pointer_cast<Record>(ctx->saved_data.at("record").toCapsule());
+NodeRecordPtr record_of(AutogradContext* ctx) {
+  return c10::static_intrusive_pointer_cast<NodeRecord>(ctx->saved_data.at("record").toCapsule());
 }
 
 Tensors only_defined(const Tensors& tensors) {
@@ -117,7 +117,7 @@ Tensors second_without_kernel(const Differentiable& op, const Tensors& inputs, c
 
 /// The first derivative by kernel, as a node of its own. Inputs: the op's defined inputs, then the gradients.
 struct BackwardNode : torch::autograd::Function<BackwardNode> {
-  static Tensors forward(AutogradContext* ctx, at::TensorList tensors, const RecordPtr& record) {
+  static Tensors forward(AutogradContext* ctx, at::TensorList tensors, const NodeRecordPtr& record) {
     const Tensors dense(tensors.begin(), tensors.end());
     size_t next = 0;
     const Tensors inputs = spread(dense, next, record->defined);
@@ -136,7 +136,7 @@ struct BackwardNode : torch::autograd::Function<BackwardNode> {
   }
 
   static Tensors backward(AutogradContext* ctx, const Tensors& incoming) {
-    const RecordPtr record = record_of(ctx);
+    const NodeRecordPtr record = record_of(ctx);
     const Switches::Again switches(record->switches);
     const Tensors dense = ctx->get_saved_variables();
     size_t next = 0;
@@ -167,7 +167,7 @@ struct BackwardNode : torch::autograd::Function<BackwardNode> {
 };
 
 struct CallNode : torch::autograd::Function<CallNode> {
-  static Tensors forward(AutogradContext* ctx, at::TensorList tensors, const RecordPtr& record) {
+  static Tensors forward(AutogradContext* ctx, at::TensorList tensors, const NodeRecordPtr& record) {
     const Tensors dense(tensors.begin(), tensors.end());
     size_t next = 0;
     const Tensors inputs = spread(dense, next, record->defined);
@@ -187,7 +187,7 @@ struct CallNode : torch::autograd::Function<CallNode> {
   }
 
   static Tensors backward(AutogradContext* ctx, Tensors gys) {
-    const RecordPtr record = record_of(ctx);
+    const NodeRecordPtr record = record_of(ctx);
     const Switches::Again switches(record->switches);
     const Differentiable& op = *record->op;
     const Tensors saved = ctx->get_saved_variables();
@@ -207,7 +207,7 @@ struct CallNode : torch::autograd::Function<CallNode> {
     if (!by_kernel) {
       all = first_without_kernel(op, inputs, gys, needed);
     } else if (at::GradMode::is_enabled()) {
-      auto again = c10::make_intrusive<Record>();
+      auto again = c10::make_intrusive<NodeRecord>();
       again->op = record->op;
       again->switches = record->switches;
       again->defined = record->defined;
@@ -270,7 +270,7 @@ Tensors call(std::shared_ptr<const Differentiable> op, const Tensors& inputs) {
   const size_t results = op->results();
   Tensors outputs;
   if (differentiated && at::GradMode::is_enabled()) {
-    auto record = c10::make_intrusive<Record>();
+    auto record = c10::make_intrusive<NodeRecord>();
     record->op = std::move(op);
     record->by_kernel = by_kernel;
     for (const Tensor& x : inputs) {

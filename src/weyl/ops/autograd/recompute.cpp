@@ -70,7 +70,7 @@ class Draws {
   Tensor before_;
 };
 
-struct Record : torch::CustomClassHolder {
+struct RecomputeRecord : torch::CustomClassHolder {
   std::function<Tensor(const Tensors&)> f;
   std::vector<bool> defined;  // of f's inputs
   at::Device device = at::kCPU;
@@ -95,10 +95,10 @@ struct Record : torch::CustomClassHolder {
     return inputs;
   }
 };
-using RecordPtr = c10::intrusive_ptr<Record>;
+using RecomputeRecordPtr = c10::intrusive_ptr<RecomputeRecord>;
 
 struct RecomputeNode : torch::autograd::Function<RecomputeNode> {
-  static Tensor forward(AutogradContext* ctx, at::TensorList tensors, const RecordPtr& record) {
+  static Tensor forward(AutogradContext* ctx, at::TensorList tensors, const RecomputeRecordPtr& record) {
     const Tensors all(tensors.begin(), tensors.end());
     ctx->save_for_backward(all);
     ctx->saved_data["record"] = c10::IValue::make_capsule(record);
@@ -106,7 +106,8 @@ struct RecomputeNode : torch::autograd::Function<RecomputeNode> {
   }
 
   static Tensors backward(AutogradContext* ctx, const Tensors& incoming) {
-    const auto record = c10::static_intrusive_pointer_cast<Record>(ctx->saved_data.at("record").toCapsule());
+    const auto record =
+        c10::static_intrusive_pointer_cast<RecomputeRecord>(ctx->saved_data.at("record").toCapsule());
     const bool create_graph = at::GradMode::is_enabled();
     const at::AutoGradMode on(true);
     Tensors all = ctx->get_saved_variables(), wanted;
@@ -142,7 +143,7 @@ struct RecomputeNode : torch::autograd::Function<RecomputeNode> {
 
 Tensor recomputed(std::function<Tensor(const Tensors&)> f, const Tensors& inputs, const Tensors& weights) {
   Tensors all;
-  auto record = c10::make_intrusive<Record>();
+  auto record = c10::make_intrusive<RecomputeRecord>();
   bool differentiated = false;
   for (const Tensor& x : inputs) {
     record->defined.push_back(x.defined());

@@ -25,8 +25,8 @@
 namespace weyl {
 namespace {
 
-constexpr double nanoseconds = 0.3;  // of a product of two numbers: estimated, to be measured
-constexpr int64_t padding = 16;      // numbers: the longest vector
+constexpr double edge_sum_nanoseconds = 0.3;  // of a product of two numbers: estimated, to be measured
+constexpr int64_t padding = 16;               // numbers: the longest vector
 
 using kernels::EdgeProgram;
 using kernels::EdgeQuestion;
@@ -264,7 +264,7 @@ class EdgeSumsOp : public Differentiable {
       return found;
     }
     const int64_t cost = edges_.count() * sums_.channels * static_cast<int64_t>(whole.steps.size());
-    const int64_t workers = workers_worth(cost, nanoseconds);
+    const int64_t workers = workers_worth(cost, edge_sum_nanoseconds);
     const std::vector<int64_t> by_graph = shares(edges_.of_graph.offsets, workers);
     // Rows of a graph are added to by its own edges alone: a worker takes whole graphs, unless too few of
     // them are there. Then there is a pass for what belongs to centres and edges, one for neighbours and one

@@ -18,7 +18,7 @@
 namespace weyl {
 namespace {
 
-constexpr double nanoseconds = 1.5;  // of a density: estimated, to be measured
+constexpr double density_nanoseconds = 1.5;  // of a density: estimated, to be measured
 
 /// Inputs u (N), means (K), widths (K).
 class GaussianDensitiesOp : public Differentiable {
@@ -92,7 +92,7 @@ class GaussianDensitiesOp : public Differentiable {
           inverse(in[2].reciprocal().contiguous()),
           rows(u.size(0)),
           count(means.size(0)) {}
-    int64_t workers() const { return workers_worth(rows * count, nanoseconds); }
+    int64_t workers() const { return workers_worth(rows * count, density_nanoseconds); }
     template <class T>
     kernels::GaussianDensitiesInput<T> arguments() const {
       return {count, numbers<T>(u), numbers<T>(means), numbers<T>(inverse)};

@@ -24,7 +24,7 @@
 namespace weyl {
 namespace {
 
-constexpr double nanoseconds = 1;  // of a number: estimated, to be measured
+constexpr double activation_nanoseconds = 1;  // of a number: estimated, to be measured
 
 Tensor activated(ActivationLaw law, const Tensor& t) {
   switch (law) {
@@ -160,7 +160,7 @@ class BiasActivation : public Differentiable {
           x(dense_from(in, x_at, op.count())) {
       n = op.planes_ ? rows_in(x, *op.planes_) : x[0].size(0);
       width = op.planes_ ? channels_in(x, *op.planes_) * op.planes_->spectrum().order() : x[0].size(1);
-      workers = workers_worth(n * width, nanoseconds);
+      workers = workers_worth(n * width, activation_nanoseconds);
     }
     template <class T>
     kernels::BiasActivationInput<T> arguments(const FunctionTiles<T>& tiles, const Tile<T>& tile,

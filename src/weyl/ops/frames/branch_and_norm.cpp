@@ -19,7 +19,7 @@
 namespace weyl {
 namespace {
 
-constexpr double nanoseconds = 0.5;  // of a number: estimated, to be measured
+constexpr double frame_norm_nanoseconds = 0.5;  // of a number: estimated, to be measured
 
 /// By-products of the norm: mean and rstd (N, G).
 class BranchAndNorm : public Differentiable {
@@ -208,7 +208,9 @@ class BranchAndNorm : public Differentiable {
   FunctionTiles<T> tiles_of(const Tensors& function) const {
     return {function, parts_.planes.get()};
   }
-  static int64_t workers_of(const Tensor& rows) { return workers_worth(rows.numel(), nanoseconds); }
+  static int64_t workers_of(const Tensor& rows) {
+    return workers_worth(rows.numel(), frame_norm_nanoseconds);
+  }
 
   static int64_t channels_of(const Tensors& in) {
     for (const BranchAndNormInput i : {kWeight, kScale, kOffset}) {

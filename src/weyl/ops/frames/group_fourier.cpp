@@ -21,7 +21,7 @@
 namespace weyl {
 namespace {
 
-constexpr double nanoseconds = 0.3;  // of a number: estimated, to be measured
+constexpr double group_fourier_nanoseconds = 0.3;  // of a number: estimated, to be measured
 
 /// x (N, P G C) -> planes, or planes -> x: each is the derivative of the other.
 class GroupFourier : public Differentiable {
@@ -87,14 +87,15 @@ class GroupFourier : public Differentiable {
     with_type(rows.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const PlaneTransform<T> transform(planes, *tables_, parts_);
-      share_out(n, workers_worth(rows.numel(), nanoseconds), [&](int64_t, int64_t first, int64_t last) {
-        const int64_t at = first * rows.size(1);
-        if (inverse) {
-          transform.to_rows(rows.mutable_data_ptr<T>() + at, first, last);
-        } else {
-          transform.to_planes(rows.const_data_ptr<T>() + at, first, last);
-        }
-      });
+      share_out(n, workers_worth(rows.numel(), group_fourier_nanoseconds),
+                [&](int64_t, int64_t first, int64_t last) {
+                  const int64_t at = first * rows.size(1);
+                  if (inverse) {
+                    transform.to_rows(rows.mutable_data_ptr<T>() + at, first, last);
+                  } else {
+                    transform.to_planes(rows.const_data_ptr<T>() + at, first, last);
+                  }
+                });
     });
     return inverse ? Tensors{rows} : planes;
   }

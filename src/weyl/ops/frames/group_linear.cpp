@@ -15,7 +15,7 @@
 namespace weyl {
 namespace {
 
-constexpr double nanoseconds = 0.5;  // of a number: estimated, to be measured
+constexpr double group_linear_nanoseconds = 0.5;  // of a number: estimated, to be measured
 
 Tensor expanded(const Tensor& kernel, const Tensor& quotients) {
   const int64_t order = kernel.size(0), out = kernel.size(1), in = kernel.size(2);
@@ -56,7 +56,7 @@ class ExpandGroupKernels : public Differentiable {
         using T = decltype(zero);
         T* to = dense.mutable_data_ptr<T>() + first_row * width;
         const int64_t count = order * kernel.size(1);
-        share_out(count, workers_worth(count * width, nanoseconds),
+        share_out(count, workers_worth(count * width, group_linear_nanoseconds),
                   [&](int64_t, int64_t first, int64_t last) {
                     kernels::expand_group_kernel<T>(shape<T>(kernel), numbers<T>(kernel), to, first, last);
                   });
@@ -79,7 +79,7 @@ class ExpandGroupKernels : public Differentiable {
         with_type(in[i].scalar_type(), [&](auto zero) {
           using T = decltype(zero);
           const T* from = numbers<T>(gdense) + first_row * width;
-          share_out(out, workers_worth(order * out * width, nanoseconds),
+          share_out(out, workers_worth(order * out * width, group_linear_nanoseconds),
                     [&](int64_t, int64_t first, int64_t last) {
                       kernels::gather_group_kernel<T>(shape<T>(in[i]), from,
                                                       g[i].template mutable_data_ptr<T>(), first, last);

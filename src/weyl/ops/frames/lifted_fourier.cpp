@@ -16,7 +16,7 @@ namespace {
 
 constexpr double rounding = 1e-12;  // of matrices in float64; those of float32 are 1e-8 off
 
-Tensor table_of(int64_t rows, int64_t columns, const std::vector<double>& numbers) {
+Tensor matrix_from(int64_t rows, int64_t columns, const std::vector<double>& numbers) {
   Tensor table = at::empty({rows, columns}, at::TensorOptions(at::kDouble).device(at::kCPU));
   std::ranges::copy(numbers, table.mutable_data_ptr<double>());
   return table;
@@ -37,7 +37,7 @@ Tensor onto_of(const std::vector<LiftedFactors>& factors, int64_t n) {
       }
     }
   }
-  return table_of(n, columns, table);
+  return matrix_from(n, columns, table);
 }
 
 // (sum of d K, G n): row (j, k) of each irrep, column (g, a), holds sum_l along[k, l, a] rho(g)_lj, since
@@ -62,7 +62,7 @@ Tensor along_of(const std::vector<LiftedFactors>& factors, int64_t n, const Grou
       }
     }
   }
-  return table_of(static_cast<int64_t>(table.size()) / (G * n), G * n, table);
+  return matrix_from(static_cast<int64_t>(table.size()) / (G * n), G * n, table);
 }
 
 using Parts = std::vector<std::vector<Tensor>>;  // of each irrep, run by run

@@ -21,7 +21,7 @@ static_assert(kernels::GroupFourier<float>::most_rows >= GroupTable::most_elemen
 /// cache: vectors of that size are faster.
 template <class T>
 const kernels::GroupFourier<T>& kernel_for(int64_t channels) {
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(WEYL_BASELINE_KERNELS)
   using kernels::InstructionSet;
   if (channels * static_cast<int64_t>(sizeof(T)) <= 32 && kernels::instruction_set() == InstructionSet::v4) {
     return kernels::compiled<kernels::GroupFourier<T>, InstructionSet::v3>();

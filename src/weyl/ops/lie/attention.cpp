@@ -21,7 +21,7 @@
 namespace weyl::lie {
 namespace {
 
-constexpr double nanoseconds = 12;  // of a pair of tokens: estimated, to be measured
+constexpr double attention_nanoseconds = 12;  // of a pair of tokens: estimated, to be measured
 
 /// What both ops share: the kernel over rows of ragged graphs.
 class LieAttentionKernel : public Differentiable {
@@ -90,7 +90,8 @@ class LieAttentionKernel : public Differentiable {
   }
 
   int64_t workers() const {
-    return std::min(workers_worth(graphs_.pairs(), nanoseconds), std::max<int64_t>(graphs_.rows(), 1));
+    return std::min(workers_worth(graphs_.pairs(), attention_nanoseconds),
+                    std::max<int64_t>(graphs_.rows(), 1));
   }
 
   static Tensor summed(const Tensor& x) { return x.size(0) == 1 ? x[0] : x.sum(0); }

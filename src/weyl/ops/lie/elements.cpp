@@ -19,7 +19,7 @@
 namespace weyl::lie {
 namespace {
 
-constexpr double nanoseconds = 20;  // of an element: estimated, to be measured
+constexpr double element_nanoseconds = 20;  // of an element: estimated, to be measured
 
 using kernels::LieMap;
 
@@ -75,7 +75,7 @@ class MapRows : public Differentiable {
  private:
   template <class F>
   static void share(const Tensor& x, const F& work) {
-    share_out(x.size(0), workers_worth(x.size(0), nanoseconds),
+    share_out(x.size(0), workers_worth(x.size(0), element_nanoseconds),
               [&](int64_t, int64_t first, int64_t last) { work(first, last); });
   }
 

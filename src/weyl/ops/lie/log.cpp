@@ -20,7 +20,7 @@
 namespace weyl::lie {
 namespace {
 
-constexpr double nanoseconds = 20;  // of a logarithm: estimated, to be measured
+constexpr double log_nanoseconds = 20;  // of a logarithm: estimated, to be measured
 
 using lie_number::Number;
 namespace formulas = lie_number::formulas;
@@ -123,7 +123,7 @@ class RowLogs : public Differentiable {
     with_type(a.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const int64_t packs = (a.size(1) + 15) / 16;  // whole vectors to each worker
-      share_out(packs, std::min(workers_worth(a.size(1), nanoseconds), std::max<int64_t>(packs, 1)),
+      share_out(packs, std::min(workers_worth(a.size(1), log_nanoseconds), std::max<int64_t>(packs, 1)),
                 [&](int64_t, int64_t first, int64_t last) {
                   work(elements_of<T>(a, group_), elements_of<T>(b, group_), zero, 16 * first,
                        std::min(16 * last, a.size(1)));
@@ -254,7 +254,7 @@ class PairLogs : public Differentiable {
     }
   }
 
-  int64_t workers() const { return workers_worth(graphs_.pairs(), nanoseconds); }
+  int64_t workers() const { return workers_worth(graphs_.pairs(), log_nanoseconds); }
 
   template <class F>
   void each_piece(const Tensor& planes, const F& work) const {

@@ -23,7 +23,7 @@
 namespace weyl::lie {
 namespace {
 
-constexpr double nanoseconds = 80;  // of a pair and 32 hidden units: estimated, to be measured
+constexpr double pair_network_nanoseconds = 80;  // of a pair and 32 hidden units: estimated, to be measured
 
 /// Inputs w (P, E), first (H M, E), first_bias (H M), second (H, M), second_bias (H).
 class Network : public Differentiable {
@@ -51,9 +51,10 @@ class Network : public Differentiable {
     with_type(x.w.scalar_type(), [&](auto zero) {
       using T = decltype(zero);
       const auto& kernel = kernels::best<kernels::PairNetwork<T>>();
-      share_out(pairs, workers_worth(pairs, nanoseconds), [&](int64_t, int64_t begin, int64_t end) {
-        kernel.forward(arguments<T>(x), y.mutable_data_ptr<T>(), begin, end);
-      });
+      share_out(pairs, workers_worth(pairs, pair_network_nanoseconds),
+                [&](int64_t, int64_t begin, int64_t end) {
+                  kernel.forward(arguments<T>(x), y.mutable_data_ptr<T>(), begin, end);
+                });
     });
     count_operations(x.first_products() + x.second_products());
     return {y.t()};
@@ -64,7 +65,7 @@ class Network : public Differentiable {
     const Operands x(in);
     const Tensor gy = planes_of(gys[0]);
     count_operations((needed[0] + needed[1]) * x.first_products() + 2 * x.second_products());
-    const int64_t pairs = x.w.size(1), workers = workers_worth(pairs, nanoseconds);
+    const int64_t pairs = x.w.size(1), workers = workers_worth(pairs, pair_network_nanoseconds);
     const Tensor gw = needed[0] ? at::empty(x.w.sizes(), x.w.options()) : Tensor();
     const Tensor totals = at::zeros(
         {workers, x.first.numel() + x.first_bias.numel() + x.second.numel() + x.second_bias.numel()},

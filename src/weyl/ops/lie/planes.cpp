@@ -1,5 +1,6 @@
 #include "weyl/ops/lie/planes.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros_like.h>
 

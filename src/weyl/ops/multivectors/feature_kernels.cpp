@@ -10,7 +10,7 @@
 namespace weyl {
 namespace {
 
-constexpr double nanoseconds = 10;  // of a channel of a token: estimated, to be measured
+constexpr double feature_nanoseconds = 10;  // of a channel of a token: estimated, to be measured
 
 /// Where in a row of heads of `width` numbers lie `each` a head from `begin` on.
 std::vector<int64_t> places_of(const HeadLayout& layout, int64_t each, int64_t begin, int64_t width) {
@@ -43,7 +43,7 @@ FeatureKernels::FeatureKernels(kernels::FeatureRole role, double epsilon, const 
       scalar_places_(places_of(layout, layout.scalars, width_ - layout.scalars, width_)) {}
 
 double FeatureKernels::cost() const {
-  return nanoseconds * static_cast<double>(all_channels()) + static_cast<double>(all_scalars());
+  return feature_nanoseconds * static_cast<double>(all_channels()) + static_cast<double>(all_scalars());
 }
 
 template <class T>

@@ -15,7 +15,7 @@
 namespace weyl {
 namespace {
 
-constexpr double nanoseconds = 8;  // of a channel of a token: estimated, to be measured
+constexpr double gate_nanoseconds = 8;  // of a channel of a token: estimated, to be measured
 
 /// Input x (16, N, C).
 class GateMultivectors : public Differentiable {
@@ -74,7 +74,7 @@ class GateMultivectors : public Differentiable {
   template <class F>
   static void share(const Tensor& x, const F& work) {
     const int64_t size = x.size(1) * x.size(2);
-    share_or_queue(x.device(), size, nanoseconds,
+    share_or_queue(x.device(), size, gate_nanoseconds,
                    [&](int64_t first, int64_t last) { work(size, first, last); });
   }
 

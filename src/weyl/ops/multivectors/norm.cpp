@@ -18,7 +18,7 @@
 namespace weyl {
 namespace {
 
-constexpr double nanoseconds = 0.3;  // of a number: estimated, to be measured
+constexpr double norm_nanoseconds = 0.3;  // of a number: estimated, to be measured
 
 /// Input x (16, N, C). By-product: the state of the kernels, (N).
 class NormaliseMultivectors : public Differentiable {
@@ -89,7 +89,8 @@ class NormaliseMultivectors : public Differentiable {
  private:
   template <class F>
   static void share(const Tensor& x, const F& work) {
-    share_or_queue(x.device(), x.size(1), nanoseconds * static_cast<double>(x.size(0) * x.size(2)), work);
+    share_or_queue(x.device(), x.size(1), norm_nanoseconds * static_cast<double>(x.size(0) * x.size(2)),
+                   work);
   }
 
   double epsilon_;

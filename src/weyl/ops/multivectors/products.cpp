@@ -39,7 +39,7 @@ Tensor sparse_product(MultivectorProduct product, const Tensor& x, const Tensor&
   return at::matmul(terms.sum, factors.flatten(1)).view(x.sizes());
 }
 
-constexpr double nanoseconds = 12;  // of a channel of a token: measured, 5 for the product alone
+constexpr double product_nanoseconds = 12;  // of a channel of a token: measured, 5 for the product alone
 
 /// Inputs left, right, join_left, join_right, reference. The first two or the last three may be undefined. Or, where
 /// they are `stacked`, the first four side by side, and reference.
@@ -190,7 +190,7 @@ class ProductAndJoin : public Differentiable {
 
   template <class F>
   static void share(const Operands& x, int64_t times, const F& work) {
-    const double each = nanoseconds * static_cast<double>(times * x.channels);
+    const double each = product_nanoseconds * static_cast<double>(times * x.channels);
     share_or_queue(x.options.device(), x.tokens, each, work);
   }
 

@@ -19,7 +19,7 @@
 namespace weyl::steerable {
 namespace {
 
-constexpr double nanoseconds = 0.5;  // of a pair of tokens and a complex number: estimated, to be measured
+constexpr double pair_nanoseconds = 0.5;  // of two tokens and a complex number: estimated, to be measured
 
 /// Inputs q, k, v (B, 2 F, N), key weights, value weights (R, S, 2) or undefined. By-product: logsum (B, H,
 /// N).
@@ -169,7 +169,7 @@ class SteerableAttentionOp : public Differentiable {
   template <class T>
   static int64_t splits_of(const kernels::SteerableAttentionInput<T>& in) {
     const int64_t whole = std::max<int64_t>(in.batch * in.heads, 1);
-    const int64_t workers = workers_worth(whole * cost_of(in.tokens, in.width), nanoseconds);
+    const int64_t workers = workers_worth(whole * cost_of(in.tokens, in.width), pair_nanoseconds);
     if (whole % workers == 0 || whole >= 8 * workers) {
       return 1;
     }
@@ -179,7 +179,7 @@ class SteerableAttentionOp : public Differentiable {
   template <class T, class F>
   static void run(const kernels::SteerableAttentionInput<T>& in, const F& work) {
     const int64_t whole = in.batch * in.heads;
-    const int64_t workers = std::min(workers_worth(whole * cost_of(in.tokens, in.width), nanoseconds),
+    const int64_t workers = std::min(workers_worth(whole * cost_of(in.tokens, in.width), pair_nanoseconds),
                                      std::max<int64_t>(in.units(), 1));
     const int64_t size = kernels::best<kernels::SteerableAttention<T>>().scratch(in);
     const Tensor scratch = at::empty({workers, size}, c10::CppTypeToScalarType<T>::value);

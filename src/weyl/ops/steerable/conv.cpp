@@ -21,7 +21,7 @@
 namespace weyl::steerable {
 namespace {
 
-constexpr double nanoseconds = 0.15;  // of a real multiplication of the plan: estimated, to be measured
+constexpr double conv_nanoseconds = 0.15;  // of a real multiplication of the plan: estimated, to be measured
 
 /// Inputs x (B, 2 F, pixels...), weights (n, 2) of the plan.
 class SteerableConvOp : public Differentiable {
@@ -154,7 +154,7 @@ class SteerableConvOp : public Differentiable {
       for (const int64_t size : input.out) {
         pixels *= static_cast<double>(size);
       }
-      return nanoseconds * pixels * (plan.filter_work + plan.mixing_work);
+      return conv_nanoseconds * pixels * (plan.filter_work + plan.mixing_work);
     }
     std::vector<T> values;
     std::vector<int64_t> shape;

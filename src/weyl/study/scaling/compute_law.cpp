@@ -57,7 +57,7 @@ LogRuns as_runs(const std::vector<ComputeLaw::Point>& frontier) {
   return runs;
 }
 
-std::vector<Coefficients> starts_of(const Objective& objective) {
+std::vector<Coefficients> compute_law_starts(const Objective& objective) {
   double mean = 0;
   for (const double loss : objective.runs().loss) {
     mean += loss / static_cast<double>(objective.runs().size());
@@ -75,7 +75,7 @@ std::vector<Coefficients> starts_of(const Objective& objective) {
 ScalingLaw fitted(const std::vector<ComputeLaw::Point>& frontier, const FitForm& form) {
   const LogRuns runs = as_runs(frontier);
   const Objective objective(runs, form);
-  return objective.law_at(lowest(objective, starts_of(objective)).x).law;
+  return objective.law_at(lowest(objective, compute_law_starts(objective)).x).law;
 }
 
 // As many points with replacement, again until as many are different as the law has coefficients.

@@ -6,7 +6,7 @@
 namespace weyl {
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -16,7 +16,7 @@ double ScalingLaw::loss(double parameters, double tokens) const {
 
 Frontier frontier_of(const ScalingLaw& law, std::optional<double> xi) {
   if (!law.has_optimum()) {
-    return {none, none, none, none, none, none, none};
+    return {no_number, no_number, no_number, no_number, no_number, no_number, no_number};
   }
   const double sum = law.alpha + law.beta;
   Frontier f;
@@ -27,7 +27,7 @@ Frontier frontier_of(const ScalingLaw& law, std::optional<double> xi) {
   const double log_G = (std::log(law.alpha) + std::log(law.A) - std::log(law.beta) - std::log(law.B)) / sum;
   f.G = std::exp(log_G);
   f.E = law.E;
-  f.xi = xi.value_or(none);
+  f.xi = xi.value_or(no_number);
   f.F = (std::exp(std::log(law.A) - law.alpha * log_G) + std::exp(std::log(law.B) + law.beta * log_G)) *
         std::pow(f.xi, f.gamma);
   return f;
@@ -48,7 +48,7 @@ double Frontier::loss(double flops) const {
 double Frontier::flops_for(double loss) const {
   return loss > E    ? std::pow((loss - E) / F, -1 / gamma)
          : loss <= E ? std::numeric_limits<double>::infinity()
-                     : none;
+                     : no_number;
 }
 
 }  // namespace weyl

@@ -14,7 +14,7 @@
 namespace weyl {
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_minimum = std::numeric_limits<double>::quiet_NaN();
 
 double evaluate(void* objective, const double* x, double* gradient, int n, double) {
   const auto count = static_cast<size_t>(n);
@@ -93,7 +93,7 @@ Minimum descend(const Objective& objective, const Coefficients& start, Descent d
   std::copy_n(start.begin(), n, x.get());
   Minimum best{start, std::numeric_limits<double>::infinity()};
   for (int again = 0; again < (descent == Descent::coarse ? 1 : 20); ++again) {
-    double value = none;
+    double value = no_minimum;
     const int code =
         lbfgs(n, x.get(), &value, evaluate, nullptr, const_cast<Objective*>(&objective), &parameters);
     if (code == LBFGSERR_OUTOFMEMORY) {
@@ -112,13 +112,13 @@ Minimum descend(const Objective& objective, const Coefficients& start, Descent d
     }
   }
   if (!std::isfinite(best.value)) {
-    best.value = none;
+    best.value = no_minimum;
   }
   return best;
 }
 
 Minimum lowest(const Objective& objective, const std::vector<Coefficients>& starts) {
-  Minimum best{{}, none};
+  Minimum best{{}, no_minimum};
   for (const Coefficients& start : starts) {
     const Minimum found = descend(objective, start);
     if (!(best.value <= found.value) && std::isfinite(found.value)) {

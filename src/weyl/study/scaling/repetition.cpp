@@ -24,7 +24,8 @@ LogRuns effective_runs(const std::vector<ScalingRun>& runs) {
 }
 
 // The minima of the fit without repetition, and the whole grid.
-std::vector<Coefficients> starts_of(const Objective& objective, const PointFit& fit, const LogRuns& plain) {
+std::vector<Coefficients> repetition_starts(const Objective& objective, const PointFit& fit,
+                                            const LogRuns& plain) {
   std::vector<Coefficients> starts = grid_of_starts(objective);
   const Objective before(plain, fit.form);
   for (const Minimum& minimum : fit.minima) {
@@ -70,7 +71,8 @@ std::optional<RepetitionFit> fit_repetition(const std::vector<ScalingRun>& runs,
     return std::nullopt;
   }
   const Objective objective(logs, form);
-  const PointFit point = fit_from(logs, form, starts_of(objective, fit, log_runs(runs)), bootstrap.threads);
+  const PointFit point =
+      fit_from(logs, form, repetition_starts(objective, fit, log_runs(runs)), bootstrap.threads);
   if (!(point.fitted.R < largest_R)) {
     left_out.push_back({"repetition", "these losses do not tell repeated data from new"});
     return std::nullopt;

@@ -11,7 +11,7 @@
 namespace weyl {
 namespace {
 
-constexpr size_t most_bytes = size_t{64} << 20;
+constexpr size_t most_table_bytes = size_t{64} << 20;
 constexpr size_t most_systems = 1000;
 
 // "" or why the number is none.
@@ -89,7 +89,7 @@ RunTable parse_runs(std::string_view text, std::string_view where) {
 }
 
 RunTable read_runs(const std::string& path) {
-  const FileContents file = read_file(path, most_bytes);
+  const FileContents file = read_file(path, most_table_bytes);
   if (file.error != 0) {
     throw_unread(path + ": " + file.fault, file.error);
   }

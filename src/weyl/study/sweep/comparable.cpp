@@ -8,7 +8,7 @@
 namespace weyl {
 namespace {
 
-std::string name_of(const SweepModel& model) {
+std::string sweep_model_name(const SweepModel& model) {
   return model.system + " " + model.size;
 }
 
@@ -90,12 +90,12 @@ void require_one_task(const SweepRuns& runs) {
   for (const SweepModel& model : runs.models) {
     require<ConfigError>(path_of(model.recipe.data) == path_of(first.recipe.data) &&
                              model.recipe.task.task.index() == first.recipe.task.task.index(),
-                         name_of(model), ": must be trained on the task and data of ", name_of(first),
-                         ", or their losses cannot be compared, got data ", path_of(model.recipe.data),
-                         " and ", path_of(first.recipe.data));
+                         sweep_model_name(model), ": must be trained on the task and data of ",
+                         sweep_model_name(first), ", or their losses cannot be compared, got data ",
+                         path_of(model.recipe.data), " and ", path_of(first.recipe.data));
     const auto difference = difference_of(measured_text(runs, first), measured_text(runs, model));
-    require<ConfigError>(!difference, name_of(model), ": must be measured as ", name_of(first),
-                         ", or their losses cannot be compared, got task.",
+    require<ConfigError>(!difference, sweep_model_name(model), ": must be measured as ",
+                         sweep_model_name(first), ", or their losses cannot be compared, got task.",
                          difference ? text(difference->now_text(), ", but ", difference->before) : "",
                          " there");
   }
@@ -106,8 +106,9 @@ std::vector<std::string> require_comparable(const SweepRuns& runs, const std::ve
   std::vector<std::string> notes;
   for (size_t i = 0; i < runs.models.size(); ++i) {
     const SweepModel& model = runs.models[i];
-    require<ConfigError>(!runs.options.loss.empty() || costs[i].metric == costs[0].metric, name_of(model),
-                         ": train.best: must be that of ", name_of(first), ", ", printable(costs[0].metric),
+    require<ConfigError>(!runs.options.loss.empty() || costs[i].metric == costs[0].metric,
+                         sweep_model_name(model), ": train.best: must be that of ", sweep_model_name(first),
+                         ", ", printable(costs[0].metric),
                          ", as it is each run's loss where the sweep names "
                          "none (loss = \"...\"), got ",
                          printable(costs[i].metric));
@@ -116,19 +117,20 @@ std::vector<std::string> require_comparable(const SweepRuns& runs, const std::ve
     }
     for (const char* split : {"valid", "test"}) {
       const std::string difference = difference_of_split(costs[i].evaluated, costs[0].evaluated, split);
-      require<ConfigError>(difference.empty(), name_of(model),
-                           ": must have the validation and test samples of ", name_of(first),
+      require<ConfigError>(difference.empty(), sweep_model_name(model),
+                           ": must have the validation and test samples of ", sweep_model_name(first),
                            ", or their losses cannot be compared, got ", difference);
     }
     if (stand_elsewhere(costs[i].evaluated, costs[0].evaluated, "test")) {
-      notes.push_back(text(name_of(model), ": its test samples have the labels of those of ", name_of(first),
-                           ", but other places or values"));
+      notes.push_back(text(sweep_model_name(model), ": its test samples have the labels of those of ",
+                           sweep_model_name(first), ", but other places or values"));
     }
     const auto* property = std::get_if<PropertyOptions>(&model.recipe.task.task);
     if (is_in_units_of_training(runs, model) && property->normalise) {
       const std::string difference = difference_of_split(costs[i].evaluated, costs[0].evaluated, "train");
-      require<ConfigError>(difference.empty(), name_of(model), ": must have the training samples of ",
-                           name_of(first), ", by whose spread standardised_mae is measured (loss = \"mae_",
+      require<ConfigError>(difference.empty(), sweep_model_name(model),
+                           ": must have the training samples of ", sweep_model_name(first),
+                           ", by whose spread standardised_mae is measured (loss = \"mae_",
                            property->targets.front(), "\" is not), got ", difference);
     }
   }

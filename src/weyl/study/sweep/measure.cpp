@@ -28,7 +28,7 @@ Trained trained_on(const Recipe& recipe, const Splits& data, at::Device device, 
   return {p.saved.model, std::move(p.saved.task), request.data->train, data.valid, data.test};
 }
 
-std::vector<std::string> names_of(const std::vector<MetricName>& metrics) {
+std::vector<std::string> names_of_metrics(const std::vector<MetricName>& metrics) {
   std::vector<std::string> names;
   for (const MetricName& metric : metrics) {
     names.push_back(metric.name);
@@ -54,7 +54,7 @@ std::string require_loss(const Trained& t, const Recipe& recipe, const MeasureOp
   const std::string loss = measure.loss.empty() && valid ? best.name() : measure.loss;
   const auto found = std::ranges::find(known, loss, &MetricName::name);
   require<ConfigError>(found != known.end(), "loss: must be one of the metrics ",
-                       joined_printable(names_of(known)), ", got ", quote(loss));
+                       joined_printable(names_of_metrics(known)), ", got ", quote(loss));
   require<ConfigError>(found->lower_is_better, "loss: must be a metric of which lower is better, got ",
                        quote(loss));
   return best.name();
