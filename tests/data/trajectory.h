@@ -7,7 +7,7 @@
 
 #include "weyl/core/random.h"
 #include "weyl/data/atoms/trajectory_work.h"
-#include "weyl/data/formats/atoms_frame.h"
+#include "weyl/carriers/atoms_frame.h"
 #include "weyl/dynamics/molecular_dynamics.h"
 
 namespace weyl {

@@ -4,7 +4,7 @@
 #include "weyl/app/new_config_data.h"
 #include "weyl/app/new_config_frame_keys.h"
 #include "weyl/core/check.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 #include "weyl/data/formats/potential_keys.h"
 #include "weyl/data/open.h"
 #include "weyl/data/sets/molecules.h"

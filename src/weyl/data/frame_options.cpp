@@ -11,12 +11,6 @@ void fields(Fields& f, FrameProperty& o) {
     "the files have three numbers, a vector such as a dipole moment, and the label is its length");
 }
 
-void fields(Fields& f, FrameState& o) {
-  f("key", o.key, "of the value in the files, and the feature's name; must be given");
-  f("least", o.least, "its least value", {-1000, 1000});
-  f("most", o.most, "its largest value, which must be above the least", {-1000, 1000});
-}
-
 namespace {
 
 template <class Options>

@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "weyl/carriers/frame_state.h"
 #include "weyl/carriers/quantity.h"
 #include "weyl/config/fields.h"
 #include "weyl/core/axis.h"
@@ -255,19 +256,6 @@ enum class StressSign { tension, compression, vasp };
 constexpr auto names_of(StressSign) {
   return std::array<std::string_view, 3>{"tension", "compression", "vasp"};
 }
-
-/// A whole number of frames from `least` to `most`, such as their charge or the multiplicity of their spin, of each of
-/// which a model learns what it means: it is given as a feature of the graph with a channel for each value, 1 in that of
-/// the frame's own, so that a model's first linear map is an embedding of it.
-struct FrameState {
-  std::string key;
-  int64_t least = 0, most = 0;
-  std::vector<int64_t> known;  // of a model: those of its training data (know_states); no key of a config
-
-  int64_t channels() const { return most - least + 1; }
-  bool operator==(const FrameState&) const = default;
-};
-void fields(Fields& f, FrameState& o);
 
 /// In which order frames and molecules are divided: in that of our random numbers, in that of numpy's
 /// RandomState(seed), or as the files have them.

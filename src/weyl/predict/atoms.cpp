@@ -11,8 +11,8 @@
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/frame_layout.h"
-#include "weyl/data/atoms/frame_state.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/carriers/frame_state.h"
+#include "weyl/core/elements.h"
 
 namespace weyl {
 namespace {
@@ -37,7 +37,7 @@ double value_of(const AtomsFrame& atoms, const std::string& name) {
   return reals->front();
 }
 
-/// The feature of a state (data/atoms/frame_state.h): 1 in the channel of the atoms' own.
+/// The feature of a state (carriers/frame_state.h): 1 in the channel of the atoms' own.
 Tensor one_of(const FrameState& state, const AtomsFrame& atoms) {
   Tensor channels = at::zeros({1, state.channels()}, at::kDouble);
   channels.mutable_data_ptr<double>()[channel_of(state, atoms, kWhere, "the model")] = 1;

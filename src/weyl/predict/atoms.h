@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "weyl/data/formats/atoms_frame.h"
+#include "weyl/carriers/atoms_frame.h"
 #include "weyl/predict/predictor.h"
 
 namespace weyl {

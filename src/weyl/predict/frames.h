@@ -4,7 +4,7 @@
 #include <string>
 
 #include "weyl/data/atoms/frame_layout.h"
-#include "weyl/data/formats/atoms_frame.h"
+#include "weyl/carriers/atoms_frame.h"
 #include "weyl/predict/predictor.h"
 
 namespace weyl {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/carriers/quantity.h"
+#include "weyl/carriers/quantity_fields.h"
 #include "weyl/data/options.h"
 #include "weyl/models/options.h"
 #include "weyl/ops/autograd/plain_attention.h"
@@ -12,9 +12,6 @@
 #include "weyl/train/options.h"
 
 namespace weyl {
-
-void fields(Fields& f, Quantity& q);
-void fields(Fields& f, Interface& i);
 
 /// What `weyl bench` times when no data set is meant: random tokens.
 struct BenchTable {

@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/worst_of.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 #include "weyl/data/makers/molecule_table.h"
 #include "weyl/dynamics/molecular_dynamics.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 
 namespace weyl {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "weyl/data/formats/atoms_frame.h"
+#include "weyl/carriers/atoms_frame.h"
 
 namespace weyl {
 

@@ -6,7 +6,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/checksum.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 #include "weyl/data/formats/potential_keys.h"
 
 namespace weyl {

@@ -13,9 +13,9 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/atom_inputs.h"
-#include "weyl/data/atoms/frame_state.h"
+#include "weyl/carriers/frame_state.h"
 #include "weyl/data/atoms/shortest_distance.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 #include "weyl/data/formats/potential_keys.h"
 
 namespace weyl {

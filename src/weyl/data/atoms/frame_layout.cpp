@@ -9,7 +9,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/atom_inputs.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 #include "weyl/data/formats/potential_keys.h"
 
 namespace weyl {
@@ -42,10 +42,6 @@ std::vector<std::string> symbols_of(const FrameLayout& layout) {
 
 Quantity atom_inputs() {
   return {.name = atom_inputs_name, .level = Level::node, .channels = atom_inputs_channels};
-}
-
-Quantity feature_of(const FrameState& state) {
-  return {.name = state.key, .level = Level::graph, .channels = state.channels()};
 }
 
 void check_states(const FrameLayout& layout) {

@@ -13,18 +13,6 @@ constexpr size_t kMostNames = 1000, kMostListed = 12;
 
 }  // namespace
 
-std::string names_in(const AtomsFrame& frame) {
-  std::string all;
-  const auto add = [&](const std::string& name) { all += (all.empty() ? "" : ", ") + quote(name); };
-  for (const auto& value : frame.values) {
-    add(value.name);
-  }
-  for (const auto& column : frame.columns) {
-    add(column.name);
-  }
-  return all.empty() ? "nothing" : all;
-}
-
 void FrameNames::count(const AtomsFrame& frame) {
   const auto one = [&](const std::string& name, bool of_atoms) {
     const auto found = std::ranges::find_if(

@@ -4,12 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "weyl/data/formats/atoms_frame.h"
+#include "weyl/carriers/atoms_frame.h"
 
 namespace weyl {
-
-/// What a frame has, for messages: "'energy', 'forces'".
-std::string names_in(const AtomsFrame& frame);
 
 /// The names of values and columns that frames have, and how many have each: of the first 1000, for messages.
 class FrameNames {

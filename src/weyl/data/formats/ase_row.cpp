@@ -7,7 +7,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 
 namespace weyl {
 namespace {

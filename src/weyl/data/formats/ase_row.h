@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "weyl/data/formats/atoms_frame.h"
+#include "weyl/carriers/atoms_frame.h"
 #include "weyl/data/formats/python_json.h"
 
 namespace weyl {

@@ -5,7 +5,7 @@
 
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/extended_xyz_comment.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "weyl/data/formats/atoms_frame.h"
+#include "weyl/carriers/atoms_frame.h"
 
 namespace weyl {
 

@@ -13,7 +13,7 @@
 #include "weyl/core/mapped_file.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/formats/array_values.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 #include "weyl/data/formats/npy.h"
 #include "weyl/data/formats/npz.h"
 #include "weyl/data/formats/zip_archive.h"

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "weyl/data/formats/atoms_frame.h"
+#include "weyl/carriers/atoms_frame.h"
 
 namespace weyl {
 

@@ -6,7 +6,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 
 namespace weyl {
 namespace {

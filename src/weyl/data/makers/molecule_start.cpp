@@ -7,7 +7,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/random.h"
 #include "weyl/core/units.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 #include "weyl/data/formats/frame_reader.h"
 #include "weyl/data/makers/molecule_table.h"
 #include "weyl/data/makers/smiles.h"

@@ -8,7 +8,7 @@
 #include "weyl/core/nearest.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 #include "weyl/data/formats/text_lines.h"
 
 namespace weyl {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/data/formats/atoms_frame.h"
+#include "weyl/carriers/atoms_frame.h"
 
 namespace weyl {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/data/formats/atoms_frame.h"
+#include "weyl/carriers/atoms_frame.h"
 #include "weyl/data/makers/molecule_start.h"
 #include "weyl/data/makers/molecules.h"
 

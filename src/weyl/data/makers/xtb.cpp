@@ -11,7 +11,7 @@
 #include "weyl/core/library_folder.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 
 namespace weyl {
 namespace {

@@ -1,4 +1,4 @@
-#include "weyl/data/formats/atoms_frame.h"
+#include "weyl/carriers/atoms_frame.h"
 
 #include <algorithm>
 #include <cmath>
@@ -104,6 +104,18 @@ bool spans_its_periods(const std::array<double, 9>& cell, const std::array<bool,
     }
   }
   return true;
+}
+
+std::string names_in(const AtomsFrame& frame) {
+  std::string all;
+  const auto add = [&](const std::string& name) { all += (all.empty() ? "" : ", ") + quote(name); };
+  for (const auto& value : frame.values) {
+    add(value.name);
+  }
+  for (const auto& column : frame.columns) {
+    add(column.name);
+  }
+  return all.empty() ? "nothing" : all;
 }
 
 void check_frame(const AtomsFrame& frame, std::string_view where) {

@@ -1,11 +1,10 @@
-#include "weyl/data/atoms/frame_state.h"
+#include "weyl/carriers/frame_state.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/atoms/frame_names.h"
 
 namespace weyl {
 namespace {
@@ -20,6 +19,30 @@ std::string list_of(const std::vector<int64_t>& values) {
 }
 
 }  // namespace
+
+void fields(Fields& f, FrameState& o) {
+  f("key", o.key, "of the value in the files, and the feature's name; must be given");
+  f("least", o.least, "its least value", {-1000, 1000});
+  f("most", o.most, "its largest value, which must be above the least", {-1000, 1000});
+}
+
+Quantity feature_of(const FrameState& state) {
+  return {.name = state.key, .level = Level::graph, .channels = state.channels()};
+}
+
+std::vector<FrameState> states_told(const std::vector<FrameState>& states, const Interface& model,
+                                    const std::map<std::string, std::vector<int64_t>>& known) {
+  std::vector<FrameState> told;
+  for (const Quantity& q : model.features) {
+    const auto state = std::ranges::find_if(states, [&](const FrameState& s) { return q == feature_of(s); });
+    if (state != states.end()) {
+      told.push_back(*state);
+      const auto values = known.find(state->key);
+      told.back().known = values != known.end() ? values->second : std::vector<int64_t>();
+    }
+  }
+  return told;
+}
 
 int64_t channel_of(const FrameState& state, const AtomsFrame& frame, std::string_view where,
                    std::string_view option) {

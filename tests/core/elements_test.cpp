@@ -1,4 +1,4 @@
-#include "weyl/data/formats/elements.h"
+#include "weyl/core/elements.h"
 
 #include <gtest/gtest.h>
 

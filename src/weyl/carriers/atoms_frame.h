@@ -74,6 +74,9 @@ void bonds_to_value(AtomsFrame& frame);
 /// Whether the lattice vectors along which a cell repeats are linearly independent, to 1e-9 of their lengths.
 bool spans_its_periods(const std::array<double, 9>& cell, const std::array<bool, 3>& pbc);
 
+/// The names of what a frame has, for messages: "'energy', 'forces'".
+std::string names_in(const AtomsFrame& frame);
+
 /// ShapeError naming `where` unless the sizes of positions, columns, values and bonds fit, and names are
 /// given once.
 void check_frame(const AtomsFrame& frame, std::string_view where);
