@@ -1,6 +1,6 @@
 // Energies and forces of an array of positions by a trained potential: potential RUN|MODEL
 // (run.cmake trains one for it)
-#include <weyl/predict/atoms.h>
+#include <weyl/saved/atoms.h>
 
 #include <cstdio>
 #include <exception>

@@ -1,4 +1,4 @@
-#include "weyl/predict/atoms.h"
+#include "weyl/saved/atoms.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "weyl/predict/ensemble.h"
+#include "weyl/saved/ensemble.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/predict/subjects.h"
-#include "weyl/predict/predictor.h"
+#include "weyl/saved/predictor.h"
 
 namespace weyl {
 namespace ensemble_test {

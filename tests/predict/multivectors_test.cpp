@@ -4,8 +4,8 @@
 #include "tests/data/folder.h"
 #include "tests/models/multivector_probe.h"
 #include "weyl/core/check.h"
-#include "weyl/predict/predictor.h"
-#include "weyl/predict/tensors.h"
+#include "weyl/saved/predictor.h"
+#include "weyl/saved/tensors.h"
 
 namespace weyl {
 namespace multivectors_test {

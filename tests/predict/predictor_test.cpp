@@ -1,4 +1,4 @@
-#include "weyl/predict/predictor.h"
+#include "weyl/saved/predictor.h"
 
 #include <gtest/gtest.h>
 

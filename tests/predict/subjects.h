@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tests/tasks/force_field.h"
-#include "weyl/predict/predictor.h"
+#include "weyl/saved/predictor.h"
 
 namespace weyl {
 

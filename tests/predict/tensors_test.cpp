@@ -1,4 +1,4 @@
-#include "weyl/predict/tensors.h"
+#include "weyl/saved/tensors.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include "tests/train/small_training.h"
 #include "weyl/carriers/loader.h"
 #include "weyl/models/transformer/options.h"
-#include "weyl/train/evaluate.h"
+#include "weyl/saved/evaluate.h"
 
 namespace weyl {
 namespace loading_test {

@@ -9,7 +9,7 @@
 #include "weyl/core/worst_of.h"
 #include "weyl/models/transformer/options.h"
 #include "weyl/models/work.h"
-#include "weyl/train/evaluate.h"
+#include "weyl/saved/evaluate.h"
 #include "weyl/train/train.h"
 
 namespace weyl {

@@ -11,7 +11,7 @@
 #include "weyl/core/safetensors.h"
 #include "weyl/train/append_file.h"
 #include "weyl/train/journal.h"
-#include "weyl/train/model_summary.h"
+#include "weyl/saved/model_summary.h"
 #include "weyl/train/run_folder.h"
 
 namespace weyl {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/predict/predictor.h"
+#include "weyl/saved/predictor.h"
 
 namespace weyl {
 

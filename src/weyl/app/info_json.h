@@ -1,7 +1,7 @@
 #pragma once
 
 #include "weyl/core/json.h"
-#include "weyl/train/model_summary.h"
+#include "weyl/saved/model_summary.h"
 #include "weyl/train/recipe.h"
 
 namespace weyl {

@@ -6,6 +6,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/train/device_arithmetic.h"
+#include "weyl/tasks/flops.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {
@@ -40,7 +41,7 @@ PredictorOptions predictor_options(const Machine& machine) {
 void take_threads_for(const Machine& machine, const Predictor& predictor, int64_t samples) {
   const Model& model = predictor.model();
   const int64_t at_once =
-      predictor.interface().grid ? std::min(samples, predictor.subject().recipe.train.batch) : samples;
+      predictor.interface().grid ? std::min(samples, predictor.saved().recipe.batch) : samples;
   const double tokens = std::min(static_cast<double>(at_once) * model.interface.typical_nodes,
                                  static_cast<double>(predictor.options().batch_tokens));
   take_threads(machine.threads, model.device(), predicting_flops(model, predictor.task(), tokens));

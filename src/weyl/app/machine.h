@@ -7,7 +7,7 @@
 #include <string>
 
 #include "weyl/app/command_line.h"
-#include "weyl/predict/predictor.h"
+#include "weyl/saved/predictor.h"
 
 namespace weyl {
 

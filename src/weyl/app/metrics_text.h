@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "weyl/core/json.h"
-#include "weyl/train/evaluate.h"
+#include "weyl/saved/evaluate.h"
 
 namespace weyl {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "weyl/predict/predictor.h"
+#include "weyl/saved/predictor.h"
 
 namespace weyl {
 

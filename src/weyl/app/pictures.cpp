@@ -14,7 +14,7 @@
 #include "weyl/core/text_number.h"
 #include "weyl/train/journal.h"
 #include "weyl/train/metric_terms.h"
-#include "weyl/train/model_summary.h"
+#include "weyl/saved/model_summary.h"
 #include "weyl/train/run_folder.h"
 
 namespace weyl {

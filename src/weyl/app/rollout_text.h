@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "weyl/train/evaluate.h"
+#include "weyl/saved/evaluate.h"
 
 namespace weyl {
 

@@ -113,7 +113,7 @@ int run(const AuditCommand& command, const Systems& systems) {
   const std::string& path = command.subject.path;
   require<ConfigError>(is_config(path) || command.subject.overrides.empty(),
                        "weyl audit: overrides go with a CONFIG, but ", path, " is none");
-  Predictor predictor(is_config(path)
+  FilePredictor predictor(is_config(path)
                           ? build_subject(read_recipe(path, command.subject.overrides, options_of(systems)),
                                           device, {}, systems)
                           : load_subject(path, device, {}, systems));

@@ -25,6 +25,7 @@
 #include "weyl/study/thread_times.h"
 #include "weyl/study/training_steps.h"
 #include "weyl/train/loading.h"
+#include "weyl/tasks/flops.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {

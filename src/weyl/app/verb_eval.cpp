@@ -10,12 +10,12 @@
 #include "weyl/app/rollout_text.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
-#include "weyl/predict/predictor.h"
+#include "weyl/predict/subject.h"
 
 namespace weyl {
 
 int run(const EvalCommand& command, const Systems& systems) {
-  Predictor predictor(command.model, predictor_options(command), systems);
+  FilePredictor predictor(command.model, predictor_options(command), systems);
   warn_if_any(predictor.subject().recipe.warning);
   take_threads_for(command.machine, predictor, predictor.options().batch);
   require<ConfigError>(predictor.task() != nullptr, command.model,

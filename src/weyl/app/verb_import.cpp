@@ -84,7 +84,7 @@ int run(const ImportCommand& command, const Systems& systems) {
                      " and shifted by ", law.shift,
                      ", which needs a config with the task force_field, or property with one target");
   SavedModel saved;
-  saved.recipe = subject.recipe;
+  saved.recipe = saved_recipe(subject.recipe);
   saved.interface = subject.model->interface;
   saved.model = subject.model;
   if (adopted) {
@@ -100,7 +100,7 @@ int run(const ImportCommand& command, const Systems& systems) {
         "; other types count as unseen");
   }
   if (command.talk.json) {
-    std::cout << info_json(summarise(saved), saved.recipe).set("out", command.out).dump() << "\n";
+    std::cout << info_json(summarise(saved), subject.recipe).set("out", command.out).dump() << "\n";
   } else {
     std::cout << command.out << "\n";
   }

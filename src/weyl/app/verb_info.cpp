@@ -19,7 +19,7 @@ int run(const InfoCommand& command, const Systems& systems) {
                                 {}, systems);
   warn_if_any(built.recipe.warning);
   SavedModel saved;
-  saved.recipe = built.recipe;
+  saved.recipe = saved_recipe(built.recipe);
   saved.interface = built.model->interface;
   saved.model = built.model;
   saved.task = std::move(built.task);

@@ -8,7 +8,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/safetensors.h"
-#include "weyl/train/model_summary.h"
+#include "weyl/saved/model_summary.h"
 #include "weyl/train/stored_recipe.h"
 
 namespace weyl {

@@ -9,7 +9,7 @@
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
-#include "weyl/predict/predictor.h"
+#include "weyl/predict/subject.h"
 #include "weyl/train/run_folder.h"
 
 namespace weyl {
@@ -17,7 +17,7 @@ namespace {
 
 /// Films of --rollout N into `out`, rollout_0.safetensors, ...
 void write_rollouts(const PlotCommand& command, const std::string& out, const Systems& systems) {
-  Predictor predictor(command.run, predictor_options(command.machine), systems);
+  FilePredictor predictor(command.run, predictor_options(command.machine), systems);
   warn_if_any(predictor.subject().recipe.warning);
   predictor.roll_out(command.rollout, "--rollout");
   take_threads_for(command.machine, predictor, 1);

@@ -20,9 +20,9 @@
 #include "weyl/data/sets/molecules.h"
 #include "weyl/predict/folder.h"
 #include "weyl/predict/frames.h"
-#include "weyl/predict/tensors.h"
+#include "weyl/saved/tensors.h"
 #include "weyl/predict/trajectory.h"
-#include "weyl/train/model_summary.h"
+#include "weyl/saved/model_summary.h"
 #include "weyl/train/run_folder.h"
 
 namespace weyl {
@@ -80,9 +80,9 @@ std::string model_file_names(const PredictCommand& command) {
   return names;
 }
 
-Predictor predictor_of(const PredictCommand& command, const PredictorOptions& options,
+FilePredictor predictor_of(const PredictCommand& command, const PredictorOptions& options,
                        const Systems& systems) {
-  Predictor predictor(command.model, options, systems);
+  FilePredictor predictor(command.model, options, systems);
   warn_if_any(predictor.subject().recipe.warning);
   for (const std::string& other : command.others) {
     predictor.join(Predictor(other, options, systems), command.model, other);
@@ -130,7 +130,7 @@ Calls calls_for(Progress& progress) {
   return calls;
 }
 
-Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite, const Predictor& predictor,
+Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite, const FilePredictor& predictor,
                        Progress& progress) {
   const auto data = open_for_prediction(predictor.subject(), command.data);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
@@ -156,7 +156,7 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
   return result;
 }
 
-Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite, const Predictor& predictor,
+Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite, const FilePredictor& predictor,
                       Progress& progress) {
   const auto data = open_for_prediction(predictor.subject(), command.data);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
@@ -169,7 +169,7 @@ Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite,
 }
 
 Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwrite,
-                          const Predictor& predictor, Progress& progress) {
+                          const FilePredictor& predictor, Progress& progress) {
   const auto data = open_for_prediction(predictor.subject(), command.data);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   const FilledTrajectory filled =
@@ -181,7 +181,7 @@ Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwr
       stopped ? "" : text("; pose ", filled.place + 1, " of ", filled.poses, " is the one that was missing")};
 }
 
-Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite, Predictor& predictor,
+Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite, FilePredictor& predictor,
                       Progress& progress) {
   check_no_facts(command.as_is);
   const auto reader = open_frames(frames_path(command.data));
@@ -204,7 +204,7 @@ int run(const PredictCommand& command, const Systems& systems) {
   check_output(command, overwrite);
   PredictorOptions options = predictor_options(command);
   options.batch = is_folder(command.out) ? 1 : options.batch;  // each sample is a file of its own
-  Predictor predictor = predictor_of(command, options, systems);
+  FilePredictor predictor = predictor_of(command, options, systems);
   take_threads_for(command.machine, predictor, options.batch);
   say_notes(predictor.task() != nullptr ? predictor.task()->notes() : std::vector<std::string>{});
   catch_signals("every file that is there is whole");

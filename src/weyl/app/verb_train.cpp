@@ -26,7 +26,7 @@
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
-#include "weyl/predict/predictor.h"
+#include "weyl/saved/predictor.h"
 #include "weyl/train/journal.h"
 #include "weyl/train/train.h"
 

@@ -8,6 +8,9 @@
 
 namespace weyl {
 
+/// What the metadata `format` of a file of predictions says (saved/tensors.h).
+inline constexpr const char* predictions_format = "weyl.predictions";
+
 /// Reads a carrier tensor file: the tensors of a safetensors file by the names of the carrier's fields.
 ///
 ///   points  positions (N, D), offsets (B + 1) int64; types (N) or (N, 1) int64, scalars (N, S), vectors

@@ -24,6 +24,10 @@ std::string read_toml(const std::string& path, std::span<const std::string> over
 std::string read_toml_text(std::string_view text, std::string_view where,
                            std::span<const std::string> overrides, const Visit& visit);
 
+/// The tables and keys at `paths` ("task", "train.batch") of a document whose others belong to other readers: they are
+/// not looked at.
+void read_toml_part(std::string_view text, std::string_view where, std::span<const std::string_view> paths, const Visit& visit);
+
 /// The resolved options as TOML that reads back to equal options (round-trip exact doubles). Of a variant
 /// only the chosen alternative is written. ConfigError for a number that is not finite.
 std::string write_toml(const Visit& visit);

@@ -406,4 +406,33 @@ std::string read_toml_text(std::string_view content, std::string_view where,
   return old_names.warning(std::string(where));
 }
 
+namespace {
+
+/// Takes out what is at none of the paths, in none of them and on the way to none.
+void keep_only(TomlNode& node, const std::string& before, std::span<const std::string_view> paths) {
+  auto* table = std::get_if<TomlNode::Table>(&node.value);
+  if (table == nullptr) {
+    return;
+  }
+  std::erase_if(*table, [&](TomlEntry& entry) {
+    const std::string path = before + entry.key;
+    if (std::ranges::find(paths, path) != paths.end()) {
+      return false;
+    }
+    keep_only(entry.node, path + ".", paths);
+    return std::ranges::none_of(paths, [&](std::string_view p) { return p.starts_with(path + "."); });
+  });
+}
+
+}  // namespace
+
+void read_toml_part(std::string_view content, std::string_view where, std::span<const std::string_view> paths,
+                    const Visit& visit) {
+  TomlNode root = parse_toml(content, where);
+  keep_only(root, "", paths);
+  Reader reader(root, std::string(where), {}, visit);
+  visit(reader);
+  reader.finish();
+}
+
 }  // namespace weyl

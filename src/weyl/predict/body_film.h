@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/predict/predictor.h"
+#include "weyl/saved/predictor.h"
 
 namespace weyl {
 

@@ -133,7 +133,7 @@ int64_t predict_into_folder(const Predictor& predictor, std::shared_ptr<const Da
       gives("probabilities") && classes,
       "a folder takes classes alone, of samples or of the cells of images and volumes, this model gives "
       "others: give a .safetensors file");
-  Writer writer(folder, *data, gives("mask"), names_of_classes(predictor.subject()), probabilities,
+  Writer writer(folder, *data, gives("mask"), names_of_classes(predictor.saved().recipe.task, predictor.saved().trained_on.classes), probabilities,
                 std::move(overwrite));
   std::error_code error;
   fs::create_directories(folder, error);

@@ -12,8 +12,8 @@
 #include "weyl/data/atoms/shortest_distance.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/potential_keys.h"
-#include "weyl/predict/ensemble.h"
-#include "weyl/train/each_batch.h"
+#include "weyl/saved/ensemble.h"
+#include "weyl/saved/each_batch.h"
 
 namespace weyl {
 namespace {
@@ -238,7 +238,7 @@ class WaitingFrames {
 
 }  // namespace
 
-PredictedFrames predict_frames(Predictor& predictor, FrameReader& reader,
+PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
                                const std::function<void(const AtomsFrame&)>& use, const FrameCalls& calls) {
   const FrameLayout layout = as_told(layout_of(predictor.subject().recipe.data), predictor.interface());
   require_of_frames(predictor, layout);

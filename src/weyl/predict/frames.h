@@ -5,7 +5,7 @@
 
 #include "weyl/data/atoms/frame_layout.h"
 #include "weyl/carriers/atoms_frame.h"
-#include "weyl/predict/predictor.h"
+#include "weyl/predict/subject.h"
 
 namespace weyl {
 
@@ -31,7 +31,7 @@ struct PredictedFrames {
 /// ConfigError: a model of another carrier, whose types are no elements, or with a feature that frames cannot tell.
 /// DataError naming the frame: see FrameCollector; predictions that are not finite; frames in other units than those
 /// before them.
-PredictedFrames predict_frames(Predictor& predictor, FrameReader& reader,
+PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
                                const std::function<void(const AtomsFrame&)>& use,
                                const FrameCalls& calls = {});
 

@@ -38,7 +38,7 @@ void require_same_carrier(const std::string& path, const Schema& found, const Sc
 
 /// What a model is told. An [interface] with outputs stands alone; without, or where they are classes, which no model
 /// gives as such, the task says what it wants and is made.
-Interface told(const Recipe& recipe, const Schema& schema, std::unique_ptr<Task>& task) {
+Interface told(const Recipe& recipe, const Schema& schema, std::shared_ptr<Task>& task) {
   const Interface stated = recipe.interface.value_or(Interface{});
   if (std::ranges::all_of(stated.outputs, [](const Quantity& q) { return q.kind == Kind::category; })) {
     task = make_task(recipe.task);
@@ -55,18 +55,6 @@ Schema schema_of(const Recipe& recipe) {
     return declared_schema(recipe.data, interface);
   }
   return inputs_of(*interface);
-}
-
-std::vector<std::string> names_of_classes(const Subject& subject) {
-  if (const auto* o = std::get_if<ClassificationOptions>(&subject.recipe.task.task);
-      o != nullptr && !o->names.empty()) {
-    return o->names;
-  }
-  if (const auto* o = std::get_if<SegmentationOptions>(&subject.recipe.task.task);
-      o != nullptr && !o->names.empty()) {
-    return o->names;
-  }
-  return subject.trained_on.classes;
 }
 
 Subject build_subject(Recipe recipe, at::Device device, std::optional<at::ScalarType> dtype,
@@ -91,7 +79,7 @@ Subject build_subject(Recipe recipe, at::Device device, std::optional<at::Scalar
 void require_effects_on_model(Recipe recipe) {
   Interface interface;
   try {
-    std::unique_ptr<Task> task;
+    std::shared_ptr<Task> task;
     interface = told(recipe, schema_of(recipe), task);
     recipe.model.system.resolve(interface);
   } catch (const ConfigError&) {
@@ -104,20 +92,42 @@ Subject load_subject(const std::string& path, at::Device device, std::optional<a
                      const Systems& systems) {
   SavedModel saved = load_model(path, device, dtype, systems);
   Subject subject;
-  subject.schema = schema_of(saved.recipe);
+  subject.recipe = read_stored_recipe(saved.recipe.text, model_file(path), options_of(systems));
+  subject.schema = schema_of(subject.recipe);
   subject.schema.interface = inputs_of(saved.interface).interface;
-  subject.recipe = std::move(saved.recipe);
   subject.recipe.data = data_of_run(subject.recipe.data, path);
+  const std::vector<std::string>& classes = saved.trained_on.classes;
+  subject.recipe.data =
+      know_classes(std::move(subject.recipe.data),
+                   classes.empty() ? names_of_classes(subject.recipe.task, classes) : classes);
+  subject.recipe.data = know_states(std::move(subject.recipe.data), saved.trained_on.states);
   subject.model = std::move(saved.model);
   subject.trained_on = std::move(saved.trained_on);
-  subject.recipe.data = know_classes(std::move(subject.recipe.data), subject.trained_on.classes.empty()
-                                                                         ? names_of_classes(subject)
-                                                                         : subject.trained_on.classes);
-  subject.recipe.data = know_states(std::move(subject.recipe.data), subject.trained_on.states);
   subject.task = std::move(saved.task);
   subject.trained = true;
   return subject;
 }
+
+namespace {
+
+/// What a predictor needs of a subject, whose model and task they share.
+SavedModel saved_of(const Subject& subject) {
+  SavedModel saved;
+  saved.recipe = saved_recipe(subject.recipe);
+  saved.interface = subject.model->interface;
+  saved.model = subject.model;
+  saved.task = subject.trained ? subject.task : nullptr;
+  saved.trained_on = subject.trained_on;
+  return saved;
+}
+
+}  // namespace
+
+FilePredictor::FilePredictor(const std::string& path, const PredictorOptions& options, const Systems& systems)
+    : FilePredictor(load_subject(path, options.device, options.dtype, systems), options) {}
+
+FilePredictor::FilePredictor(Subject subject, const PredictorOptions& options)
+    : Predictor(saved_of(subject), options), subject_(std::move(subject)) {}
 
 Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where) {
   auto* bodies = std::get_if<RigidBodiesDataOptions>(&recipe.data.set);

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "weyl/train/checkpoint.h"
+#include "weyl/saved/predictor.h"
+#include "weyl/train/recipe.h"
 
 namespace weyl {
 
@@ -15,12 +16,9 @@ struct Subject {
   Schema schema;  // of its inputs
   std::shared_ptr<Model> model;
   SampleFacts trained_on;      // what is known of the data that it was trained on; of a config: nothing
-  std::unique_ptr<Task> task;  // null: a config with an [interface], weights without a task
+  std::shared_ptr<Task> task;  // null: a config with an [interface], weights without a task
   bool trained = false;        // else the task is not fitted
 };
-
-/// Names of the classes that a model of them tells apart, by number: as its task has them, else its data; empty: not known.
-std::vector<std::string> names_of_classes(const Subject& subject);
 
 /// What the inputs of a recipe are: its [interface], else what its data set declares.
 Schema schema_of(const Recipe& recipe);
@@ -39,6 +37,21 @@ void require_effects_on_model(Recipe recipe);
 /// The model of a run folder or model file, in evaluation mode; data_of_run finds the data of its recipe from here.
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,
                      const Systems& systems = built_in_systems());
+
+/// A Predictor that also knows where its model is from: the whole config, and with it the data.
+class FilePredictor : public Predictor {
+ public:
+  /// `path` is a run folder (its best checkpoint) or a model file. DataError, ConfigError: see load_model.
+  explicit FilePredictor(const std::string& path, const PredictorOptions& options = {},
+                         const Systems& systems = built_in_systems());
+  /// Of an untrained subject predictions are the model's own outputs.
+  explicit FilePredictor(Subject subject, const PredictorOptions& options = {});
+
+  const Subject& subject() const { return subject_; }
+
+ private:
+  Subject subject_;
+};
 
 /// A recipe whose data tell the motions of so many steps, whatever they told in training. ConfigError: the labels of its data
 /// set have the steps that they have.

@@ -16,7 +16,7 @@ constexpr int64_t kMostCells = int64_t{1} << 18;  // of the grids of an audit, b
 
 }  // namespace
 
-Batch audit_samples(const Predictor& predictor, const std::string& where, const Dataset& data, int64_t count,
+Batch audit_samples(const FilePredictor& predictor, const std::string& where, const Dataset& data, int64_t count,
                     uint64_t seed) {
   require<DataError>(data.size() > 0, "audit: the data must have samples, but has none");
   Stream stream(seed, "audit samples");

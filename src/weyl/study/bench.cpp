@@ -24,6 +24,7 @@
 #include "weyl/study/training_steps.h"
 #include "weyl/train/accumulate.h"
 #include "weyl/train/optimiser.h"
+#include "weyl/tasks/flops.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {

@@ -5,10 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "weyl/core/tensor_file.h"
-#include "weyl/models/systems.h"
-#include "weyl/tasks/task.h"
-#include "weyl/train/model_summary.h"
+#include "weyl/saved/saved_model.h"
 #include "weyl/train/recipe.h"
 #include "weyl/train/train_state.h"
 
@@ -16,36 +13,6 @@ namespace weyl {
 
 class Average;
 class Optimiser;
-
-/// A model as a file holds it: everything that another program needs to use it.
-struct SavedModel {
-  Recipe recipe;  // as resolved; data and train for the record
-  Interface interface;
-  std::shared_ptr<Model> model;
-  std::unique_ptr<Task> task;  // with its fitted statistics; null for imported weights without a task
-  SampleFacts trained_on;      // of files that say nothing of it, and of weights from elsewhere: empty
-  /// As read: all of the file's; when it is written: these beside (or over) its own.
-  std::map<std::string, std::string> metadata;
-};
-
-/// Everything that the header of its file will say. `step`, `epoch` and the metric are the caller's.
-ModelSummary summarise(const SavedModel& saved);
-
-/// Writes `model.safetensors`: weights by name, the task's statistics as "task.<name>", metadata (see
-/// ModelSummary). Atomic: the file is whole or untouched.
-void save_model(const std::string& path, const SavedModel& saved, Existing existing = Existing::replace);
-void save_model(const std::string& path, const SavedModel& saved, const ModelSummary& summary,
-                Existing existing = Existing::replace);
-
-/// Reads one on `device` in `dtype` (of the file when undefined), in evaluation mode. `path` is a model file
-/// or a run folder (its `best` checkpoint). Never executes anything. DataError: a missing, unexpected or
-/// misshaped tensor by name, a non-finite weight, an unknown format version.
-SavedModel load_model(const std::string& path, at::Device device = at::kCPU,
-                      std::optional<at::ScalarType> dtype = {}, const Systems& systems = built_in_systems());
-
-/// Copies tensors into a model's parameters by name. DataError naming the first missing, unexpected,
-/// misshaped or non-finite one; then no parameter has changed.
-void load_parameters(Model& model, const NamedTensors& tensors, const std::string& where);
 
 /// Writes RUN/last/ as a whole: model.safetensors (averaged weights when there is an average) and
 /// state.safetensors (weights as they are, optimiser, average, TrainState). The folder is made beside, synced

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "weyl/train/model_summary.h"
+#include "weyl/saved/model_summary.h"
 
 namespace weyl {
 

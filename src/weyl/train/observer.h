@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "weyl/tasks/task.h"
-#include "weyl/train/evaluate.h"
+#include "weyl/saved/evaluate.h"
 #include "weyl/train/schedule.h"
 
 namespace weyl {

@@ -68,16 +68,16 @@ void note_contradictions(const Splits& data, const Facts& facts, TrainObserver& 
 // Of a new run: weights, and what gives them their meaning, from the model that train.from names.
 void start_from(Prepared& p, const SavedModel& source, const std::string& where) {
   Model& model = *p.saved.model;
-  const Taken taken = take_weights(model, source, p.saved.recipe.model, where);
+  const Taken taken = take_weights(model, source, p.recipe.model, where);
   p.taken = taken.line;
   p.notes = taken.warnings;
-  for (std::string& line : refit(*p.saved.task, model, p.saved.recipe, source, taken, p.data.train, where)) {
+  for (std::string& line : refit(*p.saved.task, model, p.recipe, source, taken, p.data.train, where)) {
     p.notes.push_back(std::move(line));
   }
 }
 
 void freeze(Prepared& p) {
-  const TrainOptions& options = p.saved.recipe.train;
+  const TrainOptions& options = p.recipe.train;
   freeze_parameters(*p.saved.model, options.freeze);
   const auto all = p.saved.model->parameters();
   if (const auto frozen =
@@ -160,24 +160,25 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
     }
     require_fitting_forces(recipe, *p.data.train);
   }
-  p.saved.recipe = recipe;
+  p.recipe = recipe;
   for (const Quantity& label : p.data.train->schema().labels) {
     if (label.kind == Kind::category && (label.name == "class" || label.name == "mask")) {
       // The run's config says how many there were: nobody else can say it without the files.
-      p.saved.recipe.data = count_classes(p.saved.recipe.data, label.categories);
+      p.recipe.data = count_classes(p.recipe.data, label.categories);
     }
   }
   const Facts facts = facts_of_splits(p.data);
   p.saved.trained_on = facts_of_all(facts, resumed);
-  p.saved.recipe.model.system.resolve(p.saved.interface);
+  p.recipe.model.system.resolve(p.saved.interface);
   if (request.data) {  // nobody else can open them: the record says so, and what they hold
-    p.saved.recipe.data.set = TensorsDataOptions{"(given by the program that trained)"};
-    p.saved.recipe.interface = p.saved.interface;
+    p.recipe.data.set = TensorsDataOptions{"(given by the program that trained)"};
+    p.recipe.interface = p.saved.interface;
   }
+  p.saved.recipe = saved_recipe(p.recipe);
   const BuildOn build_on(request.device,
                          recipe.train.precision == Precision::float64 ? at::kDouble : at::kFloat);
   at::manual_seed(Stream(static_cast<uint64_t>(recipe.train.seed), "weights").bits());
-  p.saved.model = build(p.saved.recipe.model, p.saved.interface, systems_of(request));
+  p.saved.model = build(p.recipe.model, p.saved.interface, systems_of(request));
   note_objects_of(*p.saved.model, *p.data.train);
   for (const auto& [name, split] : named_splits(p.data)) {
     // The first has a cell where any has one; grids have none and would be read for nothing.

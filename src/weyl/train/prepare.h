@@ -10,7 +10,8 @@ namespace weyl {
 
 /// What a training needs before it may write anything.
 struct Prepared {
-  SavedModel saved;
+  Recipe recipe;     // as resolved
+  SavedModel saved;  // which keeps of it what a model file does
   Splits data;
   std::vector<LabelCount> labels;  // of the training split
   std::string taken;               // what it starts with, and what of it stays as it is

@@ -133,6 +133,30 @@ Recipe read_recipe(const std::string& path, const std::vector<std::string>& over
   return recipe;
 }
 
+Recipe read_stored_recipe(const std::string& text, const std::string& where, const ModelOptions& known) {
+  Recipe recipe;
+  recipe.model = known;
+  try {
+    recipe.warning = read_toml_text(text, where + ": metadata 'recipe'", {},
+                                    [&](Fields& f) { fields_of_stored(f, recipe); });
+  } catch (const ConfigError& error) {
+    throw DataError(error.what());
+  }
+  return recipe;
+}
+
+SavedRecipe saved_recipe(const Recipe& recipe) {
+  SavedRecipe saved;
+  saved.task = recipe.task;
+  saved.model = recipe.model;
+  if (const auto* molecules = std::get_if<MoleculesDataOptions>(&recipe.data.set)) {
+    saved.states = molecules->states;
+  }
+  saved.batch = recipe.train.batch;
+  saved.text = write_toml([whole = recipe](Fields& f) mutable { fields(f, whole); });
+  return saved;
+}
+
 void require_effects(const Recipe& recipe) {
   const bool stated = recipe.interface && !recipe.interface->outputs.empty();
   require_effects(recipe.data);

@@ -8,6 +8,7 @@
 #include "weyl/data/options.h"
 #include "weyl/models/options.h"
 #include "weyl/ops/autograd/plain_attention.h"
+#include "weyl/saved/saved_recipe.h"
 #include "weyl/tasks/options.h"
 #include "weyl/train/options.h"
 
@@ -44,6 +45,12 @@ void fields(Fields& f, Recipe& r);
 /// multivector where the dimension is not three.
 Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides = {},
                    const ModelOptions& known = {});
+
+/// The recipe of a model file or checkpoint, from its text, with the systems that a program knows. DataError naming `where`.
+Recipe read_stored_recipe(const std::string& text, const std::string& where, const ModelOptions& known = {});
+
+/// What a model file keeps of a recipe.
+SavedRecipe saved_recipe(const Recipe& recipe);
 
 /// ConfigError for an option of data, task, model or training that nothing reads as the others stand and that is not as
 /// its default or preset has it (config/idle.h). For configs that somebody wrote: stored runs and models are not asked.

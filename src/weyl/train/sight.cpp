@@ -272,13 +272,13 @@ Sight sight_of(Model& model, const Task* task, const Input& samples, uint64_t se
   return Looker(model, task, samples).look(samples, seed);
 }
 
-std::vector<std::string> check_sight(const SavedModel& saved, const Dataset& train, const Systems& systems) {
-  const auto seed = static_cast<uint64_t>(saved.recipe.train.seed);
+std::vector<std::string> check_sight(const SavedModel& saved, const TrainOptions& options, const Dataset& train, const Systems& systems) {
+  const auto seed = static_cast<uint64_t>(options.seed);
   const KeptGenerator kept;
   const BuildOn build_on(at::kCPU, at::kDouble);
   const std::shared_ptr<Model> copy = build(saved.recipe.model, saved.interface, systems);
   draw_zeros(*copy, seed);
-  const Input samples = sight_samples(train, saved.recipe.train.crop, tokens_for(*copy));
+  const Input samples = sight_samples(train, options.crop, tokens_for(*copy));
   std::vector<std::string> lines =
       judged(sight_of(*copy, saved.task.get(), samples, seed), saved.recipe.model);
   if (std::string line = note_on_alike_nodes(saved.recipe.model, saved.interface, train); !line.empty()) {

@@ -16,7 +16,7 @@
 #include "weyl/core/joined.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
-#include "weyl/train/each_batch.h"
+#include "weyl/saved/each_batch.h"
 #include "weyl/train/loading.h"
 #include "weyl/train/way_of_working.h"
 

@@ -6,30 +6,12 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "weyl/models/work.h"
 
 namespace weyl {
-namespace {
-
-bool through_derivatives(const Task* task) {
-  return task != nullptr && !task->differentiated_by().empty();
-}
-
-}  // namespace
-
 int64_t threads_worth(double flops, int64_t most) {
   const double worth = std::floor(flops / flops_worth_a_thread);
   return worth >= static_cast<double>(most) ? std::max<int64_t>(most, 1)
                                             : std::max<int64_t>(static_cast<int64_t>(worth), 1);
-}
-
-double training_flops(const Model& model, const Task* task, double tokens) {
-  const Work work = work_of_token(model);
-  return (through_derivatives(task) ? 6 * work.forward : work.training()) * tokens;
-}
-
-double predicting_flops(const Model& model, const Task* task, double tokens) {
-  return (through_derivatives(task) ? 3 : 1) * model.flops_per_token().forward * tokens;
 }
 
 double tokens_of_a_batch(const Model& model, const TrainOptions& options) {

@@ -17,11 +17,6 @@ inline constexpr double flops_worth_a_thread = 3e9;
 /// the same run gets the same number, and with it the same bits, each time.
 int64_t threads_worth(double flops, int64_t most);
 
-/// Floating-point operations of a batch of so many tokens (models/work.h). Of what is learned through derivatives, as
-/// forces are, about: six forward passes of training, and three of predicting.
-double training_flops(const Model& model, const Task* task, double tokens);
-double predicting_flops(const Model& model, const Task* task, double tokens);
-
 /// Tokens of a batch of training: `batch_tokens`, or as many samples as a batch has of the cells of `crop` or of the
 /// typical size that the model's interface tells.
 double tokens_of_a_batch(const Model& model, const TrainOptions& options);

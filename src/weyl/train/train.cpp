@@ -17,7 +17,7 @@
 #include "weyl/train/checkpoint_folder.h"
 #include "weyl/train/device_arithmetic.h"
 #include "weyl/train/environment.h"
-#include "weyl/train/evaluate.h"
+#include "weyl/saved/evaluate.h"
 #include "weyl/train/fingerprint.h"
 #include "weyl/train/frame_checks.h"
 #include "weyl/train/label_features.h"
@@ -27,6 +27,7 @@
 #include "weyl/train/run_data.h"
 #include "weyl/train/run_folder.h"
 #include "weyl/train/sight.h"
+#include "weyl/tasks/flops.h"
 #include "weyl/train/threads.h"
 #include "weyl/train/way_of_working.h"
 
@@ -70,7 +71,7 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
   const bool doubted = request.observer != nullptr && (resumed == nullptr || request.data_changed);
   const std::vector<std::string> doubts =
       doubted ? doubts_about(prepared.data, prepared.saved.task->labels()) : std::vector<std::string>{};
-  Trainer trainer(std::move(prepared.saved), std::move(prepared.data), run.path(), request.observer,
+  Trainer trainer(std::move(prepared.saved), prepared.recipe.train, std::move(prepared.data), run.path(), request.observer,
                   request.stop, systems_of(request));
   if (resumed != nullptr) {
     trainer.load(*resumed);
@@ -92,7 +93,7 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
     if (const std::string note = note_on_places(*saved.model); !note.empty()) {
       request.observer->noted(note);
     }
-    const TrainOptions& o = saved.recipe.train;
+    const TrainOptions& o = prepared.recipe.train;
     std::vector<std::string> best;
     if (trainer.best_metric()) {
       for (const MetricTerm& term : trainer.best_metric()->terms()) {
@@ -189,7 +190,7 @@ bool asks_for_deterministic(const Recipe& recipe, const TrainRequest& request) {
 // As many threads as the model's batches are worth, unless the caller says how many.
 void take_threads_for(const Prepared& prepared, const TrainRequest& request) {
   const Model& model = *prepared.saved.model;
-  const double tokens = tokens_of_a_batch(model, prepared.saved.recipe.train);
+  const double tokens = tokens_of_a_batch(model, prepared.recipe.train);
   take_threads(request.threads, request.device, training_flops(model, prepared.saved.task.get(), tokens));
 }
 
@@ -224,7 +225,7 @@ bool compare_data(const RunFolder& run, Json began, const Prepared& prepared, bo
   }
   if (then == nullptr || !changes.empty()) {
     if (!began.is_object()) {
-      began = environment(request.device, prepared.saved.recipe.train);
+      began = environment(request.device, prepared.recipe.train);
       record_folder(began);
     }
     write_environment(run, began.set("data", now));
@@ -264,7 +265,7 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   const Deterministic deterministic(asks_for_deterministic(recipe, request));
   Prepared prepared = prepare(recipe, request, {recipe.data, recipe.task, recipe.train.from}, nullptr);
   recipe.model.system.require_effects(&prepared.saved.interface);
-  std::vector<std::string> notes = check_sight(prepared.saved, *prepared.data.train, systems_of(request));
+  std::vector<std::string> notes = check_sight(prepared.saved, recipe.train, *prepared.data.train, systems_of(request));
   std::ranges::move(notes_on_arithmetic(recipe.train, request.device), std::back_inserter(notes));
   for (std::string line : {check_axes(prepared.saved, prepared.data),
                            note_on_augmentation(recipe.train, *prepared.saved.model)}) {
@@ -278,7 +279,7 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   record_folder(machine);
   machine.set("data", fingerprint(prepared.data));
   const RunFolder run = RunFolder::create(request.out, request.name);
-  write_config(run, prepared.saved.recipe);  // first: from then on `resume` takes the folder
+  write_config(run, prepared.recipe);  // first: from then on `resume` takes the folder
   write_environment(run, machine);
   observer_of(request).entered(run.path());
   for (const std::string& line : notes) {

@@ -11,9 +11,10 @@
 #include "weyl/core/random.h"
 #include "weyl/train/accumulate.h"
 #include "weyl/train/budget.h"
-#include "weyl/train/evaluate.h"
+#include "weyl/saved/evaluate.h"
 #include "weyl/train/loading.h"
 #include "weyl/train/overflow.h"
+#include "weyl/tasks/flops.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {
@@ -44,7 +45,7 @@ NamedTensors statistics_of(const Model& model) {
 
 }  // namespace
 
-Trainer::Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* observer,
+Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std::string run, TrainObserver* observer,
                  std::function<bool()> stop, const Systems& systems)
     : saved_(std::move(saved)),
       systems_(systems),
@@ -52,7 +53,7 @@ Trainer::Trainer(SavedModel saved, Splits data, std::string run, TrainObserver* 
       run_(std::move(run)),
       observer_(observer),
       stop_(std::move(stop)),
-      options_(saved_.recipe.train),
+      options_(options),
       schedule_(options_),
       loader_(training_set(data_), loader_options(options_, *saved_.model, saved_.task.get()),
               static_cast<uint64_t>(options_.seed)),

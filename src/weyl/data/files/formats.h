@@ -104,10 +104,7 @@ struct RigidBodyFiles {
   static SplitIndices split(const std::string& path, const std::string& folder, const SplitOptions& options);
 };
 
-/// What the metadata `format` of predictions says.
-inline constexpr const char* predictions_format = "weyl.predictions";
-
-/// Predictions, as `weyl predict` writes them (predict/tensors.h): outputs alone.
+/// Predictions, as `weyl predict` writes them (saved/tensors.h): outputs alone.
 struct PredictionFiles {
   static constexpr const char* holds = "predictions";
   static std::string names() { return ".safetensors"; }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"

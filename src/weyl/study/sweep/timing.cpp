@@ -15,9 +15,10 @@
 #include "weyl/study/sweep/step_memory.h"
 #include "weyl/study/training_steps.h"
 #include "weyl/train/accumulate.h"
-#include "weyl/train/evaluate.h"
+#include "weyl/saved/evaluate.h"
 #include "weyl/train/loading.h"
 #include "weyl/train/optimiser.h"
+#include "weyl/tasks/flops.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {

@@ -10,6 +10,7 @@
 #include "weyl/study/random_tokens.h"
 #include "weyl/study/sweep/step_memory.h"
 #include "weyl/study/sweep/timing.h"
+#include "weyl/tasks/flops.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {

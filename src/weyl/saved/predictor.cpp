@@ -1,4 +1,4 @@
-#include "weyl/predict/predictor.h"
+#include "weyl/saved/predictor.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -11,16 +11,16 @@
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
-#include "weyl/predict/ensemble.h"
-#include "weyl/train/each_batch.h"
+#include "weyl/saved/ensemble.h"
+#include "weyl/saved/each_batch.h"
 
 namespace weyl {
 
 Predictor::Predictor(const std::string& path, const PredictorOptions& options, const Systems& systems)
-    : Predictor(load_subject(path, options.device, options.dtype, systems), options) {}
+    : Predictor(load_model(path, options.device, options.dtype, systems), options) {}
 
-Predictor::Predictor(Subject subject, const PredictorOptions& options)
-    : subject_(std::move(subject)), options_(options) {
+Predictor::Predictor(SavedModel saved, const PredictorOptions& options)
+    : saved_(std::move(saved)), options_(options) {
   model().train(false);
   for (const Parameter& p : model().parameters()) {  // only gradients by positions are ever asked for
     p.tensor.requires_grad_(false);
@@ -36,10 +36,10 @@ void Predictor::set_outputs() {
 }
 
 void Predictor::join(Predictor other, const std::string& first, const std::string& name) {
-  require_same_inputs_and_outputs(subject_, own_outputs_, first, other.subject_, other.own_outputs_, name);
-  require_same_data(subject_.trained_on, first, other.subject_.trained_on, name);
+  require_same_inputs_and_outputs(saved_, own_outputs_, first, other.saved_, other.own_outputs_, name);
+  require_same_data(saved_.trained_on, first, other.saved_.trained_on, name);
   for (size_t i = 0; i < others_.size(); ++i) {  // the first may keep nothing
-    require_same_data(others_[i].subject_.trained_on, names_of_others_[i], other.subject_.trained_on, name);
+    require_same_data(others_[i].saved_.trained_on, names_of_others_[i], other.saved_.trained_on, name);
   }
   others_.push_back(std::move(other));
   names_of_others_.push_back(name);
@@ -47,9 +47,9 @@ void Predictor::join(Predictor other, const std::string& first, const std::strin
 }
 
 std::vector<SampleFacts> Predictor::trained_on() const {
-  std::vector<SampleFacts> facts{subject_.trained_on};
+  std::vector<SampleFacts> facts{saved_.trained_on};
   for (const Predictor& other : others_) {
-    facts.push_back(other.subject_.trained_on);
+    facts.push_back(other.saved_.trained_on);
   }
   return facts;
 }
@@ -150,7 +150,7 @@ Tensor Predictor::gradient(const Input& input, std::string_view where) const {
 void Predictor::give_stress() {
   auto more = task() != nullptr ? task()->with_stress() : nullptr;
   if (more != nullptr) {
-    subject_.task = std::move(more);
+    saved_.task = std::move(more);
     set_outputs();
   }
   for (Predictor& other : others_) {
@@ -164,7 +164,7 @@ void Predictor::roll_out(int64_t steps, std::string_view where) {
       more != nullptr, where,
       ": needs a model of task rigid_motion, which goes on from where it has left the bodies, got ",
       task() != nullptr ? "one of task " + task()->name() : "one without a task");
-  subject_.task = std::move(more);
+  saved_.task = std::move(more);
   for (Predictor& other : others_) {
     other.roll_out(steps, where);
   }
@@ -175,7 +175,7 @@ BatchOptions Predictor::bounds(const std::string& where, const PredictorCalls& c
   const bool grids = interface().grid;
   BatchOptions bounds;
   // Cells are many: of grids no more than training takes.
-  bounds.batch = grids ? std::min(options_.batch, subject_.recipe.train.batch) : options_.batch;
+  bounds.batch = grids ? std::min(options_.batch, saved_.recipe.batch) : options_.batch;
   bounds.batch_tokens = options_.batch_tokens;
   bounds.batch_edges = options_.batch_edges;
   bounds.where = where;

@@ -1,4 +1,4 @@
-#include "weyl/predict/tensors.h"
+#include "weyl/saved/tensors.h"
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/isfinite.h>
@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "weyl/carriers/quantity_json.h"
+#include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/version.h"
-#include "weyl/data/files/formats.h"
 
 namespace weyl {
 namespace {

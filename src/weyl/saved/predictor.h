@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "weyl/carriers/origin.h"
-#include "weyl/predict/subject.h"
-#include "weyl/train/evaluate.h"
+#include "weyl/saved/evaluate.h"
+#include "weyl/saved/saved_model.h"
 
 namespace weyl {
 
@@ -38,18 +38,18 @@ class Predictor {
   /// `path` is a run folder (its best checkpoint) or a model file. DataError, ConfigError: see load_model.
   explicit Predictor(const std::string& path, const PredictorOptions& options = {},
                      const Systems& systems = built_in_systems());
-  /// For a model that is built already; where its task is not fitted, predictions are the model's own outputs.
-  explicit Predictor(Subject subject, const PredictorOptions& options = {});
+  /// For a model that is there already; without a task predictions are the model's own outputs.
+  explicit Predictor(SavedModel saved, const PredictorOptions& options = {});
 
   /// Another model of the same inputs, which `name` stands for in messages, as `first` does for this one: from now on
-  /// predictions are means over all of them, beside their standard deviations (predict/ensemble.h). Batches are bounded
+  /// predictions are means over all of them, beside their standard deviations (saved/ensemble.h). Batches are bounded
   /// by the edges of the first. ConfigError: what the models are told or say, or the data that they were trained on, differs.
   void join(Predictor other, const std::string& first, const std::string& name);
 
-  const Subject& subject() const { return subject_; }
-  Model& model() const { return *subject_.model; }
+  const SavedModel& saved() const { return saved_; }
+  Model& model() const { return *saved_.model; }
   /// Null where predictions are the model's own outputs.
-  const Task* task() const { return subject_.trained ? subject_.task.get() : nullptr; }
+  const Task* task() const { return saved_.task.get(); }
   const Interface& interface() const { return model().interface; }
   const PredictorOptions& options() const { return options_; }
   /// What each model keeps of the data that it was trained on, this one first.
@@ -68,7 +68,8 @@ class Predictor {
   /// that samples far from the origin lose nothing. ShapeError: the input is not what the model takes.
   Named operator()(const Input& input) const;
 
-  /// The same by this model alone, with the labels for its task: one that goes step by step then goes as far as they do.
+  /// The predictions of this model alone, with the labels for its task, which may hold as many steps as a task that goes
+  /// step by step is to go.
   Named as_far_as_labels(const Batch& batch) const;
 
   /// d(sum of the model's own scalar outputs of graphs)/d(positions), (N, D), on the CPU. ConfigError: the model has no
@@ -90,7 +91,7 @@ class Predictor {
   int64_t each(std::shared_ptr<const Dataset> data, const std::string& where, const Use& use,
                const PredictorCalls& calls = {}) const;
 
-  /// The task's metrics on a set with labels (train/evaluate.h), in batches of these bounds.
+  /// The task's metrics on a set with labels (saved/evaluate.h), in batches of these bounds.
   Evaluation evaluate(std::shared_ptr<const Dataset> data, const std::string& where,
                       const PredictorCalls& calls = {}) const;
 
@@ -101,7 +102,7 @@ class Predictor {
   Input placed(const Input& input, const Shift& shift, at::Device device) const;
   BatchOptions bounds(const std::string& where, const PredictorCalls& calls) const;
 
-  Subject subject_;
+  SavedModel saved_;
   PredictorOptions options_;
   std::vector<Quantity> own_outputs_, outputs_;  // of this model alone; of all together
   std::vector<Predictor> others_;

@@ -1,4 +1,4 @@
-#include "weyl/train/evaluate.h"
+#include "weyl/saved/evaluate.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>

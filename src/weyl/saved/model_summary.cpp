@@ -1,15 +1,15 @@
-#include "weyl/train/model_summary.h"
+#include "weyl/saved/model_summary.h"
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 
+#include "weyl/carriers/quantity_fields.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/version.h"
-#include "weyl/train/recipe.h"
 
 namespace weyl {
 namespace fs = std::filesystem;

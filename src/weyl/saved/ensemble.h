@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/predict/subject.h"
+#include "weyl/saved/saved_model.h"
 
 namespace weyl {
 
@@ -24,8 +24,8 @@ std::string without_deviation(const std::vector<Quantity>& outputs, const std::s
 
 /// ConfigError when two models are not told the same or do not say the same: carrier, types, features, units, outputs,
 /// names of classes. `a` and `b` name them.
-void require_same_inputs_and_outputs(const Subject& first, const std::vector<Quantity>& first_outputs,
-                                     const std::string& a, const Subject& second,
+void require_same_inputs_and_outputs(const SavedModel& first, const std::vector<Quantity>& first_outputs,
+                                     const std::string& a, const SavedModel& second,
                                      const std::vector<Quantity>& second_outputs, const std::string& b);
 
 /// ConfigError when no data can be what both were trained on: spacing, names of channels and of classes.

@@ -1,4 +1,4 @@
-#include "weyl/predict/ensemble.h"
+#include "weyl/saved/ensemble.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/argmax.h>
@@ -26,16 +26,8 @@ std::string list_of(const std::vector<Quantity>& quantities) {
   return line.empty() ? "none" : line;
 }
 
-std::string names_in(const std::vector<std::string>& names) {
+std::string list_of_names(const std::vector<std::string>& names) {
   return names.empty() ? "none" : joined(names);
-}
-
-std::vector<std::string> class_names(const Subject& subject) {
-  if (const auto* o = std::get_if<ClassificationOptions>(&subject.recipe.task.task)) {
-    return o->names;
-  }
-  const auto* o = std::get_if<SegmentationOptions>(&subject.recipe.task.task);
-  return o != nullptr ? o->names : std::vector<std::string>{};
 }
 
 }  // namespace
@@ -90,8 +82,8 @@ std::string without_deviation(const std::vector<Quantity>& outputs, const std::s
   return find_quantity(outputs, base) != nullptr ? base : name;
 }
 
-void require_same_inputs_and_outputs(const Subject& first, const std::vector<Quantity>& first_outputs,
-                                     const std::string& a, const Subject& second,
+void require_same_inputs_and_outputs(const SavedModel& first, const std::vector<Quantity>& first_outputs,
+                                     const std::string& a, const SavedModel& second,
                                      const std::vector<Quantity>& second_outputs, const std::string& b) {
   const auto same = [&](const std::string& what, const std::string& x, const std::string& y) {
     require<ConfigError>(x == y, "several models must have the same ", what, ", but ", a, " has ", x, " and ",
@@ -103,11 +95,12 @@ void require_same_inputs_and_outputs(const Subject& first, const std::vector<Qua
   same("group", x.group ? std::string(name_of(*x.group)) : "none",
        y.group ? std::string(name_of(*y.group)) : "none");
   same("number of types", std::to_string(x.types), std::to_string(y.types));
-  same("elements", names_in(x.elements), names_in(y.elements));
+  same("elements", list_of_names(x.elements), list_of_names(y.elements));
   same("unit of length", x.length_unit, y.length_unit);
   same("features", list_of(x.features), list_of(y.features));
   same("outputs", list_of(first_outputs), list_of(second_outputs));
-  same("classes", names_in(class_names(first)), names_in(class_names(second)));
+  same("classes", list_of_names(names_of_classes(first.recipe.task, {})),
+       list_of_names(names_of_classes(second.recipe.task, {})));
 }
 
 void require_same_data(const SampleFacts& first, const std::string& a, const SampleFacts& second,

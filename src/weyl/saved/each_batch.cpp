@@ -1,4 +1,4 @@
-#include "weyl/train/each_batch.h"
+#include "weyl/saved/each_batch.h"
 
 #include <limits>
 #include <numeric>

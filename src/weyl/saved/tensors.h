@@ -1,7 +1,7 @@
 #pragma once
 
 #include "weyl/core/tensor_file.h"
-#include "weyl/predict/predictor.h"
+#include "weyl/saved/predictor.h"
 
 namespace weyl {
 

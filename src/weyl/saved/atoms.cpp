@@ -1,4 +1,4 @@
-#include "weyl/predict/atoms.h"
+#include "weyl/saved/atoms.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
@@ -10,7 +10,6 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
-#include "weyl/data/atoms/frame_layout.h"
 #include "weyl/carriers/frame_state.h"
 #include "weyl/core/elements.h"
 
@@ -44,7 +43,7 @@ Tensor one_of(const FrameState& state, const AtomsFrame& atoms) {
   return channels;
 }
 
-Points points_of(const AtomsFrame& atoms, const Interface& interface, const FrameLayout& layout) {
+Points points_of(const AtomsFrame& atoms, const Interface& interface, const std::vector<FrameState>& states) {
   require<DataError>(atoms.size() > 0, kWhere, ": there must be atoms, got none");
   require(atoms.positions.size() == 3 * atoms.numbers.size(), kWhere, ": positions must be (", atoms.size(),
           ", 3), got ", atoms.positions.size(), " numbers");
@@ -73,7 +72,7 @@ Points points_of(const AtomsFrame& atoms, const Interface& interface, const Fram
       points.pbc[0][axis].fill_(atoms.pbc[static_cast<size_t>(axis)]);
     }
   }
-  for (const FrameState& state : layout.states) {
+  for (const FrameState& state : states) {
     points.of_graphs[state.key] = one_of(state, atoms);
   }
   for (const Quantity& q : interface.features) {
@@ -111,8 +110,9 @@ EnergyAndForces energy_and_forces(const Predictor& predictor, const AtomsFrame& 
   require<ConfigError>(carrier_of(interface) == Carrier::points && !interface.elements.empty(), kWhere,
                        ": the model must be of points whose types are elements");
   const Quantity &energy = wanted(predictor, "energy"), &forces = wanted(predictor, "forces");
-  const FrameLayout layout = as_told(layout_of(predictor.subject().recipe.data), interface);
-  const Named predictions = predictor(points_of(atoms, interface, layout));
+  const SavedModel& saved = predictor.saved();
+  const auto states = states_told(saved.recipe.states, interface, saved.trained_on.states);
+  const Named predictions = predictor(points_of(atoms, interface, states));
   EnergyAndForces result;
   const std::vector<double> energies = numbers_of(predictions, energy, "eV");
   require_finite(energies, "energy");

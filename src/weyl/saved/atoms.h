@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "weyl/carriers/atoms_frame.h"
-#include "weyl/predict/predictor.h"
+#include "weyl/saved/predictor.h"
 
 namespace weyl {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "weyl/tasks/task.h"
-#include "weyl/train/each_batch.h"
+#include "weyl/saved/each_batch.h"
 
 namespace weyl {
 
