@@ -31,7 +31,6 @@ void fields(Fields& f, ClassificationOptions& o) {
   f("label_smoothing", o.label_smoothing, "share of every label that is spread over all classes", {0, 1});
   f("class_weights", o.class_weights, "of the classes in the loss, one each; none: all alike", {0, 1e9});
   f("names", o.names, "of the classes in their order, for reports; none: their numbers");
-  f.renamed("turns", "test_time_rotations");
   f("test_time_rotations", o.test_time_rotations,
     "rotations at test time, in validation too: class probabilities are averaged over them");
 }
@@ -64,7 +63,6 @@ void fields(Fields& f, SegmentationOptions& o) {
     "of the classes in cross-entropy and focal loss, one each; none: all alike", {0, 1e9});
   f("names", o.names, "of the classes in their order, for reports; none: their numbers");
   f("regions", o.regions, "classes taken together, scored beside the classes; `dice` is then their mean");
-  f.renamed("turns", "test_time_rotations");
   f("test_time_rotations", o.test_time_rotations,
     "rotations at test time, in validation too: class probabilities are averaged over them");
   f("window", o.window, "prediction window by window, for inputs larger than the memory of the device");
@@ -120,7 +118,6 @@ void fields(Fields& f, PropertyOptions& o) {
   f("loss", o.loss, "what an error costs");
   f("huber_delta", o.huber_delta, "where `huber` goes from squares to lines, in units of the deviation",
     {1e-9, 1e9});
-  f.renamed("turns", "test_time_rotations");
   f("test_time_rotations", o.test_time_rotations,
     "rotations at test time, in validation too, over which predictions are averaged");
 }

@@ -17,7 +17,6 @@
 #include "weyl/train/checkpoint_folder.h"
 #include "weyl/train/freeze.h"
 #include "weyl/train/optimiser.h"
-#include "weyl/train/stored_recipe.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {
@@ -58,8 +57,7 @@ Recipe recipe_of(const ModelSummary& summary, const std::string& where, const Mo
   Recipe recipe;
   recipe.model = known;
   try {
-    recipe.warning = read_toml_text(summary.recipe, where + ": metadata 'recipe'", {},
-                                    [&](Fields& f) { fields_of_stored(f, recipe); });
+    read_toml_text(summary.recipe, where + ": metadata 'recipe'", {}, [&](Fields& f) { fields(f, recipe); });
   } catch (const ConfigError& error) {
     throw DataError(error.what());
   }

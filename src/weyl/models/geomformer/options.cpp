@@ -11,7 +11,6 @@
 namespace weyl::geomformer {
 
 void fields(Fields& f, CutoffOptions& o) {
-  f.renamed("law", "name");
   f("name", o.name, "how the weight falls: cosine, polynomial or smooth");
   f("radius", o.radius, "distance at which the weight of a neighbour reaches zero, in the positions' unit",
     {1e-6, 1e6});

@@ -18,15 +18,10 @@ void fields(Fields& f, Options& o) {
     "where the chart of the logarithm ends: leave such pairs out (affine groups), take (g - 1/g)/2 or the "
     "logarithms of the polar factors in its place, for every pair, or fail");
   f("score_activation", o.score_activation,
-    "of C: what stands between the two layers of its network, the paper's ReLU or GELU (runs of before this "
-    "key had GELU, and keep it)");
+    "of C: what stands between the two layers of its network, the paper's ReLU or GELU");
   f("move_tokens", o.move_tokens,
     "each block but the last moves the tokens too, g -> g exp(delta), and the next one sees them moved (not "
     "in the paper; G and C)");
-}
-
-void as_stored(Options& o) {
-  o.score_activation = ScoreActivation::gelu;  // there was no other
 }
 
 void require_effects(const Options& o, const Interface*) {

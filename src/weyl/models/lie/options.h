@@ -45,9 +45,6 @@ void fields(Fields& f, Options& o);
 /// where it is not known yet.
 void require_effects(const Options& options, const Interface* interface);
 
-/// Makes the defaults those of stored models and runs: keys that their configs lack mean this.
-void as_stored(Options& options);
-
 /// Reads poses, and no option keeps it from that (models/system_options.h).
 inline std::string blinding(const Options&) {
   return "";

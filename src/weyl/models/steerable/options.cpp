@@ -23,7 +23,6 @@ void fields(Fields& f, Stage& o) {
 }
 
 void fields(Fields& f, PositionOptions& o) {
-  f.renamed("law", "radial");
   f("radial", o.radial,
     "how they fall off with the distance: r^-2, a Gaussian, a table of learned numbers; none: no such "
     "vectors");
@@ -85,7 +84,6 @@ void fields(Fields& f, Options& o) {
     "after convolutions: to length one over all irreps of a channel (joint) or each (irrep), by the root "
     "mean "
     "square over all channels (layer), by running mean squares (batch), or none");
-  f.renamed("bias_start", "bias_init");
   f("bias_init", o.bias_init, "initial value of the biases in relu and gelu of lengths", {-10, 0});
   f("attention", o.attention,
     "false: the transformer's blocks without attention (its heads, scale, positions), their MLPs alone");
