@@ -90,6 +90,9 @@ TEST(IdleOptions, OfOtherSystems) {
         "model.geomformer.heads: has no effect with normaliser = \"constant\""},
        {{g + "preset=painn", g + "width=20"}, ""},  // which the 8 heads that are not there need not divide
        {{g + "preset=painn", g + "activation=gelu"}, ""},
+       {{g + "preset=et", g + "order=sequential"},
+        "model.geomformer.order: has no effect without interaction = attention; must be left out or be "
+        "\"parallel\", got \"sequential\""},
        {{g + "norm=whiten", g + "parts.equ_norm=false"},
         "model.geomformer.norm: has no effect with parts.equ_norm"},
        {{g + "bias=none", g + "kernels=32"}, "model.geomformer.kernels: has no effect without messages"}});
@@ -279,6 +282,8 @@ TEST(IdleOptions, OfAFileYieldToOverrides) {
   EXPECT_EQ(warning("md/geomformer.toml", {"model.geomformer.preset=painn"}).find(begins), 0u);
   EXPECT_EQ(warning("solids/steerable-conv.toml", {"data.modelnet.carrier=points"}).find(begins), 0u);
   EXPECT_EQ(warning("md/et.toml", {"train.epochs=3"}), "");
+  EXPECT_EQ(warning("nbody/geomformer.toml", {"model.geomformer.input=zero"}),
+            begins + "model.geomformer.smoothing (without an input)");
 }
 
 /// A key within an item of a list falls as any other: here that of a first stage, which ends the decoder without it.

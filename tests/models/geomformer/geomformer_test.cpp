@@ -225,14 +225,14 @@ TEST(Geomformer, RefusesWhatItCannotDo) {
 // An option that nothing would read is refused, not ignored; presets and their published variants stay.
 TEST(Geomformer, RefusesWhatHasNoEffect) {
   for (const auto preset : {Preset::geomformer, Preset::et, Preset::painn}) {
-    EXPECT_NO_THROW(check(preset_options(preset)));
+    EXPECT_NO_THROW(require_effects(preset_options(preset), nullptr));
   }
   const auto refuses = [](Preset preset, const std::string& key,
                           const std::function<void(Options&)>& change) {
     Options o = preset_options(preset);
     change(o);
     try {
-      check(o);
+      require_effects(o, nullptr);
       ADD_FAILURE() << key << " was taken";
     } catch (const ConfigError& e) {
       EXPECT_TRUE(std::string(e.what()).starts_with("model.geomformer." + key + ": ")) << e.what();

@@ -177,12 +177,11 @@ double residual_init(const Options& options);
 /// Whether anything is divided among heads: not where messages are summed without scores (PaiNN).
 bool has_heads(const Options& options);
 
-/// ConfigError, naming the key, for options that exclude one another, and for those that nothing reads when
-/// they are not as the preset has them.
+/// ConfigError, naming the key, for options that exclude one another.
 void check(const Options& options);
 
-/// The same for options that nothing reads in a model of this interface (config/idle.h; null: not known yet). They are
-/// refused in configs, not where a model is built: stored models may have them.
+/// ConfigError for what `check` refuses, and for an option that nothing reads as the others stand, or in a model of this
+/// interface, and that is not as the preset has it (config/idle.h). `interface`: null where it is not known yet.
 void require_effects(const Options& options, const Interface* interface);
 
 /// What to say when an output of a model of these options cannot change with the positions: one line that names the
