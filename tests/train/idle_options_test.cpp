@@ -69,15 +69,8 @@ TEST(IdleOptions, OfPlatonic) {
 }
 
 TEST(IdleOptions, OfOtherSystems) {
-  expect("model.system=transformer",
-         {{{"model.transformer.drop_path_by=node"},
-           "model.transformer.drop_path_by: has no effect with drop_path = 0"},
-          {{"model.transformer.drop_path_by=node", "model.transformer.drop_path=0.1"}, ""}});
   expect("model.system=lie", {{{"model.lie.variant=A", "model.lie.chart=polar"},
                                "model.lie.chart: has no effect with variant = \"A\""},
-                              {{"model.lie.score_activation=gelu"},
-                               "model.lie.score_activation: has no effect without variant = \"C\""},
-                              {{"model.lie.score_activation=gelu", "model.lie.variant=C"}, ""},
                               {{"model.lie.chart=polar"}, ""},
                               {{"model.lie.blocks=1", "model.lie.move_tokens=true"},
                                "model.lie.move_tokens: has no effect with fewer"}});
@@ -176,11 +169,11 @@ TEST(IdleOptions, OfTasks) {
           {{f + "forces=none", f + "force_weight=0"}, ""},
           {{f + "forces=none", f + "force_weight=3"},
            "task.force_field.force_weight: has no effect with forces"}});
-  expect("task.name=segmentation",
-         {{{s + "focal_gamma=1"}, "task.segmentation.focal_gamma: has no effect with focal = 0"},
-          {{s + "focal_gamma=1", s + "focal=1"}, ""},
-          {{s + "window.overlap=0.1"}, "task.segmentation.window.overlap: has no effect without window.size"},
-          {{s + "dice_background=true"}, "task.segmentation.dice_background: has no effect with dice = 0"}});
+  expect(
+      "task.name=segmentation",
+      {{{s + "focal_gamma=1"}, "task.segmentation.focal_gamma: has no effect with focal = 0"},
+       {{s + "focal_gamma=1", s + "focal=1"}, ""},
+       {{s + "window.overlap=0.1"}, "task.segmentation.window.overlap: has no effect without window.size"}});
   expect("task.name=property", {{{p + "test_time_rotations.axis=x"},
                                  "task.property.test_time_rotations.axis: has no effect with test_time"},
                                 {{p + "test_time_rotations.axis=x", p + "test_time_rotations.count=3"}, ""},

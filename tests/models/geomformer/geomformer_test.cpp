@@ -253,22 +253,15 @@ TEST(Geomformer, RefusesWhatHasNoEffect) {
   refuses(et, "parts.equ_norm", [](auto& o) { o.parts.equ_norm = false; });
   refuses(painn, "vector_cutoff", [](auto& o) { o.vector_cutoff = false; });
   refuses(own, "vector_cutoff", [](auto& o) { o.vector_cutoff = false; });
-  refuses(own, "messages", [](auto& o) { o.messages.deep_values = true; });
   refuses(own, "bias_heads", [](auto& o) {
     o.bias = BiasScope::none;
     o.bias_heads = false;
   });
   refuses(own, "smoothing", [](auto& o) { o.smoothing = 1e-30; });
   refuses(painn, "smoothing", [](auto& o) { o.smoothing = 0; });
-  refuses(own, "self_edges", [](auto& o) { o.self_edges = false; });
   refuses(own, "rho", [](auto& o) { o.rho = 0.5; });
   refuses(et, "norm_epsilon", [](auto& o) { o.norm_epsilon = 0.5; });
-  refuses(own, "train_basis", [](auto& o) { o.train_basis = false; });
   // What would jump at the cut-off.
-  refuses(own, "self_edges", [](auto& o) {
-    o.cutoff.emplace();
-    o.self_edges = false;
-  });
   refuses(own, "cutoff.lower", [](auto& o) {
     o.cutoff.emplace();
     o.cutoff->lower = 1;

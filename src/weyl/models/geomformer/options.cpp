@@ -37,13 +37,6 @@ void fields(Fields& f, Parts& o) {
   f("equ_norm", o.equ_norm, "norms of the equivariant stream");
 }
 
-void fields(Fields& f, Messages& o) {
-  f("deep_values", o.deep_values, "values of the sender by two layers (PaiNN), not one (ET)");
-  f("filter_activation", o.filter_activation, "SiLU on the filters (ET)");
-  f("own_products", o.own_products,
-    "a node's summed messages multiply products of its own vectors (ET), or are added as they are");
-}
-
 Options preset_options(Preset preset) {
   Options o;
   o.preset = preset;
@@ -60,7 +53,6 @@ Options preset_options(Preset preset) {
     o.blocks = 6;
     o.basis = Basis::exp_normal;
     o.kernels = 32;
-    o.train_basis = false;
     o.normaliser = Normaliser::silu;
     o.neighbour_embedding = true;
     o.feed_forward = FeedForward::none;
@@ -69,11 +61,8 @@ Options preset_options(Preset preset) {
     o.blocks = 3;
     o.basis = Basis::bessel;
     o.kernels = 20;
-    o.train_basis = false;
     o.normaliser = Normaliser::constant;
     o.parts.inv_norm = false;
-    o.messages = {true, false, false};
-    o.self_edges = false;
     o.feed_forward = FeedForward::mixing;
     o.head_hidden = 64;
   }
@@ -103,13 +92,9 @@ void fields(Fields& f, Options& o) {
     "added to the learned widths of Gaussians, in the positions' unit (published: 1e-5 or 1e-2, so sharp "
     "that forces jump)",
     {0, 1e3});
-  f("train_basis", o.train_basis, "learn their centres and widths (pair_gaussian always does)");
-  f("self_edges", o.self_edges,
-    "within a cut-off a node is a neighbour of its own (without one it always is)");
   f("interaction", o.interaction, "four attentions (GeoMFormer), or filtered messages (ET, PaiNN)");
   f("normaliser", o.normaliser,
     "from scores to weights: softmax, silu, constant (sums, whatever the scores) or count");
-  f("messages", o.messages, "what filtered messages are made of");
   f("vector_cutoff", o.vector_cutoff,
     "messages with silu: the cut-off weighs values, not scores alone (without it energies jump)");
   f("input", o.input,
@@ -159,6 +144,18 @@ double residual_init(const Options& o) {
   return 1 / std::sqrt(2.0 * static_cast<double>(std::max<int64_t>(o.blocks, 1)));
 }
 
+bool learns_basis(const Options& o) {
+  return o.preset == Preset::geomformer || o.basis == Basis::pair_gaussian;
+}
+
+bool has_self_edges(const Options& o) {
+  return o.preset != Preset::painn || o.interaction != Interaction::messages;
+}
+
+Messages messages_of(Preset preset) {
+  return preset == Preset::painn ? Messages{true, false, false} : Messages{};
+}
+
 bool has_heads(const Options& o) {
   return o.interaction == Interaction::attention || o.normaliser != Normaliser::constant;
 }
@@ -181,8 +178,6 @@ void check(const Options& o) {
        "must be 0 but with name = cosine");
   // A lone neighbour would have all of the softmax, however faint, and nothing a step further.
   const bool competes = !messages && o.normaliser == Normaliser::softmax && o.cutoff;
-  must(!competes || o.self_edges, "self_edges",
-       "must be true with normaliser = softmax and a cut-off: energies would jump there");
   must(!competes || o.cutoff->lower == 0, "cutoff.lower",
        "must be 0 with normaliser = softmax, whose share of the node itself it takes away: energies would "
        "jump at the cut-off");
@@ -214,8 +209,8 @@ void require_effects(const Options& o, const Interface* interface) {
   const bool gated = o.feed_forward == FeedForward::gated;
   const bool feeds = o.feed_forward == FeedForward::mixing || (gated && (o.parts.inv_ffn || o.parts.equ_ffn));
   const bool distances = !attention || (o.bias != BiasScope::none && scored) || o.pair_embedding;
-  const bool learned_anyway = o.basis == Basis::pair_gaussian;
-  const bool gaussians = (learned_anyway && distances) || o.input != VectorInput::zero || told_vectors;
+  const bool gaussians =
+      (o.basis == Basis::pair_gaussian && distances) || o.input != VectorInput::zero || told_vectors;
   const bool normed = o.norm != VectorNormLaw::none;
   // Where nobody reads the vectors of the last block, it has no parts that make them.
   const bool equ_parts = o.blocks > 1 || o.head == Head::gated || vectors;
@@ -237,7 +232,6 @@ void require_effects(const Options& o, const Interface* interface) {
       {"order", attention, without_attention},
       {"shared_query", attention, without_attention},
       {"equ_scale", attention, without_attention},
-      {"messages", !attention, "without interaction = messages"},
       {"vector_cutoff", !attention && o.normaliser == Normaliser::silu,
        "without interaction = messages and normaliser = silu"},
       {"bias_heads", o.bias != BiasScope::none, "without a bias"},
@@ -247,10 +241,8 @@ void require_effects(const Options& o, const Interface* interface) {
       {"hidden", gated, without_gated},
       {"parts.equ_norm", normed, without_norm},
       {"smoothing", o.input != VectorInput::zero, "without an input"},
-      {"self_edges", o.cutoff.has_value(), "without a cut-off"},
       {"norm_epsilon", normed, without_norm},
       {"rho", o.norm == VectorNormLaw::whiten, "without norm = whiten"},
-      {"train_basis", !learned_anyway, "without a basis other than pair_gaussian, which always learns"},
       {"head_hidden", mlp_head, "without head = mlp"},
       {"heads", has_heads(o), without_scores},
       {"bias", scored, without_scores},
@@ -259,7 +251,6 @@ void require_effects(const Options& o, const Interface* interface) {
       {"shared_query", scored, without_scores},
       {"basis", distances, without_distances},
       {"kernels", distances, without_distances},
-      {"train_basis", distances, without_distances},
       {"least_width", gaussians,
        "without Gaussians: basis = \"pair_gaussian\", an input, or features that are vectors"},
       {"norm", o.parts.equ_norm, without_equ_norm},

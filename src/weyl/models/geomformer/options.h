@@ -20,7 +20,8 @@ struct Interface;
 namespace weyl::geomformer {
 
 /// Three published models as settings of one block: GeoMFormer itself, TorchMD-Net's Equivariant Transformer,
-/// and PaiNN. A preset sets every option below it; options given beside it change single ones.
+/// and PaiNN. A preset sets every option below it; options given beside it change single ones. What no option changes is
+/// said by learns_basis, has_self_edges and messages_of.
 enum class Preset { geomformer, et, painn };
 constexpr auto names_of(Preset) {
   return std::array<std::string_view, 3>{"geomformer", "et", "painn"};
@@ -124,13 +125,6 @@ struct Parts {
 };
 void fields(Fields& f, Parts& o);
 
-/// Filtered messages: values by two layers in place of one, SiLU on the filters, and whether the sum of a
-/// node's messages multiplies products of its own vectors before it is added (ET: yes).
-struct Messages {
-  bool deep_values = false, filter_activation = true, own_products = true;
-};
-void fields(Fields& f, Messages& o);
-
 struct Options {
   static constexpr const char* name_in_config = "geomformer";
   Preset preset = Preset::geomformer;
@@ -140,10 +134,8 @@ struct Options {
   Basis basis = Basis::pair_gaussian;
   int64_t kernels = 64;
   double least_width = 0.05;
-  bool train_basis = true, self_edges = true;
   Interaction interaction = Interaction::attention;
   Normaliser normaliser = Normaliser::softmax;
-  Messages messages;
   bool vector_cutoff = true;
   VectorInput input = VectorInput::centroid;
   double smoothing = 0.2;
@@ -173,6 +165,20 @@ Options preset_options(Preset preset);
 /// By what the last map of a branch is multiplied at the start, 1 / sqrt(2 blocks), so that the sum of all
 /// branches has a size of its own whatever the depth.
 double residual_init(const Options& options);
+
+/// Whether the centres and widths of the functions of the distance are parameters: as published, not those of ET and
+/// PaiNN, but always those of pair_gaussian.
+bool learns_basis(const Options& options);
+
+/// Whether a node is a neighbour of its own within a cut-off. Without one it always is, and in PaiNN's messages never.
+bool has_self_edges(const Options& options);
+
+/// What filtered messages are made of, by preset: values of the sender by two layers in place of one (PaiNN), SiLU on the
+/// filters (ET), and whether the sum of a node's messages multiplies products of its own vectors before it is added (ET).
+struct Messages {
+  bool deep_values = false, filter_activation = true, own_products = true;
+};
+Messages messages_of(Preset preset);
 
 /// Whether anything is divided among heads: not where messages are summed without scores (PaiNN).
 bool has_heads(const Options& options);

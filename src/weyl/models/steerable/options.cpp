@@ -26,9 +26,8 @@ void fields(Fields& f, PositionOptions& o) {
   f("radial", o.radial,
     "how they fall off with the distance: r^-2, a Gaussian, a table of learned numbers; none: no such "
     "vectors");
-  f("spacing", o.spacing, "distance of two neighbouring tokens", {1e-6, 1e6});
-  f("width", o.width, "of the Gaussian, in units of the distance", {1e-6, 1e6});
-  f("reach", o.reach, "of the table, in units of the distance; zero beyond", {1e-6, 1e6});
+  f("width", o.width, "of the Gaussian, in distances of neighbouring tokens", {1e-6, 1e6});
+  f("reach", o.reach, "of the table, in distances of neighbouring tokens; zero beyond", {1e-6, 1e6});
 }
 
 void fields(Fields& f, EncoderOptions& o) {
@@ -131,10 +130,9 @@ void check(const Options& options, int64_t dimension, bool segmentation) {
   if (encoder.depth > 0) {
     require_norm("encoder.norm", encoder.norm);
     const PositionOptions& p = encoder.positions;
-    require<ConfigError>(!options.attention || p.radial != RadialLaw::table ||
-                             (p.reach >= p.spacing && p.reach <= 400 * p.spacing),
-                         "model.steerable.encoder.positions.reach: must be from 1 to 400 times the spacing ",
-                         p.spacing, ", got ", p.reach);
+    require<ConfigError>(
+        !options.attention || p.radial != RadialLaw::table || (p.reach >= 1 && p.reach <= 400),
+        "model.steerable.encoder.positions.reach: must be from 1 to 400, got ", p.reach);
   }
   require<ConfigError>(
       options.encoder.activation == Activation::relu || options.encoder.activation == Activation::gelu,
@@ -228,7 +226,6 @@ void require_effects(const Options& o, const Interface* interface) {
       {"encoder.hidden", blocks, without_blocks},
       {"encoder.norm", blocks, without_blocks},
       {"encoder.activation", blocks, without_blocks},
-      {"encoder.positions.spacing", radial != RadialLaw::none, "with radial = \"none\""},
       {"encoder.positions.width", radial == RadialLaw::gaussian, "without radial = \"gaussian\""},
       {"encoder.positions.reach", radial == RadialLaw::table, "without radial = \"table\""},
       {"skips", masks, without_masks},
