@@ -15,7 +15,7 @@ inline KernelCase steerable_attention_case(const std::string& name, const Steera
                                            const std::vector<int64_t>& grid, steerable::RadialLaw law,
                                            int64_t batch, bool timed = false) {
   const int64_t n = std::accumulate(grid.begin(), grid.end(), int64_t{1}, std::multiplies<>());
-  const steerable::PositionOptions options{law, 0.9, 1.7, 2.5};
+  const steerable::PositionOptions options{law, 1.7, 2.5};
   const std::shared_ptr<const steerable::Positions> positions =
       law == steerable::RadialLaw::none ? nullptr
                                         : std::make_shared<const steerable::Positions>(type, grid, options);

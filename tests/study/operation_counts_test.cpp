@@ -271,7 +271,7 @@ TEST(WorkOfModels, OfFilteredMessagesIsExact) {
       o.blocks = 2;
       o.kernels = 7;
       o.cutoff->radius = 100;
-      o.train_basis = learned;
+      o.preset = learned ? geomformer::Preset::geomformer : preset;  // whose basis learns
       Interface i = interface_of_nodes(11);
       i.features.erase(i.features.begin() + 1);  // vectors start at zero
       expect_exact(preset == geomformer::Preset::et ? "et" : "painn", o, i);

@@ -115,13 +115,10 @@ TEST(Segmentation, LossesAreThoseOfHandComputedProbabilities) {
   o.focal_gamma = 1;
   o.class_weights = {1, 3};
   EXPECT_NEAR(loss(o), 0.25 * (0.2 * a + 3 * 0.4 * b) / 4, 1e-12);
-  o = {.cross_entropy = 0, .dice = 1, .dice_smooth = 0};
-  EXPECT_NEAR(loss(o), 1 - 2 * 0.6 / (0.8 + 1), 1e-12);
-  o.dice_background = true;
-  o.dice_smooth = 1;
-  EXPECT_NEAR(loss(o), 1 - (2.2 / 2.8 + 2.6 / 3.2) / 2, 1e-12);
+  o = {.cross_entropy = 0, .dice = 1};  // of class 1
+  EXPECT_NEAR(loss(o), 1 - 2.2 / 2.8, 1e-12);
   o.cross_entropy = 0.5;
-  EXPECT_NEAR(loss(o), 1 - (2.2 / 2.8 + 2.6 / 3.2) / 2 + 0.25 * (a + b), 1e-12);
+  EXPECT_NEAR(loss(o), 1 - 2.2 / 2.8 + 0.25 * (a + b), 1e-12);
   EXPECT_THROW(loss({.cross_entropy = 0}), ConfigError);
   const Tensor first = longs({0, 0}, {1, 1, 2});
   const Tensor nothing = segmentation_loss(p.log(), first, {.focal = 1, .class_weights = {0, 1}});
@@ -158,34 +155,31 @@ TEST(SlidingWindow, OfAPointwiseModelIsThatOfTheWholeGrid) {
   at::manual_seed(1);
   const Grid grid{at::randn({2, 3, 11, 5, 9}, at::kDouble)};
   const auto f = [](const Grid& g) { return g.values.square(); };
-  for (const auto blending : {Blending::constant, Blending::linear, Blending::gaussian}) {
-    for (const double overlap : {0.0, 0.5}) {
-      WindowOptions options{{4, 8, 3}, overlap, blending};
-      int64_t windows = 0;
-      const Tensor whole = over_windows(grid, options, [&](const Grid& g) {
-        EXPECT_EQ(g.values.sizes(), (at::IntArrayRef{2, 3, 4, 8, 3}));
-        ++windows;
-        return f(g);
-      });
-      EXPECT_GT(windows, 3);
-      EXPECT_EQ(whole.sizes(), grid.values.sizes());
-      EXPECT_LT((whole - f(grid)).abs().max().item<double>(), 1e-12);
-    }
+  for (const double overlap : {0.0, 0.5}) {
+    int64_t windows = 0;
+    const Tensor whole = over_windows(grid, {{4, 8, 3}, overlap}, [&](const Grid& g) {
+      EXPECT_EQ(g.values.sizes(), (at::IntArrayRef{2, 3, 4, 8, 3}));
+      ++windows;
+      return f(g);
+    });
+    EXPECT_GT(windows, 3);
+    EXPECT_EQ(whole.sizes(), grid.values.sizes());
+    EXPECT_LT((whole - f(grid)).abs().max().item<double>(), 1e-12);
   }
 }
 
 TEST(SlidingWindow, BlendsByThePlaceInTheWindow) {
-  const Tensor linear = window_weights({5}, Blending::linear, at::kDouble);
-  EXPECT_TRUE(at::allclose(linear, at::tensor({1.0, 2.0, 3.0, 2.0, 1.0}, at::kDouble) / 3));
-  const Tensor gaussian = window_weights({8, 8}, Blending::gaussian, at::kDouble);
+  const Tensor gaussian = window_weights({8, 8}, at::kDouble);
   EXPECT_TRUE(at::allclose(gaussian, gaussian.flip({0})));
   EXPECT_NEAR(gaussian[3][3].item<double>(), std::exp(-0.25), 1e-12);
   EXPECT_NEAR(gaussian[0][0].item<double>(), 1e-3, 1e-12);
   // two windows of 4 on 6 cells that say 0 and 1: cells 2 and 3 are blended
   int64_t call = 0;
-  const Tensor said = over_windows({at::zeros({1, 1, 6}, at::kDouble)}, {{4}, 0.5, Blending::linear},
+  const Tensor said = over_windows({at::zeros({1, 1, 6}, at::kDouble)}, {{4}, 0.5},
                                    [&](const Grid& g) { return g.values + static_cast<double>(call++); });
-  EXPECT_TRUE(at::allclose(said.flatten(), at::tensor({0.0, 0.0, 1.0 / 3, 2.0 / 3, 1.0, 1.0}, at::kDouble)));
+  const double inner = std::exp(-0.5), outer = std::exp(-4.5);  // half a cell and 1 1/2 from the middle
+  const double share = outer / (inner + outer);
+  EXPECT_TRUE(at::allclose(said.flatten(), at::tensor({0.0, 0.0, share, 1 - share, 1.0, 1.0}, at::kDouble)));
 }
 
 TEST(Segmentation, WindowsNeverShowTheModelMoreThanTheirSizeAndChangeNothingPointwise) {
@@ -227,7 +221,7 @@ TEST(Segmentation, TheLossOfEvaluationIsThatOfTheWindowsAndRunsTheModelOnce) {
 
 TEST(SlidingWindow, ShowsTheGridItselfUncopied) {
   const Grid grid{at::zeros({1, 2, 9, 8}, at::kDouble)};
-  over_windows(grid, {{4}, 0.5, Blending::gaussian}, [&](const Grid& window) {
+  over_windows(grid, {{4}, 0.5}, [&](const Grid& window) {
     EXPECT_TRUE(window.values.is_alias_of(grid.values));
     return window.values.clone();
   });

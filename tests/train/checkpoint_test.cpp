@@ -198,7 +198,8 @@ TEST_F(CheckpointTest, HostileStatesAreOneLine) {
   EXPECT_TRUE(has(message_of([&] { trainer.load(read_checkpoint(run)); }), "optimiser state must hold"));
 }
 
-// A run of format version 1, written once by weyl 0.1.0 with the disabled test below; it must load for ever.
+// A run of format version 1, written once with the disabled test below. The keys of its recipe, alone, follow those of
+// the program until the first release; from then on it must load for ever.
 constexpr const char* version1 = WEYL_SOURCE_DIR "/tests/fixtures/checkpoints/v1";
 
 TEST(CheckpointFormat, Version1LoadsForEver) {

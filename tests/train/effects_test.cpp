@@ -156,7 +156,7 @@ TEST(EffectsOfRecipes, StoredModelsAreNotRefused) {
   const ScratchFolder folder;
   Recipe recipe = small_recipe();
   recipe.train = short_training();
-  recipe.model.system.get_if<transformer::Options>()->drop_path_by = DropPathBy::node;
+  recipe.model.system.get_if<transformer::Options>()->pooling = Pooling::mean;
   TrainRequest request;
   request.out = folder / "refused";
   request.data = Splits{small_set(24, 1), small_set(8, 2), nullptr};
@@ -165,11 +165,11 @@ TEST(EffectsOfRecipes, StoredModelsAreNotRefused) {
     FAIL();
   } catch (const ConfigError& error) {
     EXPECT_STREQ(error.what(),
-                 "model.transformer.drop_path_by: has no effect with drop_path = 0; must be left out or be "
-                 "\"graph\", got \"node\"");
+                 "model.transformer.pooling: has no effect where every output is of nodes or extensive; must "
+                 "be left out or be \"sum\", got \"mean\"");
   }
   EXPECT_FALSE(std::filesystem::exists(request.out));
-  const std::string run = folder / "older";
+  const std::string run = folder / "stored";
   train_small(recipe, run, *request.data);
   EXPECT_NO_THROW(load_model(run));
 }

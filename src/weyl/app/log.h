@@ -20,7 +20,7 @@ inline void say(std::string_view message) {
 inline void warn(std::string_view message) {
   log(LogLevel::warning, message);
 }
-/// What may be empty: old names of keys, say.
+/// Nothing for an empty message.
 inline void warn_if_any(std::string_view message) {
   if (!message.empty()) {
     warn(message);

@@ -11,9 +11,7 @@
 namespace weyl {
 
 SweepRuns runs_of_file(const std::string& path, const Machine& machine, const Systems& systems) {
-  std::string warning;
-  SweepOptions options = read_sweep(path, warning);
-  warn_if_any(warning);
+  SweepOptions options = read_sweep(path);
   if (machine.dtype) {
     options.set.push_back("train.precision=" + *machine.dtype);
   }

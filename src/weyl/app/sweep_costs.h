@@ -9,7 +9,7 @@
 
 namespace weyl {
 
-/// The runs of a sweep file; --dtype is that of every config. Old names of keys are warned of.
+/// The runs of a sweep file; --dtype is that of every config.
 SweepRuns runs_of_file(const std::string& path, const Machine& machine, const Systems& systems);
 
 /// What each model costs, by `options` (loss and choose are those of the sweep); with `options.steps`, timed, which is

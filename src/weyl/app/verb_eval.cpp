@@ -16,7 +16,6 @@ namespace weyl {
 
 int run(const EvalCommand& command, const Systems& systems) {
   FilePredictor predictor(command.model, predictor_options(command), systems);
-  warn_if_any(predictor.subject().recipe.warning);
   take_threads_for(command.machine, predictor, predictor.options().batch);
   require<ConfigError>(predictor.task() != nullptr, command.model,
                        ": must have a task to be measured by, but holds weights alone");

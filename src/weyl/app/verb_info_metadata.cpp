@@ -2,14 +2,13 @@
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/info_json.h"
-#include "weyl/app/log.h"
 #include "weyl/app/verbs.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/saved/model_summary.h"
-#include "weyl/train/stored_recipe.h"
+#include "weyl/train/recipe.h"
 
 namespace weyl {
 namespace {
@@ -77,8 +76,7 @@ std::optional<int> run_from_metadata(const InfoCommand& command, const ModelOpti
   Recipe recipe;
   recipe.model = known;
   try {
-    warn_if_any(read_toml_text(summary.recipe, path + ": metadata 'recipe'", {},
-                               [&](Fields& f) { fields_of_stored(f, recipe); }));
+    read_toml_text(summary.recipe, path + ": metadata 'recipe'", {}, [&](Fields& f) { fields(f, recipe); });
   } catch (const ConfigError& error) {
     throw DataError(error.what());
   }

@@ -18,7 +18,6 @@ namespace {
 /// Films of --rollout N into `out`, rollout_0.safetensors, ...
 void write_rollouts(const PlotCommand& command, const std::string& out, const Systems& systems) {
   FilePredictor predictor(command.run, predictor_options(command.machine), systems);
-  warn_if_any(predictor.subject().recipe.warning);
   predictor.roll_out(command.rollout, "--rollout");
   take_threads_for(command.machine, predictor, 1);
   const auto test = open_data(with_rollout(predictor.subject().recipe, command.rollout, "--rollout"), "",

@@ -83,7 +83,6 @@ std::string model_file_names(const PredictCommand& command) {
 FilePredictor predictor_of(const PredictCommand& command, const PredictorOptions& options,
                        const Systems& systems) {
   FilePredictor predictor(command.model, options, systems);
-  warn_if_any(predictor.subject().recipe.warning);
   for (const std::string& other : command.others) {
     predictor.join(Predictor(other, options, systems), command.model, other);
   }

@@ -4,7 +4,6 @@
 
 #include "weyl/config/description.h"
 #include "weyl/config/meant.h"
-#include "weyl/config/old_names.h"
 #include "weyl/config/toml_tree.h"
 #include "weyl/config/wording.h"
 #include "weyl/core/check.h"
@@ -209,9 +208,6 @@ std::string describe_json_schema(const Visit& visit) {
 }
 
 std::string explain(const Visit& visit, std::string_view key) {
-  if (const std::string now = OldNames(visit).renamed_path(std::string(key)); now != key) {
-    return text(key, " is now ", now, ".\n", explain(visit, now));
-  }
   const Description root = describe(visit);
   std::vector<const Description*> all;
   collect_descriptions(root, all);

@@ -14,10 +14,6 @@ class Describer final : public Fields {
 
   Description all() { return std::move(open_.front()); }
 
-  void renamed(std::string_view old_key, std::string_view key) override {
-    open_.back().renamed.emplace_back(old_key, key);
-  }
-
   void also_called(std::string_view key, std::initializer_list<std::string_view> words) override {
     for (const std::string_view word : words) {
       open_.back().also_called.emplace_back(word, key);

@@ -18,11 +18,10 @@ struct Description {
   std::string standard;  // the default as TOML; empty for a table
   Range range;
   std::vector<std::string> choices;
-  bool optional = false;                                     // `key = false` switches it off
-  bool on = true;                                            // whether an optional is on by default
-  std::vector<Description> children;                         // of a table, and of one item of `tables`
-  std::string chosen_by;                                     // of a table: the key beside it that chooses it
-  std::vector<std::pair<std::string, std::string>> renamed;  // of its keys: the old name and the one now
+  bool optional = false;              // `key = false` switches it off
+  bool on = true;                     // whether an optional is on by default
+  std::vector<Description> children;  // of a table, and of one item of `tables`
+  std::string chosen_by;              // of a table: the key beside it that chooses it
   std::vector<std::pair<std::string, std::string>> also_called;  // the word and the key (Fields::also_called)
 };
 

@@ -133,10 +133,6 @@ class Fields {
     leave_array();
   }
 
-  /// A key of this struct had another name: files and overrides that use it are read for ever, with a warning
-  /// (config/old_names.h). Stands beside the visit of `key`.
-  virtual void renamed(std::string_view /*old_key*/, std::string_view /*key*/) {}
-
   /// What others call a key of this struct. No file may use these words: they find the key that is meant, wherever in
   /// the config they stand (config/meant.h). Stands beside the visit of `key`.
   virtual void also_called(std::string_view /*key*/, std::initializer_list<std::string_view> /*words*/) {}

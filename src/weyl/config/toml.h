@@ -18,11 +18,10 @@ using Visit = std::function<void(Fields&)>;
 /// string) replace what the file says before anything is read. Throws ConfigError for an unknown key (naming
 /// the nearest), a wrong type (an integer serves for a number, never the reverse), a value out of range or
 /// not finite, a duplicate key or a syntax error: `file:line: key.path: what must hold, got what was found`.
-/// A value from an override is named as `override 'train.epochs=5'` in place of file and line. Keys may have their old
-/// names (Fields::renamed): returns a line that names those used, to be said as a warning; empty: none.
-std::string read_toml(const std::string& path, std::span<const std::string> overrides, const Visit& visit);
-std::string read_toml_text(std::string_view text, std::string_view where,
-                           std::span<const std::string> overrides, const Visit& visit);
+/// A value from an override is named as `override 'train.epochs=5'` in place of file and line.
+void read_toml(const std::string& path, std::span<const std::string> overrides, const Visit& visit);
+void read_toml_text(std::string_view text, std::string_view where, std::span<const std::string> overrides,
+                    const Visit& visit);
 
 /// The tables and keys at `paths` ("task", "train.batch") of a document whose others belong to other readers: they are
 /// not looked at.
@@ -44,8 +43,8 @@ std::string explain(const Visit& visit, std::string_view key);
 std::string describe_keys(const Visit& visit);
 
 template <class S>
-std::string read_config(const std::string& path, std::span<const std::string> overrides, S& options) {
-  return read_toml(path, overrides, [&](Fields& f) { fields(f, options); });
+void read_config(const std::string& path, std::span<const std::string> overrides, S& options) {
+  read_toml(path, overrides, [&](Fields& f) { fields(f, options); });
 }
 
 }  // namespace weyl

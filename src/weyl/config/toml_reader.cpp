@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "weyl/config/meant.h"
-#include "weyl/config/old_names.h"
 #include "weyl/config/toml.h"
 #include "weyl/config/toml_tree.h"
 #include "weyl/config/wording.h"
@@ -386,24 +385,21 @@ class Reader final : public Fields {
 
 }  // namespace
 
-std::string read_toml(const std::string& path, std::span<const std::string> overrides, const Visit& visit) {
+void read_toml(const std::string& path, std::span<const std::string> overrides, const Visit& visit) {
   const FileContents file = read_file(path, kLargestFile);
   require<ConfigError>(file.fault.empty(), path, ": ", file.fault);
-  return read_toml_text(file.text, path, overrides, visit);
+  read_toml_text(file.text, path, overrides, visit);
 }
 
-std::string read_toml_text(std::string_view content, std::string_view where,
-                           std::span<const std::string> overrides, const Visit& visit) {
+void read_toml_text(std::string_view content, std::string_view where, std::span<const std::string> overrides,
+                    const Visit& visit) {
   TomlNode root = parse_toml(content, where);
-  OldNames old_names(visit);
-  old_names.rename(root, std::string(where));
   for (size_t i = 0; i < overrides.size(); ++i) {
-    apply_override(root, old_names.renamed(overrides[i]), static_cast<int64_t>(i));
+    apply_override(root, overrides[i], static_cast<int64_t>(i));
   }
   Reader reader(root, std::string(where), overrides, visit);
   visit(reader);
   reader.finish();
-  return old_names.warning(std::string(where));
 }
 
 namespace {

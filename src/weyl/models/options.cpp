@@ -46,12 +46,4 @@ void fields(Fields& f, ModelOptions& o) {
     "average_rotations, over those that are rotations (4)");
 }
 
-ModelOptions stored(ModelOptions known) {
-  known.system.as_stored();
-  for (SystemOptions& system : known.known) {
-    system.as_stored();
-  }
-  return known;
-}
-
 }  // namespace weyl

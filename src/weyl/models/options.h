@@ -29,8 +29,4 @@ struct ModelOptions {
 };
 void fields(Fields& f, ModelOptions& o);
 
-/// The same for the config of a stored model or run: keys that it lacks, because it is older than they are, have the
-/// values that its model was built with.
-ModelOptions stored(ModelOptions known);
-
 }  // namespace weyl

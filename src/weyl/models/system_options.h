@@ -29,12 +29,6 @@ void require_effects_of(const O& options, const Interface* interface) {
   }
 }
 template <class O>
-void set_stored(O& options) {
-  if constexpr (requires { as_stored(options); }) {
-    as_stored(options);
-  }
-}
-template <class O>
 std::optional<std::string> blinding_of(const O& options) {
   if constexpr (requires { blinding(options); }) {
     return blinding(options);
@@ -55,7 +49,6 @@ std::string must_without_objects_of(const O& options) {
 /// copies are deep. Beside a struct may stand, each where there is need:
 ///   Options resolved(const Options&, const Interface&);  // decides by the interface what is left open ("auto")
 ///   Options resolved_by(const Options&, const Interface&, const TensorShapes&);  // first: by weights to be imported
-///   void as_stored(Options&);                            // values of the keys that a stored config may lack
 ///   std::string blinding(const Options&);                // what keeps outputs from seeing the input
 ///   std::string must_without_objects(const Options&);    // "model.x.axial: must be false" where it looks at objects
 class SystemOptions {
@@ -79,7 +72,6 @@ class SystemOptions {
   void resolve(const Interface& interface, const TensorShapes& weights = {}) {
     held_->resolve(interface, weights);
   }
-  void as_stored() { held_->as_stored(); }
   /// One line that names the option; empty: no option does. Nothing: the system does not say, and may not be meant to
   /// read positions.
   std::optional<std::string> blinding() const { return held_->blinding(); }
@@ -104,7 +96,6 @@ class SystemOptions {
     virtual void require_effects(const Interface* interface) const = 0;
     virtual const std::type_info& type() const = 0;
     virtual void resolve(const Interface& interface, const TensorShapes& weights) = 0;
-    virtual void as_stored() = 0;
     virtual std::optional<std::string> blinding() const = 0;
     virtual std::string must_without_objects() const = 0;
   };
@@ -126,7 +117,6 @@ class SystemOptions {
         options = resolved(options, interface);
       }
     }
-    void as_stored() override { detail::set_stored(options); }
     std::optional<std::string> blinding() const override { return detail::blinding_of(options); }
     std::string must_without_objects() const override { return detail::must_without_objects_of(options); }
     O options;

@@ -31,7 +31,6 @@ void fields(Fields& f, ClassificationOptions& o) {
   f("label_smoothing", o.label_smoothing, "share of every label that is spread over all classes", {0, 1});
   f("class_weights", o.class_weights, "of the classes in the loss, one each; none: all alike", {0, 1e9});
   f("names", o.names, "of the classes in their order, for reports; none: their numbers");
-  f.renamed("turns", "test_time_rotations");
   f("test_time_rotations", o.test_time_rotations,
     "rotations at test time, in validation too: class probabilities are averaged over them");
 }
@@ -47,24 +46,18 @@ void fields(Fields& f, WindowOptions& o) {
     "with zeros",
     {1, 1e6});
   f("overlap", o.overlap, "of neighbouring windows, as a share of their size, at least", {0, 0.95});
-  f("blending", o.blending,
-    "how much a cell says by its place in the window: all alike, falling linearly from the centre, or as a "
-    "Gaussian of an eighth of the window");
 }
 
 void fields(Fields& f, SegmentationOptions& o) {
   f("cross_entropy", o.cross_entropy, "weight of the cross-entropy in the loss", {0, 1e6});
   f("focal", o.focal, "weight of the focal loss, alpha (1 - p)^gamma times the cross-entropy", {0, 1e6});
-  f("dice", o.dice, "weight of the Dice loss, 1 - Dice of the probabilities", {0, 1e6});
+  f("dice", o.dice, "weight of the Dice loss, 1 - Dice of the probabilities of all classes but 0", {0, 1e6});
   f("focal_alpha", o.focal_alpha, "factor of the focal loss", {0, 1e6});
   f("focal_gamma", o.focal_gamma, "how little the focal loss asks of what is nearly right", {0, 100});
-  f("dice_smooth", o.dice_smooth, "pixels added to both sides of the fraction in the Dice loss", {0, 1e9});
-  f("dice_background", o.dice_background, "class 0 counts in the Dice loss too");
   f("class_weights", o.class_weights,
     "of the classes in cross-entropy and focal loss, one each; none: all alike", {0, 1e9});
   f("names", o.names, "of the classes in their order, for reports; none: their numbers");
   f("regions", o.regions, "classes taken together, scored beside the classes; `dice` is then their mean");
-  f.renamed("turns", "test_time_rotations");
   f("test_time_rotations", o.test_time_rotations,
     "rotations at test time, in validation too: class probabilities are averaged over them");
   f("window", o.window, "prediction window by window, for inputs larger than the memory of the device");
@@ -120,7 +113,6 @@ void fields(Fields& f, PropertyOptions& o) {
   f("loss", o.loss, "what an error costs");
   f("huber_delta", o.huber_delta, "where `huber` goes from squares to lines, in units of the deviation",
     {1e-9, 1e9});
-  f.renamed("turns", "test_time_rotations");
   f("test_time_rotations", o.test_time_rotations,
     "rotations at test time, in validation too, over which predictions are averaged");
 }
@@ -185,11 +177,8 @@ void refuse(const SegmentationOptions& o) {
   const Conditional options[] = {
       {"focal_alpha", o.focal > 0, "with focal = 0"},
       {"focal_gamma", o.focal > 0, "with focal = 0"},
-      {"dice_smooth", o.dice > 0, "with dice = 0"},
-      {"dice_background", o.dice > 0, "with dice = 0"},
       {"class_weights", o.cross_entropy > 0 || o.focal > 0, "with cross_entropy = 0 and focal = 0"},
       {"window.overlap", windows, "without window.size"},
-      {"window.blending", windows, "without window.size"},
       axis_of(o.test_time_rotations),
       random_of(o.test_time_rotations)};
   refuse_idle("task.segmentation", o, SegmentationOptions{}, options);

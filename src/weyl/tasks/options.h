@@ -66,17 +66,10 @@ struct Region {
 };
 void fields(Fields& f, Region& o);
 
-/// How much a pixel of a window says, by its place in it.
-enum class Blending { constant, linear, gaussian };
-constexpr auto names_of(Blending) {
-  return std::array<std::string_view, 3>{"constant", "linear", "gaussian"};
-}
-
 /// Inputs larger than this are predicted window by window; inputs and predictions must fit the main memory.
 struct WindowOptions {
   std::vector<int64_t> size;  // cells along each axis; one number: along all; none: the whole input at once
   double overlap = 0.5;       // of neighbouring windows, at least
-  Blending blending = Blending::gaussian;
 };
 void fields(Fields& f, WindowOptions& o);
 
@@ -85,8 +78,6 @@ struct SegmentationOptions {
   static constexpr const char* name_in_config = "segmentation";
   double cross_entropy = 1, focal = 0, dice = 0;  // weights of the parts of the loss
   double focal_alpha = 1, focal_gamma = 2;
-  double dice_smooth = 1;             // added to numerator and denominator of the Dice loss, in pixels
-  bool dice_background = false;       // class 0 counts in the Dice loss too
   std::vector<double> class_weights;  // of cross-entropy and focal loss
   std::vector<std::string> names;     // of the classes in their order
   std::vector<Region> regions;        // nested ones, scored beside the classes

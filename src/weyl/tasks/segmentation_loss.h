@@ -10,8 +10,8 @@ namespace weyl {
 ///
 ///   cross_entropy  sum_i -w_y log p_y / sum_i w_y, over the pixels i of the batch
 ///   focal          sum_i -w_y alpha (1 - p_y)^gamma log p_y / sum_i w_y
-///   dice           1 - mean over samples and classes k (without 0 unless dice_background) of
-///                  (2 sum_i p_k [y = k] + s) / (sum_i p_k + sum_i [y = k] + s)
+///   dice           1 - mean over samples and classes k > 0 of
+///                  (2 sum_i p_k [y = k] + 1) / (sum_i p_k + sum_i [y = k] + 1)
 ///
 /// ConfigError: no part has a weight.
 Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const SegmentationOptions& options);

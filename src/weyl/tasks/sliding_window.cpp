@@ -4,7 +4,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/exp.h>
-#include <ATen/ops/minimum.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
@@ -34,24 +33,18 @@ std::vector<int64_t> window_starts(int64_t length, int64_t size, double overlap)
   return starts;
 }
 
-Tensor window_weights(const std::vector<int64_t>& sizes, Blending blending, at::TensorOptions options) {
+Tensor window_weights(const std::vector<int64_t>& sizes, at::TensorOptions options) {
   const auto d = static_cast<int64_t>(sizes.size());
   Tensor result = at::ones(sizes, options);
-  for (int64_t axis = 0; axis < d && blending != Blending::constant; ++axis) {
+  for (int64_t axis = 0; axis < d; ++axis) {
     const int64_t w = sizes[axis];
-    const Tensor i = at::arange(w, options);
-    Tensor weight;
-    if (blending == Blending::linear) {
-      weight = at::minimum(i + 1, static_cast<double>(w) - i) / static_cast<double>((w + 1) / 2);
-    } else {
-      const double middle = static_cast<double>(w - 1) / 2, sigma = static_cast<double>(w) / 8;
-      weight = at::exp((i - middle).square() * (-0.5 / (sigma * sigma)));
-    }
+    const double middle = static_cast<double>(w - 1) / 2, sigma = static_cast<double>(w) / 8;
+    const Tensor weight = at::exp((at::arange(w, options) - middle).square() * (-0.5 / (sigma * sigma)));
     std::vector<int64_t> shape(d, 1);
     shape[axis] = w;
     result = result * weight.view(shape);
   }
-  return blending == Blending::gaussian ? result.clamp_min(1e-3) : result;
+  return result.clamp_min(1e-3);
 }
 
 namespace {
@@ -113,7 +106,7 @@ Tensor over_windows(const Grid& grid, const WindowOptions& options,
     if (!sum.defined()) {
       shape[1] = said.size(1);
       const auto here = said.options().device(grid.values.device());
-      weights = narrowed(window_weights(sizes, options.blending, here), 0, before);
+      weights = narrowed(window_weights(sizes, here), 0, before);
       sum = at::zeros(shape, here);
       total = at::zeros(at::IntArrayRef(shape).slice(2), here);
     }

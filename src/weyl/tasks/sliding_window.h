@@ -13,10 +13,9 @@ namespace weyl {
 /// - size - s, so that cutting commutes with turning the grid.
 std::vector<int64_t> window_starts(int64_t length, int64_t size, double overlap);
 
-/// How much each cell of a window says, (sizes...), positive, largest at the centre: 1; the product over the
-/// axes of min(i + 1, w - i) scaled to at most 1; or that of exp(-(i - (w - 1)/2)^2 / (2 (w/8)^2)), never
-/// below 1e-3.
-Tensor window_weights(const std::vector<int64_t>& sizes, Blending blending, at::TensorOptions options);
+/// How much each cell of a window says, (sizes...), largest at the centre: the product over the axes of
+/// exp(-(i - (w - 1)/2)^2 / (2 (w/8)^2)), never below 1e-3.
+Tensor window_weights(const std::vector<int64_t>& sizes, at::TensorOptions options);
 
 /// f on windows of a grid (B, C, spatial...), put together to (B, K, spatial...): in every cell the mean of
 /// what the windows that hold it say, weighted by the cell's place in them. f gives (B, K, window...). Along

@@ -6,7 +6,6 @@
 namespace weyl {
 
 void fields(Fields& f, OptimiserOptions& o) {
-  f.renamed("law", "name");
   f("name", o.name,
     "how weights follow the gradient; adam couples the decay to the gradient, adamw does not; lamb scales "
     "the step of each tensor that may decay to the tensor's norm, for large batches");
@@ -27,7 +26,6 @@ void fields(Fields& f, OptimiserOptions& o) {
 }
 
 void fields(Fields& f, ScheduleOptions& o) {
-  f.renamed("law", "name");
   f("name", o.name, "how the learning rate changes after the warm-up");
   f.also_called("name", {"type"});
   f("warmup", o.warmup, "epochs of linear warm-up, in fractions if need be", {0, 1e9});

@@ -7,7 +7,6 @@
 #include "weyl/config/idle.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
-#include "weyl/train/stored_recipe.h"
 
 namespace weyl {
 namespace {
@@ -59,9 +58,7 @@ Recipe read_whole(const std::string& path, const std::vector<std::string>& overr
                   const ModelOptions& known) {
   Recipe recipe;
   recipe.model = known;
-  const bool stored = is_stored_recipe(path);
-  recipe.warning = read_toml(path, overrides,
-                             [&](Fields& f) { stored ? fields_of_stored(f, recipe) : fields(f, recipe); });
+  read_toml(path, overrides, [&](Fields& f) { fields(f, recipe); });
   if (recipe.interface) {
     check_quantities(recipe.interface->features, "features", recipe.interface->dimension, path);
     check_quantities(recipe.interface->outputs, "outputs", recipe.interface->dimension, path);
@@ -115,11 +112,10 @@ bool is_named(const std::string& option, const std::vector<std::string>& overrid
 Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides,
                    const ModelOptions& known) {
   Recipe recipe = read_whole(path, overrides, known);
-  const bool stored = is_stored_recipe(path);
   std::vector<std::string> settings = overrides;
   std::string left_out;
   for (auto idle = idle_option(recipe); idle; idle = idle_option(recipe)) {
-    if (is_named(idle->path, settings) || (!stored && left_out.empty() && is_idle_alone(path, known))) {
+    if (is_named(idle->path, settings) || (left_out.empty() && is_idle_alone(path, known))) {
       break;
     }
     settings.push_back(idle->path + "=" + idle->usual);
@@ -127,8 +123,7 @@ Recipe read_recipe(const std::string& path, const std::vector<std::string>& over
     left_out += text(left_out.empty() ? "" : ", ", idle->path, " (", idle->without, ")");
   }
   if (!left_out.empty()) {
-    recipe.warning +=
-        text(recipe.warning.empty() ? "" : "; ", path, ": left out what has no effect: ", left_out);
+    recipe.warning = text(path, ": left out what has no effect: ", left_out);
   }
   return recipe;
 }
@@ -137,8 +132,7 @@ Recipe read_stored_recipe(const std::string& text, const std::string& where, con
   Recipe recipe;
   recipe.model = known;
   try {
-    recipe.warning = read_toml_text(text, where + ": metadata 'recipe'", {},
-                                    [&](Fields& f) { fields_of_stored(f, recipe); });
+    read_toml_text(text, where + ": metadata 'recipe'", {}, [&](Fields& f) { fields(f, recipe); });
   } catch (const ConfigError& error) {
     throw DataError(error.what());
   }

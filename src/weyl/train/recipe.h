@@ -31,16 +31,14 @@ struct Recipe {
   TrainOptions train;
   std::optional<Interface> interface;
   std::optional<BenchTable> bench;
-  /// A line that names the old names of keys that a file used (config/toml.h), and those of its options that
-  /// read_recipe left out; empty: none.
+  /// A line that names the options of a file that read_recipe left out; empty: none.
   std::string warning;
 };
 void fields(Fields& f, Recipe& r);
 
 /// Reads a config with overrides ("train.epochs=5"), whose system may be any of those known. Options of the file that
 /// nothing reads any more because of an override ("model.steerable.attention=false", and the file sets its heads) are
-/// left out, and so are those of stored recipes (an earlier version let them stand); the recipe's warning names them. An
-/// override that nothing reads stays, for require_effects to refuse.
+/// left out, and the recipe's warning names them. An override that nothing reads stays, for require_effects to refuse.
 /// ConfigError: see config/toml.h; also for an interface with a quantity that has no name, two of one name, or a
 /// multivector where the dimension is not three.
 Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides = {},

@@ -236,22 +236,6 @@ TEST(Lie, PairsOutsideTheChartAreNamedInMixedBatches) {
   }
 }
 
-TEST(Lie, TheScoreActivationIsThatOfVariantC) {
-  EXPECT_EQ(Options().score_activation, ScoreActivation::relu);
-  Options options = small(Variant::C);
-  const Interface interface = interface_of(LieGroup::se2);
-  const Poses poses = tokens(LieGroup::se2);
-  const Tensor relu = (*make(options, interface))(poses).at("gap").detach();
-  options.score_activation = ScoreActivation::gelu;
-  const Tensor gelu = (*make(options, interface))(poses).at("gap").detach();
-  EXPECT_GT((relu - gelu).abs().max().item<double>(), 1e-4);
-  for (const Variant variant : {Variant::G, Variant::A}) {
-    options.variant = variant;
-    EXPECT_EQ(message_of<ConfigError>([&] { make(options, interface); }),
-              "model.lie.score_activation: goes with variant C, in whose network it stands");
-  }
-}
-
 TEST(Lie, AGraphOfOneTokenAndARowWithoutPairs) {
   const auto group = LieGroup::aff2;
   Poses poses;

@@ -108,7 +108,7 @@ TEST(SteerableNets, RefuseWhatTheyDoNotGive) {
   std::swap(o.norm, o.encoder.norm);
   EXPECT_NE(refused(o, images(3, Level::node)).find("encoder.norm"), std::string::npos);
   o = small();
-  o.encoder.positions = {RadialLaw::table, 2, 1, 1};
+  o.encoder.positions = {RadialLaw::table, 1, 0.5};
   EXPECT_NE(refused(o, images(2, Level::node)).find("encoder.positions.reach"), std::string::npos);
   o.attention = false;
   EXPECT_EQ(refused(o, images(2, Level::node)), "");

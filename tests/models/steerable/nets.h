@@ -104,7 +104,7 @@ inline std::vector<Case> cases() {
   });
   add("gated, concatenated", 2, Level::node, 9, [](Options& o) {
     o.skips = SkipLaw::concatenate;
-    o.encoder.positions = {RadialLaw::table, 1, 1, 1.5};  // of two tokens along an axis
+    o.encoder.positions = {RadialLaw::table, 1, 1.5};  // of two tokens along an axis
     o.stages = {{2, 4, 3, 2, 1, false}, {0, 4, 3, 1, 2}};
     o.stages[0].activation = o.stages[1].activation = Activation::gated;
     o.stages[0].decoder = o.stages[1].decoder = Activation::cg;

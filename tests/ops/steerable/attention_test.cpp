@@ -31,7 +31,7 @@ std::vector<Case> cases() {
   std::vector<Case> result;
   for (const RadialLaw law :
        {RadialLaw::inverse_square, RadialLaw::gaussian, RadialLaw::table, RadialLaw::none}) {
-    const PositionOptions options{law, 0.9, 1.7, 2.5};
+    const PositionOptions options{law, 1.7, 2.5};
     result.push_back({{2, {4, 2, 2, 6}}, 2, {3, 5}, options});
     result.push_back({{3, {6, 3, 3}}, 3, {2, 3, 4}, options});
     result.push_back({{2, {1, 1, 1}}, 1, {2, 21}, options});
@@ -114,7 +114,7 @@ TEST(SteerableAttention, StreamsTheGradientsOfTheForms) {
 
 TEST(SteerableAttention, HasItsDerivatives) {
   for (const RadialLaw law : {RadialLaw::inverse_square, RadialLaw::table}) {
-    const Case c{{3, {2, 2}}, 2, {2, 2, 1}, {law, 1, 1, 1.5}};
+    const Case c{{3, {2, 2}}, 2, {2, 2, 1}, {law, 1, 1.5}};
     const Inputs x(c, at::kDouble, 1);
     expect_second_gradients([&](const Tensors& in) { return x(c, in); }, x.in);
   }
@@ -189,15 +189,15 @@ TEST(SteerableAttention, GivesTheSameWithManyThreads) {
 }
 
 TEST(SteerablePositions, OfATableAreZeroBeyondItsReach) {
-  const PositionOptions options{RadialLaw::table, 0.5, 1, 1};  // up to two pixels
-  EXPECT_EQ(position_radii(2, options), 3);                    // 1, sqrt 2, 2
-  EXPECT_EQ(position_radii(3, options), 4);                    // and sqrt 3
+  const PositionOptions options{RadialLaw::table, 1, 2};
+  EXPECT_EQ(position_radii(2, options), 3);  // 1, sqrt 2, 2
+  EXPECT_EQ(position_radii(3, options), 4);  // and sqrt 3
   const Positions p({2, {1, 1}}, {1, 5}, options);
   const Tensor size = p.harmonics().square().sum(2).select(1, 1);
   EXPECT_TRUE(at::equal(size > 0.5, at::tensor({0, 0, 1, 1, 0, 1, 1, 0, 0}, at::kLong).to(at::kBool)));
   EXPECT_EQ(position_radii(2, {}), 1);
-  EXPECT_THROW(position_radii(2, {RadialLaw::table, 1, 1, 0.5}), ShapeError);
-  EXPECT_THROW(position_radii(2, {RadialLaw::gaussian, 1, 0, 1}), ShapeError);
+  EXPECT_THROW(position_radii(2, {RadialLaw::table, 1, 0.5}), ShapeError);
+  EXPECT_THROW(position_radii(2, {RadialLaw::gaussian, 0, 1}), ShapeError);
   EXPECT_THROW(Positions({2, {1}}, {3, 3, 3}, {}), ShapeError);
 }
 

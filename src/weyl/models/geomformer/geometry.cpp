@@ -21,9 +21,9 @@ Tensor of_edges(const Tensor& of_basis, EdgeRows rows, const Edges& edges) {
 
 PairGeometry::PairGeometry(const Options& options, int64_t types)
     : cutoff_(options.cutoff),
-      self_edges_(options.self_edges),
+      self_edges_(has_self_edges(options)),
       apart_(uses_neighbours(options.input)),
-      basis_learns_(options.train_basis || options.basis == Basis::pair_gaussian),
+      basis_learns_(learns_basis(options)),
       types_(types) {
   if (options.basis == Basis::pair_gaussian) {
     gaussian_ = child("gaussian",
@@ -34,11 +34,11 @@ PairGeometry::PairGeometry(const Options& options, int64_t types)
                        "model.geomformer.basis: this one ends at the cut-off, which is off");
   const double upper = cutoff_->radius, lower = cutoff_->lower;
   if (options.basis == Basis::exp_normal) {
-    radial_ = std::make_shared<ExpNormalBasis>(options.kernels, upper, lower, options.train_basis);
+    radial_ = std::make_shared<ExpNormalBasis>(options.kernels, upper, lower, basis_learns_);
   } else if (options.basis == Basis::bessel) {
-    radial_ = std::make_shared<BesselBasis>(options.kernels, upper, options.train_basis);
+    radial_ = std::make_shared<BesselBasis>(options.kernels, upper, basis_learns_);
   } else {
-    radial_ = std::make_shared<GaussianSmearing>(options.kernels, upper, lower, options.train_basis);
+    radial_ = std::make_shared<GaussianSmearing>(options.kernels, upper, lower, basis_learns_);
   }
   child("radial", radial_);
 }

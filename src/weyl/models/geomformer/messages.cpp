@@ -21,7 +21,7 @@ Tensor activated(const Linear& map, const Tensor& x) {
 FilteredMessages::FilteredMessages(const Options& o)
     : width_(o.width),
       heads_(has_heads(o) ? o.heads : 1),
-      filter_activation_(o.messages.filter_activation),
+      filter_activation_(messages_of(o.preset).filter_activation),
       vector_cutoff_(o.vector_cutoff || o.normaliser == Normaliser::constant) {
   const auto map = [&](const char* name, int64_t in, int64_t out, bool bias = true) {
     return child(name, std::make_shared<Linear>(in, out, bias, LinearInit::xavier));
@@ -30,13 +30,14 @@ FilteredMessages::FilteredMessages(const Options& o)
     q_ = map("q_proj", width_, width_);
     k_ = map("k_proj", width_, width_);
   }
-  if (o.messages.deep_values) {
+  const Messages messages = messages_of(o.preset);
+  if (messages.deep_values) {
     deep_value_ = child(
         "values", std::make_shared<Mlp>(width_, width_, 3 * width_, Activation::silu, LinearInit::xavier));
   } else {
     value_ = map("v_proj", width_, 3 * width_);
   }
-  if (o.messages.own_products) {
+  if (messages.own_products) {
     out_ = map("o_proj", width_, 3 * width_);
     vectors_ = map("vec_proj", width_, 3 * width_, false);
   }

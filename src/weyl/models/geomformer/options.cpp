@@ -11,7 +11,6 @@
 namespace weyl::geomformer {
 
 void fields(Fields& f, CutoffOptions& o) {
-  f.renamed("law", "name");
   f("name", o.name, "how the weight falls: cosine, polynomial or smooth");
   f("radius", o.radius, "distance at which the weight of a neighbour reaches zero, in the positions' unit",
     {1e-6, 1e6});
@@ -38,13 +37,6 @@ void fields(Fields& f, Parts& o) {
   f("equ_norm", o.equ_norm, "norms of the equivariant stream");
 }
 
-void fields(Fields& f, Messages& o) {
-  f("deep_values", o.deep_values, "values of the sender by two layers (PaiNN), not one (ET)");
-  f("filter_activation", o.filter_activation, "SiLU on the filters (ET)");
-  f("own_products", o.own_products,
-    "a node's summed messages multiply products of its own vectors (ET), or are added as they are");
-}
-
 Options preset_options(Preset preset) {
   Options o;
   o.preset = preset;
@@ -61,7 +53,6 @@ Options preset_options(Preset preset) {
     o.blocks = 6;
     o.basis = Basis::exp_normal;
     o.kernels = 32;
-    o.train_basis = false;
     o.normaliser = Normaliser::silu;
     o.neighbour_embedding = true;
     o.feed_forward = FeedForward::none;
@@ -70,11 +61,8 @@ Options preset_options(Preset preset) {
     o.blocks = 3;
     o.basis = Basis::bessel;
     o.kernels = 20;
-    o.train_basis = false;
     o.normaliser = Normaliser::constant;
     o.parts.inv_norm = false;
-    o.messages = {true, false, false};
-    o.self_edges = false;
     o.feed_forward = FeedForward::mixing;
     o.head_hidden = 64;
   }
@@ -104,13 +92,9 @@ void fields(Fields& f, Options& o) {
     "added to the learned widths of Gaussians, in the positions' unit (published: 1e-5 or 1e-2, so sharp "
     "that forces jump)",
     {0, 1e3});
-  f("train_basis", o.train_basis, "learn their centres and widths (pair_gaussian always does)");
-  f("self_edges", o.self_edges,
-    "within a cut-off a node is a neighbour of its own (without one it always is)");
   f("interaction", o.interaction, "four attentions (GeoMFormer), or filtered messages (ET, PaiNN)");
   f("normaliser", o.normaliser,
     "from scores to weights: softmax, silu, constant (sums, whatever the scores) or count");
-  f("messages", o.messages, "what filtered messages are made of");
   f("vector_cutoff", o.vector_cutoff,
     "messages with silu: the cut-off weighs values, not scores alone (without it energies jump)");
   f("input", o.input,
@@ -160,14 +144,17 @@ double residual_init(const Options& o) {
   return 1 / std::sqrt(2.0 * static_cast<double>(std::max<int64_t>(o.blocks, 1)));
 }
 
-namespace {
-
-bool same_messages(const Messages& a, const Messages& b) {
-  return a.deep_values == b.deep_values && a.filter_activation == b.filter_activation &&
-         a.own_products == b.own_products;
+bool learns_basis(const Options& o) {
+  return o.preset == Preset::geomformer || o.basis == Basis::pair_gaussian;
 }
 
-}  // namespace
+bool has_self_edges(const Options& o) {
+  return o.preset != Preset::painn || o.interaction != Interaction::messages;
+}
+
+Messages messages_of(Preset preset) {
+  return preset == Preset::painn ? Messages{true, false, false} : Messages{};
+}
 
 bool has_heads(const Options& o) {
   return o.interaction == Interaction::attention || o.normaliser != Normaliser::constant;
@@ -191,8 +178,6 @@ void check(const Options& o) {
        "must be 0 but with name = cosine");
   // A lone neighbour would have all of the softmax, however faint, and nothing a step further.
   const bool competes = !messages && o.normaliser == Normaliser::softmax && o.cutoff;
-  must(!competes || o.self_edges, "self_edges",
-       "must be true with normaliser = softmax and a cut-off: energies would jump there");
   must(!competes || o.cutoff->lower == 0, "cutoff.lower",
        "must be 0 with normaliser = softmax, whose share of the node itself it takes away: energies would "
        "jump at the cut-off");
@@ -203,41 +188,6 @@ void check(const Options& o) {
   must(!o.shared_query ||
            ((o.parts.inv_self || !o.parts.inv_cross) && (o.parts.equ_self || !o.parts.equ_cross)),
        "shared_query", "a cross-attention without self-attention of its stream has no query to share");
-  const Options usual = preset_options(o.preset);
-  const bool gated = o.feed_forward == FeedForward::gated;
-  const struct {
-    const char* key;
-    bool acts, untouched;
-    const char* needs;
-  } conditional[] = {
-      {"parts.inv_self", !messages, o.parts.inv_self, "interaction = attention"},
-      {"parts.inv_cross", !messages, o.parts.inv_cross, "interaction = attention"},
-      {"parts.equ_self", !messages, o.parts.equ_self, "interaction = attention"},
-      {"parts.equ_cross", !messages, o.parts.equ_cross, "interaction = attention"},
-      {"dropout.attention", !messages, o.dropout.attention == 0, "interaction = attention"},
-      {"order", !messages, o.order == usual.order, "interaction = attention"},
-      {"shared_query", !messages, !o.shared_query, "interaction = attention"},
-      {"equ_scale", !messages, o.equ_scale == usual.equ_scale, "interaction = attention"},
-      {"messages", messages, same_messages(o.messages, usual.messages), "interaction = messages"},
-      {"vector_cutoff", messages && o.normaliser == Normaliser::silu, o.vector_cutoff,
-       "interaction = messages and normaliser = silu"},
-      {"bias_heads", o.bias != BiasScope::none, o.bias_heads, "a bias"},
-      {"dropout.activation", gated, o.dropout.activation == 0, "feed_forward = gated"},
-      {"parts.inv_ffn", gated, o.parts.inv_ffn, "feed_forward = gated"},
-      {"parts.equ_ffn", gated, o.parts.equ_ffn, "feed_forward = gated"},
-      {"hidden", gated, !o.hidden, "feed_forward = gated"},
-      {"parts.equ_norm", o.norm != VectorNormLaw::none, o.parts.equ_norm, "a norm"},
-      {"smoothing", o.input != VectorInput::zero, o.smoothing == usual.smoothing, "an input"},
-      {"self_edges", o.cutoff.has_value(), o.self_edges == usual.self_edges, "a cut-off"},
-      {"norm_epsilon", o.norm != VectorNormLaw::none, o.norm_epsilon == usual.norm_epsilon, "a norm"},
-      {"rho", o.norm == VectorNormLaw::whiten, o.rho == usual.rho, "norm = whiten"},
-      {"train_basis", o.basis != Basis::pair_gaussian, o.train_basis == usual.train_basis,
-       "a basis other than pair_gaussian, which always learns"},
-      {"head_hidden", o.head == Head::mlp, o.head_hidden == usual.head_hidden, "head = mlp"},
-  };
-  for (const auto& option : conditional) {
-    must(option.acts || option.untouched, option.key, "has no effect without ", option.needs);
-  }
   must(o.head != Head::gated || o.width >= 2, "width", "must be 2 at least with head = gated, got ", o.width);
 }
 
@@ -255,20 +205,45 @@ void require_effects(const Options& o, const Interface* interface) {
   });
   const bool told_vectors =
       any(&Interface::features, [](const Quantity& q) { return q.kind == Kind::vector; });
-  const bool hidden_head = (o.head == Head::mlp && numbers) || odd;
-  const bool feeds = o.feed_forward == FeedForward::mixing ||
-                     (o.feed_forward == FeedForward::gated && (o.parts.inv_ffn || o.parts.equ_ffn));
+  const bool mlp_head = o.head == Head::mlp, hidden_head = (mlp_head && numbers) || odd;
+  const bool gated = o.feed_forward == FeedForward::gated;
+  const bool feeds = o.feed_forward == FeedForward::mixing || (gated && (o.parts.inv_ffn || o.parts.equ_ffn));
   const bool distances = !attention || (o.bias != BiasScope::none && scored) || o.pair_embedding;
   const bool gaussians =
       (o.basis == Basis::pair_gaussian && distances) || o.input != VectorInput::zero || told_vectors;
+  const bool normed = o.norm != VectorNormLaw::none;
   // Where nobody reads the vectors of the last block, it has no parts that make them.
   const bool equ_parts = o.blocks > 1 || o.head == Head::gated || vectors;
   const bool equ_scores = equ_parts && (o.parts.equ_self || o.parts.equ_cross);
+  const char* without_attention = "without interaction = attention";
+  const char* without_gated = "without feed_forward = gated";
+  const char* without_norm = "without a norm";
+  const char* without_equ_norm = "with parts.equ_norm = false";
   const char* without_scores = "with normaliser = \"constant\", where nothing reads scores";
   const char* without_distances =
       "without messages, a bias of the scores or pair_embedding, which read distances";
   const char* without_vectors = "with one block whose vectors no output reads";
   const Conditional options[] = {
+      {"parts.inv_self", attention, without_attention},
+      {"parts.inv_cross", attention, without_attention},
+      {"parts.equ_self", attention, without_attention},
+      {"parts.equ_cross", attention, without_attention},
+      {"dropout.attention", attention, without_attention},
+      {"order", attention, without_attention},
+      {"shared_query", attention, without_attention},
+      {"equ_scale", attention, without_attention},
+      {"vector_cutoff", !attention && o.normaliser == Normaliser::silu,
+       "without interaction = messages and normaliser = silu"},
+      {"bias_heads", o.bias != BiasScope::none, "without a bias"},
+      {"dropout.activation", gated, without_gated},
+      {"parts.inv_ffn", gated, without_gated},
+      {"parts.equ_ffn", gated, without_gated},
+      {"hidden", gated, without_gated},
+      {"parts.equ_norm", normed, without_norm},
+      {"smoothing", o.input != VectorInput::zero, "without an input"},
+      {"norm_epsilon", normed, without_norm},
+      {"rho", o.norm == VectorNormLaw::whiten, "without norm = whiten"},
+      {"head_hidden", mlp_head, "without head = mlp"},
       {"heads", has_heads(o), without_scores},
       {"bias", scored, without_scores},
       {"bias_heads", scored, without_scores},
@@ -276,12 +251,11 @@ void require_effects(const Options& o, const Interface* interface) {
       {"shared_query", scored, without_scores},
       {"basis", distances, without_distances},
       {"kernels", distances, without_distances},
-      {"train_basis", distances, without_distances},
       {"least_width", gaussians,
        "without Gaussians: basis = \"pair_gaussian\", an input, or features that are vectors"},
-      {"norm", o.parts.equ_norm, "with parts.equ_norm = false"},
-      {"norm_epsilon", o.parts.equ_norm, "with parts.equ_norm = false"},
-      {"rho", o.parts.equ_norm, "with parts.equ_norm = false"},
+      {"norm", o.parts.equ_norm, without_equ_norm},
+      {"norm_epsilon", o.parts.equ_norm, without_equ_norm},
+      {"rho", o.parts.equ_norm, without_equ_norm},
       {"parts.equ_self", equ_parts, without_vectors},
       {"parts.equ_cross", equ_parts, without_vectors},
       {"parts.equ_ffn", equ_parts, without_vectors},

@@ -20,7 +20,8 @@ struct Interface;
 namespace weyl::geomformer {
 
 /// Three published models as settings of one block: GeoMFormer itself, TorchMD-Net's Equivariant Transformer,
-/// and PaiNN. A preset sets every option below it; options given beside it change single ones.
+/// and PaiNN. A preset sets every option below it; options given beside it change single ones. What no option changes is
+/// said by learns_basis, has_self_edges and messages_of.
 enum class Preset { geomformer, et, painn };
 constexpr auto names_of(Preset) {
   return std::array<std::string_view, 3>{"geomformer", "et", "painn"};
@@ -124,13 +125,6 @@ struct Parts {
 };
 void fields(Fields& f, Parts& o);
 
-/// Filtered messages: values by two layers in place of one, SiLU on the filters, and whether the sum of a
-/// node's messages multiplies products of its own vectors before it is added (ET: yes).
-struct Messages {
-  bool deep_values = false, filter_activation = true, own_products = true;
-};
-void fields(Fields& f, Messages& o);
-
 struct Options {
   static constexpr const char* name_in_config = "geomformer";
   Preset preset = Preset::geomformer;
@@ -140,10 +134,8 @@ struct Options {
   Basis basis = Basis::pair_gaussian;
   int64_t kernels = 64;
   double least_width = 0.05;
-  bool train_basis = true, self_edges = true;
   Interaction interaction = Interaction::attention;
   Normaliser normaliser = Normaliser::softmax;
-  Messages messages;
   bool vector_cutoff = true;
   VectorInput input = VectorInput::centroid;
   double smoothing = 0.2;
@@ -174,15 +166,28 @@ Options preset_options(Preset preset);
 /// branches has a size of its own whatever the depth.
 double residual_init(const Options& options);
 
+/// Whether the centres and widths of the functions of the distance are parameters: as published, not those of ET and
+/// PaiNN, but always those of pair_gaussian.
+bool learns_basis(const Options& options);
+
+/// Whether a node is a neighbour of its own within a cut-off. Without one it always is, and in PaiNN's messages never.
+bool has_self_edges(const Options& options);
+
+/// What filtered messages are made of, by preset: values of the sender by two layers in place of one (PaiNN), SiLU on the
+/// filters (ET), and whether the sum of a node's messages multiplies products of its own vectors before it is added (ET).
+struct Messages {
+  bool deep_values = false, filter_activation = true, own_products = true;
+};
+Messages messages_of(Preset preset);
+
 /// Whether anything is divided among heads: not where messages are summed without scores (PaiNN).
 bool has_heads(const Options& options);
 
-/// ConfigError, naming the key, for options that exclude one another, and for those that nothing reads when
-/// they are not as the preset has them.
+/// ConfigError, naming the key, for options that exclude one another.
 void check(const Options& options);
 
-/// The same for options that nothing reads in a model of this interface (config/idle.h; null: not known yet). They are
-/// refused in configs, not where a model is built: stored models may have them.
+/// ConfigError for what `check` refuses, and for an option that nothing reads as the others stand, or in a model of this
+/// interface, and that is not as the preset has it (config/idle.h). `interface`: null where it is not known yet.
 void require_effects(const Options& options, const Interface* interface);
 
 /// What to say when an output of a model of these options cannot change with the positions: one line that names the

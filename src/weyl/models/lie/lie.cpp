@@ -44,9 +44,6 @@ Transformer::Transformer(const Options& given, const Interface& interface)
                        options.heads);
   require<ConfigError>(!(options.move_tokens && raw_poses),
                        "model.lie.move_tokens: goes with variants G and C, which see poses in every block");
-  require<ConfigError>(
-      options.variant == Variant::C || options.score_activation == Options().score_activation,
-      "model.lie.score_activation: goes with variant C, in whose network it stands");
   for (const auto& q : interface.features) {
     scalars_ += q.channels;
   }

@@ -17,23 +17,15 @@ void fields(Fields& f, Options& o) {
   f("chart", o.chart,
     "where the chart of the logarithm ends: leave such pairs out (affine groups), take (g - 1/g)/2 or the "
     "logarithms of the polar factors in its place, for every pair, or fail");
-  f("score_activation", o.score_activation,
-    "of C: what stands between the two layers of its network, the paper's ReLU or GELU (runs of before this "
-    "key had GELU, and keep it)");
   f("move_tokens", o.move_tokens,
     "each block but the last moves the tokens too, g -> g exp(delta), and the next one sees them moved (not "
     "in the paper; G and C)");
-}
-
-void as_stored(Options& o) {
-  o.score_activation = ScoreActivation::gelu;  // there was no other
 }
 
 void require_effects(const Options& o, const Interface*) {
   const bool poses = o.variant != Variant::A;
   const Conditional options[] = {
       {"chart", poses, "with variant = \"A\", which takes no logarithms"},
-      {"score_activation", o.variant == Variant::C, "without variant = \"C\", in whose network it stands"},
       {"move_tokens", poses && o.blocks > 1,
        poses ? "with fewer than two blocks" : "with variant = \"A\", which sees poses once"}};
   refuse_idle("model.lie", o, Options{}, options);

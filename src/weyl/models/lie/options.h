@@ -4,7 +4,6 @@
 #include <string>
 
 #include "weyl/algebra/lie/chart_policy.h"
-#include "weyl/algebra/lie/score_activation.h"
 #include "weyl/config/fields.h"
 
 namespace weyl {
@@ -19,10 +18,6 @@ constexpr auto names_of(ChartPolicy) {
 
 namespace weyl::lie {
 
-constexpr auto names_of(ScoreActivation) {
-  return std::array<std::string_view, 2>{"relu", "gelu"};
-}
-
 /// How tokens attend: G, by the weighted norm of the logarithm of their relative pose; C, by a small network
 /// on that logarithm; A, by plain queries and keys of their raw numbers, the control without the symmetry.
 enum class Variant { G, C, A };
@@ -36,7 +31,6 @@ struct Options {
   int64_t width = 32, heads = 4, blocks = 3;
   int64_t ffn_factor = 4;
   ChartPolicy chart = ChartPolicy::mask;
-  ScoreActivation score_activation = ScoreActivation::relu;
   bool move_tokens = false;
 };
 void fields(Fields& f, Options& o);
@@ -44,9 +38,6 @@ void fields(Fields& f, Options& o);
 /// ConfigError for an option that nothing reads as the others stand (config/idle.h). `interface`: the model's, null
 /// where it is not known yet.
 void require_effects(const Options& options, const Interface* interface);
-
-/// Makes the defaults those of stored models and runs: keys that their configs lack mean this.
-void as_stored(Options& options);
 
 /// Reads poses, and no option keeps it from that (models/system_options.h).
 inline std::string blinding(const Options&) {

@@ -23,7 +23,8 @@ Tensor LayerScore::operator()(const Pairs& pairs) const {
   if (ratios.defined()) {
     return at::matmul(-ratios, pairs.squares.t()).t();  // head by head, as the attention reads them
   }
-  return pair_network(pairs.coordinates, pairs.present, first, first_bias, second, second_bias, activation);
+  return pair_network(pairs.coordinates, pairs.present, first, first_bias, second, second_bias,
+                      ScoreActivation::relu);
 }
 
 Attention LayerScore::attend(const Relations& relations, const Tensor& values, const Segments& graphs) const {
@@ -68,8 +69,8 @@ std::vector<LayerScore> NormScore::layers() const {
   return layers;
 }
 
-KernelScore::KernelScore(int64_t layers, int64_t heads, int64_t coordinates, ScoreActivation activation)
-    : heads_(heads), coordinates_(coordinates), activation_(activation) {
+KernelScore::KernelScore(int64_t layers, int64_t heads, int64_t coordinates)
+    : heads_(heads), coordinates_(coordinates) {
   // Initialised as torch initialises linear layers.
   const double first = 1 / std::sqrt(static_cast<double>(coordinates)),
                second = 1 / std::sqrt(static_cast<double>(hidden));
@@ -84,7 +85,7 @@ std::vector<LayerScore> KernelScore::layers() const {
              second = second_weight_.unbind(0), second_bias = second_bias_.unbind(0);
   std::vector<LayerScore> layers;
   for (size_t l = 0; l < first.size(); ++l) {
-    layers.push_back({{}, first[l], first_bias[l], second[l], second_bias[l], activation_});
+    layers.push_back({{}, first[l], first_bias[l], second[l], second_bias[l]});
   }
   return layers;
 }
@@ -96,8 +97,7 @@ Work KernelScore::work(bool moved) const {
 
 std::shared_ptr<Score> make_score(const Options& options, int64_t blocks, int64_t coordinates) {
   if (options.variant == Variant::C) {
-    return std::make_shared<KernelScore>(options.blocks, options.heads, coordinates,
-                                         options.score_activation);
+    return std::make_shared<KernelScore>(options.blocks, options.heads, coordinates);
   }
   return std::make_shared<NormScore>(options.blocks, options.heads, blocks);
 }

@@ -16,7 +16,6 @@ namespace weyl::lie {
 struct LayerScore {
   Tensor ratios;                                  // G: lambda / tau (H, K)
   Tensor first, first_bias, second, second_bias;  // C: (32 H, E), (32 H), (H, 32), (H)
-  ScoreActivation activation = ScoreActivation::relu;
   /// (P, H), up to constants of i; of pairs that are not present, anything.
   Tensor operator()(const Pairs& pairs) const;
 
@@ -49,17 +48,16 @@ class NormScore : public Score {
   Tensor weight_, temperature_;
 };
 
-/// C (paper, section 5): a network E -> 32 -> 1 with one hidden layer, ReLU in the paper, for each layer and head.
+/// C (paper, section 5): a network E -> 32 -> 1 with one hidden layer and ReLU, for each layer and head.
 /// Parameters `first.weight` (L, 32 H, E), `first.bias` (L, 32 H), `second.weight` (L, H, 32), `second.bias` (L, H).
 class KernelScore : public Score {
  public:
-  KernelScore(int64_t layers, int64_t heads, int64_t coordinates, ScoreActivation activation);
+  KernelScore(int64_t layers, int64_t heads, int64_t coordinates);
   std::vector<LayerScore> layers() const override;
   Work work(bool moved) const override;
 
  private:
   int64_t heads_, coordinates_;
-  ScoreActivation activation_;
   Tensor first_weight_, first_bias_, second_weight_, second_bias_;
 };
 

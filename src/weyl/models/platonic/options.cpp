@@ -185,11 +185,6 @@ Options resolved_by(const Options& options, const Interface& interface, const Te
   return chosen;
 }
 
-void as_stored(Options& o) {
-  o.position_vector = PositionVector::off;  // there was no other value, then `false` was the default
-  o.linear = LinearForm::dense;
-}
-
 bool needs_unlike_nodes(const Options& o) {
   return o.position_vector != PositionVector::on && !o.ape && o.rope &&
          o.attention == AttentionLaw::softmax && !o.rope_on_values;

@@ -143,9 +143,6 @@ Options resolved(const Options& options, const Interface& interface);
 /// their embedder reads D numbers more when each node has its position. Else as they are.
 Options resolved_by(const Options& options, const Interface& interface, const TensorShapes& weights);
 
-/// Makes the defaults those of stored models and runs: keys that their configs lack mean this.
-void as_stored(Options& o);
-
 /// Whether the model sees where nodes are by weights of softmax attention alone, which tell nothing where all nodes of a
 /// graph are alike. Of resolved options.
 bool needs_unlike_nodes(const Options& o);

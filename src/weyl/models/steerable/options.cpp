@@ -23,13 +23,11 @@ void fields(Fields& f, Stage& o) {
 }
 
 void fields(Fields& f, PositionOptions& o) {
-  f.renamed("law", "radial");
   f("radial", o.radial,
     "how they fall off with the distance: r^-2, a Gaussian, a table of learned numbers; none: no such "
     "vectors");
-  f("spacing", o.spacing, "distance of two neighbouring tokens", {1e-6, 1e6});
-  f("width", o.width, "of the Gaussian, in units of the distance", {1e-6, 1e6});
-  f("reach", o.reach, "of the table, in units of the distance; zero beyond", {1e-6, 1e6});
+  f("width", o.width, "of the Gaussian, in distances of neighbouring tokens", {1e-6, 1e6});
+  f("reach", o.reach, "of the table, in distances of neighbouring tokens; zero beyond", {1e-6, 1e6});
 }
 
 void fields(Fields& f, EncoderOptions& o) {
@@ -85,7 +83,6 @@ void fields(Fields& f, Options& o) {
     "after convolutions: to length one over all irreps of a channel (joint) or each (irrep), by the root "
     "mean "
     "square over all channels (layer), by running mean squares (batch), or none");
-  f.renamed("bias_start", "bias_init");
   f("bias_init", o.bias_init, "initial value of the biases in relu and gelu of lengths", {-10, 0});
   f("attention", o.attention,
     "false: the transformer's blocks without attention (its heads, scale, positions), their MLPs alone");
@@ -133,10 +130,9 @@ void check(const Options& options, int64_t dimension, bool segmentation) {
   if (encoder.depth > 0) {
     require_norm("encoder.norm", encoder.norm);
     const PositionOptions& p = encoder.positions;
-    require<ConfigError>(!options.attention || p.radial != RadialLaw::table ||
-                             (p.reach >= p.spacing && p.reach <= 400 * p.spacing),
-                         "model.steerable.encoder.positions.reach: must be from 1 to 400 times the spacing ",
-                         p.spacing, ", got ", p.reach);
+    require<ConfigError>(
+        !options.attention || p.radial != RadialLaw::table || (p.reach >= 1 && p.reach <= 400),
+        "model.steerable.encoder.positions.reach: must be from 1 to 400, got ", p.reach);
   }
   require<ConfigError>(
       options.encoder.activation == Activation::relu || options.encoder.activation == Activation::gelu,
@@ -230,7 +226,6 @@ void require_effects(const Options& o, const Interface* interface) {
       {"encoder.hidden", blocks, without_blocks},
       {"encoder.norm", blocks, without_blocks},
       {"encoder.activation", blocks, without_blocks},
-      {"encoder.positions.spacing", radial != RadialLaw::none, "with radial = \"none\""},
       {"encoder.positions.width", radial == RadialLaw::gaussian, "without radial = \"gaussian\""},
       {"encoder.positions.reach", radial == RadialLaw::table, "without radial = \"table\""},
       {"skips", masks, without_masks},

@@ -97,7 +97,7 @@ BranchFactors Block::factors(const Tensor& x, const Segments& graphs) const {
   BranchFactors result;
   if (training()) {
     result.noise = dropout_noise(x.sizes(), options_.dropout, x.options().requires_grad(false));
-    result.rows = drop_path_factors(x, graphs, options_.drop_path, options_.drop_path_by);
+    result.rows = drop_path_factors(x, graphs, options_.drop_path, DropPathBy::graph);
   }
   return result;
 }

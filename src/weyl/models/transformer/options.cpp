@@ -71,9 +71,8 @@ void fields(Fields& f, Options& o) {
     "after its "
     "second matrix), before drop path; attention weights and hidden layers keep all",
     {0, 0.99});
-  f("drop_path", o.drop_path, "probability that a residual branch is skipped", {0, 0.99});
+  f("drop_path", o.drop_path, "probability that a graph skips a residual branch", {0, 0.99});
   f.also_called("drop_path", {"drop_path_rate", "stochastic_depth"});
-  f("drop_path_by", o.drop_path_by, "what drop path skips as one: a graph, or a node");
   f("pooling", o.pooling, "how nodes become a graph: sum / typical nodes, or mean");
 }
 
@@ -103,8 +102,7 @@ void check(const Options& o) {
 
 void require_effects(const Options& o, const Interface* interface) {
   check(o);
-  const Conditional options[] = {{"drop_path_by", o.drop_path > 0, "with drop_path = 0"},
-                                 {"pooling", pools_nodes(interface), without_pooling}};
+  const Conditional options[] = {{"pooling", pools_nodes(interface), without_pooling}};
   refuse_idle("model.transformer", o, Options{}, options);
 }
 

@@ -7,7 +7,6 @@
 #include "weyl/config/fields.h"
 #include "weyl/models/attention_scope.h"
 #include "weyl/nn/activation.h"
-#include "weyl/nn/drop_path.h"
 #include "weyl/nn/pooling.h"
 
 namespace weyl {
@@ -37,7 +36,6 @@ struct Options {
   std::optional<FourierOptions> fourier;
   bool centre = true;
   double dropout = 0, drop_path = 0;
-  DropPathBy drop_path_by = DropPathBy::graph;
   Pooling pooling = Pooling::sum;
 };
 void fields(Fields& f, Options& o);

@@ -6,7 +6,7 @@
 
 namespace weyl::steerable {
 
-/// The radial part phi(r) of steerable positional vectors (ops/steerable/positions.h), zero at r = 0 for
+/// The radial part phi(r) of steerable positional vectors (ops/steerable/positions.h), r in pixels, zero at r = 0 for
 /// every irrep.
 ///   inverse_square  phi = r^-2 (paper, section 3.2), one weight for each channel
 ///   gaussian        phi = exp(-r^2 / 2 width^2), width fixed, likewise
@@ -20,9 +20,8 @@ constexpr auto names_of(RadialLaw) {
 
 struct PositionOptions {
   RadialLaw radial = RadialLaw::inverse_square;
-  double spacing = 1;  // r = spacing times the distance in pixels
-  double width = 1;    // of `gaussian`, in units of r
-  double reach = 16;   // of `table`, in units of r
+  double width = 1;   // of `gaussian`
+  double reach = 16;  // of `table`
   bool operator==(const PositionOptions&) const = default;
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 /// Square distances in pixels, from 1 to the square of the reach, of the points of a square or cubic grid.
 std::vector<int64_t> square_distances(int64_t dimension, const PositionOptions& options) {
-  const double reach = options.reach / options.spacing;
+  const double reach = options.reach;
   require(reach >= 1 && reach <= 400, "steerable positions: reach must be from 1 to 400 pixels, got ", reach);
   const auto most = static_cast<int64_t>(std::floor(reach * reach * (1 + 1e-12)));
   const auto side = static_cast<int64_t>(std::floor(reach * (1 + 1e-12)));
@@ -60,8 +60,6 @@ std::vector<std::complex<double>> harmonics_of(const SteerableType& type, const 
 }  // namespace
 
 int64_t position_radii(int64_t dimension, const PositionOptions& options) {
-  require(options.spacing > 0 && std::isfinite(options.spacing),
-          "steerable positions: spacing must be positive, got ", options.spacing);
   require(options.radial != RadialLaw::gaussian || (options.width > 0 && std::isfinite(options.width)),
           "steerable positions: width must be positive, got ", options.width);
   if (options.radial == RadialLaw::none) {
@@ -111,7 +109,7 @@ Positions::Positions(const SteerableType& type, std::vector<int64_t> grid, const
       }
       radius[index] = found - squares.begin();
     }
-    const double phi = modulation(options, options.spacing * std::sqrt(static_cast<double>(square)));
+    const double phi = modulation(options, std::sqrt(static_cast<double>(square)));
     const std::vector<std::complex<double>> h = harmonics_of(type, d);
     for (int64_t k = 0; k < m; ++k) {
       to[(index * m + k) * 2] = phi * h[k].real();

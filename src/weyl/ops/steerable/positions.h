@@ -16,8 +16,8 @@ namespace weyl::steerable {
 using at::Tensor;
 
 /// How many weights a channel has: R. One, or for `table` the distances above zero up to the reach, which do
-/// not depend on a grid's size. Radial `none`: all zero. ShapeError unless spacing and width are positive and a
-/// table reaches from 1 to 400 pixels.
+/// not depend on a grid's size. Radial `none`: all zero. ShapeError unless the width is positive and a table reaches
+/// from 1 to 400 pixels.
 int64_t position_radii(int64_t dimension, const PositionOptions& options);
 
 /// Positional vectors of a grid, P(d) = phi(|d|) h(d) of the offset d = x_i - x_j between two of its pixels

@@ -141,9 +141,9 @@ void check_system(SweepSystem& s, const SweepOptions& o, const std::string& wher
 
 }  // namespace
 
-SweepOptions read_sweep(const std::string& path, std::string& warning) {
+SweepOptions read_sweep(const std::string& path) {
   SweepOptions o;
-  warning = read_config(path, {}, o);
+  read_config(path, {}, o);
   require<ConfigError>(!o.budgets.empty(), path, ": budgets: must be given, got none");
   for (size_t i = 1; i < o.budgets.size(); ++i) {
     require<ConfigError>(o.budgets[i - 1] < o.budgets[i], path, ": budgets: must rise, got ",

@@ -64,7 +64,7 @@ void fields(Fields& f, SweepOptions& o);
 
 /// Reads a sweep file. ConfigError: see config/toml.h; no system, no budget, budgets that do not rise, a name that is
 /// there twice or could be no file's, widths without as many blocks, a budget or a name that
-/// the sweep does not have. `warning`: see read_toml.
-SweepOptions read_sweep(const std::string& path, std::string& warning);
+/// the sweep does not have.
+SweepOptions read_sweep(const std::string& path);
 
 }  // namespace weyl
