@@ -17,22 +17,23 @@ BELOW = {
     "config": ["core"],
     "algebra": ["core"],
     "kernels": ["core", "algebra"],
-    "carriers": ["core", "algebra"],
+    "carriers": ["core", "config", "algebra"],
     "dynamics": ["core"],
-    "data": ["core", "config", "algebra", "carriers", "dynamics"],
     "ops": ["core", "algebra", "kernels"],
     "nn": ["core", "ops"],
     "models": ["core", "config", "algebra", "carriers", "ops", "nn"],
     "tasks": ["core", "config", "algebra", "carriers", "ops", "nn", "models"],
-    "train": ["core", "config", "carriers", "data", "ops", "nn", "models", "tasks"],
-    "predict": ["core", "carriers", "data", "tasks", "train"],
-    "study": ["core", "config", "carriers", "data", "ops", "models", "tasks", "train", "predict"],
-    "app": ["core", "config", "carriers", "data", "models", "train", "predict", "study"],
+    "saved": ["core", "config", "carriers", "models", "tasks"],
+    "data": ["core", "config", "algebra", "carriers", "dynamics"],
+    "train": ["core", "config", "carriers", "data", "ops", "nn", "models", "tasks", "saved"],
+    "predict": ["core", "carriers", "data", "tasks", "saved", "train"],
+    "study": ["core", "config", "carriers", "data", "ops", "models", "tasks", "saved", "train", "predict"],
+    "app": ["core", "config", "carriers", "data", "models", "tasks", "saved", "train", "predict", "study"],
 }
 
 # Folders inside a folder that allow less: whole folder -> everything it may include, itself apart.
 INNER = {
-    "data/formats": ["core"],
+    "data/formats": ["core", "carriers"],
 }
 
 # A system of models/ is a folder of its own; only these files of models/ know all systems.

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/predict/subjects.h"
+#include "tests/predict/potentials.h"
 #include "weyl/core/units.h"
 
 namespace weyl {
@@ -16,7 +16,7 @@ AtomsFrame methanol() {
 }
 
 /// A potential whose data have energies and lengths in these units.
-Subject potential_in(const std::string& energy, const std::string& length) {
+SavedModel potential_in(const std::string& energy, const std::string& length) {
   const auto plain = set();
   Schema schema = plain->schema();
   schema.interface.length_unit = length;
@@ -128,11 +128,9 @@ TEST(EnergyAndForces, TellTheModelStatesOfTheWhole) {
   Schema schema = plain->schema();
   schema.interface.features = {{.name = "charge", .level = Level::graph, .channels = 3}};
   const auto told = [&](const std::vector<FrameState>& states) {
-    Subject subject = potential("platonic", InMemory(all, schema));
-    MoleculesDataOptions data;
-    data.states = states;
-    subject.recipe.data.set = data;
-    return Predictor(std::move(subject));
+    SavedModel saved = potential("platonic", InMemory(all, schema));
+    saved.recipe.states = states;
+    return Predictor(std::move(saved));
   };
   AtomsFrame atoms = methanol();
   atoms.set("charge", -1);

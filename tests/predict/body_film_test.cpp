@@ -12,19 +12,17 @@ namespace body_film_test {
 
 /// A fitted task on a data set, with an untrained transformer.
 Predictor predictor_of(TaskOptions task, const Dataset& data) {
-  Subject subject;
-  subject.recipe.task = task;
-  subject.schema = data.schema();
-  subject.task = make_task(task);
-  subject.task->fit(data);
+  SavedModel saved;
+  saved.recipe.task = task;
+  saved.task = make_task(task);
+  saved.task->fit(data);
   transformer::Options o;
   o.width = 8;
   o.heads = 2;
   o.blocks = 1;
   at::manual_seed(1);
-  subject.model = build({o}, subject.task->interface(data.schema()));
-  subject.trained = true;
-  return Predictor(std::move(subject));
+  saved.model = build({o}, saved.task->interface(data.schema()));
+  return Predictor(std::move(saved));
 }
 
 Batch sample_of(const Dataset& data, int64_t i) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/predict/subjects.h"
+#include "tests/predict/potentials.h"
 #include "weyl/saved/predictor.h"
 
 namespace weyl {
@@ -10,11 +10,11 @@ namespace ensemble_test {
 
 /// The same potential with other weights: the larger `factor`, the farther from the first.
 Predictor with_weights(const Dataset& data, double factor) {
-  Subject subject = potential("geomformer", data);
-  for (const Parameter& p : subject.model->parameters()) {
+  SavedModel saved = potential("geomformer", data);
+  for (const Parameter& p : saved.model->parameters()) {
     p.tensor.detach().mul_(factor);
   }
-  return Predictor(std::move(subject));
+  return Predictor(std::move(saved));
 }
 
 TEST(Ensemble, GivesMeanAndDeviationOfEachNumber) {
@@ -71,7 +71,7 @@ TEST(Ensemble, TakesTheClassOfTheLargestMeanProbability) {
 
 TEST(Ensemble, RefusesModelsThatAreToldOrSayOther) {
   const auto data = set();
-  const auto refusal = [&](Subject second) -> std::string {
+  const auto refusal = [&](SavedModel second) -> std::string {
     Predictor first = with_weights(*data, 1);
     try {
       first.join(Predictor(std::move(second)), "one", "two");
@@ -81,13 +81,13 @@ TEST(Ensemble, RefusesModelsThatAreToldOrSayOther) {
     return "";
   };
   EXPECT_EQ(refusal(potential("painn", *data)), "");  // other systems predict the same things
-  Subject other = potential("geomformer", *data);
+  SavedModel other = potential("geomformer", *data);
   const_cast<Interface&>(other.model->interface).elements = {"Xe"};
   EXPECT_NE(refusal(std::move(other)).find("several models must have the same elements, but one has "),
             std::string::npos);
-  Subject coarse = potential("geomformer", *data);
+  SavedModel coarse = potential("geomformer", *data);
   coarse.trained_on = {.spacing = SampleFacts::Spacing{{3.5}, {3.5}}, .unit = "mm"};
-  Subject fine = potential("geomformer", *data);
+  SavedModel fine = potential("geomformer", *data);
   fine.trained_on = {.spacing = SampleFacts::Spacing{{1}, {1}}, .unit = "mm"};
   const SampleFacts kept = coarse.trained_on;
   Predictor both = with_weights(*data, 1);

@@ -23,14 +23,12 @@ Interface asked() {
   return interface;
 }
 
-Subject subject_of(const Interface& interface, at::ScalarType dtype = at::kDouble) {
+SavedModel saved_of(const Interface& interface, at::ScalarType dtype = at::kDouble) {
   const BuildOn build_on(at::kCPU, dtype);
   const std::vector<Claim> exact{{Claim::Of::translations, "translations", nullptr}};
-  Subject subject;
-  subject.model = std::make_shared<MultivectorProbe>(interface, MultivectorProbe::Does::scales, exact);
-  subject.schema = schema_of(interface);
-  subject.schema.labels.clear();
-  return subject;
+  SavedModel saved;
+  saved.model = std::make_shared<MultivectorProbe>(interface, MultivectorProbe::Does::scales, exact);
+  return saved;
 }
 
 Points frames() {
@@ -44,7 +42,7 @@ Points frames() {
 }
 
 TEST(PredictedMultivectors, StandInFamiliesByLevel) {
-  const Predictor predictor(subject_of(asked()), {});
+  const Predictor predictor(saved_of(asked()), {});
   const Points points = frames();
   PredictionTensors tensors(predictor);
   tensors.add(predictor(points));
@@ -61,7 +59,7 @@ TEST(PredictedMultivectors, StandInFamiliesByLevel) {
 
 TEST(PredictedMultivectors, OfSamplesFarAwayStandThere) {
   const auto predicted = [](const Points& points, at::ScalarType dtype) {
-    return Predictor(subject_of(asked(), dtype), {})(points);
+    return Predictor(saved_of(asked(), dtype), {})(points);
   };
   Schema schema = schema_of(asked());
   schema.labels.clear();
@@ -94,7 +92,7 @@ TEST(PredictedMultivectors, WithoutPositionsFarSamplesAreMovedToo) {
   const Motions away{at::eye(3, at::kDouble).expand({2, 3, 3}), by};
   Points far = std::get<Points>(transform(Batch{near, {}}, away, schema).input);
   far.positions.zero_();
-  const Predictor predictor(subject_of(asked(), at::kFloat), {});
+  const Predictor predictor(saved_of(asked(), at::kFloat), {});
   const Named expected = transform(predictor(near), asked().outputs, away, near), there = predictor(far);
   for (const char* name : {"moved", "mean", "body"}) {
     const Tensor off = (there.at(name).to(at::kDouble) - expected.at(name).to(at::kDouble)).abs();
@@ -107,7 +105,7 @@ TEST(PredictedMultivectors, NeedNoPositionsInTheFile) {
   const auto with_channels = [](int64_t channels) {
     Interface interface = asked();
     interface.features[0].channels = channels;
-    return subject_of(interface);
+    return saved_of(interface);
   };
   const std::shared_ptr<const Dataset> data = open_for_prediction(with_channels(2), kAlone);
   EXPECT_EQ(data->size(), 2);

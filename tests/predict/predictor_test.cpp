@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "tests/predict/subjects.h"
+#include "tests/predict/potentials.h"
 #include "weyl/core/worst_of.h"
 #include "weyl/models/lie/options.h"
 #include "weyl/models/transformer/options.h"
@@ -44,7 +44,7 @@ Named gathered(const Predictor& predictor, const std::shared_ptr<const Dataset>&
 TEST(Predictor, GivesWhatTheTaskPredictsWhateverTheBatches) {
   const auto data = set();
   for (const char* system : {"geomformer", "painn", "platonic"}) {
-    const Subject expected = potential(system, *data);
+    const SavedModel expected = potential(system, *data);
     const Named whole = expected.task->predict(*expected.model, all_of(*data));
     for (const PredictorOptions& options :
          {PredictorOptions{}, {.batch = 1}, {.batch = 3}, {.batch_tokens = 6}, {.batch_edges = 20}}) {
@@ -121,9 +121,9 @@ TEST(Predictor, LosesNothingFarFromTheOrigin) {
   const auto data = set();
   for (const char* system : {"geomformer", "et", "painn", "platonic", "gatr"}) {
     const PredictorOptions options;
-    Subject subject = potential(system, *data);
-    subject.model->to(at::kFloat);
-    const Predictor predictor(std::move(subject), options);
+    SavedModel saved = potential(system, *data);
+    saved.model->to(at::kFloat);
+    const Predictor predictor(std::move(saved), options);
     const Tensor here = predictor(all_of(*data).input).at("forces"),
                  gradient = predictor.gradient(all_of(*data).input);
     for (const double by : {1e4, 1e8}) {
@@ -143,9 +143,9 @@ TEST(Predictor, LosesNothingFarFromTheOrigin) {
 TEST(Predictor, WrapsPeriodicSamplesThatAreFarFromTheirCell) {
   const auto data = set();
   const Batch batch = periodic(data);
-  Subject subject = potential("painn", *data);
-  subject.model->to(at::kFloat);
-  Predictor predictor(std::move(subject));
+  SavedModel saved = potential("painn", *data);
+  saved.model->to(at::kFloat);
+  Predictor predictor(std::move(saved));
   predictor.give_stress();
   const Named here = predictor(batch.input);
   Points far = std::get<Points>(batch.input);
@@ -160,10 +160,10 @@ TEST(Predictor, WrapsPeriodicSamplesThatAreFarFromTheirCell) {
 
 TEST(Predictor, SaysThatAModelKnowsTheOrigin) {
   const auto data = set();
-  Subject subject = potential("transformer", *data);
-  subject.recipe.model.system.get_if<transformer::Options>()->centre = false;
-  subject.model = build(subject.recipe.model, subject.task->interface(data->schema()));
-  const auto notes = Predictor(std::move(subject)).notes();
+  SavedModel saved = potential("transformer", *data);
+  saved.recipe.model.system.get_if<transformer::Options>()->centre = false;
+  saved.model = build(saved.recipe.model, saved.task->interface(data->schema()));
+  const auto notes = Predictor(std::move(saved)).notes();
   EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
     return note.find("not exact under translations") != std::string::npos;
   }));
@@ -185,25 +185,25 @@ Points pairs(const std::vector<std::pair<double, double>>& places_and_extents) {
 
 TEST(Predictor, DoubtsEachSampleByItsOwnExtent) {
   const auto data = set();
-  Subject subject = potential("transformer", *data);
-  subject.recipe.model.system.get_if<transformer::Options>()->centre = false;
-  const ModelOptions options = subject.recipe.model;
-  subject.model = build(options, subject.task->interface(data->schema()));
-  ASSERT_EQ(subject.model->dtype(), at::kFloat);
-  const Predictor predictor(std::move(subject));
+  SavedModel saved = potential("transformer", *data);
+  saved.recipe.model.system.get_if<transformer::Options>()->centre = false;
+  const ModelOptions options = saved.recipe.model;
+  saved.model = build(options, saved.task->interface(data->schema()));
+  ASSERT_EQ(saved.model->dtype(), at::kFloat);
+  const Predictor predictor(std::move(saved));
   EXPECT_EQ(predictor.doubt(pairs({{0, 2}, {1000, 2}, {0, 1e4}})), "");
   for (const Points& input : {pairs({{1e5, 2}}), pairs({{1e5, 2}, {0, 1e4}}), pairs({{0, 1e4}, {-1e5, 2}}),
                               pairs({{20, 0.01}, {0, 2}})}) {
     EXPECT_NE(predictor.doubt(input).find("not exact under translations"), std::string::npos);
   }
   // In float64 nothing is lost, and nothing by a model that is exact.
-  Subject wide = potential("transformer", *data);
+  SavedModel wide = potential("transformer", *data);
   {
     const BuildOn float64(at::kCPU, at::kDouble);
     wide.model = build(options, wide.task->interface(data->schema()));
   }
   EXPECT_EQ(Predictor(std::move(wide)).doubt(pairs({{1e5, 2}})), "");
-  Subject exact = potential("transformer", *data);
+  SavedModel exact = potential("transformer", *data);
   exact.model->to(at::kFloat);
   EXPECT_EQ(Predictor(std::move(exact)).doubt(pairs({{1e5, 2}})), "");
 }
@@ -216,11 +216,10 @@ TEST(Predictor, DoubtsPosesByTheirTranslationsAlone) {
   schema.interface.group = LieGroup::se3;
   schema.interface.dimension = 3;
   schema.interface.typical_nodes = 2;
-  Subject subject;
-  subject.recipe.model.system = options;
-  subject.schema = schema;
-  subject.model = build(subject.recipe.model, Completion({}).interface(schema));
-  const Predictor predictor(std::move(subject));
+  SavedModel saved;
+  saved.recipe.model.system = options;
+  saved.model = build(saved.recipe.model, Completion({}).interface(schema));
+  const Predictor predictor(std::move(saved));
   Poses poses;
   poses.group = LieGroup::se3;
   poses.graphs = Segments::of_sizes(std::vector<int64_t>{2, 2});
@@ -283,8 +282,8 @@ TEST(Predictor, GivesStressWhereForcesAreGradients) {
 
 TEST(Predictor, MeasuresWhatEvaluateMeasures) {
   const auto data = set();
-  const Subject subject = potential("painn", *data);
-  const Metrics expected = evaluate(*subject.model, *subject.task, data).metrics;
+  const SavedModel saved = potential("painn", *data);
+  const Metrics expected = evaluate(*saved.model, *saved.task, data).metrics;
   const Predictor predictor(potential("painn", *data), {.batch = 2, .batch_edges = 5});
   const Evaluation found = predictor.evaluate(data, "data");
   EXPECT_EQ(found.samples, 4);
@@ -297,10 +296,10 @@ TEST(Predictor, MeasuresWhatEvaluateMeasures) {
 
 TEST(Predictor, GivesAnUntrainedModelsOwnOutputs) {
   const auto data = set();
-  Subject subject = potential("platonic", *data);
-  subject.trained = false;
-  const Named expected = (*subject.model)(all_of(*data).input);
-  const Predictor predictor(std::move(subject));
+  SavedModel saved = potential("platonic", *data);
+  saved.task = nullptr;
+  const Named expected = (*saved.model)(all_of(*data).input);
+  const Predictor predictor(std::move(saved));
   EXPECT_EQ(predictor.task(), nullptr);
   EXPECT_EQ(predictor.outputs(), predictor.interface().outputs);
   EXPECT_EQ(difference(predictor(all_of(*data).input), expected), 0);

@@ -17,16 +17,17 @@ Predictor predictor_of(std::vector<Quantity> outputs, int64_t dimension) {
   options.width = 8;
   options.heads = 2;
   options.blocks = 1;
-  Subject subject;
-  subject.schema.interface.dimension = dimension;
-  Interface interface = subject.schema.interface;
+  SavedModel saved;
+  Interface interface;
+  interface.dimension = dimension;
   interface.outputs = std::move(outputs);
-  subject.model = build({options}, interface);
-  return Predictor(std::move(subject));
+  saved.model = build({options}, interface);
+  return Predictor(std::move(saved));
 }
 
 Batch samples_of(const Predictor& predictor) {
-  Schema asked = predictor.subject().schema;
+  Schema asked;
+  asked.interface.dimension = predictor.interface().dimension;
   asked.labels = predictor.outputs();
   return random_tokens(asked, 2, 5, 1);
 }

@@ -66,7 +66,7 @@ FAULTS = [
     ("torch in a format", {"src/weyl/data/formats/bad.cpp": "#include <torch/script.h>\n"}, "must not reach torch"),
     ("torch in options", {"src/weyl/tasks/options.h": '#include "weyl/core/segments.h"\n'}, "must not reach torch"),
     ("a format that knows configs", {"src/weyl/data/formats/bad.cpp": '#include "weyl/config/fields.h"\n'},
-     "data/formats may include core"),
+     "data/formats may include core, carriers"),
     ("a system that knows another", {"src/weyl/models/gatr/block.h": '#include "weyl/models/platonic/block.h"\n'},
      "know all systems"),
     ("a model that knows the app", {"src/weyl/models/bad.cpp": '#include "weyl/app/log.h"\n',

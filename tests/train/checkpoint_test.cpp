@@ -57,7 +57,8 @@ TEST_F(CheckpointTest, ReadsBackWhatWasWritten) {
   const SavedModel read = load_model(path_);
   EXPECT_EQ(read.interface, saved_.interface);
   EXPECT_EQ(read.interface, saved_.interface);
-  EXPECT_EQ(read.recipe.train.seed, recipe_.train.seed);
+  EXPECT_EQ(read_stored_recipe(read.recipe.text, path_).train.seed, recipe_.train.seed);
+  EXPECT_EQ(read.recipe.batch, recipe_.train.batch);
   EXPECT_FALSE(read.model->training());
   const auto a = saved_.model->parameters(), b = read.model->parameters();
   ASSERT_EQ(a.size(), b.size());
@@ -194,7 +195,7 @@ TEST_F(CheckpointTest, HostileStatesAreOneLine) {
   fewer.erase(fewer.lower_bound("optimiser.first."));
   save_tensors(file, fewer, metadata);
   recipe_.train.average.reset();
-  Trainer trainer(small_model(recipe_, data_), data_, run);
+  Trainer trainer(small_model(recipe_, data_), recipe_.train, data_, run);
   EXPECT_TRUE(has(message_of([&] { trainer.load(read_checkpoint(run)); }), "optimiser state must hold"));
 }
 
@@ -214,7 +215,7 @@ TEST(CheckpointFormat, Version1LoadsForEver) {
   EXPECT_EQ(resumed.state.step, version1_steps);
   resumed.recipe.train.epochs = 5;
   const Splits data = small_data();
-  Trainer trainer(small_model(resumed.recipe, data), data, folder / "run");
+  Trainer trainer(small_model(resumed.recipe, data), resumed.recipe.train, data, folder / "run");
   trainer.load(resumed);
   EXPECT_GT(trainer.run().steps, version1_steps);
 }

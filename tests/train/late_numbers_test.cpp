@@ -100,7 +100,7 @@ std::string refusal(const std::string& run, const Recipe& recipe, Splits data, F
   spoil(all);
   data.train = std::make_shared<InMemory>(all, data.train->schema());
   std::filesystem::create_directories(run);
-  Trainer trainer(std::move(saved), data, run);
+  Trainer trainer(std::move(saved), recipe.train, data, run);
   try {
     trainer.run();
   } catch (const Error& e) {

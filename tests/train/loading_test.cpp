@@ -36,7 +36,7 @@ SavedModel model_of(bool exact) {
 
 /// The places that training sees, in the order of its batches.
 Tensor places(const std::shared_ptr<const Dataset>& data, const SavedModel& saved) {
-  TrainOptions options = saved.recipe.train;
+  TrainOptions options = small_recipe().train;
   options.augment = Augmentation::none;
   Loader loader(data, loader_options(options, *saved.model), 3);
   loader.start(0);

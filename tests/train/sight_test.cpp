@@ -56,7 +56,7 @@ SavedModel about_to_train(const SystemOptions& system, const Interface& interfac
 
 std::vector<std::string> lines_of(const SystemOptions& system, const Interface& interface,
                                   const Dataset& data, const Systems& systems = built_in_systems()) {
-  return check_sight(about_to_train(system, interface), data, systems);
+  return check_sight(about_to_train(system, interface), {}, data, systems);
 }
 
 /// The one line with which it is refused; "" when it is not.
@@ -431,13 +431,13 @@ TEST(Sight, LeavesNoTraceInTheRun) {
   const std::string run = folder / "plain";
   std::filesystem::create_directories(run);
   SavedModel saved;
-  saved.recipe = recipe;
+  saved.recipe = saved_recipe(recipe);
   saved.task = make_task(recipe.task);
   saved.task->fit(*request.data->train);
   saved.interface = saved.task->interface(request.data->train->schema());
   at::manual_seed(Stream(static_cast<uint64_t>(recipe.train.seed), "weights").bits());
   saved.model = build(recipe.model, saved.interface);
-  Trainer(std::move(saved), *request.data, run, nullptr, {}).run();
+  Trainer(std::move(saved), recipe.train, *request.data, run, nullptr, {}).run();
   EXPECT_EQ(read_if_there(run + "/metrics.csv"), read_if_there(request.out + "/metrics.csv"));
   const auto one = load_model(run), other = load_model(request.out);
   const auto weights = one.model->parameters(), same = other.model->parameters();

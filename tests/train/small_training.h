@@ -89,7 +89,7 @@ inline Recipe small_recipe() {
 
 inline SavedModel small_model(const Recipe& recipe, const Splits& data) {
   SavedModel saved;
-  saved.recipe = recipe;
+  saved.recipe = saved_recipe(recipe);
   saved.task = make_task(recipe.task);
   saved.task->fit(*data.train);
   saved.interface = saved.task->interface(data.train->schema());
@@ -104,7 +104,7 @@ inline TrainResult train_small(const Recipe& recipe, const std::string& run,
                                const Splits& data = small_data(), TrainObserver* observer = nullptr,
                                std::function<bool()> stop = {}) {
   std::filesystem::create_directories(run);
-  Trainer trainer(small_model(recipe, data), data, run, observer, std::move(stop));
+  Trainer trainer(small_model(recipe, data), recipe.train, data, run, observer, std::move(stop));
   if (std::filesystem::exists(run + "/last")) {
     trainer.load(read_checkpoint(run));
   }

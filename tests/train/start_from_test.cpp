@@ -372,8 +372,9 @@ TEST(Refit, FitsReferencesToWhatTheModelLeaves) {
   for (const From kind : {From::trained, From::imported, From::weights}) {
     for (const double factor : {1.0, 1000.0}) {
       SavedModel source;
-      source.recipe.task.task = ForceFieldOptions{};
-      source.task = make_task(source.recipe.task);
+      Recipe recipe;
+      recipe.task.task = ForceFieldOptions{};
+      source.task = make_task(recipe.task);
       source.interface = source.task->interface(data->schema());
       const auto springs = std::make_shared<Springs>(source.interface);
       source.model = springs;
@@ -384,7 +385,7 @@ TEST(Refit, FitsReferencesToWhatTheModelLeaves) {
             source.task->adopt(data->schema(), {.scale = 1, .shift = kind == From::imported ? 2.0 : 0.0}));
       }
       const auto other = with_energies(*data, *springs, *source.task, factor);
-      const auto task = make_task(source.recipe.task);
+      const auto task = make_task(recipe.task);
       task->fit(*other);
       const Interface mine = task->interface(other->schema());
       Springs model(mine);
@@ -393,7 +394,7 @@ TEST(Refit, FitsReferencesToWhatTheModelLeaves) {
       if (kind == From::weights) {
         source.task = nullptr;
       }
-      EXPECT_TRUE(refit(*task, model, source.recipe, source, whole, other, "M").empty());
+      EXPECT_TRUE(refit(*task, model, recipe, source, whole, other, "M").empty());
       EXPECT_LT(energy_error(*task, model, *other), 1e-7 * factor) << static_cast<int>(kind) << " " << factor;
       EXPECT_NEAR(number(task->state().at("scale")), factor * scale, 1e-9 * factor);
       const Batch batch = all_of(*other);
@@ -407,17 +408,18 @@ TEST(Refit, NamesElementsThatTheModelWasNotTrainedOn) {
   const BuildOn wide(at::kCPU, at::kDouble);
   const auto data = set();
   SavedModel source;
-  source.recipe.task.task = ForceFieldOptions{};
-  source.task = make_task(source.recipe.task);
+  Recipe recipe;
+  recipe.task.task = ForceFieldOptions{};
+  source.task = make_task(recipe.task);
   source.interface = source.task->interface(data->schema());
   source.task->fit(*data);
   NamedTensors state = source.task->state();
   state["seen"] = at::tensor({3.0, 0.0, 2.0}, at::kDouble);
   source.task->load(state);
-  const auto task = make_task(source.recipe.task);
+  const auto task = make_task(recipe.task);
   task->fit(*data);
   Springs model(source.interface);
-  const auto lines = refit(*task, model, source.recipe, source, whole, data, "M");
+  const auto lines = refit(*task, model, recipe, source, whole, data, "M");
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0], "train.from: M was trained without C: its weights for them are as they were drawn");
 }

@@ -234,7 +234,7 @@ Failure failure(const std::string& run, Recipe recipe, F spoil) {
   SavedModel saved = small_model(recipe, data);
   data.train = std::make_shared<InMemory>(all, data.train->schema());
   std::filesystem::create_directories(run);
-  Trainer trainer(std::move(saved), data, run);
+  Trainer trainer(std::move(saved), recipe.train, data, run);
   try {
     trainer.run();
   } catch (const DataError& e) {

@@ -10,7 +10,7 @@ namespace weyl {
 namespace {
 
 /// "-1, 0, 2"
-std::string list_of(const std::vector<int64_t>& values) {
+std::string list_of_states(const std::vector<int64_t>& values) {
   std::string line;
   for (const int64_t value : values) {
     line += text(line.empty() ? "" : ", ", value);
@@ -37,8 +37,9 @@ std::vector<FrameState> states_told(const std::vector<FrameState>& states, const
     const auto state = std::ranges::find_if(states, [&](const FrameState& s) { return q == feature_of(s); });
     if (state != states.end()) {
       told.push_back(*state);
-      const auto values = known.find(state->key);
-      told.back().known = values != known.end() ? values->second : std::vector<int64_t>();
+      if (const auto values = known.find(state->key); values != known.end()) {
+        told.back().known = values->second;
+      }
     }
   }
   return told;
@@ -62,7 +63,7 @@ int64_t channel_of(const FrameState& state, const AtomsFrame& frame, std::string
   }
   if (!state.known.empty() && std::ranges::find(state.known, whole) == state.known.end()) {
     throw DataError(text(where, ": ", quote(state.key), " must be one that the model's training data had, ",
-                         list_of(state.known), ", got ", whole));
+                         list_of_states(state.known), ", got ", whole));
   }
   return whole - state.least;
 }

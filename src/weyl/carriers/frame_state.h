@@ -28,8 +28,8 @@ void fields(Fields& f, FrameState& o);
 /// The feature that a model is told of a state: a channel of the graph for each value.
 Quantity feature_of(const FrameState& state);
 
-/// Those of the states that are among a model's features, in the order of the features, each with the values that the
-/// model's training data had (SampleFacts::states).
+/// Those of the states that are among a model's features, in the order of the features, with the values that the model's
+/// training data had where `known` says them (SampleFacts::states).
 std::vector<FrameState> states_told(const std::vector<FrameState>& states, const Interface& model,
                                     const std::map<std::string, std::vector<int64_t>>& known);
 

@@ -26,7 +26,9 @@ TEST(SteerableNets, AreTheSameWhenSavedAndLoaded) {
   const Folder folder;
   for (const Case& c : cases()) {
     SavedModel saved;
-    saved.recipe.model.system = c.options;
+    Recipe recipe;
+    recipe.model.system = c.options;
+    saved.recipe = saved_recipe(recipe);
     saved.interface = images(c.dimension, c.level);
     saved.interface.grid = true;
     at::manual_seed(3);

@@ -13,7 +13,7 @@ namespace weyl {
 /// A model in training, with what it is trained on.
 struct Trained {
   std::shared_ptr<Model> model;
-  std::unique_ptr<Task> task;  // null: the loss is the mean square of the outputs
+  std::shared_ptr<Task> task;  // null: the loss is the mean square of the outputs
   std::shared_ptr<const Dataset> train, valid, test;
 };
 
