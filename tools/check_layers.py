@@ -18,7 +18,7 @@ BELOW = {
     "algebra": ["core"],
     "kernels": ["core", "algebra"],
     "carriers": ["core", "algebra"],
-    "dynamics": ["core"],
+    "dynamics": ["core", "algebra"],
     "data": ["core", "config", "algebra", "carriers", "dynamics"],
     "ops": ["core", "algebra", "kernels"],
     "nn": ["core", "ops"],
