@@ -27,7 +27,7 @@ BELOW = {
     "train": ["core", "config", "carriers", "data", "ops", "nn", "models", "tasks"],
     "predict": ["core", "carriers", "data", "tasks", "train"],
     "study": ["core", "config", "carriers", "data", "ops", "models", "tasks", "train", "predict"],
-    "app": ["core", "config", "carriers", "data", "models", "train", "predict", "study"],
+    "app": ["core", "config", "algebra", "carriers", "data", "models", "train", "predict", "study"],
 }
 
 # Folders inside a folder that allow less: whole folder -> everything it may include, itself apart.
