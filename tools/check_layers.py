@@ -18,7 +18,7 @@ BELOW = {
     "algebra": ["core"],
     "kernels": ["core", "algebra"],
     "carriers": ["core", "config", "algebra"],
-    "dynamics": ["core"],
+    "dynamics": ["core", "algebra"],
     "ops": ["core", "algebra", "kernels"],
     "nn": ["core", "ops"],
     "models": ["core", "config", "algebra", "carriers", "ops", "nn"],
@@ -28,7 +28,7 @@ BELOW = {
     "train": ["core", "config", "carriers", "data", "ops", "nn", "models", "tasks", "saved"],
     "predict": ["core", "carriers", "data", "tasks", "saved", "train"],
     "study": ["core", "config", "carriers", "data", "ops", "models", "tasks", "saved", "train", "predict"],
-    "app": ["core", "config", "carriers", "data", "models", "tasks", "saved", "train", "predict", "study"],
+    "app": ["core", "config", "algebra", "carriers", "data", "models", "tasks", "saved", "train", "predict", "study"],
 }
 
 # Folders inside a folder that allow less: whole folder -> everything it may include, itself apart.

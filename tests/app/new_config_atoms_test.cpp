@@ -72,6 +72,33 @@ TEST(NewConfig, OfPeriodicFramesIsTorchMdNets) {
   EXPECT_NE(other.err.find("\"geomformer\""), std::string::npos) << other.err;
 }
 
+// Atoms in other cells than the first, as molecular dynamics leaves them, and slabs whose third vector is zero, had only a
+// part of their neighbours, or none in other images.
+TEST(NewConfig, CountsNeighboursWhereverAtomsAreAndAlongPeriodicAxesAlone) {
+  const std::string folder = scratch("new-config-neighbours");
+  const auto neighbours = [&](bool moved, bool slab, double third) {
+    auto frames = atoms::frames(24, 1);
+    for (AtomsFrame& frame : frames) {
+      frame.cell = {4, 0, 0, 0, 4.5, 0, 0, 0, third};
+      frame.pbc = {true, true, !slab};
+      for (size_t i = 0; moved && i < frame.positions.size(); i += 3) {
+        frame.positions[i] += 4 * (static_cast<double>(i) - 3);
+      }
+    }
+    atoms::write(folder + "/all.xyz", frames);
+    const Outcome drafted = weyl_program("config new --data all.xyz", folder);
+    EXPECT_EQ(drafted.code, 0) << drafted.err;
+    const size_t end = drafted.out.find(" neighbours an atom here"), begin = drafted.out.rfind("about ", end);
+    return end == std::string::npos ? "" : drafted.out.substr(begin, end - begin);
+  };
+  const std::string crystal = neighbours(false, false, 5), slab = neighbours(false, true, 40);
+  EXPECT_NE(crystal, "");
+  EXPECT_NE(slab, crystal);
+  EXPECT_EQ(neighbours(true, false, 5), crystal);
+  EXPECT_EQ(neighbours(true, true, 40), slab);
+  EXPECT_EQ(neighbours(false, true, 0), slab);
+}
+
 TEST(NewConfig, OfFramesWithOtherNumbersIsOfProperties) {
   const std::string folder = scratch("new-config-property");
   auto frames = atoms::frames(24, 1);

@@ -3,10 +3,11 @@
 #include <ATen/ops/cat.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <span>
+#include <numeric>
+#include <vector>
 
+#include "weyl/algebra/lattice/neighbours.h"
 #include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
 #include "weyl/data/files/formats.h"
@@ -17,76 +18,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Vector = std::array<double, 3>;
-
-Vector cross(const Vector& a, const Vector& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-
-double dot(const Vector& a, const Vector& b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/// The translations that bring images of a cell within `radius`; of no cell none but zero.
-std::vector<Vector> periodic_images(const std::array<Vector, 3>& cell, const std::array<bool, 3>& periodic,
-                                    double radius) {
-  const double volume = std::abs(dot(cell[0], cross(cell[1], cell[2])));
-  std::array<int64_t, 3> most{0, 0, 0};
-  for (size_t k = 0; k < 3; ++k) {
-    if (periodic[k] && volume > 0) {
-      const Vector area = cross(cell[(k + 1) % 3], cell[(k + 2) % 3]);
-      const double height = volume / std::sqrt(dot(area, area));
-      most[k] = std::min<int64_t>(20, static_cast<int64_t>(std::ceil(radius / height)) + 1);
-    }
-  }
-  std::vector<Vector> images;
-  for (int64_t a = -most[0]; a <= most[0]; ++a) {
-    for (int64_t b = -most[1]; b <= most[1]; ++b) {
-      for (int64_t c = -most[2]; c <= most[2]; ++c) {
-        Vector image{};
-        for (size_t d = 0; d < 3; ++d) {
-          image[d] = static_cast<double>(a) * cell[0][d] + static_cast<double>(b) * cell[1][d] +
-                     static_cast<double>(c) * cell[2][d];
-        }
-        images.push_back(image);
-      }
-    }
-  }
-  return images;
-}
-
-/// Neighbours of the first few points of one graph of positions (n, 3), on average.
+/// Neighbours of a few points of one graph, on average.
 double neighbours_of(const Points& points, double radius) {
   const Tensor places = points.positions.to(at::kDouble).contiguous();
   const int64_t n = places.size(0), asked = std::min<int64_t>(n, 8);
-  const double* x = places.const_data_ptr<double>();
-  std::array<Vector, 3> cell{};
-  std::array<bool, 3> periodic{false, false, false};
+  NeighbourSearch search{.positions = places.const_data_ptr<double>(), .atoms = n, .radius = radius};
+  Tensor cell, periodic;
   if (points.cell.defined() && points.pbc.defined()) {
-    const Tensor lattice = points.cell.to(at::kDouble).contiguous(), turns = points.pbc.contiguous();
-    for (size_t k = 0; k < 3; ++k) {
-      periodic[k] = turns.const_data_ptr<bool>()[k];
-      for (size_t d = 0; d < 3; ++d) {
-        cell[k][d] = lattice.const_data_ptr<double>()[3 * k + d];
-      }
-    }
+    cell = points.cell.to(at::kDouble).contiguous();
+    periodic = points.pbc.contiguous();
+    search.cell = cell.const_data_ptr<double>();
+    std::copy_n(periodic.const_data_ptr<bool>(), 3, search.periodic.begin());
   }
-  int64_t near = 0;
-  for (const Vector& image : periodic_images(cell, periodic, radius)) {
-    const bool itself = dot(image, image) == 0;
-    for (int64_t s = 0; s < asked; ++s) {
-      const int64_t i = s * n / asked;
-      for (int64_t j = 0; j < n; ++j) {
-        double square = 0;
-        for (size_t d = 0; d < 3; ++d) {
-          square +=
-              std::pow(x[3 * j + static_cast<int64_t>(d)] + image[d] - x[3 * i + static_cast<int64_t>(d)], 2);
-        }
-        near += square < radius * radius && !(itself && i == j) ? 1 : 0;
-      }
-    }
+  std::vector<int64_t> some, counts;
+  for (int64_t s = 0; s < asked; ++s) {
+    some.push_back(s * n / asked);
   }
-  return asked == 0 ? 0 : static_cast<double>(near) / static_cast<double>(asked);
+  // A model takes no more of an atom: ops/edges/neighbour_limits.cpp.
+  search.most_edges = 10'000 * static_cast<double>(n);
+  if (count_neighbours(search, some, counts) != NeighbourFault::none) {
+    return n == 0 ? 0 : expected_edges(search) / static_cast<double>(n);
+  }
+  const auto near = static_cast<double>(std::accumulate(counts.begin(), counts.end(), int64_t{0}));
+  return asked == 0 ? 0 : near / static_cast<double>(asked);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "weyl/algebra/clifford/blades.h"
 #include "weyl/algebra/clifford/motion_matrix.h"
+#include "weyl/algebra/lattice/cell.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -18,19 +19,13 @@ namespace {
 
 /// L^-T of a row-major matrix by its cofactors: exact for what exchanges axes or changes their signs.
 std::array<double, 9> inverse_transpose(const double* m) {
-  std::array<double, 9> cofactors;
-  for (int i = 0; i < 3; ++i) {
-    const int a = (i + 1) % 3, b = (i + 2) % 3;
-    for (int j = 0; j < 3; ++j) {
-      const int c = (j + 1) % 3, d = (j + 2) % 3;
-      cofactors[3 * i + j] = m[3 * a + c] * m[3 * b + d] - m[3 * a + d] * m[3 * b + c];
-    }
+  const CellRows rows = rows_of(m), of_rows = cofactors(rows);
+  const double determinant = dot(rows[0], of_rows[0]);
+  std::array<double, 9> result;
+  for (size_t i = 0; i < 9; ++i) {
+    result[i] = of_rows[i / 3][i % 3] / determinant;
   }
-  const double determinant = m[0] * cofactors[0] + m[1] * cofactors[1] + m[2] * cofactors[2];
-  for (double& x : cofactors) {
-    x /= determinant;
-  }
-  return cofactors;
+  return result;
 }
 
 }  // namespace

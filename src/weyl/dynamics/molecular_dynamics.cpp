@@ -4,13 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "weyl/algebra/lattice/cell.h"
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
 
 namespace weyl {
 namespace {
-
-using Vector = std::array<double, 3>;
 
 /// eV/amu in A^2/fs^2: of kT/m and of force / mass times length.
 double velocity_scale() {
@@ -18,16 +17,12 @@ double velocity_scale() {
   return scale;
 }
 
-Vector cross(const Vector& a, const Vector& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-
-Vector at(std::span<const double> x, size_t atom) {
+Vector3 at(std::span<const double> x, size_t atom) {
   return {x[3 * atom], x[3 * atom + 1], x[3 * atom + 2]};
 }
 
-Vector mean(std::span<const double> masses, std::span<const double> x) {
-  Vector sum{};
+Vector3 mean(std::span<const double> masses, std::span<const double> x) {
+  Vector3 sum{};
   double total = 0;
   for (size_t i = 0; i < masses.size(); ++i) {
     total += masses[i];
@@ -41,40 +36,40 @@ Vector mean(std::span<const double> masses, std::span<const double> x) {
   return sum;
 }
 
-void subtract(std::span<double> x, const Vector& shift) {
+void subtract(std::span<double> x, const Vector3& shift) {
   for (size_t i = 0; i < x.size(); ++i) {
     x[i] -= shift[i % 3];
   }
 }
 
 /// x of A x = b, A symmetric and positive definite, by cofactors.
-Vector solved(const std::array<Vector, 3>& a, const Vector& b) {
-  const Vector c0 = cross(a[1], a[2]), c1 = cross(a[2], a[0]), c2 = cross(a[0], a[1]);
-  const double det = a[0][0] * c0[0] + a[0][1] * c0[1] + a[0][2] * c0[2];
-  Vector x{};
+Vector3 solved(const std::array<Vector3, 3>& a, const Vector3& b) {
+  const std::array<Vector3, 3> c = cofactors(a);
+  const double det = dot(a[0], c[0]);
+  Vector3 x{};
   for (size_t d = 0; d < 3; ++d) {
-    x[d] = (c0[d] * b[0] + c1[d] * b[1] + c2[d] * b[2]) / det;
+    x[d] = (c[0][d] * b[0] + c[1][d] * b[1] + c[2][d] * b[2]) / det;
   }
   return x;
 }
 
 /// One turn less: with the inertia I + 1e-9 tr(I) 1, which is regular for linear molecules too and leaves
 /// 1e-9 of the angular momentum.
-void remove_rotation(std::span<const double> masses, std::span<const double> x, const Vector& centre,
+void remove_rotation(std::span<const double> masses, std::span<const double> x, const Vector3& centre,
                      std::span<double> v) {
-  std::array<Vector, 3> inertia{};
-  Vector momentum{};
+  std::array<Vector3, 3> inertia{};
+  Vector3 momentum{};
   double trace = 0;
   const auto place = [&](size_t i) {
-    Vector r = at(x, i);
+    Vector3 r = at(x, i);
     for (size_t d = 0; d < 3; ++d) {
       r[d] -= centre[d];
     }
     return r;
   };
   for (size_t i = 0; i < masses.size(); ++i) {
-    const Vector r = place(i), l = cross(r, at(v, i));
-    const double square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
+    const Vector3 r = place(i), l = cross(r, at(v, i));
+    const double square = dot(r, r);
     for (size_t a = 0; a < 3; ++a) {
       momentum[a] += masses[i] * l[a];
       for (size_t b = 0; b < 3; ++b) {
@@ -89,9 +84,9 @@ void remove_rotation(std::span<const double> masses, std::span<const double> x, 
   for (size_t d = 0; d < 3; ++d) {
     inertia[d][d] += 1e-9 * trace;
   }
-  const Vector turn = solved(inertia, momentum);
+  const Vector3 turn = solved(inertia, momentum);
   for (size_t i = 0; i < masses.size(); ++i) {
-    const Vector of_turn = cross(turn, place(i));
+    const Vector3 of_turn = cross(turn, place(i));
     for (size_t d = 0; d < 3; ++d) {
       v[3 * i + d] -= of_turn[d];
     }
@@ -106,7 +101,7 @@ void centre_masses(std::span<const double> masses, std::span<double> positions) 
 
 void remove_rigid_motion(std::span<const double> masses, std::span<const double> positions,
                          std::span<double> velocities) {
-  const Vector centre = mean(masses, positions);
+  const Vector3 centre = mean(masses, positions);
   subtract(velocities, mean(masses, velocities));
   remove_rotation(masses, positions, centre, velocities);
   remove_rotation(masses, positions, centre, velocities);  // of what the first one leaves

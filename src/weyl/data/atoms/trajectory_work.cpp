@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "weyl/algebra/lattice/cell.h"
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
 
@@ -20,30 +21,8 @@ constexpr double kOnward = 1.75;  // 5 fs apart hydrogen's vibrations leave 2.2,
 constexpr double kOutlier = 20;   // medians
 constexpr int kDecimals = 12;
 
-using Cell = std::array<double, 9>;
-
-std::array<double, 3> cell_cross(const double* a, const double* b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-
 bool finite(const std::vector<double>& values) {
   return std::ranges::all_of(values, [](double x) { return std::isfinite(x); });
-}
-
-/// The step of an atom to its nearest image, to within the corners of a slanted cell.
-void wrap(double* step, const Cell& cell, const std::array<bool, 3>& pbc) {
-  for (size_t d = 0; d < 3; ++d) {
-    const auto normal = cell_cross(&cell[3 * ((d + 1) % 3)], &cell[3 * ((d + 2) % 3)]);
-    const double volume = normal[0] * cell[3 * d] + normal[1] * cell[3 * d + 1] + normal[2] * cell[3 * d + 2];
-    if (!pbc[d] || volume == 0) {
-      continue;
-    }
-    const double turns =
-        std::round((normal[0] * step[0] + normal[1] * step[1] + normal[2] * step[2]) / volume);
-    for (size_t i = 0; i < 3; ++i) {
-      step[i] -= turns * cell[3 * d + i];
-    }
-  }
 }
 
 /// |a + b|^2 over the mean of |a|^2 and |b|^2, from 0 to 4.
@@ -173,12 +152,12 @@ void TrajectoryWork::add(WorkFrame frame) {
     double work = 0, moved = 0;
     std::vector<double> steps(3 * n);
     for (size_t i = 0; i < n; ++i) {
-      std::array<double, 3> step{};
+      Vector3 step{};
       for (size_t d = 0; d < 3; ++d) {
         step[d] = frame.positions[3 * i + d] - last_->positions[3 * i + d];
       }
       if (frame.cell) {
-        wrap(step.data(), *frame.cell, frame.pbc);
+        step = nearest_image(step, rows_of(frame.cell->data()), frame.pbc);
       }
       for (size_t d = 0; d < 3; ++d) {
         work -= 0.5 * (frame.forces[3 * i + d] + last_->forces[3 * i + d]) * step[d];

@@ -5,31 +5,25 @@
 #include <cmath>
 #include <map>
 
+#include "weyl/algebra/lattice/cell.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
 namespace {
 
-using HullPoint = std::array<double, 3>;
 using Wide = __int128;
 
 constexpr double kGrid = 0x1p38;  // cells of the grid, in half sizes of the whole
 constexpr double kTolerance =
     1e-6;  // in sizes: what is thinner is flat, what sticks out by less is no corner
 
-HullPoint minus(const HullPoint& a, const HullPoint& b) {
+Vector3 minus(const Vector3& a, const Vector3& b) {
   return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
 }
-template <class Number, class From>
-std::array<Number, 3> cross(const std::array<From, 3>& a, const std::array<From, 3>& b) {
-  return {static_cast<Number>(a[1]) * b[2] - static_cast<Number>(a[2]) * b[1],
-          static_cast<Number>(a[2]) * b[0] - static_cast<Number>(a[0]) * b[2],
-          static_cast<Number>(a[0]) * b[1] - static_cast<Number>(a[1]) * b[0]};
+std::array<Wide, 3> wide(const std::array<int64_t, 3>& a) {
+  return {a[0], a[1], a[2]};
 }
-double dot(const HullPoint& a, const HullPoint& b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-double square(const HullPoint& a) {
+double square(const Vector3& a) {
   return dot(a, a);
 }
 
@@ -44,17 +38,17 @@ class Hull {
     require(points.size() >= 12 && points.size() % 3 == 0,
             "convex hull: there must be at least 4 points, got ", points.size() / 3);
     place(points);
-    const int64_t a = furthest_by([&](const HullPoint& p) { return square(p); });
-    const int64_t b = furthest_by([&](const HullPoint& p) { return square(minus(p, x_[a])); });
-    const HullPoint along = minus(x_[b], x_[a]);
+    const int64_t a = furthest_by([&](const Vector3& p) { return square(p); });
+    const int64_t b = furthest_by([&](const Vector3& p) { return square(minus(p, x_[a])); });
+    const Vector3 along = minus(x_[b], x_[a]);
     const double length = std::sqrt(square(along));
-    const auto from_line = [&](const HullPoint& p) {
-      return std::sqrt(square(cross<double>(along, minus(p, x_[a])))) / length;
+    const auto from_line = [&](const Vector3& p) {
+      return std::sqrt(square(cross(along, minus(p, x_[a])))) / length;
     };
     const int64_t c = furthest_by(from_line);
-    const HullPoint normal = cross<double>(along, minus(x_[c], x_[a]));
+    const Vector3 normal = cross(along, minus(x_[c], x_[a]));
     const double area = std::sqrt(square(normal));
-    const auto from_plane = [&](const HullPoint& p) { return std::abs(dot(normal, minus(p, x_[a]))) / area; };
+    const auto from_plane = [&](const Vector3& p) { return std::abs(dot(normal, minus(p, x_[a]))) / area; };
     const int64_t d = furthest_by(from_plane);
     require(from_line(x_[c]) > kTolerance && from_plane(x_[d]) > kTolerance,
             "convex hull: the points must be thicker than 1e-6 of their size, they lie (nearly) in a plane");
@@ -108,7 +102,7 @@ class Hull {
 
   /// Places in sizes about the middle of their box, and on the grid.
   void place(std::span<const double> points) {
-    HullPoint low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+    Vector3 low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
     for (size_t i = 0; i < points.size(); ++i) {
       low[i % 3] = std::min(low[i % 3], points[i]);
       high[i % 3] = std::max(high[i % 3], points[i]);
@@ -131,7 +125,7 @@ class Hull {
   template <class Far>
   int64_t furthest_by(const Far& far) const {
     double most = -INFINITY;
-    for (const HullPoint& p : x_) {
+    for (const Vector3& p : x_) {
       most = std::max(most, far(p));
     }
     int64_t best = -1;
@@ -153,12 +147,12 @@ class Hull {
   }
 
   Face face(int64_t a, int64_t b, int64_t c) const {
-    Face f{.corners = {a, b, c}, .normal = cross<Wide>(between(a, b), between(a, c))};
+    Face f{.corners = {a, b, c}, .normal = cross(wide(between(a, b)), wide(between(a, c)))};
     if (outer_) {
-      HullPoint normal{static_cast<double>(f.normal[0]), static_cast<double>(f.normal[1]),
-                       static_cast<double>(f.normal[2])};
+      Vector3 normal{static_cast<double>(f.normal[0]), static_cast<double>(f.normal[1]),
+                     static_cast<double>(f.normal[2])};
       const double length = std::sqrt(square(normal));
-      const auto outside = [&](const HullPoint& p) { return dot(normal, minus(p, x_[a])) / length; };
+      const auto outside = [&](const Vector3& p) { return dot(normal, minus(p, x_[a])) / length; };
       f.furthest = furthest_by(outside);
       f.sticks_out = outside(x_[f.furthest]);
     }
@@ -166,7 +160,7 @@ class Hull {
   }
 
   bool outer_;
-  std::vector<HullPoint> x_;
+  std::vector<Vector3> x_;
   std::vector<std::array<int64_t, 3>> grid_;
   std::vector<Face> faces_;
 };
@@ -202,12 +196,12 @@ Enclosed enclosed_by(std::span<const double> points, std::span<const int64_t> tr
   if (triangles.empty()) {
     return result;
   }
-  const auto at = [&](int64_t i) { return HullPoint{points[3 * i], points[3 * i + 1], points[3 * i + 2]}; };
-  const HullPoint origin = at(triangles[0]);
+  const auto at = [&](int64_t i) { return Vector3{points[3 * i], points[3 * i + 1], points[3 * i + 2]}; };
+  const Vector3 origin = at(triangles[0]);
   for (size_t t = 0; t + 2 < triangles.size(); t += 3) {
-    const HullPoint a = minus(at(triangles[t]), origin), b = minus(at(triangles[t + 1]), origin),
-                    c = minus(at(triangles[t + 2]), origin);
-    const double volume = dot(a, cross<double>(b, c)) / 6;
+    const Vector3 a = minus(at(triangles[t]), origin), b = minus(at(triangles[t + 1]), origin),
+                  c = minus(at(triangles[t + 2]), origin);
+    const double volume = volume_of({a, b, c}) / 6;
     result.volume += volume;
     for (int d = 0; d < 3; ++d) {
       result.centre[d] += volume * (a[d] + b[d] + c[d]) / 4;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/algebra/lattice/vector3.h"
+
 namespace weyl {
 namespace {
 
@@ -90,11 +92,7 @@ void TokenShape::write(const RigidPose& before, const RigidPose& now, TokenRow& 
     }
     const Place u = place_minus(here[corner[1]], here[corner[0]]),
                 v = place_minus(here[corner[2]], here[corner[0]]);
-    Place normal{u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
-    const double length = std::hypot(normal[0], normal[1], normal[2]);
-    for (double& x : normal) {
-      x /= length;
-    }
+    const Place normal = unit(cross(u, v));
     row.positions = put(centre, row.positions);
     for (int copy = 0; copy < 2; ++copy) {  // as points, and as planes
       for (int k = 0; k < 3; ++k) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "weyl/algebra/lattice/vector3.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -85,13 +86,12 @@ std::vector<float> sample_surface(const Mesh& mesh, int64_t count, Stream& strea
   std::vector<double> areas(mesh.triangle_count());
   double total = 0;
   for (int64_t t = 0; t < mesh.triangle_count(); ++t) {
-    std::array<double, 3> u, v;
+    Vector3 u, v;
     for (size_t d = 0; d < 3; ++d) {
       u[d] = corner(t, 1, d) - corner(t, 0, d);
       v[d] = corner(t, 2, d) - corner(t, 0, d);
     }
-    total +=
-        0.5 * std::hypot(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]);
+    total += 0.5 * length(cross(u, v));
     areas[t] = total;
   }
   require(total > 0 && std::isfinite(total),

@@ -4,12 +4,11 @@
 #include <array>
 #include <cmath>
 
+#include "weyl/algebra/lattice/vector3.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
 namespace {
-
-using Vector = std::array<double, 3>;
 
 /// The cell of a coordinate in units of cells, clamped to the cube.
 int64_t cell(double coordinate, int64_t n) {
@@ -20,36 +19,30 @@ void require_size(int64_t n) {
   require(n >= 1 && n <= 1024, "voxelise: cells along an axis must be 1 .. 1024, got ", n);
 }
 
-Vector vector_minus(const Vector& a, const Vector& b) {
+Vector3 vector_minus(const Vector3& a, const Vector3& b) {
   return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-}
-Vector cross_product(const Vector& a, const Vector& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-double dot_product(const Vector& a, const Vector& b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 /// Whether the projections on `axis` of the unit cube around the origin and of a triangle are apart.
-bool apart(const Vector& axis, const std::array<Vector, 3>& t) {
-  const double a = dot_product(axis, t[0]), b = dot_product(axis, t[1]), c = dot_product(axis, t[2]);
+bool apart(const Vector3& axis, const std::array<Vector3, 3>& t) {
+  const double a = dot(axis, t[0]), b = dot(axis, t[1]), c = dot(axis, t[2]);
   const double half = 0.5 * (std::abs(axis[0]) + std::abs(axis[1]) + std::abs(axis[2])) + 1e-12;
   return std::min({a, b, c}) > half || std::max({a, b, c}) < -half;
 }
 
 /// The separating axes of Akenine-Moeller: faces of the cube, the triangle's normal, products of edges.
-bool touches(const std::array<Vector, 3>& t) {
-  constexpr Vector kAxes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  const Vector edges[] = {vector_minus(t[1], t[0]), vector_minus(t[2], t[1]), vector_minus(t[0], t[2])};
-  if (apart(cross_product(edges[0], edges[1]), t)) {
+bool touches(const std::array<Vector3, 3>& t) {
+  constexpr Vector3 kAxes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  const Vector3 edges[] = {vector_minus(t[1], t[0]), vector_minus(t[2], t[1]), vector_minus(t[0], t[2])};
+  if (apart(cross(edges[0], edges[1]), t)) {
     return false;
   }
-  for (const Vector& axis : kAxes) {
+  for (const Vector3& axis : kAxes) {
     if (apart(axis, t)) {
       return false;
     }
-    for (const Vector& edge : edges) {
-      if (apart(cross_product(axis, edge), t)) {
+    for (const Vector3& edge : edges) {
+      if (apart(cross(axis, edge), t)) {
         return false;
       }
     }
@@ -121,7 +114,7 @@ std::vector<uint8_t> voxelise(const Mesh& mesh, int64_t n) {
   std::vector<uint8_t> cells(n * n * n);
   const double scale = 0.5 * static_cast<double>(n);
   for (size_t k = 0; k < mesh.triangles.size(); k += 3) {
-    std::array<Vector, 3> t;
+    std::array<Vector3, 3> t;
     std::array<int64_t, 3> low{n, n, n}, high{};
     for (size_t c = 0; c < 3; ++c) {
       int64_t at = 0;
@@ -138,8 +131,8 @@ std::vector<uint8_t> voxelise(const Mesh& mesh, int64_t n) {
     for (int64_t x = low[0]; x <= high[0]; ++x) {
       for (int64_t y = low[1]; y <= high[1]; ++y) {
         for (int64_t z = low[2]; z <= high[2]; ++z) {
-          const Vector centre{static_cast<double>(x) + 0.5, static_cast<double>(y) + 0.5,
-                              static_cast<double>(z) + 0.5};
+          const Vector3 centre{static_cast<double>(x) + 0.5, static_cast<double>(y) + 0.5,
+                               static_cast<double>(z) + 0.5};
           uint8_t& at = cells[(x * n + y) * n + z];
           if (at == 0 &&
               touches({vector_minus(t[0], centre), vector_minus(t[1], centre), vector_minus(t[2], centre)})) {

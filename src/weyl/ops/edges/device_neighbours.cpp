@@ -28,16 +28,13 @@
 #include <utility>
 #include <vector>
 
+#include "weyl/algebra/lattice/cell.h"
 #include "weyl/core/check.h"
 #include "weyl/core/to_device.h"
-#include "weyl/kernels/edges/lattice_basis.h"
 #include "weyl/ops/edges/neighbour_limits.h"
 
 namespace weyl {
 namespace {
-
-using kernels::NeighbourFault;
-using Shift = kernels::Shift3;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double far = 1 << 30;  // cells
@@ -64,7 +61,7 @@ Tensor first_nodes(const Segments& graphs) {
 }
 
 /// Which pairs (i, j) are nearer than the cutoff, r_j moved by `move` (C, 3) where it is defined. Decided as the
-/// kernel of the CPU does, by the same operations on float64, each rounded, in the same order: a pair and its
+/// search of the CPU does, by the same operations on float64, each rounded, in the same order: a pair and its
 /// reverse differ by signs alone.
 Tensor nearer(const Tensor& r, const Tensor& i, const Tensor& j, const Tensor& move, double cutoff) {
   Tensor away = r.index_select(0, j) - r.index_select(0, i);
@@ -153,16 +150,16 @@ class LatticeLists {
  public:
   struct List {
     int64_t first_step, step_count, first_image, image_count;
-    Shift most_images;
+    Shift3 most_images;
   };
 
   /// Steps of up to `reach` to each side, that lead to images of up to `images`.
-  List list(const Shift& reach, const Shift& images, const std::array<Shift, 3>& given) {
+  List list(const Shift3& reach, const Shift3& images, const std::array<Shift3, 3>& given) {
     List list{static_cast<int64_t>(steps_.size()) / 3, 0, static_cast<int64_t>(ranks_.size()), 0, images};
-    for_all(reach, [&](const Shift& step) { steps_.insert(steps_.end(), step.begin(), step.end()); });
-    std::vector<Shift> shifts;
-    for_all(images, [&](const Shift& image) {
-      Shift shift{};
+    for_all(reach, [&](const Shift3& step) { steps_.insert(steps_.end(), step.begin(), step.end()); });
+    std::vector<Shift3> shifts;
+    for_all(images, [&](const Shift3& image) {
+      Shift3 shift{};
       for (int k = 0; k < 3; ++k) {
         for (int c = 0; c < 3; ++c) {
           shift[c] += image[k] * given[k][c];
@@ -171,9 +168,9 @@ class LatticeLists {
       shifts.push_back(shift);
       shifts_.insert(shifts_.end(), shift.begin(), shift.end());
     });
-    std::vector<Shift> sorted = shifts;
+    std::vector<Shift3> sorted = shifts;
     std::sort(sorted.begin(), sorted.end());
-    for (const Shift& shift : shifts) {
+    for (const Shift3& shift : shifts) {
       ranks_.push_back(std::lower_bound(sorted.begin(), sorted.end(), shift) - sorted.begin());
     }
     list.step_count = static_cast<int64_t>(steps_.size()) / 3 - list.first_step;
@@ -221,11 +218,11 @@ class LatticeLists {
 
  private:
   template <class F>
-  static void for_all(const Shift& most, const F& f) {
+  static void for_all(const Shift3& most, const F& f) {
     for (int64_t x = -most[0]; x <= most[0]; ++x) {
       for (int64_t y = -most[1]; y <= most[1]; ++y) {
         for (int64_t z = -most[2]; z <= most[2]; ++z) {
-          f(Shift{x, y, z});
+          f(Shift3{x, y, z});
         }
       }
     }
@@ -272,10 +269,10 @@ Lattice given_lattice(const Tensor& cell, const Tensor& pbc, const Segments& gra
   lattice.cells =
       (lattice.heights / (cutoff * margin)).nan_to_num(1).clamp(1, static_cast<double>(most)).to(at::kLong);
   lattice.given = at::eye(3, graphs.index.options()).expand({count, 3, 3});
-  const Shift one{1, 1, 1};
+  const Shift3 one{1, 1, 1};
   const auto make = [&] {
     LatticeLists lists;
-    const auto list = lists.list(one, one, {Shift{1, 0, 0}, Shift{0, 1, 0}, Shift{0, 0, 1}});
+    const auto list = lists.list(one, one, {Shift3{1, 0, 0}, Shift3{0, 1, 0}, Shift3{0, 0, 1}});
     for (int64_t g = 0; g < count; ++g) {
       lists.graph(graphs.size(g), list, coarse_of(graphs.size(g), most));
     }
@@ -368,7 +365,7 @@ Ranges ranges_of(const Tensor& r, const Tensor& pbc, const Segments& graphs, dou
 
 /// What the host knows of a batch.
 struct Known {
-  std::vector<kernels::LatticeBasis> bases;
+  std::vector<LatticeBasis> bases;
   std::vector<std::array<bool, 3>> periodic;
   double most_edges = 0;  // that a graph may have
   bool fits = true;       // the lattice will do as it is given
@@ -381,11 +378,11 @@ struct GraphRow {
   static constexpr int64_t size = 22;
   const double* at;
 
-  kernels::NeighbourSearch search(double cutoff) const {
-    kernels::NeighbourSearch search;
+  NeighbourSearch search(double cutoff) const {
+    NeighbourSearch search;
     search.cell = at + 7;
     search.periodic = {at[16] != 0, at[17] != 0, at[18] != 0};
-    search.cutoff = cutoff;
+    search.radius = cutoff;
     return search;
   }
   /// (8, 3): they stand for the atoms, over whose box an expected number of edges is spread.
@@ -409,13 +406,13 @@ struct GraphRow {
   }
 };
 
-NeighbourFault fault_of(const GraphRow& row, kernels::LatticeFault lattice) {
+NeighbourFault fault_of(const GraphRow& row, LatticeFault lattice) {
   if (!row.finite()) {
     return NeighbourFault::positions_not_finite;
   }
-  return lattice == kernels::LatticeFault::not_finite ? NeighbourFault::cell_not_finite
-         : lattice == kernels::LatticeFault::singular ? NeighbourFault::cell_singular
-                                                      : NeighbourFault::none;
+  return lattice == LatticeFault::not_finite ? NeighbourFault::cell_not_finite
+         : lattice == LatticeFault::singular ? NeighbourFault::cell_singular
+                                             : NeighbourFault::none;
 }
 
 /// Brings a GraphRow of each graph to the host and, where pairs were counted, their number, at once; checks what can be
@@ -440,14 +437,13 @@ Known known_of(const Tensor& r, const Tensor& finite, const Tensor& cell, const 
   std::vector<NeighbourFault> faults;
   for (int64_t g = 0; g < count; ++g) {
     const GraphRow row{rows + g * GraphRow::size};
-    kernels::NeighbourSearch search = row.search(cutoff);
+    NeighbourSearch search = row.search(cutoff);
     const std::array<double, 24> corners = row.corners();
     search.positions = corners.data();
     search.atoms = 8;
     expected.push_back(expected_edges(search, graphs.size(g)));
     known.periodic.push_back(search.periodic);
-    faults.push_back(
-        fault_of(row, kernels::reduced_basis(search.cell, search.periodic, known.bases.emplace_back())));
+    faults.push_back(fault_of(row, reduced_basis(search.cell, search.periodic, known.bases.emplace_back())));
     known.fits = known.fits && row.fits(cutoff);
   }
   known.most_edges = limit_edges(expected, cutoff, r.device());
@@ -465,7 +461,7 @@ Known known_of(const Tensor& r, const Tensor& finite, const Tensor& cell, const 
 Lattice reduced_lattice(const Known& known, const Segments& graphs, double cutoff, int64_t most,
                         int64_t& pairs) {
   const double width = cutoff * margin;
-  const auto height = [&](size_t g, int k) { return 1 / kernels::length_of(known.bases[g].duals[k]); };
+  const auto height = [&](size_t g, int k) { return 1 / length(known.bases[g].duals[k]); };
   double all = 0;
   for (size_t g = 0; g < known.bases.size(); ++g) {
     const auto n = static_cast<double>(graphs.size(static_cast<int64_t>(g)));
@@ -481,8 +477,8 @@ Lattice reduced_lattice(const Known& known, const Segments& graphs, double cutof
   std::vector<double> directions;
   std::vector<int64_t> cells, given;
   for (size_t g = 0; g < known.bases.size(); ++g) {
-    const kernels::LatticeBasis& basis = known.bases[g];
-    Shift reach{}, images{};
+    const LatticeBasis& basis = known.bases[g];
+    Shift3 reach{}, images{};
     for (int k = 0; k < 3; ++k) {
       const bool periodic = known.periodic[g][k];
       const double divided =

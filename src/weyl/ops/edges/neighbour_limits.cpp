@@ -33,19 +33,19 @@ double available_on(at::Device device) {
          static_cast<double>(stats.reserved_bytes[all].current - stats.allocated_bytes[all].current);
 }
 
-const char* what_is_wrong(kernels::NeighbourFault fault) {
+const char* what_is_wrong(NeighbourFault fault) {
   switch (fault) {
-    case kernels::NeighbourFault::positions_not_finite:
+    case NeighbourFault::positions_not_finite:
       return "positions must be finite";
-    case kernels::NeighbourFault::cell_not_finite:
+    case NeighbourFault::cell_not_finite:
       return "cell must be finite";
-    case kernels::NeighbourFault::cell_singular:
+    case NeighbourFault::cell_singular:
       return "periodic rows of cell must be linearly independent";
-    case kernels::NeighbourFault::too_far_outside:
+    case NeighbourFault::too_far_outside:
       return "positions must be within 2^30 cells of the cell";
-    case kernels::NeighbourFault::too_many:
+    case NeighbourFault::too_many:
       return "cutoff must give fewer than 2^31 edges, and no more than fit the memory there is";
-    case kernels::NeighbourFault::none:
+    case NeighbourFault::none:
       break;
   }
   return "";
@@ -53,14 +53,14 @@ const char* what_is_wrong(kernels::NeighbourFault fault) {
 
 }  // namespace
 
-ExpectedEdges expected_edges(const kernels::NeighbourSearch& s, int64_t atoms) {
+ExpectedEdges expected_edges(const NeighbourSearch& s, int64_t atoms) {
   const bool periodic = s.periodic[0] || s.periodic[1] || s.periodic[2];
   const auto n = static_cast<double>(atoms);
   if (atoms == 0 || (!periodic && atoms <= few_atoms)) {
     return {atoms, periodic, n * n};
   }
   const double times = n / static_cast<double>(s.atoms);
-  return {atoms, periodic, times * times * kernels::expected_edges(s)};
+  return {atoms, periodic, times * times * expected_edges(s)};
 }
 
 double limit_edges(std::span<const ExpectedEdges> graphs, double cutoff, at::Device device) {
@@ -99,8 +99,8 @@ void require_memory_of_pairs(double pairs, double bytes, double cutoff, at::Devi
                        mebibytes(available), " are available: take a smaller cutoff or smaller batches");
 }
 
-void require_no_fault(kernels::NeighbourFault fault, int64_t graph) {
-  require(fault == kernels::NeighbourFault::none, "neighbours: graph ", graph, ": ", what_is_wrong(fault));
+void require_no_fault(NeighbourFault fault, int64_t graph) {
+  require(fault == NeighbourFault::none, "neighbours: graph ", graph, ": ", what_is_wrong(fault));
 }
 
 }  // namespace weyl

@@ -5,12 +5,10 @@
 #include <cstdint>
 #include <span>
 
-#include "weyl/kernels/edges/neighbours.h"
+#include "weyl/algebra/lattice/neighbours.h"
 
 namespace weyl {
 
-/// Systems without periodic axes of up to so many atoms are compared all with all.
-constexpr int64_t few_atoms = 160;
 /// Edges of a graph: indices are 31 bits in places.
 constexpr double most_edges = 2.1e9;
 
@@ -22,7 +20,7 @@ struct ExpectedEdges {
 };
 
 /// Of a graph of `atoms` atoms, for which those of `search` stand: all of them, or some that fill the same space.
-ExpectedEdges expected_edges(const kernels::NeighbourSearch& search, int64_t atoms);
+ExpectedEdges expected_edges(const NeighbourSearch& search, int64_t atoms);
 
 /// How many edges a graph may have where they are kept, at most `most_edges`: atoms that are spread unevenly have more
 /// than are expected. The errors of `neighbours`, if there are more already.
@@ -32,6 +30,6 @@ double limit_edges(std::span<const ExpectedEdges> graphs, double cutoff, at::Dev
 void require_memory_of_pairs(double pairs, double bytes, double cutoff, at::Device device);
 
 /// ShapeError that names the graph, unless nothing is wrong with it.
-void require_no_fault(kernels::NeighbourFault fault, int64_t graph);
+void require_no_fault(NeighbourFault fault, int64_t graph);
 
 }  // namespace weyl

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
+#include "weyl/algebra/lattice/neighbours.h"
 #include "weyl/core/check.h"
-#include "weyl/kernels/edges/neighbours.h"
 #include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/autograd/without_kernels.h"
 #include "weyl/ops/edges/device_neighbours.h"
@@ -21,20 +21,19 @@ namespace {
 constexpr double nanoseconds_of_atom = 2000;
 constexpr double nanoseconds_of_pair = 1;  // of a few atoms of an open system
 
-double nanoseconds_of(const kernels::NeighbourSearch& s) {
+double nanoseconds_of(const NeighbourSearch& s) {
   const auto n = static_cast<double>(s.atoms);
   const bool few = s.atoms <= few_atoms && !s.periodic[0] && !s.periodic[1] && !s.periodic[2];
   return few ? n * n * nanoseconds_of_pair : n * nanoseconds_of_atom;
 }
 
 /// The searches of a batch, checked by the density of each before any memory is taken.
-std::vector<kernels::NeighbourSearch> searches_of(const Tensor& positions, const Segments& graphs,
-                                                  double cutoff, const Tensor& cell, const Tensor& pbc,
-                                                  bool self) {
-  std::vector<kernels::NeighbourSearch> searches;
+std::vector<NeighbourSearch> searches_of(const Tensor& positions, const Segments& graphs, double cutoff,
+                                         const Tensor& cell, const Tensor& pbc, bool self) {
+  std::vector<NeighbourSearch> searches;
   std::vector<ExpectedEdges> expected;
   for (int64_t g = 0; g < graphs.count(); ++g) {
-    kernels::NeighbourSearch search;
+    NeighbourSearch search;
     search.positions = positions.const_data_ptr<double>() + 3 * graphs.offsets[g];
     search.atoms = graphs.size(g);
     if (cell.defined()) {
@@ -42,13 +41,13 @@ std::vector<kernels::NeighbourSearch> searches_of(const Tensor& positions, const
       search.cell = cell.const_data_ptr<double>() + 9 * g;
       search.periodic = {periodic[0], periodic[1], periodic[2]};
     }
-    search.cutoff = cutoff;
+    search.radius = cutoff;
     search.self = self;
     searches.push_back(search);
     expected.push_back(expected_edges(search, search.atoms));
   }
   const double most = limit_edges(expected, cutoff, at::kCPU);
-  for (kernels::NeighbourSearch& search : searches) {
+  for (NeighbourSearch& search : searches) {
     search.most_edges = most;
   }
   return searches;
@@ -82,13 +81,13 @@ Edges neighbours(const Tensor& positions, const Segments& graphs, double cutoff,
   const Tensor box = cell.defined() ? cell.detach().to(at::kCPU, at::kDouble).contiguous() : cell,
                flags = pbc.defined() ? pbc.to(at::kCPU).contiguous() : pbc;
 
-  const std::vector<kernels::NeighbourSearch> searches = searches_of(r, graphs, cutoff, box, flags, self);
+  const std::vector<NeighbourSearch> searches = searches_of(r, graphs, cutoff, box, flags, self);
   double nanoseconds = 0;
-  for (const kernels::NeighbourSearch& search : searches) {
+  for (const NeighbourSearch& search : searches) {
     nanoseconds += nanoseconds_of(search);
   }
-  std::vector<kernels::NeighbourList> lists(static_cast<size_t>(count));
-  std::vector<kernels::NeighbourFault> faults(static_cast<size_t>(count), kernels::NeighbourFault::none);
+  std::vector<NeighbourList> lists(static_cast<size_t>(count));
+  std::vector<NeighbourFault> faults(static_cast<size_t>(count), NeighbourFault::none);
   // A graph of more than a worker's share is shared out among all; the others follow, some to each worker.
   const int64_t workers =
       workers_worth(std::max<int64_t>(graphs.rows(), 1),
@@ -99,7 +98,7 @@ Edges neighbours(const Tensor& positions, const Segments& graphs, double cutoff,
   for (int64_t g = 0; g < count; ++g) {
     const double own = nanoseconds_of(searches[g]);
     if (workers > 1 && own > share) {
-      faults[g] = kernels::neighbours(searches[g], lists[g], workers, share_out);
+      faults[g] = find_neighbours(searches[g], lists[g], workers, share_out);
     }
     for (before += own; before >= share * static_cast<double>(begins.size()) &&
                         static_cast<int64_t>(begins.size()) < workers;) {
@@ -110,7 +109,7 @@ Edges neighbours(const Tensor& positions, const Segments& graphs, double cutoff,
   for_workers(workers, [&](int64_t w) {
     for (int64_t g = begins[w]; g < begins[w + 1]; ++g) {
       if (workers == 1 || nanoseconds_of(searches[g]) <= share) {
-        faults[g] = kernels::neighbours(searches[g], lists[g]);
+        faults[g] = find_neighbours(searches[g], lists[g]);
       }
     }
   });
@@ -125,7 +124,7 @@ Edges neighbours(const Tensor& positions, const Segments& graphs, double cutoff,
   auto *i = centre.mutable_data_ptr<int64_t>(), *j = neighbour.mutable_data_ptr<int64_t>();
   auto* s = shifts.defined() ? shifts.mutable_data_ptr<int64_t>() : nullptr;
   for (int64_t g = 0; g < count; ++g) {
-    kernels::NeighbourList& list = lists[g];
+    NeighbourList& list = lists[g];
     const int64_t first = graphs.offsets[g];
     for (int64_t a = 0; a < graphs.size(g); ++a) {
       i = std::fill_n(i, list.offsets[a + 1] - list.offsets[a], first + a);
