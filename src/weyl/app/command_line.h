@@ -35,6 +35,7 @@ struct TrainCommand {
   ConfigArguments config;     // with --resume: no path, and overrides of the budget alone
   std::string resume;         // a run folder
   bool data_changed = false;  // with --resume: its data may be others than they were
+  bool strict = false;        // warnings before the first step are errors
   bool pictures = true;       // into the run's plots/, at its end
   std::string out;            // empty: runs/<name of the config>-<number>
 };
@@ -128,6 +129,7 @@ struct ConfigExplainCommand {
 struct ConfigCheckCommand {
   Talk talk;
   ConfigArguments config;
+  bool strict = false;  // warnings are errors
 };
 
 struct ConfigNewCommand {

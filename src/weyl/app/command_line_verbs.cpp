@@ -36,6 +36,9 @@ Verb add_train(CLI::App& root) {
       ->type_name("RUN");
   app.add_flag("--data-changed", c->data_changed,
                "with --resume: go on though the data are no longer those that the run was trained on");
+  app.add_flag("--strict", c->strict,
+               "refuse what is only likely to be wrong: an option without effect, units that do not seem to fit, a feature "
+               "that changes nothing");
   const auto plain = std::make_shared<bool>(false);
   add_switch(app, "--no-pictures", *plain,
              "draw nothing into the run's plots/ at its end: `weyl plot` does it later");
@@ -55,6 +58,7 @@ Verb add_train(CLI::App& root) {
       require_may_change(t.config.overrides);
     }
     require<ConfigError>(!t.data_changed || !t.resume.empty(), "--data-changed goes with --resume RUN");
+    require<ConfigError>(!t.strict || t.resume.empty(), "--strict goes with CONFIG");
     if (t.machine.dtype) {
       t.config.overrides.push_back("train.precision=" + *t.machine.dtype);
     }
@@ -202,6 +206,7 @@ Verb add_config_check(CLI::App& config) {
       examples({"config check configs/nbody/platonic.toml model.platonic.blocks=4"}));
   auto& [app, c] = draft;
   add_config(app, c->config);
+  app.add_flag("--strict", c->strict, "refuse options that have no effect, of which it warns else");
   return draft.done();
 }
 

@@ -1,5 +1,6 @@
 #include "weyl/app/log.h"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -38,10 +39,26 @@ void note_lost_line(const std::string& fault) {
   }
 }
 
+/// "warning: " before a warning, nothing before other lines.
+class WarningFlag : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
+    if (message.level == spdlog::level::warn) {
+      constexpr std::string_view begin = "warning: ";
+      line.append(begin.data(), begin.data() + begin.size());
+    }
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<WarningFlag>();
+  }
+};
+
 spdlog::logger& logger() {
   static const auto instance = [] {
     auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-    sink->set_pattern("%v");
+    auto formatter = std::make_unique<spdlog::pattern_formatter>();
+    formatter->add_flag<WarningFlag>('*').set_pattern("%*%v");
+    sink->set_formatter(std::move(formatter));
     auto made = std::make_shared<spdlog::logger>("weyl", sink);
     made->set_level(spdlog::level::debug);
     sink->set_level(spdlog::level::info);

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weyl {
 
@@ -19,6 +20,11 @@ inline void say(std::string_view message) {
 }
 inline void warn(std::string_view message) {
   log(LogLevel::warning, message);
+}
+inline void warn_each(const std::vector<std::string>& messages) {
+  for (const std::string& message : messages) {
+    warn(message);
+  }
 }
 /// Nothing for an empty message.
 inline void warn_if_any(std::string_view message) {

@@ -18,8 +18,10 @@ SweepRuns runs_of_file(const std::string& path, const Machine& machine, const Sy
   SweepRuns runs = runs_of(std::move(options), options_of(systems));
   std::set<std::string> warnings;
   for (const SweepModel& model : runs.models) {
-    if (warnings.insert(model.recipe.warning).second) {
-      warn_if_any(model.recipe.warning);
+    for (const std::string& warning : model.recipe.warnings) {
+      if (warnings.insert(warning).second) {
+        warn(warning);
+      }
     }
   }
   return runs;

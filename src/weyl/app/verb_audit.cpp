@@ -118,7 +118,7 @@ int run(const AuditCommand& command, const Systems& systems) {
                                           device, {}, systems)
                           : load_subject(path, device, {}, systems));
   const Subject& subject = predictor.subject();
-  warn_if_any(subject.recipe.warning);
+  warn_each(subject.recipe.warnings);
   take_threads_for(command.machine, predictor, command.samples);
   const auto data = data_for(subject, command.data);
   const auto seed = static_cast<uint64_t>(command.seed);

@@ -282,7 +282,7 @@ int run(const BenchCommand& command, const Systems& systems) {
     require<ConfigError>(is_config(path), "weyl bench: must be given a config (.toml), got ", path);
     Subject subject = build_subject(read_recipe(path, command.config.overrides, options_of(systems)), device,
                                     dtype_of(command.machine.dtype), systems);
-    warn_if_any(subject.recipe.warning);
+    warn_each(subject.recipe.warnings);
     const BenchTable table = subject.recipe.bench.value_or(BenchTable{});
     options.plain_attention = table.plain_attention;
     options.reference = table.expressions;

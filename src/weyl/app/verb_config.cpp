@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
@@ -42,14 +44,16 @@ int run(const ConfigExplainCommand& command, const ModelOptions& known) {
 }
 
 int run(const ConfigCheckCommand& command, const ModelOptions& known,
-        const std::function<void(const Recipe&)>& more) {
+        const std::function<std::vector<std::string>(const Recipe&)>& more) {
   Recipe recipe = read_recipe(command.config.path, command.config.overrides, known);
   require_features_are_no_labels(recipe);
-  warn_if_any(recipe.warning);
-  require_effects(recipe);
+  require_objects(recipe);
+  std::vector<std::string> warnings = recipe.warnings;
   if (more) {
-    more(recipe);
+    std::ranges::move(more(recipe), std::back_inserter(warnings));
   }
+  require<ConfigError>(!command.strict || warnings.empty(), warnings.empty() ? "" : warnings.front());
+  warn_each(warnings);
   const std::string resolved = write_toml([&](Fields& f) { fields(f, recipe); });
   if (command.talk.json) {
     std::cout

@@ -72,7 +72,7 @@ int run(const ImportCommand& command, const Systems& systems) {
                     : wide        ? at::kDouble
                                   : at::kFloat,
                     systems, shapes_of(weights));
-  warn_if_any(subject.recipe.warning);
+  warn_each(subject.recipe.warnings);
   const std::string unit = energy_unit_of(subject);
   OutputLaw law{.scale = energy_factor(command.energy_unit, unit)};
   Imported imported =

@@ -17,7 +17,7 @@ int run(const InfoCommand& command, const Systems& systems) {
   }
   Subject built = build_subject(read_recipe(subject.path, subject.overrides, options_of(systems)), at::kMeta,
                                 {}, systems);
-  warn_if_any(built.recipe.warning);
+  warn_each(built.recipe.warnings);
   SavedModel saved;
   saved.recipe = saved_recipe(built.recipe);
   saved.interface = built.model->interface;

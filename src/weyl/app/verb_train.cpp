@@ -249,6 +249,7 @@ int run(const TrainCommand& command, const Systems& systems) {
   };
   request.changes = resumed ? command.config.overrides : std::vector<std::string>{};
   request.data_changed = command.data_changed;
+  request.strict = command.strict;
   const TrainResult result =
       resumed
           ? resume(command.resume, request)

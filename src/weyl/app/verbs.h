@@ -21,7 +21,7 @@ int run(const ConfigSchemaCommand& command, const ModelOptions& known);
 int run(const ConfigExplainCommand& command, const ModelOptions& known);
 /// `more` throws for what only the engine can tell of a recipe.
 int run(const ConfigCheckCommand& command, const ModelOptions& known,
-        const std::function<void(const Recipe&)>& more = {});
+        const std::function<std::vector<std::string>(const Recipe&)>& more = {});
 int run(const CompletionCommand& command);
 int run(const CompareCommand& command);
 int run(const ScaleFitCommand& command);

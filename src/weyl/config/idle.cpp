@@ -1,6 +1,8 @@
 #include "weyl/config/idle.h"
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
 #include "weyl/config/description.h"
 #include "weyl/config/wording.h"
@@ -24,6 +26,8 @@ void collect_values(const Description& d, Values& values) {
   }
 }
 
+thread_local GatherIdle* gathering = nullptr;
+
 Values values_of(const Visit& visit) {
   Values values;
   collect_values(describe(visit), values);
@@ -31,6 +35,28 @@ Values values_of(const Visit& visit) {
 }
 
 }  // namespace
+
+GatherIdle::GatherIdle() : before_(std::exchange(gathering, this)) {}
+GatherIdle::~GatherIdle() {
+  gathering = before_;
+}
+
+void GatherIdle::add(IdleOption option) {
+  if (std::ranges::find(found_, option.path, &IdleOption::path) == found_.end()) {
+    found_.push_back(std::move(option));
+  }
+}
+
+std::vector<std::string> GatherIdle::warnings(std::span<const std::string> told) const {
+  std::vector<std::string> lines;
+  for (const IdleOption& option : found_) {
+    const auto same = [&](const std::string& line) { return line.starts_with(option.path + " = "); };
+    if (std::ranges::none_of(told, same)) {
+      lines.push_back(option.warning());
+    }
+  }
+  return lines;
+}
 
 void refuse_idle(std::string_view table, const Visit& given, const Visit& usual,
                  std::span<const Conditional> options) {
@@ -46,9 +72,13 @@ void refuse_idle(std::string_view table, const Visit& given, const Visit& usual,
       const std::string& normal = expected.at(path);
       if (!option.acts && value != normal) {
         const std::string whole = text(table, ".", path);
-        throw IdleOption(text(whole, ": has no effect ", option.without, "; must be left out or be ",
-                              one_line(normal, 80), ", got ", one_line(value, 80)),
-                         whole, normal, option.without);
+        IdleOption idle(text(whole, ": has no effect ", option.without, "; must be left out or be ",
+                             one_line(normal, 80), ", got ", one_line(value, 80)),
+                        whole, one_line(value, 80), option.without);
+        if (gathering == nullptr) {
+          throw idle;
+        }
+        gathering->add(std::move(idle));
       }
     }
     require(known, "refuse_idle: '", table, "' must have a key '", option.key, "', got none");

@@ -4,21 +4,43 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
 
-/// What refuse_idle throws: the first option that nothing reads.
+/// An option that is set but has no effect: what refuse_idle throws, or gathers.
 class IdleOption : public ConfigError {
  public:
-  IdleOption(const std::string& message, std::string path, std::string usual, std::string without)
-      : ConfigError(message), path(std::move(path)), usual(std::move(usual)), without(std::move(without)) {}
+  IdleOption(const std::string& message, std::string path, std::string value, std::string without)
+      : ConfigError(message), path(std::move(path)), value(std::move(value)), without(std::move(without)) {}
+
+  /// A line for a warning: "model.platonic.linear_norm = \"constant\" has no effect without positions".
+  std::string warning() const { return text(path, " = ", value, " has no effect ", without); }
 
   std::string path;     // "model.platonic.linear_norm"
-  std::string usual;    // what it may be, as TOML: "\"typical\""
+  std::string value;    // what it is set to, as TOML
   std::string without;  // Conditional::without
+};
+
+/// While one lives, options without effect that this thread comes upon are gathered, each once, and none is refused.
+class GatherIdle {
+ public:
+  GatherIdle();
+  ~GatherIdle();
+  GatherIdle(const GatherIdle&) = delete;
+  GatherIdle& operator=(const GatherIdle&) = delete;
+
+  void add(IdleOption option);
+  const std::vector<IdleOption>& found() const { return found_; }
+  /// The warnings of what was found, but for options that are among those already told of.
+  std::vector<std::string> warnings(std::span<const std::string> told = {}) const;
+
+ private:
+  std::vector<IdleOption> found_;
+  GatherIdle* before_;
 };
 
 /// An option that is read under a condition alone.
@@ -28,10 +50,10 @@ struct Conditional {
   std::string without;   // what keeps it from being read, after "has no effect": "with drop_path = 0"
 };
 
-/// Refuses the first option that nothing reads as the others stand, and that is not as `usual` (the defaults, or a
-/// preset) has it: who sets it means something by it. A config in which it stands as usual, as a resolved one
-/// writes it, passes. `table` is where the options stand, "model.platonic". IdleOption, one line: the key, why, what
-/// it may be, what was found.
+/// Reports options that are set but have no effect. An option is set when it differs from `usual`, the defaults or a
+/// preset; so a resolved config, which writes every option, passes. `table` is where the options stand,
+/// "model.platonic". The first is thrown as an IdleOption (one line: the key, why, what it may be, what was found),
+/// unless a GatherIdle lives, which takes all of them.
 void refuse_idle(std::string_view table, const Visit& given, const Visit& usual,
                  std::span<const Conditional> options);
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
+#include "weyl/config/idle.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/open.h"
@@ -72,20 +74,24 @@ Subject build_subject(Recipe recipe, at::Device device, std::optional<at::Scalar
   }
   subject.recipe.model.system.resolve(interface, weights);
   subject.model = build(subject.recipe.model, interface, systems);
+  const GatherIdle idle;
   subject.recipe.model.system.require_effects(&interface);
+  std::ranges::move(idle.warnings(subject.recipe.warnings), std::back_inserter(subject.recipe.warnings));
   return subject;
 }
 
-void require_effects_on_model(Recipe recipe) {
+std::vector<std::string> warnings_on_model(Recipe recipe) {
   Interface interface;
   try {
     std::shared_ptr<Task> task;
     interface = told(recipe, schema_of(recipe), task);
     recipe.model.system.resolve(interface);
   } catch (const ConfigError&) {
-    return;
+    return {};
   }
+  const GatherIdle idle;
   recipe.model.system.require_effects(&interface);
+  return idle.warnings(recipe.warnings);
 }
 
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,

@@ -23,16 +23,16 @@ struct Subject {
 /// What the inputs of a recipe are: its [interface], else what its data set declares.
 Schema schema_of(const Recipe& recipe);
 
-/// The untrained model of a recipe on `device` (meta: shapes only), its weights drawn from train.seed. ConfigError: also
-/// an option of the model that nothing reads (SystemOptions::require_effects). `weights`: what it will be given, whose
+/// The untrained model of a recipe on `device` (meta: shapes only), its weights drawn from train.seed. Options of the
+/// model that are set but have no effect are warnings of its recipe. `weights`: what it will be given, whose
 /// shapes decide what the recipe leaves open.
 Subject build_subject(Recipe recipe, at::Device device, std::optional<at::ScalarType> dtype,
                       const Systems& systems = built_in_systems(), const TensorShapes& weights = {});
 
-/// ConfigError for an option of the model that nothing reads with the inputs and outputs that it will have, as far as the
-/// code of the data set and the task tell them without a file (require_effects in train/recipe.h does not ask). What only
-/// the data could say is not looked at: nor is it a fault of the recipe here.
-void require_effects_on_model(Recipe recipe);
+/// Options of the model that are set but have no effect with the inputs and outputs that it will have, as far as the code of
+/// the data set and the task tell them without a file; a line each, but for those that are among the recipe's warnings.
+/// What only the data could say is not looked at: nor is it a fault of the recipe here.
+std::vector<std::string> warnings_on_model(Recipe recipe);
 
 /// The model of a run folder or model file, in evaluation mode; data_of_run finds the data of its recipe from here.
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,

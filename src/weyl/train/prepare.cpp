@@ -158,7 +158,9 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
     if (source) {
       p.saved.interface = interface_from(*source, p.saved.interface, from);
     }
-    require_fitting_forces(recipe, *p.data.train);
+    if (std::string doubt = doubt_about_forces(recipe, *p.data.train); !doubt.empty()) {
+      p.doubts.push_back(std::move(doubt));
+    }
   }
   p.recipe = recipe;
   for (const Quantity& label : p.data.train->schema().labels) {
@@ -193,8 +195,8 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
   }
   freeze(p);
   if (request.observer != nullptr) {
-    if (!recipe.warning.empty()) {
-      request.observer->noted(recipe.warning);
+    for (const std::string& warning : recipe.warnings) {
+      request.observer->noted(warning);
     }
     request.observer->opened(p.data, *p.saved.task);
     note_contradictions(p.data, facts, *request.observer);

@@ -16,6 +16,7 @@ struct Prepared {
   std::vector<LabelCount> labels;  // of the training split
   std::string taken;               // what it starts with, and what of it stays as it is
   std::vector<std::string> notes;  // what the user should know, a line each
+  std::vector<std::string> doubts;  // what is likely wrong, a line each
 };
 
 /// Where the files that a recipe names are.

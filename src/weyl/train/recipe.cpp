@@ -73,38 +73,14 @@ Recipe read_whole(const std::string& path, const std::vector<std::string>& overr
   return recipe;
 }
 
-/// The first option of a recipe that nothing reads. Other faults are not looked for.
-std::optional<IdleOption> idle_option(const Recipe& recipe) {
+/// Other faults of the recipe are found by whoever uses it.
+std::vector<std::string> warnings_of(const Recipe& recipe) {
+  const GatherIdle gathered;
   try {
     require_effects(recipe);
-  } catch (const IdleOption& idle) {
-    return idle;
   } catch (const ConfigError&) {
   }
-  return std::nullopt;
-}
-
-/// Whether a file has an idle option even by itself: that is its author's, whatever stands behind the verb.
-bool is_idle_alone(const std::string& path, const ModelOptions& known) {
-  try {
-    return idle_option(read_whole(path, {}, known)).has_value();
-  } catch (const ConfigError&) {
-    return false;  // overrides complete it
-  }
-}
-
-/// "a.b.0.c." of "a.b[0].c": each name, of keys and items, ends with a dot.
-std::string with_dots(std::string path) {
-  std::erase_if(path, [](char c) { return c == ' ' || c == '\t' || c == ']'; });
-  std::ranges::replace(path, '[', '.');
-  return path + ".";
-}
-
-/// Whether one of the overrides says something of the option: sets it, or the table or list that it stands in.
-bool is_named(const std::string& option, const std::vector<std::string>& overrides) {
-  return std::ranges::any_of(overrides, [&](const std::string& override) {
-    return with_dots(option).starts_with(with_dots(override.substr(0, override.find('='))));
-  });
+  return gathered.warnings();
 }
 
 }  // namespace
@@ -112,19 +88,7 @@ bool is_named(const std::string& option, const std::vector<std::string>& overrid
 Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides,
                    const ModelOptions& known) {
   Recipe recipe = read_whole(path, overrides, known);
-  std::vector<std::string> settings = overrides;
-  std::string left_out;
-  for (auto idle = idle_option(recipe); idle; idle = idle_option(recipe)) {
-    if (is_named(idle->path, settings) || (left_out.empty() && is_idle_alone(path, known))) {
-      break;
-    }
-    settings.push_back(idle->path + "=" + idle->usual);
-    recipe = read_whole(path, settings, known);
-    left_out += text(left_out.empty() ? "" : ", ", idle->path, " (", idle->without, ")");
-  }
-  if (!left_out.empty()) {
-    recipe.warning = text(path, ": left out what has no effect: ", left_out);
-  }
+  recipe.warnings = warnings_of(recipe);
   return recipe;
 }
 

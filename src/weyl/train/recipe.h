@@ -31,14 +31,12 @@ struct Recipe {
   TrainOptions train;
   std::optional<Interface> interface;
   std::optional<BenchTable> bench;
-  /// A line that names the options of a file that read_recipe left out; empty: none.
-  std::string warning;
+  std::vector<std::string> warnings;  // options of a config that are set but have no effect, a line each
 };
 void fields(Fields& f, Recipe& r);
 
-/// Reads a config with overrides ("train.epochs=5"), whose system may be any of those known. Options of the file that
-/// nothing reads any more because of an override ("model.steerable.attention=false", and the file sets its heads) are
-/// left out, and the recipe's warning names them. An override that nothing reads stays, for require_effects to refuse.
+/// Reads a config with overrides ("train.epochs=5"), whose system may be any of those known. Options that are set but have
+/// no effect are warnings of the recipe.
 /// ConfigError: see config/toml.h; also for an interface with a quantity that has no name, two of one name, or a
 /// multivector where the dimension is not three.
 Recipe read_recipe(const std::string& path, const std::vector<std::string>& overrides = {},
@@ -50,10 +48,9 @@ Recipe read_stored_recipe(const std::string& text, const std::string& where, con
 /// What a model file keeps of a recipe.
 SavedRecipe saved_recipe(const Recipe& recipe);
 
-/// ConfigError for an option of data, task, model or training that nothing reads as the others stand and that is not as
-/// its default or preset has it (config/idle.h). For configs that somebody wrote: stored runs and models are not asked.
-/// What depends on the model's interface is taken to be read (SystemOptions::require_effects, once it is known) unless
-/// the recipe's own [interface] has outputs. Also what require_objects says.
+/// Reports options of data, task, model or training that are set but have no effect (config/idle.h). An option that
+/// depends on the model's interface is taken to have one (SystemOptions::require_effects says it, once the interface is
+/// known), unless the recipe's own [interface] has outputs. ConfigError: what require_objects says.
 void require_effects(const Recipe& recipe);
 
 /// ConfigError where the model looks at objects, which the data set has none of. With an [interface], and of set

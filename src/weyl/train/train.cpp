@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "weyl/config/idle.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
@@ -183,6 +184,11 @@ Recipe with_changes(Recipe recipe, const RunFolder& run, const TrainRequest& req
   return recipe;
 }
 
+/// ConfigError for the first.
+void require_no_warnings(const std::vector<std::string>& warnings) {
+  require<ConfigError>(warnings.empty(), warnings.empty() ? "" : warnings.front());
+}
+
 bool asks_for_deterministic(const Recipe& recipe, const TrainRequest& request) {
   return recipe.train.deterministic && !request.device.is_cpu();
 }
@@ -257,6 +263,7 @@ void mend_best(const RunFolder& run, TrainState& state, TrainObserver& observer)
 
 TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   check(recipe, request.device);
+  const GatherIdle idle;  // options without effect are warnings
   require_effects(recipe);
   if (!request.data) {
     require_features_are_no_labels(recipe);
@@ -265,7 +272,13 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   const Deterministic deterministic(asks_for_deterministic(recipe, request));
   Prepared prepared = prepare(recipe, request, {recipe.data, recipe.task, recipe.train.from}, nullptr);
   recipe.model.system.require_effects(&prepared.saved.interface);
-  std::vector<std::string> notes = check_sight(prepared.saved, recipe.train, *prepared.data.train, systems_of(request));
+  std::vector<std::string> notes = idle.warnings(recipe.warnings);
+  std::ranges::move(prepared.doubts, std::back_inserter(notes));
+  std::ranges::move(check_sight(prepared.saved, recipe.train, *prepared.data.train, systems_of(request)), std::back_inserter(notes));
+  if (request.strict) {
+    require_no_warnings(recipe.warnings);
+    require_no_warnings(notes);
+  }
   std::ranges::move(notes_on_arithmetic(recipe.train, request.device), std::back_inserter(notes));
   for (std::string line : {check_axes(prepared.saved, prepared.data),
                            note_on_augmentation(recipe.train, *prepared.saved.model)}) {

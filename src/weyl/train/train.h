@@ -30,13 +30,16 @@ struct TrainRequest {
   /// and whether its data may be others than those that it was trained on.
   std::vector<std::string> changes;
   bool data_changed = false;
+  /// Whether what is only likely to be wrong (an option without effect, a doubt about units, a feature that changes
+  /// nothing) is an error in place of a line to the observer.
+  bool strict = false;
 };
 
 /// Trains what a recipe says. Data are opened once (`observer->opened`), nothing is written before data,
 /// labels, model and options have been found to fit, and the model to see its input (check_sight; what else that found
 /// is noted). ConfigError, DataError as of its parts; Error when the loss is no longer finite (see Trainer). Doubts about
-/// the data (data/files/doubts.h) are lines to the observer. ConfigError, too, for a feature that the task learns
-/// (label_features.h) and for an option that nothing reads (require_effects in recipe.h).
+/// the data (data/files/doubts.h) and options without effect (config/idle.h) are lines to the observer. ConfigError, too,
+/// for a feature that the task learns (label_features.h).
 TrainResult train(const Recipe& recipe, const TrainRequest& request);
 
 /// Continues a run from its newest whole checkpoint (from its config.toml when it was ended before the first one). A

@@ -57,10 +57,10 @@ std::string table_of(const DataOptions& data) {
 
 }  // namespace
 
-void require_fitting_forces(const Recipe& recipe, const Dataset& train) {
+std::string doubt_about_forces(const Recipe& recipe, const Dataset& train) {
   const auto* task = std::get_if<ForceFieldOptions>(&recipe.task.task);
   if (task == nullptr || task->energy_weight <= 0 || !learns_forces(*task)) {
-    return;
+    return "";
   }
   const auto* part = dynamic_cast<const Subset*>(&train);
   const Dataset& all = part != nullptr ? part->whole() : train;
@@ -75,16 +75,17 @@ void require_fitting_forces(const Recipe& recipe, const Dataset& train) {
     const auto energy = batch.labels.find("energy"), forces = batch.labels.find("forces");
     if (points == nullptr || points->dimension() != 3 || energy == batch.labels.end() ||
         forces == batch.labels.end()) {
-      return;
+      return "";
     }
     add_frames(work, *points, energy->second, forces->second);
   }
   const auto law = work.law();
   if (law && law->is_wrong()) {
     const std::string table = table_of(recipe.data);
-    throw DataError(text(path_of(recipe.data),
-                         ": energies and forces must be of one system of units: ", work_fault(*law, table)));
+    return text(path_of(recipe.data), ": energies and forces seem not to be of one system of units: ",
+                work_fault(*law, table));
   }
+  return "";
 }
 
 }  // namespace weyl

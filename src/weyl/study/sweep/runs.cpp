@@ -46,7 +46,7 @@ SweepModel model_of(const SweepOptions& o, const SweepSystem& system, const Swee
     const auto own = with_system(point.set, name);
     overrides.insert(overrides.end(), own.begin(), own.end());
     model.recipe = read_recipe(model.config, overrides, known);
-    require_effects(model.recipe);
+    require_objects(model.recipe);
   } catch (const ConfigError& error) {
     throw ConfigError(text(system.name, " ", point.name, ": ", error.what()));
   }
