@@ -59,6 +59,10 @@ BANNED_IN_SRC = re.compile(r"^(ATen/(ATen|Functions|NativeFunctions)\.h)$")
 ONE_HOME = [
     (re.compile(r"^CLI/"), [f"app/command_line{part}.cpp" for part in ("", "_arguments", "_completion", "_draft", "_verbs")]),
     (re.compile(r"^toml\+\+/|^toml\.hpp$"), ["config/toml.cpp"]),
+    (re.compile(r"^dlfcn\.h$"), ["core/module.cpp", "data/makers/xtb.cpp", "study/device.cpp", "app/engine.cpp"]),
+    (re.compile(r"^(hdf5|hdf5_hl|H5\w+)\.h$"), ["data/formats/hdf5_module.cpp"]),
+    (re.compile(r"^(zip|archive|archive_entry)\.h$"), ["data/formats/archives_module.cpp"]),
+    (re.compile(r"^ft2build\.h$|^freetype/"), ["data/makers/digit_fonts.cpp", "data/makers/digit_renderer.cpp"]),
     (re.compile(r"^(GraphMol|ForceField|DistGeom|RDGeneral)/"), ["data/makers/rdkit_module.cpp"]),
     (re.compile(r"^Bullet(Collision|Dynamics)/|^btBullet|^LinearMath/"), ["data/makers/bullet_module.cpp"]),
     (re.compile(r"^torch/csrc/autograd/(custom_function|function)\.h$"), ["ops/autograd/differentiable.cpp", "ops/autograd/recompute.cpp"]),

@@ -27,7 +27,8 @@ std::set<std::string> library_names() {
   const std::string lib = WEYL_BINARY_DIR "/lib", bin = WEYL_BINARY_DIR "/bin";
   const std::string files =
       " '" + bin + "/weyl' '" + bin + "/weyl-engine' '" + self() + "' '" + lib + "'/libweyl*.so";
-  std::set<std::string> names{"libweyl_bullet.so", "libweyl_rdkit.so", "libxtb.so.6"};
+  std::set<std::string> names{"libweyl_archives.so", "libweyl_bullet.so", "libweyl_hdf5.so",
+                              "libweyl_makers.so",   "libweyl_rdkit.so",  "libxtb.so.6"};
   std::istringstream lines(shell("for f in" + files + "; do ldd \"$f\"; done", scratch("ldd")).out);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
@@ -119,7 +120,8 @@ std::string without(const std::string& missing) {
     fs::create_directories(folder + part);
   }
   for (const std::string file :
-       {"/bin/weyl", "/bin/weyl-engine", "/lib/libweyl_base.so", "/lib/libweyl.so"}) {
+       {"/bin/weyl", "/bin/weyl-engine", "/lib/libweyl_base.so", "/lib/libweyl.so", "/lib/libweyl_hdf5.so",
+        "/lib/libweyl_archives.so", "/lib/libweyl_makers.so"}) {
     if (file != missing) {
       fs::copy_file(WEYL_BINARY_DIR + file, folder + file);
     }
@@ -157,6 +159,50 @@ TEST(Libraries, ThatAreNoLibrariesAreSaidInOneLine) {
   EXPECT_NE(broken.err.find("libweyl.so"), std::string::npos) << broken.err;
 }
 
+TEST(Libraries, ModulesThatAreMissingAreSaidInOneLine) {
+  struct Case {
+    std::string module, command;
+  };
+  for (const auto& [module, command] :
+       {Case{"/lib/libweyl_hdf5.so", "bin/weyl data inspect p.h5"},
+        {"/lib/libweyl_archives.so", "bin/weyl data inspect p.npz"},
+        {"/lib/libweyl_archives.so", "bin/weyl data inspect p.tar.gz"},
+        {"/lib/libweyl_makers.so", "bin/weyl data make nbody --out made train=2 valid=0 test=0 steps=200"},
+        {"/lib/libweyl_makers.so", "bin/weyl data make nbody --help"}}) {
+    const std::string folder = without(module);
+    std::ofstream(folder + "/p.h5") << "\x89HDF\r\n\x1a\n and more";
+    std::ofstream(folder + "/p.npz") << "PK\x03\x04 and more";
+    std::ofstream(folder + "/p.tar.gz") << "\x1f\x8b and more";
+    const Outcome refused = shell(command, folder);
+    EXPECT_EQ(refused.code, 2) << command;
+    EXPECT_EQ(refused.out, "") << command;
+    EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+    EXPECT_NE(refused.err.find(module + ": cannot open shared object file"), std::string::npos)
+        << refused.err;
+    // What does not need it goes on.
+    EXPECT_EQ(shell("bin/weyl data make --help", folder).code, 0) << module;
+    EXPECT_EQ(shell("bin/weyl config check c.toml", folder).code, 0) << module;
+    const Outcome doctor = shell("bin/weyl doctor --json", folder);
+    EXPECT_EQ(doctor.code, 1) << module;
+    EXPECT_NE(Json::parse(doctor.out, "doctor").find("problems")->dump().find(module), std::string::npos)
+        << doctor.out;
+  }
+}
+
+// Each is a file that the loader reads at every start.
+TEST(Libraries, ThatAreLoadedAtEveryStartAreFew) {
+  for (const char* file : {"/bin/weyl", "/lib/libweyl_base.so", "/lib/libweyl.so"}) {
+    const Outcome loaded = shell("ldd '" WEYL_BINARY_DIR + std::string(file) + "'", scratch("few"));
+    EXPECT_EQ(loaded.code, 0) << file;
+    const bool cuda = loaded.out.find("libtorch_cuda") != std::string::npos;
+    EXPECT_LE(std::count(loaded.out.begin(), loaded.out.end(), '\n'), cuda ? 50 : 20) << file << "\n"
+                                                                                      << loaded.out;
+    for (const char* name : {"curl", "ssl", "crypto", "krb5", "ldap", "hdf5", "archive", "zip", "freetype"}) {
+      EXPECT_EQ(loaded.out.find("lib" + std::string(name)), std::string::npos) << file << "\n" << loaded.out;
+    }
+  }
+}
+
 // The user's own LD_LIBRARY_PATH may lead to weyl's own library; its modules are not opened by a relative path, which
 // would lead elsewhere from elsewhere.
 TEST(Libraries, FoundByARelativePathOpenNoModules) {
@@ -165,13 +211,13 @@ TEST(Libraries, FoundByARelativePathOpenNoModules) {
   if (fs::exists(module)) {
     fs::copy_file(module, folder + "/lib/libweyl_rdkit.so");
   }
-  const auto rdkit = [&](const std::string& path) {
+  const auto rdkit = [&](const std::string& path, int code) {
     const Outcome outcome = shell("LD_LIBRARY_PATH='" + path + "' bin/weyl doctor --json", folder);
-    EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+    EXPECT_EQ(outcome.code, code) << outcome.out << outcome.err;
     return Json::parse(outcome.out, "doctor").find("optional")->find("rdkit")->string_or("none");
   };
-  EXPECT_EQ(rdkit(folder + "/lib") == "none", !fs::exists(module));
-  EXPECT_EQ(rdkit("lib"), "none");
+  EXPECT_EQ(rdkit(folder + "/lib", 0) == "none", !fs::exists(module));
+  EXPECT_EQ(rdkit("lib", 1), "none");
 }
 
 }  // namespace libraries_test

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iomanip>
 #include <iterator>
+#include <sstream>
 
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
@@ -21,8 +22,9 @@ namespace fs = std::filesystem;
 TEST(ChecksumNumber, IsThatOfTheTextAndGoesOnFromASeed) {
   const std::string one = "one", two = "two";
   const auto bytes = [](const std::string& s) { return std::as_bytes(std::span(s)); };
-  EXPECT_EQ(checksum(bytes(one)),
-            text(std::hex, std::setw(16), std::setfill('0'), checksum_number(bytes(one))));
+  std::ostringstream digits;
+  digits << std::hex << std::setw(16) << std::setfill('0') << checksum_number(bytes(one));
+  EXPECT_EQ(checksum(bytes(one)), digits.str());
   EXPECT_NE(checksum_number(bytes(one), checksum_number(bytes(two))),
             checksum_number(bytes(two), checksum_number(bytes(one))));
   EXPECT_NE(checksum_number({}, 1), checksum_number({}, 2));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/all_samples.h"
 #include "weyl/core/check.h"
 #include "weyl/data/options.h"
 #include "weyl/data/sets/molecules.h"
@@ -47,12 +48,6 @@ class Molecules : public ::testing::Test {
 
   std::string folder;
 };
-
-inline Batch all_of(const Dataset& data) {
-  std::vector<int64_t> every(data.size());
-  std::iota(every.begin(), every.end(), 0);
-  return data.batch(every);
-}
 
 inline const Points& points_of(const Batch& batch) {
   return std::get<Points>(batch.input);

@@ -181,7 +181,7 @@ TEST(EveryWeightIsRead, Gatr) {
   expect("rotary", [](auto& o) { o.rotary = 100; }, rotated);
   expect(
       "inserted again", [](auto& o) { o.reinsert_multivectors = {0, 2}, o.reinsert_scalars = {1}; }, shared);
-  expect("canonical", [](auto& o) { o.reference = Reference::canonical; }, shared);
+  expect("canonical", [](auto& o) { o.reference = gatr::Reference::canonical; }, shared);
   expect(
       "multi-head", [](auto& o) { o.multi_query = false; },
       outputs);  // keys share one tensor with the others

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/all_samples.h"
 #include "weyl/models/gatr/options.h"
 #include "weyl/models/geomformer/options.h"
 #include "weyl/models/platonic/options.h"
@@ -42,12 +43,6 @@ inline std::shared_ptr<InMemory> set(uint64_t seed = 4) {
       at::randn({4, 1}, at::kDouble) - at::tensor(sizes, at::kLong).to(at::kDouble).unsqueeze(1) * 1000;
   return std::make_shared<InMemory>(Batch{p, {{"energy", e}, {"forces", at::randn({13, 1, 3}, at::kDouble)}}},
                                     atoms());
-}
-
-inline Batch all_of(const Dataset& data) {
-  std::vector<int64_t> every(data.size());
-  std::iota(every.begin(), every.end(), 0);
-  return data.batch(every);
 }
 
 inline ModelOptions small(const char* system) {

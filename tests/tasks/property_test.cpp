@@ -1,4 +1,5 @@
 #include "weyl/tasks/property.h"
+#include "tests/all_samples.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -58,12 +59,6 @@ std::shared_ptr<InMemory> set() {
   return std::make_shared<InMemory>(
       Batch{p, {{"gap", at::randn({4, 1}, at::kDouble) + 7}, {"U0", at::randn({4, 1}, at::kDouble) - 4000}}},
       molecules());
-}
-
-Batch all_of(const Dataset& data) {
-  std::vector<int64_t> every(data.size());
-  std::iota(every.begin(), every.end(), 0);
-  return data.batch(every);
 }
 
 PropertyOptions of(std::vector<std::string> targets) {

@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "tests/all_samples.h"
 #include "tests/tasks/rigid_scenes.h"
 #include "weyl/tasks/object_motion.h"
 #include "weyl/tasks/rigid_motion.h"
@@ -57,12 +58,6 @@ class Told : public Wide {
   }
   Tensor shift_, turn_;
 };
-
-inline Batch all_of(const Dataset& data) {
-  std::vector<int64_t> every(data.size());
-  std::iota(every.begin(), every.end(), 0);
-  return data.batch(every);
-}
 
 inline RigidMotionOptions plain() {
   return {.normalise = false};

@@ -1,7 +1,6 @@
 #include "weyl/app/command_line_data.h"
 
 #include "weyl/app/command_line_draft.h"
-#include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/data/files/format_words.h"
 #include "weyl/data/makers/makers.h"
@@ -11,17 +10,14 @@ namespace {
 
 // A page of one maker's own: its options. Empty when there is no such maker.
 std::string maker_help(const std::string& name) {
-  auto maker = find_maker(name);
-  if (!maker) {
-    return "";
+  for (const auto& [known, makes] : makers()) {
+    if (known == name) {
+      return text(makes, "\nUsage: weyl data make ", name, " --out PATH [key=value...]\n\n",
+                  "Options (key=value):\n", describe_maker(name),
+                  "\nThe flags are those of `weyl data make --help`.\n");
+    }
   }
-  return std::visit(
-      [&](auto& options) {
-        return text(options.makes, "\nUsage: weyl data make ", name, " --out PATH [key=value...]\n\n",
-                    "Options (key=value):\n", describe_keys([&](Fields& f) { fields(f, options); }),
-                    "\nThe flags are those of `weyl data make --help`.\n");
-      },
-      *maker);
+  return "";
 }
 
 Verb add_data_make(CLI::App& data) {

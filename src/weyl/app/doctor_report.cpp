@@ -5,23 +5,52 @@
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/gnuplot_process.h"
 #include "weyl/app/verbs.h"
+#include "weyl/core/check.h"
+#include "weyl/core/module.h"
 #include "weyl/core/version.h"
-#include "weyl/data/makers/rigid_world.h"
-#include "weyl/data/makers/smiles.h"
-#include "weyl/data/makers/xtb.h"
+#include "weyl/data/makers/makers.h"
 
 namespace weyl {
+namespace {
 
-Json optional_programs() {
-  const auto or_null = [](const std::string& version) { return version.empty() ? Json() : Json(version); };
-  return Json::object()
-      .set("bullet", or_null(bullet_version()))
-      .set("gnuplot", or_null(gnuplot_version()))
-      .set("rdkit", or_null(rdkit_version()))
-      .set("xtb", or_null(xtb_version()));
+/// What keeps weyl's own modules from being opened, those that every build has.
+std::vector<std::string> faults_of_modules() {
+  std::vector<std::string> faults;
+  for (const auto& [what, file] : {std::pair{"HDF5 files need ", WEYL_HDF5_MODULE},
+                                   {"zip and tar archives need ", WEYL_ARCHIVES_MODULE},
+                                   {"data make needs ", WEYL_MAKERS_LIBRARY}}) {
+    const OpenedModule opened(file);
+    if (!opened.fault().empty()) {
+      faults.push_back(text(what, file, ", ", opened.fault()));
+    }
+  }
+  return faults;
 }
 
-int print(const DoctorReport& report, bool json) {
+MakersLibraries libraries_that_are_there() {
+  try {
+    return makers_libraries();
+  } catch (const ConfigError&) {
+    return {};  // one of the problems
+  }
+}
+
+}  // namespace
+
+Json optional_programs() {
+  const MakersLibraries libraries = libraries_that_are_there();
+  const auto or_null = [](const std::string& version) { return version.empty() ? Json() : Json(version); };
+  return Json::object()
+      .set("bullet", or_null(libraries.bullet))
+      .set("gnuplot", or_null(gnuplot_version()))
+      .set("rdkit", or_null(libraries.rdkit))
+      .set("xtb", or_null(libraries.xtb));
+}
+
+int print(DoctorReport report, bool json) {
+  for (const std::string& fault : faults_of_modules()) {
+    report.problems.push_back(fault);
+  }
   const Json optional = optional_programs();
   const bool ok = report.problems.empty();
   const auto or_null = [](const std::string& s) { return s.empty() ? Json() : Json(s); };

@@ -19,7 +19,8 @@ struct DoctorReport {
   int64_t threads = 0;
 };
 
-/// Prints it and returns the exit code: 0 when there is no problem, else 1.
-int print(const DoctorReport& report, bool json);
+/// Prints it, with what keeps weyl's own modules from being opened among the problems, and returns the exit code: 0 when
+/// there is no problem, else 1.
+int print(DoctorReport report, bool json);
 
 }  // namespace weyl

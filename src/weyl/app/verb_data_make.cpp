@@ -7,30 +7,14 @@
 #include "weyl/app/progress.h"
 #include "weyl/app/signals.h"
 #include "weyl/app/verbs.h"
-#include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/data/makers/makers.h"
 
 namespace weyl {
-namespace {
-
-MakerPlan plan_of_command(const DataMakeCommand& command) {
-  Maker maker = maker_named(command.maker);
-  return std::visit(
-      [&](auto& options) {
-        options.threads = command.threads;
-        read_toml_text("", "weyl data make " + command.maker, command.overrides,
-                       [&](Fields& f) { fields(f, options); });
-        return plan_of(options);
-      },
-      maker);
-}
-
-}  // namespace
 
 int run(const DataMakeCommand& command) {
-  const MakerPlan plan = plan_of_command(command);
+  const MakerPlan plan = plan_of_maker(command.maker, command.overrides, command.threads);
   catch_signals(plan.goes_on ? "the same command goes on from the parts that are done"
                              : "every file that is there is whole");
   Json json = Json::object();

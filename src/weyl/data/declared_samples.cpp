@@ -1,6 +1,6 @@
 #include "weyl/data/declared_samples.h"
 
-#include "weyl/data/makers/rigid_bodies.h"
+#include "weyl/data/formats/rigid_scenes.h"
 
 namespace weyl {
 namespace {
@@ -16,7 +16,7 @@ PartCounts samples_of(const Set& o) {
 
 /// These count scenes.
 PartCounts samples_of(const RigidBodiesDataOptions& o) {
-  const int64_t frames = RigidBodiesMakerOptions{}.frames - 1 - o.rollout;
+  const int64_t frames = rigid_scene_frames - 1 - o.rollout;
   const int64_t per_scene = frames > 0 ? (frames + o.stride - 1) / o.stride : 0;
   return {o.train * per_scene, o.valid * per_scene, o.test * per_scene};
 }

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "weyl/core/check.h"
+#include "weyl/core/numpy_random.h"
 #include "weyl/core/random.h"
-#include "weyl/data/makers/numpy_random.h"
 
 namespace weyl {
 namespace {

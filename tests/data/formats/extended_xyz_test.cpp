@@ -27,7 +27,7 @@ FrameValue value_in(const std::string& comment, std::string_view name) {
 
 // tools/goldens/molecule_fixtures.py wrote these with ASE, which says energy and forces of its calculators.
 TEST(ExtendedXyz, FilesOfAse) {
-  const auto frames = read(fixtures + "ase.xyz");
+  const auto frames = read_xyz(xyz_fixtures + "ase.xyz");
   ASSERT_EQ(frames.size(), 2);
   const auto& water = frames[0];
   EXPECT_EQ(water.numbers, (std::vector{8, 1, 1}));
@@ -65,7 +65,7 @@ TEST(ExtendedXyz, FilesOfAse) {
   EXPECT_EQ(slab.value("stress")->shape, Shape{9});
   EXPECT_EQ(slab.columns.size(), 1);
   EXPECT_EQ(slab.value("config_type"), nullptr);  // nothing is left of the frame before
-  EXPECT_EQ(read(fixtures + "ase.xyz.gz"), frames);
+  EXPECT_EQ(read_xyz(xyz_fixtures + "ase.xyz.gz"), frames);
 }
 
 TEST(ExtendedXyz, EverySyntaxOfAPair) {
@@ -154,7 +154,7 @@ TEST(ExtendedXyz, SaysItsUnits) {
   const std::string first = "1\nenergy=1 energy_unit=kcal/mol length_unit=nm" + rest;
   const std::string both = first + first;
   ExtendedXyzReader reader(bytes_of(std::as_bytes(std::span(both)), "x.xyz"), "x.xyz");
-  EXPECT_EQ(frames_of(reader).size(), 2);
+  EXPECT_EQ(xyz_frames_of(reader).size(), 2);
   EXPECT_EQ(reader.unit_of("REF_energy"), "kcal/mol");
   EXPECT_EQ(reader.unit_of("pos"), "nm");
   EXPECT_EQ(reader.unit_of("forces"), "kcal/mol/(nm)");
@@ -269,14 +269,14 @@ TEST(ExtendedXyz, SaysUnitsOfForcesAndStressOfTheirOwn) {
   const auto fault = [](const std::string& all) { return message_of<DataError>([&] { parse(all); }); };
   const std::string all = "1\nenergy=1 energy_unit=eV force_unit=Hartree/Bohr stress_unit=GPa" + rest;
   ExtendedXyzReader reader(bytes_of(std::as_bytes(std::span(all)), "x.xyz"), "x.xyz");
-  EXPECT_EQ(frames_of(reader).size(), 1);
+  EXPECT_EQ(xyz_frames_of(reader).size(), 1);
   EXPECT_EQ(reader.unit_of("REF_forces"), "Hartree/Bohr");
   EXPECT_EQ(reader.unit_of("stress"), "GPa");
   EXPECT_EQ(reader.unit_of("virial"), "eV");  // an energy, whatever stresses are in
   EXPECT_EQ(reader.stated_unit_of("forces"), "Hartree/Bohr");
   const std::string plain = "1\nenergy=1 energy_unit=eV" + rest;
   ExtendedXyzReader other(bytes_of(std::as_bytes(std::span(plain)), "x.xyz"), "x.xyz");
-  EXPECT_EQ(frames_of(other).size(), 1);
+  EXPECT_EQ(xyz_frames_of(other).size(), 1);
   EXPECT_EQ(other.unit_of("forces"), "eV/(Angstrom)");
   EXPECT_EQ(other.stated_unit_of("forces"), "");  // it follows from others
   EXPECT_NE(fault("1\nforce_unit=eV" + rest).find("must be a unit, such as eV/Angstrom: "),

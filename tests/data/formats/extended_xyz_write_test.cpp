@@ -25,7 +25,7 @@ std::vector<AtomsFrame> again(const std::vector<AtomsFrame>& frames) {
 }
 
 TEST(ExtendedXyz, WritesWhatItReads) {
-  const auto frames = read(fixtures + "ase.xyz");
+  const auto frames = read_xyz(xyz_fixtures + "ase.xyz");
   EXPECT_EQ(again(frames), frames);
   AtomsFrame added = frames[0];
   added.set("energy_weyl", -0.1);
@@ -123,7 +123,7 @@ TEST(ExtendedXyz, WhatCannotBeWritten) {
 
 TEST(ExtendedXyz, FilesAppearWholeOrNot) {
   const Folder folder;
-  const auto frames = read(fixtures + "ase.xyz");
+  const auto frames = read_xyz(xyz_fixtures + "ase.xyz");
   for (const char* name : {"out.xyz", "out.extxyz.gz"}) {
     const std::string path = folder / name;
     {
@@ -136,7 +136,7 @@ TEST(ExtendedXyz, FilesAppearWholeOrNot) {
       writer.write(frames[i % 2]);
     }
     writer.commit();
-    const auto found = read(path);
+    const auto found = read_xyz(path);
     ASSERT_EQ(found.size(), 5000);
     EXPECT_EQ(found[4999], frames[1]);
   }

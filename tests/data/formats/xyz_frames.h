@@ -12,9 +12,9 @@
 
 namespace weyl {
 
-inline const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/molecules/";
+inline const std::string xyz_fixtures = WEYL_SOURCE_DIR "/tests/fixtures/molecules/";
 
-inline std::vector<AtomsFrame> frames_of(FrameReader& reader) {
+inline std::vector<AtomsFrame> xyz_frames_of(FrameReader& reader) {
   std::vector<AtomsFrame> frames;
   for (AtomsFrame frame; reader.next(frame);) {
     frames.push_back(frame);
@@ -24,12 +24,12 @@ inline std::vector<AtomsFrame> frames_of(FrameReader& reader) {
 
 inline std::vector<AtomsFrame> parse(std::string_view file) {
   ExtendedXyzReader reader(bytes_of(std::as_bytes(std::span(file)), "x.xyz"), "x.xyz");
-  return frames_of(reader);
+  return xyz_frames_of(reader);
 }
 
-inline std::vector<AtomsFrame> read(const std::string& path) {
+inline std::vector<AtomsFrame> read_xyz(const std::string& path) {
   ExtendedXyzReader reader(path);
-  return frames_of(reader);
+  return xyz_frames_of(reader);
 }
 
 template <class T>

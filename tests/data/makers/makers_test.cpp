@@ -66,6 +66,27 @@ TEST(Makers, PlansSayWhatTheOptionsSay) {
   EXPECT_EQ(plan_of(molecules).counts, (Counts{{"count", 10000}}));
 }
 
+// As the program does it, which is not linked to them.
+TEST(Makers, AreOpenedByTheLibraryBelow) {
+  const Folder folder;
+  NbodyMakerOptions options{.train = 2, .valid = 1, .test = 0, .steps = 200};
+  EXPECT_EQ(describe_maker("nbody"), describe_keys([&](Fields& f) {
+              NbodyMakerOptions defaults;
+              fields(f, defaults);
+            }));
+  const MakerPlan plan = plan_of_maker("nbody", {"train=2", "valid=1", "test=0", "steps=200"}, 1);
+  EXPECT_EQ(plan.what, plan_of(options).what);
+  EXPECT_EQ(plan.counts, plan_of(options).counts);
+  EXPECT_TRUE(plan.make(folder / "opened", {}));
+  EXPECT_TRUE(plan_of(options).make(folder / "linked", {}));
+  EXPECT_EQ(contents_of(folder / "opened/train.safetensors"),
+            contents_of(folder / "linked/train.safetensors"));
+  EXPECT_NE(message_of<ConfigError>([] { plan_of_maker("nbody", {"trian=2"}, 1); }).find("'train'"),
+            std::string::npos);
+  EXPECT_EQ(message_of<ConfigError>([] { plan_of_maker("nbdy", {}, 1); }),
+            "data make: there is no maker 'nbdy'; did you mean 'nbody'?");
+}
+
 TEST(Makers, PlansAreCarriedOut) {
   const Folder folder;
   const MakerPlan large = plan_of(NbodyMakerOptions{.train = 10000});

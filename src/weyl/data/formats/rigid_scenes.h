@@ -14,6 +14,9 @@ namespace weyl {
 /// What the metadata `format` of such a file says.
 inline constexpr const char* rigid_scenes_format = "weyl.rigid_bodies";
 
+/// Frames of a scene, unless the maker is asked for others.
+constexpr int64_t rigid_scene_frames = 96;
+
 /// A shape that objects have, at scale 1 about its centre of mass.
 struct RigidShape {
   std::string name;

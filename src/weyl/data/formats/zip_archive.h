@@ -36,8 +36,9 @@ class ZipArchive {
   /// anything is unpacked. They do not count.
   std::vector<std::byte> first(size_t entry, uint64_t most);
 
- private:
   struct State;
+
+ private:
   std::unique_ptr<State> state_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,7 +19,9 @@
 
 namespace weyl {
 
-/// The makers of data sets, by their options, in the order of help pages. Each struct of options has
+/// The makers of data sets, by their options, in the order of help pages. They are a library of their own, libweyl_makers, which
+/// is linked to FreeType and opens Bullet, RDKit and xtb; what needs more than names and defaults opens it, and throws a
+/// ConfigError where it cannot be opened. Each struct of options has
 /// `name_in_config`, the name that `weyl data make` takes; `makes`, a line of help; `threads`; and beside it
 /// the functions `fields` and `plan_of`. To add a maker: its files, and its place here.
 using Maker = std::variant<GlyphsMakerOptions, LesionsMakerOptions, MoleculesMakerOptions, NbodyMakerOptions,
@@ -33,5 +36,18 @@ std::optional<Maker> find_maker(const std::string& name);
 
 /// The same; ConfigError that names the nearest maker, or all of them, when there is none.
 Maker maker_named(const std::string& name);
+
+/// The options of a maker that there is, a line each (describe_keys).
+std::string describe_maker(const std::string& name);
+
+/// What a maker is about to do with options that are written as on the command line, "train=300". ConfigError as maker_named,
+/// and for options that it does not take.
+MakerPlan plan_of_maker(const std::string& name, const std::vector<std::string>& overrides, int64_t threads);
+
+/// Versions of the libraries that some makers need; empty: not there.
+struct MakersLibraries {
+  std::string bullet, rdkit, xtb;
+};
+MakersLibraries makers_libraries();
 
 }  // namespace weyl

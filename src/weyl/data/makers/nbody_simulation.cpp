@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "weyl/core/check.h"
-#include "weyl/data/makers/numpy_random.h"
+#include "weyl/core/numpy_random.h"
 
 namespace weyl {
 namespace {

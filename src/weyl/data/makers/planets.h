@@ -6,11 +6,9 @@
 
 #include "weyl/config/fields.h"
 #include "weyl/data/makers/plan.h"
+#include "weyl/data/sets/planet_steps.h"
 
 namespace weyl {
-
-/// Of the integration, in the reduced unit of time.
-constexpr double kPlanetTimeStep = 0.001;
 
 /// Planets around a star, the gravitational n-body data of the GATr paper (Brehmer et al., NeurIPS 2023): one star of
 /// mass 1 to 10 (log-uniform) at rest and planets of mass 0.01 to 0.1 (log-uniform), which start in an annulus of
@@ -26,10 +24,10 @@ struct PlanetsMakerOptions {
   int64_t valid = 1000;
   int64_t test = 5000;
   int64_t seed = 0;
-  int64_t steps = 100;  // of 0.001 time units each
-  double spread = 20;   // standard deviation of each coordinate of the shift
-  double offset = 0;    // added to every x: 200 is the paper's shifted domain
-  int64_t threads = 0;  // 0: one per core
+  int64_t steps = planet_steps;  // of 0.001 time units each
+  double spread = 20;            // standard deviation of each coordinate of the shift
+  double offset = 0;             // added to every x: 200 is the paper's shifted domain
+  int64_t threads = 0;           // 0: one per core
 };
 void fields(Fields& f, PlanetsMakerOptions& o);
 MakerPlan plan_of(const PlanetsMakerOptions& o);

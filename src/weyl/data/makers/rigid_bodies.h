@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "weyl/config/fields.h"
+#include "weyl/data/formats/rigid_scenes.h"
 #include "weyl/data/makers/plan.h"
 
 namespace weyl {
@@ -41,7 +42,7 @@ struct RigidBodiesMakerOptions {
                                   "torus_knot", "sponge",   "spot",   "teapot", "suzanne"};
   std::vector<std::string> meshes;  // files; further shapes
   BodyDetail detail = BodyDetail::hull;
-  int64_t frames = 96;
+  int64_t frames = rigid_scene_frames;
   int64_t threads = 0;  // 0: one per core
 };
 void fields(Fields& f, RigidBodiesMakerOptions& o);

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "weyl/core/check.h"
-#include "weyl/core/library_folder.h"
+#include "weyl/core/module.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/core/elements.h"

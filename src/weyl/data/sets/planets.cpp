@@ -5,7 +5,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/core/text_number.h"
-#include "weyl/data/makers/planets.h"
+#include "weyl/data/sets/planet_steps.h"
 #include "weyl/data/sets/tensor_splits.h"
 
 namespace weyl {
@@ -16,7 +16,7 @@ int64_t steps_of(const std::string& path) {
   const SafetensorsFile file(path);
   const auto found = file.header().metadata.find("steps");
   if (found == file.header().metadata.end()) {
-    return PlanetsMakerOptions{}.steps;
+    return planet_steps;
   }
   const std::optional<int64_t> steps = parse_integer(found->second);
   require<DataError>(steps && *steps > 0, path, ": the metadata 'steps' must be a positive integer, got '",
@@ -33,7 +33,7 @@ Schema planets_schema(const PlanetsDataOptions&) {
   schema.interface.features = {{.name = "mass", .unit = "mass"},
                                {.name = "velocity", .kind = Kind::vector, .unit = "length/time"}};
   schema.labels = {{.name = "displacement", .kind = Kind::vector, .role = Role::offset, .unit = "length"}};
-  schema.horizon = kPlanetTimeStep * static_cast<double>(PlanetsMakerOptions{}.steps);
+  schema.horizon = kPlanetTimeStep * static_cast<double>(planet_steps);
   return schema;
 }
 

@@ -1,4 +1,4 @@
-#include "weyl/core/library_folder.h"
+#include "weyl/core/module.h"
 
 #include <dlfcn.h>
 
@@ -34,6 +34,48 @@ void require_absolute_library_path() {
       absolute,
       "LD_LIBRARY_PATH: its entries must be absolute folders, empty ones are the current folder, is ",
       quote(all));
+}
+
+OpenedModule::OpenedModule(const std::string& file) {
+  open(file);
+}
+
+OpenedModule::OpenedModule(const std::string& file, const std::string& absence) {
+  if (file.empty()) {
+    fault_ = absence;
+    return;
+  }
+  try {
+    require_absolute_library_path();
+  } catch (const ConfigError& error) {
+    fault_ = text("which cannot be opened: ", error.what());
+    return;
+  }
+  open(file);
+}
+
+void OpenedModule::open(const std::string& file) {
+  std::string said;
+  try {
+    handle_ = dlopen((library_folder() / file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    said = handle_ == nullptr ? dlerror() : "";
+  } catch (const ConfigError& error) {
+    said = error.what();
+  }
+  if (handle_ == nullptr) {
+    fault_ = text("which cannot be opened: ", said);
+  }
+}
+
+void* OpenedModule::address_of(const char* name) {
+  if (handle_ == nullptr) {
+    return nullptr;
+  }
+  void* address = dlsym(handle_, name);
+  if (address == nullptr) {
+    fault_ = text("the module has no ", name);
+  }
+  return address;
 }
 
 }  // namespace weyl
