@@ -6,8 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "weyl/models/work.h"
-
 namespace weyl {
 namespace {
 
@@ -24,12 +22,12 @@ int64_t threads_worth(double flops, int64_t most) {
 }
 
 double training_flops(const Model& model, const Task* task, double tokens) {
-  const Work work = work_of_token(model);
+  const Work work = model.work_of_token();
   return (through_derivatives(task) ? 6 * work.forward : work.training()) * tokens;
 }
 
 double predicting_flops(const Model& model, const Task* task, double tokens) {
-  return (through_derivatives(task) ? 3 : 1) * model.flops_per_token().forward * tokens;
+  return (through_derivatives(task) ? 3 : 1) * model.work_of_token().forward * tokens;
 }
 
 double tokens_of_a_batch(const Model& model, const TrainOptions& options) {
