@@ -261,8 +261,7 @@ TEST(Trainer, StopsAtALossThatIsNotFiniteAndSavesTheStateBefore) {
   EXPECT_EQ(message.find('\n'), std::string::npos);
   EXPECT_TRUE(of_data);
   EXPECT_NE(message.find(text("one sample is at fault: sample ", sample_of(7),
-                              " alone gives a loss of inf, with "
-                              "displacement of up to 1e+300")),
+                              " alone gives a loss of inf, with displacement of up to 1e+300")),
             std::string::npos)
       << message;
   EXPECT_EQ(message.find("rate"), std::string::npos) << message;

@@ -127,8 +127,7 @@ std::string note_on_places(const Model& model) {
     return "";
   }
   return "this model is not exact under translations: it takes positions from the data's own origin, rounded "
-         "to its "
-         "dtype, which loses digits of samples that are far from there";
+         "to its dtype, which loses digits of samples that are far from there";
 }
 
 std::string symbol_of(LieGroup group) {
@@ -140,8 +139,7 @@ void require_no_cell(const char* where, const Model& model, const Input& input) 
   const auto* points = std::get_if<Points>(&input);
   require<ConfigError>(points == nullptr || !points->cell.defined() || model.periodic(), where,
                        ": must have no cell, because this model knows no periodic boundaries (a model does "
-                       "whose interactions all end "
-                       "at a cutoff: see `cutoff` among its system's options), "
+                       "whose interactions all end at a cutoff: see `cutoff` among its system's options), "
                        "got one");
 }
 

@@ -45,8 +45,7 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
   };
   require<ConfigError>(
       !odd(columns.scalars) && !odd(columns.vectors),
-      "geomformer: reads no pseudoscalars and no axial vectors: its two streams are even under "
-      "reflections");
+      "geomformer: reads no pseudoscalars and no axial vectors: its two streams are even under reflections");
   for (const auto& q : interface.outputs) {
     const bool number = is_number(q.kind, interface.dimension),
                vector = is_vector(q.kind, interface.dimension);
