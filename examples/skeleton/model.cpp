@@ -95,7 +95,7 @@ weyl::Symmetry Skeleton::symmetry() const {
           {}};
 }
 
-weyl::Flops Skeleton::flops_per_token() const {
+weyl::Work Skeleton::work() const {
   const auto width = static_cast<double>(options.width), outputs = static_cast<double>(outputs_);
   const double pair = 2 * width * (2 * width + static_cast<double>(options.shells) + outputs);
   return {2 * width * static_cast<double>(inputs_ + outputs_ * columns_.vector_count()) +

@@ -180,9 +180,9 @@ TEST(PlatonicFlops, FollowTheClosedFormOfTheSheet) {
   const double blocks = 14 * (22.0 * 1152 * 1152 + 4.0 * 18 * 1152), embedding = 2.0 * 97 * 24 * 1152;
   const double readout = (2.0 * 1152 * 1152 + 2.0 * 1152 * 24) / 18;
   const double angles = 14 * 3.0 * 1152;  // which the sheet leaves out: positions times frequencies
-  EXPECT_DOUBLE_EQ(platonic::Platonic(o, i).flops_per_token().forward, blocks + embedding + readout + angles);
+  EXPECT_DOUBLE_EQ(platonic::Platonic(o, i).work_of_token().forward, blocks + embedding + readout + angles);
   o.use_key = true;
-  EXPECT_DOUBLE_EQ(platonic::Platonic(o, i).flops_per_token().forward,
+  EXPECT_DOUBLE_EQ(platonic::Platonic(o, i).work_of_token().forward,
                    blocks + embedding + readout + angles + 14 * 2.0 * 1152 * 1152);
 }
 

@@ -281,7 +281,7 @@ class OfTheFirst : public PointsModel {
              {Claim::Of::permutations, "permutations", nullptr}},
             {}};
   }
-  Flops flops_per_token() const override { return {}; }
+  Work work() const override { return {}; }
 };
 
 TEST(Objects, AuditFindsOneThatIsNotWhatItSays) {

@@ -57,10 +57,10 @@ TEST(PaperConfigs, OfTheScalingStudyHaveItsNominalFlops) {
   const double nominal[] = {92820, 566760, 1776060, 4074960, 7817700, 13358520, 21051660, 31251360};
   for (int64_t n = 1; n <= 8; ++n) {
     const std::string size = "model.gatr.size=" + std::to_string(n);
-    EXPECT_EQ(model_of("rigid/gatr.paper.toml", {size})->flops_per_token().nominal, nominal[n - 1]) << n;
+    EXPECT_EQ(model_of("rigid/gatr.paper.toml", {size})->work_of_token().nominal, nominal[n - 1]) << n;
     // With the floor the model has two more channels to read: no longer the paper's.
     EXPECT_GT(
-        model_of("rigid/gatr.paper.toml", {size, "data.rigid_bodies.floor=true"})->flops_per_token().nominal,
+        model_of("rigid/gatr.paper.toml", {size, "data.rigid_bodies.floor=true"})->work_of_token().nominal,
         nominal[n - 1])
         << n;
   }

@@ -150,7 +150,7 @@ class Fading : public PointsModel {
              {Claim::Of::permutations, "permutations", nullptr}},
             {}};
   }
-  Flops flops_per_token() const override { return {1}; }
+  Work work() const override { return {1}; }
 
   int good = 0;
 

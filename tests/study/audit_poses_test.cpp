@@ -81,7 +81,7 @@ class Liar : public PosesModel {
     parameter("weight", {1}, Init::ones());
   }
   Symmetry symmetry() const override { return {exact_, {}}; }
-  Flops flops_per_token() const override { return {1}; }
+  Work work() const override { return {1}; }
   Named forward(const Poses& poses) override {
     const Tensor& g = poses.elements;
     const Tensor entry = g.select(1, 0).narrow(1, 0, 1);

@@ -156,7 +156,7 @@ class Liar : public PointsModel {
     parameter("weight", {1}, Init::ones());
   }
   Symmetry symmetry() const override { return {exact_, {}}; }
-  Flops flops_per_token() const override { return {1}; }
+  Work work() const override { return {1}; }
   Named forward(const Points& points) override {
     const Tensor& x = points.positions;
     Tensor node;

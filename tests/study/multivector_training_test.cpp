@@ -34,7 +34,7 @@ class Drift : public PointsModel {
              {Claim::Of::permutations, "permutations", nullptr}},
             {}};
   }
-  Flops flops_per_token() const override { return {3}; }
+  Work work() const override { return {3}; }
 
  private:
   DriftOptions options_;

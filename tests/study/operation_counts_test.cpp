@@ -88,10 +88,9 @@ void expect_exact(const std::string& name, const SystemOptions& options, const I
   };
   note_objects(*model, batch_of(1).input);
   model->train(true);
-  const Work said = work_of_token(*model), found = counted(*model, batch_of);
+  const Work said = model->work_of_token(), found = counted(*model, batch_of);
   EXPECT_NEAR(found.forward, said.forward, 1e-9 * said.forward) << name;
   EXPECT_NEAR(found.training(), said.training(), 1e-9 * said.training()) << name;
-  EXPECT_EQ(model->flops_per_token().forward, said.forward) << name;
 }
 
 TEST(Operations, OfTorchArePlainAndBatchedProductsAndConvolutions) {
@@ -184,17 +183,17 @@ TEST(WorkOfModels, WhatPlatonicWorksOutAgainIsNotCounted) {
     model->train(true);
     return model;
   };
-  const Work kept = work_of_token(*made());
+  const Work kept = made()->work_of_token();
   o.recompute = true;
   const auto model = made();
-  const Work said = work_of_token(*model);
+  const Work said = model->work_of_token();
   EXPECT_EQ(said.training(), kept.training());
   const auto batch_of = [&](int64_t graphs) { return random_tokens(schema_of(interface), graphs, 11, 3); };
   const Work found = counted(*model, batch_of);
   EXPECT_NEAR(found.forward, said.forward, 1e-9 * said.forward);
   o.recompute = false;
   o.blocks = 0;
-  const double again = said.forward - work_of_token(*made()).forward;
+  const double again = said.forward - made()->work_of_token().forward;
   EXPECT_NEAR(found.training(), said.training() + again, 1e-9 * said.training());
 }
 
@@ -207,7 +206,7 @@ TEST(WorkOfModels, SpectralIsLessThanTheDenseMatrixThatItReplaces) {
     o.linear = form;
     const BuildOn shapes_alone(at::kMeta, at::kFloat);
     const auto model = build({o}, interface_of_nodes(18));
-    return (dense ? dense_work_of_token(*model) : work_of_token(*model)).training();
+    return (dense ? model->dense_work_of_token() : model->work_of_token()).training();
   };
   const double dense = work(platonic::LinearForm::dense, false);
   EXPECT_EQ(work(platonic::LinearForm::dense, true), dense);
@@ -244,7 +243,7 @@ TEST(WorkOfModels, OfGeomformerIsExact) {
   o.kernels = 7;
   expect_exact("geomformer", o, interface_of_nodes(11));
   // The budget of training leaves the network of the bias out.
-  const Flops flops = geomformer::Geomformer(o, interface_of_nodes(11)).flops_per_token();
+  const Work flops = geomformer::Geomformer(o, interface_of_nodes(11)).work_of_token();
   EXPECT_EQ(flops.nominal, 3 * (flops.forward - 11 * 2 * (7 * 7 + 7 * 3)));
   EXPECT_EQ(flops.nominal, 3 * 145440);
   o.order = geomformer::Order::sequential;

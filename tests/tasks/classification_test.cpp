@@ -20,7 +20,7 @@ class Says : public GridModel {
   }
   Named forward(const Grid&) override { return {{"logits", logits_}}; }
   Symmetry symmetry() const override { return {}; }
-  Flops flops_per_token() const override { return {}; }
+  Work work() const override { return {}; }
 
  private:
   Tensor logits_;

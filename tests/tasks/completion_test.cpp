@@ -59,7 +59,7 @@ class Says : public PosesModel {
   }
   Named forward(const Poses&) override { return {{"gap", gap_}, {"correction", correction_}}; }
   Symmetry symmetry() const override { return {}; }
-  Flops flops_per_token() const override { return {}; }
+  Work work() const override { return {}; }
 
  private:
   Tensor gap_, correction_;

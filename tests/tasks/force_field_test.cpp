@@ -224,7 +224,7 @@ class Levels : public Model {
     return {{"energy", sum_nodes(p.positions.narrow(1, 0, 1) * one, p.graphs)}};
   }
   Symmetry symmetry() const override { return {}; }
-  Flops flops_per_token() const override { return {}; }
+  Work work() const override { return {}; }
   Tensor one;
 };
 

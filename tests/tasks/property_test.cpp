@@ -36,7 +36,7 @@ class FirstCoordinate : public Model {
     return out;
   }
   Symmetry symmetry() const override { return {}; }
-  Flops flops_per_token() const override { return {}; }
+  Work work() const override { return {}; }
   Tensor k;
 };
 

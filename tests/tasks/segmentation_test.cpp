@@ -24,7 +24,7 @@ class Pointwise : public GridModel {
     return {{"logits", 2 * grid.values}};
   }
   Symmetry symmetry() const override { return {}; }
-  Flops flops_per_token() const override { return {}; }
+  Work work() const override { return {}; }
 
   int64_t largest = 0, calls = 0;
 };

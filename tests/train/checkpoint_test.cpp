@@ -85,9 +85,9 @@ TEST_F(CheckpointTest, SaysWhatItHoldsWithoutTorch) {
   EXPECT_EQ(s.interface, saved_.interface);
   EXPECT_EQ(s.parameters, saved_.model->parameter_count());
   EXPECT_EQ(s.parts, saved_.model->parts());
-  EXPECT_EQ(s.flops_forward, saved_.model->flops_per_token().forward);
+  EXPECT_EQ(s.flops_forward, saved_.model->work_of_token().forward);
   EXPECT_EQ(s.flops_train, training_flops(*saved_.model, saved_.task.get(), 1));
-  EXPECT_EQ(s.flops_nominal, nominal_training_flops(*saved_.model));
+  EXPECT_EQ(s.flops_nominal, saved_.model->work_of_token().nominal);
   SafetensorsHeader older = file.header();  // that said nothing of training
   older.metadata["flops_per_token"] = "{\"forward\": 5}";
   EXPECT_EQ(read_summary(older, path_).flops_train, 15);

@@ -108,8 +108,7 @@ TEST(IdleOptions, AreJudgedByAStatedInterface) {
   };
   EXPECT_EQ(refused("transformer", "pooling=mean", points),
             "model.transformer.pooling: has no effect where every output is of nodes or extensive; must be "
-            "left out or "
-            "be \"sum\", got \"mean\"");
+            "left out or be \"sum\", got \"mean\"");
   EXPECT_NE(refused("platonic", "pooling=mean", points), "");
   EXPECT_NE(refused("geomformer", "pooling=sum", points), "");
   EXPECT_EQ(refused("transformer", "pooling=mean", ""), "");  // not known yet

@@ -52,7 +52,7 @@ struct Claims : PointsModel {
   explicit Claims(std::vector<Claim> claims) : PointsModel({}), exact(std::move(claims)) {}
   Named forward(const Points&) override { return {}; }
   Symmetry symmetry() const override { return {.exact = exact}; }
-  Flops flops_per_token() const override { return {}; }
+  Work work() const override { return {}; }
   std::vector<Claim> exact;
 };
 

@@ -171,7 +171,7 @@ TEST_F(ResumeTest, ADifferenceOfTheSettingsIsOneWarning) {
 
 TEST_F(ResumeTest, ABudgetOfFlopsMayBeGivenAndTaken) {
   train_until("run", 4);
-  const double each = nominal_training_flops(*load_model(folder_ / "run").model);
+  const double each = load_model(folder_ / "run").model->work_of_token().nominal;
   const auto budget = [](const char* key, double flops) {
     return std::string(key) + "=" + exact_text(flops);
   };

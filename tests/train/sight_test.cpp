@@ -198,7 +198,7 @@ class Deaf : public PointsModel {
     return out;
   }
   Symmetry symmetry() const override { return {}; }
-  Flops flops_per_token() const override { return {3}; }
+  Work work() const override { return {3}; }
 
  private:
   DeafOptions options_;
@@ -248,7 +248,7 @@ class Placed : public PointsModel {
     return {{"place", translated_multivectors(point * charge.unsqueeze(2), p.positions)}};
   }
   Symmetry symmetry() const override { return {}; }
-  Flops flops_per_token() const override { return {3}; }
+  Work work() const override { return {3}; }
 
  private:
   PlacedOptions options_;

@@ -102,9 +102,9 @@ TEST_F(ThreadsTest, AreFoundByTheTokensThatABatchHas) {
   EXPECT_EQ(tokens_of_a_batch(*model, o), 8 * 24);
   o.batch_tokens = 1000;
   EXPECT_EQ(tokens_of_a_batch(*model, o), 1000);
-  const double forward = model->flops_per_token().forward;
+  const double forward = model->work_of_token().forward;
   EXPECT_GT(forward, 0);
-  EXPECT_EQ(training_flops(*model, nullptr, 10), 10 * work_of_token(*model).training());
+  EXPECT_EQ(training_flops(*model, nullptr, 10), 10 * model->work_of_token().training());
   EXPECT_LT(training_flops(*model, nullptr, 10), 30 * forward);  // inputs need no gradient
   EXPECT_EQ(predicting_flops(*model, nullptr, 10), 10 * forward);
 }

@@ -145,14 +145,14 @@ TEST(Trainer, ABudgetOfFlopsEndsWithTheStepThatReachesIt) {
   TokensOfSteps whole;
   const TrainResult two = train_small(recipe, folder / "epochs", small_data(), &whole);
   const auto model = small_model(recipe, small_data()).model;
-  const double each = nominal_training_flops(*model);
+  const double each = model->work_of_token().nominal;
   int64_t tokens = 0;
   for (int64_t sample = 0; sample < small_data().train->size(); ++sample) {
     tokens += small_data().train->tokens(sample);
   }
   EXPECT_EQ(two.tokens, 2 * tokens);
   EXPECT_DOUBLE_EQ(two.nominal_flops, each * 2 * static_cast<double>(tokens));
-  const Work work = work_of_token(*model);
+  const Work work = model->work_of_token();
   EXPECT_DOUBLE_EQ(two.flops, work.training() * 2 * static_cast<double>(tokens));
   EXPECT_LT(work.backward, 2 * work.forward);  // inputs have no derivative
   EXPECT_GT(work.backward, 1.9 * work.forward);
@@ -177,7 +177,7 @@ TEST(Trainer, ABudgetOfFlopsGoesOnToTheSameBits) {
   const ScratchFolder folder;
   Recipe recipe = small_recipe();
   recipe.train.epochs.reset();
-  recipe.train.flops = 20 * 60 * nominal_training_flops(*small_model(recipe, small_data()).model);
+  recipe.train.flops = 20 * 60 * small_model(recipe, small_data()).model->work_of_token().nominal;
   const TrainResult through = train_small(recipe, folder / "through");
   ASSERT_GT(through.steps, 8);
   for (const int64_t part : {3, 4}) {
@@ -261,8 +261,7 @@ TEST(Trainer, StopsAtALossThatIsNotFiniteAndSavesTheStateBefore) {
   EXPECT_EQ(message.find('\n'), std::string::npos);
   EXPECT_TRUE(of_data);
   EXPECT_NE(message.find(text("one sample is at fault: sample ", sample_of(7),
-                              " alone gives a loss of inf, with "
-                              "displacement of up to 1e+300")),
+                              " alone gives a loss of inf, with displacement of up to 1e+300")),
             std::string::npos)
       << message;
   EXPECT_EQ(message.find("rate"), std::string::npos) << message;

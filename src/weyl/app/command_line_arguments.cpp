@@ -191,8 +191,7 @@ void add_machine(CLI::App& app, Machine& machine, const std::string& dtype_help)
   add_dtype(app, machine.dtype, dtype_help);
   add_threads(app, machine.threads,
               "threads; default: what model and batch are worth, up to all cores (OMP_NUM_THREADS: that "
-              "many); results are "
-              "reproducible at a given number");
+              "many); results are reproducible at a given number");
 }
 
 void add_talk(CLI::App& app, Talk& talk) {

@@ -33,8 +33,7 @@ Verb add_run(CLI::App& scale) {
       examples({"scale run configs/scaling/rigid.toml --out runs/rigid-sweep --jobs 2",
                 "scale run configs/scaling/rigid.toml --out runs/rigid-sweep --shard 3/8"},
                "The same command goes on with a sweep that was stopped, or killed, and gives the same table "
-               "but for "
-               "the seconds. Ctrl-C ends the trainings, which save themselves; exit code 5."));
+               "but for the seconds. Ctrl-C ends the trainings, which save themselves; exit code 5."));
   auto& [app, c] = draft;
   add_path(app, "SWEEP", c->sweep, "sweep file (TOML)");
   add_out(app, c->out, "DIR", "folder of the sweep: runs.csv, and a run folder each in runs/", true);

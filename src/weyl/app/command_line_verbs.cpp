@@ -23,8 +23,7 @@ Verb add_train(CLI::App& root) {
                 "runs/ico",
                 "train --resume runs/ico", "train --resume runs/ico train.epochs=10"},
                "Ctrl-C, SIGTERM and a hang-up save and exit 5: after the step, or when that takes longer, "
-               "within seconds "
-               "the state before it. A second Ctrl-C stops at once."));
+               "within seconds the state before it. A second Ctrl-C stops at once."));
   auto& [app, c] = draft;
   const auto seed = std::make_shared<std::optional<int64_t>>();
   add_config(app, c->config, /*required=*/false);
@@ -106,10 +105,8 @@ Verb add_predict(CLI::App& root) {
       app, c->out, "FILE|FOLDER",
       "file to write (.safetensors); of classes also a folder: those of whole samples in predictions.csv, of "
       "images and volumes a mask for each in the format of its own file; of atoms also .xyz or .extxyz: the "
-      "input's "
-      "frames with weyl_energy, weyl_forces, ... beside what they have; of poses with one missing also .tum "
-      "or "
-      ".kitti: the trajectory with it",
+      "input's frames with weyl_energy, weyl_forces, ... beside what they have; of poses with one missing "
+      "also .tum or .kitti: the trajectory with it",
       true);
   add_force(app, c->force);
   add_as_is(app, c->as_is);

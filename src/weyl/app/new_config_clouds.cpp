@@ -43,8 +43,7 @@ FoundData look_at_clouds(const std::string& path) {
   const Quantity* label = find_quantity(schema.labels, "class");
   require<ConfigError>(label != nullptr, path,
                        ": the clouds have no classes, which a task of clouds learns: a folder for each "
-                       "class, an array of labels, "
-                       "or a table that data.clouds.labels names");
+                       "class, an array of labels, or a table that data.clouds.labels names");
   const auto known = schema.category_names.find("class");
   const auto names = known == schema.category_names.end() ? std::vector<std::string>() : known->second;
   const int64_t classes = label->categories;

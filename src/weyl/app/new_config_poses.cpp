@@ -81,8 +81,7 @@ FoundData look_at_pose_sequences(const std::string& path, const Schema& schema) 
       path,
       ": the poses have no labels element and flank, the missing pose and its neighbours, which task "
       "completion, the only one of poses, learns; give the trajectory itself: a missing pose is taken out of "
-      "each "
-      "of its windows");
+      "each of its windows");
   const PoseSequencesDataOptions options{.path = path, .group = *schema.interface.group};
   FoundData found = completion(options);
   found.what = text(found.samples, " training sequences of poses of ", name_of(options.group),

@@ -122,8 +122,7 @@ std::vector<std::string> plan_notes(const SweepRuns& runs, const std::vector<Mod
   if (std::ranges::any_of(plan.rows, &PlannedRow::unvalidated)) {
     notes.push_back(
         "validations are not in the hours: the data's options, train, do not say how many samples an epoch "
-        "has, nor "
-        "the sweep file, validations, how many there are");
+        "has, nor the sweep file, validations, how many there are");
   }
   double most = 0;
   int64_t repeating = 0;

@@ -174,8 +174,7 @@ Carrier carrier_of_file(const TensorReader& file) {
   const bool points = file.has("positions") || (file.has("multivectors") && !poses && !grid);
   require<DataError>(
       points + poses + grid == 1, file.path(),
-      ": must hold one of positions or multivectors (points), elements (poses) and values (grid), "
-      "holds ",
+      ": must hold one of positions or multivectors (points), elements (poses) and values (grid), holds ",
       points + poses + grid);
   return points ? Carrier::points : poses ? Carrier::poses : Carrier::grid;
 }

@@ -33,25 +33,21 @@ void fields(Fields& f, MoleculesDataOptions& o) {
   f("energy", o.energy,
     "key of the energy; none: the one there is of energy, REF_energy, dft_energy, DFT_energy, ref_energy");
   f("forces", o.forces,
-    "column of the forces; none: the one there is of forces, REF_forces, dft_forces, DFT_forces, "
-    "ref_forces, "
+    "column of the forces; none: the one there is of forces, REF_forces, dft_forces, DFT_forces, ref_forces, "
     "force");
   f("stress", o.stress,
     "key of the stress, 9 numbers or 6 (xx, yy, zz, yz, xz, xy); a key with `virial` in it is minus stress "
-    "times "
-    "volume; none: the one there is of the usual ones");
+    "times volume; none: the one there is of the usual ones");
   f("energy_unit", o.energy_unit,
     "of the files; none: what their format says, else eV. Labels and predictions are in eV");
   f("length_unit", o.length_unit,
     "of the files; none: what their format says, else Angstrom. The model's positions are in Angstrom");
   f("force_unit", o.force_unit,
     "of the files' forces, where it is not their energy by their length: Hartree/Bohr beside eV and "
-    "Angstrom, "
-    "...; none: what their format says, else energy_unit/length_unit. Labels are in eV/Angstrom");
+    "Angstrom, ...; none: what their format says, else energy_unit/length_unit. Labels are in eV/Angstrom");
   f("stress_unit", o.stress_unit,
     "of the files' stress (GPa, kbar, ...), or of the virial that `stress` names (eV); none: what their "
-    "format "
-    "says, else energy_unit/length_unit^3. Labels are in eV/Angstrom^3");
+    "format says, else energy_unit/length_unit^3. Labels are in eV/Angstrom^3");
   f("force_sign", o.force_sign,
     "what the column of forces holds: forces, or the gradient of the energy, minus the forces");
   f("stress_sign", o.stress_sign,
@@ -86,8 +82,7 @@ void fields(Fields& f, Qm9DataOptions& o) {
     "molecules, if it is there");
   f("inputs", o.inputs,
     "what the model is told of an atom: its element; or pyg, 97 numbers by which the Platonic Transformer's "
-    "public code "
-    "has it, of molecules with bonds (gdb9.sdf)");
+    "public code has it, of molecules with bonds (gdb9.sdf)");
   f("order", o.order,
     "of the molecules, of which the first are for training, the next for validation: that of our random "
     "numbers, of numpy's RandomState(seed).permutation, as public code often has it (seed 42 there), or of "

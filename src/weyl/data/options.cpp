@@ -79,8 +79,7 @@ template <class Options>
 void mask_threshold(Fields& f, Options& o) {
   f("mask_threshold", o.mask_threshold,
     "of masks of two classes that hold greys: what is above it, as a part of white, is the second class; "
-    "unless "
-    "given, masks of more than two values are refused",
+    "unless given, masks of more than two values are refused",
     {0, 0.999});
 }
 
@@ -135,8 +134,7 @@ void fields(Fields& f, ModelnetDataOptions& o) {
     "solids`, or ModelNet");
   f("variant", o.variant,
     "which set is meant where the folder holds HDF5 files of several, as ScanObjectNN's do: what follows "
-    "`train` or "
-    "`training` in their names, such as objectdataset_augmentedrot_scale75");
+    "`train` or `training` in their names, such as objectdataset_augmentedrot_scale75");
   f("carrier", o.carrier, "voxels of the cube [-extent, extent]^3, or the points themselves");
   f("voxels", o.voxels, "cells along each axis of the grid", {1, 1024});
   f("points", o.points, "points of a sample; 0: all that the files have", {0, 1e6});
@@ -149,8 +147,7 @@ void fields(Fields& f, ModelnetDataOptions& o) {
   f("classes", o.classes, "how many classes the files have; 0: as many as they show", {0, 1e6});
   f("rotate", o.rotate,
     "how test samples are turned, those of grids before they become voxels: not, about the upward axis, by "
-    "the Euler angles "
-    "of ModelNet's SO(3) tests, or uniformly");
+    "the Euler angles of ModelNet's SO(3) tests, or uniformly");
   f("rotate_train", o.rotate_train, "the same for training and validation samples, once for each sample");
   f("up", o.up, "the upward axis of the files; y for HDF5 and z for meshes unless given");
   f("train", o.train, "the first so many training samples, of meshes the classes in turn; 0: all", {0, 1e9});
@@ -168,8 +165,7 @@ void fields(Fields& f, ModelnetDataOptions& o) {
 void fields(Fields& f, CloudFeature& o) {
   f("key", o.key,
     "of an array of the file, or of columns: KEY, for vectors KEY_x, KEY_y, KEY_z or KEYx, KEYy, KEYz; "
-    "`normal` is "
-    "also nx, ny, nz, and `colour` red, green, blue. Must be given, and is the feature's name");
+    "`normal` is also nx, ny, nz, and `colour` red, green, blue. Must be given, and is the feature's name");
   f("kind", o.kind, "scalar numbers, a vector that turns with the points, or the normal of a surface");
   f("channels", o.channels, "how many numbers a scalar has: 3 of a colour", {1, 4096});
 }
@@ -177,20 +173,16 @@ void fields(Fields& f, CloudFeature& o) {
 void fields(Fields& f, CloudsDataOptions& o) {
   f("path", o.path,
     "folder with a folder of clouds for each class, or with `labels`; or these in train, valid, test; or a "
-    "file "
-    "of many clouds, or train, valid and test of such");
+    "file of many clouds, or train, valid and test of such");
   f("labels", o.labels,
     "CSV file in the folder with the columns `file` and `class`, and `split` (train, valid, test) where the "
-    "splits "
-    "are given; none: the folders are the classes");
+    "splits are given; none: the folders are the classes");
   f("positions", o.positions,
     "name of the array of positions in .npz and HDF5, (points, 3) or (clouds, points, 3); none: the first "
-    "there is of "
-    "positions, points, pos, xyz, coords, data");
+    "there is of positions, points, pos, xyz, coords, data");
   f("label", o.label,
     "name of the array of classes, where no folder says them; none: the first there is of label, labels, "
-    "class, "
-    "classes, y, target");
+    "class, classes, y, target");
   f("columns", o.columns,
     "what the columns of text are, x, y and z among them; none: as the file says, else x, y, z first");
   f("features", o.features, "what points have beside their places");
@@ -214,8 +206,7 @@ void fields(Fields& f, DecathlonDataOptions& o) {
   f("normalise", o.normalise, "each modality of a volume to mean 0 and standard deviation 1");
   f("normalise_over", o.normalise_over,
     "the voxels that mean and deviation are taken over: those that are not 0, while the others stay 0, or "
-    "all "
-    "(CT, where 0 is water)");
+    "all (CT, where 0 is water)");
   f("fractions", o.fractions, "of the labelled cases: training, validation, test", {0, 1});
   f("train", o.train, "training cases; 0: the fraction", {0, 1e9});
   f("valid", o.valid, "validation cases; 0: the fraction", {0, 1e9});
@@ -232,8 +223,7 @@ void fields(Fields& f, PoseFileOptions& o) {
   f("stride", o.stride, "poses between the beginnings of two samples; 0: the length", {0, 1e9});
   f("hole", o.hole,
     "takes one inner pose out of each sample as the label `element`, marks its neighbours by the label "
-    "`flank` "
-    "and shuffles the tokens");
+    "`flank` and shuffles the tokens");
   f("seed", o.seed, "of the holes and of the order of the tokens", {0, 9.2e18});
 }
 

@@ -33,8 +33,7 @@ InputColumns input_columns(const Interface& interface, const char* system) {
     require<ConfigError>(
         known && q.level != Level::pair, system, ": feature '", q.name, "' (",
         level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],
-        ") is not one that this system reads: it takes scalars and vectors of nodes, objects "
-        "and graphs");
+        ") is not one that this system reads: it takes scalars and vectors of nodes, objects and graphs");
   }
   for (const Level level : levels_in_order) {
     for (const auto& q : interface.features) {

@@ -224,12 +224,6 @@ std::vector<std::string> FramedModel::warnings(std::string_view differentiated_b
   return all;
 }
 
-Flops FramedModel::flops_per_token() const {
-  const auto times = static_cast<double>(frames());
-  const Flops of_phi = phi_->flops_per_token();
-  return {times * of_phi.forward, times * of_phi.nominal};
-}
-
 std::vector<int64_t> FramedModel::edges(const Points& points) const {
   std::vector<int64_t> all = phi_->edges(points);
   for (int64_t& of_graph : all) {
@@ -242,23 +236,12 @@ ForeignWeights FramedModel::translated(const NamedTensors& state_dict, const For
   return phi_->translated(state_dict, record);
 }
 
-Work FramedModel::work_of_token() const {
-  return static_cast<double>(frames()) * weyl::work_of_token(*phi_);
+Work FramedModel::work() const {
+  return static_cast<double>(frames()) * phi_->work_of_token();
 }
 
-Work FramedModel::dense_work_of_token() const {
-  return static_cast<double>(frames()) * weyl::dense_work_of_token(*phi_);
-}
-
-bool FramedModel::looks_inside_objects() const {
-  const auto* states = dynamic_cast<const StatesWork*>(phi_.get());
-  return states != nullptr && states->looks_inside_objects();
-}
-
-void FramedModel::set_object_nodes(double nodes) {
-  if (auto* states = dynamic_cast<StatesWork*>(phi_.get())) {
-    states->set_object_nodes(nodes);
-  }
+Work FramedModel::dense_work() const {
+  return static_cast<double>(frames()) * phi_->dense_work_of_token();
 }
 
 }  // namespace weyl

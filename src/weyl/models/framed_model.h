@@ -3,7 +3,6 @@
 #include "weyl/models/model.h"
 #include "weyl/models/options.h"
 #include "weyl/models/principal_axes.h"
-#include "weyl/models/work.h"
 
 namespace weyl {
 
@@ -20,7 +19,7 @@ inline constexpr double least_gap_of_derivatives = 1e-4;
 /// Graphs two of whose eigenvalues agree (symmetric molecules; where vectors are given or asked for, linear ones and single
 /// atoms too) have no such axes. They are taken as the decomposition gives them, so that the outputs change when the graph
 /// turns; `symmetry_for` says of an input whether such graphs are in it. Derivatives by positions jump there: they are refused near it. Weights have the names that they have in phi.
-class FramedModel : public PointsModel, public StatesWork {
+class FramedModel : public PointsModel {
  public:
   /// ConfigError: phi is exact under translations and O(D), or SO(D) for `average_rotations`, by itself, so that frames
   /// change nothing; `pca` and phi is not exact under changes of signs; an average, and it is, so that all passes give the same.
@@ -39,14 +38,13 @@ class FramedModel : public PointsModel, public StatesWork {
   /// grow fiftyfold) nothing is an exact claim, as any motion and any order of the nodes rounds in its own way, and an
   /// obstacle says how many there are.
   Symmetry symmetry_for(const Input& example) const override;
-  Flops flops_per_token() const override;
   std::vector<int64_t> edges(const Points& points) const override;
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
   ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
-  Work work_of_token() const override;
-  Work dense_work_of_token() const override;
-  bool looks_inside_objects() const override;
-  void set_object_nodes(double nodes) override;
+  Work work() const override;
+  Work dense_work() const override;
+  bool looks_inside_objects() const override { return phi_->looks_inside_objects(); }
+  void set_object_nodes(double nodes) override { phi_->set_object_nodes(nodes); }
 
  private:
   int64_t frames() const;  // how many are averaged

@@ -40,7 +40,22 @@ void check_input(const Input& input, const Model& model) {
   }
 }
 
+/// With what a model does not say.
+Work completed(Work work) {
+  work.backward = work.backward > 0 ? work.backward : 2 * work.forward;
+  work.nominal = work.nominal > 0 ? work.nominal : 3 * work.forward;
+  return work;
+}
+
 }  // namespace
+
+Work Model::work_of_token() const {
+  return completed(work());
+}
+
+Work Model::dense_work_of_token() const {
+  return completed(dense_work());
+}
 
 Symmetry Model::symmetry_for(const Input&) const {
   return symmetry();
@@ -92,9 +107,12 @@ Named GridModel::operator()(const Input& input) {
   return forward(grid);
 }
 
-double nominal_training_flops(const Model& model) {
-  const Flops flops = model.flops_per_token();
-  return flops.nominal > 0 ? flops.nominal : 3 * flops.forward;
+void note_objects(Model& model, const Input& input) {
+  const auto* points = std::get_if<Points>(&input);
+  if (points != nullptr && model.looks_inside_objects() && points->objects.rows() > 0) {
+    const Segments& objects = points->objects;
+    model.set_object_nodes(static_cast<double>(objects.pairs()) / static_cast<double>(objects.rows()));
+  }
 }
 
 bool exact_under_translations(const Model& model) {
@@ -109,8 +127,7 @@ std::string note_on_places(const Model& model) {
     return "";
   }
   return "this model is not exact under translations: it takes positions from the data's own origin, rounded "
-         "to its "
-         "dtype, which loses digits of samples that are far from there";
+         "to its dtype, which loses digits of samples that are far from there";
 }
 
 std::string symbol_of(LieGroup group) {
@@ -122,8 +139,7 @@ void require_no_cell(const char* where, const Model& model, const Input& input) 
   const auto* points = std::get_if<Points>(&input);
   require<ConfigError>(points == nullptr || !points->cell.defined() || model.periodic(), where,
                        ": must have no cell, because this model knows no periodic boundaries (a model does "
-                       "whose interactions all end "
-                       "at a cutoff: see `cutoff` among its system's options), "
+                       "whose interactions all end at a cutoff: see `cutoff` among its system's options), "
                        "got one");
 }
 

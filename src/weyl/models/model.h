@@ -8,6 +8,7 @@
 #include "weyl/carriers/quantity.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/models/foreign_record.h"
+#include "weyl/models/work.h"
 #include "weyl/nn/module.h"
 
 namespace weyl {
@@ -35,15 +36,6 @@ struct Symmetry {
   std::vector<std::string> obstacles;
 };
 
-/// Floating-point operations of a token, multiply-adds counting two.
-struct Flops {
-  double forward =
-      0;  // linear layers and attention of one forward pass, at `typical_nodes`: what is really done
-  /// Of training, as scaling laws count (C = xi N D of "Does equivariance matter at scale?", section 3): linear layers
-  /// alone, forward and backward, six for each use of a weight; no attention. 0: not said (nominal_training_flops).
-  double nominal = 0;
-};
-
 /// Weights of another program, named and laid out as a model of ours has them.
 struct ForeignWeights {
   NamedTensors tensors;
@@ -68,7 +60,15 @@ class Model : public Module {
   virtual Symmetry symmetry() const = 0;
   /// What holds for inputs shaped like this one: on grids exactness depends on how many cells there are.
   virtual Symmetry symmetry_for(const Input& example) const;
-  virtual Flops flops_per_token() const = 0;
+  /// What a token takes, at `typical_nodes` tokens a graph, all within a cut-off if there is one. Of a model that does not
+  /// say them, the backward pass is twice the forward pass, and the nominal operations are those of three.
+  Work work_of_token() const;
+  /// The same with a dense matrix in place of each linear map that goes by irreps.
+  Work dense_work_of_token() const;
+  /// Whether what a token takes depends on the size of its object.
+  virtual bool looks_inside_objects() const { return false; }
+  /// How many nodes the object of a node has, in the mean over nodes. 0: not known, what looks there is not counted.
+  virtual void set_object_nodes(double nodes) { object_nodes_ = nodes; }
   /// How many edges (pairs of nodes) of each graph of a batch a forward pass holds in memory; nothing where it holds
   /// none. Who bounds batches asks.
   virtual std::vector<int64_t> edges(const Points& /*points*/) const { return {}; }
@@ -86,6 +86,13 @@ class Model : public Module {
   }
 
   const Interface interface;
+
+ protected:
+  /// What of work_of_token the model says; backward, nominal 0: not said.
+  virtual Work work() const = 0;
+  virtual Work dense_work() const { return work(); }
+
+  double object_nodes_ = 0;
 };
 
 /// A model of Points.
@@ -106,9 +113,8 @@ class PointsModel : public Model {
 /// (L, D). ShapeError for pairs.
 Tensor origin_of(const Points& points, Level level);
 
-/// Nominal floating-point operations of training on a token: Flops::nominal, or, where the model does not say, those
-/// of three forward passes, attention included.
-double nominal_training_flops(const Model& model);
+/// Tells a model that looks inside objects how large those of this input are; nothing to others.
+void note_objects(Model& model, const Input& input);
 
 /// Whether a model gives the same for a sample that is moved as a whole, but for outputs that have a place: exact under
 /// translations or, of poses, left motions. Who gives it inputs then moves them near the origin (carriers/origin.h)

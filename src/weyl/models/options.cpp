@@ -40,8 +40,7 @@ void fields(Fields& f, ModelOptions& o) {
       });
   f("frames", o.frames,
     "run a system of points in frames of each graph's own, which makes it exact under all rotations and "
-    "reflections: "
-    "pca, the principal axes, for systems exact under changes of their signs (platonic with "
+    "reflections: pca, the principal axes, for systems exact under changes of their signs (platonic with "
     "octahedron_reflections); average, the mean over the signs (8 passes in space), for any system; "
     "average_rotations, over those that are rotations (4)");
 }

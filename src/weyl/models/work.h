@@ -1,10 +1,6 @@
 #pragma once
 
-#include "weyl/carriers/batch.h"
-
 namespace weyl {
-
-class Model;
 
 /// Floating-point operations of a token, of a layer or of a whole model, a multiply-add counting two. They are those of
 /// the definition, the same for each device, number of threads and way in which a layer is worked out. An option that
@@ -22,16 +18,20 @@ struct Work {
   /// Of the derivatives of the loss by all parameters: of each product one product for each factor that depends on a
   /// parameter. So twice the forward pass, but for maps of the input and for constant factors.
   double backward = 0;
+  /// Of training, as scaling laws count (C = xi N D of "Does equivariance matter at scale?", section 3), said of whole models
+  /// alone: linear layers, forward and backward, six for each use of a weight; no attention.
+  double nominal = 0;
 
   /// A product of so many multiply-adds, of which so many of the factors depend on a parameter.
   static Work product(double multiply_adds, double factors = 2) {
-    return {2 * multiply_adds, 2 * multiply_adds * factors};
+    return {2 * multiply_adds, 2 * multiply_adds * factors, 0};
   }
 
   double training() const { return forward + backward; }
   Work& operator+=(const Work& other) {
     forward += other.forward;
     backward += other.backward;
+    nominal += other.nominal;
     return *this;
   }
 };
@@ -40,33 +40,7 @@ inline Work operator+(Work a, const Work& b) {
   return a += b;
 }
 inline Work operator*(double times, const Work& work) {
-  return {times * work.forward, times * work.backward};
+  return {times * work.forward, times * work.backward, times * work.nominal};
 }
-
-/// A model that says what its backward pass takes, too. `Model::flops_per_token` gives the same forward pass.
-class StatesWork {
- public:
-  virtual ~StatesWork() = default;
-  /// At `typical_nodes` tokens a graph, all within a cut-off if there is one, and `object_nodes` an object.
-  virtual Work work_of_token() const = 0;
-  virtual Work dense_work_of_token() const { return work_of_token(); }
-
-  /// Whether what a token takes depends on the size of its object.
-  virtual bool looks_inside_objects() const { return false; }
-  /// How many nodes the object of a node has, in the mean over nodes. 0: not known, what looks there is not counted.
-  virtual void set_object_nodes(double nodes) { object_nodes_ = nodes; }
-
- protected:
-  double object_nodes_ = 0;
-};
-
-/// Tells a model that looks inside objects how large those of this input are; nothing to others.
-void note_objects(Model& model, const Input& input);
-
-/// What the model states, or, of one that does not, its forward pass and twice that.
-Work work_of_token(const Model& model);
-
-/// The same with a dense matrix in place of each linear map that goes by irreps.
-Work dense_work_of_token(const Model& model);
 
 }  // namespace weyl

@@ -31,7 +31,7 @@ struct ModelSummary {
   std::vector<std::pair<std::string, int64_t>> parts;  // parameters by top-level module
   double flops_forward = 0;                            // per token (models/work.h)
   double flops_train = 0;                              // per token of training (training_flops)
-  double flops_nominal = 0;                            // likewise, nominal (nominal_training_flops)
+  double flops_nominal = 0;                            // likewise, nominal
   int64_t step = 0;                                    // of training, 0 for imported weights
   double epoch = 0;
   SampleFacts trained_on;    // what is known of the data beside their shapes

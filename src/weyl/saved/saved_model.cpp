@@ -98,9 +98,10 @@ ModelSummary summarise(const SavedModel& saved) {
   s.parameters = saved.model->parameter_count();
   s.parameters_real = saved.model->parameter_count_real();
   s.parts = saved.model->parts();
-  s.flops_forward = saved.model->flops_per_token().forward;
+  const Work work = saved.model->work_of_token();
+  s.flops_forward = work.forward;
   s.flops_train = training_flops(*saved.model, saved.task.get(), 1);
-  s.flops_nominal = nominal_training_flops(*saved.model);
+  s.flops_nominal = work.nominal;
   return s;
 }
 

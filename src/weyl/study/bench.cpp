@@ -15,7 +15,6 @@
 
 #include "weyl/core/worst_of.h"
 #include "weyl/models/constant_weights.h"
-#include "weyl/models/work.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/study/allocation_peak.h"
 #include "weyl/study/device.h"
@@ -129,7 +128,7 @@ void set_rates(const Model& model, const Task* task, BenchCase& result) {
   result.tokens_per_second = tokens / seconds;
   result.gflops = rate * 1e-9;
   result.dense_gflops =
-      result.gflops * (dense_work_of_token(model).training() / work_of_token(model).training());
+      result.gflops * (model.dense_work_of_token().training() / model.work_of_token().training());
   result.percent_of_peak = 100 * rate / peak_rate(model.device(), model.dtype());
 }
 

@@ -1,7 +1,5 @@
 #include "weyl/tasks/flops.h"
 
-#include "weyl/models/work.h"
-
 namespace weyl {
 namespace {
 
@@ -12,12 +10,12 @@ bool through_derivatives(const Task* task) {
 }  // namespace
 
 double training_flops(const Model& model, const Task* task, double tokens) {
-  const Work work = work_of_token(model);
+  const Work work = model.work_of_token();
   return (through_derivatives(task) ? 6 * work.forward : work.training()) * tokens;
 }
 
 double predicting_flops(const Model& model, const Task* task, double tokens) {
-  return (through_derivatives(task) ? 3 : 1) * model.flops_per_token().forward * tokens;
+  return (through_derivatives(task) ? 3 : 1) * model.work_of_token().forward * tokens;
 }
 
 }  // namespace weyl

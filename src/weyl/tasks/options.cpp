@@ -73,16 +73,13 @@ void fields(Fields& f, ForceFieldOptions& o) {
     "energy taken off before learning: none, one number an atom, or one for each element, by least squares");
   f("references", o.references,
     "file of the energies of single atoms, taken off in place of least squares: lines of a symbol, a number "
-    "and, "
-    "unless it is "
-    "that of the labels, a unit; none: least squares");
+    "and, unless it is that of the labels, a unit; none: least squares");
   f("normalise", o.normalise,
     "outputs and the loss in units of the root mean square of the training forces (without forces: of what "
     "energies an atom are left); false: in eV and eV/Angstrom");
   f("pooled", o.pooled,
     "reads the energy from the pooled features of a graph, as other programs do, not as a sum over its "
-    "atoms; then "
-    "nothing makes it grow with the number of atoms");
+    "atoms; then nothing makes it grow with the number of atoms");
   f("energy_weight", o.energy_weight, "of energies in the loss; 0: energies are no labels", {0, 1e9});
   f("force_weight", o.force_weight, "of forces in the loss; 0: forces are no labels", {0, 1e9});
   f("stress_weight", o.stress_weight, "of stress in the loss; 0: stress is no label", {0, 1e9});
@@ -92,8 +89,7 @@ void fields(Fields& f, ForceFieldOptions& o) {
   f("stress_loss", o.stress_loss, "what an error of a component of stress costs");
   f("huber_delta", o.huber_delta,
     "where `huber` goes from squares to lines, in units of the training forces (eV and eV/Angstrom with "
-    "normalise "
-    "= false)",
+    "normalise = false)",
     {1e-9, 1e9});
   f("energy_per_atom", o.energy_per_atom,
     "errors of energies in the loss are divided by the number of atoms: graphs of all sizes count alike");
@@ -108,8 +104,7 @@ void fields(Fields& f, PropertyOptions& o) {
   f("normalise", o.normalise, "outputs in units of the standard deviation of what is to be predicted");
   f("pooled", o.pooled,
     "reads extensive targets from the pooled features of a graph, as other programs do, not as sums over its "
-    "nodes; then "
-    "nothing makes them grow with the number of nodes");
+    "nodes; then nothing makes them grow with the number of nodes");
   f("loss", o.loss, "what an error costs");
   f("huber_delta", o.huber_delta, "where `huber` goes from squares to lines, in units of the deviation",
     {1e-9, 1e9});
@@ -123,8 +118,7 @@ void fields(Fields& f, RigidMotionOptions& o) {
     "say");
   f("normalise", o.normalise,
     "outputs in units of the root mean square of the displacements and turns of the training set, the loss "
-    "in units of "
-    "the mean square of what its vertices move");
+    "in units of the mean square of what its vertices move");
   f("norm_weight", o.norm_weight,
     "of the root of each object's mean square, added to the loss: with it bodies in free flight, whose "
     "errors are "
@@ -132,8 +126,7 @@ void fields(Fields& f, RigidMotionOptions& o) {
     {0, 1e9});
   f("rollout", o.rollout,
     "steps that predictions go, each from where the one before has left the objects; measured are as many as "
-    "the "
-    "labels have",
+    "the labels have",
     {1, 1e5});
 }
 

@@ -114,8 +114,7 @@ Interface RigidMotion::interface(const Schema& data) const {
                     velocity->channels == 1;
   require<ConfigError>(
       options_.baseline == MotionBaseline::none || come,
-      "task rigid_motion: baseline needs a vector feature 'velocity' of the nodes, which the data "
-      "set lacks");
+      "task rigid_motion: baseline needs a vector feature 'velocity' of the nodes, which the data set lacks");
   const std::string unit = label != nullptr ? label->unit : data.interface.length_unit;
   Interface result = data.interface;
   result.outputs = {

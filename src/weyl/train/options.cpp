@@ -48,8 +48,7 @@ void fields(Fields& f, TrainOptions& o) {
   f("flops", o.flops,
     "budget: nominal floating-point operations of the steps taken, as scaling laws count them: six for each "
     "use of a weight by a token, without attention (transformer, platonic, gatr; other systems: three "
-    "forward "
-    "passes with it; `weyl info`: flops_per_token.nominal); the step that reaches it is the last",
+    "forward passes with it; `weyl info`: flops_per_token.nominal); the step that reaches it is the last",
     {0, 1e30});
   f.also_called("flops", {"max_flops", "flop_budget", "compute", "compute_budget"});
   f("max_seconds", o.max_seconds,
@@ -85,8 +84,7 @@ void fields(Fields& f, TrainOptions& o) {
   f.also_called("average", {"ema", "ema_decay", "ema_rate"});
   f("average_warmup", o.average_warmup,
     "at step t the decay is at most 1 - 1/t, so that the weights before training do not count; false: the "
-    "decay "
-    "from the first step on");
+    "decay from the first step on");
   f("evaluate_every", o.evaluate_every, "epochs between validations, in fractions if need be", {1e-6, 1e9});
   f.also_called("evaluate_every",
                 {"check_val_every_n_epoch", "eval_every", "eval_interval", "val_every", "val_interval"});
@@ -99,14 +97,11 @@ void fields(Fields& f, TrainOptions& o) {
   f.also_called("patience", {"early_stopping", "early_stopping_patience"});
   f("best", o.best,
     "the metric of the validation data that picks the best model, and that patience and a plateau follow, or "
-    "a weighted "
-    "sum such as energy_mae + 10 force_mae, of metrics that are all better when lower or all when higher; "
-    "empty: the "
-    "task's own");
+    "a weighted sum such as energy_mae + 10 force_mae, of metrics that are all better when lower or all when "
+    "higher; empty: the task's own");
   f("from", o.from,
     "a run folder or model file: training starts with those of its weights that fit by name and shape; "
-    "empty: with "
-    "random ones");
+    "empty: with random ones");
   f("freeze", o.freeze,
     "parameters that keep their values: their names, or what these begin with, such as layers.0");
   f("optimiser", o.optimiser, "what follows the gradient");

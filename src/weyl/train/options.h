@@ -68,7 +68,7 @@ void check(const ScheduleOptions& options);
 struct TrainOptions {
   int64_t seed = 0;
   std::optional<int64_t> epochs, steps;
-  std::optional<double> flops;          // nominal ones of the steps taken (nominal_training_flops)
+  std::optional<double> flops;          // nominal ones of the steps taken (models/work.h)
   std::optional<double> max_seconds;    // of training; outside the same-bits promise
   int64_t batch = 32;                   // graphs a step
   std::optional<int64_t> batch_tokens;  // instead: as many graphs as fit

@@ -13,7 +13,6 @@
 #include "weyl/core/random.h"
 #include "weyl/data/files/outliers.h"
 #include "weyl/data/open.h"
-#include "weyl/models/work.h"
 #include "weyl/train/best_metric.h"
 #include "weyl/train/freeze.h"
 #include "weyl/train/label_features.h"
@@ -108,8 +107,7 @@ void fit(Task& task, const Dataset& train) {
 
 // Of a model that looks inside objects: how large they are, by a few samples from all over the training data.
 void note_objects_of(Model& model, const Dataset& train) {
-  const auto* states = dynamic_cast<const StatesWork*>(&model);
-  if (states == nullptr || !states->looks_inside_objects()) {
+  if (!model.looks_inside_objects()) {
     return;
   }
   std::vector<int64_t> samples(static_cast<size_t>(std::min<int64_t>(16, train.size())));

@@ -185,7 +185,7 @@ class Looker {
 
 int64_t tokens_for(const Model& model) {
   const bool grid = carrier_of(model.interface) == Carrier::grid;
-  const double affordable = most_flops / std::max(1.0, model.flops_per_token().forward);
+  const double affordable = most_flops / std::max(1.0, model.work_of_token().forward);
   return std::clamp(static_cast<int64_t>(affordable), fewest_tokens, grid ? most_cells : most_tokens);
 }
 

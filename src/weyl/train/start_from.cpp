@@ -318,9 +318,7 @@ Taken take_weights(Model& model, const SavedModel& source, const ModelOptions& o
       added.push_back(name_of_type(ours, type));
     }
     taken.warnings.push_back(text("train.from: ", where, " has no ", joined_printable(added),
-                                  ": what belongs to them starts at "
-                                  "random, in ",
-                                  by_part(extended)));
+                                  ": what belongs to them starts at random, in ", by_part(extended)));
   }
   for (const Lines* lines : {&of_options, &of_features, &of_outputs}) {
     taken.warnings.insert(taken.warnings.end(), lines->begin(), lines->end());

@@ -74,7 +74,7 @@ Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std
     }
     std::sort(metrics_.begin(), metrics_.end());
   }
-  nominal_ = nominal_training_flops(*saved_.model);
+  nominal_ = saved_.model->work_of_token().nominal;
   require<ConfigError>(!options_.flops || nominal_ > 0,
                        "train.flops: the model must have nominal FLOPs, got one without weights");
   watch_.emplace(nullptr, nullptr);

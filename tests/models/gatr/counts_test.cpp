@@ -30,13 +30,13 @@ Interface triangles() {
 
 struct Counted {
   int64_t total = 0, blocks = 0;
-  Flops flops;
+  Work flops;
 };
 
 Counted count(const Options& options, const Interface& interface) {
   const BuildOn shapes_only(at::kMeta, at::kFloat);
   const Gatr model(options, interface);
-  Counted counted{model.parameter_count(), 0, model.flops_per_token()};
+  Counted counted{model.parameter_count(), 0, model.work_of_token()};
   for (const auto& [name, numbers] : model.parts()) {
     counted.blocks += name == "blocks" ? numbers : 0;
   }

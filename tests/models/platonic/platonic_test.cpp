@@ -416,8 +416,7 @@ TEST(Platonic, WrongOptionsAreNamed) {
   i.outputs.push_back({"stress", Level::graph, Kind::symmetric_tensor, 1});
   EXPECT_EQ(config_error(small(), i),
             "platonic: output 'stress' (graph symmetric_tensor) is not one that this system gives: scalars "
-            "and vectors "
-            "of nodes, objects and graphs are");
+            "and vectors of nodes, objects and graphs are");
 }
 
 std::string input_error(const std::function<void(Points&)>& change) {

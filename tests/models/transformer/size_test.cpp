@@ -155,16 +155,16 @@ TEST(TransformerSize, NominalFlopsAreSixForEachWeightOfALinearMap) {
     for (const Parameter& p : model->parameters()) {
       weights += p.trainable && p.name.ends_with("weight") ? static_cast<double>(p.tensor.numel()) : 0;
     }
-    const Flops flops = model->flops_per_token();
-    EXPECT_EQ(nominal_training_flops(*model), 6 * weights) << n;
-    EXPECT_NEAR(nominal_training_flops(*model), 6 * static_cast<double>(model->parameter_count()),
+    const Work flops = model->work_of_token();
+    EXPECT_EQ(model->work_of_token().nominal, 6 * weights) << n;
+    EXPECT_NEAR(model->work_of_token().nominal, 6 * static_cast<double>(model->parameter_count()),
                 0.02 * 6 * weights);
     // What is really done: the fixed frequencies, and attention, half of whose heads look at the whole scene.
     const double attention = 4 * 5470 * (64 * n) * (2 * n), frequencies = 2 * 128 * 36;
     EXPECT_DOUBLE_EQ(flops.forward, 2 * weights + attention + frequencies) << n;
     const auto global = of_paper(n, {"model.transformer.attention='global'"});
-    EXPECT_DOUBLE_EQ(global->flops_per_token().forward, 2 * weights + 2 * attention + frequencies) << n;
-    EXPECT_EQ(nominal_training_flops(*global), nominal_training_flops(*model)) << n;
+    EXPECT_DOUBLE_EQ(global->work_of_token().forward, 2 * weights + 2 * attention + frequencies) << n;
+    EXPECT_EQ(global->work_of_token().nominal, model->work_of_token().nominal) << n;
   }
 }
 

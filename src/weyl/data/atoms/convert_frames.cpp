@@ -245,8 +245,7 @@ void fields(Fields& f, FrameConvertOptions& o) {
   f("from", o.from, "unit of energies in IN (eV, kcal/mol, ...), where its format does not say");
   f("force_unit", o.force_unit,
     "unit of forces in IN, where its format does not say and it is not that of energies by lengths "
-    "(Hartree/Bohr "
-    "beside Angstrom)");
+    "(Hartree/Bohr beside Angstrom)");
   f("stress_unit", o.stress_unit, "the same of stresses (GPa, kbar, ...)");
   f("to", o.to, "unit of energies in OUT; as they are unless given");
 }

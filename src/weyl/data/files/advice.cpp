@@ -45,8 +45,7 @@ constexpr Known known[] = {
     {".stl", "an STL mesh", "save it as OFF (data.set = \"modelnet\") or as PLY (data.set = \"clouds\")"},
     {".npy", "one array of numpy",
      "numpy.savez with places R and atomic numbers z makes frames of atoms, and point clouds, one a file, "
-     "are read "
-     "by data.set = \"clouds\""},
+     "are read by data.set = \"clouds\""},
     {".pdb", "a PDB file", kByAse},
     {".cif", "a CIF file", kByAse},
     {".traj", "a trajectory of ASE", kByAse},

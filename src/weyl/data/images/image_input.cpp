@@ -15,8 +15,7 @@ void fields(Fields& f, ImageInput& o) {
     "centres and scales the pixels by the set's constants; otherwise they are in [0, 1]");
   f("frame", o.frame,
     "gives each patch the axes of the image as two vectors, which tell up from right; they turn with the "
-    "image. Of "
-    "points");
+    "image. Of points");
   f("augment", o.augment, "changes training images at random; the images must have classes");
 }
 

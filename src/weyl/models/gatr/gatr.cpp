@@ -71,20 +71,13 @@ Symmetry Gatr::symmetry() const {
   return symmetry;
 }
 
-Flops Gatr::flops_per_token() const {
-  Flops flops{work_of_token().forward, in_->nominal_flops() + out_->nominal_flops()};
-  for (const auto& block : blocks_) {
-    flops.nominal += block->nominal_flops();
-  }
-  return flops;
-}
-
-Work Gatr::work_of_token() const {
-  double forward = in_->flops() + out_->flops();
+Work Gatr::work() const {
+  double forward = in_->flops() + out_->flops(), nominal = in_->nominal_flops() + out_->nominal_flops();
   for (const auto& block : blocks_) {
     forward += block->flops(interface.typical_nodes, object_nodes_);
+    nominal += block->nominal_flops();
   }
-  return {forward, 2 * forward - in_->flops()};  // the input needs no gradient
+  return {forward, 2 * forward - in_->flops(), nominal};  // the input needs no gradient
 }
 
 ForeignWeights Gatr::translated(const NamedTensors& state_dict, const ForeignRecord& /*record*/) const {

@@ -4,7 +4,6 @@
 #include "weyl/models/gatr/embedding.h"
 #include "weyl/models/gatr/readout.h"
 #include "weyl/models/model.h"
-#include "weyl/models/work.h"
 
 namespace weyl::gatr {
 
@@ -16,14 +15,13 @@ namespace weyl::gatr {
 /// Exact: rotations, translations, and the order of nodes (but with `rotary` or `axial`, which read it). Reflections are
 /// exact where nothing is a point and the reference is that of the data; where points come in or go out they are
 /// approximate: embedded points carry a sign that a mirror turns.
-class Gatr : public PointsModel, public StatesWork {
+class Gatr : public PointsModel {
  public:
   using Options = gatr::Options;
   Gatr(const Options& options, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
-  Flops flops_per_token() const override;
-  Work work_of_token() const override;
+  Work work() const override;
   bool looks_inside_objects() const override {
     return options.axial || options.attention == AttentionScope::hierarchical;
   }

@@ -52,8 +52,7 @@ void fields(Fields& f, Options& o) {
   f("positions", o.positions, "nodes' positions as points, a multivector channel before those of features");
   f("reinsert_multivectors", o.reinsert_multivectors,
     "input channels that queries and keys of every block read beside the features, counted from 0 (with "
-    "multi_query "
-    "= false values too)",
+    "multi_query = false values too)",
     {0, 1e6});
   f("reinsert_scalars", o.reinsert_scalars, "the same of scalar input channels", {0, 1e6});
   f("reference", o.reference,
@@ -61,30 +60,25 @@ void fields(Fields& f, Options& o) {
     "then)");
   f("rotary", o.rotary,
     "base of a rotary encoding of the order of nodes, on scalar queries and keys (the authors': 4096); off "
-    "by default, "
-    "since order is no symmetry then",
+    "by default, since order is no symmetry then",
     {1e-3, 1e9});
   f("axial", o.axial,
     "blocks attend in turn within objects and across them, among the nodes of equal number in their objects: "
     "for objects that are rows of a grid, such as the times of a trajectory");
   f("activation", o.activation,
     "nonlinearity: gate of multivectors by their scalar part, and of scalars (gelu: by tanh and by erf, as "
-    "the "
-    "authors')");
+    "the authors')");
   f("epsilon", o.epsilon,
     "added to the squared weight of a point by which attention divides it, so that distances of points of "
-    "little "
-    "weight fade",
+    "little weight fade",
     {1e-12, 1e3});
   f("dropout", o.dropout,
     "dropout of the outputs of both residual branches and of the hidden layer of the feed-forward part: each "
-    "grade of "
-    "a channel as one; attention weights keep all",
+    "grade of a channel as one; attention weights keep all",
     {0, 0.99});
   f("attention", o.attention,
     "what heads attend to: their graph; or, half of them, their own object alone (needs objects, and an even "
-    "number "
-    "of heads)");
+    "number of heads)");
   f("scalars_as", o.scalars_as,
     "scalar features and outputs as auxiliary scalars, or each as the scalar part of a multivector");
   f("point_regulariser", o.point_regulariser,
@@ -165,8 +159,7 @@ void require_effects(const Options& o, const Interface* interface) {
 std::string blinding(const Options& o) {
   return o.positions ? ""
                      : "model.gatr.positions: must be true: without it nodes have no positions but where "
-                       "features are "
-                       "points or planes";
+                       "features are points or planes";
 }
 
 }  // namespace weyl::gatr

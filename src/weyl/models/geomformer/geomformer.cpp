@@ -45,8 +45,7 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
   };
   require<ConfigError>(
       !odd(columns.scalars) && !odd(columns.vectors),
-      "geomformer: reads no pseudoscalars and no axial vectors: its two streams are even under "
-      "reflections");
+      "geomformer: reads no pseudoscalars and no axial vectors: its two streams are even under reflections");
   for (const auto& q : interface.outputs) {
     const bool number = is_number(q.kind, interface.dimension),
                vector = is_vector(q.kind, interface.dimension);
@@ -149,12 +148,6 @@ Symmetry Geomformer::symmetry() const {
   return symmetry;
 }
 
-Flops Geomformer::flops_per_token() const {
-  const double forward = work_of_token().forward;
-  // Budgets have always been counted without the network of the bias, and stay what they are.
-  return {forward, 3 * (forward - static_cast<double>(options.rounds) * work_of_biases().forward)};
-}
-
 Work Geomformer::work_of_biases() const {
   const Around around = geometry_->around(interface.typical_nodes);
   Work work = bias_ ? bias_->work(around) : Work();
@@ -166,7 +159,7 @@ Work Geomformer::work_of_biases() const {
   return work;
 }
 
-Work Geomformer::work_of_token() const {
+Work Geomformer::work() const {
   const Around around = geometry_->around(interface.typical_nodes);
   Work work = work_of_biases();
   for (const auto& tower : towers_) {
@@ -180,7 +173,11 @@ Work Geomformer::work_of_token() const {
   for (const auto& head : heads_) {
     work += head->work();
   }
-  return static_cast<double>(options.rounds) * work;
+  const auto rounds = static_cast<double>(options.rounds);
+  work = rounds * work;
+  // Budgets have always been counted without the network of the bias, and stay what they are.
+  work.nominal = 3 * (work.forward - rounds * work_of_biases().forward);
+  return work;
 }
 
 std::vector<int64_t> Geomformer::edges(const Points& points) const {

@@ -4,7 +4,6 @@
 #include "weyl/models/geomformer/embedding.h"
 #include "weyl/models/geomformer/head.h"
 #include "weyl/models/model.h"
-#include "weyl/models/work.h"
 
 namespace weyl::geomformer {
 
@@ -24,15 +23,14 @@ namespace weyl::geomformer {
 /// Where all outputs are scalars of the mlp head nobody reads the last layer's vectors: it has no parts that
 /// make them. Children: geometry, [bias], then start, layers.<i>, norm, vector_norm of the net (with
 /// velocity_tower twice: position.*, velocity.*), head.<output>.
-class Geomformer : public PointsModel, public StatesWork {
+class Geomformer : public PointsModel {
  public:
   using Options = geomformer::Options;
   Geomformer(const Options& options, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
-  Flops flops_per_token() const override;
   /// As if outputs read both streams. Of several `rounds` all count as the first.
-  Work work_of_token() const override;
+  Work work() const override;
   ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
   std::vector<int64_t> edges(const Points& points) const override;
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;

@@ -73,8 +73,7 @@ void fields(Fields& f, Options& o) {
   const Preset before = o.preset;
   f("preset", o.preset,
     "a published model, which sets all other options of this table: geomformer, et (TorchMD-Net's "
-    "Equivariant "
-    "Transformer) or painn; options given beside it change single ones");
+    "Equivariant Transformer) or painn; options given beside it change single ones");
   if (o.preset != before) {
     o = preset_options(o.preset);
   }
@@ -101,9 +100,7 @@ void fields(Fields& f, Options& o) {
     "the first vectors of nodes: from the centroid, local sums over neighbours, both, or zero");
   f("smoothing", o.smoothing,
     "length s below which directions from the centroid and to neighbours fade in the first vectors (r / "
-    "sqrt(r^2 + "
-    "s^2); "
-    "0: they jump where atoms meet), in the positions' unit",
+    "sqrt(r^2 + s^2); 0: they jump where atoms meet), in the positions' unit",
     {0, 1e6});
   f("neighbour_embedding", o.neighbour_embedding,
     "the first features of nodes are of their own type and a sum over their neighbours' types (ET); with "
@@ -120,8 +117,7 @@ void fields(Fields& f, Options& o) {
   f("bias_heads", o.bias_heads, "one number for each head, or one for all");
   f("norm", o.norm,
     "norm of the equivariant stream: none, rms (root mean square length), or whiten (the paper; amplifies "
-    "what "
-    "is out of the plane of flat molecules, so not for forces as gradients)");
+    "what is out of the plane of flat molecules, so not for forces as gradients)");
   f("norm_epsilon", o.norm_epsilon, "added to mean squares there", {1e-12, 1e3});
   f("rho", o.rho, "whiten: share of the isotropic part; 0: the paper's, 1: rms", {0, 1});
   f("feed_forward", o.feed_forward,
@@ -135,8 +131,7 @@ void fields(Fields& f, Options& o) {
   f("dropout", o.dropout, "rates of dropout in training");
   f("velocity_tower", o.velocity_tower,
     "a second pair of streams, which starts from the vector features of nodes (the paper's N-body form: "
-    "their "
-    "velocity)");
+    "their velocity)");
   f("rounds", o.rounds, "times the whole net runs, each from the positions that the last one gave", {1, 16});
 }
 

@@ -153,11 +153,7 @@ Symmetry Transformer::symmetry() const {
   return symmetry;
 }
 
-Flops Transformer::flops_per_token() const {
-  return {work_of_token().forward};
-}
-
-Work Transformer::work_of_token() const {
+Work Transformer::work() const {
   const auto d = static_cast<double>(options.width), dof = static_cast<double>(degrees_of_freedom(group()));
   const double read = static_cast<double>(scalars_ + (embedding_ ? raw_numbers(group()) : 0));
   Work work = Work::product(d * read, 1);

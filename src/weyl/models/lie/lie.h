@@ -2,7 +2,6 @@
 
 #include "weyl/models/lie/block.h"
 #include "weyl/models/model.h"
-#include "weyl/models/work.h"
 #include "weyl/nn/mlp.h"
 
 namespace weyl::lie {
@@ -20,14 +19,13 @@ namespace weyl::lie {
 ///
 /// Children: score (G, C), start or embedding (A), [features], blocks.<i>, [move.<i>], norm, head.<output>.
 /// Exact: left multiplications (G, C) and node order. ConfigError: outputs of another kind or level.
-class Transformer : public PosesModel, public StatesWork {
+class Transformer : public PosesModel {
  public:
   using Options = lie::Options;
   Transformer(const Options& options, const Interface& interface);
   Named forward(const Poses& poses) override;
   Symmetry symmetry() const override;
-  Flops flops_per_token() const override;
-  Work work_of_token() const override;
+  Work work() const override;
 
   const Options options;
 

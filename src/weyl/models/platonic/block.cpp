@@ -25,8 +25,7 @@ FrameBlock::FrameBlock(const Options& options, const GroupTablesPtr& tables)
   // Over two channels a layer norm is a sign function: it loses digits of float32, and with them the
   // symmetry.
   require<ConfigError>(options.norm == FrameNorm::rms || channels >= 3,
-                       "model.platonic.width: a layer norm needs at least "
-                       "3 channels in a frame, got ",
+                       "model.platonic.width: a layer norm needs at least 3 channels in a frame, got ",
                        options.width, " / ", order_, " = ", channels);
   if (options.layer_scale) {
     gamma_1_ = parameter("gamma_1", {channels}, Init::constant(*options.layer_scale));

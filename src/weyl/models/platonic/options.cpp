@@ -53,8 +53,7 @@ void fields(Fields& f, Options& o) {
     "count positions from each graph's centroid: exact under translations, also with `ape`");
   f("position_vector", o.position_vector,
     "give each node its position as one more vector (exact under translations with `centre` alone): true, "
-    "false, "
-    "or auto, true where nothing else would show the model where nodes are: with softmax attention no "
+    "false, or auto, true where nothing else would show the model where nodes are: with softmax attention no "
     "types, no features of nodes or objects, no rope_on_values and no ape");
   f("layer_scale", o.layer_scale, "initial value of a learned factor per channel on each residual branch",
     {-1e3, 1e3});
@@ -77,8 +76,7 @@ void fields(Fields& f, Options& o) {
   f.also_called("recompute", {"gradient_checkpointing", "checkpointing"});
   f("pooling", o.pooling,
     "how nodes become a graph: sum is divided by the typical number of nodes, total by nothing; authors_* "
-    "divide "
-    "twice, for imported weights only");
+    "divide twice, for imported weights only");
   f("ffn_readout", o.ffn_readout, "readout with a hidden layer");
   f("both_readouts", o.both_readouts,
     "build the scalar and the vector readout even where one has no output, as the authors do");
@@ -201,8 +199,7 @@ std::string blinding(const Options& o) {
   if (needs_unlike_nodes(o)) {
     return must +
            "softmax attention weighs the values of nodes by their positions, and where those are all alike "
-           "every weighted "
-           "mean of them is the same";
+           "every weighted mean of them is the same";
   }
   return "";
 }

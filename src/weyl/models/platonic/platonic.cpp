@@ -147,19 +147,6 @@ Symmetry Platonic::symmetry() const {
   return symmetry;
 }
 
-Flops Platonic::flops_per_token() const {
-  constexpr LinearForm form = LinearForm::dense;  // as the convention counts
-  double linear = embedder_->work(form).forward;
-  for (const auto& block : blocks_) {
-    linear +=
-        block->work(0, form).forward;  // of linear attention its products too, which are of a token's own
-  }
-  for (const auto& readout : readouts_) {
-    linear += readout.plan().outputs.empty() ? 0 : rows_of_token(readout) * readout.work(form).forward;
-  }
-  return {work_of_token().forward, 3 * linear};  // every frame uses the weights
-}
-
 // How many objects a graph has is not known: theirs count as one a graph.
 double Platonic::rows_of_token(const Readout& readout) const {
   const ReadoutPlan::Rows rows = readout.plan().rows;
@@ -167,16 +154,20 @@ double Platonic::rows_of_token(const Readout& readout) const {
   return pooled ? 1 / interface.typical_nodes : 1;
 }
 
-Work Platonic::work_of_token(LinearForm form) const {
+Work Platonic::work_by(LinearForm form) const {
   const auto dimension = static_cast<double>(interface.dimension);
   const double angles = dimension * static_cast<double>(options.width) / 2;  // of positions and frequencies
   // A vector back from all frames.
   const double turns = static_cast<double>(tables_->group().order()) * dimension * dimension;
+  constexpr LinearForm counted = LinearForm::dense;  // by the convention of nominal operations
+  double linear = embedder_->work(counted).forward;
   Work work = embedder_->work_of_token(form);
   if (options.ape) {
     work += Work::product(angles, options.ape->learned ? 1 : 0);
   }
   for (const auto& block : blocks_) {
+    // Of linear attention its products too, which are of a token's own.
+    linear += block->work(0, counted).forward;
     work += block->work(interface.typical_nodes, form);
     if (options.rope) {
       work += Work::product(angles, options.rope->learned ? 1 : 0);
@@ -186,9 +177,11 @@ Work Platonic::work_of_token(LinearForm form) const {
     const ReadoutPlan& plan = readout.plan();
     if (!plan.outputs.empty()) {
       const double vectors = plan.vectors ? static_cast<double>(plan.channels()) : 0;
+      linear += rows_of_token(readout) * readout.work(counted).forward;
       work += rows_of_token(readout) * (readout.work(form) + Work::product(turns * vectors, 1));
     }
   }
+  work.nominal = 3 * linear;  // every frame uses the weights
   return work;
 }
 

@@ -5,7 +5,6 @@
 #include "weyl/models/platonic/block.h"
 #include "weyl/models/platonic/embedder.h"
 #include "weyl/models/platonic/readout.h"
-#include "weyl/models/work.h"
 
 namespace weyl::platonic {
 
@@ -16,21 +15,20 @@ namespace weyl::platonic {
 ///
 /// Exact: G, node order, and translations (unless an absolute encoding or a position vector sees positions that are
 /// not centred); approximate: all rotations (and reflections, when G has some).
-class Platonic : public PointsModel, public StatesWork {
+class Platonic : public PointsModel {
  public:
   using Options = platonic::Options;
   Platonic(const Options& given, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
-  Flops flops_per_token() const override;
-  Work work_of_token() const override { return work_of_token(options.linear); }
-  Work dense_work_of_token() const override { return work_of_token(LinearForm::dense); }
+  Work work() const override { return work_by(options.linear); }
+  Work dense_work() const override { return work_by(LinearForm::dense); }
   ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
 
   const Options options;  // as `resolved` gives them
 
  private:
-  Work work_of_token(LinearForm form) const;
+  Work work_by(LinearForm form) const;
   double rows_of_token(const Readout& readout) const;
   Tensor recomputed(const std::shared_ptr<FrameBlock>& block, const Tensor& x, const FrameInput& input) const;
   Tensor pooled(const Tensor& trunk, const Segments& graphs) const;

@@ -81,8 +81,7 @@ void fields(Fields& f, Options& o) {
     "fewer weights: the same for all input orders (images), for all filter degrees (volumes)");
   f("norm", o.norm,
     "after convolutions: to length one over all irreps of a channel (joint) or each (irrep), by the root "
-    "mean "
-    "square over all channels (layer), by running mean squares (batch), or none");
+    "mean square over all channels (layer), by running mean squares (batch), or none");
   f("bias_init", o.bias_init, "initial value of the biases in relu and gelu of lengths", {-10, 0});
   f("attention", o.attention,
     "false: the transformer's blocks without attention (its heads, scale, positions), their MLPs alone");

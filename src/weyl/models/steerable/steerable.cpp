@@ -207,11 +207,7 @@ Symmetry Net::symmetry_for(const Input& example) const {
   return claims({pixels.data(), pixels.size()}, {grid->spacing.data(), pixels.size()});
 }
 
-Flops Net::flops_per_token() const {
-  return {work_of_token().forward};
-}
-
-Work Net::work_of_token() const {
+Work Net::work() const {
   const auto volume = [&](int64_t n) {
     return std::pow(static_cast<double>(n), static_cast<double>(interface.dimension));
   };

@@ -5,7 +5,6 @@
 #include "weyl/models/steerable/geometry.h"
 #include "weyl/models/steerable/head.h"
 #include "weyl/models/steerable/stage.h"
-#include "weyl/models/work.h"
 
 namespace weyl::steerable {
 
@@ -13,7 +12,7 @@ namespace weyl::steerable {
 /// convolutions with pooling, a transformer on what is left of the grid, and a head. Outputs of graph level:
 /// a classification net, which ends in invariants and an MLP. Outputs of node level: a U-Net, whose decoder
 /// goes back through the stages, (B, c, pixels...) of the input's size. All outputs are scalars.
-class Net : public GridModel, public StatesWork {
+class Net : public GridModel {
  public:
   using Options = steerable::Options;
   /// ConfigError: outputs that are not scalars of one level; options that fit no net.
@@ -25,8 +24,7 @@ class Net : public GridModel, public StatesWork {
   /// What holds on inputs of this shape.
   Symmetry symmetry_for(const Input& example) const override;
   /// For an input of `typical_nodes` pixels, as near a square or a cube as may be; convolutions as dense ones.
-  Flops flops_per_token() const override;
-  Work work_of_token() const override;
+  Work work() const override;
   /// What keeps inputs of this shape (of one spacing) from turning exactly (geometry.h).
   std::vector<GeometryFinding> findings(std::span<const int64_t> shape) const {
     return check_geometry(options, segmentation_, shape);

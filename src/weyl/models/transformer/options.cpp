@@ -60,16 +60,14 @@ void fields(Fields& f, Options& o) {
   f("multi_query", o.multi_query, "one key and value head for all query heads");
   f("attention", o.attention,
     "what heads attend to: the whole graph (global), or (hierarchical) the first half of them inside a "
-    "node's "
-    "own object, the others the whole graph; the input then has objects");
+    "node's own object, the others the whole graph; the input then has objects");
   unless_sized("hidden_factor", o.hidden_factor, "hidden width of the feed-forward part, in widths", {1, 64});
   f("activation", o.activation, "nonlinearity of the feed-forward part");
   f("fourier", o.fourier, "random Fourier features of all coordinates together, in place of the coordinates");
   f("centre", o.centre, "count positions from each graph's centroid, which makes translations exact");
   f("dropout", o.dropout,
     "dropout of the outputs of both residual branches (attention after its output projection, feed-forward "
-    "after its "
-    "second matrix), before drop path; attention weights and hidden layers keep all",
+    "after its second matrix), before drop path; attention weights and hidden layers keep all",
     {0, 0.99});
   f("drop_path", o.drop_path, "probability that a graph skips a residual branch", {0, 0.99});
   f.also_called("drop_path", {"drop_path_rate", "stochastic_depth"});

@@ -70,15 +70,7 @@ Symmetry Transformer::symmetry() const {
   return symmetry;
 }
 
-Flops Transformer::flops_per_token() const {
-  double weights = 2.0 * static_cast<double>(options.width * (inputs_ + outputs_));
-  for (const auto& block : blocks_) {
-    weights += block->work(0, 0).forward;
-  }
-  return {work_of_token().forward, 3 * weights};
-}
-
-Work Transformer::work_of_token() const {
+Work Transformer::work() const {
   const auto width = static_cast<double>(options.width);
   Work work = Work::product(width * static_cast<double>(inputs_), 1) +
               Work::product(width * static_cast<double>(outputs_));
@@ -87,9 +79,12 @@ Work Transformer::work_of_token() const {
                                               (1 + columns_.vector_count())),
                           0);
   }
+  double weights = 2.0 * static_cast<double>(options.width * (inputs_ + outputs_));
   for (const auto& block : blocks_) {
     work += block->work(interface.typical_nodes, object_nodes_);
+    weights += block->work(0, 0).forward;
   }
+  work.nominal = 3 * weights;
   return work;
 }
 

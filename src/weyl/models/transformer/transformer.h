@@ -3,7 +3,6 @@
 #include "weyl/models/features.h"
 #include "weyl/models/model.h"
 #include "weyl/models/transformer/block.h"
-#include "weyl/models/work.h"
 #include "weyl/nn/fourier_features.h"
 
 namespace weyl::transformer {
@@ -14,14 +13,13 @@ namespace weyl::transformer {
 /// are those of the public baseline: linear_in, blocks.<i>.attention, blocks.<i>.mlp, linear_out; there is no
 /// final norm. `linear_out` gives all outputs in the order of the interface, one after the other; outputs of
 /// graphs and of objects are pooled after it (output_rows.h).
-class Transformer : public PointsModel, public StatesWork {
+class Transformer : public PointsModel {
  public:
   using Options = transformer::Options;
   Transformer(const Options& options, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
-  Flops flops_per_token() const override;
-  Work work_of_token() const override;
+  Work work() const override;
   bool looks_inside_objects() const override { return options.attention == AttentionScope::hierarchical; }
 
   const Options options;

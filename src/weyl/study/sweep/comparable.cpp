@@ -109,8 +109,7 @@ std::vector<std::string> require_comparable(const SweepRuns& runs, const std::ve
     require<ConfigError>(!runs.options.loss.empty() || costs[i].metric == costs[0].metric,
                          sweep_model_name(model), ": train.best: must be that of ", sweep_model_name(first),
                          ", ", printable(costs[0].metric),
-                         ", as it is each run's loss where the sweep names "
-                         "none (loss = \"...\"), got ",
+                         ", as it is each run's loss where the sweep names none (loss = \"...\"), got ",
                          printable(costs[i].metric));
     if (!costs[i].evaluated.is_object() || !costs[0].evaluated.is_object()) {
       continue;

@@ -41,8 +41,7 @@ void fields(Fields& f, SweepOptions& o) {
   f("rates", o.rates, "learning rates, the usual one first; empty: that of the config", {1e-12, 1e3});
   f("rates_until", o.rates_until,
     "below this budget all rates are tried and the best kept, by validation; from it on the first alone; "
-    "false: all "
-    "at every budget",
+    "false: all at every budget",
     {1e-3, 1e30});
   f("seeds", o.seeds, "how many seeds each budget gets, or one number for all of them", {1, 1000});
   f("validations", o.validations,

@@ -163,7 +163,7 @@ int64_t threads_of(const Trained& t, const TrainOptions& options, const MeasureO
 void fill_facts(const Trained& t, const TrainOptions& options, ModelCost& cost) {
   const Model& model = *t.model;
   cost.facts.parameters = model.parameter_count_real();
-  cost.facts.flops_a_token = nominal_training_flops(model);
+  cost.facts.flops_a_token = model.work_of_token().nominal;
   cost.real_flops_a_token = training_flops(model, t.task.get(), 1);
   cost.tokens_a_step = tokens_of_a_batch(model, options) * static_cast<double>(options.accumulate);
 }
