@@ -26,7 +26,7 @@ BELOW = {
     "saved": ["core", "config", "carriers", "models", "tasks"],
     "data": ["core", "config", "algebra", "carriers", "dynamics"],
     "train": ["core", "config", "carriers", "data", "ops", "nn", "models", "tasks", "saved"],
-    "predict": ["core", "carriers", "data", "tasks", "saved", "train"],
+    "predict": ["core", "config", "carriers", "data", "tasks", "saved", "train"],
     "study": ["core", "config", "carriers", "data", "ops", "models", "tasks", "saved", "train", "predict"],
     "app": ["core", "config", "algebra", "carriers", "data", "models", "tasks", "saved", "train", "predict", "study"],
 }

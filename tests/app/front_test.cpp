@@ -73,12 +73,16 @@ TEST(Front, AnswersConfigWithoutTheEngine) {
   EXPECT_NE(check.out.find("epochs = 5"), std::string::npos);
   const Outcome idle =
       weyl_program("config check c.toml model.system=platonic model.platonic.linear_norm=mean", folder);
-  EXPECT_EQ(idle.code, 2);
-  EXPECT_EQ(idle.out, "");
-  EXPECT_EQ(lines(idle.err), 1) << idle.err;
-  EXPECT_NE(idle.err.find("model.platonic.linear_norm: has no effect with attention = \"softmax\""),
-            std::string::npos)
-      << idle.err;
+  const std::string why =
+      "model.platonic.linear_norm = \"mean\" has no effect with attention = \"softmax\"\n";
+  EXPECT_EQ(idle.code, 0);
+  EXPECT_NE(idle.out.find("linear_norm = \"mean\""), std::string::npos) << idle.out;
+  EXPECT_EQ(idle.err, "warning: " + why);
+  const Outcome strict = weyl_program(
+      "config check c.toml model.system=platonic model.platonic.linear_norm=mean --strict", folder);
+  EXPECT_EQ(strict.code, 2);
+  EXPECT_EQ(strict.out, "");
+  EXPECT_EQ(strict.err, "weyl: " + why);
   const Outcome unknown = weyl_program("config check c.toml train.rate=1e-4", folder);
   EXPECT_EQ(unknown.code, 2);
   EXPECT_NE(unknown.err.find("unknown key; did you mean 'train.optimiser.rate'?"), std::string::npos)

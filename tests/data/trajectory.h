@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "weyl/carriers/atoms_frame.h"
 #include "weyl/core/random.h"
 #include "weyl/data/atoms/trajectory_work.h"
-#include "weyl/carriers/atoms_frame.h"
 #include "weyl/dynamics/molecular_dynamics.h"
 
 namespace weyl {

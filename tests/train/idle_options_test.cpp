@@ -1,5 +1,4 @@
-// Options that nothing reads as the others stand are refused where they are not as their default or preset has them.
-// What needs the model's own interface is in tests/models/effects_test.cpp.
+// Options that are set but have no effect: which they are, and that a recipe that is read warns of them. What needs the model's own interface is in tests/models/effects_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -250,88 +249,59 @@ TEST(IdleOptions, OverridesOfWhatIsNotChosenAreRefused) {
             "override 'data.qm9.seed=1': has no effect with data.set = \"nbody\"");
 }
 
-/// One key of a recipe changed behind the verb: what the file has set for it falls with it, and is named.
-TEST(IdleOptions, OfAFileYieldToOverrides) {
+/// A config that several systems or runs share has keys that one override makes idle: it runs, and a line says so.
+TEST(IdleOptions, OfAFileAreWarnedOf) {
   const fs::path configs = fs::path(WEYL_SOURCE_DIR) / "configs";
-  const auto warning = [&](const std::string& config, const std::vector<std::string>& overrides) {
-    const std::string path = (configs / config).string();
-    Recipe recipe = read_recipe(path, overrides);
-    EXPECT_NO_THROW(require_effects(recipe)) << config << " " << overrides.front();
-    const std::string resolved = write_toml([&](Fields& f) { fields(f, recipe); });
-    EXPECT_EQ(refusal({}, resolved), "") << config;
-    return recipe.warning.substr(std::min(path.size(), recipe.warning.size()));
-  };
-  const std::string begins = ": left out what has no effect: ", s = "model.steerable.";
-  EXPECT_EQ(warning("lesions/steerable-transformer.toml", {s + "attention=false"}),
-            begins + s + "encoder.heads (with attention = false)");
-  EXPECT_EQ(warning("ph2/steerable.paper.toml", {s + "encoder.depth=0"}).find(begins), 0u);
-  EXPECT_EQ(warning("glyphs/platonic.toml", {"model.platonic.rope=false"}),
-            begins + "model.platonic.use_key (with rope = false, where keys are always learned)");
-  EXPECT_EQ(warning("md17/et.paper.toml", {"train.schedule.name=constant"}).find(begins), 0u);
-  EXPECT_EQ(warning("md17/et.paper.toml", {"task.force_field.forces=none"}).find(begins), 0u);
-  EXPECT_EQ(warning("md/et.toml", {"task.force_field.energy_weight=0"}),
-            begins + "task.force_field.energy_per_atom (with energy_weight = 0)");
-  EXPECT_EQ(warning("md/geomformer.toml", {"model.geomformer.preset=painn"}).find(begins), 0u);
-  EXPECT_EQ(warning("solids/steerable-conv.toml", {"data.modelnet.carrier=points"}).find(begins), 0u);
-  EXPECT_EQ(warning("md/et.toml", {"train.epochs=3"}), "");
-  EXPECT_EQ(warning("nbody/geomformer.toml", {"model.geomformer.input=zero"}),
-            begins + "model.geomformer.smoothing (without an input)");
-}
-
-/// A key within an item of a list falls as any other: here that of a first stage, which ends the decoder without it.
-TEST(IdleOptions, InListsYieldToOverrides) {
-  const fs::path folder = fs::path(testing::TempDir()) / "weyl-idle-lists";
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  const std::string config = (folder / "config.toml").string();
-  const std::string other = "gelu";
-  std::ofstream(config) << "[interface]\ngrid = true\ndimension = 2\noutputs = [{ name = 'mask' }]\n"
-                        << "[model]\nsystem = 'steerable'\n[model.steerable]\norders = 3\n"
-                        << "stages = [{ middle = 2, channels = 4, decoder = '" << other
-                        << "' }, { channels = 4 }]\n";
-  EXPECT_EQ(read_recipe(config).warning, "");
-  const std::string key = "model.steerable.stages[0].middle=0";
-  Recipe recipe = read_recipe(config, {key});
-  EXPECT_NO_THROW(require_effects(recipe));
-  EXPECT_NE(recipe.warning.find("left out what has no effect: model.steerable.stages[0].decoder"),
-            std::string::npos)
-      << recipe.warning;
-  // What stands behind the verb itself is meant: by its own key, or in the whole list.
-  EXPECT_THROW(require_effects(read_recipe(config, {key, "model.steerable.stages[0].decoder=" + other})),
-               ConfigError);
-  EXPECT_THROW(
-      require_effects(read_recipe(config, {"model.steerable.stages=[{ middle = 0, channels = 4, decoder = '" +
-                                           other + "' }, { channels = 4 }]"})),
-      ConfigError);
-}
-
-/// What stands behind the verb itself is meant, and what is idle in a file by itself is its author's.
-TEST(IdleOptions, YieldToNothingElse) {
-  const auto refused = [](const std::string& config,
-                          const std::vector<std::string>& overrides) -> std::string {
-    try {
-      require_effects(read_recipe(config, overrides));
-    } catch (const ConfigError& e) {
-      return e.what();
+  const auto expect_warning = [&](const std::string& config, const std::string& override,
+                                  const std::string& key, const std::string& why) {
+    const Recipe recipe = read_recipe((configs / config).string(), {override});
+    ASSERT_FALSE(recipe.warnings.empty()) << config << " " << override;
+    for (const std::string& line : recipe.warnings) {
+      EXPECT_NE(line.find(" has no effect "), std::string::npos) << line;
+      EXPECT_EQ(line.find('\n'), std::string::npos) << line;
     }
-    return "";
+    EXPECT_TRUE(recipe.warnings.front().starts_with(key + " = ")) << recipe.warnings.front();
+    EXPECT_TRUE(recipe.warnings.front().ends_with(" has no effect " + why)) << recipe.warnings.front();
   };
+  const std::string s = "model.steerable.";
+  expect_warning("lesions/steerable-transformer.toml", s + "attention=false", s + "encoder.heads",
+                 "with attention = false");
+  expect_warning("glyphs/platonic.toml", "model.platonic.rope=false", "model.platonic.use_key",
+                 "with rope = false, where keys are always learned");
+  expect_warning("md/et.toml", "task.force_field.energy_weight=0", "task.force_field.energy_per_atom",
+                 "with energy_weight = 0");
+  expect_warning("nbody/geomformer.toml", "model.geomformer.input=zero", "model.geomformer.smoothing",
+                 "without an input");
+  for (const auto& [config, override] :
+       {std::pair{"ph2/steerable.paper.toml", "model.steerable.encoder.depth=0"},
+        {"md17/et.paper.toml", "train.schedule.name=constant"},
+        {"md17/et.paper.toml", "task.force_field.forces=none"},
+        {"md/geomformer.toml", "model.geomformer.preset=painn"},
+        {"solids/steerable-conv.toml", "data.modelnet.carrier=points"}}) {
+    EXPECT_FALSE(read_recipe((configs / config).string(), {override}).warnings.empty()) << config;
+  }
+  EXPECT_TRUE(read_recipe((configs / "md/et.toml").string(), {"train.epochs=3"}).warnings.empty());
+}
+
+/// All of them are told, and what stands behind the verb is told as what stands in the file.
+TEST(IdleOptions, AreAllWarnedOf) {
   const fs::path folder = fs::path(testing::TempDir()) / "weyl-idle-options";
   fs::remove_all(folder);
   fs::create_directories(folder);
   const std::string config = (folder / "config.toml").string();
-  const std::string idle = "model.platonic.linear_norm: has no effect with attention = \"softmax\"";
   std::ofstream(config) << "[model]\nsystem = 'platonic'\n[model.platonic]\nlinear_norm = 'mean'\n"
                         << "attention = 'linear'\ndrop_path = 0.1\ndrop_path_by = 'node'\n";
-  EXPECT_EQ(refused(config, {}), "");
-  EXPECT_EQ(refused(config, {"model.platonic.attention=softmax", "model.platonic.drop_path=0"}), "");
-  EXPECT_EQ(
-      refused(config, {"model.platonic.attention=softmax", "model.platonic.linear_norm = mean"}).find(idle),
-      0u);
-  std::ofstream(config) << "[model]\nsystem = 'platonic'\n[model.platonic]\nlinear_norm = 'mean'\n";
-  EXPECT_EQ(refused(config, {}).find(idle), 0u);
-  EXPECT_EQ(refused(config, {"train.epochs=3"}).find(idle), 0u);
-  EXPECT_EQ(refused(config, {"model.platonic.attention=linear"}), "");
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(read_recipe(config).warnings, Lines{});
+  const std::string norm =
+      "model.platonic.linear_norm = \"mean\" has no effect with attention = \"softmax\"";
+  EXPECT_EQ(read_recipe(config, {"model.platonic.attention=softmax"}).warnings, Lines{norm});
+  const Lines both =
+      read_recipe(config, {"model.platonic.attention=softmax", "model.platonic.drop_path=0"}).warnings;
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_NE(std::ranges::find(both, norm), both.end());
+  EXPECT_NE(std::ranges::find(both, "model.platonic.drop_path_by = \"node\" has no effect with drop_path = 0"),
+            both.end());
 }
 
 /// Nothing idle stands in the recipes, and what they resolve to, in which every key is written, loads again.

@@ -55,7 +55,8 @@ TEST(Child, DISABLED_TrainsUntilItHangs) {
   if (std::getenv("WEYL_TEST_LATE") != nullptr) {
     late.emplace();
   }
-  Trainer trainer(small_model(recipe, small_data()), recipe.train, data, run, nullptr, [] { return asked != 0; });
+  Trainer trainer(small_model(recipe, small_data()), recipe.train, data, run, nullptr,
+                  [] { return asked != 0; });
   if (fs::exists(run + "/last")) {
     trainer.load(read_checkpoint(run));
   }

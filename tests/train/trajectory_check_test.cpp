@@ -35,7 +35,7 @@ class TrajectoryCheck : public ::testing::Test {
   std::string fault(const MoleculesDataOptions& options) {
     recipe.data.set = options;
     const Splits splits = open_splits(recipe.data, nullptr);
-    return message_of<DataError>([&] { require_fitting_forces(recipe, *splits.train); });
+    return doubt_about_forces(recipe, *splits.train);
   }
 
   Recipe recipe;
@@ -44,12 +44,12 @@ class TrajectoryCheck : public ::testing::Test {
   Folder folder_;
 };
 
-TEST_F(TrajectoryCheck, RefusesForcesInOtherUnits) {
+TEST_F(TrajectoryCheck, DoubtsForcesInOtherUnits) {
   const auto frames = trajectory_frames(120);
   EXPECT_EQ(fault(written(frames)), "");
   auto o = written(scaled(frames, 1, unit_factor("eV/Angstrom", "Hartree/Bohr")), "b.xyz");
   const std::string said = fault(o);
-  EXPECT_TRUE(said.starts_with(o.path + ": energies and forces must be of one system of units: along "))
+  EXPECT_TRUE(said.starts_with(o.path + ": energies and forces seem not to be of one system of units: along "))
       << said;
   EXPECT_TRUE(
       said.ends_with("as with forces in Hartree/Bohr beside energies in eV (data.molecules: force_unit = "

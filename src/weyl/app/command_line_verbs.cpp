@@ -35,9 +35,10 @@ Verb add_train(CLI::App& root) {
       ->type_name("RUN");
   app.add_flag("--data-changed", c->data_changed,
                "with --resume: go on though the data are no longer those that the run was trained on");
-  app.add_flag("--strict", c->strict,
-               "refuse what is only likely to be wrong: an option without effect, units that do not seem to fit, a feature "
-               "that changes nothing");
+  app.add_flag(
+      "--strict", c->strict,
+      "refuse what is only likely to be wrong: an option without effect, units that do not seem to fit, a feature "
+      "that changes nothing");
   const auto plain = std::make_shared<bool>(false);
   add_switch(app, "--no-pictures", *plain,
              "draw nothing into the run's plots/ at its end: `weyl plot` does it later");

@@ -9,9 +9,9 @@
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/saved/model_summary.h"
 #include "weyl/train/append_file.h"
 #include "weyl/train/journal.h"
-#include "weyl/saved/model_summary.h"
 #include "weyl/train/run_folder.h"
 
 namespace weyl {

@@ -48,9 +48,7 @@ class WarningFlag : public spdlog::custom_flag_formatter {
       line.append(begin.data(), begin.data() + begin.size());
     }
   }
-  std::unique_ptr<custom_flag_formatter> clone() const override {
-    return std::make_unique<WarningFlag>();
-  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<WarningFlag>(); }
 };
 
 spdlog::logger& logger() {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
-#include "weyl/train/device_arithmetic.h"
 #include "weyl/tasks/flops.h"
+#include "weyl/train/device_arithmetic.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {

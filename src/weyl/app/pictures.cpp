@@ -12,9 +12,9 @@
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/core/text_number.h"
+#include "weyl/saved/model_summary.h"
 #include "weyl/train/journal.h"
 #include "weyl/train/metric_terms.h"
-#include "weyl/saved/model_summary.h"
 #include "weyl/train/run_folder.h"
 
 namespace weyl {

@@ -113,10 +113,10 @@ int run(const AuditCommand& command, const Systems& systems) {
   const std::string& path = command.subject.path;
   require<ConfigError>(is_config(path) || command.subject.overrides.empty(),
                        "weyl audit: overrides go with a CONFIG, but ", path, " is none");
-  FilePredictor predictor(is_config(path)
-                          ? build_subject(read_recipe(path, command.subject.overrides, options_of(systems)),
-                                          device, {}, systems)
-                          : load_subject(path, device, {}, systems));
+  FilePredictor predictor(
+      is_config(path) ? build_subject(read_recipe(path, command.subject.overrides, options_of(systems)),
+                                      device, {}, systems)
+                      : load_subject(path, device, {}, systems));
   const Subject& subject = predictor.subject();
   warn_each(subject.recipe.warnings);
   take_threads_for(command.machine, predictor, command.samples);

@@ -24,8 +24,8 @@
 #include "weyl/study/random_tokens.h"
 #include "weyl/study/thread_times.h"
 #include "weyl/study/training_steps.h"
-#include "weyl/train/loading.h"
 #include "weyl/tasks/flops.h"
+#include "weyl/train/loading.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {

@@ -4,10 +4,10 @@
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
+#include "weyl/core/elements.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/files/inspect.h"
-#include "weyl/core/elements.h"
 
 namespace weyl {
 namespace {

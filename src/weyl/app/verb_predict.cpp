@@ -20,9 +20,9 @@
 #include "weyl/data/sets/molecules.h"
 #include "weyl/predict/folder.h"
 #include "weyl/predict/frames.h"
-#include "weyl/saved/tensors.h"
 #include "weyl/predict/trajectory.h"
 #include "weyl/saved/model_summary.h"
+#include "weyl/saved/tensors.h"
 #include "weyl/train/run_folder.h"
 
 namespace weyl {
@@ -81,7 +81,7 @@ std::string model_file_names(const PredictCommand& command) {
 }
 
 FilePredictor predictor_of(const PredictCommand& command, const PredictorOptions& options,
-                       const Systems& systems) {
+                           const Systems& systems) {
   FilePredictor predictor(command.model, options, systems);
   for (const std::string& other : command.others) {
     predictor.join(Predictor(other, options, systems), command.model, other);
@@ -129,8 +129,8 @@ Calls calls_for(Progress& progress) {
   return calls;
 }
 
-Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite, const FilePredictor& predictor,
-                       Progress& progress) {
+Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite,
+                       const FilePredictor& predictor, Progress& progress) {
   const auto data = open_for_prediction(predictor.subject(), command.data);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   progress.set_total(data->size());
@@ -155,8 +155,8 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
   return result;
 }
 
-Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite, const FilePredictor& predictor,
-                      Progress& progress) {
+Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite,
+                      const FilePredictor& predictor, Progress& progress) {
   const auto data = open_for_prediction(predictor.subject(), command.data);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   progress.set_total(data->size());

@@ -25,7 +25,8 @@ void read_toml_text(std::string_view text, std::string_view where, std::span<con
 
 /// The tables and keys at `paths` ("task", "train.batch") of a document whose others belong to other readers: they are
 /// not looked at.
-void read_toml_part(std::string_view text, std::string_view where, std::span<const std::string_view> paths, const Visit& visit);
+void read_toml_part(std::string_view text, std::string_view where, std::span<const std::string_view> paths,
+                    const Visit& visit);
 
 /// The resolved options as TOML that reads back to equal options (round-trip exact doubles). Of a variant
 /// only the chosen alternative is written. ConfigError for a number that is not finite.

@@ -133,8 +133,9 @@ int64_t predict_into_folder(const Predictor& predictor, std::shared_ptr<const Da
       gives("probabilities") && classes,
       "a folder takes classes alone, of samples or of the cells of images and volumes, this model gives "
       "others: give a .safetensors file");
-  Writer writer(folder, *data, gives("mask"), names_of_classes(predictor.saved().recipe.task, predictor.saved().trained_on.classes), probabilities,
-                std::move(overwrite));
+  Writer writer(folder, *data, gives("mask"),
+                names_of_classes(predictor.saved().recipe.task, predictor.saved().trained_on.classes),
+                probabilities, std::move(overwrite));
   std::error_code error;
   fs::create_directories(folder, error);
   require<DataError>(!error, folder, ": must be a folder that can be written, but ", error.message());

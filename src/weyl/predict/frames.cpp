@@ -12,8 +12,8 @@
 #include "weyl/data/atoms/shortest_distance.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/potential_keys.h"
-#include "weyl/saved/ensemble.h"
 #include "weyl/saved/each_batch.h"
+#include "weyl/saved/ensemble.h"
 
 namespace weyl {
 namespace {

@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
-#include "weyl/data/atoms/frame_layout.h"
 #include "weyl/carriers/atoms_frame.h"
+#include "weyl/data/atoms/frame_layout.h"
 #include "weyl/predict/subject.h"
 
 namespace weyl {

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "weyl/core/check.h"
-#include "weyl/core/units.h"
 #include "weyl/carriers/frame_state.h"
+#include "weyl/core/check.h"
 #include "weyl/core/elements.h"
+#include "weyl/core/units.h"
 
 namespace weyl {
 namespace {

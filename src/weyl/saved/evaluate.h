@@ -3,8 +3,8 @@
 #include <memory>
 #include <optional>
 
-#include "weyl/tasks/task.h"
 #include "weyl/saved/each_batch.h"
+#include "weyl/tasks/task.h"
 
 namespace weyl {
 

@@ -11,8 +11,8 @@
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
-#include "weyl/saved/ensemble.h"
 #include "weyl/saved/each_batch.h"
+#include "weyl/saved/ensemble.h"
 
 namespace weyl {
 

@@ -41,7 +41,7 @@ NamedTensors tensors_of(const SavedModel& saved) {
 }
 
 void require_weights(const std::vector<Parameter>& parameters, const NamedTensors& tensors,
-                  const std::string& where) {
+                     const std::string& where) {
   std::set<std::string> known;
   for (const auto& p : parameters) {
     const auto found = tensors.find(p.name);
@@ -60,8 +60,8 @@ void require_weights(const std::vector<Parameter>& parameters, const NamedTensor
   }
 }
 
-std::unique_ptr<Task> saved_task(const TaskOptions& options, const ModelSummary& summary, const NamedTensors& statistics,
-                                 const std::string& where) {
+std::unique_ptr<Task> saved_task(const TaskOptions& options, const ModelSummary& summary,
+                                 const NamedTensors& statistics, const std::string& where) {
   if (summary.task.empty()) {
     return nullptr;
   }
@@ -72,8 +72,9 @@ std::unique_ptr<Task> saved_task(const TaskOptions& options, const ModelSummary&
   });
 }
 
-std::shared_ptr<Model> saved_architecture(const ModelOptions& options, const ModelSummary& summary, const Systems& systems,
-                                          at::Device device, at::ScalarType dtype, const std::string& where) {
+std::shared_ptr<Model> saved_architecture(const ModelOptions& options, const ModelSummary& summary,
+                                          const Systems& systems, at::Device device, at::ScalarType dtype,
+                                          const std::string& where) {
   const BuildOn build_on(device, dtype);
   return of_the_file(where, [&] { return build(options, summary.interface, systems); });
 }

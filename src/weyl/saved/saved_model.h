@@ -53,10 +53,12 @@ void put_tensors(NamedTensors& into, std::string_view prefix, const NamedTensors
 /// Moves the tensors whose names begin with a prefix out, without it.
 NamedTensors take_tensors(NamedTensors& tensors, std::string_view prefix);
 
-inline constexpr std::string_view task_prefix = "task.", optimiser_prefix = "optimiser.", average_prefix = "average.";
+inline constexpr std::string_view task_prefix = "task.", optimiser_prefix = "optimiser.",
+                                  average_prefix = "average.";
 
 /// DataError unless the tensors are those of the parameters, by names, shapes and types, and finite.
-void require_weights(const std::vector<Parameter>& parameters, const NamedTensors& tensors, const std::string& where);
+void require_weights(const std::vector<Parameter>& parameters, const NamedTensors& tensors,
+                     const std::string& where);
 
 /// Makes what a file describes. Its claims may be hostile: an error of construction is the file's (DataError), not the
 /// user's.
@@ -71,11 +73,12 @@ auto of_the_file(const std::string& where, F&& make) {
 }
 
 /// A task with the statistics of a file; null when the file names none. DataError: they do not fit.
-std::unique_ptr<Task> saved_task(const TaskOptions& options, const ModelSummary& summary, const NamedTensors& statistics,
-                                 const std::string& where);
+std::unique_ptr<Task> saved_task(const TaskOptions& options, const ModelSummary& summary,
+                                 const NamedTensors& statistics, const std::string& where);
 
 /// The model of a file, without its weights.
-std::shared_ptr<Model> saved_architecture(const ModelOptions& options, const ModelSummary& summary, const Systems& systems,
-                                          at::Device device, at::ScalarType dtype, const std::string& where);
+std::shared_ptr<Model> saved_architecture(const ModelOptions& options, const ModelSummary& summary,
+                                          const Systems& systems, at::Device device, at::ScalarType dtype,
+                                          const std::string& where);
 
 }  // namespace weyl

@@ -16,8 +16,8 @@ constexpr int64_t kMostCells = int64_t{1} << 18;  // of the grids of an audit, b
 
 }  // namespace
 
-Batch audit_samples(const FilePredictor& predictor, const std::string& where, const Dataset& data, int64_t count,
-                    uint64_t seed) {
+Batch audit_samples(const FilePredictor& predictor, const std::string& where, const Dataset& data,
+                    int64_t count, uint64_t seed) {
   require<DataError>(data.size() > 0, "audit: the data must have samples, but has none");
   Stream stream(seed, "audit samples");
   std::vector<int64_t> order = stream.permutation(data.size());

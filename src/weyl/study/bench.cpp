@@ -21,9 +21,9 @@
 #include "weyl/study/host_waits.h"
 #include "weyl/study/matrix_products.h"
 #include "weyl/study/training_steps.h"
+#include "weyl/tasks/flops.h"
 #include "weyl/train/accumulate.h"
 #include "weyl/train/optimiser.h"
-#include "weyl/tasks/flops.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {

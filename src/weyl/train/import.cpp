@@ -6,8 +6,8 @@
 #include <set>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/checkpoint_record.h"
 #include "weyl/core/elements.h"
+#include "weyl/data/formats/checkpoint_record.h"
 #include "weyl/data/formats/weights.h"
 
 namespace weyl {

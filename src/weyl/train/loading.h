@@ -2,8 +2,8 @@
 
 #include "weyl/carriers/loader.h"
 #include "weyl/models/model.h"
-#include "weyl/tasks/task.h"
 #include "weyl/saved/each_batch.h"
+#include "weyl/tasks/task.h"
 #include "weyl/train/options.h"
 
 namespace weyl {

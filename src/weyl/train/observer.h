@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "weyl/tasks/task.h"
 #include "weyl/saved/evaluate.h"
+#include "weyl/tasks/task.h"
 #include "weyl/train/schedule.h"
 
 namespace weyl {

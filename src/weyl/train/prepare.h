@@ -13,9 +13,9 @@ struct Prepared {
   Recipe recipe;     // as resolved
   SavedModel saved;  // which keeps of it what a model file does
   Splits data;
-  std::vector<LabelCount> labels;  // of the training split
-  std::string taken;               // what it starts with, and what of it stays as it is
-  std::vector<std::string> notes;  // what the user should know, a line each
+  std::vector<LabelCount> labels;   // of the training split
+  std::string taken;                // what it starts with, and what of it stays as it is
+  std::vector<std::string> notes;   // what the user should know, a line each
   std::vector<std::string> doubts;  // what is likely wrong, a line each
 };
 

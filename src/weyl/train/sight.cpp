@@ -272,7 +272,8 @@ Sight sight_of(Model& model, const Task* task, const Input& samples, uint64_t se
   return Looker(model, task, samples).look(samples, seed);
 }
 
-std::vector<std::string> check_sight(const SavedModel& saved, const TrainOptions& options, const Dataset& train, const Systems& systems) {
+std::vector<std::string> check_sight(const SavedModel& saved, const TrainOptions& options,
+                                     const Dataset& train, const Systems& systems) {
   const auto seed = static_cast<uint64_t>(options.seed);
   const KeptGenerator kept;
   const BuildOn build_on(at::kCPU, at::kDouble);

@@ -42,6 +42,7 @@ void draw_zeros(Model& model, uint64_t seed);
 /// responsible: no output changes with the positions (poses, values), or one changes with nothing at all. The other
 /// lines, for the user: outputs that do not see positions, predictions that are constant, features that change nothing, and what
 /// note_on_alike_nodes says.
-std::vector<std::string> check_sight(const SavedModel& saved, const TrainOptions& options, const Dataset& train, const Systems& systems);
+std::vector<std::string> check_sight(const SavedModel& saved, const TrainOptions& options,
+                                     const Dataset& train, const Systems& systems);
 
 }  // namespace weyl

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 
-
 namespace weyl {
 int64_t threads_worth(double flops, int64_t most) {
   const double worth = std::floor(flops / flops_worth_a_thread);

@@ -13,12 +13,13 @@
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/files/doubts.h"
+#include "weyl/saved/evaluate.h"
+#include "weyl/tasks/flops.h"
 #include "weyl/train/append_file.h"
 #include "weyl/train/budget.h"
 #include "weyl/train/checkpoint_folder.h"
 #include "weyl/train/device_arithmetic.h"
 #include "weyl/train/environment.h"
-#include "weyl/saved/evaluate.h"
 #include "weyl/train/fingerprint.h"
 #include "weyl/train/frame_checks.h"
 #include "weyl/train/label_features.h"
@@ -28,7 +29,6 @@
 #include "weyl/train/run_data.h"
 #include "weyl/train/run_folder.h"
 #include "weyl/train/sight.h"
-#include "weyl/tasks/flops.h"
 #include "weyl/train/threads.h"
 #include "weyl/train/way_of_working.h"
 
@@ -72,8 +72,8 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
   const bool doubted = request.observer != nullptr && (resumed == nullptr || request.data_changed);
   const std::vector<std::string> doubts =
       doubted ? doubts_about(prepared.data, prepared.saved.task->labels()) : std::vector<std::string>{};
-  Trainer trainer(std::move(prepared.saved), prepared.recipe.train, std::move(prepared.data), run.path(), request.observer,
-                  request.stop, systems_of(request));
+  Trainer trainer(std::move(prepared.saved), prepared.recipe.train, std::move(prepared.data), run.path(),
+                  request.observer, request.stop, systems_of(request));
   if (resumed != nullptr) {
     trainer.load(*resumed);
   }
@@ -274,7 +274,8 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   recipe.model.system.require_effects(&prepared.saved.interface);
   std::vector<std::string> notes = idle.warnings(recipe.warnings);
   std::ranges::move(prepared.doubts, std::back_inserter(notes));
-  std::ranges::move(check_sight(prepared.saved, recipe.train, *prepared.data.train, systems_of(request)), std::back_inserter(notes));
+  std::ranges::move(check_sight(prepared.saved, recipe.train, *prepared.data.train, systems_of(request)),
+                    std::back_inserter(notes));
   if (request.strict) {
     require_no_warnings(recipe.warnings);
     require_no_warnings(notes);

@@ -9,12 +9,12 @@
 #include "weyl/carriers/faulty_sample.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/saved/evaluate.h"
+#include "weyl/tasks/flops.h"
 #include "weyl/train/accumulate.h"
 #include "weyl/train/budget.h"
-#include "weyl/saved/evaluate.h"
 #include "weyl/train/loading.h"
 #include "weyl/train/overflow.h"
-#include "weyl/tasks/flops.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {
@@ -45,8 +45,8 @@ NamedTensors statistics_of(const Model& model) {
 
 }  // namespace
 
-Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std::string run, TrainObserver* observer,
-                 std::function<bool()> stop, const Systems& systems)
+Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std::string run,
+                 TrainObserver* observer, std::function<bool()> stop, const Systems& systems)
     : saved_(std::move(saved)),
       systems_(systems),
       data_(std::move(data)),

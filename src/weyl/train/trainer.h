@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "weyl/carriers/loader.h"
+#include "weyl/saved/evaluate.h"
 #include "weyl/train/average.h"
 #include "weyl/train/best_metric.h"
 #include "weyl/train/checkpoint.h"
-#include "weyl/saved/evaluate.h"
 #include "weyl/train/journal.h"
 #include "weyl/train/late_numbers.h"
 #include "weyl/train/observer.h"
@@ -69,8 +69,9 @@ class Trainer {
   /// `saved` holds model (on its device, in its dtype) and task (fitted). `run` is an existing folder, locked
   /// by the caller; `systems` holds the model's. ConfigError: bf16 on a CPU, an empty training set, no budget, a
   /// train.best that there is not (BestMetric), or one without validation data.
-  Trainer(SavedModel saved, const TrainOptions& options, Splits data, std::string run, TrainObserver* observer = nullptr,
-          std::function<bool()> stop = {}, const Systems& systems = built_in_systems());
+  Trainer(SavedModel saved, const TrainOptions& options, Splits data, std::string run,
+          TrainObserver* observer = nullptr, std::function<bool()> stop = {},
+          const Systems& systems = built_in_systems());
 
   /// Continues from a checkpoint. DataError when it does not fit the model or the data.
   void load(const Resumed& resumed);

@@ -82,8 +82,8 @@ std::string doubt_about_forces(const Recipe& recipe, const Dataset& train) {
   const auto law = work.law();
   if (law && law->is_wrong()) {
     const std::string table = table_of(recipe.data);
-    return text(path_of(recipe.data), ": energies and forces seem not to be of one system of units: ",
-                work_fault(*law, table));
+    return text(path_of(recipe.data),
+                ": energies and forces seem not to be of one system of units: ", work_fault(*law, table));
   }
   return "";
 }

@@ -9,9 +9,9 @@
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
+#include "weyl/core/elements.h"
 #include "weyl/core/random.h"
 #include "weyl/core/worst_of.h"
-#include "weyl/core/elements.h"
 #include "weyl/data/makers/molecule_table.h"
 #include "weyl/dynamics/molecular_dynamics.h"
 

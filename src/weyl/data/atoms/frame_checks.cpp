@@ -5,8 +5,8 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/checksum.h"
-#include "weyl/core/quote.h"
 #include "weyl/core/elements.h"
+#include "weyl/core/quote.h"
 #include "weyl/data/formats/potential_keys.h"
 
 namespace weyl {

@@ -9,13 +9,13 @@
 #include <numeric>
 
 #include "weyl/carriers/cell_volume.h"
+#include "weyl/carriers/frame_state.h"
 #include "weyl/core/check.h"
+#include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/atom_inputs.h"
-#include "weyl/carriers/frame_state.h"
 #include "weyl/data/atoms/shortest_distance.h"
-#include "weyl/core/elements.h"
 #include "weyl/data/formats/potential_keys.h"
 
 namespace weyl {

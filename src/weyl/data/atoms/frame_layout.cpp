@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "weyl/core/check.h"
+#include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/atom_inputs.h"
-#include "weyl/core/elements.h"
 #include "weyl/data/formats/potential_keys.h"
 
 namespace weyl {

@@ -1,8 +1,8 @@
 #include "weyl/data/atoms/shortest_distance.h"
 
 #include "weyl/core/check.h"
-#include "weyl/core/units.h"
 #include "weyl/core/elements.h"
+#include "weyl/core/units.h"
 
 namespace weyl {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "weyl/data/formats/array.h"
 #include "weyl/carriers/atoms_frame.h"
+#include "weyl/data/formats/array.h"
 
 namespace weyl {
 

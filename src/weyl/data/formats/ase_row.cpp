@@ -6,8 +6,8 @@
 #include <set>
 
 #include "weyl/core/check.h"
-#include "weyl/core/quote.h"
 #include "weyl/core/elements.h"
+#include "weyl/core/quote.h"
 
 namespace weyl {
 namespace {

@@ -5,10 +5,10 @@
 #include <filesystem>
 
 #include "weyl/core/check.h"
+#include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
 #include "weyl/data/formats/array_values.h"
-#include "weyl/core/elements.h"
 #include "weyl/data/formats/npy.h"
 #include "weyl/data/formats/text_lines.h"
 

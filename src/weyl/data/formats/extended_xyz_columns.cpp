@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <set>
 
+#include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
-#include "weyl/core/elements.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/extended_xyz_comment.h"
 

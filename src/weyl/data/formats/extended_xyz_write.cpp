@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
+#include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
-#include "weyl/core/elements.h"
 #include "weyl/data/formats/extended_xyz.h"
 #include "weyl/data/formats/extended_xyz_comment.h"
 #include "weyl/data/formats/gzip.h"

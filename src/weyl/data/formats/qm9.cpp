@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
-#include "weyl/core/elements.h"
 
 namespace weyl {
 namespace {

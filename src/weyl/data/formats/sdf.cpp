@@ -6,9 +6,9 @@
 #include <map>
 
 #include "weyl/core/check.h"
+#include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
-#include "weyl/core/elements.h"
 #include "weyl/data/formats/extended_xyz_comment.h"
 
 namespace weyl {

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "weyl/core/check.h"
+#include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/random.h"
 #include "weyl/core/units.h"
-#include "weyl/core/elements.h"
 #include "weyl/data/formats/frame_reader.h"
 #include "weyl/data/makers/molecule_table.h"
 #include "weyl/data/makers/smiles.h"

@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "weyl/core/check.h"
+#include "weyl/core/elements.h"
 #include "weyl/core/nearest.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
-#include "weyl/core/elements.h"
 #include "weyl/data/formats/text_lines.h"
 
 namespace weyl {

@@ -8,10 +8,10 @@
 #include <cstring>
 
 #include "weyl/core/check.h"
+#include "weyl/core/elements.h"
 #include "weyl/core/module.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
-#include "weyl/core/elements.h"
 
 namespace weyl {
 namespace {

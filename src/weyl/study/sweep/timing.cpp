@@ -11,14 +11,14 @@
 #include "weyl/carriers/loader.h"
 #include "weyl/carriers/subset.h"
 #include "weyl/core/quantile.h"
+#include "weyl/saved/evaluate.h"
 #include "weyl/study/device.h"
 #include "weyl/study/sweep/step_memory.h"
 #include "weyl/study/training_steps.h"
+#include "weyl/tasks/flops.h"
 #include "weyl/train/accumulate.h"
-#include "weyl/saved/evaluate.h"
 #include "weyl/train/loading.h"
 #include "weyl/train/optimiser.h"
-#include "weyl/tasks/flops.h"
 #include "weyl/train/threads.h"
 
 namespace weyl {
