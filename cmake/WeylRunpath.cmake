@@ -1,8 +1,8 @@
 # Where programs and libraries look for others (RUNPATH): absolute folders, or folders relative to their own ($ORIGIN).
 # An empty or another relative entry would be the folder in which a user stands.
 #
-# LibTorch is not installed with weyl. The installed libweyl.so looks for it beside itself, in PREFIX/lib and in these
-# folders, which are absolute or begin with $ORIGIN, the folder of libweyl.so.
+# LibTorch is not installed with weyl. The installed libraries that need it look for it beside themselves, in PREFIX/lib and in
+# these folders, which are absolute or begin with $ORIGIN, their own folder.
 set(WEYL_TORCH_RUNPATH "" CACHE STRING "where the installed library finds LibTorch, besides PREFIX/lib: folders, absolute or below $ORIGIN")
 string(REPLACE ":" ";" weyl_torch_runpath "${WEYL_TORCH_RUNPATH}")
 foreach(folder IN LISTS weyl_torch_runpath)
@@ -47,7 +47,7 @@ function(weyl_install_runpath target kind)
   set_target_properties(${target} PROPERTIES INSTALL_RPATH "${entries}" BUILD_WITH_INSTALL_RPATH ON)
 endfunction()
 
-# The same for libweyl.so, which alone looks for LibTorch, after its install(): in the build tree where this build found
+# The same for a library that needs LibTorch, after its install(): in the build tree where this build found
 # it, installed where WEYL_TORCH_RUNPATH says. So the installed file is rewritten, as CMake itself does it.
 function(weyl_install_torch_runpath target)
   weyl_runpath_entry(lib "${CMAKE_INSTALL_LIBDIR}" "lib")

@@ -6,7 +6,7 @@
 #include <thread>
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
-#include "weyl/train/checkpoint.h"
+#include "weyl/saved/saved_model.h"
 
 int main(int argc, char** argv) try {
   weyl::require<weyl::ConfigError>(argc == 3, "usage: predict MODEL DATA.safetensors");

@@ -120,7 +120,8 @@ std::string without(const std::string& missing) {
     fs::create_directories(folder + part);
   }
   for (const std::string file :
-       {"/bin/weyl", "/bin/weyl-engine", "/lib/libweyl_base.so", "/lib/libweyl.so", "/lib/libweyl_hdf5.so",
+       {"/bin/weyl", "/bin/weyl-engine", "/lib/libweyl_base.so", "/lib/libweyl.so", "/lib/libweyl_data.so",
+        "/lib/libweyl_train.so", "/lib/libweyl_study.so", "/lib/libweyl_program.so", "/lib/libweyl_hdf5.so",
         "/lib/libweyl_archives.so", "/lib/libweyl_makers.so"}) {
     if (file != missing) {
       fs::copy_file(WEYL_BINARY_DIR + file, folder + file);
@@ -131,7 +132,7 @@ std::string without(const std::string& missing) {
 }
 
 TEST(Libraries, ThatAreMissingAreSaidInOneLine) {
-  for (const std::string missing : {"/lib/libweyl.so", "/bin/weyl-engine"}) {
+  for (const std::string missing : {"/lib/libweyl.so", "/lib/libweyl_program.so", "/bin/weyl-engine"}) {
     const std::string folder = without(missing);
     const Outcome info = shell("bin/weyl info c.toml", folder);
     EXPECT_EQ(info.code, 2) << missing;

@@ -4,14 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <numeric>
 
 #include "tests/data/fixtures.h"
+#include "tests/peak_memory.h"
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
+#include "weyl/study/allocation_peak.h"
 
 namespace weyl {
 namespace batch_test {
@@ -37,31 +37,21 @@ TEST(Batch, TakeOfOneGraphHasExactlyItsRows) {
   EXPECT_TRUE(at::equal(one.labels.at("pull"), all.labels.at("pull").slice(0, 10, 26)));
 }
 
-/// Seconds of the quickest of so many repeats.
-template <class F>
-double least_seconds(int repeats, const F& work) {
-  double least = INFINITY;
-  for (int k = 0; k < repeats; ++k) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
-  return least;
-}
-
-/// Seconds of a take of 32 out of so many graphs of one node.
-double seconds_of_a_take(int64_t graphs) {
+/// Bytes that a take of 32 out of so many graphs of one node needs at most.
+int64_t memory_of_a_take(int64_t graphs) {
   std::vector<int64_t> offsets(graphs + 1);
   std::iota(offsets.begin(), offsets.end(), 0);
   Batch all;
   all.input = Points{.positions = at::zeros({graphs, 3}), .graphs = Segments::of_offsets(std::move(offsets))};
   std::vector<int64_t> which(32);
   std::iota(which.begin(), which.end(), graphs / 2);
-  return least_seconds(20, [&] { EXPECT_EQ(take(all, which, {}).count(), 32); });
+  return memory_of([&] { EXPECT_EQ(take(all, which, {}).count(), 32); });
 }
 
 TEST(Batch, TakeDoesNotCopyWhatGrowsWithTheSet) {
-  EXPECT_LT(seconds_of_a_take(2'000'000), 10 * seconds_of_a_take(200));
+  constexpr int64_t graphs = 4'000'000;
+  memory_of_a_take(200);  // the pages of the code come with its first call
+  EXPECT_LT(memory_of_a_take(graphs), 8 * graphs / 4);  // a quarter of the offsets alone
 }
 
 TEST(Batch, TakeAgreesWithConcatenationOfSingles) {
@@ -178,7 +168,8 @@ TEST(InMemory, IsTakeOfOneBigBatch) {
   EXPECT_THROW(InMemory(broken, schema), ShapeError);
 }
 
-TEST(InMemory, AssemblesBatchesInMicroseconds) {
+// A list of samples took 146 us a batch, a copy of the set 5 ms.
+TEST(InMemory, AssemblesABatchInTheMemoryOfABatch) {
   Schema schema;
   schema.interface.features = {{"charge", Level::node, Kind::scalar, 1},
                                {"velocity", Level::node, Kind::vector, 1}};
@@ -194,12 +185,15 @@ TEST(InMemory, AssemblesBatchesInMicroseconds) {
   for (int64_t i = 0; i < 96; ++i) {
     which[i] = (i * 911) % graphs;
   }
-  const double best = 1e6 * least_seconds(50, [&] { ASSERT_EQ(set.batch(which).tokens(), 96 * 18); });
-  RecordProperty("microseconds", std::to_string(best));
-  std::printf("96 graphs of 18 nodes: %.1f us\n", best);
-  EXPECT_LT(
-      best,
-      2000);  // generous: the machine may be busy; a list of samples took 146 us, a copy of the set 5 ms
+  const AllocationPeak peak;
+  const Batch batch = set.batch(which);
+  const auto& points = std::get<Points>(batch.input);
+  ASSERT_EQ(batch.tokens(), 96 * 18);
+  const auto bytes =
+      static_cast<int64_t>(points.positions.nbytes() + points.scalars.nbytes() + points.vectors.nbytes() +
+                           batch.labels.at("displacement").nbytes());
+  EXPECT_GE(peak.bytes(), bytes);
+  EXPECT_LT(peak.bytes(), 3 * bytes);  // with the indices of its rows; the set has 31 times as many
 }
 
 }  // namespace batch_test

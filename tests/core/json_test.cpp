@@ -4,7 +4,6 @@
 
 #include <limits>
 
-#include "tests/processor_time.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -72,16 +71,19 @@ TEST(Json, NestsNoDeeperThanItsLimit) {
   }
 }
 
-// 80,000 keys took 12 seconds.
-TEST(Json, ManyKeysAreSetFoundAndWrittenQuickly) {
-  constexpr int64_t count = 80'000;
-  const double begin = processor_seconds();
+std::string text_of_keys(int64_t count) {
   Json json = Json::object();
   for (int64_t i = 0; i < count; ++i) {
     json.set("key" + std::to_string(i), i);
   }
   json.set("key7", "again");
-  const Json back = Json::parse(json.dump(), "test");
+  return json.dump();
+}
+
+// 80,000 keys took 12 seconds. These would take eight minutes, and CTest allows five.
+TEST(Json, ManyKeysAreSetFoundAndWritten) {
+  constexpr int64_t count = 500'000;
+  const Json back = Json::parse(text_of_keys(count), "test");
   const Json copy = back;
   ASSERT_EQ(copy.members().size(), static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
@@ -92,7 +94,6 @@ TEST(Json, ManyKeysAreSetFoundAndWrittenQuickly) {
   }
   EXPECT_EQ(copy.find("key7")->string_or(""), "again");
   EXPECT_EQ(copy.find("key"), nullptr);
-  EXPECT_LT(processor_seconds() - begin, 3 * slowness);
 }
 
 TEST(Json, OfAKeyTwiceTheLastValueCounts) {

@@ -4,6 +4,7 @@
 #include "tests/data/folder.h"
 #include "tests/models/multivector_probe.h"
 #include "weyl/core/check.h"
+#include "weyl/predict/subject.h"
 #include "weyl/saved/predictor.h"
 #include "weyl/saved/tensors.h"
 
@@ -105,7 +106,11 @@ TEST(PredictedMultivectors, NeedNoPositionsInTheFile) {
   const auto with_channels = [](int64_t channels) {
     Interface interface = asked();
     interface.features[0].channels = channels;
-    return saved_of(interface);
+    Subject subject;
+    subject.model = saved_of(interface).model;
+    subject.schema = schema_of(interface);
+    subject.schema.labels.clear();
+    return subject;
   };
   const std::shared_ptr<const Dataset> data = open_for_prediction(with_channels(2), kAlone);
   EXPECT_EQ(data->size(), 2);

@@ -103,7 +103,7 @@ struct Told {
 /// The displacements of small_data, whose validations say what they are told to.
 class Scripted : public Task {
  public:
-  Scripted(std::unique_ptr<Task> inner, std::vector<Told> script)
+  Scripted(std::shared_ptr<Task> inner, std::vector<Told> script)
       : inner_(std::move(inner)), script_(std::move(script)) {}
   std::string name() const override { return inner_->name(); }
   std::vector<Quantity> labels() const override { return inner_->labels(); }
@@ -145,7 +145,7 @@ class Scripted : public Task {
   }
 
  private:
-  std::unique_ptr<Task> inner_;
+  std::shared_ptr<Task> inner_;
   std::vector<Told> script_;
   mutable size_t next_ = 0;
 };
@@ -168,7 +168,7 @@ TrainResult scripted(const Recipe& recipe, const std::string& run, std::vector<T
   SavedModel saved = small_model(recipe, data);
   saved.task = std::make_unique<Scripted>(std::move(saved.task), std::move(script));
   std::filesystem::create_directories(run);
-  return Trainer(std::move(saved), data, run, &watcher).run();
+  return Trainer(std::move(saved), recipe.train, data, run, &watcher).run();
 }
 
 TEST(BestMetric, UndefinedIsNeverBestAndTheLossDecidesBetweenEqualOnes) {

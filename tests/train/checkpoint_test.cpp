@@ -7,6 +7,7 @@
 #include "tests/train/small_training.h"
 #include "weyl/core/check.h"
 #include "weyl/saved/evaluate.h"
+#include "weyl/tasks/flops.h"
 #include "weyl/train/model_card.h"
 #include "weyl/train/threads.h"
 

@@ -293,15 +293,15 @@ TEST(IdleOptions, AreAllWarnedOf) {
                         << "attention = 'linear'\ndrop_path = 0.1\ndrop_path_by = 'node'\n";
   using Lines = std::vector<std::string>;
   EXPECT_EQ(read_recipe(config).warnings, Lines{});
-  const std::string norm =
-      "model.platonic.linear_norm = \"mean\" has no effect with attention = \"softmax\"";
+  const std::string norm = "model.platonic.linear_norm = \"mean\" has no effect with attention = \"softmax\"";
   EXPECT_EQ(read_recipe(config, {"model.platonic.attention=softmax"}).warnings, Lines{norm});
   const Lines both =
       read_recipe(config, {"model.platonic.attention=softmax", "model.platonic.drop_path=0"}).warnings;
   ASSERT_EQ(both.size(), 2u);
   EXPECT_NE(std::ranges::find(both, norm), both.end());
-  EXPECT_NE(std::ranges::find(both, "model.platonic.drop_path_by = \"node\" has no effect with drop_path = 0"),
-            both.end());
+  EXPECT_NE(
+      std::ranges::find(both, "model.platonic.drop_path_by = \"node\" has no effect with drop_path = 0"),
+      both.end());
 }
 
 /// Nothing idle stands in the recipes, and what they resolve to, in which every key is written, loads again.

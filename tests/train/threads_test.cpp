@@ -9,6 +9,7 @@
 #include "tests/train/small_training.h"
 #include "weyl/core/json.h"
 #include "weyl/models/work.h"
+#include "weyl/tasks/flops.h"
 
 namespace weyl {
 namespace threads_test {

@@ -49,7 +49,8 @@ TEST_F(TrajectoryCheck, DoubtsForcesInOtherUnits) {
   EXPECT_EQ(fault(written(frames)), "");
   auto o = written(scaled(frames, 1, unit_factor("eV/Angstrom", "Hartree/Bohr")), "b.xyz");
   const std::string said = fault(o);
-  EXPECT_TRUE(said.starts_with(o.path + ": energies and forces seem not to be of one system of units: along "))
+  EXPECT_TRUE(
+      said.starts_with(o.path + ": energies and forces seem not to be of one system of units: along "))
       << said;
   EXPECT_TRUE(
       said.ends_with("as with forces in Hartree/Bohr beside energies in eV (data.molecules: force_unit = "

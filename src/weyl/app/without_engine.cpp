@@ -24,8 +24,8 @@ std::string what_is_missing(const std::string& library, const std::string& said)
     return said;  // of another kind: a symbol or a version, say
   }
   const std::filesystem::path shown = std::filesystem::path(library).lexically_normal();  // without bin/..
-  if (missing == library) {
-    return shown.string() +
+  if (missing == library || missing.starts_with("libweyl")) {
+    return (shown.parent_path() / std::filesystem::path(missing).filename()).string() +
            ": must be there, a part of weyl, but cannot be opened; install or build weyl again";
   }
   const bool torch = missing.starts_with("libtorch") || missing.starts_with("libc10");

@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstring>
 
 #include "tests/algebra/finite/spectra.h"
 #include "tests/laws.h"
-#include "tests/processor_time.h"
 #include "weyl/algebra/finite/subgroup_chain.h"
 
 namespace weyl {
@@ -269,16 +267,12 @@ TEST(GroupSpectrum, BitsAreTheSameEverywhere) {
   }
 }
 
-TEST(GroupSpectrum, LargestGroupsTakeAMoment) {
+TEST(GroupSpectrum, OfTheLargestGroupsIsMade) {
   const auto d120 = FiniteGroup::from_generators("D120", 2, {spectra::rotation(1, 120), {1, 0, 0, -1}});
   const auto c240 = FiniteGroup::from_generators("C240", 2, {spectra::rotation(1, 240)});
   const auto full = named_group("icosahedron_full");
   for (const FiniteGroup* group : {&d120, &c240, &*full}) {
-    const auto start = std::chrono::steady_clock::now();
     const GroupSpectrum made{GroupTable(*group)};
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    std::printf("%s: %.3f s\n", group->name().c_str(), elapsed.count());
-    EXPECT_LT(elapsed.count(), 30 * slowness);  // 0.05 to 1 s on a free machine
     const auto x = spectra::some_numbers(made.order(), 1);
     EXPECT_LT(spectra::largest_difference(spectra::synthesised(made, spectra::analysed(made, x, 1), 1), x),
               1e-13);

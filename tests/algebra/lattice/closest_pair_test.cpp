@@ -6,8 +6,6 @@
 #include <random>
 #include <vector>
 
-#include "tests/processor_time.h"
-
 namespace weyl {
 namespace closest_pair_test {
 
@@ -82,21 +80,19 @@ TEST(ClosestPair, EqualsBruteForceInAnyCell) {
   EXPECT_LT(within, 200);
 }
 
-// A sheet of 100,000 atoms with one x took a minute.
-TEST(ClosestPair, OfManyAtomsIsFoundQuicklyWhereverTheyAre) {
+// A sheet of 100,000 atoms with one x took a minute. One of 250,000 would take six, and CTest allows five.
+TEST(ClosestPair, OfManyAtomsIsFoundWhereverTheyAre) {
   std::mt19937_64 random(4);
   std::uniform_real_distribution<double> number(0, 1);
-  for (const int64_t atoms : {600, 2'000, 100'000}) {
-    for (const double thickness : {0.0, 1e-3, 1.0, 30.0}) {
+  for (const double thickness : {0.0, 1e-3, 1.0, 30.0}) {
+    for (const int64_t atoms : {600, 2'000, thickness == 0 ? 250'000 : 100'000}) {
       System system;
       const double side = 0.4 * std::sqrt(static_cast<double>(atoms));
       for (int64_t i = 0; i < atoms; ++i) {
         system.x.insert(system.x.end(),
                         {thickness * number(random), side * number(random), side * number(random)});
       }
-      const double begin = processor_seconds();
       const auto found = system.closest(5);
-      EXPECT_LT(processor_seconds() - begin, 10 * slowness);
       ASSERT_TRUE(found);
       const auto apart = [&](int64_t a, int64_t b) {
         const double* x = system.x.data();
@@ -110,13 +106,11 @@ TEST(ClosestPair, OfManyAtomsIsFoundQuicklyWhereverTheyAre) {
       }
     }
   }
-  System clump;  // all within the bound
-  for (int i = 0; i < 150'000; ++i) {
+  System clump;  // of 250,000, all within the bound
+  for (int i = 0; i < 750'000; ++i) {
     clump.x.push_back(number(random));
   }
-  const double begin = processor_seconds();
   EXPECT_TRUE(clump.closest(5));
-  EXPECT_LT(processor_seconds() - begin, 10 * slowness);
 }
 
 }  // namespace closest_pair_test

@@ -7,8 +7,6 @@
 #include <random>
 #include <vector>
 
-#include "tests/processor_time.h"
-
 namespace weyl {
 namespace coincident_test {
 
@@ -67,9 +65,10 @@ TEST(Coincident, OfFewOrOfNoFinitePoints) {
   EXPECT_TRUE(has_coincident(std::vector<double>{-1e308, 1e308, 1e308}, 1));
 }
 
-// A flat sheet of 100,000 points took a minute: all had the same first coordinate.
-TEST(Coincident, TakesNoLongerForPointsThatShareCoordinates) {
-  constexpr int64_t n = 100'000;
+// A flat sheet of 100,000 points took a minute: all had the same first coordinate. This one would take a quarter of an
+// hour, and CTest allows five minutes.
+TEST(Coincident, EndsForPointsThatShareCoordinates) {
+  constexpr int64_t n = 400'000;
   std::vector<double> sheet, chain;
   std::mt19937 random(2);
   std::uniform_real_distribution<double> anywhere(0, 1);
@@ -81,9 +80,7 @@ TEST(Coincident, TakesNoLongerForPointsThatShareCoordinates) {
   }
   chain.insert(chain.end(), {1, 1, 1});
   for (auto* x : {&sheet, &chain}) {
-    const double begin = processor_seconds();
     EXPECT_FALSE(has_coincident(*x, 3));
-    EXPECT_LT(processor_seconds() - begin, 3 * slowness);
   }
 }
 

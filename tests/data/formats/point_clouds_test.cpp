@@ -4,13 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 
 #include "tests/data/folder.h"
 #include "tests/data/formats/refusals.h"
-#include "tests/processor_time.h"
 #include "weyl/core/check.h"
 #include "weyl/core/mapped_file.h"
 #include "weyl/core/random.h"
@@ -84,17 +82,15 @@ TEST(PointClouds, RefuseATruncatedFile) {
   }
 }
 
-TEST(PointClouds, PassWholeFilesOfModelNetQuickly) {
+TEST(PointClouds, PassWholeFilesOfModelNet) {
   const Folder folder;
   const std::string path = folder / "a.h5";
   const PointClouds clouds{2048, std::vector<float>(2048 * 2048 * 3, 0.5F), std::vector<int64_t>(2048, 3)};
   write_point_clouds(path, clouds);
-  const auto start = std::chrono::steady_clock::now();
   const auto read = read_point_clouds(path);
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(read.points, clouds.points);
   EXPECT_EQ(read.positions, clouds.positions);
-  EXPECT_LT(passed.count(), 2 * slowness);
-  RecordProperty("seconds", std::to_string(passed.count()));
+  EXPECT_EQ(read.labels, clouds.labels);
 }
 
 #if defined(__SANITIZE_ADDRESS__)
