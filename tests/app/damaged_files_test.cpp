@@ -207,7 +207,7 @@ TEST_F(DamagedFiles, FramesThatAreShortenedWhileTheyAreRead) {
       }
       return false;
     };
-    for (int i = 0; i < 3000 && !begun(); ++i) {
+    for (int i = 0; i < 20'000 && !begun(); ++i) {  // minutes
       usleep(10'000);
     }
     fs::resize_file(folder() + "/" + name, fs::file_size(folder() + "/" + name) / 2);

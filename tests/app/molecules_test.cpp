@@ -31,9 +31,14 @@ TEST(MoleculesProgram, GoesOnAfterASignalAndAfterAKill) {
   EXPECT_EQ(said.find("test")->number_or(0), 180);
   EXPECT_GT(said.find("seconds")->number_or(0), 0);
 
+  // The signal comes once the folder of what is not finished is there, when signals are heard.
   const auto stopped_by = [&](const std::string& signal) {
-    const std::string line = "cd '" + folder + "' && timeout --foreground --preserve-status -s " + signal +
-                             " 0.6 '" WEYL_BINARY_DIR "/bin/weyl' " + make + " --out again > .out 2> .err";
+    const std::string line =
+        "cd '" + folder +
+        "'; rm -f pid; { for i in $(seq 10000); do [ -s pid ] && [ -d again.partial ] && "
+        "break; sleep 0.02; done; sleep 0.3; kill -" +
+        signal + " $(cat pid); } & sh -c 'echo $$ > pid; exec \"" WEYL_BINARY_DIR "/bin/weyl\" " + make +
+        " --out again > .out 2> .err'; code=$?; wait; exit $code";
     const int status = std::system(line.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   };

@@ -94,7 +94,7 @@ TEST_F(OverwriteProgram, AFileThatAppearsWhilePredictWorksIsKept) {
           .c_str(),
       "r");
   ASSERT_NE(program, nullptr);
-  for (int i = 0; i < 3000 && !at_work(); ++i) {
+  for (int i = 0; i < 20'000 && !at_work(); ++i) {  // minutes
     usleep(10'000);
   }
   const bool in_time = at_work();

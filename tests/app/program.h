@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -12,16 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "tests/processor_time.h"
-
 namespace weyl {
 
 /// What the built program did.
 struct Outcome {
   int code = 0;
   std::string out, err;
-  double seconds = 0;      // on the clock
-  double cpu_seconds = 0;  // of the processor, which a busy machine does not stretch
 };
 
 inline std::string contents(const std::string& path) {
@@ -35,16 +30,12 @@ inline Outcome weyl_program(const std::string& arguments, const std::string& fol
   const std::string command =
       "cd '" + folder + "' && '" WEYL_BINARY_DIR "/bin/weyl' " + arguments + " 2> '" + err + "'";
   Outcome outcome;
-  const double cpu = cpu_seconds_of_children();
-  const auto start = std::chrono::steady_clock::now();
   FILE* pipe = popen(command.c_str(), "r");
   std::array<char, 4096> buffer;
   for (size_t n = 0; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
     outcome.out.append(buffer.data(), n);
   }
   const int status = pclose(pipe);
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  outcome.cpu_seconds = cpu_seconds_of_children() - cpu;
   outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   outcome.err = contents(err);
   return outcome;

@@ -54,7 +54,7 @@ TEST(ScalePlan, LeavesNoFolderWhenItIsStopped) {
   const pid_t child =
       start_weyl({"scale", "plan", "sweep.toml", "--steps", "1", "--quiet"}, folder, folder + "/tmp");
   const auto has_folder = [&] { return fs::directory_iterator(folder + "/tmp") != fs::directory_iterator(); };
-  for (int look = 0; look < 3000 && !has_folder(); ++look) {
+  for (int look = 0; look < 20'000 && !has_folder(); ++look) {  // minutes
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   ASSERT_TRUE(has_folder());

@@ -101,9 +101,9 @@ TEST_F(Verbs, TrainOpensItsDataOnce) {
                     csv = folder() + "/once/metrics.csv";
   const Outcome outcome = weyl(
       "train c.toml train.steps=40 --out once --threads 1 --json & pid=$!; "
-      "for i in $(seq 2000); do [ -e " +
-      csv + " ] && break; sleep 0.01; done; mv " + data + " " + gone + "; wait $pid; code=$?; mv " + gone +
-      " " + data + "; exit $code;#");
+      "for i in $(seq 20000); do { [ -e " +
+      csv + " ] || ! kill -0 $pid; } && break; sleep 0.01; done; mv " + data + " " + gone +
+      "; wait $pid; code=$?; mv " + gone + " " + data + "; exit $code;#");
   EXPECT_GT(object(outcome, {"test.metrics.mse", "baselines.no motion"}).find("baselines")->members().size(),
             1u);
 }
@@ -305,21 +305,17 @@ blocks = 1
   EXPECT_FALSE(std::filesystem::exists(folder() + "/imported.safetensors"));
 }
 
-TEST_F(Verbs, AnInterruptedTrainingSavesAndExitsFive) {
-  const std::string command =
-      "train c.toml train.steps=100000000 train.evaluate_every=1e6 --out stopped --threads 1 --quiet & "
-      "pid=$!; sleep 4; kill -TERM "
-      "$pid; wait $pid; exit $?;#";
-  const Outcome outcome = weyl(command);
-  EXPECT_EQ(outcome.code, 5) << outcome.err;
-  EXPECT_TRUE(std::filesystem::exists(folder() + "/stopped/last/state.safetensors"));
-}
-
 // A training that goes on until a signal comes: once it trains, `signal` is sent to it, $pid.
 std::string training(const std::string& run, const std::string& signal) {
   return "'" WEYL_BINARY_DIR "/bin/weyl' train c.toml train.steps=100000000 train.evaluate_every=1e6 --out " +
-         run + " --threads 1 --quiet & pid=$!; for i in $(seq 1000); do [ -e " + run +
-         "/last ] && break; sleep 0.02; done; sleep 0.5; kill -" + signal + " $pid; ";
+         run + " --threads 1 --quiet & pid=$!; for i in $(seq 10000); do { [ -e " + run +
+         "/last ] || ! kill -0 $pid; } && break; sleep 0.02; done; sleep 0.5; kill -" + signal + " $pid; ";
+}
+
+TEST_F(Verbs, AnInterruptedTrainingSavesAndExitsFive) {
+  const Outcome outcome = weyl("--version; " + training("stopped", "TERM") + "wait $pid; exit $?;#");
+  EXPECT_EQ(outcome.code, 5) << outcome.err;
+  EXPECT_TRUE(std::filesystem::exists(folder() + "/stopped/last/state.safetensors"));
 }
 
 TEST_F(Verbs, AHangUpSavesAndExitsFive) {

@@ -51,7 +51,8 @@ int64_t memory_of_a_take(int64_t graphs) {
 TEST(Batch, TakeDoesNotCopyWhatGrowsWithTheSet) {
   constexpr int64_t graphs = 4'000'000;
   memory_of_a_take(200);  // the pages of the code come with its first call
-  EXPECT_LT(memory_of_a_take(graphs), 8 * graphs / 4);  // a quarter of the offsets alone
+  // Less than a quarter of the offsets alone.
+  EXPECT_LT(memory_of_a_take(graphs), 8 * graphs / 4);
 }
 
 TEST(Batch, TakeAgreesWithConcatenationOfSingles) {
@@ -189,9 +190,8 @@ TEST(InMemory, AssemblesABatchInTheMemoryOfABatch) {
   const Batch batch = set.batch(which);
   const auto& points = std::get<Points>(batch.input);
   ASSERT_EQ(batch.tokens(), 96 * 18);
-  const auto bytes =
-      static_cast<int64_t>(points.positions.nbytes() + points.scalars.nbytes() + points.vectors.nbytes() +
-                           batch.labels.at("displacement").nbytes());
+  const auto bytes = static_cast<int64_t>(points.positions.nbytes() + points.scalars.nbytes() +
+                                          points.vectors.nbytes() + batch.labels.at("displacement").nbytes());
   EXPECT_GE(peak.bytes(), bytes);
   EXPECT_LT(peak.bytes(), 3 * bytes);  // with the indices of its rows; the set has 31 times as many
 }

@@ -132,7 +132,8 @@ TEST(ChildProcess, OpensAndWritesNoFilesAndPrintsNothing) {
 
 TEST(ChildProcess, IsEndedWithItsParentsInterestAndLeavesNoZombie) {
   {
-    const ChildLimits hours{.seconds = 10'000};  // left to itself the first child would outlast what CTest allows
+    // Left to itself the first child would outlast what CTest allows.
+    const ChildLimits hours{.seconds = 10'000};
     const ChildProcess sleeps("x.h5", hours, [](Sender&) { ::pause(); });
     const ChildProcess writes("x.h5", hours, [](Sender& out) {
       out.send(std::vector<std::byte>(1U << 24U));

@@ -23,8 +23,7 @@ TEST(StepWatch, LeavesWithinASectionOnly) {
   stop = true;
   std::this_thread::sleep_for(600ms);
   EXPECT_EQ(left, 0);  // between steps a training asks for itself
-  const auto start = std::chrono::steady_clock::now();
-  while (left == 0 && std::chrono::steady_clock::now() - start < 20s) {
+  while (left == 0) {
     const StepWatch::Section section(watch);
     std::this_thread::sleep_for(200ms);
   }
@@ -38,7 +37,7 @@ TEST(StepWatch, LeavesWithinASectionOnly) {
 
 TEST(StepWatch, LetsAShortStepEnd) {
   std::atomic<bool> stop = false, left = false;
-  StepWatch watch([&] { return stop.load(); }, [&] { left = true; }, 30);
+  StepWatch watch([&] { return stop.load(); }, [&] { left = true; }, 3600);
   const StepWatch::Section section(watch);
   stop = true;
   std::this_thread::sleep_for(200ms);

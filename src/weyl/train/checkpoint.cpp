@@ -16,6 +16,7 @@
 #include "weyl/train/optimiser.h"
 
 namespace weyl {
+
 void save_checkpoint(const std::string& run, const SavedModel& saved, const TrainState& state,
                      const Optimiser& optimiser, const Average* average, const NamedTensors& before) {
   ModelSummary summary = summarise(saved);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 namespace weyl {
+
 int64_t threads_worth(double flops, int64_t most) {
   const double worth = std::floor(flops / flops_worth_a_thread);
   return worth >= static_cast<double>(most) ? std::max<int64_t>(most, 1)

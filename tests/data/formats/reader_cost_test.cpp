@@ -92,8 +92,9 @@ Cost cost_of(const Reader& reader, const std::string& path) {
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(path).parent_path())) {
     cost.file += entry.is_regular_file() ? static_cast<int64_t>(entry.file_size()) : 0;
   }
+  // A machine that does something else meanwhile spoils a measurement of time: the best of several is told.
   cost.memory = memory_of([&] {
-    for (int trial = 0; trial < 3; ++trial) {  // a machine that does something else meanwhile spoils a measurement
+    for (int trial = 0; trial < 3; ++trial) {
       const double begin = seconds_of_all();
       reader.read(path);
       cost.seconds = std::min(cost.seconds, seconds_of_all() - begin);

@@ -50,11 +50,11 @@ std::string fault_of(const Case& c, const Ended& ended) {
 }
 
 /// Runs a case in a folder of its own in `scratch`.
-Ended run(const TemporaryFolder& scratch, const Case& c) {
+Ended run(const TemporaryFolder& scratch, const Case& c, const Limits& limits) {
   const std::string folder = scratch / "work";
   fs::remove_all(folder);
   write_files(c, folder);
-  return run_forked(folder, limits_of(c), [&] {
+  return run_forked(folder, limits, [&] {
     std::vector<std::string> words{"weyl"};
     words.insert(words.end(), c.command.begin(), c.command.end());
     std::vector<char*> argv;
@@ -100,7 +100,10 @@ int again(const std::string& folder) {
   const TemporaryFolder scratch("fuzz");
   Table table;
   for (const Case& c : read_cases(folder)) {
-    const Ended ended = run(scratch, c);
+    // A test's verdict may not hang on how busy the machine is. A quadratic reader takes longer than this, too.
+    Limits limits = limits_of(c);
+    limits.seconds = 60;
+    const Ended ended = run(scratch, c, limits);
     table.add(ended);
     if (!fault_of(c, ended).empty()) {
       ++table.faults;
@@ -116,7 +119,7 @@ int change(const std::string& folder, double seconds, const std::string& failure
   require<DataError>(!cases.empty(), folder, ": must have cases, has none");
   const TemporaryFolder scratch("fuzz");
   for (const Case& c : cases) {  // a case that fails by itself shows nothing
-    const Ended ended = run(scratch, c);
+    const Ended ended = run(scratch, c, limits_of(c));
     require<DataError>(ended.code == 0, folder, ": case ", c.name, " must end with 0, ended with ",
                        ended.code, ": ", ended.err);
   }
@@ -136,7 +139,7 @@ int change(const std::string& folder, double seconds, const std::string& failure
     std::string& bytes = changed.files.at(name);
     bytes = mutated_file(bytes, {stream, others, std::max(kLongest, bytes.size())});
     changed.mutate = {name};
-    const Ended ended = run(scratch, changed);
+    const Ended ended = run(scratch, changed, limits_of(changed));
     table.add(ended);
     const std::string fault = fault_of(changed, ended);
     if (!fault.empty()) {
