@@ -37,8 +37,8 @@ std::string pictures(const ScaleFigures& made) {
   const TemporaryFolder folder("report");
   std::string out;
   for (const ScaleFigure& figure : made.figures) {
-    draw(figure.title, figure.charts, folder / figure.name);
-    out += html_picture(contents_of(folder / (figure.name + ".svg")), figure.title);
+    draw(figure.panels, folder / figure.name);
+    out += html_picture(contents_of(folder / (figure.name + ".svg")), figure.panels.title);
   }
   return out + (made.left_out.empty() ? "" : "<p>Left out:</p>\n" + html_list(made.left_out));
 }
