@@ -6,7 +6,7 @@
 #include <iterator>
 #include <map>
 
-#include "weyl/app/scale_numbers.h"
+#include "weyl/app/scale_tables.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
