@@ -68,7 +68,7 @@ ONE_HOME = [
     (re.compile(r"^torch/csrc/autograd/(custom_function|function)\.h$"), ["ops/autograd/differentiable.cpp", "ops/autograd/recompute.cpp"]),
 ]
 # Only in .cpp files that do not reach torch.
-QUIET = re.compile(r"^(nlohmann|spdlog|fmt)/")
+QUIET = re.compile(r"^(spdlog|fmt)/")
 
 VAGUE = {"utils", "util", "common", "misc", "helpers", "helper"}
 LONGEST = 800

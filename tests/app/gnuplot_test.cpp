@@ -1,4 +1,4 @@
-#include "weyl/app/gnuplot.h"
+#include "weyl/app/plot.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -10,7 +10,6 @@
 #include <fstream>
 
 #include "tests/app/program.h"
-#include "weyl/app/axis_tics.h"
 #include "weyl/app/gnuplot_process.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -47,8 +46,8 @@ TEST(Gnuplot, DrawsPngAndSvgAndSkipsWhatIsNotFinite) {
 TEST(Gnuplot, NumbersOfAnAxisStandApart) {
   const auto labels = [](double low, double high, double pixels, bool whole = true) {
     std::vector<std::string> all;
-    for (const auto& [at, label] : axis_tics(low, high, pixels, whole).marks) {
-      all.push_back(label);
+    for (const AxisTic& tic : linear_tics(low, high, pixels, whole).marks) {
+      all.push_back(tic.label);
     }
     return all;
   };
@@ -67,31 +66,71 @@ TEST(Gnuplot, NumbersOfAnAxisStandApart) {
                                     {1.0, 1e30},
                                     {0.0, 1e300}}) {
       for (const bool whole : {false, true}) {
-        const AxisTics tics = axis_tics(low, high, pixels, whole);
+        const AxisTics tics = linear_tics(low, high, pixels, whole);
         ASSERT_GE(tics.marks.size(), 2u) << low << " to " << high;
         EXPECT_LE(tics.marks.size(), 9u);
         EXPECT_LE(tics.low, low);
         EXPECT_GE(tics.high, high);
         for (size_t i = 1; i < tics.marks.size(); ++i) {
-          EXPECT_NE(tics.marks[i].second, tics.marks[i - 1].second) << low << " to " << high;
-          const double apart = (tics.marks[i].first - tics.marks[i - 1].first) / (tics.high - tics.low);
-          EXPECT_GT(apart * pixels, 7.0 * static_cast<double>(tics.marks[i].second.size()))
-              << low << " to " << high << ": " << tics.marks[i].second;
+          EXPECT_NE(tics.marks[i].label, tics.marks[i - 1].label) << low << " to " << high;
+          const double apart = (tics.marks[i].at - tics.marks[i - 1].at) / (tics.high - tics.low);
+          EXPECT_GT(apart * pixels, 7.0 * static_cast<double>(tics.marks[i].label.size()))
+              << low << " to " << high << ": " << tics.marks[i].label;
         }
       }
     }
   }
-  EXPECT_TRUE(axis_tics(1e16, 1e16 + 2, 360, true).marks.empty());
-  EXPECT_TRUE(axis_tics(-1e308, 1e308, 360, true).marks.empty());
+  EXPECT_TRUE(linear_tics(1e16, 1e16 + 2, 360, true).marks.empty());
+  EXPECT_TRUE(linear_tics(-1e308, 1e308, 360, true).marks.empty());
+}
+
+TEST(Gnuplot, NumbersOfALogarithmicAxisAreThereInEachRange) {
+  const auto labels = [](double low, double high, bool upright) {
+    std::vector<std::string> all;
+    for (const AxisTic& tic : logarithmic_tics(low, high, upright).marks) {
+      EXPECT_EQ(tic.minor, tic.label.empty());
+      EXPECT_LE(low, tic.at);
+      EXPECT_LE(tic.at, high);
+      if (!tic.minor) {
+        all.push_back(tic.label);
+      }
+    }
+    return all;
+  };
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(labels(0.15, 0.55, true), (Labels{"0.2", "0.3", "0.4", "0.5"}));
+  EXPECT_EQ(labels(0.15, 0.55, false), (Labels{"0.2", "0.3", "0.5"}));  // beside one another
+  EXPECT_EQ(labels(1.5e-5, 1.5e-4, true), (Labels{"2×10^{-5}", "5×10^{-5}", "10^{-4}"}));
+  EXPECT_EQ(labels(9e15, 2e19, false), (Labels{"10^{16}", "10^{17}", "10^{18}", "10^{19}"}));
+  EXPECT_EQ(labels(1e-9, 1e9, false),
+            (Labels{"10^{-9}", "10^{-6}", "10^{-3}", "1", "1000", "10^{6}", "10^{9}"}));
+  EXPECT_EQ(logarithmic_tics(1e-9, 1e9, false).marks.size(), 19u);
+}
+
+// A line breaks where a value is missing, and draws nothing across.
+TEST(Gnuplot, BreaksLinesAndDrawsBandsAndArrows) {
+  Figure figure{"marks", "compute", "loss", {{"", {1, 10, 100, 1000}, {1, 2, NAN, 4}}}, true, true};
+  figure.marks.push_back({"", {1, 10}, {1, 2}, Mark::Kind::band, {"#08306b"}, 1, {}, {2, 3}});
+  figure.marks.push_back({"", {1, 10}, {1, 2}, Mark::Kind::arrows, {"#08306b", 2}, 1, {2, 20}, {1, 2}});
+  figure.key = {{"both of them", {"#08306b", 2, 5}}};
+  for (const Figure::Key place_of_key : {Figure::Key::inside, Figure::Key::below, Figure::Key::right}) {
+    figure.key_place = place_of_key;
+    draw(figure, place("marks"));
+    EXPECT_NE(contents(place("marks.svg")).find("both of them"), std::string::npos);
+  }
+  EXPECT_TRUE(has_points(figure));
+  figure.marks = {{"", {-1, 0, 1}, {1, 1, NAN}}};  // nothing of it lies on a logarithmic axis
+  EXPECT_FALSE(has_points(figure));
+  EXPECT_THROW(draw(figure, place("none")), Error);
 }
 
 TEST(Gnuplot, ShowsZerosOnALogarithmicAxis) {
   Figure figure{"zeros", "step", "error", {{"error", {0, 1, 2}, {1, 0.1, 0}}}, true};
   draw(figure, place("zeros"));
   EXPECT_NE(contents(place("zeros.svg")).find("error: 0"), std::string::npos);
-  figure.series[0].y = {0, 0, 0};  // nothing above zero: a linear axis
+  figure.marks[0].y = {0, 0, 0};  // nothing above zero: a linear axis
   draw(figure, place("only_zeros"));
-  figure.series[0].y = {1, 0.1, -1};
+  figure.marks[0].y = {1, 0.1, -1};
   draw(figure, place("negative"));
   EXPECT_EQ(contents(place("negative.svg")).find("error: 0"), std::string::npos);
 }
@@ -118,7 +157,7 @@ TEST(Gnuplot, DrawsPanelsWithAKeyEachOrOneForAll) {
 }
 
 TEST(Gnuplot, DrawsAConstantAndADiagonal) {
-  Figure figure{"parity", "label", "prediction", {{"y", {1, 1}, {1, 1}, true}}};
+  Figure figure{"parity", "label", "prediction", {{"y", {1, 1}, {1, 1}, Mark::Kind::points}}};
   figure.diagonal = true;
   draw(figure, place("parity"));
   EXPECT_TRUE(std::filesystem::exists(place("parity.svg")));
@@ -126,8 +165,10 @@ TEST(Gnuplot, DrawsAConstantAndADiagonal) {
 
 // Six digits do not tell the ends of such an axis apart, and gnuplot refuses an empty range.
 TEST(Gnuplot, DrawsLargeNumbersThatLieCloseTogether) {
-  Figure figure{
-      "energies", "label", "prediction", {{"y", {-12345678, -12345677}, {-12345677.5, -12345677}, true}}};
+  Figure figure{"energies",
+                "label",
+                "prediction",
+                {{"y", {-12345678, -12345677}, {-12345677.5, -12345677}, Mark::Kind::points}}};
   figure.diagonal = true;
   draw(figure, place("energies"));
   EXPECT_TRUE(std::filesystem::exists(place("energies.png")));
@@ -145,8 +186,8 @@ TEST(Gnuplot, DrawsASinglePoint) {
   EXPECT_TRUE(std::filesystem::exists(place("one.png")));
   std::ifstream file(place("one.svg"));
   const std::string svg{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_NE(svg.find(">0.1<"), std::string::npos);  // numbers at the logarithmic axis
-  EXPECT_NE(svg.find(">1<"), std::string::npos);
+  EXPECT_NE(svg.find(">0.2<"), std::string::npos);  // numbers at the logarithmic axis
+  EXPECT_NE(svg.find(">0.5<"), std::string::npos);
 }
 
 TEST(Gnuplot, RefusesAFigureWithoutPointsAndAFolderThatIsNotThere) {
@@ -227,7 +268,8 @@ TEST(Gnuplot, NamesAreDataOnEveryPlot) {
     const std::string &a = names[i], &b = names[i + 1], &c = names[i + 2];
     const std::string path = "p" + std::to_string(i);
     EXPECT_NO_THROW(
-        draw(Figure{a, b, c, {{a, {0, 1}, {1, 2}}, {b, {0.5}, {1}}, {c, {0, 1}, {2, 1}, true}}}, path));
+        draw(Figure{a, b, c, {{a, {0, 1}, {1, 2}}, {b, {0.5}, {1}}, {c, {0, 1}, {2, 1}, Mark::Kind::points}}},
+             path));
     EXPECT_NO_THROW(draw(ConfusionFigure{a, {a, b, c}, {3, 1, 0, 2, 1, 1, 0, 0, 4}}, path + "c"));
     EXPECT_NO_THROW(draw(
         OverlayFigure{2, 2, std::vector<uint8_t>(12, 9), {0, 1, 2, 3}, {1, 0, 1, 2}, {"none", a, b, c}, a},

@@ -80,7 +80,7 @@ FAULTS = [
      "may stand in ops/autograd/differentiable.cpp"),
     ("a second command line", {"src/weyl/app/bad.cpp": "#include <CLI/CLI.hpp>\n"}, "may stand in app/command_line.cpp"),
     ("CLI11 in a header", {"src/weyl/app/command_line_verbs.h": "#include <CLI/CLI.hpp>\n"}, "may stand in app/command_line.cpp"),
-    ("json in a header", {"src/weyl/app/bad.h": "#include <nlohmann/json.hpp>\n"}, "may stand in .cpp files only"),
+    ("spdlog in a header", {"src/weyl/app/bad.h": "#include <spdlog/spdlog.h>\n"}, "may stand in .cpp files only"),
     ("spdlog beside torch", {"src/weyl/app/bad.cpp": '#include <spdlog/spdlog.h>\n#include "weyl/core/segments.h"\n'},
      "reaches torch"),
     ("a circle", {"src/weyl/core/a.h": '#include "weyl/core/b.h"\n', "src/weyl/core/b.h": '#include "weyl/core/a.h"\n'},

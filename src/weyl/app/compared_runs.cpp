@@ -284,16 +284,16 @@ Panels learning_curves(const Comparison& comparison) {
   for (const auto& [name, place] : places) {
     Figure figure{"", name, label, {}, true};
     for (const ComparedRun& run : comparison.runs) {
-      Series series{run.name, {}, {}};
+      Mark& line = figure.marks.emplace_back();
+      line.title = run.name;
       for (const auto& point : run.curve) {
         const auto x = place(point);
         const auto y = point.metrics.find(metric);
-        if (x && y != point.metrics.end()) {
-          series.x.push_back(*x);
-          series.y.push_back(y->second);
+        if (x && y != point.metrics.end() && std::isfinite(y->second)) {
+          line.x.push_back(*x);
+          line.y.push_back(y->second);
         }
       }
-      figure.series.push_back(std::move(series));
     }
     panels.figures.push_back(std::move(figure));
   }

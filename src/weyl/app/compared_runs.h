@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "weyl/app/gnuplot.h"
+#include "weyl/app/plot.h"
 
 namespace weyl {
 

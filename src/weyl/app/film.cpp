@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "weyl/app/gnuplot_process.h"
+#include "weyl/app/plot.h"
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
 
@@ -15,6 +16,8 @@ namespace weyl {
 namespace {
 
 constexpr size_t most_pictures = 12;
+constexpr double sparse =
+    0.6;  // of the room for numbers, of which small pictures beside one another need few
 
 std::vector<float> floats_of(const SafetensorsFile& file, const std::string& name) {
   require<DataError>(file.entry(name).type == ElementType::f32, file.path(), ": ", name, ": must be f32");
@@ -56,12 +59,6 @@ struct Window {
   }
 };
 
-/// A round distance of tics, of which a side has two to seven.
-double tics_of(double length) {
-  const double most = length / 2.5, power = std::pow(10, std::floor(std::log10(most)));
-  return power * (most < 2 * power ? 1 : most < 5 * power ? 2 : 5);
-}
-
 /// Lines of a block of data: ends of lines with an empty line after each, or dots.
 std::string block_of(const float* numbers, int64_t count, bool lines) {
   std::string block;
@@ -99,39 +96,16 @@ std::string ways_of(const std::vector<float>& dots, const std::vector<float>& fi
   return block;
 }
 
-class Script {
- public:
-  /// Adds what is drawn to the picture that is being made; nothing without data.
-  void plot(const std::string& block, const std::string& style, const std::string& title = "") {
-    if (block.find_first_not_of('\n') == std::string::npos) {
-      return;
-    }
-    const std::string name = text("$film", blocks_++);
-    data_ += name + " << EOD\n" + block + "EOD\n";
-    line_ += (line_.empty() ? "plot " : ", ") + name + " using 1:2 with " + style +
-             (title.empty() ? " notitle" : " title '" + title + "'");
-  }
-  /// Ends the picture.
-  void next(const std::string& settings) {
-    plots_ += settings + (line_.empty() ? "set multiplot next\n" : line_ + "\n");
-    line_.clear();
-  }
-  const std::string& data() const { return data_; }
-  const std::string& plots() const { return plots_; }
-
- private:
-  std::string data_, plots_, line_;
-  int blocks_ = 0;
-};
-
 constexpr const char* truth_colour = "lc rgb '#666666'";
 constexpr const char* prediction_colour = "lc rgb '#d95f02'";
 
 /// The bodies of picture f, and its key in the last.
-void add_bodies(Script& script, const Film& film, int64_t f, bool key) {
+void add_bodies(PlotScript& script, const Film& film, int64_t f, bool key) {
   const int64_t begin = f * film.count * film.numbers();
   const auto title = [&](const char* words) { return std::string(key ? words : ""); };
-  const auto style = [](const char* with, const char* colour) { return text(with, " ", colour); };
+  const auto style = [](const char* with, const char* colour) {
+    return text("using 1:2 with ", with, " ", colour);
+  };
   if (film.outlines) {
     script.plot(block_of(film.truth.data() + begin, film.count, true), style("lines lw 2.2", truth_colour),
                 title("true"));
@@ -203,38 +177,31 @@ void draw(const Film& film, const std::string& path) {
   const double ratio = (window.y1 - window.y0) / (window.x1 - window.x0);
   const int down = static_cast<int>(across * ratio), width = left + static_cast<int>(frames) * (across + gap),
             height = above + down + below;
-  char ranges[240];
-  std::snprintf(ranges, sizeof ranges,
-                "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nset xtics %.9g\nset ytics %.9g\n", window.x0,
-                window.x1, window.y0, window.y1, tics_of(window.x1 - window.x0),
-                tics_of(window.y1 - window.y0));
+  const AxisTics x_tics = linear_tics(window.x0, window.x1, sparse * across, false),
+                 y_tics = linear_tics(window.y0, window.y1, sparse * down, false, true);
   // Outlines are seen from above the horizon, dots from wherever they are spread most.
   const auto axis = [&](const std::string& direction) {
     return !film.outlines ? film.unit : film.unit.empty() ? direction : direction + " / " + film.unit;
   };
-  Script script;
+  PlotScript script;
   for (int64_t f = 0; f < frames; ++f) {
     script.plot(block_of(film.ground.data(), static_cast<int64_t>(film.ground.size()) / 4, true),
-                "lines lw 0.7 lc rgb '#c9d6c9'");
+                "using 1:2 with lines lw 0.7 lc rgb '#c9d6c9'");
     add_bodies(script, film, f, f + 1 == frames);
-    script.next("set title " + gnuplot_string(film.times[static_cast<size_t>(f)]) + " noenhanced\n" +
-                "set xlabel " + gnuplot_string(axis("across")) + " noenhanced offset 0,0.5\n" +
-                (f == 0 ? "set format y '%g'\nset ylabel " + gnuplot_string(axis("up")) + " noenhanced\n"
-                        : "set format y ''\nunset ylabel\n") +
-                (f + 1 == frames
-                     ? "set key noenhanced at screen 0.5,screen 0.02 center bottom horizontal maxrows 1\n"
-                     : "unset key\n"));
+    script.next(
+        "set title " + gnuplot_string(film.times[static_cast<size_t>(f)]) + " noenhanced\n" + "set xlabel " +
+        gnuplot_string(axis("across")) + " noenhanced offset 0,0.5\n" + axis_settings('y', y_tics, f == 0) +
+        (f == 0 ? "set ylabel " + gnuplot_string(axis("up")) + " noenhanced\n" : "unset ylabel\n") +
+        (f + 1 == frames ? "set key noenhanced at screen 0.5,screen 0.02 center bottom horizontal maxrows 1\n"
+                         : "unset key\n"));
   }
   const double w = width, h = height;
-  const std::string layout =
-      text("set multiplot layout 1,", frames, " title ", gnuplot_string(film.title), " noenhanced margins ",
-           left / w, ",", (width - gap) / w, ",", below / h, ",", (height - above) / h, " spacing ", gap / w,
-           ",0\n", ranges,
-           "set border 15 lw 0.6 lc rgb '#999999'\nset tics nomirror scale 0.5 font ',9'\n"
-           "set size ratio -1\n");
-  draw_script("reset\nset encoding utf8\n" + script.data() +
-                  into_png_and_svg(layout + script.plots() + "unset multiplot\n", width, height, 11),
-              {".png", ".svg"}, path);
+  script.draw(text("set multiplot layout 1,", frames, " title ", gnuplot_string(film.title),
+                   " noenhanced margins ", left / w, ",", (width - gap) / w, ",", below / h, ",",
+                   (height - above) / h, " spacing ", gap / w, ",0\n", axis_settings('x', x_tics),
+                   "set border 15 lw 0.6 lc rgb '#999999'\nset tics nomirror scale 0.5 font ',9'\n"
+                   "set size ratio -1\n"),
+              width, height, 11, path);
 }
 
 }  // namespace weyl

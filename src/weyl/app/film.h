@@ -24,7 +24,7 @@ struct Film {
 /// where there is one; metadata `title`, `unit`, `times`, one a line. DataError: it is no such file.
 Film read_film(const std::string& path);
 
-/// Draws `path`.png and `path`.svg (app/gnuplot.h has the errors): the truth in grey, what is predicted in colour; of
+/// Draws `path`.png and `path`.svg (app/gnuplot_process.h has the errors): the truth in grey, what is predicted in colour; of
 /// dots also the ways from picture to picture. What is not finite is left out.
 void draw(const Film& film, const std::string& path);
 

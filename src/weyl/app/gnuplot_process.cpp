@@ -143,7 +143,7 @@ std::string gnuplot_tic_label(std::string_view words) {
   return quoted(std::move(label));
 }
 
-std::string into_png_and_svg(const std::string& plots, int width, int height, int font_size) {
+std::string into_png_and_svg(const std::string& plots, int64_t width, int64_t height, int font_size) {
   std::string script;
   for (const auto& [terminal, ending] :
        {std::pair("pngcairo", ".png"), std::pair("svg dynamic background rgb 'white'", ".svg")}) {
@@ -175,6 +175,31 @@ void draw_script(const std::string& script, const std::vector<std::string>& endi
   for (const auto& picture : pictures) {
     picture->commit();
   }
+}
+
+void PlotScript::add(const std::string& part) {
+  line_ += (line_.empty() ? "plot " : ", \\\n  ") + part;
+}
+
+void PlotScript::plot(const std::string& block, const std::string& how, const std::string& title) {
+  if (block.find_first_not_of('\n') == std::string::npos) {
+    return;
+  }
+  const std::string name = text("$data", blocks_++);
+  data_ += name + " << EOD\n" + block + "EOD\n";
+  add(name + " " + how + (title.empty() ? " notitle" : " title " + gnuplot_string(title)));
+}
+
+void PlotScript::next(const std::string& settings) {
+  plots_ += line_.empty() ? "set multiplot next\n" : settings + line_ + "\n";
+  line_.clear();
+}
+
+void PlotScript::draw(const std::string& layout, int64_t width, int64_t height, int font_size,
+                      const std::string& path) const {
+  draw_script("reset\nset encoding utf8\n" + data_ +
+                  into_png_and_svg(layout + plots_ + "unset multiplot\n", width, height, font_size),
+              {".png", ".svg"}, path);
 }
 
 std::string gnuplot_version() {

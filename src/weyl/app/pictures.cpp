@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "weyl/app/film.h"
-#include "weyl/app/gnuplot.h"
+#include "weyl/app/plot.h"
 #include "weyl/app/shown_metrics.h"
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
@@ -52,13 +52,16 @@ std::vector<std::string> terms_of(const BestBy& best, const std::vector<std::str
   return names;
 }
 
-Series column_of(const CsvTable& table, size_t column, size_t step, std::string title) {
-  Series series{std::move(title), {}, {}};
+// A line through the steps at which there is a value.
+Mark column_of(const CsvTable& table, size_t column, size_t step) {
+  Mark line;
   for (const auto& row : table.rows) {
-    series.x.push_back(row[step]);
-    series.y.push_back(row[column]);
+    if (std::isfinite(row[column])) {
+      line.x.push_back(row[step]);
+      line.y.push_back(row[column]);
+    }
   }
-  return series;
+  return line;
 }
 
 // The training loss, and each metric on axes of its own: their units differ.
@@ -75,7 +78,7 @@ Panels learning_curve(const CsvTable& table, const std::string& run, const std::
   Panels panels;
   panels.title = "Learning curve of " + run_name(run);
   Figure training{"training loss", "step", "loss", {}, true};
-  training.series.push_back(column_of(table, static_cast<size_t>(loss), static_cast<size_t>(step), ""));
+  training.marks.push_back(column_of(table, static_cast<size_t>(loss), static_cast<size_t>(step)));
   panels.figures.push_back(std::move(training));
   for (const std::string& metric :
        shown_metrics(metrics, best ? terms_of(*best, metrics) : std::vector<std::string>{})) {
@@ -86,8 +89,8 @@ Panels learning_curve(const CsvTable& table, const std::string& run, const std::
                   {},
                   true};
     figure.title += chief ? ", best " + short_number(best->value) : "";
-    figure.series.push_back(column_of(table, static_cast<size_t>(table.column("valid_" + metric)),
-                                      static_cast<size_t>(step), ""));
+    figure.marks.push_back(
+        column_of(table, static_cast<size_t>(table.column("valid_" + metric)), static_cast<size_t>(step)));
     panels.figures.push_back(std::move(figure));
   }
   return panels;
@@ -126,12 +129,14 @@ Figure parity(const CsvTable& table, const std::string& run, const std::string& 
   figure.x_label = table.columns[0];
   figure.y_label = table.columns[1];
   figure.diagonal = true;
-  figure.series.push_back({"", {}, {}, true});
+  Mark& dots = figure.marks.emplace_back();
+  dots.kind = Mark::Kind::points;
+  dots.size = 0.25;
   for (const auto& row : table.rows) {
-    figure.series[0].x.push_back(row[0]);
-    figure.series[0].y.push_back(row[1]);
+    dots.x.push_back(row[0]);
+    dots.y.push_back(row[1]);
   }
-  const std::string figures = merits(figure.series[0].x, figure.series[0].y);
+  const std::string figures = merits(dots.x, dots.y);
   figure.title = "Test split, " + run_name(run) + (figures.empty() ? "" : ": " + figures);
   return figure;
 }

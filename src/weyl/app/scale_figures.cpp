@@ -4,8 +4,9 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
+#include <map>
 
-#include "weyl/app/scale_numbers.h"
+#include "weyl/app/scale_tables.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -13,6 +14,8 @@ namespace {
 
 constexpr size_t most_systems = 12;
 constexpr size_t most_keys = 14;
+constexpr std::string_view augmented = "-augmented";
+constexpr double repeated = 1.5;  // passes over the data, from which they count as seen more than once
 constexpr const char* compute_label = "training compute / FLOPs (nominal)";
 constexpr const char* loss_label = "test loss / unit of the runs";
 
@@ -21,6 +24,17 @@ std::string short_of(double value) {
   std::string words = number(value, "%.3g");
   std::erase(words, '+');
   return words;
+}
+
+/// Without marks, on logarithmic axes with a key beneath them.
+Figure scale_panel(std::string title, std::string x_label, std::string y_label) {
+  Figure figure;
+  figure.title = std::move(title);
+  figure.x_label = std::move(x_label);
+  figure.y_label = std::move(y_label);
+  figure.log_x = figure.log_y = true;
+  figure.key_place = Figure::Key::below;
+  return figure;
 }
 
 Mark mark(Mark::Kind kind, Look look, double size = 1) {
@@ -86,9 +100,10 @@ Mark curve_of(const Isoflop& isoflop, const Look& look) {
   return line;
 }
 
-Chart isoflop_chart(const SystemFit& fit) {
+Figure isoflop_chart(const SystemFit& fit) {
   static constexpr int shapes[] = {7, 5, 9, 13, 11, 15};
-  Chart chart{fit.system, "parameters (stored real numbers)", loss_label, {}, {}, true};
+  Figure chart = scale_panel(fit.system, "parameters (stored real numbers)", loss_label);
+  chart.key_place = Figure::Key::right;
   const Look minimum{"#000000", 1, 2}, bound{"#000000", 1, 1};
   Mark minima = mark(Mark::Kind::points, minimum, 1.7), arrows = mark(Mark::Kind::arrows, bound);
   const size_t n = fit.isoflops.size(), every = (n + most_keys - 1) / most_keys;
@@ -125,7 +140,7 @@ Chart isoflop_chart(const SystemFit& fit) {
 }
 
 /// A line through values over compute with its interval shaded.
-void add_curve(Chart& chart, const Look& look, const std::vector<double>& budgets,
+void add_curve(Figure& chart, const Look& look, const std::vector<double>& budgets,
                const std::vector<Estimate>& values) {
   Mark band = mark(Mark::Kind::band, look), line = mark(Mark::Kind::line, look);
   for (size_t i = 0; i < budgets.size(); ++i) {
@@ -138,7 +153,7 @@ void add_curve(Chart& chart, const Look& look, const std::vector<double>& budget
 }
 
 template <class Points, class Of>
-void add_curve_of(Chart& chart, const Look& look, const Points& points, const Of& of) {
+void add_curve_of(Figure& chart, const Look& look, const Points& points, const Of& of) {
   std::vector<double> budgets;
   std::vector<Estimate> values;
   for (const auto& point : points) {
@@ -155,7 +170,7 @@ const std::vector<AtBudget>& curve_of(const SystemFit& fit) {
 
 /// The runs of an isoflop, by size, and the lowest loss of each large, where they stand: budgets in seconds are of as many
 /// FLOPs as each size could do in them.
-void add_losses(Chart& chart, const Look& look, const std::vector<Isoflop>& isoflops) {
+void add_losses(Figure& chart, const Look& look, const std::vector<Isoflop>& isoflops) {
   Mark runs = mark(Mark::Kind::points, hollow(look), 0.55), best = mark(Mark::Kind::points, look, 1.4);
   for (const Isoflop& isoflop : isoflops) {
     const IsoflopPoint* lowest = nullptr;
@@ -184,11 +199,8 @@ std::vector<Isoflop> losses_of(const std::string& system, const std::vector<Scal
 
 ScaleFigure loss_figure(const ScalingStudy& study, const std::vector<std::string>& unfitted,
                         const std::vector<ScalingRun>& all) {
-  Chart chart{"points: all sizes, large: the lowest loss of a budget; lines: the fitted L*(C)",
-              compute_label,
-              loss_label,
-              {},
-              {}};
+  Figure chart = scale_panel("points: all sizes, large: the lowest loss of a budget; lines: the fitted L*(C)",
+                             compute_label, loss_label);
   for (size_t i = 0; i < study.systems.size(); ++i) {
     const SystemFit& fit = study.systems[i];
     const Look look = look_of_system(i);
@@ -203,16 +215,13 @@ ScaleFigure loss_figure(const ScalingStudy& study, const std::vector<std::string
       chart.key.push_back({unfitted[i], look, false, true});
     }
   }
-  return {"loss_over_compute", "Loss over compute (shaded: 95 % intervals)", {std::move(chart)}};
+  return {"loss_over_compute", {"Loss over compute (shaded: 95 % intervals)", {std::move(chart)}}};
 }
 
 /// One of N* and D*: laws, and what the isoflops say without them.
-Chart best_chart(const ScalingStudy& study, bool sizes) {
-  Chart chart{sizes ? "best size N*" : "best number of tokens D*",
-              compute_label,
-              sizes ? "parameters (stored real numbers)" : "training tokens",
-              {},
-              {}};
+Figure best_chart(const ScalingStudy& study, bool sizes) {
+  Figure chart = scale_panel(sizes ? "best size N*" : "best number of tokens D*", compute_label,
+                             sizes ? "parameters (stored real numbers)" : "training tokens");
   for (size_t i = 0; i < study.systems.size(); ++i) {
     const SystemFit& fit = study.systems[i];
     const Look look = look_of_system(i);
@@ -238,24 +247,21 @@ Chart best_chart(const ScalingStudy& study, bool sizes) {
 }
 
 ScaleFigure ratio_figure(const ScalingStudy& study) {
-  Chart loss{"loss at equal compute", compute_label, "ratio of losses", {}, {}},
-      compute{"compute for equal loss",
-              "training compute of the better / FLOPs (nominal)",
-              "ratio of compute",
-              {},
-              {}};
+  Figure loss = scale_panel("loss at equal compute", compute_label, "ratio of losses"),
+         compute = scale_panel("compute for equal loss", "training compute of the better / FLOPs (nominal)",
+                               "ratio of compute");
   for (size_t i = 0; i < study.ratios.size(); ++i) {
     const SystemRatio& ratio = study.ratios[i];
     const Look look = look_of_system(i);
     const auto& points = ratio.curve.empty() ? ratio.budgets : ratio.curve;
     add_curve_of(loss, look, points, [](const SystemRatio::Point& at) { return at.loss; });
     add_curve_of(compute, look, points, [](const SystemRatio::Point& at) { return at.compute; });
-    for (Chart* chart : {&loss, &compute}) {
+    for (Figure* chart : {&loss, &compute}) {
       chart->key.push_back({ratio.other + " over " + ratio.system, look, true, false});
     }
   }
-  for (Chart* chart : {&loss, &compute}) {
-    if (!study.ratios.empty() && chart->has_points()) {
+  for (Figure* chart : {&loss, &compute}) {
+    if (!study.ratios.empty() && has_points(*chart)) {
       Mark equal = mark(Mark::Kind::line, {"#777777", 3}, 0.5);
       for (const SystemRatio::Point& at :
            study.ratios[0].curve.empty() ? study.ratios[0].budgets : study.ratios[0].curve) {
@@ -264,7 +270,7 @@ ScaleFigure ratio_figure(const ScalingStudy& study) {
       chart->marks.insert(chart->marks.begin(), std::move(equal));
     }
   }
-  return {"ratios", "How far ahead (shaded: 95 % intervals)", {std::move(loss), std::move(compute)}};
+  return {"ratios", {"How far ahead (shaded: 95 % intervals)", {std::move(loss), std::move(compute)}}};
 }
 
 void tell_of(const SystemFit& fit, std::vector<std::string>& left_out) {
@@ -289,6 +295,43 @@ void tell_of(const SystemFit& fit, std::vector<std::string>& left_out) {
   }
 }
 
+/// Losses of one system by unique tokens, then by size.
+using BySize = std::map<double, std::vector<double>>;
+using ByTokens = std::map<double, BySize>;
+
+double mean_of(const std::vector<double>& losses) {
+  double logs = 0;
+  for (const double loss : losses) {
+    logs += std::log(loss);
+  }
+  return std::exp(logs / static_cast<double>(losses.size()));
+}
+
+DataLoss best_of(double unique_tokens, const BySize& sizes) {
+  DataLoss best;
+  for (const auto& [parameters, losses] : sizes) {
+    if (const double mean = mean_of(losses); best.each.empty() || mean < best.mean) {
+      best = {unique_tokens, parameters, mean, losses};
+    }
+  }
+  return best;
+}
+
+/// "transformer-augmented" beside "transformer": its colour, hollow points of its shape, and a dash that no other has of the first five.
+Look look_of(const std::vector<std::string>& names, size_t index) {
+  const std::string& name = names[index];
+  if (name.ends_with(augmented)) {
+    const auto plain = std::ranges::find(names, name.substr(0, name.size() - augmented.size()));
+    if (plain != names.end()) {
+      Look look = look_of_system(static_cast<size_t>(plain - names.begin()));
+      look.dash = look_of_system(index).dash;
+      --look.shape;
+      return look;
+    }
+  }
+  return look_of_system(index);
+}
+
 }  // namespace
 
 Look look_of_system(size_t index) {
@@ -307,17 +350,17 @@ ScaleFigures scale_figures(const ScaleInputs& inputs) {
                        " systems can be told apart in a picture, got ", systems);
   ScaleFigures made;
   const auto take = [&](ScaleFigure figure, const std::string& otherwise) {
-    std::erase_if(figure.charts, [](const Chart& chart) { return !chart.has_points(); });
-    if (!figure.charts.empty()) {
+    std::erase_if(figure.panels.figures, [](const Figure& chart) { return !has_points(chart); });
+    if (!figure.panels.figures.empty()) {
       made.figures.push_back(std::move(figure));
     } else if (!otherwise.empty()) {
       made.left_out.push_back(figure.name + ": " + otherwise);
     }
   };
-  ScaleFigure isoflops{
-      "isoflops", "Isoflops: loss over size at equal budgets (arrows: the best size lies beyond)", {}};
+  ScaleFigure isoflops{"isoflops",
+                       {"Isoflops: loss over size at equal budgets (arrows: the best size lies beyond)", {}}};
   for (const SystemFit& fit : study.systems) {
-    isoflops.charts.push_back(isoflop_chart(fit));
+    isoflops.panels.figures.push_back(isoflop_chart(fit));
     tell_of(fit, made.left_out);
   }
   if (!study.systems.empty()) {
@@ -329,14 +372,71 @@ ScaleFigures scale_figures(const ScaleInputs& inputs) {
   }
   if (!study.systems.empty()) {
     take({"best_sizes",
-          "Best size and tokens over compute (points: isoflops, hollow: bounds; shaded: 95 % intervals)",
-          {best_chart(study, true), best_chart(study, false)}},
+          {"Best size and tokens over compute (points: isoflops, hollow: bounds; shaded: 95 % intervals)",
+           {best_chart(study, true), best_chart(study, false)}}},
          "neither isoflops nor laws have a best size");
     take(ratio_figure(study), "two systems with losses over compute are needed");
   }
   take(data_scaling_figure(runs),
        "no table has two amounts of data that were seen more than once (unique_tokens)");
   return made;
+}
+
+std::vector<std::pair<std::string, std::vector<DataLoss>>> data_scaling(const std::vector<ScalingRun>& runs) {
+  std::vector<std::string> names;
+  std::map<std::string, ByTokens> systems;
+  std::map<std::string, bool> repeats;
+  for (const ScalingRun& run : runs) {
+    if (run.unique_tokens) {
+      if (std::ranges::find(names, run.system) == names.end()) {
+        names.push_back(run.system);
+      }
+      systems[run.system][*run.unique_tokens][run.parameters].push_back(run.loss);
+      repeats[run.system] = repeats[run.system] || run.tokens >= repeated * *run.unique_tokens;
+    }
+  }
+  std::vector<std::pair<std::string, std::vector<DataLoss>>> all;
+  for (const std::string& name : names) {
+    if (repeats[name] && systems[name].size() > 1) {
+      std::vector<DataLoss> losses;
+      for (const auto& [tokens, sizes] : systems[name]) {
+        losses.push_back(best_of(tokens, sizes));
+      }
+      all.emplace_back(name, std::move(losses));
+    }
+  }
+  return all;
+}
+
+ScaleFigure data_scaling_figure(const std::vector<ScalingRun>& runs) {
+  const auto systems = data_scaling(runs);
+  ScaleFigure figure{"data_scaling", {"Loss over the amount of training data", {}}};
+  if (systems.empty()) {
+    return figure;
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, losses] : systems) {
+    names.push_back(name);
+  }
+  Figure chart = scale_panel("lines: geometric means over seeds; points: runs", "different training tokens",
+                             "test loss / unit of the runs");
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Look look = look_of(names, i);
+    Mark line = mark(Mark::Kind::line, look), points = mark(Mark::Kind::points, look, 0.9);
+    for (const DataLoss& at : systems[i].second) {
+      line.x.push_back(at.unique_tokens);
+      line.y.push_back(at.mean);
+      for (const double loss : at.each) {
+        points.x.push_back(at.unique_tokens);
+        points.y.push_back(loss);
+      }
+    }
+    chart.marks.push_back(std::move(line));
+    chart.marks.push_back(std::move(points));
+    chart.key.push_back({names[i], look});
+  }
+  figure.panels.figures.push_back(std::move(chart));
+  return figure;
 }
 
 }  // namespace weyl

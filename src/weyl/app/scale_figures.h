@@ -4,15 +4,15 @@
 #include <utility>
 #include <vector>
 
-#include "weyl/app/chart.h"
+#include "weyl/app/plot.h"
 #include "weyl/app/scale_inputs.h"
 
 namespace weyl {
 
 /// A picture of a scaling study: the name of its file, and what stands above it.
 struct ScaleFigure {
-  std::string name, title;
-  std::vector<Chart> charts;
+  std::string name;
+  Panels panels;
 };
 
 struct ScaleFigures {
@@ -38,7 +38,7 @@ struct DataLoss {
 /// amounts rising.
 std::vector<std::pair<std::string, std::vector<DataLoss>>> data_scaling(const std::vector<ScalingRun>& runs);
 
-/// These, loss over different training tokens; NAME-augmented has NAME's colour. No charts where there are none.
+/// These, loss over different training tokens; NAME-augmented has NAME's colour. No panels where there are none.
 ScaleFigure data_scaling_figure(const std::vector<ScalingRun>& runs);
 
 }  // namespace weyl

@@ -7,7 +7,7 @@
 #include "weyl/app/log.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
-#include "weyl/study/scaling/study_read.h"
+#include "weyl/study/scaling/study_json.h"
 
 namespace weyl {
 namespace {

@@ -1,8 +1,9 @@
+#include "weyl/app/sweep_record.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
-#include "weyl/app/scale_report.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"

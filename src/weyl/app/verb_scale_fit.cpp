@@ -4,12 +4,12 @@
 
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
-#include "weyl/app/scale_fit_text.h"
+#include "weyl/app/scale_tables.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/core/overwrite.h"
 #include "weyl/core/quote.h"
-#include "weyl/study/scaling/study.h"
+#include "weyl/study/scaling/study_json.h"
 
 namespace weyl {
 namespace {

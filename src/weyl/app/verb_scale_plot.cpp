@@ -29,7 +29,7 @@ int run(const ScalePlotCommand& command) {
   std::string lines;
   for (const ScaleFigure& figure : made.figures) {
     const std::string path = command.out + "/" + figure.name;
-    draw(figure.title, figure.charts, path);
+    draw(figure.panels, path);
     for (const char* ending : {".png", ".svg"}) {
       files.add(path + ending);
       lines += path + ending + "\n";

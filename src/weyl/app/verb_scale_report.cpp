@@ -9,8 +9,9 @@
 #include "weyl/app/log.h"
 #include "weyl/app/scale_figures.h"
 #include "weyl/app/scale_inputs.h"
-#include "weyl/app/scale_report.h"
+#include "weyl/app/scale_tables.h"
 #include "weyl/app/shell_word.h"
+#include "weyl/app/sweep_record.h"
 #include "weyl/app/verbs.h"
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
@@ -37,8 +38,8 @@ std::string pictures(const ScaleFigures& made) {
   const TemporaryFolder folder("report");
   std::string out;
   for (const ScaleFigure& figure : made.figures) {
-    draw(figure.title, figure.charts, folder / figure.name);
-    out += html_picture(contents_of(folder / (figure.name + ".svg")), figure.title);
+    draw(figure.panels, folder / figure.name);
+    out += html_picture(contents_of(folder / (figure.name + ".svg")), figure.panels.title);
   }
   return out + (made.left_out.empty() ? "" : "<p>Left out:</p>\n" + html_list(made.left_out));
 }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "weyl/config/description.h"
 #include "weyl/config/meant.h"
@@ -8,12 +7,12 @@
 #include "weyl/config/wording.h"
 #include "weyl/core/check.h"
 #include "weyl/core/joined.h"
+#include "weyl/core/json.h"
 #include "weyl/core/nearest.h"
 
 namespace weyl {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
 using Type = Description::Type;
 
 bool is_table(const Description& d) {
@@ -60,11 +59,11 @@ void write_markdown(const Description& table, std::string& out) {
 }
 
 // A default as JSON. TOML's values are read by our own reader, so nothing is parsed twice by hand.
-OrderedJson to_json(const TomlNode& node) {
+Json default_json(const TomlNode& node) {
   if (const auto* list = node.as<TomlNode::List>()) {
-    OrderedJson out = OrderedJson::array();
+    Json out = Json::array();
     for (const auto& item : *list) {
-      out.push_back(to_json(item));
+      out.add(default_json(item));
     }
     return out;
   }
@@ -78,15 +77,18 @@ OrderedJson to_json(const TomlNode& node) {
     return *x;
   }
   const auto* s = node.as<std::string>();
-  return s ? OrderedJson(*s) : OrderedJson();
+  return s ? Json(*s) : Json();
 }
 
-OrderedJson number_schema(const char* type, Range range) {
-  OrderedJson s{{"type", type}};
+Json type_schema(const char* type) {
+  return Json::object().set("type", type);
+}
+
+Json number_schema(const char* type, Range range) {
+  Json s = type_schema(type);
   const auto bound = [&](const char* name, double x) {
     if (std::isfinite(x)) {
-      s[name] =
-          x == std::trunc(x) && std::abs(x) < 1e15 ? OrderedJson(static_cast<int64_t>(x)) : OrderedJson(x);
+      s.set(name, x == std::trunc(x) && std::abs(x) < 1e15 ? Json(static_cast<int64_t>(x)) : Json(x));
     }
   };
   bound("minimum", range.low);
@@ -95,74 +97,74 @@ OrderedJson number_schema(const char* type, Range range) {
 }
 
 /// Names that are `true` and `false` are booleans in TOML, so the values are of two types there.
-OrderedJson choice_schema(const std::vector<std::string>& names) {
-  OrderedJson values = OrderedJson::array();
+Json choice_schema(const std::vector<std::string>& names) {
+  Json values = Json::array();
   bool booleans = false;
   for (const std::string& name : names) {
     const bool boolean = name == "true" || name == "false";
-    values.push_back(boolean ? OrderedJson(name == "true") : OrderedJson(name));
+    values.add(boolean ? Json(name == "true") : Json(name));
     booleans |= boolean;
   }
-  return booleans ? OrderedJson{{"enum", std::move(values)}}
-                  : OrderedJson{{"type", "string"}, {"enum", std::move(values)}};
+  Json s = booleans ? Json::object() : type_schema("string");
+  return s.set("enum", std::move(values));
 }
 
-OrderedJson list_schema(OrderedJson items) {
-  return {{"type", "array"}, {"items", std::move(items)}};
+Json list_schema(Json items) {
+  return type_schema("array").set("items", std::move(items));
 }
 
-OrderedJson schema(const Description& d);
+Json schema(const Description& d);
 
-OrderedJson table_schema(const Description& d) {
-  OrderedJson properties = OrderedJson::object();
+Json& add_table_schema(Json& to, const Description& d) {
+  Json properties = Json::object();
   for (const auto& child : d.children) {
-    properties[child.key] = schema(child);
+    properties.set(child.key, schema(child));
   }
-  return {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+  return to.set("type", "object").set("properties", std::move(properties)).set("additionalProperties", false);
 }
 
-OrderedJson value_schema(const Description& d) {
+Json value_schema(const Description& d) {
+  Json table = Json::object();
   switch (d.type) {
     case Type::boolean:
-      return {{"type", "boolean"}};
+      return type_schema("boolean");
     case Type::integer:
       return number_schema("integer", d.range);
     case Type::real:
       return number_schema("number", d.range);
     case Type::string:
-      return {{"type", "string"}};
+      return type_schema("string");
     case Type::integers:
       return list_schema(number_schema("integer", d.range));
     case Type::reals:
       return list_schema(number_schema("number", d.range));
     case Type::matrix:
-      return list_schema(list_schema({{"type", "number"}}));
+      return list_schema(list_schema(type_schema("number")));
     case Type::strings:
-      return list_schema({{"type", "string"}});
+      return list_schema(type_schema("string"));
     case Type::choice:
       return choice_schema(d.choices);
     case Type::table:
-      return table_schema(d);
+      return add_table_schema(table, d);
     case Type::tables:
-      return list_schema(table_schema(d));
+      return list_schema(add_table_schema(table, d));
   }
   return {};
 }
 
-OrderedJson schema(const Description& d) {
-  OrderedJson s = value_schema(d);
+Json schema(const Description& d) {
+  Json s = value_schema(d);
   if (d.optional) {
-    s = {{"anyOf", OrderedJson::array({d.type == Type::table ? OrderedJson{{"type", "boolean"}}
-                                                             : OrderedJson{{"const", false}},
-                                       s})}};
+    const Json off = d.type == Type::table ? type_schema("boolean") : Json::object().set("const", false);
+    s = Json::object().set("anyOf", Json::array().add(off).add(std::move(s)));
   }
   if (!d.help.empty()) {
-    s["description"] = d.help;
+    s.set("description", d.help);
   }
   if (!d.standard.empty()) {
-    s["default"] = to_json(parse_toml_value(d.standard, {0, 0}));
+    s.set("default", default_json(parse_toml_value(d.standard, {0, 0})));
   } else if (d.optional) {
-    s["default"] = d.on;
+    s.set("default", d.on);
   }
   return s;
 }
@@ -202,9 +204,8 @@ std::string describe_markdown(const Visit& visit, std::string_view title) {
 }
 
 std::string describe_json_schema(const Visit& visit) {
-  OrderedJson out{{"$schema", "https://json-schema.org/draft/2020-12/schema"}};
-  out.update(table_schema(describe(visit)));
-  return out.dump(2) + "\n";
+  Json out = Json::object().set("$schema", "https://json-schema.org/draft/2020-12/schema");
+  return add_table_schema(out, describe(visit)).dump() + "\n";
 }
 
 std::string explain(const Visit& visit, std::string_view key) {

@@ -1,49 +1,31 @@
 #include "weyl/core/json.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
-#include <limits>
-#include <nlohmann/json.hpp>
 
 #include "weyl/core/check.h"
+#include "weyl/core/json_reader.h"
+#include "weyl/core/utf8.h"
 
 namespace weyl {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t kSearched = 16;  // members of an object that are searched one by one
 
-/// Builds a value event by event. The parser itself keeps no more than one bit for each level, and this no
-/// more than json_depth_limit of them, so that no text can exhaust the stack.
-class Builder : public json::json_sax_t {
+/// Builds a value event by event. It keeps the values that are open, no more than json_depth_limit of them, so that no
+/// text can exhaust the stack.
+class Builder {
  public:
   explicit Builder(std::string_view where) : where_(where) {}
 
-  bool null() override { return put({}); }
-  bool boolean(bool value) override { return put(value); }
-  bool number_integer(number_integer_t value) override { return put(int64_t{value}); }
-  bool number_unsigned(number_unsigned_t value) override {
-    constexpr auto most = static_cast<number_unsigned_t>(std::numeric_limits<int64_t>::max());
-    return put(value <= most ? Json(static_cast<int64_t>(value)) : Json(static_cast<double>(value)));
+  Json build(JsonReader& reader) {
+    for (JsonEvent event = reader.next(); event != JsonEvent::end; event = reader.next()) {
+      take(reader, event);
+    }
+    return std::move(root_);
   }
-  bool number_float(number_float_t value, const string_t& /*token*/) override { return put(value); }
-  bool string(string_t& value) override { return put(std::move(value)); }
-  bool binary(binary_t& /*value*/) override { return false; }
-  bool start_object(std::size_t /*size*/) override { return open(Json::object()); }
-  bool start_array(std::size_t /*size*/) override { return open(Json::array()); }
-  bool key(string_t& key) override {
-    open_.back().key = std::move(key);
-    return true;
-  }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-  bool parse_error(std::size_t at, const std::string& /*token*/,
-                   const nlohmann::detail::exception& /*error*/) override {
-    throw DataError(text(where_, ": must be valid JSON, but does not parse (byte ", at, ")"));
-  }
-
-  Json done() { return std::move(root_); }
 
  private:
   struct Open {
@@ -51,7 +33,29 @@ class Builder : public json::json_sax_t {
     std::string key;  // of the member that comes next
   };
 
-  bool put(Json value) {
+  void take(JsonReader& reader, JsonEvent event) {
+    switch (event) {
+      case JsonEvent::null:
+        return put({});
+      case JsonEvent::boolean:
+        return put(reader.boolean());
+      case JsonEvent::number:
+        return put(reader.integer() ? Json(*reader.integer()) : Json(reader.real()));
+      case JsonEvent::string:
+        return put(std::move(reader.string()));
+      case JsonEvent::key:
+        open_.back().key = std::move(reader.string());
+        return;
+      case JsonEvent::begin_array:
+        return open(Json::array());
+      case JsonEvent::begin_object:
+        return open(Json::object());
+      default:
+        return close();
+    }
+  }
+
+  void put(Json value) {
     require<DataError>(++values_ <= json_values_limit, where_, ": JSON must have at most ", json_values_limit,
                        " values");
     if (open_.empty()) {
@@ -61,20 +65,18 @@ class Builder : public json::json_sax_t {
     } else {
       open_.back().value.add(std::move(value));
     }
-    return true;
   }
 
-  bool open(Json value) {
+  void open(Json value) {
     require<DataError>(static_cast<int64_t>(open_.size()) < json_depth_limit, where_,
                        ": JSON must nest at most ", json_depth_limit, " deep");
     open_.push_back({std::move(value), {}});
-    return true;
   }
 
-  bool close() {
+  void close() {
     Json value = std::move(open_.back().value);
     open_.pop_back();
-    return put(std::move(value));
+    put(std::move(value));
   }
 
   std::string_view where_;
@@ -83,7 +85,61 @@ class Builder : public json::json_sax_t {
   int64_t values_ = 0;
 };
 
+/// The shortest digits that read as the same number, and a mark that it is no integer: 2.5, 1.0, 1e-05. From 1e-4 to
+/// below 1e15 without an exponent.
+void append_real(std::string& to, double x) {
+  std::array<char, 32> buffer;
+  const auto [end, error] =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::abs(x), std::chars_format::scientific);
+  const std::string_view scientific(buffer.data(), static_cast<size_t>(end - buffer.data()));  // 1.25e-07
+  const size_t e = scientific.find('e');
+  std::string digits(1, scientific[0]);
+  digits += e > 2 ? scientific.substr(2, e - 2) : "";
+  int power = 0;
+  const size_t sign = scientific[e + 1] == '+' ? 1 : 0;  // which from_chars refuses
+  std::from_chars(scientific.data() + e + 1 + sign, end, power);
+  const int count = static_cast<int>(digits.size()), point = power + 1;  // digits before the point
+  to += std::signbit(x) ? "-" : "";
+  if (x == 0) {
+    to += "0.0";
+  } else if (point > 15 || point <= -4) {
+    to += digits.substr(0, 1) + (count > 1 ? "." + digits.substr(1) : "");
+    to += scientific.substr(e);
+  } else if (point <= 0) {
+    to += "0." + std::string(static_cast<size_t>(-point), '0') + digits;
+  } else if (point >= count) {
+    to += digits + std::string(static_cast<size_t>(point - count), '0') + ".0";
+  } else {
+    to += digits.insert(static_cast<size_t>(point), ".");
+  }
+}
+
 }  // namespace
+
+std::string json_string(std::string_view words) {
+  constexpr std::string_view named = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt", digits = "0123456789abcdef";
+  std::string out(1, '"');
+  while (!words.empty()) {
+    const char c = words.front();
+    if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+      out += c;
+      words.remove_prefix(1);
+      continue;
+    }
+    const Utf8 first = first_utf8(words);
+    if (const size_t i = named.find(c); i != named.npos) {
+      out += {'\\', letters[i]};
+    } else if (!first.valid) {
+      append_utf8(out, 0xfffd);
+    } else if (first.code < 0x20) {
+      out += {'\\', 'u', '0', '0', digits[first.code >> 4], digits[first.code & 15]};
+    } else {
+      out += words.substr(0, first.bytes);
+    }
+    words.remove_prefix(first.bytes);
+  }
+  return out + '"';
+}
 
 /// Appends a value to a text, indented.
 class JsonWriter {
@@ -98,10 +154,14 @@ class JsonWriter {
   void put(std::monostate /*null*/) { out_ += "null"; }
   void put(bool value) { out_ += value ? "true" : "false"; }
   void put(int64_t value) { out_ += std::to_string(value); }
-  void put(double value) { out_ += std::isfinite(value) ? json(value).dump() : "null"; }
-  void put(const std::string& value) {
-    out_ += json(value).dump(-1, ' ', false, json::error_handler_t::replace);
+  void put(double value) {
+    if (std::isfinite(value)) {
+      append_real(out_, value);
+    } else {
+      out_ += "null";
+    }
   }
+  void put(const std::string& value) { out_ += json_string(value); }
   void put(const Json::Items& items) {
     enclose('[', items, ']', [&](const Json& item) { write(item); });
   }
@@ -181,9 +241,8 @@ Json Json::array() {
 }
 
 Json Json::parse(std::string_view text, std::string_view where) {
-  Builder builder(where);
-  json::sax_parse(text, &builder);
-  return builder.done();
+  JsonReader reader(text, std::string(where) + ": must be valid JSON, ");
+  return Builder(where).build(reader);
 }
 
 Json& Json::set(std::string key, Json value) {

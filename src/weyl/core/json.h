@@ -32,14 +32,15 @@ class Json {
 
   static Json object();
   static Json array();
-  /// The value of a text that holds JSON; of a key that is there twice, the last value. DataError naming
-  /// `where` when it does not, and beyond the limits above, which hold while the text is parsed.
+  /// The value of a text that holds JSON (core/json_reader.h); of a key that is there twice, the last value. DataError
+  /// naming `where` when it does not, and beyond the limits above, which hold while the text is parsed.
   static Json parse(std::string_view text, std::string_view where);
 
   Json& set(std::string key, Json value);  // of an object; replaces an earlier value
   Json& add(Json value);                   // of an array
 
   bool is_object() const { return std::holds_alternative<Members>(value_); }
+  bool is_string() const { return std::holds_alternative<std::string>(value_); }
   const Json* find(std::string_view key) const;  // null when this is no object or has no such key
   const std::vector<Json>& items() const;        // of an array, else empty
   const std::vector<std::pair<std::string, Json>>& members() const;  // of an object, else empty
@@ -71,5 +72,8 @@ class Json {
   std::variant<std::monostate, bool, int64_t, double, std::string, Items, Members> value_;
   friend class JsonWriter;
 };
+
+/// Words as a string of JSON, quotes included. What is no UTF-8 in them gets U+FFFD.
+std::string json_string(std::string_view words);
 
 }  // namespace weyl

@@ -1,6 +1,6 @@
 #include "weyl/core/quote.h"
 
-#include <algorithm>
+#include "weyl/core/utf8.h"
 
 namespace weyl {
 namespace {
@@ -9,32 +9,6 @@ constexpr char digits[] = "0123456789abcdef";
 
 void add_byte(std::string& out, unsigned char byte) {
   out += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
-}
-
-/// The character of UTF-8 that a text begins with, and its bytes; none (0 bytes) when it begins with no such character.
-struct Character {
-  uint32_t code = 0;
-  size_t bytes = 0;
-};
-Character first_character(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  if (lead < 0x80) {
-    return {lead, 1};
-  }
-  const size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc0 || lead >= 0xf8 || text.size() < bytes) {
-    return {};
-  }
-  uint32_t code = lead & (0xffu >> (bytes + 1));
-  for (const char c : text.substr(1, bytes - 1)) {
-    if ((c & 0xc0) != 0x80) {
-      return {};
-    }
-    code = code << 6 | (static_cast<unsigned char>(c) & 0x3f);
-  }
-  constexpr uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xd800 && code < 0xe000;
-  return code < least[bytes] || surrogate || code > 0x10ffff ? Character{} : Character{code, bytes};
 }
 
 /// Delete and C1; separators of lines and paragraphs; marks, embeddings, overrides and isolates of direction.
@@ -63,10 +37,11 @@ std::string printable(std::string_view text, size_t most) {
 std::string visible(std::string_view text, std::string_view keep) {
   std::string out;
   while (!text.empty()) {
-    const Character first = first_character(text);
-    const char c = text.front();
-    if (first.bytes == 0 || (first.code < 0x20 && keep.find(c) == std::string_view::npos)) {
-      add_byte(out, static_cast<unsigned char>(c));
+    const Utf8 first = first_utf8(text);
+    if (!first.valid || (first.code < 0x20 && keep.find(text.front()) == std::string_view::npos)) {
+      for (const char c : text.substr(0, first.bytes)) {
+        add_byte(out, static_cast<unsigned char>(c));
+      }
     } else if (acts(first.code)) {
       out += "\\u";
       for (int shift = 12; shift >= 0; shift -= 4) {
@@ -75,7 +50,7 @@ std::string visible(std::string_view text, std::string_view keep) {
     } else {
       out += text.substr(0, first.bytes);
     }
-    text.remove_prefix(std::max<size_t>(first.bytes, 1));
+    text.remove_prefix(first.bytes);
   }
   return out;
 }

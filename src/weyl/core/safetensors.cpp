@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "weyl/core/check.h"
 #include "weyl/core/checksum.h"
+#include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/safetensors_checksums.h"
+#include "weyl/core/utf8.h"
 
 namespace weyl {
 namespace {
@@ -110,44 +111,43 @@ namespace {
 /// The length field and the header.
 std::string head_text(const std::string& path, std::span<const TensorBytes> tensors,
                       const std::map<std::string, std::string>& metadata) {
-  try {
-    std::string entries;
-    // Text by text: an ordered object of the library looks through all names at each that is added.
-    const auto add = [&](std::string_view name, const std::string& entry) {
-      entries += "," + nlohmann::json(name).dump() + ":" + entry;
-    };
-    std::set<std::string_view> names{"__metadata__"};
-    uint64_t end = 0;
-    for (const auto& tensor : tensors) {
-      require(names.insert(tensor.name).second, path, ": tensor ", quote(tensor.name),
-              " is given twice or is reserved");
-      const auto bytes = byte_count(tensor.type, tensor.shape);
-      require(bytes == tensor.bytes.size(), path, ": tensor ", quote(tensor.name), ": ", name_of(tensor.type),
-              " of shape ", shape_text(tensor.shape), " does not have ", tensor.bytes.size(), " bytes");
-      const nlohmann::ordered_json entry{
-          {"dtype", name_of(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {end, end + *bytes}}};
-      add(tensor.name, entry.dump());
-      end += *bytes;
+  const auto quoted = [&](std::string_view words) {
+    require<DataError>(is_utf8(words), path, ": names and metadata of tensors must be UTF-8");
+    return json_string(words);
+  };
+  std::string entries;
+  std::set<std::string_view> names{"__metadata__"};
+  uint64_t end = 0;
+  for (const auto& tensor : tensors) {
+    require(names.insert(tensor.name).second, path, ": tensor ", quote(tensor.name),
+            " is given twice or is reserved");
+    const auto bytes = byte_count(tensor.type, tensor.shape);
+    require(bytes == tensor.bytes.size(), path, ": tensor ", quote(tensor.name), ": ", name_of(tensor.type),
+            " of shape ", shape_text(tensor.shape), " does not have ", tensor.bytes.size(), " bytes");
+    std::string shape;
+    for (const int64_t n : tensor.shape) {
+      shape += (shape.empty() ? "" : ",") + std::to_string(n);
     }
-    nlohmann::ordered_json said;  // of the file; the checksums first
-    said[header_checksum_key] = std::string(checksum_digits, '0');
-    said[tensor_checksums_key] = tensor_checksums(tensors);
-    for (const auto& [key, value] : metadata) {
-      if (key != header_checksum_key && key != tensor_checksums_key) {  // those of other bytes
-        said[key] = value;
-      }
-    }
-    const std::string json = R"({"__metadata__":)" + said.dump() + entries + "}";
-    constexpr size_t alignment = 64, length_field = 8;
-    std::string head((length_field + json.size() + alignment - 1) / alignment * alignment, ' ');
-    const uint64_t length = head.size() - length_field;
-    std::memcpy(head.data(), &length, length_field);
-    head.replace(length_field, json.size(), json);
-    seal_header(head);
-    return head;
-  } catch (const nlohmann::json::type_error&) {
-    throw DataError(text(path, ": names and metadata of tensors must be UTF-8"));
+    entries += text(",", quoted(tensor.name), R"(:{"dtype":")", name_of(tensor.type), R"(","shape":[)", shape,
+                    R"(],"data_offsets":[)", end, ",", end + *bytes, "]}");
+    end += *bytes;
   }
+  // What the file says of itself, the checksums first.
+  std::string said = text(quoted(header_checksum_key), ":", quoted(std::string(checksum_digits, '0')), ",",
+                          quoted(tensor_checksums_key), ":", quoted(tensor_checksums(tensors)));
+  for (const auto& [key, value] : metadata) {
+    if (key != header_checksum_key && key != tensor_checksums_key) {  // those of other bytes
+      said += "," + quoted(key) + ":" + quoted(value);
+    }
+  }
+  const std::string json = R"({"__metadata__":{)" + said + "}" + entries + "}";
+  constexpr size_t alignment = 64, length_field = 8;
+  std::string head((length_field + json.size() + alignment - 1) / alignment * alignment, ' ');
+  const uint64_t length = head.size() - length_field;
+  std::memcpy(head.data(), &length, length_field);
+  head.replace(length_field, json.size(), json);
+  seal_header(head);
+  return head;
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "weyl/core/safetensors_checksums.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "weyl/core/check.h"
 #include "weyl/core/checksum.h"
+#include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 
 namespace weyl {
@@ -14,6 +14,14 @@ constexpr size_t length_field = 8;
 constexpr std::string_view header_begin = R"({"__metadata__":{"weyl.xxh3_64.header":")";
 constexpr size_t digits_at = length_field + header_begin.size();
 
+Json parsed_or_null(const std::string& json) {
+  try {
+    return Json::parse(json, "");
+  } catch (const DataError&) {
+    return {};
+  }
+}
+
 /// Of a head whose digits are zeros.
 std::string digits_for(const std::string& head) {
   return checksum(std::as_bytes(std::span(head)));
@@ -22,16 +30,19 @@ std::string digits_for(const std::string& head) {
 }  // namespace
 
 std::string tensor_checksums(std::span<const TensorBytes> tensors) {
-  nlohmann::json sums = nlohmann::json::object();
+  std::map<std::string_view, std::string> sums;
   for (const auto& tensor : tensors) {
-    std::string blocks;
+    std::string& blocks = sums[tensor.name];
     for (auto rest = tensor.bytes; !rest.empty();
          rest = rest.subspan(std::min(rest.size(), checksum_block))) {
       blocks += checksum(rest.first(std::min(rest.size(), checksum_block)));
     }
-    sums[tensor.name] = std::move(blocks);
   }
-  return sums.dump();
+  std::string json;
+  for (const auto& [name, blocks] : sums) {
+    json += (json.empty() ? "{" : ",") + json_string(name) + ":\"" + blocks + '"';
+  }
+  return json.empty() ? "{}" : json + "}";
 }
 
 void seal_header(std::string& head) {
@@ -63,18 +74,18 @@ void take_checksums(SafetensorsHeader& header, bool checked, std::string_view wh
   if (!checked) {
     return;
   }
-  const auto sums = nlohmann::json::parse(entry.mapped(), nullptr, /*allow_exceptions=*/false);
-  require<DataError>(sums.is_object() && sums.size() == header.tensors.size(), where, ": metadata ",
+  const Json sums = parsed_or_null(entry.mapped());
+  require<DataError>(sums.is_object() && sums.members().size() == header.tensors.size(), where, ": metadata ",
                      tensor_checksums_key, ": must be a JSON object with ", header.tensors.size(),
                      " entries, one for each tensor");
   for (auto& [name, tensor] : header.tensors) {
-    const auto found = sums.find(name);
+    const Json* found = sums.find(name);
     const uint64_t blocks = (tensor.end - tensor.begin + checksum_block - 1) / checksum_block;
-    require<DataError>(found != sums.end() && found->is_string() &&
-                           found->get_ref<const std::string&>().size() == blocks * checksum_digits,
-                       where, ": metadata ", tensor_checksums_key, ": tensor ", quote(name), " must have ",
-                       blocks, " checksums of ", checksum_digits, " digits");
-    tensor.checksums = found->get<std::string>();
+    tensor.checksums = found != nullptr ? found->string_or("") : "";
+    require<DataError>(
+        found != nullptr && found->is_string() && tensor.checksums.size() == blocks * checksum_digits, where,
+        ": metadata ", tensor_checksums_key, ": tensor ", quote(name), " must have ", blocks,
+        " checksums of ", checksum_digits, " digits");
   }
   header.has_checksums = true;
 }

@@ -4,12 +4,13 @@
 // read event by event, so that duplicate names are seen and nothing nests deeper than the format does.
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "weyl/core/check.h"
+#include "weyl/core/json_reader.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/core/safetensors_checksums.h"
@@ -17,56 +18,86 @@
 namespace weyl {
 namespace {
 
-using nlohmann::json;
 static_assert(std::endian::native == std::endian::little, "files are mapped as they are");
 
 constexpr std::string_view metadata_key = "__metadata__";
 
-class HeaderReader : public json::json_sax_t {
+/// A number of a header; nothing when it has a sign, a fraction or an exponent, or more than 64 bits.
+std::optional<uint64_t> natural(std::string_view token) {
+  uint64_t n = 0;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), n);
+  return error == std::errc() && end == token.data() + token.size() ? std::optional(n) : std::nullopt;
+}
+
+class HeaderReader {
  public:
   HeaderReader(SafetensorsHeader& header, std::string_view where) : header_(header), where_(where) {}
 
-  bool null() override { return unexpected("null"); }
-  bool boolean(bool) override { return unexpected("a boolean"); }
-  bool number_integer(number_integer_t n) override { return unexpected(text("the negative number ", n)); }
-  bool number_float(number_float_t, const string_t& token) override {
-    return unexpected(text("the number ", printable(token, 40)));
+  void read(std::string_view json) {
+    JsonReader reader(json, text(where_, ": the header must be JSON: parse error at "));
+    for (JsonEvent event = reader.next(); event != JsonEvent::end; event = reader.next()) {
+      take(reader, event);
+    }
   }
-  bool binary(binary_t&) override { return unexpected("binary data"); }
 
-  bool number_unsigned(number_unsigned_t n) override {
-    if (place_ == Place::shape) {
-      check(n <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()),
-            "shape must be of 63-bit integers, got ", n);
+ private:
+  enum class Place { outside, file, metadata, tensor, shape, offsets };
+
+  void take(JsonReader& reader, JsonEvent event) {
+    switch (event) {
+      case JsonEvent::null:
+        return unexpected("null");
+      case JsonEvent::boolean:
+        return unexpected("a boolean");
+      case JsonEvent::number:
+        return number(reader);
+      case JsonEvent::string:
+        return string(reader.string());
+      case JsonEvent::key:
+        return key(reader.string());
+      case JsonEvent::begin_object:
+        return begin_object();
+      case JsonEvent::end_object:
+        return end_object();
+      case JsonEvent::begin_array:
+        return begin_array();
+      default:
+        return end_array();
+    }
+  }
+
+  void number(const JsonReader& reader) {
+    const std::string_view token = reader.token();
+    const auto n = natural(token);
+    if (n && place_ == Place::shape) {
+      check(*n <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()),
+            "shape must be of 63-bit integers, got ", *n);
       check(tensor_.shape.size() < most_dimensions, "shape must have at most ", most_dimensions,
             " dimensions");
-      tensor_.shape.push_back(static_cast<int64_t>(n));
-      return true;
-    }
-    if (place_ == Place::offsets) {
+      tensor_.shape.push_back(static_cast<int64_t>(*n));
+    } else if (n && place_ == Place::offsets) {
       check(offsets_ < 2, "data_offsets must be two integers, got more");
-      (offsets_++ == 0 ? tensor_.begin : tensor_.end) = n;
-      return true;
+      (offsets_++ == 0 ? tensor_.begin : tensor_.end) = *n;
+    } else {
+      const bool negative = reader.integer() && token.starts_with('-');
+      unexpected(text(negative ? "the negative number " : "the number ", printable(token, 40)));
     }
-    return unexpected(text("the number ", n));
   }
 
-  bool string(string_t& value) override {
+  void string(const std::string& value) {
     if (place_ == Place::metadata) {
       header_.metadata[key_] = value;
-      return true;
-    }
-    if (place_ == Place::tensor && key_ == "dtype") {
+    } else if (place_ == Place::tensor && key_ == "dtype") {
       const auto type = element_type_named(value);
       check(type.has_value(), "dtype must be one of BOOL, U8, I8, I16, U16, I32, U32, I64, U64, ",
             "F16, BF16, F32, F64, got ", quote(value, 20));
       tensor_.type = *type;
-      return true;
+    } else {
+      unexpected("a string");
     }
-    return unexpected("a string");
   }
 
-  bool key(string_t& key) override {
+  void key(const std::string& key) {
     key_ = key;
     switch (place_) {
       case Place::file:
@@ -88,10 +119,9 @@ class HeaderReader : public json::json_sax_t {
         *seen = true;
       }
     }
-    return true;
   }
 
-  bool start_object(std::size_t) override {
+  void begin_object() {
     if (place_ == Place::outside) {
       place_ = Place::file;
     } else if (place_ == Place::file && name_ == metadata_key) {
@@ -103,12 +133,11 @@ class HeaderReader : public json::json_sax_t {
       offsets_ = 0;
       has_type_ = has_shape_ = has_offsets_ = false;
     } else {
-      return unexpected("an object");
+      unexpected("an object");
     }
-    return true;
   }
 
-  bool end_object() override {
+  void end_object() {
     if (place_ == Place::tensor) {
       check(has_type_ && has_shape_ && has_offsets_, "must have dtype, shape and data_offsets, no ",
             !has_type_    ? "dtype"
@@ -117,34 +146,22 @@ class HeaderReader : public json::json_sax_t {
       header_.tensors.emplace(name_, std::move(tensor_));
     }
     place_ = place_ == Place::file ? Place::outside : Place::file;
-    return true;
   }
 
-  bool start_array(std::size_t) override {
+  void begin_array() {
     if (place_ == Place::tensor && key_ == "shape") {
       place_ = Place::shape;
     } else if (place_ == Place::tensor && key_ == "data_offsets") {
       place_ = Place::offsets;
     } else {
-      return unexpected("an array");
+      unexpected("an array");
     }
-    return true;
   }
 
-  bool end_array() override {
+  void end_array() {
     check(place_ != Place::offsets || offsets_ == 2, "data_offsets must be two integers, got ", offsets_);
     place_ = Place::tensor;
-    return true;
   }
-
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
-    std::string_view message = error.what();  // "[json.exception.parse_error.101] parse error at line ..."
-    message.remove_prefix(std::min(message.size(), message.find("] ") + 2));
-    throw DataError(text(where_, ": the header must be JSON: ", printable(message, 160)));
-  }
-
- private:
-  enum class Place { outside, file, metadata, tensor, shape, offsets };
 
   /// Like require, but says where only when it must: headers have many tensors.
   template <class... Parts>
@@ -156,7 +173,7 @@ class HeaderReader : public json::json_sax_t {
 
   std::string here() const { return text(where_, ": tensor ", quote(name_), ": "); }
 
-  bool unexpected(const std::string& what) const {
+  [[noreturn]] void unexpected(const std::string& what) const {
     switch (place_) {
       case Place::outside:
         throw DataError(text(where_, ": the header must be a JSON object, got ", what));
@@ -231,8 +248,7 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> head, uint64_t fi
   SafetensorsHeader header;
   header.data_begin = sizeof length + length;
   const bool checked = check_header(head.first(header.data_begin), where);
-  HeaderReader reader(header, where);
-  json::sax_parse(begin, begin + length, &reader);
+  HeaderReader(header, where).read({begin, length});
   check_layout(header, file_size - header.data_begin, where);
   take_checksums(header, checked, where);
   return header;

@@ -1,5 +1,5 @@
 // What `scale fit` writes is read as it was, and what it did not write is refused or taken as not known.
-#include "weyl/study/scaling/study_read.h"
+#include "weyl/study/scaling/study_json.h"
 
 #include <gtest/gtest.h>
 

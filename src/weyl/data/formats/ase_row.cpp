@@ -7,10 +7,139 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/elements.h"
+#include "weyl/core/json_reader.h"
 #include "weyl/core/quote.h"
 
 namespace weyl {
 namespace {
+
+constexpr int64_t kValue = 8;  // what one counts that is no number of an array
+
+/// A list of one kind as values of that kind; other lists stay.
+template <class T>
+bool flatten(PythonJson& list) {
+  auto& items = std::get<PythonJson::List>(list.value);
+  if (!std::ranges::all_of(items, [](const PythonJson& v) { return std::holds_alternative<T>(v.value); })) {
+    return false;
+  }
+  std::vector<std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>> flat;
+  flat.reserve(items.size());
+  for (PythonJson& item : items) {
+    flat.push_back(std::move(std::get<T>(item.value)));
+  }
+  list.value = FrameValues(std::move(flat));
+  return true;
+}
+
+/// Builds a value from the events of a text.
+class PythonBuilder {
+ public:
+  PythonBuilder(std::string_view text, std::string_view where)
+      : reader_(text, std::string(where) + ": must be valid JSON, ", JsonDialect::python), where_(where) {}
+
+  PythonJson build() {
+    PythonJson result = value(reader_.next(), 0);
+    reader_.next();  // the end
+    return result;
+  }
+
+ private:
+  void count(int64_t more) {
+    counted_ += more;
+    require<DataError>(counted_ <= python_json_limit, where_, ": JSON must hold at most ", python_json_limit,
+                       " numbers, or ", python_json_limit / kValue, " other values");
+  }
+
+  PythonJson value(JsonEvent event, int depth) {
+    count(kValue);
+    switch (event) {
+      case JsonEvent::begin_array:
+      case JsonEvent::begin_object:
+        if (depth >= python_json_depth) {
+          reader_.refuse(reader_.begin_byte(), "lists and objects must nest at most 64 deep");
+        }
+        return event == JsonEvent::begin_array ? list(depth) : object(depth);
+      case JsonEvent::string:
+        return {std::move(reader_.string())};
+      case JsonEvent::number:
+        return reader_.integer() ? PythonJson{*reader_.integer()} : PythonJson{reader_.real()};
+      case JsonEvent::boolean:
+        return {reader_.boolean()};
+      default:
+        return {};
+    }
+  }
+
+  PythonJson list(int depth) {
+    PythonJson result{PythonJson::List{}};
+    auto& items = std::get<PythonJson::List>(result.value);
+    JsonEvent event = reader_.next();
+    if (event == JsonEvent::end_array) {
+      return result;
+    }
+    if (event == JsonEvent::number) {
+      FrameValues flat = numbers(event);
+      if (event == JsonEvent::end_array) {
+        return {std::move(flat)};
+      }
+      std::visit([&](const auto& all) { spread(all, items); }, flat);
+    }
+    for (; event != JsonEvent::end_array; event = reader_.next()) {
+      items.push_back(value(event, depth + 1));
+    }
+    flatten<bool>(result) || flatten<std::string>(result);
+    return result;
+  }
+
+  template <class T>
+  void spread(const std::vector<T>& numbers, PythonJson::List& to) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      count((kValue - 1) * static_cast<int64_t>(numbers.size()));
+      std::ranges::for_each(numbers, [&](T x) { to.push_back({x}); });
+    }
+  }
+
+  /// The number at hand and those that follow, to the first event that is none.
+  FrameValues numbers(JsonEvent& event) {
+    std::vector<int64_t> integers;
+    std::vector<double> reals;
+    bool is_real = false;
+    for (; event == JsonEvent::number; event = reader_.next()) {
+      count(1);
+      if (!is_real && !reader_.integer()) {
+        is_real = true;
+        reals.assign(integers.begin(), integers.end());
+        integers = {};
+      }
+      if (is_real) {
+        reals.push_back(reader_.real());
+      } else {
+        integers.push_back(*reader_.integer());
+      }
+    }
+    return is_real ? FrameValues(std::move(reals)) : FrameValues(std::move(integers));
+  }
+
+  PythonJson object(int depth) {
+    PythonJson::Members members;
+    while (reader_.next() == JsonEvent::key) {
+      std::string key = std::move(reader_.string());
+      members.push_back({std::move(key), value(reader_.next(), depth + 1)});
+    }
+    std::vector<std::string_view> keys;
+    std::ranges::transform(members, std::back_inserter(keys),
+                           [](const auto& member) { return std::string_view(member.key); });
+    std::ranges::sort(keys);
+    if (std::ranges::adjacent_find(keys) != keys.end()) {
+      reader_.refuse(reader_.end_byte(), "the object before it has a key twice");
+    }
+    return {std::move(members)};
+  }
+
+  JsonReader reader_;
+  std::string_view where_;
+  int64_t counted_ = 0;
+};
 
 constexpr std::array<std::string_view, 11> kOfAtoms{"forces",
                                                     "charges",
@@ -292,6 +421,19 @@ class Row {
 };
 
 }  // namespace
+
+const PythonJson* PythonJson::find(std::string_view key) const {
+  const auto* members = std::get_if<Members>(&value);
+  if (members == nullptr) {
+    return nullptr;
+  }
+  const auto found = std::ranges::find(*members, key, &PythonMember::key);
+  return found == members->end() ? nullptr : &found->value;
+}
+
+PythonJson parse_python_json(std::string_view text, std::string_view where) {
+  return PythonBuilder(text, where).build();
+}
 
 std::optional<AseArray> ase_array(const PythonJson& json, std::string_view where, std::string_view name) {
   if (const auto* flag = std::get_if<bool>(&json.value)) {

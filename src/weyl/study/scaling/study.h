@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "weyl/core/json.h"
 #include "weyl/study/scaling/coefficients.h"
 #include "weyl/study/scaling/ratios.h"
 #include "weyl/study/scaling/run_table.h"
@@ -42,8 +41,5 @@ ScalingStudy derived_study(const std::string& file, const std::vector<GivenLaw>&
                            const std::vector<double>& budgets);
 /// Whether a study is one of given laws: nothing was fitted.
 bool is_derived(const ScalingStudy& study);
-
-/// As docs/guide/scaling.md describes it.
-Json to_json(const ScalingStudy& study);
 
 }  // namespace weyl

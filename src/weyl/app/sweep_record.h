@@ -3,21 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "weyl/app/scale_inputs.h"
-
 namespace weyl {
-
-/// A study as tables in HTML: laws with intervals, what follows at budgets, isoflops, the test on the largest budget,
-/// ratios. No table where there is nothing to tell.
-std::string html_of(const ScalingStudy& study);
-
-/// What each system came to at each budget, whether a law was fitted or not: the size of the lowest mean loss, and what
-/// its runs differ by. Nothing of runs that say no budget.
-std::string html_losses(const std::vector<ScalingRun>& runs);
-
-/// A data scaling (scale_figures.h): amounts of data, and of each system the mean of its runs, the least and the most of
-/// them. Nothing where there is none.
-std::string html_data_scaling(const std::vector<ScalingRun>& runs);
 
 /// Trainings of one config: what each was asked beside it, "ID: weyl train ...".
 struct KeptRecipe {

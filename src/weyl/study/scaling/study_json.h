@@ -3,9 +3,13 @@
 #include <string>
 #include <string_view>
 
+#include "weyl/core/json.h"
 #include "weyl/study/scaling/study.h"
 
 namespace weyl {
+
+/// As docs/guide/scaling.md describes it.
+Json to_json(const ScalingStudy& study);
 
 /// What `weyl scale fit` wrote with --out, to be drawn and told again: laws, intervals, isoflops, ratios. What does not
 /// stand there (resampled laws, starts of descents) is empty. DataError naming `where`: no such file, and what must be
