@@ -25,8 +25,9 @@ void expect_warned(const std::string& config, const std::string& override, const
 }
 
 TEST(ConfigCheck, WarnsOfOptionsWithoutEffectWithTheInterface) {
-  expect_warned("md/gatr.toml", "model.gatr.point_regulariser=0.01",
-                "model.gatr.point_regulariser = 0.01 has no effect where no output is a point or an offset of one");
+  expect_warned(
+      "md/gatr.toml", "model.gatr.point_regulariser=0.01",
+      "model.gatr.point_regulariser = 0.01 has no effect where no output is a point or an offset of one");
   expect_warned("nbody/platonic.toml", "model.platonic.pooling=mean",
                 "model.platonic.pooling = \"mean\" has no effect");
   expect_warned("nbody/transformer.toml", "model.transformer.pooling=mean",
