@@ -1,6 +1,7 @@
 // Input that costs: pipes that never begin, metadata that nest without end, disks that are full. The program
 // answers each with one line and the right exit code, without waiting, and leaves no file behind.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <csignal>
