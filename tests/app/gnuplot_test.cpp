@@ -100,7 +100,7 @@ TEST(Gnuplot, NumbersOfALogarithmicAxisAreThereInEachRange) {
   using Labels = std::vector<std::string>;
   EXPECT_EQ(labels(0.15, 0.55, true), (Labels{"0.2", "0.3", "0.4", "0.5"}));
   EXPECT_EQ(labels(0.15, 0.55, false), (Labels{"0.2", "0.3", "0.5"}));  // beside one another
-  EXPECT_EQ(labels(1.5e-5, 1.5e-4, true), (Labels{"2×10^{-5}", "5×10^{-5}", "10^{-4}"}));
+  EXPECT_EQ(labels(1.5e-5, 1.9e-4, true), (Labels{"2×10^{-5}", "5×10^{-5}", "10^{-4}"}));
   EXPECT_EQ(labels(9e15, 2e19, false), (Labels{"10^{16}", "10^{17}", "10^{18}", "10^{19}"}));
   EXPECT_EQ(labels(1e-9, 1e9, false),
             (Labels{"10^{-9}", "10^{-6}", "10^{-3}", "1", "1000", "10^{6}", "10^{9}"}));
