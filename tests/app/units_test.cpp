@@ -31,13 +31,16 @@ void expect_one_line(const Outcome& outcome, int code, const std::string& words)
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
 }
 
-TEST(UnitsProgram, ForcesThatDoNotFitTheEnergiesAreRefusedUntilTheirUnitIsSaid) {
+TEST(UnitsProgram, ForcesThatDoNotFitTheEnergiesAreDoubtedUntilTheirUnitIsSaid) {
   const double atomic = unit_factor("eV/Angstrom", "Hartree/Bohr");
   const std::string folder = with_trajectory("units-refused", 1, atomic);
-  expect_one_line(
-      weyl_program("train c.toml " + chain + "--out run", folder), 3,
-      "forces in Hartree/Bohr beside energies in eV (data.molecules: force_unit = \"Hartree/Bohr\")");
+  const std::string doubt =
+      "forces in Hartree/Bohr beside energies in eV (data.molecules: force_unit = \"Hartree/Bohr\")";
+  expect_one_line(weyl_program("train c.toml --strict " + chain + "--out run", folder), 2, doubt);
   EXPECT_FALSE(std::filesystem::exists(folder + "/run"));
+  const Outcome doubted = weyl_program("train c.toml " + chain + "--out doubted", folder);
+  EXPECT_EQ(doubted.code, 0) << doubted.err;
+  EXPECT_NE(contents(folder + "/doubted/log.txt").find(doubt), std::string::npos);
   const Outcome seen = weyl_program("data inspect data --json", folder);
   ASSERT_EQ(seen.code, 0) << seen.err;
   EXPECT_NE(
@@ -88,10 +91,10 @@ TEST(UnitsProgram, ForcesThatDoNotFitTheEnergiesAreRefusedUntilTheirUnitIsSaid) 
   }
 }
 
-TEST(UnitsProgram, GradientsAreRefusedAsForces) {
+TEST(UnitsProgram, GradientsAreDoubtedAsForces) {
   const std::string folder = with_trajectory("units-gradients", 1, -1);
   expect_one_line(
-      weyl_program("train c.toml " + chain + "--out run", folder), 3,
+      weyl_program("train c.toml --strict " + chain + "--out run", folder), 2,
       "the gradient of the energy in place of the forces (data.molecules: force_sign = \"gradient\")");
   const Outcome trained =
       weyl_program("train c.toml data.molecules.force_sign=gradient " + chain + "--out run", folder);
