@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "tests/app/program.h"
 
@@ -34,6 +35,24 @@ TEST(ConfigCheck, WarnsOfOptionsWithoutEffectWithTheInterface) {
                 "model.transformer.pooling = \"mean\" has no effect");
   expect_warned("nbody/geomformer.toml", "model.geomformer.pooling=sum",
                 "model.geomformer.pooling = \"sum\" has no effect");
+}
+
+/// What is wrong for certain is an error, strictly or not, though options without effect stand beside it.
+TEST(ConfigCheck, RefusesWhatIsWrong) {
+  const std::string folder = scratch("config-check-wrong");
+  for (const auto& [config, overrides, words] :
+       {std::tuple{"nbody/platonic.toml", "train.schedule.name=exponential train.schedule.final_factor=0",
+                   "train.schedule.final_factor: must be above 0"},
+        {"qm9/platonic.paper.toml", "data.qm9.inputs=pyg 'data.qm9.elements=[\"H\"]'", "data.qm9.elements"},
+        {"modelnet/platonic.toml", "data.modelnet.points=64 data.modelnet.centres=128",
+         "data.modelnet.centres"}}) {
+    const Outcome out = weyl_program(
+        "config check '" WEYL_SOURCE_DIR "/configs/" + std::string(config) + "' " + overrides, folder);
+    EXPECT_EQ(out.code, 2) << overrides;
+    EXPECT_EQ(out.out, "");
+    EXPECT_NE(out.err.find(words), std::string::npos) << out.err;
+    EXPECT_EQ(std::count(out.err.begin(), out.err.end(), '\n'), 1) << out.err;
+  }
 }
 
 TEST(ConfigCheck, TakesWhatIsRead) {

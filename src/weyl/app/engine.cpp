@@ -1,4 +1,4 @@
-// `weyl-engine`: the verbs that need torch. Started by `weyl`, with the same command line. It opens libweyl.so, and with
+// `weyl-engine`: the verbs that need torch. Started by `weyl`, with the same command line. It opens libweyl_program.so, and with
 // it LibTorch, while it runs: of a linked library that is missing the loader would say so in its own words, and leave
 // with 127. It is linked to none of weyl's libraries: theirs would be asked first for each of the 50,000 symbols that
 // LibTorch looks up, which takes 20 ms.

@@ -5,6 +5,7 @@
 #include "weyl/app/exit_codes.h"
 #include "weyl/app/log.h"
 #include "weyl/app/verbs.h"
+#include "weyl/config/idle.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
@@ -47,7 +48,10 @@ int run(const ConfigCheckCommand& command, const ModelOptions& known,
         const std::function<std::vector<std::string>(const Recipe&)>& more) {
   Recipe recipe = read_recipe(command.config.path, command.config.overrides, known);
   require_features_are_no_labels(recipe);
-  require_objects(recipe);
+  {
+    const GatherIdle idle;  // options without effect are the recipe's warnings; other faults are errors
+    require_effects(recipe);
+  }
   std::vector<std::string> warnings = recipe.warnings;
   if (more) {
     std::ranges::move(more(recipe), std::back_inserter(warnings));

@@ -86,7 +86,7 @@ std::vector<std::string> warnings_on_model(Recipe recipe) {
     std::shared_ptr<Task> task;
     interface = told(recipe, schema_of(recipe), task);
     recipe.model.system.resolve(interface);
-  } catch (const ConfigError&) {
+  } catch (const Error&) {
     return {};
   }
   const GatherIdle idle;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -53,15 +54,17 @@ SampleFacts facts_of_all(const Facts& splits, const Resumed* resumed) {
   return resumed != nullptr ? covering(facts, resumed->summary.trained_on) : facts;
 }
 
-// Notes where validation or test samples are not what the training samples are.
-void note_contradictions(const Splits& data, const Facts& facts, TrainObserver& observer) {
+/// Where validation or test samples are not what the training samples are.
+std::vector<std::string> contradictions_of(const Splits& data, const Facts& facts) {
+  std::vector<std::string> found;
   constexpr auto compared = FactsCompared::inputs_and_classes;
   const auto splits = named_splits(data);
   for (size_t i = 1; i < splits.size(); ++i) {
     if (facts[i] && !contradiction(*facts[0], *facts[i], compared).empty()) {  // then of which sample
-      observer.noted(contradiction(*facts[0], *splits[i].second, splits[i].first, compared));
+      found.push_back(contradiction(*facts[0], *splits[i].second, splits[i].first, compared));
     }
   }
+  return found;
 }
 
 // Of a new run: weights, and what gives them their meaning, from the model that train.from names.
@@ -192,12 +195,9 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
     start_from(p, *source, from);
   }
   freeze(p);
+  std::ranges::move(contradictions_of(p.data, facts), std::back_inserter(p.doubts));
   if (request.observer != nullptr) {
-    for (const std::string& warning : recipe.warnings) {
-      request.observer->noted(warning);
-    }
     request.observer->opened(p.data, *p.saved.task);
-    note_contradictions(p.data, facts, *request.observer);
   }
   return p;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 
 #include "weyl/config/idle.h"
@@ -184,6 +185,14 @@ Recipe with_changes(Recipe recipe, const RunFolder& run, const TrainRequest& req
   return recipe;
 }
 
+/// Options that `look` finds to be without effect, but for those already told of.
+std::vector<std::string> options_without_effect(const std::function<void()>& look,
+                                                const std::vector<std::string>& told = {}) {
+  const GatherIdle idle;
+  look();
+  return idle.warnings(told);
+}
+
 /// ConfigError for the first.
 void require_no_warnings(const std::vector<std::string>& warnings) {
   require<ConfigError>(warnings.empty(), warnings.empty() ? "" : warnings.front());
@@ -263,22 +272,25 @@ void mend_best(const RunFolder& run, TrainState& state, TrainObserver& observer)
 
 TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   check(recipe, request.device);
-  const GatherIdle idle;  // options without effect are warnings
-  require_effects(recipe);
+  std::vector<std::string> notes = options_without_effect([&] { require_effects(recipe); });
+  if (request.strict) {
+    require_no_warnings(notes);
+  }
   if (!request.data) {
     require_features_are_no_labels(recipe);
   }
   RunFolder::require_new(request.out);
   const Deterministic deterministic(asks_for_deterministic(recipe, request));
   Prepared prepared = prepare(recipe, request, {recipe.data, recipe.task, recipe.train.from}, nullptr);
-  recipe.model.system.require_effects(&prepared.saved.interface);
-  std::vector<std::string> notes = idle.warnings(recipe.warnings);
+  std::ranges::move(
+      options_without_effect([&] { recipe.model.system.require_effects(&prepared.saved.interface); }, notes),
+      std::back_inserter(notes));
   std::ranges::move(prepared.doubts, std::back_inserter(notes));
   std::ranges::move(check_sight(prepared.saved, recipe.train, *prepared.data.train, systems_of(request)),
                     std::back_inserter(notes));
   if (request.strict) {
-    require_no_warnings(recipe.warnings);
     require_no_warnings(notes);
+    require_no_warnings(doubts_about(prepared.data, prepared.saved.task->labels()));
   }
   std::ranges::move(notes_on_arithmetic(recipe.train, request.device), std::back_inserter(notes));
   for (std::string line : {check_axes(prepared.saved, prepared.data),
@@ -328,6 +340,9 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
       recipe, request,
       {data_of_run(recipe.data, path), task_of_run(recipe.task, path), path_of_run(recipe.train.from, path)},
       from);
+  for (const std::string& doubt : prepared.doubts) {
+    observer.noted(doubt);
+  }
   if (began.find("threads") == nullptr) {
     take_threads_for(prepared, request);
   }
