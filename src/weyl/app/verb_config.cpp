@@ -48,11 +48,7 @@ int run(const ConfigCheckCommand& command, const ModelOptions& known,
         const std::function<std::vector<std::string>(const Recipe&)>& more) {
   Recipe recipe = read_recipe(command.config.path, command.config.overrides, known);
   require_features_are_no_labels(recipe);
-  {
-    const GatherIdle idle;  // options without effect are the recipe's warnings; other faults are errors
-    require_effects(recipe);
-  }
-  std::vector<std::string> warnings = recipe.warnings;
+  std::vector<std::string> warnings = idle_warnings([&] { require_effects(recipe); });
   if (more) {
     std::ranges::move(more(recipe), std::back_inserter(warnings));
   }

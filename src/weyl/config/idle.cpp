@@ -26,7 +26,8 @@ void collect_values(const Description& d, Values& values) {
   }
 }
 
-thread_local GatherIdle* gathering = nullptr;
+/// Where this thread's options without effect go; null: they are thrown.
+thread_local std::vector<IdleOption>* gathered = nullptr;
 
 Values values_of(const Visit& visit) {
   Values values;
@@ -36,22 +37,17 @@ Values values_of(const Visit& visit) {
 
 }  // namespace
 
-GatherIdle::GatherIdle() : before_(std::exchange(gathering, this)) {}
-GatherIdle::~GatherIdle() {
-  gathering = before_;
-}
-
-void GatherIdle::add(IdleOption option) {
-  if (std::ranges::find(found_, option.path, &IdleOption::path) == found_.end()) {
-    found_.push_back(std::move(option));
-  }
-}
-
-std::vector<std::string> GatherIdle::warnings(std::span<const std::string> told) const {
+std::vector<std::string> idle_warnings(const std::function<void()>& look, std::span<const std::string> told) {
+  struct Gather {
+    std::vector<IdleOption> found;
+    std::vector<IdleOption>* before = std::exchange(gathered, &found);
+    ~Gather() { gathered = before; }
+  } gather;
+  look();
   std::vector<std::string> lines;
-  for (const IdleOption& option : found_) {
+  for (const IdleOption& option : gather.found) {
     const auto same = [&](const std::string& line) { return line.starts_with(option.path + " = "); };
-    if (std::ranges::none_of(told, same)) {
+    if (std::ranges::none_of(told, same) && std::ranges::none_of(lines, same)) {
       lines.push_back(option.warning());
     }
   }
@@ -75,10 +71,10 @@ void refuse_idle(std::string_view table, const Visit& given, const Visit& usual,
         IdleOption idle(text(whole, ": has no effect ", option.without, "; must be left out or be ",
                              one_line(normal, 80), ", got ", one_line(value, 80)),
                         whole, one_line(value, 80), option.without);
-        if (gathering == nullptr) {
+        if (gathered == nullptr) {
           throw idle;
         }
-        gathering->add(std::move(idle));
+        gathered->push_back(std::move(idle));
       }
     }
     require(known, "refuse_idle: '", table, "' must have a key '", option.key, "', got none");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,23 +26,10 @@ class IdleOption : public ConfigError {
   std::string without;  // Conditional::without
 };
 
-/// While one lives, options without effect that this thread comes upon are gathered, each once, and none is refused.
-class GatherIdle {
- public:
-  GatherIdle();
-  ~GatherIdle();
-  GatherIdle(const GatherIdle&) = delete;
-  GatherIdle& operator=(const GatherIdle&) = delete;
-
-  void add(IdleOption option);
-  const std::vector<IdleOption>& found() const { return found_; }
-  /// The warnings of what was found, but for options that are among those already told of.
-  std::vector<std::string> warnings(std::span<const std::string> told = {}) const;
-
- private:
-  std::vector<IdleOption> found_;
-  GatherIdle* before_;
-};
+/// Warnings of the options without effect that `look` comes upon on this thread: they are gathered, each once, and none is
+/// refused. Left out are options that are among the warnings already told.
+std::vector<std::string> idle_warnings(const std::function<void()>& look,
+                                       std::span<const std::string> told = {});
 
 /// An option that is read under a condition alone.
 struct Conditional {
@@ -53,7 +41,7 @@ struct Conditional {
 /// Reports options that are set but have no effect. An option is set when it differs from `usual`, the defaults or a
 /// preset; so a resolved config, which writes every option, passes. `table` is where the options stand,
 /// "model.platonic". The first is thrown as an IdleOption (one line: the key, why, what it may be, what was found),
-/// unless a GatherIdle lives, which takes all of them.
+/// but within idle_warnings, which takes all of them.
 void refuse_idle(std::string_view table, const Visit& given, const Visit& usual,
                  std::span<const Conditional> options);
 

@@ -74,9 +74,9 @@ Subject build_subject(Recipe recipe, at::Device device, std::optional<at::Scalar
   }
   subject.recipe.model.system.resolve(interface, weights);
   subject.model = build(subject.recipe.model, interface, systems);
-  const GatherIdle idle;
-  subject.recipe.model.system.require_effects(&interface);
-  std::ranges::move(idle.warnings(subject.recipe.warnings), std::back_inserter(subject.recipe.warnings));
+  std::ranges::move(idle_warnings([&] { subject.recipe.model.system.require_effects(&interface); },
+                                  subject.recipe.warnings),
+                    std::back_inserter(subject.recipe.warnings));
   return subject;
 }
 
@@ -89,9 +89,7 @@ std::vector<std::string> warnings_on_model(Recipe recipe) {
   } catch (const Error&) {
     return {};
   }
-  const GatherIdle idle;
-  recipe.model.system.require_effects(&interface);
-  return idle.warnings(recipe.warnings);
+  return idle_warnings([&] { recipe.model.system.require_effects(&interface); }, recipe.warnings);
 }
 
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,

@@ -75,12 +75,12 @@ Recipe read_whole(const std::string& path, const std::vector<std::string>& overr
 
 /// Other faults of the recipe are found by whoever uses it.
 std::vector<std::string> warnings_of(const Recipe& recipe) {
-  const GatherIdle gathered;
-  try {
-    require_effects(recipe);
-  } catch (const ConfigError&) {
-  }
-  return gathered.warnings();
+  return idle_warnings([&] {
+    try {
+      require_effects(recipe);
+    } catch (const ConfigError&) {
+    }
+  });
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 
 #include "weyl/config/idle.h"
@@ -185,14 +184,6 @@ Recipe with_changes(Recipe recipe, const RunFolder& run, const TrainRequest& req
   return recipe;
 }
 
-/// Options that `look` finds to be without effect, but for those already told of.
-std::vector<std::string> options_without_effect(const std::function<void()>& look,
-                                                const std::vector<std::string>& told = {}) {
-  const GatherIdle idle;
-  look();
-  return idle.warnings(told);
-}
-
 /// ConfigError for the first.
 void require_no_warnings(const std::vector<std::string>& warnings) {
   require<ConfigError>(warnings.empty(), warnings.empty() ? "" : warnings.front());
@@ -272,7 +263,7 @@ void mend_best(const RunFolder& run, TrainState& state, TrainObserver& observer)
 
 TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   check(recipe, request.device);
-  std::vector<std::string> notes = options_without_effect([&] { require_effects(recipe); });
+  std::vector<std::string> notes = idle_warnings([&] { require_effects(recipe); });
   if (request.strict) {
     require_no_warnings(notes);
   }
@@ -283,7 +274,7 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   const Deterministic deterministic(asks_for_deterministic(recipe, request));
   Prepared prepared = prepare(recipe, request, {recipe.data, recipe.task, recipe.train.from}, nullptr);
   std::ranges::move(
-      options_without_effect([&] { recipe.model.system.require_effects(&prepared.saved.interface); }, notes),
+      idle_warnings([&] { recipe.model.system.require_effects(&prepared.saved.interface); }, notes),
       std::back_inserter(notes));
   std::ranges::move(prepared.doubts, std::back_inserter(notes));
   std::ranges::move(check_sight(prepared.saved, recipe.train, *prepared.data.train, systems_of(request)),

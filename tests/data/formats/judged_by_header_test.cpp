@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/data/folder.h"
+#include "tests/peak_memory.h"
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/data/formats/gzip.h"
@@ -23,32 +24,16 @@ namespace judged_by_header_test {
 
 constexpr int64_t kMega = 1 << 20;
 
-/// The most memory that the process has held since the last `forget_peak`, in bytes.
-int64_t peak() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    int64_t kibibytes = 0;
-    if (word == "VmHWM:" && status >> kibibytes) {
-      return kibibytes << 10;
-    }
-  }
-  return 0;
-}
-
-void forget_peak() {
-  std::ofstream("/proc/self/clear_refs") << "5";
-}
-
 /// How much memory a call takes at most; not known under AddressSanitizer, which keeps what is freed.
 template <class F>
 int64_t memory_of(F call) {
-  forget_peak();
-  const int64_t before = peak();
+  forget_peak_memory();
+  const int64_t before = peak_memory();
   call();
 #if defined(__SANITIZE_ADDRESS__)
   return 0 * before;
 #else
-  return peak() - before;
+  return peak_memory() - before;
 #endif
 }
 

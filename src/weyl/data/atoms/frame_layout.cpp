@@ -122,14 +122,11 @@ FrameLayout as_told(FrameLayout layout, const Interface& model) {
   layout.elements = model.elements;
   layout.features.clear();
   layout.atom_inputs = false;
-  const std::vector<FrameState> states = std::exchange(layout.states, {});
+  layout.states = states_told(layout.states, model, {});
   for (const Quantity& q : model.features) {
-    const auto state = std::ranges::find_if(states, [&](const FrameState& s) { return q == feature_of(s); });
     if (q == atom_inputs()) {
       layout.atom_inputs = true;
-    } else if (state != states.end()) {
-      layout.states.push_back(*state);
-    } else {
+    } else if (std::ranges::find(layout.states, q.name, &FrameState::key) == layout.states.end()) {
       layout.features.push_back(q.name);
     }
   }
